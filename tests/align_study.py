@@ -70,8 +70,8 @@ def judge(*, sees: str | None):
 
 
 def event_of(text: str) -> str:
-    found = re.search(r"\((event\d+), ", text.rpartition("<summary ")[2])
-    return found[1] if found else ""
+    result = re.search(r"\((event\d+), ", text.rpartition("<summary ")[2])
+    return result[1] if result else ""
 
 
 BETTER_LINE = "what the rule counts is greater"
@@ -84,12 +84,17 @@ def write_pairs(n: int = N_DOCUMENTS) -> None:
     labels = []
     for number in range(n):
         eid = f"event{number}"
-        for one, other in combinations(SYSTEMS, 2):
-            order = "ab" if drawn(f"order {eid} {one} {other}", 2) else "ba"
-            note = f"The {'first' if order == 'ab' else 'second'} place has system {one}."
-            lead = quality(eid, one) - quality(eid, other)
+        for combination, other in combinations(SYSTEMS, 2):
+            order = "ab" if drawn(f"order {eid} {combination} {other}", 2) else "ba"
+            note = f"The {'first' if order == 'ab' else 'second'} place has system {combination}."
+            lead = quality(eid, combination) - quality(eid, other)
             value = "tie" if lead == 0 else "a" if lead > 0 else "b"
-            pair = {"eid": eid, "system_a": one, "system_b": other, "aspect": "faithfulness"}
+            pair = {
+                "eid": eid,
+                "system_a": combination,
+                "system_b": other,
+                "aspect": "faithfulness",
+            }
             labels.append(pair | {"annotator": "ann", "value": value, "order": order, "note": note})
     write_jsonl(Path("labels.jsonl"), labels)
 
@@ -117,5 +122,5 @@ def pair_judge(*, sees: str | None):
 
 def shown_pair(text: str) -> list[tuple[str, int]]:
     """Return the event with the system, and the quality, of both summaries that are asked about."""
-    found = re.findall(r"\((event\d+, \w+)\)\. Worth (\d)", text)
-    return [(name, int(good)) for name, good in found[-2:]]
+    result = re.findall(r"\((event\d+, \w+)\)\. Worth (\d)", text)
+    return [(name, int(good)) for name, good in result[-2:]]

@@ -102,19 +102,19 @@ def serve(folder: Path, *arguments: str, task: str = "coverage") -> Server:
     given = () if task == "answers" else ("--summaries", "summaries.jsonl")
     process = start(*command, *given, *arguments, cwd=folder)
     RUNNING.append(process)
-    said: list[str] = []
-    found: dict[str, str] = {}
+    texts: list[str] = []
+    by_name: dict[str, str] = {}
     assert process.stdout is not None
-    while len(found) < 2:
+    while len(by_name) < 2:
         line = process.stdout.readline()
         if not line:
             out, err = process.communicate(timeout=PATIENCE_SECONDS)
-            raise AssertionError(f"the server did not start: {said} {out} {err}")
-        said.append(line)
+            raise AssertionError(f"the server did not start: {texts} {out} {err}")
+        texts.append(line)
         match = re.match(r"(Label|Progress) at\s+(\S+)", line)
         if match:
-            found[match[1]] = match[2]
-    return Server(process, found["Label"], found["Progress"], said)
+            by_name[match[1]] = match[2]
+    return Server(process, by_name["Label"], by_name["Progress"], texts)
 
 
 class Annotator:

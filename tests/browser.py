@@ -89,12 +89,12 @@ def serious_faults(page: Any) -> list[str]:
     """Return what axe-core finds of serious or critical impact on the page as it stands."""
     from axe_playwright_python.sync_playwright import Axe
 
-    found = Axe().run(page).response["violations"]
+    result = Axe().run(page).response["violations"]
     return [
-        f"{one['impact']}: {one['id']}: {one['help']}: {node['target']}"
-        for one in found
-        if one["impact"] in {"serious", "critical"}
-        for node in one["nodes"]
+        f"{item['impact']}: {item['id']}: {item['help']}: {node['target']}"
+        for item in result
+        if item["impact"] in {"serious", "critical"}
+        for node in item["nodes"]
     ]
 
 

@@ -15,8 +15,8 @@ ROOT = Path(__file__).parents[1]
 def source_copy(folder: Path) -> Path:
     """Copy the files that git knows of, links as links, and return their folder."""
     listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    done = subprocess.run(listed, cwd=ROOT, capture_output=True, check=True)
-    names = [name for name in done.stdout.decode().split("\0") if (ROOT / name).is_file()]
+    result = subprocess.run(listed, cwd=ROOT, capture_output=True, check=True)
+    names = [name for name in result.stdout.decode().split("\0") if (ROOT / name).is_file()]
     folder.mkdir()
     for name in (name for name in names if not name.startswith(("tests/", "benchmarks/"))):
         to = folder / name

@@ -40,5 +40,5 @@ def study(judge="j", *, noise=0.5, systems=("s0", "s1", "<b>s2</b>"), constant=F
                 for k in range(3)
             ]
     settings = Settings(resampling=Resampling(n_resamples=100))
-    found = analyse(judgements, labels, settings=settings, summaries=summaries)
-    return analysis_json(found, signature={"judged_by": [judge]}, list_all=False)
+    analysis = analyse(judgements, labels, settings=settings, summaries=summaries)
+    return analysis_json(analysis, signature={"judged_by": [judge]}, list_all=False)

@@ -139,10 +139,10 @@ def by_article(text: str) -> dict[str, Any] | None:
         rest = {"speaker": None, "stance": "endorses", "gloss": None}
         return {"answers": [{"question": n, "quote": q, **rest} for n, q in enumerate(quotes, 1)]}
     if '{"sorted": [{' in text:
-        return {"sorted": [_sorted(*one) for one in TO_QUESTION.findall(text)]}
+        return {"sorted": [_sorted(*item) for item in TO_QUESTION.findall(text)]}
     if '"articles": [{' in text:
-        found = re.findall(r"; found before: ([\d, ]*)", text)
-        says = [[int(n) for n in re.findall(r"\d+", numbers)] for numbers in found]
+        result = re.findall(r"; found before: ([\d, ]*)", text)
+        says = [[int(n) for n in re.findall(r"\d+", numbers)] for numbers in result]
         rows = [{"article": n, "says": s, "added": []} for n, s in enumerate(says, 1)]
         return {"unsupported": [], "articles": rows}
     return None
@@ -179,9 +179,10 @@ def _checklist(text: str) -> str:
 
 def _statements(sentences: list[tuple[int, str]]) -> str:
     absent = {"articles": [], "quote": "", "verdict": "absent", "grave": True}
-    said = {"articles": [1], "quote": "Bridge closed", "verdict": "supported", "grave": False}
+    by_name = {"articles": [1], "quote": "Bridge closed", "verdict": "supported", "grave": False}
     entries = [
-        {"sentence": n, "statement": text, **(said if n % 2 else absent)} for n, text in sentences
+        {"sentence": n, "statement": text, **(by_name if n % 2 else absent)}
+        for n, text in sentences
     ]
     return json.dumps({"entries": entries})
 

@@ -27,14 +27,14 @@ class Layout:
 
 def layouts() -> list[Layout]:
     """Return the sections of the page that read a file."""
-    found = []
+    items = []
     for section in PAGE.read_text("utf-8").split("\n## ")[1:]:
         blocks = _BLOCK.findall(section)
         files = {name: text for _, name, text in blocks if name}
         lines = tuple(shlex.split(text)[1:] for kind, _, text in blocks if kind == "sh")
         if lines:
-            found.append(Layout(section.partition("\n")[0], files, lines))
-    return found
+            items.append(Layout(section.partition("\n")[0], files, lines))
+    return items
 
 
 def write_tables(folder: Path) -> None:

@@ -132,8 +132,8 @@ def _fairness_reports(path: Path) -> None:
         lambda: fairness.agreement(path, path),
         lambda: fairness.compare(path, baseline="s", n_resamples=100),
     )
-    for read in readers:
-        _in_words(read)
+    for reader in readers:
+        _in_words(reader)
 
 
 def _of(kind: Kind[Any]) -> Callable[[Path], Any]:
@@ -325,9 +325,9 @@ def _sealed(data: bytes) -> None:
     row = {"row": given}
     line = seal(row)
     assert b"\n" not in line
-    read = unseal(line)
-    assert read is not None
-    assert seal(read) == line, "a row is not read as it was written"
+    result = unseal(line)
+    assert result is not None
+    assert seal(result) == line, "a row is not read as it was written"
     place = sum(data) % len(line)
     changed = line[:place] + bytes([line[place] ^ (1 + len(data) % 255)]) + line[place + 1 :]
     assert unseal(changed) is None, "a changed row was taken"

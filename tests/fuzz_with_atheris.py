@@ -51,12 +51,12 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as folder:
             seeds(Path(folder))
             command = [sys.executable, __file__, "--one", name, seconds, folder]
-            done = subprocess.run(command, check=False, capture_output=True, text=True)
-        (n_runs,) = re.findall(r"number_of_executed_units: (\d+)", done.stderr) or ["?"]
-        how = "crashed" if done.returncode else "no crash"
+            result = subprocess.run(command, check=False, capture_output=True, text=True)
+        (n_runs,) = re.findall(r"number_of_executed_units: (\d+)", result.stderr) or ["?"]
+        how = "crashed" if result.returncode else "no crash"
         print(f"{name}: {how} in {n_runs} runs", flush=True)  # noqa: T201
-        if done.returncode:
-            print(done.stderr[-4000:], flush=True)  # noqa: T201
+        if result.returncode:
+            print(result.stderr[-4000:], flush=True)  # noqa: T201
             failed.append(name)
     return int(bool(failed))
 

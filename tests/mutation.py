@@ -286,14 +286,14 @@ def files_of(root: Path, place: str) -> list[str]:
         base = root
     here = base / place
     if here.is_dir():
-        found = sorted(here.rglob("*.py"))
+        result = sorted(here.rglob("*.py"))
     elif here.is_file():
-        found = [here]
+        result = [here]
     else:
-        found = sorted(base.glob(f"{place}.py")) + sorted(base.glob(f"{place}_*.py"))
-    if not found:
+        result = sorted(base.glob(f"{place}.py")) + sorted(base.glob(f"{place}_*.py"))
+    if not result:
         raise SystemExit(f"error: there is nothing called {place!r} below fairjudge")
-    return [path.relative_to(root).as_posix() for path in found]
+    return [path.relative_to(root).as_posix() for path in result]
 
 
 def draw(root: Path, places: Sequence[str], *, n: int, seed: int) -> list[Mutant]:
@@ -305,11 +305,11 @@ def draw(root: Path, places: Sequence[str], *, n: int, seed: int) -> list[Mutant
         path, _, line = place.partition(":")
         for file in files_of(root, path):
             sources[file] = (root / file).read_bytes()
-            found = candidates(file, sources[file])
+            result = candidates(file, sources[file])
             if line:
-                named += [mutant for mutant in found if mutant.line == int(line)]
+                named += [mutant for mutant in result if mutant.line == int(line)]
             else:
-                drawn_from += found
+                drawn_from += result
     random.Random(seed).shuffle(drawn_from)
     sound = (mutant for mutant in drawn_from if is_program(mutant, sources[mutant.path]))
     named = [mutant for mutant in named if is_program(mutant, sources[mutant.path])]
@@ -337,7 +337,7 @@ def relevant_tests(path: str, tests: Mapping[str, str]) -> list[list[str]]:
     rest = [name for name in beside if name not in first] if len(parts) > 2 else []
     package_test = f"/test_{parts[1].partition('_')[0][:MAX_PER_NAME]}"
     commands = [name for name in tests if name not in near and package_test in name]
-    return [some for some in (first, rest, commands) if some]
+    return [items for items in (first, rest, commands) if items]
 
 
 @contextmanager
@@ -479,12 +479,12 @@ def _run_one(
 ) -> str:
     """Say how a mutant ended; ``unsound`` says of tests that failed whether they always do."""
     sound = (copy / mutant.path).read_bytes()
-    for some in tests:
+    for items in tests:
         while True:
             left_out = [f"--deselect={test}" for test, fails in unsound.items() if fails]
             (copy / mutant.path).write_bytes(mutant.applied(sound))
             try:
-                outcome = run_tests(copy, ["-x", *left_out, *some])
+                outcome = run_tests(copy, ["-x", *left_out, *items])
             finally:
                 (copy / mutant.path).write_bytes(sound)
             for test in outcome.failing:

@@ -23,9 +23,9 @@ _SET_PDEATHSIG = 1
 
 def find_binaries() -> Path | None:
     """Return the folder of the server's programs, the newest version's, or None."""
-    found = shutil.which("initdb")
-    if found and Path(found).resolve().with_name("postgres").exists():
-        return Path(found).resolve().parent
+    result = shutil.which("initdb")
+    if result and Path(result).resolve().with_name("postgres").exists():
+        return Path(result).resolve().parent
     versions = [
         path for path in Path("/usr/lib/postgresql").glob("*/bin") if (path / "initdb").exists()
     ]

@@ -80,9 +80,19 @@ def raw_server(
 def certify(folder: Path) -> Path:
     """Make a key and a certificate for 127.0.0.1, signed by itself, in one file."""
     file = folder / "server.pem"
-    made = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
+    items = [
+        "req",
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-days",
+        "2",
+        "-subj",
+        "/CN=localhost",
+    ]
     names = ["-addext", "subjectAltName=IP:127.0.0.1", "-out", "cert.pem", "-keyout", "key.pem"]
-    subprocess.run(["openssl", *made, *names], check=True, cwd=folder, capture_output=True)
+    subprocess.run(["openssl", *items, *names], check=True, cwd=folder, capture_output=True)
     file.write_bytes(b"".join((folder / part).read_bytes() for part in ("key.pem", "cert.pem")))
     return file
 

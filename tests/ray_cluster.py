@@ -121,10 +121,10 @@ def _descendants(root: int) -> list[int]:
             except OSError:
                 continue
             parents[int(entry.name)] = int(fields[1])
-    found = [root]
-    for process in found:
-        found += [child for child, parent in parents.items() if parent == process]
-    return found
+    items = [root]
+    for process in items:
+        items += [child for child, parent in parents.items() if parent == process]
+    return items
 
 
 def _title(process: int) -> str:

@@ -117,13 +117,13 @@ def write_study(folder: Path) -> Path:
     write_jsonl(folder / "labels.jsonl", _labels())
     support = [row for row in judgements() if row["aspect"] == "support"]
     supports = write_jsonl(folder.parent / "support.jsonl", support)
-    given = [references, "--summaries", summaries]
+    items = [references, "--summaries", summaries]
     side = ["--attribute", "side"]
-    run("fairness", "proportional", *given, *side, "--json", folder / "proportional.json")
+    run("fairness", "proportional", *items, *side, "--json", folder / "proportional.json")
     scorer = ["--scorer", f"judgements:{supports}"]
-    run("fairness", "coverage", *given, *side, *scorer, "--json", folder / "coverage.json")
+    run("fairness", "coverage", *items, *side, *scorer, "--json", folder / "coverage.json")
     few = ["--resamples", "100"]
-    run("bias", "words", *given, *few, "--json", folder / "words.json")
+    run("bias", "words", *items, *few, "--json", folder / "words.json")
     run("bias", "inputs", references, "--json", folder / "inputs.json")
     return folder
 
@@ -132,5 +132,5 @@ def run(*args: object) -> None:
     """Run a command that must succeed."""
     from fairjudge.cli._main import app
 
-    done = CliRunner().invoke(app, [*map(str, args)], catch_exceptions=False)
-    assert done.exit_code == 0, (args, done.output)
+    result = CliRunner().invoke(app, [*map(str, args)], catch_exceptions=False)
+    assert result.exit_code == 0, (args, result.output)

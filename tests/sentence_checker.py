@@ -15,7 +15,7 @@ ADVICE = "Next: "
 
 def numbers(text: str) -> set[str]:
     """Return the numbers of a text without their signs, but those that are part of a name."""
-    return {one.lstrip("+-").replace(",", "") for one in NUMBER.findall(text.replace("%", " "))}
+    return {item.lstrip("+-").replace(",", "") for item in NUMBER.findall(text.replace("%", " "))}
 
 
 def texts_of(tables: Iterable[TextTable]) -> list[str]:
@@ -57,7 +57,7 @@ def altered(said: Iterable[str], shown: Iterable[str]) -> Iterator[str]:
 def _known(shown: Iterable[str]) -> set[str]:
     """Return every number that is shown, and those with decimals as whole numbers too."""
     known = {number for text in shown for number in numbers(text.replace("-", " -"))}
-    return known | {str(round(float(one))) for one in known if "." in one}
+    return known | {str(round(float(item))) for item in known if "." in item}
 
 
 def _claim(sentence: str) -> str:

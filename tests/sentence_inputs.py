@@ -99,13 +99,13 @@ def controlled_inputs(rng: random.Random, n: int) -> dict[str, list]:
         for c in range(n)
         for variant in range(2)
     ]
-    about = [{"eid": one["eid"], "system": "s"} for one in clusters]
+    about = [{"eid": cluster["eid"], "system": "s"} for cluster in clusters]
     rated = {"aspect": "relevance", "protocol": "likert", "judge": "j"}
     words = ("rain", "town", "tea", "iron", "coal", "salt")
     return {
         "controlled": clusters,
-        "relevance": [{**one, **rated, "value": rng.randint(2, 5)} for one in about],
-        "variants": [{**one, "text": " ".join(rng.choices(words, k=3))} for one in about],
+        "relevance": [{**item, **rated, "value": rng.randint(2, 5)} for item in about],
+        "variants": [{**item, "text": " ".join(rng.choices(words, k=3))} for item in about],
     }
 
 
@@ -146,15 +146,15 @@ def statements(rng: random.Random, n: int) -> dict[str, list]:
             for k in range(rng.randint(2, 5))
             for verdict in rng.choices(verdicts, weights[system])
         ]
-        share = sum(one["verdict"] == "supported" for one in entries) / len(entries)
+        share = sum(entry["verdict"] == "supported" for entry in entries) / len(entries)
         item = {"eid": f"c{c}", "system": system, "aspect": "faithfulness", "judge": judge}
         return item | {"protocol": "checklist", "value": share, "statements": entries}
 
     every = [row(judge, c, system) for judge in "jk" for c in range(n) for system in SYSTEMS]
-    said = "It cost some million."
+    text = "It cost some million."
     citing = [
-        {"eid": f"c{c}", "system": system, "text": said}
-        | {"citations": [{"text": said, "articles": [f"c{c}a{rng.choice((1, 1, 2))}"]}]}
+        {"eid": f"c{c}", "system": system, "text": text}
+        | {"citations": [{"text": text, "articles": [f"c{c}a{rng.choice((1, 1, 2))}"]}]}
         for c in range(n)
         for system in SYSTEMS
     ]
@@ -169,17 +169,17 @@ def people_named(rng: random.Random, n: int) -> dict[str, list]:
     for c in range(n):
         people = [
             {"id": f"{first}{c}", "first_name": first, "last_name": f"Orme{c}", "group": group}
-            for group, some in names.items()
-            for first in some
+            for group, items in names.items()
+            for first in items
         ]
-        text = " ".join(f"{one['first_name']} {one['last_name']} came." for one in people)
+        text = " ".join(f"{person['first_name']} {person['last_name']} came." for person in people)
         article = {"aid": "0", "content": text}
         clusters.append({"eid": f"p{c}", "articles": [article], "controlled": {"people": people}})
         for system, share in shares.items():
             named = [
-                f"{one['first_name']} {one['last_name']}"
-                for one in people
-                if rng.random() < (share if one["group"] == "female" else 0.5)
+                f"{person['first_name']} {person['last_name']}"
+                for person in people
+                if rng.random() < (share if person["group"] == "female" else 0.5)
             ]
             summary = {"eid": f"p{c}", "system": system, "text": "They came."}
             summaries.append(summary | {"people": [*named, *["Una Elm"] * (rng.random() < 0.1)]})

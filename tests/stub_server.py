@@ -279,23 +279,23 @@ def _decisions(call: Call, answer: Any) -> dict[str, Any]:
         options = question.get("choices") or question.get("levels") or (True, False)
         p = given.get(question["name"], _uniform(len(options)))
         if p is None:
-            said: dict[str, Any] = {"type": "refusal", "refusal": "not about this"}
+            by_name: dict[str, Any] = {"type": "refusal", "refusal": "not about this"}
         elif kind == "predicate":
-            said = {"type": kind, "probability": p[0]}
+            by_name = {"type": kind, "probability": p[0]}
         elif kind == "choice":
             listed = [
                 {"value": option["value"], "probability": share}
                 for option, share in zip(options, p, strict=True)
             ]
             best = max(listed, key=lambda one: one["probability"])["value"]
-            said = {"type": kind, "choice": best, "confidence": 0.5, "probabilities": listed}
+            by_name = {"type": kind, "choice": best, "confidence": 0.5, "probabilities": listed}
         else:
             listed = [
                 {"value": level, "label": option["label"], "probability": share}
                 for level, (option, share) in enumerate(zip(options, p, strict=True))
             ]
-            said = {"type": kind, "score": 0.0, "confidence": 0.5, "probabilities": listed}
-        answers.append({"name": question["name"], **said})
+            by_name = {"type": kind, "score": 0.0, "confidence": 0.5, "probabilities": listed}
+        answers.append({"name": question["name"], **by_name})
     return {
         "id": "dec_stub",
         "object": "decision",

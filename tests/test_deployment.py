@@ -47,13 +47,13 @@ def run_action(folder: Path, binaries: Path, **given: str) -> tuple[int, str]:
         runner = {"GITHUB_STEP_SUMMARY": summary, "GITHUB_OUTPUT": output, "RUNNER_TEMP": folder}
         pip = {"PIP_NO_INDEX": "1", "PIP_NO_DEPS": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
         path = {"PATH": f"{binaries}{os.pathsep}{os.environ['PATH']}", "HOME": str(folder)}
-        done = subprocess.run(
+        result = subprocess.run(
             ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
             cwd=folder, env=own | pip | path | {name: str(p) for name, p in runner.items()},
             capture_output=True, text=True, check=False,
         )  # fmt: skip
-        if done.returncode:
-            return done.returncode, summary.read_text() if summary.exists() else done.stderr
+        if result.returncode:
+            return result.returncode, summary.read_text() if summary.exists() else result.stderr
     return 0, summary.read_text()
 
 
@@ -100,7 +100,7 @@ def test_the_dockerfile_keeps_to_what_hadolint_asks() -> None:
     assert "ADD" not in names  # DL3020
     for name, value in lines:
         if name == "COPY":
-            assert all((ROOT / one).exists() for one in value.split()[:-1])
+            assert all((ROOT / item).exists() for item in value.split()[:-1])
         if name == "RUN" and "pip install" in value:
             assert "--no-cache-dir" in value  # DL3042
         if name in {"ENTRYPOINT", "CMD"}:
@@ -121,8 +121,8 @@ def test_what_the_container_runs_is_a_command_that_serves_the_published_port(
     lines = dict(docker_lines())
     words = [*json.loads(lines["ENTRYPOINT"]), *COMPOSE["command"]]
     assert words[0] == "fairjudge"
-    done = cli(*words[1:], "--dry-run")
-    assert done.code == 0, done.err
+    result = cli(*words[1:], "--dry-run")
+    assert result.code == 0, result.err
     assert f"--port={lines['EXPOSE']}" in words
     assert COMPOSE["ports"] == [f"127.0.0.1:{lines['EXPOSE']}:{lines['EXPOSE']}"]
     assert COMPOSE["volumes"][0].endswith(f":{lines['WORKDIR']}")
@@ -130,8 +130,8 @@ def test_what_the_container_runs_is_a_command_that_serves_the_published_port(
 
 def test_the_skill_is_short_and_says_when_to_use_it() -> None:
     _, front, body = (ROOT / "SKILL.md").read_text("utf-8").split("---\n", 2)
-    said = yaml.safe_load(front)
-    assert said["name"] == "fairjudge"
-    assert 40 < len(said["description"]) < 1024
+    text = yaml.safe_load(front)
+    assert text["name"] == "fairjudge"
+    assert 40 < len(text["description"]) < 1024
     assert len(body.splitlines()) < 80
-    assert shlex.split(said["description"])
+    assert shlex.split(text["description"])

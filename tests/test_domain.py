@@ -35,8 +35,8 @@ def test_what_is_no_finite_number_and_no_side_is_no_value(value):
 
 
 def task(**more):
-    given = {"aspect": "coverage", "protocol": "likert", "unit": "summary"} | more
-    return JudgeTask(eid="e", systems=("s",), texts=("t",), **given)
+    by_name = {"aspect": "coverage", "protocol": "likert", "unit": "summary"} | more
+    return JudgeTask(eid="e", systems=("s",), texts=("t",), **by_name)
 
 
 def test_each_repeat_and_each_variant_is_a_task_of_its_own():
@@ -64,8 +64,8 @@ def test_a_group_is_covered_by_no_other_share(covered):
 
 def test_a_record_shows_what_its_line_has_and_long_values_short():
     row = {"eid": "e", "system": "s", "text": "It rained. " * 30, "note": 1}
-    shown = repr(Summary.model_validate(row))
-    assert shown == f"Summary(eid='e', system='s', text='{('It rained. ' * 30)[:57]}...', note=1)"
+    text = repr(Summary.model_validate(row))
+    assert text == f"Summary(eid='e', system='s', text='{('It rained. ' * 30)[:57]}...', note=1)"
     articles = [{"aid": aid, "content": "It rained for a week."} for aid in "abcd"]
     cluster = Cluster.model_validate({"eid": "e", "articles": articles})
     assert repr(cluster) == "Cluster(eid='e', articles=<list of 4>)"

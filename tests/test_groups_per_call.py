@@ -24,9 +24,12 @@ def test_a_sample_has_every_insight_of_a_topic_and_the_labels_of_its_own_subject
     assert sample(data, tmp_path / "out", n_texts=6, seed=0) == 5 * N_SECTIONS
     (reference,) = read_references(tmp_path / "out/references.jsonl").records
     (summary,) = read_summaries(tmp_path / "out/summaries.jsonl").records
-    assert [len(one.answer_groups) for one in reference.question_answers] == [5] * 4
+    assert [
+        len(question_answer.answer_groups) for question_answer in reference.question_answers
+    ] == [5] * 4
     insights = [
-        [group[0].answer for group in one.answer_groups] for one in reference.question_answers
+        [group[0].answer for group in question_answer.answer_groups]
+        for question_answer in reference.question_answers
     ]
     for label in map(json.loads, (tmp_path / "out/labels.jsonl").read_text().splitlines()):
         question, group = map(int, label["unit"].removeprefix("answer:").split("."))

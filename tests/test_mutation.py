@@ -15,8 +15,8 @@ from mutation import ROOT, candidates, draw, is_program, relevant_tests
 
 def changed(source: str) -> list[str]:
     text = source.encode()
-    found = candidates("m.py", text)
-    return [mutant.lines(text)[1] for mutant in found if is_program(mutant, text)]
+    result = candidates("m.py", text)
+    return [mutant.lines(text)[1] for mutant in result if is_program(mutant, text)]
 
 
 @pytest.mark.parametrize(
@@ -63,9 +63,9 @@ def test_what_no_test_could_see_is_left_alone(source):
 
 def test_every_mutant_of_a_module_is_python():
     source = (ROOT / "fairjudge/text/closest.py").read_bytes()
-    found = candidates("c.py", source)
-    assert len(found) > 20
-    assert all(is_program(mutant, source) for mutant in found)
+    result = candidates("c.py", source)
+    assert len(result) > 20
+    assert all(is_program(mutant, source) for mutant in result)
 
 
 def test_a_seed_draws_the_same_again_and_a_line_all_of_its_own():
@@ -144,17 +144,17 @@ def test_what_lives_is_said_and_the_tree_is_not_touched(tree):
     out, err = (process := run(tree, "stats")).communicate(timeout=300)
     assert err == ""
     assert process.returncode == 1
-    said = out.splitlines()
-    assert [line.split(" (")[0] for line in said if "stats/tiny.py:" in line] == [
+    output = out.splitlines()
+    assert [line.split(" (")[0] for line in output if "stats/tiny.py:" in line] == [
         "killed: fairjudge/stats/tiny.py:2",
         "killed: fairjudge/stats/tiny.py:2",
         "killed: fairjudge/stats/tiny.py:2",
         "equivalent: fairjudge/stats/tiny.py:6",
         "lived: fairjudge/stats/tiny.py:6",
     ]
-    assert said[-4:-2] == ["  - return 7", "  + return None"]
-    assert "equivalent: fairjudge/stats/tiny.py:6 (seven is as good)" in said
-    assert said[-2:] == [
+    assert output[-4:-2] == ["  - return 7", "  + return None"]
+    assert "equivalent: fairjudge/stats/tiny.py:6 (seven is as good)" in output
+    assert output[-2:] == [
         "left out, since it fails without a mutant: "
         "tests/stats/test_tiny.py::test_that_fails_always",
         "5 mutants: 1 equivalent, 3 killed, 1 lived",

@@ -27,7 +27,7 @@ def folder_of(package: str) -> Path:
 
 
 def on_disk() -> set[str]:
-    found = set()
+    result = set()
     links = [path for path in (ROOT / "fairjudge").iterdir() if path.is_symlink()]
     for root in (ROOT / "fairjudge", *links):
         for folder in [root, *root.rglob("*")]:
@@ -37,8 +37,8 @@ def on_disk() -> set[str]:
                 and folder.name != "__pycache__"
                 and any(map(Path.is_file, folder.iterdir()))
             ):
-                found.add(".".join(folder.relative_to(ROOT).parts))
-    return found
+                result.add(".".join(folder.relative_to(ROOT).parts))
+    return result
 
 
 def test_every_package_on_disk_is_declared_and_the_other_way_round():
@@ -51,15 +51,15 @@ USERS_OWN = {"pandas", "pytest"}
 
 def imported() -> dict[str, str]:
     """Return the packages of others that modules import, each with a module that does."""
-    found: dict[str, str] = {}
+    by_name: dict[str, str] = {}
     for package in SETUP["packages"]:
         for file in folder_of(package).glob("*.py"):
             for node in ast.walk(ast.parse(file.read_text("utf-8"))):
                 names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
                 if isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
                     names = [node.module]
-                found |= {name.partition(".")[0]: f"{package}.{file.stem}" for name in names}
-    return {name: by for name, by in found.items() if name not in sys.stdlib_module_names}
+                by_name |= {name.partition(".")[0]: f"{package}.{file.stem}" for name in names}
+    return {name: by for name, by in by_name.items() if name not in sys.stdlib_module_names}
 
 
 def test_every_package_that_is_imported_is_declared():
@@ -112,10 +112,10 @@ def test_every_pattern_of_data_matches_a_file():
 
 def loaded_after(statement: str) -> list[str]:
     code = f"import sys, json\n{statement}\nprint(json.dumps(sorted(sys.modules)))"
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300
     )
-    return json.loads(done.stdout)
+    return json.loads(result.stdout)
 
 
 HEAVY = {"langgraph", "langchain_core", "langchain_openai", "torch", "transformers", "anthropic",

@@ -41,6 +41,6 @@ def test_a_second_start_draws_what_is_missing_alone(tmp_path, capsys):
         after = list(each("Of A, b", strata_held, N))
         more = list(each("Of A, b", strata_held, N + 1))
     assert "1 of 1" in capsys.readouterr().out
-    drawn = list(map(with_lists, one_by_one("", strata_held, N + 1)))
-    assert list(map(with_lists, before)) == list(map(with_lists, after)) == drawn[:N]
-    assert list(map(with_lists, more)) == drawn
+    sample = list(map(with_lists, one_by_one("", strata_held, N + 1)))
+    assert list(map(with_lists, before)) == list(map(with_lists, after)) == sample[:N]
+    assert list(map(with_lists, more)) == sample

@@ -57,21 +57,21 @@ def numbers_before_plurals(tree: ast.AST) -> Iterator[tuple[int, str]]:
         for value, after in zip(node.values, node.values[1:], strict=False):
             if not (isinstance(value, ast.FormattedValue) and isinstance(after, ast.Constant)):
                 continue
-            said = ast.unparse(value.value)
-            found = PLURALS.match(str(after.value))
-            if found and not re.fullmatch(r"[A-Z_.]+|pluralize\(.*\)", said):
-                yield node.lineno, f"{{{said}}}{found[0]}"
+            text = ast.unparse(value.value)
+            result = PLURALS.match(str(after.value))
+            if result and not re.fullmatch(r"[A-Z_.]+|pluralize\(.*\)", text):
+                yield node.lineno, f"{{{text}}}{result[0]}"
 
 
 def test_numbers_stand_before_plurals_by_one_helper_alone():
-    found = [
+    items = [
         f"{file.relative_to(ROOT)}:{line}: {said}"
         for folder in ("fairjudge", "graphs", "calibration")
         for file in sorted((ROOT / folder).rglob("*.py"))
         for line, said in numbers_before_plurals(ast.parse(file.read_text("utf-8")))
         if said not in NEVER_ONE | NO_NUMBER
     ]
-    assert found == []
+    assert items == []
 
 
 @pytest.mark.parametrize(

@@ -142,15 +142,15 @@ def test_one_text_has_the_same_bytes_in_every_request():
 
 
 def test_the_system_part_has_the_same_words_for_every_text():
-    for one in released_templates():
-        fields = one.fields
-        some, others = (
-            seal(render(one, dict.fromkeys(fields, Fenced("text", (text,)))), SECRET)
+    for template in released_templates():
+        fields = template.fields
+        items, others = (
+            seal(render(template, dict.fromkeys(fields, Fenced("text", (text,)))), SECRET)
             for text in ("a", "b")
         )
-        assert len(some) == len(others)
-        assert not re.search(r"\{\{|[0-9a-f]{12}", some[0].content if len(some) > 1 else "")
-        assert some[:-1] == others[:-1]
+        assert len(items) == len(others)
+        assert not re.search(r"\{\{|[0-9a-f]{12}", items[0].content if len(items) > 1 else "")
+        assert items[:-1] == others[:-1]
 
 
 MATERIAL = ("articles", "article", "evidence", "questions")
@@ -191,14 +191,14 @@ def test_prompts_that_go_over_articles_begin_with_all_that_is_asked(name):
 
 def test_from_version_2_on_requests_on_the_same_material_share_all_of_it():
     later = [
-        one
-        for one in released_templates()
-        if one.version > 1
-        and not one.name.endswith("-reordered")  # the rule before the material
-        and one.label.partition(".")[0] not in RULES_FIRST
+        template
+        for template in released_templates()
+        if template.version > 1
+        and not template.name.endswith("-reordered")  # the rule before the material
+        and template.label.partition(".")[0] not in RULES_FIRST
     ]
-    assert [one.label for one in later if not shared_first(one)] == []
-    names_it = [one.label for one in later if any("{{mark}}" in body for _, body in one.parts)]
+    assert [item.label for item in later if not shared_first(item)] == []
+    names_it = [item.label for item in later if any("{{mark}}" in body for _, body in item.parts)]
     assert names_it == []
 
 

@@ -40,13 +40,13 @@ def _modules() -> Iterator[Path]:
 
 
 def test_no_module_compares_names_of_protocols():
-    found = {
+    by_name = {
         str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path): names
         for path in _modules()
         if (names := list(_comparisons(path.read_text(encoding="utf-8"))))
     }
 
-    assert found.keys() == EXCEPTIONS, found
+    assert by_name.keys() == EXCEPTIONS, by_name
 
 
 @pytest.mark.parametrize(
@@ -82,10 +82,10 @@ def test_a_verdict_is_of_one_kind(name):
 def test_verdicts_are_counted_as_tasks_are_made(name, n):
     protocol = PROTOCOLS[name]
 
-    made = [(side, order) for side in protocol.sides(range(n)) for order in protocol.orders]
-    shown = [len(side) for side, _ in made]
+    items = [(side, order) for side in protocol.sides(range(n)) for order in protocol.orders]
+    shown = [len(side) for side, _ in items]
     pairs = sum(k * (k - 1) // 2 for k in shown)
-    assert protocol.n_verdicts(n) == (pairs if protocol.paired else len(made))
+    assert protocol.n_verdicts(n) == (pairs if protocol.paired else len(items))
 
 
 def test_pairs_are_shown_both_ways_and_single_summaries_once():

@@ -93,7 +93,7 @@ def test_each_mark_is_counted_where_it_belongs(marks):
     assert counts["questions without a fault"] == Share(1, 2)
 
 
-def test_an_article_against_a_group_counts_where_it_stands_in_a_rival(marks):
+def test_an_article_against_a_group_counts_where_it_is_in_a_rival(marks):
     held, failed, unknown = (marks[0]["questions"][0]["groups"][n] for n in (1, 0, 2))
     held.update(missing=["a", "b", "f"], against=["a", "f"])  # a says it failed; b says it held too
     failed.update(missing=["e"], against=["e"])  # e stands in a group that is no rival
@@ -157,8 +157,8 @@ def test_what_calls_of_one_kind_and_cluster_begin_with_is_shared():
     )
     sorting = call("Sort.", "1. Why?", "abc")
     # only the second shares its block with an earlier call of its kind: all but its last character
-    found = shared_prefix([one, sorting, two, other, "Write questions.\n<article m>"])
-    assert found == Share(len(two) - 1, len(two))
+    result = shared_prefix([one, sorting, two, other, "Write questions.\n<article m>"])
+    assert result == Share(len(two) - 1, len(two))
 
 
 def test_the_sheet_that_is_written_is_the_one_that_is_counted(tmp_path, capsys):
@@ -170,14 +170,14 @@ def test_the_sheet_that_is_written_is_the_one_that_is_counted(tmp_path, capsys):
         messages = [{"role": "user", "content": call("Extract.", "1. Why?", rest)}]
         (requests / f"body_{n:04}.json").write_text(json.dumps({"messages": messages}))
     assert main(["sheet", str(references), "-o", str(marks)]) == 0
-    given = ["count", str(references), str(marks), "--requests", str(requests)]
-    assert main([*given, "--json", str(out)]) == 0
-    said = capsys.readouterr().out
-    assert "calls a cluster: 2.0" in said
-    assert "(>= 0.80: NOT reached)" in said  # one of two questions has rivals
+    items = ["count", str(references), str(marks), "--requests", str(requests)]
+    assert main([*items, "--json", str(out)]) == 0
+    output = capsys.readouterr().out
+    assert "calls a cluster: 2.0" in output
+    assert "(>= 0.80: NOT reached)" in output  # one of two questions has rivals
     assert json.loads(out.read_text())["answers right"] == {"n": 8, "of": 8}
     marks.write_text("[]")
-    assert main(given) == 2
+    assert main(items) == 2
     assert "other clusters" in capsys.readouterr().err
 
 
@@ -186,16 +186,16 @@ def test_marks_that_are_kept_have_the_counts_and_no_words(marks, tmp_path, capsy
     first["groups"][0]["answers"][1]["mark"] = "elsewhere"
     first["groups"][2]["missing"] = ["f"]
     first["faults"] = ["asks two things", "is vague"]
-    kept = without_texts(marks)
-    assert counts_of(kept) == quality([REFERENCE], marks)
-    text = json.dumps(kept)
+    remaining = without_texts(marks)
+    assert counts_of(remaining) == quality([REFERENCE], marks)
+    text = json.dumps(remaining)
     for words in ("says", "It failed", "Did the gate", "two things"):
         assert words not in text
     full, bare = tmp_path / "marks.json", tmp_path / "kept.json"
     full.write_text(json.dumps(marks))
     assert main(["keep", str(full), "-o", str(bare)]) == 0
     assert main(["recount", str(bare), str(bare)]) == 0
-    assert json.loads(bare.read_text()) == kept
+    assert json.loads(bare.read_text()) == remaining
     line = next(line for line in capsys.readouterr().out.splitlines() if "recall of mem" in line)
     assert line.split()[3:6] == ["14", "of", "16"]  # 7 of 8, twice
 
@@ -216,12 +216,12 @@ def test_marks_that_are_kept_have_the_counts_and_no_words(marks, tmp_path, capsy
     ],
 )
 def test_the_readers_files_give_the_figures_that_were_reported(names, figures, rivals_counted):
-    marks = [one for name in names for one in json.loads((READERS / f"{name}.json").read_text())]
+    marks = [load for name in names for load in json.loads((READERS / f"{name}.json").read_text())]
     counts = counts_of(marks)
     second = counts.pop("recall of memberships, rivals counted", None)
     assert (second.value if second else None) == pytest.approx(rivals_counted, abs=5e-4)
     assert [share.value for share in counts.values()] == pytest.approx(figures, abs=5e-4)
     # ids and verdicts alone
-    assert {key for one in marks for question in one["questions"] for key in question} <= {
+    assert {key for mark in marks for question in mark["questions"] for key in question} <= {
         "divided", "faults", "same", "rivals", "groups",
     }  # fmt: skip

@@ -48,9 +48,9 @@ def test_twine_accepts_both(archives: tuple[Path, Path]) -> None:
     if importlib.util.find_spec("twine") is None:
         missing("twine (the group 'release')")
     command = [sys.executable, "-m", "twine", "check", "--strict", *map(str, archives)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout
-    assert done.stdout.count("PASSED") == 2
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout
+    assert result.stdout.count("PASSED") == 2
 
 
 def test_the_metadata_says_what_a_page_of_the_index_shows(archives: tuple[Path, Path]) -> None:
@@ -89,7 +89,7 @@ def test_the_light_install_is_small_and_works_in_an_empty_environment(
     (site,) = home.glob("lib/python*/site-packages")
     tools = ("pip", "setuptools", "pkg_resources", "_distutils_hack")
     sizes = {
-        path.name: sum(one.stat().st_size for one in path.rglob("*") if one.is_file())
+        path.name: sum(item.stat().st_size for item in path.rglob("*") if item.is_file())
         for path in site.iterdir()
         if path.is_dir() and not path.name.startswith(tools)
     }
@@ -102,12 +102,12 @@ def test_the_light_install_is_small_and_works_in_an_empty_environment(
 
     def run(*words: str, code: int = 0) -> str:
         command = [home / "bin" / "fairjudge", *words]
-        done = subprocess.run(
+        result = subprocess.run(
             command, cwd=tmp_path, capture_output=True, text=True, check=False,
             env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "OPENAI_API_KEY": "sk-test"},
         )  # fmt: skip
-        assert done.returncode == code, done.stderr
-        return done.stdout + done.stderr
+        assert result.returncode == code, result.stderr
+        return result.stdout + result.stderr
 
     example = site / "fairjudge" / "datasets" / "example"
     judged = ("--aspect", "coverage", "--protocol", "likert", "-o", "judged.jsonl")

@@ -46,9 +46,9 @@ def test_the_rate_is_that_of_the_bottleneck(part, change, a_second):
     setting = replace(EASY, **change)
     assert min(simulation.bounds(setting).items(), key=lambda item: item[1])[0] == part
     assert min(simulation.bounds(setting).values()) == pytest.approx(a_second, rel=0.01)
-    found = simulation.simulate(setting, n=20_000)
-    assert found.bottleneck == part
-    assert found.a_second == pytest.approx(a_second, rel=0.03)
+    result = simulation.simulate(setting, n=20_000)
+    assert result.bottleneck == part
+    assert result.a_second == pytest.approx(a_second, rel=0.03)
 
 
 def test_the_same_seed_gives_the_same_figures():

@@ -71,8 +71,8 @@ follow_imports = silent
 def installed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the Python of an environment in which the library is installed."""
     folder = tmp_path_factory.mktemp(request.param)
-    made = built(request.param, source_copy(folder / "source"), folder / "made")
-    return environment_of(made, folder / "environment")
+    result = built(request.param, source_copy(folder / "source"), folder / "made")
+    return environment_of(result, folder / "environment")
 
 
 def mypy_lines(python: Path, folder: Path) -> set[tuple[str, int]]:
@@ -80,12 +80,12 @@ def mypy_lines(python: Path, folder: Path) -> set[tuple[str, int]]:
     command = ["-m", "mypy", "--config-file", "mypy.ini", "--python-executable", str(python)]
     command += ["--cache-dir", str(python.parents[2] / "mypy"), "--no-error-summary"]
     files = ["right.py", "wrong.py"]
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, *command, *files],
         cwd=folder, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert done.stderr == ""
-    errors = [line for line in done.stdout.splitlines() if ": error:" in line]
+    assert result.stderr == ""
+    errors = [line for line in result.stdout.splitlines() if ": error:" in line]
     return {(line.split(":")[0], int(line.split(":")[1])) for line in errors}
 
 
@@ -94,11 +94,11 @@ def pyright_lines(python: Path, folder: Path) -> set[tuple[str, int]]:
         missing("basedpyright (the group 'release')")
     (folder / "pyrightconfig.json").write_text('{"typeCheckingMode": "standard"}')
     command = ["-m", "basedpyright", "--outputjson", "--pythonpath", str(python)]
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, *command], cwd=folder, capture_output=True, text=True, check=False
     )
-    errors = json.loads(done.stdout)["generalDiagnostics"]
-    return {(Path(one["file"]).name, one["range"]["start"]["line"] + 1) for one in errors}
+    errors = json.loads(result.stdout)["generalDiagnostics"]
+    return {(Path(error["file"]).name, error["range"]["start"]["line"] + 1) for error in errors}
 
 
 @pytest.mark.parametrize("checker", [mypy_lines, pyright_lines])
@@ -136,10 +136,10 @@ def test_a_call_has_every_option_as_a_keyword_of_the_declared_type_and_default(
 
 @pytest.mark.parametrize("call", [fj.build, fj.abuild, fj.Judge, fj.summarize, fj.align])
 def test_help_shows_and_explains_every_keyword(call: Any) -> None:
-    shown = pydoc.render_doc(call, renderer=pydoc.plaintext)
+    text = pydoc.render_doc(call, renderer=pydoc.plaintext)
     explained = inspect.getdoc(call).partition("Parameters\n")[2].partition("Raises\n")[0]
     for name in inspect.signature(call).parameters:
-        assert f"{name}: " in shown
+        assert f"{name}: " in text
         assert name in explained
 
 

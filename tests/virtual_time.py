@@ -25,7 +25,7 @@ class Time:
 
     async def run(self, *coroutines):
         """Run until all are done, letting time pass whenever nothing else can happen."""
-        tasks = [asyncio.ensure_future(one) for one in coroutines]
+        tasks = [asyncio.ensure_future(coroutine) for coroutine in coroutines]
         while not all(task.done() for task in tasks):
             for _ in range(30):
                 await asyncio.sleep(0)

@@ -77,19 +77,19 @@ def audits_of(
     """
     return {
         "position": _position(test, level=level),
-        "unscored": {name: dict(side.counts.unscored) for name, side in _named(test)},
+        "unscored": {name: dict(side.counts.unscored) for name, side in _sides_by_name(test)},
         "errors": _group_errors(development, test, grouping, level=level),
         "rates": {
             name: None
             if (rates := group_rates(side, level=level)) is None
             else to_json(rates.errors)
-            for name, side in _named(test)
+            for name, side in _sides_by_name(test)
         },
         "attributes": sorted(grouping.attributes),
     }
 
 
-def _named(sides: Sides) -> tuple[tuple[str, Joined], ...]:
+def _sides_by_name(sides: Sides) -> tuple[tuple[str, Joined], ...]:
     return ("old", sides.old), ("new", sides.new)
 
 

@@ -122,7 +122,9 @@ def _candidate(
 
 def _with_examples(base: Criterion, items: Sequence[RatedItem]) -> tuple[tuple[str, str], ...]:
     wording = wording_of(base.scale)
-    parts = ([*_material(item), _said(item, labelled=bool(item.material))] for item in items)
+    parts = (
+        [*_material(item), _text_with_notes(item, labelled=bool(item.material))] for item in items
+    )
     fenced = Fenced(
         "example",
         tuple(_inert("\n\n".join(lines)) for lines in parts),
@@ -138,7 +140,7 @@ def _material(item: RatedItem) -> list[str]:
     return [_cut(item.material, _MATERIAL_WORDS)] if item.material else []
 
 
-def _said(item: RatedItem, *, labelled: bool) -> str:
+def _text_with_notes(item: RatedItem, *, labelled: bool) -> str:
     """Return the summary or both, and people's notes."""
     notes = [f"People said: {_cut(note, _NOTE_WORDS)}" for note in item.notes]
     text = _cut(item.text, _MATERIAL_WORDS)
@@ -160,7 +162,7 @@ def _under_their_material(items: Sequence[RatedItem], scale: Scale) -> Fenced:
         against = [*_articles(articles), *_material(group[0])]
         for place, item in enumerate(group):
             above = against if place == 0 else []
-            texts.append("\n\n".join([*above, _said(item, labelled=bool(against))]))
+            texts.append("\n\n".join([*above, _text_with_notes(item, labelled=bool(against))]))
             mean = f"{label(item.value)}, mean of {pluralize(item.n_labels, 'label')}"
             same = ", judged against the same as the item above" if against and place else ""
             titles.append(f"{mean}, nearest answer: {nearest(scale, item.share).answer}{same}")

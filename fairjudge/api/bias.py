@@ -127,7 +127,7 @@ def entities(
     names: Annotated[
         str | Path | None,
         Opt(
-            "Your own name lists, as for 'bias inputs', to tell groups by instead of the "
+            "Your own name lists, as for 'bias inputs', to assign groups instead of the "
             "census: any grouping, and intersections. A name of two groups counts for none."
         ),
     ] = None,

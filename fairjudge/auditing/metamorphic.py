@@ -111,11 +111,11 @@ def _answer_checks(
     reference: Reference, tasks_of: Callable[..., tuple[JudgeTask, ...]]
 ) -> Iterator[Check]:
     eid = reference.eid
-    whole = tasks_of("likert", ("all answers", _said(reference, None)), eid=eid)
+    whole = tasks_of("likert", ("all answers", _answers_as_sentences(reference, None)), eid=eid)
     yield Check(name="answers", item=eid, tasks=whole, kept=_covers_all)
     for article in reference.articles:
-        remaining = _said(reference, article.aid)
-        if remaining and remaining != _said(reference, None):
+        remaining = _answers_as_sentences(reference, article.aid)
+        if remaining and remaining != _answers_as_sentences(reference, None):
             less = tasks_of("likert", (f"all but {article.aid}", remaining), eid=eid)
             item = f"{eid} without {article.aid}"
             yield Check(name="removal", item=item, tasks=(*whole, *less), kept=_no_rise)
@@ -148,7 +148,7 @@ def _numbers(
     reference: Reference, tasks_of: Callable[..., tuple[JudgeTask, ...]]
 ) -> Iterator[Check]:
     """Swap one number that all answers of a group state, wherever any answer states it."""
-    eid, text = reference.eid, _said(reference, None)
+    eid, text = reference.eid, _answers_as_sentences(reference, None)
     whole = tasks_of("checklist", ("all answers", text), eid=eid)
     shared: dict[str, list[str]] = {}
     for q, question in enumerate(reference.question_answers):
@@ -178,7 +178,7 @@ def _plain(text: str) -> str:
     return " ".join(text.split()).rstrip(".")
 
 
-def _said(reference: Reference, left_out: str | None) -> str:
+def _answers_as_sentences(reference: Reference, left_out: str | None) -> str:
     """Return the answers as sentences, those of one article left out."""
     answers = dict.fromkeys(
         " ".join(answer.answer.split()).rstrip(".")

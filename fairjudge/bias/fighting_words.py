@@ -124,7 +124,7 @@ def input_bias(texts: Sequence[str], lists: WordLists) -> InputBias:
         n_tied=owners.count(None),
         identifiers=dict(zip(counter.groups, matrix.sum(axis=0).tolist(), strict=True)),
         by_group={
-            group: fighting_words(counts[g], _others(counts, g))
+            group: fighting_words(counts[g], _sum_of_others(counts, g))
             for g, group in enumerate(counter.groups)
         },
     )
@@ -142,7 +142,7 @@ def _marked(
     return [word for word in marked if word]
 
 
-def _others(counts: Sequence[Counter[str]], left_out: int) -> Counter[str]:
+def _sum_of_others(counts: Sequence[Counter[str]], left_out: int) -> Counter[str]:
     total = Counter[str]()
     for index, counter in enumerate(counts):
         if index != left_out:

@@ -124,7 +124,7 @@ def align(
     outcome = _run(material, options, model, given["folder"], quiet=quiet)
     report: dict[str, Any] = {**outcome.report, "spent": outcome.spent and outcome.spent.to_json()}
     report["command"] = _command(report["criterion"], judging, model, references, summaries)
-    display.found(Findings("align", report), json_file)
+    display.show_findings(Findings("align", report), json_file)
     if json_file != "-":
         _say_where(outcome, report["command"])
 

@@ -59,7 +59,7 @@ def annotate(
     ] = None,
     scale: Annotated[
         Path | None,
-        Opt("Answers of your own: a scale's .toml file, as for judges."),
+        Opt("Custom answers: a scale's .toml file, as for judges."),
     ] = None,
     overlap: Annotated[
         float, Opt("Share of items labelled by several annotators.", ge=0.0, le=1.0)

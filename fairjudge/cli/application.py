@@ -124,7 +124,7 @@ def check_files(options: Mapping[str, Any]) -> None:
             _option(name), path, input_files, [Path(options[f]) for f in FOLDERS if options.get(f)]
         )
         for other, other_path in before:
-            if _same(path, other_path):
+            if _is_same_file(path, other_path):
                 raise InputError(
                     f"{_option(name)} and {other} name the same file: one would overwrite it",
                     path=path,
@@ -135,18 +135,18 @@ def check_files(options: Mapping[str, Any]) -> None:
 def _check_written(option: str, path: Path, input_files: list[Path], folders: list[Path]) -> None:
     for source in input_files:
         if source.is_dir():
-            in_folder = path.exists() and _same(path.parent, source)
+            in_folder = path.exists() and _is_same_file(path.parent, source)
             is_overwritten = in_folder and path.suffix not in {
                 ".html",
                 ".toml",
             }  # neither is an input
         else:
-            is_overwritten = _same(path, source)
+            is_overwritten = _is_same_file(path, source)
         if is_overwritten:
             raise InputError(
                 f"{option} would overwrite the input {source}; name another file", path=path
             )
-    if path.name in _KEPT and any(_same(path.parent, folder) for folder in folders):
+    if path.name in _KEPT and any(_is_same_file(path.parent, folder) for folder in folders):
         raise InputError(f"{option} would overwrite a file of the run; name another", path=path)
 
 
@@ -172,7 +172,7 @@ def _of_criterion(path: Path) -> Iterator[Path]:
     yield from filter(None, (criterion_file.prompt, criterion_file.scale))
 
 
-def _same(path: Path, other: Path) -> bool:
+def _is_same_file(path: Path, other: Path) -> bool:
     """Say whether both are one file, also by links. Pipes and devices never count as the same."""
     if not (path.exists() and other.exists()):
         return os.path.realpath(path) == os.path.realpath(other)

@@ -116,7 +116,7 @@ def verbosity(
         model=model,
         quiet=reporting.quiet,
     )
-    display.found(audit.verbosity(rows), reporting.json_file, reporting.figures)
+    display.show_findings(audit.verbosity(rows), reporting.json_file, reporting.figures)
     audit_opt.finish(rows, protocol=None, limit=max_unscored)
 
 
@@ -192,7 +192,7 @@ def order(
 
     Rates the faithfulness of leads of single articles with that article first, in the middle and
     last; and, given --summaries, those with their articles shuffled. With --of groups judges the
-    coverage of --summaries by checklists whose groups of answers stand in several orders.
+    coverage of --summaries by checklists with the groups of answers in several orders.
     """
     from fairjudge.datasets import read_clusters, read_references
 
@@ -214,10 +214,10 @@ def checks(
 ) -> None:
     """Run metamorphic (consistency) tests, which need no right verdicts.
 
-    A summary ties with itself; one of all reference answers covers them all; without one article's
-    answers it covers no more; one that denies answers covers none of them, and with another number
-    an answer is lost; a sentence that asks for a 5 does not raise the score. Lists the failed
-    checks.
+    A summary ties with itself; a summary of all reference answers covers them all; without one
+    article's answers it covers no more; a summary that denies answers covers none of them, and one
+    with a changed number loses that answer; a sentence that asks for a 5 does not raise the score.
+    Lists the failed checks.
     """
     from fairjudge.datasets import read_clusters, read_references
 

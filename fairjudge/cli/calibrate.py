@@ -46,8 +46,8 @@ def calibrate(
 
     fairjudge calibrate judgements.jsonl --labels labels.jsonl --annotators 'expert*'
 
-    Several protocols are put side by side: which agrees best, what it costs, and whether its lead
-    is significant.
+    Several protocols are compared: which agrees best, its cost, and whether its lead is
+    significant.
 
     fairjudge calibrate likert.jsonl binary.jsonl pairwise.jsonl --labels labels.jsonl
     """

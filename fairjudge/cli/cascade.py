@@ -88,8 +88,8 @@ def cascade(
         if ask is not None:
             lines = [json.dumps(row, ensure_ascii=False) for row in result.escalated]
             write_output(ask, "".join(line + "\n" for line in lines))
-        display.found(Findings("cascade --guarantee", result.report), json_file)
+        display.show_findings(Findings("cascade --guarantee", result.report), json_file)
         return
     thresholds = fit()
     thresholds.save(output)
-    display.found(Findings("cascade", thresholds.figures), json_file)
+    display.show_findings(Findings("cascade", thresholds.figures), json_file)

@@ -43,7 +43,7 @@ def check(
     from fairjudge.datasets import write_records
 
     findings = gate(skip_bad=skip_bad)
-    display.found(findings, json_file, figures)
+    display.show_findings(findings, json_file, figures)
     if save is not None:
         write_records(save, without_texts(gate.values["judgements"].records))
     if findings["outcome"] != "passed":

@@ -36,7 +36,7 @@ def compare(
     if html is not None:
         check_writable(html)
     findings = comparison(skip_bad=skip_bad)
-    display.found(findings, json_file)
+    display.show_findings(findings, json_file)
     runs = (comparison.values["first"], comparison.values["second"])
     display.page(lambda: _page(findings, *runs), html=html, figures=figures)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from fairjudge.cli.terminal import say
-from fairjudge.reports.figures import Json, dollars, named
+from fairjudge.reports.figures import Json, dollars, first_items
 from fairjudge.reports.tables import TABLE_FORMAT, TextTable, columns, print_table
 from fairjudge.text.counting import percentage, pluralize
 from fairjudge.text.printable import shows_on_terminal
@@ -55,7 +55,7 @@ def write_json(target: str | None, value: Mapping[str, Any]) -> None:
     write_output(Path(target), text)
 
 
-def found(result: Findings, json_file: str | None, figures: Path | None = None) -> None:
+def show_findings(result: Findings, json_file: str | None, figures: Path | None = None) -> None:
     """Show findings, unless the JSON goes to standard output, and write the JSON.
 
     Raises
@@ -129,7 +129,7 @@ def report(figures: Json, json_file: str | None, tables: Iterable[TextTable]) ->
     write_json(json_file, figures)
 
 
-def shown(*, quiet: bool) -> bool | None:
+def progress_option(*, quiet: bool) -> bool | None:
     """Return `fairjudge.Model.progress`: on a terminal, unless --quiet."""
     return False if quiet else None
 
@@ -138,7 +138,7 @@ def bars(*, quiet: bool) -> AbstractContextManager[Bars]:
     """Show progress bars on a terminal, unless --quiet."""
     from fairjudge.api.progress import bars
 
-    return bars(shown(quiet=quiet))
+    return bars(progress_option(quiet=quiet))
 
 
 def say_findings(findings: Sequence[str]) -> None:
@@ -201,7 +201,7 @@ def _cluster_table(cluster: BuiltCluster) -> TextTable:
     notes += [f"Dropped: {question} ({why})" for question, why in cluster.dropped]
     if cluster.unused:
         unused = [f"{aid} ({why})" for aid, why in cluster.unused]
-        notes.append(f"Not used: {named(unused, MAX_NAMED)}")
+        notes.append(f"Not used: {first_items(unused, MAX_NAMED)}")
     if cluster.dropped_answers:
         counts = ", ".join(f"{n}: {why}" for why, n in cluster.dropped_answers)
         notes.append(f"Answers dropped: {counts}")
@@ -214,7 +214,7 @@ def _cluster_table(cluster: BuiltCluster) -> TextTable:
     if cluster.why_none:
         notes.append(f"No question: {cluster.why_none}")
     if cluster.problems:
-        notes.append(f"Without a result: {named(list(cluster.problems), MAX_NAMED)}")
+        notes.append(f"Without a result: {first_items(list(cluster.problems), MAX_NAMED)}")
     return TextTable(
         title=f"{reference.eid}: {cluster.n_used} of {pluralize(cluster.n_articles, 'article')} "
         f"used, {pluralize(len(reference.question_answers), 'question')}",
@@ -242,7 +242,7 @@ def summarized(outcome: SummarizeOutcome, *, output: Path, json_file: str | None
                 f"({row['reason']}: {row['detail']})"
                 for row in failures
             ]
-            say(f"Without a summary: {named(failed, MAX_NAMED)}")
+            say(f"Without a summary: {first_items(failed, MAX_NAMED)}")
         say_articles_left_out(outcome.articles_left_out)
         say_written(output, outcome)
     write_json(json_file, figures)
@@ -275,7 +275,10 @@ def say_articles_left_out(left_out: Sequence[ArticleLeftOut]) -> None:
             f"{article_left_out.eid}/{article_left_out.aid} ({article_left_out.reason})"
             for article_left_out in left_out
         ]
-        say(f"Excluded from prompts: {pluralize(len(names), 'article')}: {named(names, MAX_NAMED)}")
+        say(
+            f"Excluded from prompts: {pluralize(len(names), 'article')}: "
+            f"{first_items(names, MAX_NAMED)}"
+        )
 
 
 _PLACE = re.compile(r"(?P<place>.*?:\d+): (?P<problem>.*)", re.DOTALL)
@@ -300,7 +303,7 @@ def say_skipped(bad: Sequence[str]) -> None:
 
 def _skipped(problem: str, places: Sequence[str]) -> str:
     if len(places) > 1:
-        return f"{pluralize(len(places), 'line')}: {problem} ({named(places, FIRST_PLACES)})"
+        return f"{pluralize(len(places), 'line')}: {problem} ({first_items(places, FIRST_PLACES)})"
     return f"{places[0]}: {problem}" if places[0] else problem
 
 

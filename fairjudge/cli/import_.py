@@ -107,7 +107,7 @@ def import_(
 
         fairjudge data import bank.jsonl --references references.jsonl
 
-    Recorded replies of any judge are read with --protocol. The reply stands in column 'response' or
+    Recorded replies of any judge are read with --protocol. The reply is in column 'response' or
     'raw'. For pairs, a true 'swapped' column (or order "ba") means that system_b was shown first.
 
         fairjudge data import replies.jsonl -o judgements.jsonl \

@@ -16,7 +16,7 @@ from fairjudge.cli.display import (
 )
 from fairjudge.cli.terminal import say
 from fairjudge.reports.cost_tables import SPENT_COLUMNS, spent_row
-from fairjudge.reports.figures import named
+from fairjudge.reports.figures import first_items
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.stability_tables import stability_tables
 from fairjudge.reports.tables import TextTable, print_table
@@ -47,7 +47,8 @@ def show_judged(report: JudgeReport, *, output: Path, json_file: str | None) -> 
             _show(aspect)
         if outcome.without_tasks:
             say(
-                f"Nothing to judge in clusters {named(list(outcome.without_tasks), MAX_NAMED)}: "
+                "Nothing to judge in clusters "
+                f"{first_items(list(outcome.without_tasks), MAX_NAMED)}: "
                 f"{pluralize(outcome.n_missing, 'item')} without a score (not applicable)"
             )
         if outcome.n_left:

@@ -40,7 +40,7 @@ def rank(
         for row in display.read(read_judgements, path, skip_bad=skip_bad)
     ]
     findings = ranking(skip_bad=skip_bad, judgements=rows)
-    display.found(findings, json_file)
+    display.show_findings(findings, json_file)
     display.page(lambda: _page(findings), html=html, figures=figures)
     ranked = [row for row in rows if PROTOCOLS[row.protocol].paired]
     audit_options.finish(ranked, protocol=None, limit=max_unscored)

@@ -23,11 +23,11 @@ class Reporting:
     @property
     def progress(self) -> bool | None:
         """See `fairjudge.Model.progress`."""
-        return display.shown(quiet=self.quiet)
+        return display.progress_option(quiet=self.quiet)
 
     def show(self, call: opt.Call[Findings], **more: Any) -> None:
         """Make `call` with `more` beside its options, and show the findings."""
-        display.found(call(skip_bad=self.skip_bad, **more), self.json_file, self.figures)
+        display.show_findings(call(skip_bad=self.skip_bad, **more), self.json_file, self.figures)
 
 
 reporting = opt.options_of(Reporting, without=("quiet",))

@@ -47,8 +47,8 @@ def run(
 ) -> None:
     """Run a study: references, summaries, judgements, audits, calibration, fairness, one report.
 
-    Steps that are done and on which nothing has changed are not done again; a killed study goes on
-    where it stopped. Findings come first, then the steps; the page has everything.
+    Finished steps whose inputs and settings have not changed are not repeated; a killed study
+    resumes where it stopped. Findings come first, then the steps; the page has everything.
 
         fairjudge study study.toml --plan
     """
@@ -220,9 +220,9 @@ def init(
 
     Files are recognised by content; data in other layouts are converted ('fairjudge convert') to
     the folder 'converted' beside the study file. The judges are of the aspects that have labels.
-    What the data cannot bear, and what needs an LLM without --backend, is commented out, with the
-    reason; aspects of your own need a rule in their table. --map, --group, --split and --values are
-    those of 'convert'.
+    Steps that the data does not support, or that need an LLM without --backend, are commented out
+    with the reason; custom aspects need a rule in their table. --map, --group, --split and --values
+    are those of 'convert'.
 
         fairjudge study init data/ -o study.toml --backend openai:gpt-4o-mini
 

@@ -65,19 +65,20 @@ def labels_without_texts(converted: Converted) -> Iterator[str]:
         yield _lacking("cluster", sorted(of_labels - eids), "no text is of", sorted(eids))
     if converted.clusters and not systems and rated:
         yield (
-            f"labels are of summaries by {_some(sorted(rated))}, but no summary was read: texts of "
-            "a cluster's folder are named summary_SYSTEM.txt, columns --map text:SYSTEM=COLUMN"
+            f"labels are of summaries by {_first_names(sorted(rated))}, but no summary was read: "
+            "texts of a cluster's folder are named summary_SYSTEM.txt, columns "
+            "--map text:SYSTEM=COLUMN"
         )
 
 
 def _lacking(noun: str, names: Sequence[str], lack: str, ids: Sequence[str]) -> str:
     return (
-        f"labels name {pluralize(len(names), noun)} that {lack}: {_some(names)}. "
-        f"The texts have {_some(ids)}"
+        f"labels name {pluralize(len(names), noun)} that {lack}: {_first_names(names)}. "
+        f"The texts have {_first_names(ids)}"
     )
 
 
-def _some(names: Sequence[str]) -> str:
+def _first_names(names: Sequence[str]) -> str:
     more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
     return ", ".join(map(repr, names[:MAX_NAMED])) + more
 

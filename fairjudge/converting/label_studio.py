@@ -12,7 +12,7 @@ from typing import Any
 from fairjudge.datasets._row import Row
 from fairjudge.importing import label_studio
 from fairjudge.importing.records import Skipped
-from fairjudge.importing.sources import Source, given, items, mapping
+from fairjudge.importing.sources import Source, first_text, items, mapping
 
 _OF_RESULTS = ("lead_time", "created_at", "updated_at")
 
@@ -55,7 +55,7 @@ def _rows(
 def _of_annotation(annotation: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of an annotation by the names of their controls, and who made it."""
     by = annotation.get("completed_by")
-    annotator = given(by, "email", "id") if isinstance(by, dict) else by
+    annotator = first_text(by, "email", "id") if isinstance(by, dict) else by
     values = {
         name: mapping(result, "value").get(str(result.get("type")))
         for result in items(annotation, "result")

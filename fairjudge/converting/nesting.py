@@ -31,7 +31,9 @@ def unnested(source: Source) -> Source:
     rows = [row for row in source.rows if row.problem is not None or row.value is not None]
     if len(rows) == 1 and isinstance(rows[0].value, dict):
         rows = [replace(rows[0], value=value) for value in _records(rows[0].value)]
-    numbered_rows = [(number, part) for number, row in enumerate(rows, 1) for part in _made(row)]
+    numbered_rows = [
+        (number, part) for number, row in enumerate(rows, 1) for part in _rows_within(row)
+    ]
     return replace(
         source,
         rows=tuple(row for _, row in numbered_rows),
@@ -109,7 +111,7 @@ def _fields_of_record(value: Mapping[str, Any]) -> bool:
 _TEXTS = frozenset(map(folded, (*FIELDS["documents"], *FIELDS["text"], *FIELDS["reference"])))
 
 
-def _made(row: Row) -> Iterator[Row]:
+def _rows_within(row: Row) -> Iterator[Row]:
     if not isinstance(row.value, dict):
         yield row
         return

@@ -19,7 +19,7 @@ from fairjudge.converting.layouts import Settings
 from fairjudge.converting.names import system_of
 from fairjudge.converting.ratings import Rating, rating_columns
 from fairjudge.converting.records import Kind
-from fairjudge.converting.texts import MARKS, alone
+from fairjudge.converting.texts import MARKS, only_value
 from fairjudge.importing.sources import Source
 
 Row = Mapping[str, Any]
@@ -97,7 +97,7 @@ def grouped_roles(sample: list[Row], columns: Columns, settings: Settings) -> Ro
         name
         for name in columns.names
         if folded(name) in ATTRIBUTES
-        and not any(isinstance(alone(row.get(name)), list | dict) for row in sample)
+        and not any(isinstance(only_value(row.get(name)), list | dict) for row in sample)
     )
     return Roles(group=group, content=content, aid=aid, attributes=attributes)
 

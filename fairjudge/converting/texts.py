@@ -77,13 +77,13 @@ def article(
         for name in ("title", "url", "domain")
         if (column := columns.one(name)) is not None and isinstance(row.get(column), str)
     }
-    values = {name: alone(row.get(name)) for name in attributes}
+    values = {name: only_value(row.get(name)) for name in attributes}
     values = {name: value for name, value in values.items() if value not in (None, "")}
     own = row.get("attributes")
     values = {**(own if isinstance(own, dict) else {}), **values}
     content = cleaned(row.get(columns.one("content") or ""))
     fields = {"aid": aid, "content": content, **details}
-    article: Article = made(Article, fields | ({"attributes": values} if values else {}))
+    article: Article = make_record(Article, fields | ({"attributes": values} if values else {}))
     return article
 
 
@@ -97,12 +97,12 @@ def id_of(row: Mapping[str, Any], column: str | None) -> str | None:
     return str(value).strip()
 
 
-def alone(value: object) -> object:
+def only_value(value: object) -> object:
     """Return the element of a list of one, and any other value unchanged."""
     return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
-def made(kind: Any, fields: Mapping[str, Any]) -> Any:
+def make_record(kind: Any, fields: Mapping[str, Any]) -> Any:
     """Make a record of `fields`; raises `InputError` for invalid ones."""
     try:
         return kind.model_validate(fields)
@@ -113,14 +113,14 @@ def made(kind: Any, fields: Mapping[str, Any]) -> Any:
 
 def cluster(eid: str, articles: Iterable[Article]) -> Cluster:
     """Return the cluster of `articles`."""
-    cluster: Cluster = made(Cluster, {"eid": eid, "articles": tuple(articles)})
+    cluster: Cluster = make_record(Cluster, {"eid": eid, "articles": tuple(articles)})
     return cluster
 
 
 def summary(eid: str, system: object, text: object) -> Summary:
     """Return the summary; one of several lines or bullets may be a list."""
     joined = "\n".join(map(str, text)) if isinstance(text, list) else text
-    summary: Summary = made(Summary, {"eid": eid, "system": system, "text": cleaned(joined)})
+    summary: Summary = make_record(Summary, {"eid": eid, "system": system, "text": cleaned(joined)})
     return summary
 
 

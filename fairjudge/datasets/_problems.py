@@ -64,12 +64,14 @@ def _problem(details: list[ErrorDetails]) -> str:
     first = details[0]
     if first["type"] == "value_error":
         message = str(first["ctx"]["error"])
-        return message + _found(first["input"]) if message.startswith("expected a") else message
+        return (
+            message + _found_text(first["input"]) if message.startswith("expected a") else message
+        )
     if first["type"] == "literal_error":
-        return f"expected {first['ctx']['expected']}{_found(first['input'])}"
+        return f"expected {first['ctx']['expected']}{_found_text(first['input'])}"
     if first["type"] in _BOUNDS:
         bound = next(iter(first["ctx"].values()))
-        return f"expected {_BOUNDS[first['type']].format(bound)}{_found(first['input'])}"
+        return f"expected {_BOUNDS[first['type']].format(bound)}{_found_text(first['input'])}"
     if first["type"] in _PLAIN:
         return _PLAIN[first["type"]]
     kinds = dict.fromkeys(_expected(item) for item in details)
@@ -78,7 +80,7 @@ def _problem(details: list[ErrorDetails]) -> str:
         return first["msg"]
     *initial, last = kinds
     listed = f"{', '.join(initial)} or {last}" if initial else last
-    return f"expected {listed}{_found(first['input'])}"
+    return f"expected {listed}{_found_text(first['input'])}"
 
 
 def _expected(item: ErrorDetails) -> str:
@@ -87,7 +89,7 @@ def _expected(item: ErrorDetails) -> str:
     return _EXPECTED.get(item["type"], "")
 
 
-def _found(value: Any) -> str:
+def _found_text(value: Any) -> str:
     return f", found {describe(value)}"
 
 

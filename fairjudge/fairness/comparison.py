@@ -186,7 +186,7 @@ def _statistics(
     if base.measures is not other.measures:
         raise StatisticsError("coverage rows cannot be compared with proportional rows")
     first, second = _rows_of(base, shared), _rows_of(other, shared)
-    joined = _both(base.corpus, other.corpus, first, second)
+    joined = _stack_rows(base.corpus, other.corpus, first, second)
     for measure in base.measures.shown:
         key = measure.key
         if measure.of_corpus is not None:
@@ -206,7 +206,7 @@ def _rows_of(rows: Rows, shared: Sequence[str]) -> IntArray:
     return np.array([place[eid] for eid in shared], dtype=np.intp)
 
 
-def _both(
+def _stack_rows(
     base: Contributions | Shares,
     other: Contributions | Shares,
     first: IntArray,

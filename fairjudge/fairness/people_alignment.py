@@ -69,7 +69,7 @@ class GroupAlignment:
 def majority(labels: Sequence[str]) -> str:
     """Return the value that more annotators name than any other, `FAIR` where there is none."""
     counts = Counter(label for label in labels if label != FAIR)
-    return _largest(counts) or FAIR if _most(counts) > labels.count(FAIR) else FAIR
+    return _largest(counts) or FAIR if _largest_count(counts) > labels.count(FAIR) else FAIR
 
 
 def compare_summaries(
@@ -149,7 +149,7 @@ def _tops(rows: FloatArray) -> FloatArray:
     return np.where(first.sum(axis=1) == 1, rows.argmax(axis=1), -1).astype(float)
 
 
-def _most(counts: Mapping[str, int]) -> int:
+def _largest_count(counts: Mapping[str, int]) -> int:
     return max(counts.values(), default=0)
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from fairjudge.domain import Reference, Summary
 from fairjudge.errors import InputError
 from fairjudge.importing.records import Entry, Skipped, make, make_label
-from fairjudge.importing.sources import Source, fingerprint, given, open_source, score, text
+from fairjudge.importing.sources import Source, fingerprint, first_text, open_source, score, text
 
 _FILES = ("arguments", "key_points", "labels")
 _LABELS = ("label", "match")
@@ -39,8 +39,8 @@ def read(source: Source) -> Iterator[Entry]:
             value = score(label)
             if value not in (0, 1):
                 raise InputError(f"expected 0 or 1, not {label!r}", field=_LABELS[0])
-            eid = given(row, "eid") or "/".join(
-                part for part in (text(row, "topic"), given(row, "stance")) if part
+            eid = first_text(row, "eid") or "/".join(
+                part for part in (text(row, "topic"), first_text(row, "stance")) if part
             )
             yield topics.setdefault(eid, _Topic(eid)).label(row, value=value)
     for topic in topics.values():
@@ -58,12 +58,12 @@ class _Topic:
     def label(self, row: Mapping[str, Any], *, value: float) -> Entry:
         """Return the label in `row`; store its argument and key point."""
         words, key_point = text(row, "argument"), text(row, "key_point")
-        aid, stance = given(row, "arg_id") or fingerprint(words), given(row, "stance")
+        aid, stance = first_text(row, "arg_id") or fingerprint(words), first_text(row, "stance")
         about = {} if stance is None else {"attributes": {"stance": stance}}
         self.arguments.setdefault(aid, {"aid": aid, "content": words, **about})
         points = self.questions.setdefault(text(row, "topic"), {})
         point = points.setdefault(
-            given(row, "key_point_id") or key_point, _Point(len(points), key_point)
+            first_text(row, "key_point_id") or key_point, _Point(len(points), key_point)
         )
         if value == 1:
             point.made[aid, words] = None

@@ -10,7 +10,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fairjudge.importing.records import Entry, RecordedJudgement, Skipped
-from fairjudge.importing.sources import Ids, Source, given, items, mapping, present, score, text
+from fairjudge.importing.sources import (
+    Ids,
+    Source,
+    first_text,
+    items,
+    mapping,
+    present,
+    score,
+    text,
+)
 
 _CASES = ("testCases", "conversationalTestCases")
 
@@ -26,7 +35,9 @@ def read(source: Source) -> Iterator[Entry]:
     ids = Ids()
     number = 0
     for _, run in source.records():
-        system = given(mapping(run, "hyperparameters"), "model") or given(run, "identifier")
+        system = first_text(mapping(run, "hyperparameters"), "model") or first_text(
+            run, "identifier"
+        )
         for kind in _CASES:
             for case in items(run, kind):
                 number += 1
@@ -38,9 +49,9 @@ def _case(case: Mapping[str, Any], number: int, ids: Ids, *, system: str | None)
     # Older versions write additionalMetadata.
     more = {**mapping(case, "additionalMetadata"), **mapping(case, "metadata")}
     item: dict[str, Any] = {
-        "eid": given(more, "eid") or ids.of(text(case, "name"), str(case.get("input"))),
-        "system": given(more, "system") or system or "deepeval",
-        "unit": given(more, "unit") or "summary",
+        "eid": first_text(more, "eid") or ids.of(text(case, "name"), str(case.get("input"))),
+        "system": first_text(more, "system") or system or "deepeval",
+        "unit": first_text(more, "unit") or "summary",
     }
     metrics = list(items(case, "metricsData"))
     if not metrics:
@@ -52,10 +63,10 @@ def _case(case: Mapping[str, Any], number: int, ids: Ids, *, system: str | None)
             line=number,
             **item,
             aspect=text(metric, "name"),
-            judge=given(metric, "evaluationModel") or "deepeval",
+            judge=first_text(metric, "evaluationModel") or "deepeval",
             value=value,
             unscored="backend" if metric.get("error") else None,
-            detail=given(metric, "error")
+            detail=first_text(metric, "error")
             or ("DeepEval skipped it" if failed else "DeepEval has no score"),
             scored_by="llm" if metric.get("evaluationModel") else "code",
             extra=present(metric, "reason", "threshold", "success"),

@@ -14,7 +14,7 @@ from typing import Any
 
 from fairjudge.errors import InputError
 from fairjudge.importing.records import Entry, RecordedJudgement, make_label
-from fairjudge.importing.sources import Source, given, text, text_or_none
+from fairjudge.importing.sources import Source, first_text, text, text_or_none
 
 _VALUES = {"supports": 1.0, "partial": 0.5, "none": 0.0, "contradicts": 0.0}
 _VERDICTS = ("auto_assessment", "assessment", "annotation")
@@ -52,9 +52,9 @@ def _entry(line: int, row: Mapping[str, Any], name: str) -> Entry:
         )
     value = _VALUES.get(verdict)
     about: dict[str, Any] = {"contradicted": True} if verdict == "contradicts" else {}
-    about |= {"question_id": question_id} if (question_id := given(row, "question_id")) else {}
+    about |= {"question_id": question_id} if (question_id := first_text(row, "question_id")) else {}
     if name == "annotation":
-        annotator = given(row, "assessor", "annotator") or "assessor"
+        annotator = first_text(row, "assessor", "annotator") or "assessor"
         item = {"eid": eid, "system": system, "aspect": _ASPECT, "unit": unit}
         return make_label(**item, annotator=annotator, value=value, **about)
     return RecordedJudgement(
@@ -63,7 +63,7 @@ def _entry(line: int, row: Mapping[str, Any], name: str) -> Entry:
         system=system,
         aspect=_ASPECT,
         unit=unit,
-        judge=given(row, "judge") or "dragun",
+        judge=first_text(row, "judge") or "dragun",
         value=value,
         detail="the file has no verdict",
         reply=text_or_none(row, name.replace("assessment", "rationale")),

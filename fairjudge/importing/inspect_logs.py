@@ -13,7 +13,7 @@ from fairjudge.errors import InputError
 from fairjudge.importing.records import Entry, RecordedJudgement, Skipped, make_label
 from fairjudge.importing.sources import (
     Source,
-    given,
+    first_text,
     items,
     mapping,
     present,
@@ -61,7 +61,7 @@ class _Run:
         epochs = mapping(spec, "config").get("epochs")
         return _Run(
             model=text(spec, "model"),
-            grader=given(grader, "model") if isinstance(grader, dict) else None,
+            grader=first_text(grader, "model") if isinstance(grader, dict) else None,
             options={
                 _bare(text(item, "name")): mapping(item, "options")
                 for item in items(spec, "scorers")
@@ -90,9 +90,9 @@ class _Sample:
         """The judged item; ``eid``, ``system`` and ``unit`` of the metadata have priority."""
         metadata = mapping(self.fields, "metadata")
         return {
-            "eid": given(metadata, "eid") or text(self.fields, "id"),
-            "system": given(metadata, "system") or self.run.model,
-            "unit": given(metadata, "unit") or "summary",
+            "eid": first_text(metadata, "eid") or text(self.fields, "id"),
+            "system": first_text(metadata, "system") or self.run.model,
+            "unit": first_text(metadata, "unit") or "summary",
         }
 
     @property
@@ -149,8 +149,8 @@ def _recorded(
         value=None if missing else value,
         unscored="unparseable" if failed else None,
         detail=(
-            given(metadata, "unscored_reason")
-            or given(entry, "reason")
+            first_text(metadata, "unscored_reason")
+            or first_text(entry, "reason")
             or "Inspect has no number for it"
         ),
         scored_by="llm" if graded else "code",
@@ -161,7 +161,7 @@ def _recorded(
 
 def _corrected_label(sample: _Sample, aspect: str, edit: Mapping[str, Any]) -> Entry:
     """Return a person's correction of a score as a label."""
-    author = given(mapping(edit, "provenance"), "author")
+    author = first_text(mapping(edit, "provenance"), "author")
     value = None if edit.get("value") == _UNCHANGED else sample.run.number(edit.get("value"))
     if author is None or value is None:
         why = f"an edit of score {aspect!r} without an author or a number"
@@ -184,10 +184,12 @@ def _judge(run: _Run, scorer: str, metadata: Mapping[str, Any]) -> str:
     """Return the grader's name: by role, the last message of the grading, or scorer options."""
     options = run.options.get(scorer, {})
     model = options.get("model")
-    configured = given(model, "model") if isinstance(model, dict) else given(options, "model")
+    configured = (
+        first_text(model, "model") if isinstance(model, dict) else first_text(options, "model")
+    )
     grading = metadata.get("grading")
     last = grading[-1] if isinstance(grading, list) and grading else None
-    wrote = given(last, "model") if isinstance(last, dict) else None
+    wrote = first_text(last, "model") if isinstance(last, dict) else None
     return run.grader or wrote or configured or scorer
 
 

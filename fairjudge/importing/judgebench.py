@@ -11,7 +11,15 @@ from typing import Any
 from fairjudge.domain import Order, Verdict
 from fairjudge.importing.llmbar import OUTPUTS
 from fairjudge.importing.records import Entry, RecordedJudgement, Skipped, make_label
-from fairjudge.importing.sources import Source, given, items, mapping, present, text, text_or_none
+from fairjudge.importing.sources import (
+    Source,
+    first_text,
+    items,
+    mapping,
+    present,
+    text,
+    text_or_none,
+)
 from fairjudge.scales import Level, Scale
 
 ASPECT = "correctness"
@@ -65,8 +73,8 @@ def _recorded(
     order: Order,
 ) -> RecordedJudgement:
     judgment = mapping(entry, "judgment")
-    name = given(row, "judge_name") or "judge"
-    model = given(judgment, "judge_model")
+    name = first_text(row, "judge_name") or "judge"
+    model = first_text(judgment, "judge_model")
     decided = _DECISIONS.get(str(entry.get("decision")))
     # The file's decision is about the responses in the order shown.
     value = _SWAPPED[decided] if decided is not None and order == "ba" else decided

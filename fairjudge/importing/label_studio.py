@@ -11,7 +11,7 @@ from typing import Any
 
 from fairjudge.domain import Verdict
 from fairjudge.importing.records import Entry, RecordedJudgement, Skipped, make_label, order_of
-from fairjudge.importing.sources import Source, given, items, mapping, text
+from fairjudge.importing.sources import Source, first_text, items, mapping, text
 from fairjudge.scales import Position, to_verdict
 
 _SIDES: Mapping[str, Position] = {"left": "first", "right": "second"}
@@ -44,7 +44,7 @@ def _annotation(
 ) -> Iterator[Entry]:
     annotator = annotation.get("completed_by")
     if isinstance(annotator, dict):
-        annotator = given(annotator, "email", "id")
+        annotator = first_text(annotator, "email", "id")
     for name, value, _ in _values(annotation, item, source):
         if annotation.get("was_cancelled"):
             yield Skipped(line=line, why="the annotation was cancelled")
@@ -68,7 +68,7 @@ def _prediction(
             line=line,
             **fields,
             repeat=repeat if type(repeat) is int and repeat >= 0 else None,
-            judge=given(prediction, "model_version") or "label-studio",
+            judge=first_text(prediction, "model_version") or "label-studio",
             value=value,
             detail="the prediction is no number and no preference",
         )
@@ -87,7 +87,7 @@ def _values(
     for result in results:
         value = mapping(result, "value")
         kind = text(result, "type")
-        name = given(item, "aspect") or text(result, "from_name")
+        name = first_text(item, "aspect") or text(result, "from_name")
         yield name, _value(kind, value, item, source), mapping(result, "meta")
 
 
@@ -112,7 +112,7 @@ def _chosen(chosen: object, source: Source) -> float | Verdict | None:
 def _item(data: Mapping[str, Any]) -> dict[str, Any]:
     names = ("system_a", "system_b") if "system_a" in data else ("system",)
     item: dict[str, Any] = {name: text(data, name) for name in ("eid", *names)}
-    item |= {name: value for name in ("unit", "aspect") if (value := given(data, name))}
+    item |= {name: value for name in ("unit", "aspect") if (value := first_text(data, name))}
     if len(names) > 1:
         item["order"] = order_of(data.get("order", "ab"), field="data.order")
     return item

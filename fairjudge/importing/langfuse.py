@@ -14,7 +14,7 @@ from typing import Any
 
 from fairjudge.importing.assessments import Assessment, object_in
 from fairjudge.importing.records import Entry, Skipped
-from fairjudge.importing.sources import Source, given, items, text
+from fairjudge.importing.sources import Source, first_text, items, text
 
 
 def recognises(source: Source) -> bool:
@@ -50,29 +50,29 @@ def _within(row: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def _entry(score: Mapping[str, Any], line: int, trace: Mapping[str, Any], source: Source) -> Entry:
     about = trace or object_in(score, "trace")
     metadata = {**object_in(about, "metadata"), **object_in(score, "metadata")}
-    trace_id = given(score, "traceId", "trace_id") or given(about, "id")
-    word = given(score, "stringValue", "string_value")
-    kind = (given(score, "dataType", "data_type") or "").upper()
-    by_word = kind in {"CATEGORICAL", "TEXT"} and not given(score, "configId", "config_id")
+    trace_id = first_text(score, "traceId", "trace_id") or first_text(about, "id")
+    word = first_text(score, "stringValue", "string_value")
+    kind = (first_text(score, "dataType", "data_type") or "").upper()
+    by_word = kind in {"CATEGORICAL", "TEXT"} and not first_text(score, "configId", "config_id")
     value = (word or score.get("value")) if by_word else score.get("value")
     origin = text(score, "source").upper()
     aspect = text(score, "name")
     return Assessment(
         line=line,
         item={
-            "eid": given(metadata, "eid") or trace_id or text(score, "traceId"),
-            "system": given(metadata, "system") or given(about, "name") or "langfuse",
-            "unit": given(metadata, "unit")
-            or given(score, "observationId", "observation_id")
+            "eid": first_text(metadata, "eid") or trace_id or text(score, "traceId"),
+            "system": first_text(metadata, "system") or first_text(about, "name") or "langfuse",
+            "unit": first_text(metadata, "unit")
+            or first_text(score, "observationId", "observation_id")
             or "summary",
             "aspect": aspect,
         },
         value=value,
         number=source.score(value),
-        person=(given(score, "authorUserId", "author_user_id") or "people")
+        person=(first_text(score, "authorUserId", "author_user_id") or "people")
         if origin == "ANNOTATION"
         else None,
-        judge=given(metadata, "judge") or f"langfuse/{aspect}",
+        judge=first_text(metadata, "judge") or f"langfuse/{aspect}",
         tool="Langfuse",
-        reason=given(score, "comment"),
+        reason=first_text(score, "comment"),
     ).entry()

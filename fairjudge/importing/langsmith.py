@@ -14,7 +14,7 @@ from typing import Any
 
 from fairjudge.importing.assessments import Assessment, object_in
 from fairjudge.importing.records import Entry, Skipped
-from fairjudge.importing.sources import Source, given, text
+from fairjudge.importing.sources import Source, first_text, text
 
 _COLUMN = "feedback."
 _METADATA = ("inputs.", "outputs.", "reference.", "")
@@ -53,23 +53,23 @@ def _feedback(row: Mapping[str, Any], line: int, source: Source) -> Entry:
     metadata = {**object_in(origin, "metadata"), **object_in(row, "extra")}
     value = row["score"] if row["score"] not in (None, "") else row.get("value") or None
     aspect = text(row, "key")
-    annotator = given(origin, "user_name", "user_id")
+    annotator = first_text(origin, "user_name", "user_id")
     return Assessment(
         line=line,
         item={
-            "eid": given(metadata, "eid")
-            or given(row, "run_id", "trace_id")
+            "eid": first_text(metadata, "eid")
+            or first_text(row, "run_id", "trace_id")
             or text(row, "run_id"),
-            "system": given(metadata, "system") or "langsmith",
-            "unit": given(metadata, "unit") or "summary",
+            "system": first_text(metadata, "system") or "langsmith",
+            "unit": first_text(metadata, "unit") or "summary",
             "aspect": aspect,
         },
         value=value,
         number=source.score(value),
         person=(annotator or "people") if origin.get("type") == "app" else None,
-        judge=given(metadata, "judge", "model") or f"langsmith/{aspect}",
+        judge=first_text(metadata, "judge", "model") or f"langsmith/{aspect}",
         tool="LangSmith",
-        reason=given(row, "comment"),
+        reason=first_text(row, "comment"),
     ).entry()
 
 
@@ -88,9 +88,9 @@ def _column(row: Mapping[str, Any], name: str, line: int, source: Source) -> Ent
         person=None,
         judge=_named(row, "judge") or f"langsmith/{aspect}",
         tool="LangSmith",
-        error=given(row, "error"),
+        error=first_text(row, "error"),
     ).entry()
 
 
 def _named(row: Mapping[str, Any], name: str) -> str | None:
-    return given(row, *(f"{prefix}{name}" for prefix in _METADATA))
+    return first_text(row, *(f"{prefix}{name}" for prefix in _METADATA))

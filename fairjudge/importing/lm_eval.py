@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from fairjudge.importing.records import Entry, RecordedJudgement, Skipped
-from fairjudge.importing.sources import Source, given, score, text
+from fairjudge.importing.sources import Source, first_text, score, text
 
 _FIELDS = {
     "doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics",
@@ -31,7 +31,7 @@ def recognises(source: Source) -> bool:
 def read(source: Source) -> Iterator[Entry]:
     """Yield each metric of each row; with several filters, the aspect includes the filter."""
     rows = list(source.records())
-    filters = {given(row, "filter") for _, row in rows}
+    filters = {first_text(row, "filter") for _, row in rows}
     system, task = source.path.parent.name or "model", _task(source.path)
     for line, row in rows:
         with source.at(line):
@@ -40,7 +40,7 @@ def read(source: Source) -> Iterator[Entry]:
             if not metrics:
                 yield Skipped(line=line, why="the row has no metric")
             for metric in map(str, metrics):
-                aspect = f"{metric},{given(row, 'filter')}" if len(filters) > 1 else metric
+                aspect = f"{metric},{first_text(row, 'filter')}" if len(filters) > 1 else metric
                 value = row.get(metric)
                 bypassed = metric == _BYPASS
                 if not bypassed and isinstance(value, list | dict):

@@ -12,7 +12,7 @@ from typing import Any
 
 from fairjudge.importing.assessments import Assessment
 from fairjudge.importing.records import Entry, Skipped
-from fairjudge.importing.sources import Source, given, items, mapping, score, text
+from fairjudge.importing.sources import Source, first_text, items, mapping, score, text
 
 _NAMES = ("assessment_name", "name")
 """The first is that of MLflow's files, the second that of its classes."""
@@ -53,14 +53,14 @@ def _entry(
     if assessment.get("valid") is False:
         return Skipped(line=line, why="a later assessment overrides it")
     judge_source = mapping(assessment, "source")
-    kind, name = text(judge_source, "source_type").upper(), given(judge_source, "source_id")
+    kind, name = text(judge_source, "source_type").upper(), first_text(judge_source, "source_id")
     feedback = mapping(assessment, "feedback")
     value = (feedback or mapping(assessment, "expectation")).get("value")
-    aspect = given(assessment, *_NAMES) or text(assessment, "name")
+    aspect = first_text(assessment, *_NAMES) or text(assessment, "name")
     if kind != "HUMAN" and not feedback and not assessment.get("error"):
         return Skipped(line=line, why="an expectation that no person stated")
     error = mapping(assessment, "error") or mapping(feedback, "error")
-    message = given(error, "error_message", "error_code") or "MLflow has no value"
+    message = first_text(error, "error_message", "error_code") or "MLflow has no value"
     return Assessment(
         line=line,
         item={**_item(assessment, info), "aspect": aspect},
@@ -71,7 +71,7 @@ def _entry(
         tool="MLflow",
         by_code=kind == "CODE",
         error=message if error else None,
-        reason=given(assessment, "rationale"),
+        reason=first_text(assessment, "rationale"),
         probabilities=_probabilities(mapping(assessment, "metadata")),
     ).entry()
 
@@ -80,11 +80,11 @@ def _item(assessment: Mapping[str, Any], info: Mapping[str, Any]) -> dict[str, s
     """Return the judged item; ``eid`` and ``system`` of tags and metadata have priority."""
     traces = mapping(info, "trace_metadata")
     tags = {**mapping(info, "tags"), **traces, **mapping(assessment, "metadata")}
-    trace = given(assessment, "trace_id") or given(info, "trace_id", "request_id")
+    trace = first_text(assessment, "trace_id") or first_text(info, "trace_id", "request_id")
     return {
-        "eid": given(tags, "eid") or trace or text(assessment, "trace_id"),
-        "system": given(tags, "system") or given(traces, "mlflow.modelId") or "mlflow",
-        "unit": given(tags, "unit") or given(assessment, "span_id") or "summary",
+        "eid": first_text(tags, "eid") or trace or text(assessment, "trace_id"),
+        "system": first_text(tags, "system") or first_text(traces, "mlflow.modelId") or "mlflow",
+        "unit": first_text(tags, "unit") or first_text(assessment, "span_id") or "summary",
     }
 
 

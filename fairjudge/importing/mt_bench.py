@@ -10,7 +10,7 @@ from typing import Any
 
 from fairjudge.domain import Order, Verdict
 from fairjudge.importing.records import Entry, RecordedJudgement, Skipped, make_label
-from fairjudge.importing.sources import Source, given, score, text, text_or_none
+from fairjudge.importing.sources import Source, first_text, score, text, text_or_none
 from fairjudge.scales import likert, pairwise
 
 _FAILED = "$ERROR$"
@@ -42,7 +42,7 @@ def read(source: Source) -> Iterator[Entry]:
     """Yield both orders of a pair, a rating, or a vote; each turn is an aspect of its own."""
     for line, row in source.records():
         with source.at(line):
-            turn = given(row, "turn")
+            turn = first_text(row, "turn")
             common: dict[str, Any] = {
                 "eid": text(row, "question_id"),
                 "aspect": "quality" if turn is None else f"turn {turn}",

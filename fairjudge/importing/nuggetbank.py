@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 from fairjudge.domain import Reference
 from fairjudge.errors import InputError
 from fairjudge.importing.records import Entry, make
-from fairjudge.importing.sources import Source, given, items, mapping, text, text_or_none
+from fairjudge.importing.sources import Source, first_text, items, mapping, text, text_or_none
 
 Json: TypeAlias = Mapping[str, Any]
 PEER, OURS = "nuggetbank", "fairjudge"
@@ -68,7 +68,7 @@ def _reference(row: Json) -> Reference:
         raise InputError("expected a bank of questions or of claims", field="nugget_bank")
     peer, ours = _split_fields(row)
     metadata = mapping(row, "metadata")
-    eid = given(row, "query_id") or given(metadata, "topic_id", "query_id")
+    eid = first_text(row, "query_id") or first_text(metadata, "topic_id", "query_id")
     eid = eid or question_id(text(row, "title_query"))
     questions = [
         _question(nugget, eid) for nugget in _listed_objects(row, "nugget_bank", "question")
@@ -152,7 +152,7 @@ def _groups(answers: Sequence[Json], *, importance: object) -> dict[str, Any]:
     ]
     if any(words) or any("importance" in own_fields for own_fields in ours):
         fields["group_importance"] = words
-    return {**fields, "kept": [_rest(peer) for peer, _ in parted]}
+    return {**fields, "kept": [_extra_fields(peer) for peer, _ in parted]}
 
 
 def _wordings(answer: Json) -> Sequence[Json]:
@@ -216,7 +216,7 @@ def _peer_fields(peer: Json, names: Sequence[str], answers: Sequence[Json]) -> d
     return {**extra, "answers": [*answers]} if any(answers) else extra
 
 
-def _rest(peer: Json) -> dict[str, Any]:
+def _extra_fields(peer: Json) -> dict[str, Any]:
     """Return the fields of an answer without an equivalent in a group."""
     extra = _without(peer, "answer", "references")
     return _without(extra, "importance") if extra.get("importance") in ("vital", "okay") else extra

@@ -16,7 +16,7 @@ from fairjudge.domain import Reference, Summary
 from fairjudge.errors import InputError
 from fairjudge.importing.nuggetbank import NO_DOCUMENT
 from fairjudge.importing.records import Entry, RecordedJudgement, make
-from fairjudge.importing.sources import Source, given, items, present, text, text_or_none
+from fairjudge.importing.sources import Source, first_text, items, present, text, text_or_none
 
 Json: TypeAlias = Mapping[str, Any]
 PEER = "nuggetizer"
@@ -58,7 +58,7 @@ def _reference(eid: str, row: Json, nuggets: list[Json]) -> Reference:
         {"importance": word} if word and word not in ("vital", "okay") else {} for word in stated
     ]
     question = {
-        "question": given(row, "query", "text") or eid,
+        "question": first_text(row, "query", "text") or eid,
         "answer_groups": [[{"aid": NO_DOCUMENT["aid"], "answer": word}] for word in words],
         **({"group_importance": importance} if any(importance) else {}),
         **({PEER: peers} if any(peers) else {}),
@@ -68,7 +68,7 @@ def _reference(eid: str, row: Json, nuggets: list[Json]) -> Reference:
 
 def _assignment(line: int, eid: str, row: Json, nuggets: list[Json]) -> Iterator[Entry]:
     """Yield the summary and judgement of an assignment to a run's answer or a document."""
-    system = given(row, "run_id", "docid")
+    system = first_text(row, "run_id", "docid")
     if system is None:
         raise InputError("missing", field="run_id")
     answer = text_or_none(row, "answer_text") or text_or_none(row, "candidate_text")
@@ -84,7 +84,7 @@ def _assignment(line: int, eid: str, row: Json, nuggets: list[Json]) -> Iterator
         system=system,
         aspect="coverage",
         protocol="checklist",
-        judge=given(row, "judge") or "nuggetizer",
+        judge=first_text(row, "judge") or "nuggetizer",
         value=fmean(values) if scored else None,
         detail="a nugget has no assignment",
         extra={**({"checklist": checklist} if scored else {}), **present(row, "response_length")},

@@ -13,7 +13,7 @@ from typing import Any
 
 from fairjudge.importing.assessments import Assessment, object_in
 from fairjudge.importing.records import Entry
-from fairjudge.importing.sources import Source, given, items, text
+from fairjudge.importing.sources import Source, first_text, items, text
 
 _IDS = ("span_id", "trace_id", "session_id")
 
@@ -43,21 +43,21 @@ def _entry(row: Mapping[str, Any], line: int, source: Source) -> Entry:
     scored = result.get("score") is not None and result.get("score") != ""
     value = result.get("score" if scored else "label")
     metadata = object_in(row, "metadata")
-    kind, annotator = text(row, "annotator_kind").upper(), given(row, "identifier", "user_id")
-    aspect = given(row, "annotation_name", "name") or text(row, "name")
+    kind, annotator = text(row, "annotator_kind").upper(), first_text(row, "identifier", "user_id")
+    aspect = first_text(row, "annotation_name", "name") or text(row, "name")
     return Assessment(
         line=line,
         item={
-            "eid": given(metadata, "eid") or given(row, *_IDS) or text(row, "span_id"),
-            "system": given(metadata, "system") or "phoenix",
-            "unit": given(metadata, "unit") or "summary",
+            "eid": first_text(metadata, "eid") or first_text(row, *_IDS) or text(row, "span_id"),
+            "system": first_text(metadata, "system") or "phoenix",
+            "unit": first_text(metadata, "unit") or "summary",
             "aspect": aspect,
         },
         value=value or None if isinstance(value, str) else value,
         number=source.score(value),
         person=(annotator or "people") if kind == "HUMAN" else None,
-        judge=given(metadata, "judge", "model") or annotator or f"phoenix/{aspect}",
+        judge=first_text(metadata, "judge", "model") or annotator or f"phoenix/{aspect}",
         tool="Phoenix",
         by_code=kind == "CODE",
-        reason=given(result, "explanation"),
+        reason=first_text(result, "explanation"),
     ).entry()

@@ -18,7 +18,7 @@ from fairjudge.importing.sources import (
     Ids,
     Source,
     fingerprint,
-    given,
+    first_text,
     items,
     mapping,
     present,
@@ -104,18 +104,20 @@ class _Test:
         case, variables = mapping(test, "testCase"), mapping(test, "vars")
         metadata = {**mapping(case, "metadata"), **mapping(test, "metadata"), **variables}
         provider = test.get("provider")
-        system = given(provider, "label", "id") if isinstance(provider, dict) else provider
+        system = first_text(provider, "label", "id") if isinstance(provider, dict) else provider
         system = str(system or "promptfoo") + (f"#{test.get('promptIdx')}" if several else "")
-        number_given = given(test, "testIdx")
+        number_given = first_text(test, "testIdx")
         default = config.get("defaultTest")
         default = mapping(default, "options") if isinstance(default, dict) else {}
         return _Test(
             fields=test,
             number=number,
             item={
-                "eid": given(metadata, "eid") or number_given or fingerprint(_canonical(variables)),
-                "system": given(metadata, "system") or system,
-                "unit": given(metadata, "unit") or "summary",
+                "eid": first_text(metadata, "eid")
+                or number_given
+                or fingerprint(_canonical(variables)),
+                "system": first_text(metadata, "system") or system,
+                "unit": first_text(metadata, "unit") or "summary",
             },
             grader=_provider(default) or _provider(mapping(case, "options")),
         )
@@ -144,7 +146,7 @@ class _Test:
                 line=self.number,
                 **self._judged(assertion, aspects),
                 unscored="backend",
-                detail=given(self.fields, "error") or "promptfoo reports an error",
+                detail=first_text(self.fields, "error") or "promptfoo reports an error",
             )
 
     def _entry(self, result: Mapping[str, Any], aspects: Ids) -> Entry:
@@ -158,20 +160,22 @@ class _Test:
             return make_label(**judged, annotator="human", value=value)
         failed: UnscoredReason | None = "backend" if metadata.get("graderError") else None
         if failed is None and judged["scored_by"] == "llm" and not result.get("pass"):
-            failed = _failure(given(result, "reason") or "")
+            failed = _failure(first_text(result, "reason") or "")
         return RecordedJudgement(
             line=self.number,
             **judged,
             value=None if failed else value,
             unscored=failed,
-            detail=(given(result, "reason") or "the grader failed") if failed else "",
+            detail=(first_text(result, "reason") or "the grader failed") if failed else "",
             extra=present(result, "pass", "reason", "comment"),
         )
 
     def _judged(self, assertion: Mapping[str, Any], aspects: Ids) -> dict[str, Any]:
         """Return item, aspect and judge; assertions of equal name have different aspects."""
-        kind = given(assertion, "type") or "assertion"
-        aspect = aspects.of(given(assertion, "metric") or kind, _canonical(assertion.get("value")))
+        kind = first_text(assertion, "type") or "assertion"
+        aspect = aspects.of(
+            first_text(assertion, "metric") or kind, _canonical(assertion.get("value"))
+        )
         scored_by = _scored_by(kind.removeprefix("not-"))
         judge = _provider(assertion) or (self.grader if scored_by == "llm" else None)
         return {
@@ -209,7 +213,9 @@ def _scored_by(kind: str) -> ScoredBy:
 
 def _provider(holder: Mapping[str, Any]) -> str | None:
     provider = holder.get("provider")
-    return given(provider, "id") if isinstance(provider, dict) else given(holder, "provider")
+    return (
+        first_text(provider, "id") if isinstance(provider, dict) else first_text(holder, "provider")
+    )
 
 
 def _canonical(value: object) -> str:

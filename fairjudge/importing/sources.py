@@ -138,7 +138,7 @@ def present(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
     return {name: row[name] for name in names if row.get(name) is not None}
 
 
-def given(row: Mapping[str, Any], *names: str) -> str | None:
+def first_text(row: Mapping[str, Any], *names: str) -> str | None:
     """Return the first non-empty text or whole number under `names`, as text, or None."""
     for name in names:
         value = row.get(name)

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from fairjudge.domain import Cluster, Summary
 from fairjudge.errors import InputError
 from fairjudge.importing.records import Entry, make
-from fairjudge.importing.sources import Source, given, items, mapping, present, text
+from fairjudge.importing.sources import Source, first_text, items, mapping, present, text
 
 Json: TypeAlias = Mapping[str, Any]
 PEER = "trec_run"
@@ -57,19 +57,19 @@ def _summary(row: Json) -> Summary:
         {
             "text": text(sentence, "text"),
             **_cited(sentence, row),
-            **_rest(sentence, "text", "citations"),
+            **_extra_fields(sentence, "text", "citations"),
         }
         for sentence in items(row, name)
     ]
     if not sentences:
         raise InputError("missing", field=name)
-    eid = given(about, *_IDS)
+    eid = first_text(about, *_IDS)
     if eid is None:
         raise InputError("missing", field=_IDS[0])
     peer = {
-        "metadata": _rest(about, "run_id", *_IDS) if about is not row else {},
+        "metadata": _extra_fields(about, "run_id", *_IDS) if about is not row else {},
         **present(row, "references", "ranking"),
-        **(_rest(row, name, *_IDS, "run_id", "references") if about is row else {}),
+        **(_extra_fields(row, name, *_IDS, "run_id", "references") if about is row else {}),
         **({"sentences": name} if name == "answer" else {}),
         "topic": next(id_field for id_field in _IDS if about.get(id_field) is not None),
     }
@@ -119,11 +119,11 @@ def _documents(row: Json) -> Iterator[dict[str, Any]]:
         yield {
             "aid": aid,
             "content": document.get("text") or "",
-            **{name: value for name in ("title", "url") if (value := given(document, name))},
+            **{name: value for name in ("title", "url") if (value := first_text(document, name))},
         }
 
 
-def _rest(row: Json, *names: str) -> dict[str, Any]:
+def _extra_fields(row: Json, *names: str) -> dict[str, Any]:
     excluded = {*names, "documents", "metadata"}
     return {
         name: value for name, value in row.items() if name not in excluded and value is not None

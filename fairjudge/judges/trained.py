@@ -172,7 +172,7 @@ class TrainedSupport:
         if sources is None:
             return NO_ARTICLE
         parts = [self._statement_support(statement, sources, reading) for statement in statements]
-        return _least(parts) if PROTOCOLS[task.protocol].yes_no else _mean(parts)
+        return _minimum(parts) if PROTOCOLS[task.protocol].yes_no else _mean(parts)
 
     def _covered(self, task: JudgeTask, text: str, reading: _Reading) -> _Deferred | Unscored:
         summary = self._passages_of((text,))
@@ -183,7 +183,7 @@ class TrainedSupport:
             return NO_ANSWER
         return _mean(
             [
-                _best([self._unit_coverage(unit_of(a), summary, reading) for a in group])
+                _maximum([self._unit_coverage(unit_of(a), summary, reading) for a in group])
                 for group in groups
             ]
         )
@@ -201,7 +201,7 @@ class TrainedSupport:
         parts = [
             self._support_by(clause, sources, reading, lacking=lacks(clause)) for clause in clauses
         ]
-        return _best([whole, _mean(parts)])
+        return _maximum([whole, _mean(parts)])
 
     def _support_by(
         self, statement: str, passages: Passages, reading: _Reading, *, lacking: int
@@ -284,9 +284,9 @@ def _mean(parts: Sequence[_Deferred]) -> _Deferred:
     return lambda probabilities: min(1.0, fmean(part(probabilities) for part in parts))
 
 
-def _least(parts: Sequence[_Deferred]) -> _Deferred:
+def _minimum(parts: Sequence[_Deferred]) -> _Deferred:
     return lambda probabilities: min(part(probabilities) for part in parts)
 
 
-def _best(parts: Sequence[_Deferred]) -> _Deferred:
+def _maximum(parts: Sequence[_Deferred]) -> _Deferred:
     return lambda probabilities: max(part(probabilities) for part in parts)

@@ -40,8 +40,8 @@ class JudgeOptions:
     protocol: Annotated[
         Literal["likert", "binary", "pairwise", "checklist", "ranking"] | None,
         Opt(
-            "Protocol of the verdicts; or choose a --preset. 'checklist' (coverage) says of each "
-            "answer whether it is covered, and by which words; 'ranking' orders all summaries of "
+            "Protocol of the verdicts; or choose a --preset. 'checklist' (coverage) judges for "
+            "each answer whether it is covered, with a quote; 'ranking' orders all summaries of "
             "a cluster in one call."
         ),
     ] = None
@@ -129,8 +129,8 @@ class JudgeOptions:
     groups_per_call: Annotated[
         int,
         Opt(
-            "Groups of answers that one call of --protocol checklist asks about, at most; a "
-            "question's groups always stand together.",
+            "Maximum number of groups of answers in one call of --protocol checklist; the "
+            "groups of a question stay together.",
             ge=1,
             le=500,
         ),

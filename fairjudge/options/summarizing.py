@@ -72,7 +72,7 @@ class SummarizeOptions:
             "Also write variants that differ in one thing: temperature=0.5,1, sentences=1,5, "
             "words=50 or fair=ATTR (none: without it), wording=length,undefined, labels=hidden, "
             "kind=reviews, prompt=FILE, focus=TOPIC or instruction=TEXT. May be given several "
-            "times. Each is a system of its own, called SYSTEM+NAME=V.",
+            "times. Each is a separate system named SYSTEM+NAME=V.",
             flag="--sweep",
             metavar="NAME=V,V",
         ),

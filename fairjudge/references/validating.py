@@ -215,7 +215,9 @@ def compare_answers(
                 out += [
                     (
                         reference.eid,
-                        any(_same(answer, other, least_overlap) for other in other_answers),
+                        any(
+                            _answers_agree(answer, other, least_overlap) for other in other_answers
+                        ),
                     )
                     for answer in answers
                 ]
@@ -241,7 +243,7 @@ def _key(text: str) -> tuple[str, ...]:
     return tuple(words(text))
 
 
-def _same(answer: Answer, other: Answer, least_overlap: float) -> bool:
+def _answers_agree(answer: Answer, other: Answer, least_overlap: float) -> bool:
     if answer.aid != other.aid:
         return False
     a, b = Counter(_key(answer.answer)), Counter(_key(other.answer))

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fairjudge.reports.bias_tables import ratio
-from fairjudge.reports.figures import Json, equals_p, interval, named, p_value, significant_sign
+from fairjudge.reports.figures import (
+    Json,
+    equals_p,
+    first_items,
+    interval,
+    p_value,
+    significant_sign,
+)
 from fairjudge.reports.findings import together
 from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
 from fairjudge.stats.leaders import leaders
@@ -62,7 +69,7 @@ def entity_findings(report: Json) -> Iterator[str]:
     for name in systems.keys() - scored.keys() - apart.keys():
         reasons.setdefault(systems[name]["inclusion"].get("why") or "no figure", []).append(name)
     for reason, unscored in sorted(reasons.items()):
-        yield f"No score of inclusion for {named(sorted(unscored), _MAX_NAMED)}: {reason}."
+        yield f"No score of inclusion for {first_items(sorted(unscored), _MAX_NAMED)}: {reason}."
     made_up = {name: system["n_hallucinated"] for name, system in systems.items()}
     if worst := leaders(made_up):
         n = made_up[worst[0]]

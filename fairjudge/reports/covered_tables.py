@@ -41,7 +41,7 @@ def covered_tables(report: Json, *, only: Sequence[str] | None = None) -> Iterat
             yield from _fitting(by, judge)
         if any(group.get("contradicted") for group in judge):
             yield contradicted_table(judge, limit=_MAX_ROWS)
-        yield from map(_left_out, [group for group in judge if group["n"]])
+        yield from map(_left_out_table, [group for group in judge if group["n"]])
         if only is None and any(group.get("least_covered") for group in judge):
             yield least_covered_table(judge, limit=_MAX_ROWS)
 
@@ -135,7 +135,7 @@ def n_left_out(group: Json) -> int:
     return sum(answer["value"] < COVERED_FROM for answer in group["uncovered"])
 
 
-def _left_out(group: Json) -> TextTable:
+def _left_out_table(group: Json) -> TextTable:
     """Name whom a system leaves out: groups that are not covered in any words come first."""
     missed = sorted(
         group["uncovered"], key=lambda answer: (answer["value"], -len(answer["voices"]))

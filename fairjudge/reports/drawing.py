@@ -120,7 +120,7 @@ def above_axes(
 ) -> None:
     """Draw a legend above the axes, where it hides no values."""
     axes.legend(
-        handles, list(map(svg.shown, names)), loc="lower left", bbox_to_anchor=(-0.16, 1.0),
+        handles, list(map(svg.drawable, names)), loc="lower left", bbox_to_anchor=(-0.16, 1.0),
         borderaxespad=0.2, handlelength=2.6, ncols=columns,
     )  # fmt: skip
 
@@ -149,12 +149,12 @@ def marker(mark: Mark, size: float) -> dict[str, Any]:
 
 def length(label: str) -> float:
     """Return how many usual characters take the room of `label`."""
-    return sum(map(_width, svg.shown(label)))
+    return sum(map(_width, svg.drawable(label)))
 
 
 def short(label: str, longest: int = 44) -> str:
     """Return what of `label` takes the room of `longest` usual characters, one at least."""
-    label = svg.shown(label)
+    label = svg.drawable(label)
     ends = list(accumulate(map(_width, label)))
     if not ends or ends[-1] <= longest:
         return label
@@ -167,7 +167,7 @@ def short_apart(labels: Sequence[str], longest: Sequence[int]) -> list[str]:
     Judges of one name and other settings differ in their last characters.
     """
     cut = [short(label, room) for label, room in zip(labels, longest, strict=True)]
-    full = [svg.shown(label) for label in labels]
+    full = [svg.drawable(label) for label in labels]
     return [
         _middle(label, room)
         if shortened != label

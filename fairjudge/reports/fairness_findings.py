@@ -14,7 +14,7 @@ from fairjudge.reports.fairness_comparison_tables import (
     label_of,
 )
 from fairjudge.reports.fairness_tables import EXCLUDED
-from fairjudge.reports.figures import Json, interval, named, percent, why
+from fairjudge.reports.figures import Json, first_items, interval, percent, why
 from fairjudge.reports.findings import together
 from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
 from fairjudge.stats.leaders import leaders
@@ -48,7 +48,7 @@ def fairness_findings(report: Json) -> tuple[str, ...]:
         if unequal := _unequal(systems[name].get(_PLACES[report["measure"]], {})):
             alike.setdefault(unequal, []).append(name)
     sentences = [
-        f"{difference} by {named(names, _MAX_NAMED)}" for difference, names in alike.items()
+        f"{difference} by {first_items(names, _MAX_NAMED)}" for difference, names in alike.items()
     ]
     if sentences:
         first = f"{attribute}, significantly (p < {_ALPHA:g}): {'; '.join(sentences)}."
@@ -63,7 +63,7 @@ def fairness_findings(report: Json) -> tuple[str, ...]:
         words = ", ".join(EXCLUDED.get(reason, reason) for reason in reasons)
         sentences_of_report.append(
             f"{_WHAT[report['measure']]} by {attribute}: {pluralize(n, 'summary', 'summaries')} "
-            f"by {named(by, _MAX_NAMED)} excluded, {words}."
+            f"by {first_items(by, _MAX_NAMED)} excluded, {words}."
         )
     if sentences:
         next_step = "read the summaries of these values in the report before drawing conclusions"
@@ -84,7 +84,7 @@ def _often(report: Json) -> Iterator[str]:
         listed = [f"{name} {percent(share)} %" for name, share in shares.items()]
         yield (
             f"Summaries that under-represent some value of {report['attribute']} (BUR): "
-            f"{named(listed, _MAX_NAMED)}."
+            f"{first_items(listed, _MAX_NAMED)}."
         )
 
 
@@ -116,7 +116,7 @@ def changes_findings(report: Json) -> Iterator[str]:
                 side = "fairer" if is_fairer(name, change["difference"]["value"]) else "less fair"
                 sides[side].append(f"{system} in {label_of(name)}")
     sentences = [
-        f"{side}: {named(changes, _MAX_NAMED)}" for side, changes in sides.items() if changes
+        f"{side}: {first_items(changes, _MAX_NAMED)}" for side, changes in sides.items() if changes
     ]
     if sentences:
         yield f"Significantly, against {report['baseline']}, {'; '.join(sentences)}."
@@ -168,7 +168,7 @@ def overall_findings(report: Json) -> Iterator[str]:
         reason = why(report["systems"][name]) or "without a score on every data set"
         reasons.setdefault(reason, []).append(name)
     for reason, names in reasons.items():
-        yield f"Not ranked: {named(names, _MAX_NAMED)} ({reason})."
+        yield f"Not ranked: {first_items(names, _MAX_NAMED)} ({reason})."
 
 
 def agreement_findings(report: Json) -> Iterator[str]:

@@ -174,7 +174,7 @@ def _change_plots(measures: Mapping[str, Json], title: str) -> list[Plot]:
     return [
         forest(
             [
-                row(measure.label, measures[measure.key]["difference"], digits=_few(measure))
+                row(measure.label, measures[measure.key]["difference"], digits=_few_digits(measure))
                 for measure in family.shown
                 if measure.key in measures
             ],
@@ -246,7 +246,7 @@ def _people(report: Json) -> Iterator[Part]:
     yield groups
 
 
-def _few(measure: Measure) -> int:
+def _few_digits(measure: Measure) -> int:
     return min(3, measure.digits)
 
 

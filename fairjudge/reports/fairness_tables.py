@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from fairjudge.fairness.coverage_measures import COVERAGE
 from fairjudge.fairness.measures import FairnessMeasures
 from fairjudge.fairness.proportional import PROPORTIONAL
-from fairjudge.reports.figures import Json, bounds, interval, named, sentence, why
+from fairjudge.reports.figures import Json, bounds, first_items, interval, sentence, why
 from fairjudge.reports.row_tables import rows_of, rows_within, table
 from fairjudge.reports.tables import TextTable, columns, number
 from fairjudge.stats.measures import Measure
@@ -126,9 +126,9 @@ def proportional_tables(report: Json) -> tuple[TextTable, TextTable, TextTable]:
         for system, figures in report["systems"].items()
         if "novel_terms" in figures
     ]
-    remarks = [f"Terms of summaries that no document has, in percent: {named(novel, 5)}."] * bool(
-        novel
-    )
+    remarks = [
+        f"Terms of summaries that no document has, in percent: {first_items(novel, 5)}."
+    ] * bool(novel)
     return (
         _measures(report, title, PROPORTIONAL, *remarks),
         table(
@@ -238,7 +238,8 @@ def _left_out(report: Json) -> Iterator[str]:
         by_system.setdefault(exclusion["system"], []).append(exclusion["eid"])
     for reason, by_system in sorted(by_reason.items()):
         counts = "; ".join(
-            f"{len(eids)} by {system} ({named(eids, 5)})" for system, eids in by_system.items()
+            f"{len(eids)} by {system} ({first_items(eids, 5)})"
+            for system, eids in by_system.items()
         )
         yield f"Excluded, {EXCLUDED.get(reason, reason)}: {counts}"
 

@@ -124,7 +124,7 @@ def sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def named(items: Iterable[str], limit: int) -> str:
+def first_items(items: Iterable[str], limit: int) -> str:
     """Return the first items, and how many more there are."""
     every = list(items)
     more = len(every) - limit

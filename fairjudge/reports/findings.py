@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from fairjudge.calibration.constancy import Constant
 from fairjudge.domain import Estimate
-from fairjudge.reports.figures import named
+from fairjudge.reports.figures import first_items
 from fairjudge.scores.aggregate import SystemScore
 from fairjudge.scores.leaderboards import (
     FEWEST_CLUSTERS,
@@ -86,7 +86,7 @@ def standing(board: Board) -> tuple[str, ...]:
     if board.calibrated and board.as_good is not None and len(board.systems) > 1:
         sentences.append(f"That is the judge's order{_of(board)}; see whether it may rank systems.")
     if board.not_ranked and board.systems:
-        names = named(board.not_ranked, _MAX_NAMED)
+        names = first_items(board.not_ranked, _MAX_NAMED)
         sentences.append(f"Judged on fewer clusters{_of(board)}, and not compared: {names}.")
     if board.without_probabilities:
         n_scored = board.n_items - sum(board.reasons.values())
@@ -254,7 +254,7 @@ def compared(as_good: Sequence[str], *, by_rank: bool, n_clusters: int) -> str:
     That is the rank that each may have, or its difference to the first. None is called significant
     by intervals that are too narrow.
     """
-    names, narrow = named(as_good, _MAX_NAMED), too_narrow(n_clusters)
+    names, narrow = first_items(as_good, _MAX_NAMED), too_narrow(n_clusters)
     if by_rank and names:
         return f"{names} may rank first too (95 %)"
     if by_rank:
@@ -269,7 +269,7 @@ def compared(as_good: Sequence[str], *, by_rank: bool, n_clusters: int) -> str:
 def together(names: Sequence[str]) -> str:
     """Return names as the subject of a sentence: ``"a and b"``, ``"a, b, c and 3 more"``."""
     if len(names) > _MAX_NAMED:
-        return named(names, _MAX_NAMED)
+        return first_items(names, _MAX_NAMED)
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 

@@ -17,7 +17,7 @@ from fairjudge.reports.covered_tables import (
     slices,
 )
 from fairjudge.reports.drawing import CURVE_MARKS, OTHER
-from fairjudge.reports.figures import PERCENT, Json, forest, named, plotted, protocol_of, row
+from fairjudge.reports.figures import PERCENT, Json, first_items, forest, plotted, protocol_of, row
 from fairjudge.reports.measured_findings import findings_of
 from fairjudge.reports.parts import Fold, Group, Heading, Paragraph, Part, Place, Plot
 from fairjudge.reports.plots import Curve, CurvePlot
@@ -285,7 +285,7 @@ def unscored_parts(content: Content) -> Iterator[Part]:
     if content.not_judged:
         clusters = pluralize(len(content.not_judged), "cluster")
         yield Paragraph(
-            f"{clusters} without a judgement: {named(content.not_judged, _MAX_CLUSTERS)}."
+            f"{clusters} without a judgement: {first_items(content.not_judged, _MAX_CLUSTERS)}."
         )
     if content.counts is not None and content.counts[UNSCORED]:
         yield Place("without-score", "The list of items without a score")

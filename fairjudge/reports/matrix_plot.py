@@ -109,14 +109,14 @@ class MatrixPlot:
         sides = (("right", -_EDGE, f"{self.down} ↓"), ("left", 2, f"{self.across} →"))
         for ha, away, text in sides:
             axes.annotate(
-                svg.shown(text), (0, 1), (away, above), xycoords="axes fraction",
+                svg.drawable(text), (0, 1), (away, above), xycoords="axes fraction",
                 textcoords="offset points", ha=ha, va="center", fontweight="bold",
             )  # fmt: skip
 
 
 def _in_two_lines(name: str) -> str:
     """Return a label wrapped at words, each line as short as `_LONGEST_ROW`."""
-    name = svg.shown(name)
+    name = svg.drawable(name)
     if length(name) <= _LONGEST_ROW:
         return name
     first, *lines_below = textwrap.wrap(name, _LONGEST_ROW) or [""]
@@ -137,9 +137,9 @@ def _draw_cell(axes: Axes, x: int, y: int, cell: Cell | None, *, text_of_cell: s
     )  # fmt: skip
     middle = y + (0.34 if note else 0.5)
     style = {"ha": "center", "va": "center", "color": "black"}
-    axes.text(x + 0.5, middle, svg.shown(text), **style)
+    axes.text(x + 0.5, middle, svg.drawable(text), **style)
     if note:
-        axes.text(x + 0.5, y + 0.74, svg.shown(note), fontsize=10, **style)
+        axes.text(x + 0.5, y + 0.74, svg.drawable(note), fontsize=10, **style)
 
 
 def _shade(share: float | None) -> tuple[float, float, float] | str:

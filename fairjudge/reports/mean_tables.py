@@ -32,10 +32,10 @@ def mean_tables(report: Json) -> Iterator[TextTable]:
         if few:
             yield _table(group, few, report.get("settings", {}).get("strata"))
         elif len(rows) > 1:
-            yield _both(group, rows)
+            yield _means_of_both(group, rows)
 
 
-def _both(group: Json, rows: list[Json]) -> TextTable:
+def _means_of_both(group: Json, rows: list[Json]) -> TextTable:
     """Return people's and the judge's means of the same items, highest by people first."""
     quantity = "win rates" if rows[0]["kind"] == "win_rate" else "means"
     of = "answers" if rows[0].get("of") == "answers" else "items"

@@ -42,8 +42,8 @@ from fairjudge.reports.fairness_findings import (
 )
 from fairjudge.reports.figures import (
     Json,
+    first_items,
     interval,
-    named,
     percent,
     significant_sign,
     who_in,
@@ -131,7 +131,7 @@ def _build(report: Json) -> Iterator[str]:
     empty = [cluster["eid"] for cluster in clusters if not cluster["questions"]]
     yield f"{pluralize(n_questions, 'question')} on {pluralize(len(clusters), 'cluster')}."
     if empty:
-        yield f"Without a question: {named(empty, _MAX_NAMED)}; coverage needs one."
+        yield f"Without a question: {first_items(empty, _MAX_NAMED)}; coverage needs one."
     n_problems = sum(len(cluster["problems"]) for cluster in clusters)
     if n_problems:
         steps = pluralize(n_problems, "step")

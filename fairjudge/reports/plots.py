@@ -139,7 +139,7 @@ class ForestPlot:
         return Layout(WIDTH, whole, (0.04, below / whole, 0.92, height / whole))
 
     def _label(self) -> list[str]:
-        return textwrap.wrap(svg.shown(self.across), LINE)
+        return textwrap.wrap(svg.drawable(self.across), LINE)
 
     def draw(self, axes: Axes) -> None:
         """Draw on `axes`."""
@@ -197,7 +197,7 @@ class CurvePlot:
         axes.set(
             xscale="log" if logarithmic else "linear", ylim=(0.0, highest),
             xlim=apart(first, last, logarithmic=logarithmic),
-            xlabel=svg.shown(self.across), ylabel=svg.shown(self.up),
+            xlabel=svg.drawable(self.across), ylabel=svg.drawable(self.up),
         )  # fmt: skip
         for curve in self.curves:
             axes.plot(
@@ -226,7 +226,7 @@ def _forest_row(axes: Axes, row: ForestRow, label: str, place: int, limits: Limi
 
     edges = blended_transform_factory(axes.transAxes, axes.transData)
     axes.text(0, place + 0.3, label, transform=edges)
-    axes.text(1, place + 0.3, svg.shown(row.text), ha="right", transform=edges)
+    axes.text(1, place + 0.3, svg.drawable(row.text), ha="right", transform=edges)
     if row.value is None:
         return
     middle = place + 0.67

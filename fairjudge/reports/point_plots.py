@@ -82,7 +82,9 @@ class ScatterPlot:
         if self.same_scale:
             across = up = (min(across[0], up[0]), max(across[1], up[1]))
             axes.plot(across, up, color="black", linestyle=DASHES, linewidth=1)
-        axes.set(xlim=across, ylim=up, xlabel=svg.shown(self.across), ylabel=svg.shown(self.up))
+        axes.set(
+            xlim=across, ylim=up, xlabel=svg.drawable(self.across), ylabel=svg.drawable(self.up)
+        )
         linear(axes.xaxis, axes.yaxis)
         for p in points:
             x, y = p.x["value"], p.y["value"]
@@ -159,7 +161,7 @@ class LooksPlot:
         axes.set(
             xlim=(0.5, len(self.changes) + 0.5),
             ylim=_limits([*defined.values(), edge, {"value": 0.0}]),
-            xlabel="look", ylabel=svg.shown(self.up),
+            xlabel="look", ylabel=svg.drawable(self.up),
         )  # fmt: skip
         axes.axhline(0, color="black", linewidth=1)
         if self.margin is not None:
@@ -208,7 +210,7 @@ class BarPlot:
         wide = 0.8 / len(self.series)
         axes.set(
             xlim=(-0.6, len(self.levels) - 0.4), ylim=(0.0, within(1.08 * highest, (1.0, 100.0))),
-            xlabel=svg.shown(self.across), ylabel="percent",
+            xlabel=svg.drawable(self.across), ylabel="percent",
         )  # fmt: skip
         axes.grid(visible=False, axis="x")
         containers = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairjudge.reports.figures import Json, by_unit, interval, named
+from fairjudge.reports.figures import Json, by_unit, first_items, interval
 from fairjudge.reports.findings import compared, together
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable
@@ -76,7 +76,8 @@ def together_findings(report: Json) -> Iterator[str]:
             if (judge["discrimination"]["high"] or 1.0) < 1.0
         ]
         if weak:
-            yield f"Discriminate less between systems than average: {named(weak, _MAX_NAMED)}."
+            names = first_items(weak, _MAX_NAMED)
+            yield f"Discriminate less between systems than average: {names}."
 
 
 def _of_judges(group: Json) -> Iterator[str]:

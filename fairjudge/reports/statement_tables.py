@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from fairjudge.reports.covered_tables import by_judge
-from fairjudge.reports.figures import Json, named
+from fairjudge.reports.figures import Json, first_items
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable
 from fairjudge.text.counting import pluralize
@@ -72,7 +72,7 @@ def errors_table(group: Json, *, limit: int | None = None) -> TextTable:
                 **error,
                 "statement": _line(error["statement"], 110),
                 "said": _verdict(error),
-                "names": named(error["articles"], _MAX_NAMED) if error["articles"] else "-",
+                "names": first_items(error["articles"], _MAX_NAMED) if error["articles"] else "-",
                 "words": _line(error["quote"] or "-", 110),
             }
             for error in errors[:limit]

@@ -69,7 +69,7 @@ class SavedFigures:
 
     def save(self, figure: Figure, name: str) -> None:
         """Write a figure to a file named by its number and the beginning of its title."""
-        title = re.sub(r"\W+", "-", shown(name).partition(": ")[0].casefold()).strip("-")
+        title = re.sub(r"\W+", "-", drawable(name).partition(": ")[0].casefold()).strip("-")
         stem = f"{self.n_figures + 1:02d}-{title[:_LONGEST_NAME].rstrip('-')}".rstrip("-")
         for suffix in FILE_TYPES:
             path = self.folder / f"{stem}.{suffix}"
@@ -130,7 +130,7 @@ def house_style(name: str) -> Iterator[None]:
     with mpl.rc_context(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")  # the page's own font has them
         mpl.rcdefaults()
-        mpl.rcParams.update(_STYLE | {"svg.hashsalt": shown(name)})
+        mpl.rcParams.update(_STYLE | {"svg.hashsalt": drawable(name)})
         yield
 
 
@@ -175,14 +175,14 @@ def _inches(layout: Layout) -> tuple[float, float]:
     return layout.width / _POINTS_PER_INCH, layout.height / _POINTS_PER_INCH
 
 
-def shown(text: str) -> str:
+def drawable(text: str) -> str:
     """Return `text` without what cannot be drawn: control characters, halves of letters."""
     return printable(text).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def tooltip(text: str) -> str:
     """Return the id (``gid``) of an artist that shall say `text` under the pointer."""
-    return f"{_SAYS}{shown(text)}"
+    return f"{_SAYS}{drawable(text)}"
 
 
 def _element(figure: Figure, name: str) -> str:
@@ -198,10 +198,10 @@ def _element(figure: Figure, name: str) -> str:
     _simplify(root)
     root.attrib = {
         "viewBox": f"0 0 {width} {height}", "width": str(width), "height": str(height),
-        "role": "img", "aria-label": shown(name),
+        "role": "img", "aria-label": drawable(name),
     }  # fmt: skip
     title = ET.Element("title")
-    title.text = shown(name)
+    title.text = drawable(name)
     root.insert(0, title)
     return ET.tostring(root, encoding="unicode")
 

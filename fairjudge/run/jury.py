@@ -136,7 +136,7 @@ def _row(members: Sequence[Judgement], rule: JuryRule) -> Judgement:
     first = members[0]
     if any(_item(row) != _item(first) for row in members):
         raise ValueError("the members of a jury must judge the same items in the same order")
-    verdict = jury({row.judge: _said(row) for row in members}, rule=rule)
+    verdict = jury({row.judge: _value_or_reason(row) for row in members}, rule=rule)
     fields: dict[str, Any] = {
         **_item(first),
         "judge": f"jury-{rule}({','.join(row.judge for row in members)})",
@@ -167,7 +167,7 @@ def _item(row: Judgement) -> dict[str, Any]:
     return {name: getattr(row, name) for name in names if getattr(row, name) is not None}
 
 
-def _said(row: Judgement) -> Any:
+def _value_or_reason(row: Judgement) -> Any:
     return row.value if row.unscored is None else Unscored(reason=row.unscored)
 
 

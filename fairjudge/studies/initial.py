@@ -131,15 +131,15 @@ seed = 0                                     # of all resampling
 def _data(data: FoundData, path: Path) -> str:
     lines = ["[data]"]
     for name, files in (("clusters", data.clusters), ("references", data.references)):
-        lines += _one(name, files, path)
+        lines += _file_lines(name, files, path)
     listed = ", ".join(_quoted(summary, path) for summary in data.summaries)
     description = "; ".join(data.summaries.values()) or "or have some written: see [[summarize]]"
     lines.append(_line(f"summaries = [{listed}]", description))
-    lines += _one("labels", data.labels, path)
+    lines += _file_lines("labels", data.labels, path)
     return "\n".join(lines) + "\n"
 
 
-def _one(name: str, files: dict[Path, str], path: Path) -> Iterator[str]:
+def _file_lines(name: str, files: dict[Path, str], path: Path) -> Iterator[str]:
     for place, (file, description) in enumerate(files.items()):
         line = _line(f"{name} = {_quoted(file, path)}", description)
         yield line if place == 0 else f"# {line}"

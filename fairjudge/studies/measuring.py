@@ -111,7 +111,7 @@ def free_audit_step(at: Layout, part: JudgePart, kind: str) -> Step:
             "stability": lambda: audit.stability(rows),
         }
         name = f"audit {kind} of {part.name}"
-        return _or_nothing(output, name, lambda: _found(output, makers[kind](), part))
+        return _or_nothing(output, name, lambda: _audit_record(output, makers[kind](), part))
 
     return Step(
         name=f"audit {kind}: {part.name}",
@@ -155,7 +155,7 @@ def asking_audit_step(at: Layout, part: JudgePart, kind: Audit) -> Step:
                 figures = run_to_end(
                     checks_report(sources, summaries, aspect=plan.aspect, **options, **shared)
                 )
-        return _found(output, Findings(f"audit {kind}", figures), part)
+        return _audit_record(output, Findings(f"audit {kind}", figures), part)
 
     return Step(
         name=f"audit {kind}: {part.name}",
@@ -352,7 +352,7 @@ def _or_nothing(output: Path, name: str, make: Callable[[], StepRecord]) -> Step
         )
 
 
-def _found(output: Path, findings: Findings, part: JudgePart) -> StepRecord:
+def _audit_record(output: Path, findings: Findings, part: JudgePart) -> StepRecord:
     """Write an audit's results; return the first sentence on each bias as a finding."""
     _write_json(output, findings.to_dict())
     first = findings.findings[:1] if findings.kind in _SWAYS else ()

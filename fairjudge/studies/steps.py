@@ -14,7 +14,7 @@ from fairjudge.errors import InputError, RunError
 from fairjudge.options.building import BuildOptions
 from fairjudge.options.models import Model
 from fairjudge.options.summarizing import SummarizeOptions
-from fairjudge.reports.figures import named
+from fairjudge.reports.figures import first_items
 from fairjudge.reports.findings import NEXT, next_step, standing
 from fairjudge.run.building import build_file
 from fairjudge.run.judged import JudgeReport, judge_report
@@ -219,7 +219,7 @@ def judge_step(at: Layout, part: JudgePart) -> Step:
             write_records(files[2], ())  # no question was found: the other judges go on
             problem = f"{UNJUDGED}{part.name}: {error.problem}."
             return StepRecord(told=error.problem, findings=(problem,))
-        return _judged(judge_report(outcome, options, seed=seed), part, at.study)
+        return _judge_record(judge_report(outcome, options, seed=seed), part, at.study)
 
     return Step(
         name=f"judge {part.name}",
@@ -237,7 +237,7 @@ def judge_step(at: Layout, part: JudgePart) -> Step:
     )
 
 
-def _judged(report: JudgeReport, part: JudgePart, study: Study) -> StepRecord:
+def _judge_record(report: JudgeReport, part: JudgePart, study: Study) -> StepRecord:
     outcome, missing = report.outcome, report.outcome.missing
     judge = next((row.judge for row in outcome.ratings), "")
     judge += "" if part.name == outcome.plan.aspect else f" ({part.name})"
@@ -253,7 +253,7 @@ def _judged(report: JudgeReport, part: JudgePart, study: Study) -> StepRecord:
     details = ", ".join(filter(None, [pluralize(missing.n_items, "item"), missing.in_words()]))
     findings = [text for board in boards for text in standing(board)]
     if outcome.without_tasks:
-        clusters = named(list(outcome.without_tasks), _MAX_NAMED)
+        clusters = first_items(list(outcome.without_tasks), _MAX_NAMED)
         n = pluralize(outcome.n_missing, "item")
         findings.append(f"Nothing to judge in {clusters} by {part.name}: {n} not applicable.")
     if outcome.n_left:

@@ -46,7 +46,7 @@ def own_prompt(path: str) -> Template:
     return template
 
 
-def drawn(prompts: Sequence[str], eid: str, seed: int) -> str:
+def draw_prompt(prompts: Sequence[str], eid: str, seed: int) -> str:
     """Draw the prompt of a cluster; independent of other clusters."""
     digest = hashlib.sha256(f"{seed}:{eid}".encode(errors="replace")).digest()
     return prompts[int.from_bytes(digest[:8]) % len(prompts)]
@@ -124,7 +124,7 @@ class Summarizer:
         self, cluster: Cluster, articles: tuple[Article, ...], fields: Mapping[str, str | Fenced]
     ) -> str | Unscored:
         """Render the prompt drawn for `cluster`; inputs without a placeholder are appended."""
-        template = own_prompt(drawn(self.wishes.prompts, cluster.eid, self.seed or 0))
+        template = own_prompt(draw_prompt(self.wishes.prompts, cluster.eid, self.seed or 0))
         offered = {**fields, _ARTICLES: fence_articles(articles)}
         messages = render(template, {name: offered[name] for name in template.fields})
         wording = self.wishes.asked(articles)

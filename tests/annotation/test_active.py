@@ -30,12 +30,12 @@ def judgement(n: int, value, **more) -> Judgement:
 
 def test_chances_by_hand():
     # Half of 2 labels goes evenly over 4 items, half in proportion to 1, 1, 2, 4 of 8.
-    found = inclusion(np.array([1.0, 1.0, 2.0, 4.0]), 2.0, 0.5)
-    assert found == pytest.approx([0.375, 0.375, 0.5, 0.75])
+    result = inclusion(np.array([1.0, 1.0, 2.0, 4.0]), 2.0, 0.5)
+    assert result == pytest.approx([0.375, 0.375, 0.5, 0.75])
     # With 3 labels the last would be 1.125: it is taken for sure, and the other two labels go by
     # 3, 3, 4 (of 8ths) over the rest.
-    found = inclusion(np.array([1.0, 1.0, 2.0, 4.0]), 3.0, 0.5)
-    assert found == pytest.approx([0.6, 0.6, 0.8, 1.0])
+    result = inclusion(np.array([1.0, 1.0, 2.0, 4.0]), 3.0, 0.5)
+    assert result == pytest.approx([0.6, 0.6, 0.8, 1.0])
 
 
 @given(
@@ -44,19 +44,19 @@ def test_chances_by_hand():
     st.floats(0.01, 1),
 )
 def test_chances_sum_to_the_budget_and_grow_with_it(sizes, budget, share):
-    found = inclusion(np.array(sizes), budget, share)
-    assert found.sum() == pytest.approx(min(budget, len(sizes)))
-    assert found.max() <= 1.0
-    assert found.min() > 0.0
-    assert (inclusion(np.array(sizes), budget + 1, share) >= found - 1e-12).all()
+    result = inclusion(np.array(sizes), budget, share)
+    assert result.sum() == pytest.approx(min(budget, len(sizes)))
+    assert result.max() <= 1.0
+    assert result.min() > 0.0
+    assert (inclusion(np.array(sizes), budget + 1, share) >= result - 1e-12).all()
 
 
 def test_uncertainty_of_scores_on_a_scale():
     # p (1 - p) at p = 0.5, 0 and 0.25: 0.25, 0, 0.1875; their mean is 0.1458.
     items = [item(n) for n in range(3)]
     rows = [judgement(n, value) for n, value in enumerate((0.5, 0, 0.25))]
-    found = uncertainty(items, rows)
-    assert [found[f"e{n}", ("s",), "summary"] for n in range(3)] == pytest.approx(
+    result = uncertainty(items, rows)
+    assert [result[f"e{n}", ("s",), "summary"] for n in range(3)] == pytest.approx(
         [0.25 / 0.4375 * 3, 0.0, 0.1875 / 0.4375 * 3]
     )
 
@@ -64,8 +64,8 @@ def test_uncertainty_of_scores_on_a_scale():
 def test_uncertainty_of_the_local_judges_yes_and_no():
     # Supports 0.5 and 0.9: 0.25 and 0.09, whatever was answered.
     rows = [judgement(0, 1, support=[0.5]), judgement(1, 1, support=[0.9, 0.9])]
-    found = list(uncertainty([item(0), item(1)], rows).values())
-    assert found[0] / found[1] == pytest.approx(0.25 / 0.09)
+    result = list(uncertainty([item(0), item(1)], rows).values())
+    assert result[0] / result[1] == pytest.approx(0.25 / 0.09)
 
 
 def test_uncertainty_of_distributions():
@@ -76,14 +76,14 @@ def test_uncertainty_of_distributions():
         judgement(0, 3, protocol="likert", probabilities={"1": 0.5, "5": 0.5}),
         judgement(1, 3.5, protocol="likert", probabilities={"3": 0.5, "4": 0.5}),
     ]
-    found = list(uncertainty(items, rows).values())
-    assert found[0] / found[1] == pytest.approx(16.0)
+    result = list(uncertainty(items, rows).values())
+    assert result[0] / result[1] == pytest.approx(16.0)
     rows = [
         judgement(0, 1, probabilities={"yes": 0.9, "no": 0.1}),
         judgement(1, 1, probabilities={"yes": 0.5, "no": 0.5}),
     ]
-    found = list(uncertainty(items, rows).values())
-    assert found[0] / found[1] == pytest.approx(0.09 / 0.25)
+    result = list(uncertainty(items, rows).values())
+    assert result[0] / result[1] == pytest.approx(0.09 / 0.25)
 
 
 def test_a_pair_whose_orders_disagree_is_most_uncertain():
@@ -95,9 +95,9 @@ def test_a_pair_whose_orders_disagree_is_most_uncertain():
         judgement(1, "a", order="ab", **pair),
         judgement(1, "a", order="ba", **pair),
     ]
-    found = uncertainty(items, rows)
-    assert found["e0", ("a", "b"), "summary"] == 2.0
-    assert found["e1", ("a", "b"), "summary"] == 0.0
+    result = uncertainty(items, rows)
+    assert result["e0", ("a", "b"), "summary"] == 2.0
+    assert result["e1", ("a", "b"), "summary"] == 0.0
 
 
 def test_a_larger_budget_keeps_what_a_smaller_one_drew():
@@ -116,12 +116,12 @@ def test_a_larger_budget_keeps_what_a_smaller_one_drew():
 
 def test_controls_are_left_out_and_unjudged_items_are_average():
     items = [item(n) for n in range(20)]
-    found = draw(items, [judgement(0, 0.5)], budget=5, leave_out=[3])
-    assert found.probabilities[3] == 0.0
-    assert 3 not in found.drawn
-    assert found.n_judged == 1
-    assert not found.informative
-    assert len({round(p, 9) for n, p in enumerate(found.probabilities) if n != 3}) == 1
+    result = draw(items, [judgement(0, 0.5)], budget=5, leave_out=[3])
+    assert result.probabilities[3] == 0.0
+    assert 3 not in result.drawn
+    assert result.n_judged == 1
+    assert not result.informative
+    assert len({round(p, 9) for n, p in enumerate(result.probabilities) if n != 3}) == 1
 
 
 def test_what_cannot_be_drawn_says_so():

@@ -54,11 +54,11 @@ def test_reasons_stand_after_the_answer_and_not_before(folder):
     who.label(1)
     assert "The judge: 2" in who.page.text
     server.interrupt()
-    found = rows(folder / "labels.jsonl")
-    assert [(row["eid"], row["system"], row["value"]) for row in found] == [
+    result = rows(folder / "labels.jsonl")
+    assert [(row["eid"], row["system"], row["value"]) for row in result] == [
         ("e1", "secret-y", 3), ("e0", "secret-x", 2),
     ]  # fmt: skip
-    assert all(row["adjudicated"] is True for row in found)
+    assert all(row["adjudicated"] is True for row in result)
 
 
 @pytest.mark.parametrize(
@@ -71,15 +71,15 @@ def test_reasons_stand_after_the_answer_and_not_before(folder):
 )
 def test_a_file_without_disagreements_of_these_items_is_refused(folder, content, said):
     (folder / "calibration.json").write_text(content)
-    done = finish(
+    result = finish(
         start("annotate", "references.json", "--task", "rating", "--summaries", "summaries.jsonl",
               "-o", "labels.jsonl", *adjudicating("--dry-run"), cwd=folder)
     )  # fmt: skip
-    assert done.code == 1
-    assert said in done.out + done.err
+    assert result.code == 1
+    assert said in result.out + result.err
 
 
-def test_a_pairs_value_is_told_by_the_side_that_stands_there():
+def test_a_pairs_value_in_words_follows_the_order_shown():
     better = Opinion(author="The judge", value=0.5)
     assert (better.in_words("ab"), better.in_words("ba")) == ("first", "second")
     assert Opinion(author="The judge", value=0.0).in_words("ab") == "tie"

@@ -30,11 +30,11 @@ def take(board: Board, who: str, now: float = 0.0) -> int | None:
 
 
 def label_all(board: Board, who: str, now: float = 0.0) -> list[int]:
-    got = []
+    items = []
     while (item := take(board, who, now)) is not None:
         act(board, who, "label", item, now, value=1.0)
-        got.append(item)
-    return got
+        items.append(item)
+    return items
 
 
 def test_one_person_gets_every_item_once_in_order():
@@ -88,9 +88,9 @@ def test_undo_brings_the_latest_back_first():
 def test_everybody_gets_every_control_among_the_others():
     job = Job(blocks=(tuple(range(40)),), wanted=(1,) * 40 + (0, 0), controls={40: 1.0, 41: 0.0})
     board = Board(job)
-    got = label_all(board, "ann")
-    assert sorted(got) == list(range(42))
-    places = [got.index(40), got.index(41)]
+    result = label_all(board, "ann")
+    assert sorted(result) == list(range(42))
+    places = [result.index(40), result.index(41)]
     assert sorted(place // CONTROL_EVERY for place in places) == [0, 1]  # one in each ten
     assert sorted(label_all(board, "bo")) == [40, 41]  # nothing else is left for him
     assert board.n_labelled() == job.n_wanted == 40
@@ -134,10 +134,10 @@ def test_the_count_that_annotators_see_does_not_give_controls_away():
 
 def test_a_side_is_drawn_once_for_each_annotator_and_item():
     board = Board(Job(blocks=((0,),), wanted=(1,), seed=3))
-    drawn = [board.first_shown(f"ann{n}", 0) for n in range(400)]
-    assert drawn == [board.first_shown(f"ann{n}", 0) for n in range(400)]
+    items = [board.first_shown(f"ann{n}", 0) for n in range(400)]
+    assert items == [board.first_shown(f"ann{n}", 0) for n in range(400)]
     # 400 fair draws: 200 with standard deviation 10.
-    assert 150 < drawn.count("ab") < 250
+    assert 150 < items.count("ab") < 250
 
 
 MOVES = st.lists(

@@ -72,9 +72,9 @@ def test_ten_items_by_keyboard_with_reload_and_undo(server: Server, folder: Path
     press(page, "y", then="**/item/end")
     assert page.get_by_role("heading", level=1).inner_text() == "All is done"
     server.interrupt()
-    found = rows(folder / "labels.jsonl")
-    assert len({(row["eid"], row["system"], row["unit"]) for row in found}) == 12
-    assert {row["annotator"] for row in found} == {"ann"}
+    result = rows(folder / "labels.jsonl")
+    assert len({(row["eid"], row["system"], row["unit"]) for row in result}) == 12
+    assert {row["annotator"] for row in result} == {"ann"}
 
 
 def test_a_note_and_a_skip_by_keyboard(server: Server, folder: Path, open_page):
@@ -114,10 +114,10 @@ def test_two_at_once_never_label_the_same_item(server: Server, folder: Path, ope
             page.wait_for_timeout(200)
             page.keyboard.press("y" if name == "ann" else "n")
             page.wait_for_url(lambda url, n=number: not url.endswith(f"/{n}"))
-    found = rows(folder / "labels.jsonl")
-    assert len(found) == 12
-    assert len({(row["eid"], row["system"], row["unit"]) for row in found}) == 12
-    assert {(row["annotator"], row["value"]) for row in found} == {("ann", 1), ("bo", 0)}
+    result = rows(folder / "labels.jsonl")
+    assert len(result) == 12
+    assert len({(row["eid"], row["system"], row["unit"]) for row in result}) == 12
+    assert {(row["annotator"], row["value"]) for row in result} == {("ann", 1), ("bo", 0)}
 
 
 def test_script_in_an_article_stays_text(server: Server, open_page):
@@ -255,8 +255,8 @@ def test_a_small_screen_shows_the_text_and_the_answers(server: Server, open_page
 
 def test_landmarks_are_unique_and_what_is_asked_runs_its_own_way(folder: Path, open_page):
     references = json.loads((folder / "references.json").read_text("utf-8"))
-    for one in references:
-        one["question_answers"][0]["answer_groups"][0][0]["answer"] = "الأمطار الغزيرة"
+    for reference in references:
+        reference["question_answers"][0]["answer_groups"][0][0]["answer"] = "الأمطار الغزيرة"
     (folder / "references.json").write_text(json.dumps(references), "utf-8")
     server = serve(folder, "--overlap", "0")
     page = open_page(server.url)
@@ -267,8 +267,8 @@ def test_landmarks_are_unique_and_what_is_asked_runs_its_own_way(folder: Path, o
     rules = {"runOnly": {"type": "rule", "values": ["landmark-unique", "region"]}}
     assert Axe().run(page, options=rules).response["violations"] == []
     directions = {
-        one.inner_text(): one.evaluate("one => getComputedStyle(one).direction")
-        for one in page.locator(".statement, .question").all()
+        item.inner_text(): item.evaluate("one => getComputedStyle(one).direction")
+        for item in page.locator(".statement, .question").all()
     }
     assert set(directions.values()) == {"ltr", "rtl"}
     server.interrupt()

@@ -56,8 +56,8 @@ def judge_by_hand(folder, aspect) -> None:
 
 def calibrated(folder) -> dict:
     command = ("calibrate", "judgements.jsonl", "--labels", "labels.jsonl", "--json", "found.json")
-    done = finish(start(*command, "--resamples", "100", cwd=folder))
-    assert done.code == 0, done.err
+    result = finish(start(*command, "--resamples", "100", cwd=folder))
+    assert result.code == 0, result.err
     (group,) = json.loads((folder / "found.json").read_text("utf-8"))["groups"]
     return group
 

@@ -155,7 +155,7 @@ def test_controls_are_asked_and_not_written(tmp_path):
         match_controls(items, [Label.model_validate(control | {"eid": "nowhere"})])
 
 
-def test_the_chance_of_the_draw_stands_in_the_label(tmp_path):
+def test_the_chance_of_the_draw_is_in_the_label(tmp_path):
     with Office(tmp_path, order=[0, 1], probabilities=[0.25] * 12) as office:
         position = office.begin()
         while position is not None:

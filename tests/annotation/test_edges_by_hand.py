@@ -56,7 +56,7 @@ def test_controls_are_spoken_of_where_there_are_some(tmp_path):
     assert any("known answer" in rule for rule in checked.task.rules)
 
 
-def test_nobody_is_asked_about_an_empty_summary(tmp_path):
+def test_no_call_is_made_for_an_empty_summary(tmp_path):
     plain = prepared(tmp_path)
     eid = plain.items[0].eid
     path = tmp_path / "summaries.jsonl"
@@ -65,6 +65,6 @@ def test_nobody_is_asked_about_an_empty_summary(tmp_path):
     files = LabelFiles(source=tmp_path / "references.json", summaries=path)
     for task in ("faithfulness", "rating", "preference", "coverage"):
         aspect = {"preference": "faithfulness", "rating": "coverage"}.get(task)
-        found = prepare(task, files, aspect=aspect, options=JobOptions(overlap=0.0))
-        assert not any("silent" in item.systems for item in found.items)
-        assert found.n_empty == 1
+        result = prepare(task, files, aspect=aspect, options=JobOptions(overlap=0.0))
+        assert not any("silent" in item.systems for item in result.items)
+        assert result.n_empty == 1

@@ -46,16 +46,16 @@ def test_stubs_are_not_read_by_people_either_unless_they_gave_the_answer():
     reference = Reference.model_validate(
         {
             "eid": "e",
-            "articles": [one.to_json() for one in (stub, *news)],
+            "articles": [item.to_json() for item in (stub, *news)],
             "question_answers": [{"question": "Who spoke?", "answer_groups": groups}],
         }
     )
     summary = Summary(eid="e", system="s", text="The mayor spoke.")
     for name in ("coverage", "faithfulness", "rating"):
         for item in build_items(label_task(name), [reference], [summary]):
-            assert [one.aid for one in item.articles] == ["north", "south"]
+            assert [article.aid for article in item.articles] == ["north", "south"]
     by_answer = build_items(label_task("answers"), [reference], [])
-    assert [[one.aid for one in item.articles] for item in by_answer] == [
+    assert [[article.aid for article in item.articles] for item in by_answer] == [
         ["north", "south"],
         ["stub", "north", "south"],
     ]
@@ -89,7 +89,7 @@ def test_units_are_those_that_the_judge_writes(example, name, plan):
     assert len({item.id for item in items}) == len(items)
 
 
-def test_a_sentence_stands_where_it_is_said_to(example):
+def test_a_sentence_is_where_the_label_says(example):
     for item in build_items(label_task("faithfulness"), *example):
         assert item.place is not None
         assert item.texts[0][item.place.start : item.place.end] == item.statement
@@ -131,7 +131,7 @@ def test_a_sentence_is_asked_about_once_for_each_value_with_its_articles_alone(e
     assert len({item.id for item in items}) == len(items)
     for item in items:
         assert item.unit == f"sentence:{item.unit.split(':')[1]}:{item.value}"
-        assert {one.attributes["side"] for one in item.articles} == {item.value}
+        assert {article.attributes["side"] for article in item.articles} == {item.value}
         assert item.statement in item.texts[0]
 
 
@@ -177,7 +177,7 @@ def test_a_task_without_what_it_needs_says_so(example):
         build_items(label_task("preference"), references, one_system)
 
 
-def test_a_scale_of_ones_own_takes_the_place_of_the_answers():
+def test_a_custom_scale_takes_the_place_of_the_answers():
     task = label_task("faithfulness", aspect="tone", scale=likert(("bad", "fair", "good")))
     assert (task.aspect, task.scale.answers, task.examples) == ("tone", ("1", "2", "3"), ())
     with pytest.raises(ConfigurationError, match="pair"):
@@ -189,11 +189,11 @@ def test_a_scale_of_ones_own_takes_the_place_of_the_answers():
 def test_the_digest_knows_every_text(example):
     references, summaries = example
     task = label_task("faithfulness")
-    one = digest(task, build_items(task, references, summaries))
+    first = digest(task, build_items(task, references, summaries))
     changed = [s.model_copy(update={"text": s.text + " More."}) for s in summaries]
-    assert digest(task, build_items(task, references, changed)) != one
+    assert digest(task, build_items(task, references, changed)) != first
     other = label_task("faithfulness", scale=likert())
-    assert digest(other, build_items(other, references, summaries)) != one
+    assert digest(other, build_items(other, references, summaries)) != first
 
 
 def test_the_passage_that_shares_the_rare_words_is_marked(example):
@@ -244,8 +244,8 @@ def test_embeddings_mark_by_meaning():
 def test_paragraphs_lose_nothing_but_breaks_and_control_characters(text, start, length):
     mark = MarkedPassage(start=start, end=start + length, mark="best")
     shown = "".join(piece.text for line in paragraphs(text, (mark,)) for piece in line)
-    kept = [character for character in text if character.isalnum()]
-    assert [character for character in shown if character.isalnum()] == kept
+    items = [character for character in text if character.isalnum()]
+    assert [character for character in shown if character.isalnum()] == items
     marked = "".join(p.text for line in paragraphs(text, (mark,)) for p in line if p.kind)
     wanted = text[start : start + length]
     assert [c for c in marked if c.isalnum()] == [c for c in wanted if c.isalnum()]

@@ -38,8 +38,8 @@ def client(tmp_path):
 
 
 def fields(page: httpx.Response, **more: str) -> dict[str, str]:
-    found = dict(re.findall(r'name="(csrf|position)" value="(\w+)"', page.text))
-    return found | more
+    result = dict(re.findall(r'name="(csrf|position)" value="(\w+)"', page.text))
+    return result | more
 
 
 async def test_an_answer_that_cannot_be_kept_is_not_acknowledged(client, tmp_path, monkeypatch):

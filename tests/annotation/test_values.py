@@ -25,8 +25,8 @@ def folder(tmp_path):
     clusters = [{"eid": f"c{n}", "articles": articles} for n in range(N)]
     (tmp_path / "references.json").write_text(json.dumps(clusters), "utf-8")
     summaries = [
-        {"eid": one["eid"], "system": system, "text": text}
-        for one in clusters
+        {"eid": cluster["eid"], "system": system, "text": text}
+        for cluster in clusters
         for system, text in TEXTS.items()
     ]
     write_jsonl(tmp_path / "summaries.jsonl", summaries)
@@ -47,32 +47,32 @@ def label_all(folder, task, choose, *, who):
 def measured(folder, command, *options):
     out = f"{command}.json"
     files = ("references.json", "--summaries", "summaries.jsonl", "--attribute", "mood")
-    done = finish(start("fairness", command, *files, "--json", out, *options, cwd=folder))
-    assert done.code == 0, done.err
+    result = finish(start("fairness", command, *files, "--json", out, *options, cwd=folder))
+    assert result.code == 0, result.err
     return json.loads((folder / out).read_text("utf-8"))
 
 
 def test_facts_by_people_become_shares_of_values(folder):
     def choose(page):
-        shown = {mood for mood in ("pos", "neg") if f"(mood: {mood})" in page}
-        (mood,) = shown  # the articles of one value at a time
-        asked = re.search(r'class="statement" dir="auto">(.*?)</p>', page)[1]
-        return YES if asked == {"pos": PRAISE, "neg": BLAME}[mood] else NO
+        by_name = {mood for mood in ("pos", "neg") if f"(mood: {mood})" in page}
+        (mood,) = by_name  # the articles of one value at a time
+        request = re.search(r'class="statement" dir="auto">(.*?)</p>', page)[1]
+        return YES if request == {"pos": PRAISE, "neg": BLAME}[mood] else NO
 
     labels = label_all(folder, "values", choose, who=("ann", "bob"))
     n_sentences = N * 5
     assert len(labels) == 2 * 2 * n_sentences
-    assert {one["attribute_value"] for one in labels} == {"pos", "neg"}
-    found = measured(folder, "proportional", "--scorer", "people:labels.jsonl")
+    assert {label["attribute_value"] for label in labels} == {"pos", "neg"}
+    result = measured(folder, "proportional", "--scorer", "people:labels.jsonl")
     shares = {
-        (one["eid"], one["system"]): dict(zip(one["values"], one["summary"], strict=True))
-        for one in found["samples"]
+        (item["eid"], item["system"]): dict(zip(item["values"], item["summary"], strict=True))
+        for item in result["samples"]
     }
     assert shares["c0", "even"] == {"neg": 0.5, "pos": 0.5}
     assert shares["c0", "kind"] == {"neg": 0.0, "pos": 1.0}
     assert shares["c0", "wrong"] == {"neg": 0.0, "pos": 1.0}  # what is made up has no value
-    assert found["systems"]["even"]["bur"]["value"] == 0.0
-    assert found["systems"]["kind"]["bur"]["value"] == 100.0
+    assert result["systems"]["even"]["bur"]["value"] == 0.0
+    assert result["systems"]["kind"]["bur"]["value"] == 100.0
 
 
 def test_half_of_the_annotators_are_no_majority(folder):
@@ -81,20 +81,20 @@ def test_half_of_the_annotators_are_no_majority(folder):
     other = label | {"unit": "sentence:1:neg", "attribute_value": "neg"}
     votes = [label, label | {"annotator": "bob"}, other, other | {"annotator": "bob", "value": 0}]
     write_jsonl(folder / "labels.jsonl", votes)
-    found = measured(
+    result = measured(
         folder, "proportional", "--scorer", "people:labels.jsonl", "--max-unscored", "1"
     )
-    (sample,) = found["samples"]
+    (sample,) = result["samples"]
     assert dict(zip(sample["values"], sample["summary"], strict=True)) == {"neg": 0.0, "pos": 1.0}
-    write_jsonl(folder / "labels.jsonl", [one | {"value": 0} for one in votes])
+    write_jsonl(folder / "labels.jsonl", [vote | {"value": 0} for vote in votes])
     done = finish(start(
         "fairness", "proportional", "references.json", "--summaries", "summaries.jsonl",
         "--attribute", "mood", "--scorer", "people:labels.jsonl", "--max-unscored", "1",
         "--json", "none.json", cwd=folder,
     ))  # fmt: skip
     assert done.code == 0, done.err  # nobody gives the summary to any value: it is unscored
-    found = json.loads((folder / "none.json").read_text("utf-8"))
-    assert found["systems"]["even"]["excluded_by_reason"] == {"unscored": N}
+    result = json.loads((folder / "none.json").read_text("utf-8"))
+    assert result["systems"]["even"]["excluded_by_reason"] == {"unscored": N}
 
 
 def test_leanings_by_people_stand_beside_the_measures(folder):
@@ -104,18 +104,18 @@ def test_leanings_by_people_stand_beside_the_measures(folder):
         return 0 if BLAME in summary_of(page) else 2
 
     labels = label_all(folder, "leaning", choose, who=("ann",))
-    said = {one["system"]: (one["value"], one["leaning"]) for one in labels}
-    assert said == {"even": (0, "fair"), "kind": (2, "pos"), "wrong": (2, "pos")}
+    by_name = {label["system"]: (label["value"], label["leaning"]) for label in labels}
+    assert by_name == {"even": (0, "fair"), "kind": (2, "pos"), "wrong": (2, "pos")}
     measured(folder, "coverage")
     measured(folder, "proportional")
-    done = finish(start(
+    result = finish(start(
         "fairness", "people", "coverage.json", "proportional.json", "--leanings", "labels.jsonl",
         "--json", "people.json", cwd=folder,
     ))  # fmt: skip
-    assert done.code == 0, done.err
-    found = json.loads((folder / "people.json").read_text("utf-8"))["systems"]
-    assert found["even"]["leanings"] == {"fair": N}
-    assert found["kind"]["leanings"] == {"pos": N}
+    assert result.code == 0, result.err
+    data = json.loads((folder / "people.json").read_text("utf-8"))["systems"]
+    assert data["even"]["leanings"] == {"fair": N}
+    assert data["kind"]["leanings"] == {"pos": N}
 
 
 def summary_of(page):

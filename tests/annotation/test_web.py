@@ -117,9 +117,9 @@ def test_signing_in_from_another_site_is_refused(server: Server):
 
 def test_cookies_are_kept_from_scripts_and_other_sites(server: Server):
     reply = post(f"{server.url}sign-in", data={"name": "eve"})
-    said = reply.headers["set-cookie"].lower()
-    assert "httponly" in said
-    assert "samesite=strict" in said
+    text = reply.headers["set-cookie"].lower()
+    assert "httponly" in text
+    assert "samesite=strict" in text
 
 
 @pytest.mark.parametrize("name", ["", "   ", "<b>", "a" * 41, "../x", "-"])
@@ -170,7 +170,7 @@ def test_a_stranger_is_sent_to_the_front_page(server: Server):
     assert (reply.status_code, reply.headers["location"]) == (303, "/")
 
 
-def test_nobody_sees_the_items_of_another(server: Server):
+def test_no_annotator_sees_the_items_of_another(server: Server):
     ann = Annotator(server.url, "first")
     assert ann.position == 1
     late = Annotator(server.url, "second")
@@ -321,10 +321,10 @@ def test_a_name_that_is_nearly_known_is_asked_about(tmp_path):
     write_world(tmp_path)
     server = serve(tmp_path, "--overlap", "0")
     assert sign_in(server, "Katharina").status_code == 303
-    asked = sign_in(server, "Katarina")
-    assert asked.status_code == 200
-    assert "Did you mean Katharina?" in asked.text
-    assert not asked.cookies  # nobody is signed in yet
+    request = sign_in(server, "Katarina")
+    assert request.status_code == 200
+    assert "Did you mean Katharina?" in request.text
+    assert not request.cookies  # nobody is signed in yet
     assert sign_in(server, "Katarina", new="1").status_code == 303
     assert sign_in(server, "katarina").status_code == 303  # known by now
     assert sign_in(server, "Bo").status_code == 303

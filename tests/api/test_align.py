@@ -21,26 +21,26 @@ def test_a_better_prompt_is_kept_and_judges(server, tmp_path, monkeypatch):
     write_data()
     server.answer = judge(sees=EXAMPLES)
     model = fj.Model("openai:stub-model", base_url=server.v1, cache=tmp_path / "cache")
-    given = rows("clusters"), rows("summaries"), rows("labels")
-    asked = {"model": model, "aspect": "faithfulness", "candidates": ["examples"]}
-    found = fj.align(*given, **asked, folder="aligned")
-    assert found["kept"]
-    assert found.findings[0].startswith("'examples-")
-    assert found.to_dict()["findings"]
+    data = rows("clusters"), rows("summaries"), rows("labels")
+    by_name = {"model": model, "aspect": "faithfulness", "candidates": ["examples"]}
+    result = fj.align(*data, **by_name, folder="aligned")
+    assert result["kept"]
+    assert result.findings[0].startswith("'examples-")
+    assert result.to_dict()["findings"]
     n_calls = len(server.calls)
-    again = asyncio.run(fj.aalign(*given, **asked, folder="aligned"))
-    assert again == found
+    again = asyncio.run(fj.aalign(*data, **by_name, folder="aligned"))
+    assert again == result
     assert len(server.calls) == n_calls
-    kept = Path("aligned") / "candidates" / found["chosen"]
+    remaining = Path("aligned") / "candidates" / result["chosen"]
     judged = fj.Judge(
         model,
         aspect="faithfulness",
         protocol="likert",
-        prompt=f"{kept}.md",
-        scale=f"{kept}.scale.toml",
-    )(given[0], given[1][:3])
+        prompt=f"{remaining}.md",
+        scale=f"{remaining}.scale.toml",
+    )(data[0], data[1][:3])
     assert [row.value for row in judged] == [
-        quality(str(row["eid"]), str(row["system"])) for row in given[1][:3]
+        quality(str(row["eid"]), str(row["system"])) for row in data[1][:3]
     ]
 
 
@@ -53,14 +53,19 @@ def test_pairs_and_attributes_from_values(server, tmp_path, monkeypatch):
     for number, one in enumerate(clusters):
         one["articles"][0]["attributes"] = {"leaning": "left" if number % 2 else "right"}
     given = clusters, rows("summaries"), rows("labels")
-    asked = {"model": model, "aspect": "faithfulness", "protocol": "pairwise", "folder": "aligned"}
-    found = fj.align(*given, **asked, attributes=["leaning"])
-    assert found["kept"]
-    assert {one["kind"] for one in found["candidates"]} == {"anchors", "examples"}
-    groups = found["audits"]["errors"]["groups"]
+    by_name = {
+        "model": model,
+        "aspect": "faithfulness",
+        "protocol": "pairwise",
+        "folder": "aligned",
+    }
+    result = fj.align(*given, **by_name, attributes=["leaning"])
+    assert result["kept"]
+    assert {item["kind"] for item in result["candidates"]} == {"anchors", "examples"}
+    groups = result["audits"]["errors"]["groups"]
     assert {row["group"] for row in groups if row["attribute"] == "leaning"} == {"left", "right"}
-    assert "kappa with people's preferences" in found.findings[0]
+    assert "kappa with people's preferences" in result.findings[0]
     with pytest.raises(fj.FairJudgeError, match="a pair has no other scale"):
-        fj.align(*given, **asked, candidates=["scale"])
+        fj.align(*given, **by_name, candidates=["scale"])
     with pytest.raises(fj.FairJudgeError, match="candidates: expected some of"):
-        fj.align(*given, **asked, candidates=[])
+        fj.align(*given, **by_name, candidates=[])

@@ -78,13 +78,13 @@ def test_a_command_has_every_option_of_its_call_as_it_is_declared(name):
 @pytest.mark.parametrize(("name", "option"), BOUNDED)
 def test_a_call_holds_its_options_to_their_bounds(name, option):
     call = CALLS[name]
-    (found,) = (one for one in declared(call) if one.name == option)
+    (found,) = (item for item in declared(call) if item.name == option)
     parameters = inspect.signature(call).parameters.values()
     needed = {
-        one.name: "x"
-        for one in parameters
-        if one.default is REQUIRED and one.kind is not inspect.Parameter.VAR_POSITIONAL
-        and one.kind is not inspect.Parameter.VAR_KEYWORD
+        parameter.name: "x"
+        for parameter in parameters
+        if parameter.default is REQUIRED and parameter.kind is not inspect.Parameter.VAR_POSITIONAL
+        and parameter.kind is not inspect.Parameter.VAR_KEYWORD
     }  # fmt: skip
     if found.opt.ge is not None:
         with pytest.raises(ConfigurationError, match=f"{option}: expected .* or more"):
@@ -149,22 +149,22 @@ def run(*given: str) -> Any:
 
 
 def test_a_call_takes_what_a_command_line_gives():
-    found = run("a.txt", "b.txt", "c.txt", "--draws", "4", "--annotators", "x", "--annotators",
+    result = run("a.txt", "b.txt", "c.txt", "--draws", "4", "--annotators", "x", "--annotators",
                 "y", "--label-scale", "0-100", "-p", "a=b", "--pair", "c=d", "--strict",
                 "--no-kept", "--skip-bad")  # fmt: skip
-    assert found["texts"] == ["a.txt, skipping"]
-    assert [path.name for path in found["more"]] == ["b.txt", "c.txt"]
-    assert found["n_draws"] == 4
-    assert found["annotators"] == ("x", "y")
-    assert found["label_scale"] == (0.0, 100.0)
-    assert found["pairs"] == (["a", "b"], ["c", "d"])
-    assert (found["strict"], found["kept"], found["progress"]) == (True, False, False)
+    assert result["texts"] == ["a.txt, skipping"]
+    assert [path.name for path in result["more"]] == ["b.txt", "c.txt"]
+    assert result["n_draws"] == 4
+    assert result["annotators"] == ("x", "y")
+    assert result["label_scale"] == (0.0, 100.0)
+    assert result["pairs"] == (["a", "b"], ["c", "d"])
+    assert (result["strict"], result["kept"], result["progress"]) == (True, False, False)
 
 
 def test_what_a_command_line_leaves_out_is_the_default_of_the_call():
-    found = run("a.txt", "b.txt")
-    assert found["texts"] == ["a.txt"]
-    assert found | {"texts": 0, "more": 0} == {
+    result = run("a.txt", "b.txt")
+    assert result["texts"] == ["a.txt"]
+    assert result | {"texts": 0, "more": 0} == {
         "texts": 0, "more": 0, "n_draws": 3, "annotators": "*", "label_scale": None, "pairs": (),
         "strict": False, "kept": True, "progress": False,
     }  # fmt: skip

@@ -65,14 +65,14 @@ def test_flags_and_their_values_are_written_as_in_a_call(message: str, wanted: s
 
 
 def test_a_command_still_names_its_flags(cli) -> None:
-    done = cli(
+    result = cli(
         *("judge", "--references", example_path("references.json")),
         *("--summaries", example_path("summaries.jsonl"), "--aspect", "coverage"),
         *("--protocol", "likert", "--derive", "likert", "-o", "out.jsonl"),
         *("--backend", "openai:m"),
     )
-    assert done.code == 1
-    assert re.search(r"--derive takes its verdicts from\s--protocol checklist", done.err)
+    assert result.code == 1
+    assert re.search(r"--derive takes its verdicts from\s--protocol checklist", result.err)
 
 
 def test_an_argument_that_does_not_exist_is_named_with_the_closest() -> None:

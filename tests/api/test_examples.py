@@ -13,7 +13,9 @@ import fairjudge.api
 from fairjudge.datasets import example_path
 
 FILES = ("clusters.json", "references.json", "summaries.jsonl", "labels.jsonl")
-MODULES = [f"fairjudge.api.{found.name}" for found in pkgutil.iter_modules(fairjudge.api.__path__)]
+MODULES = [
+    f"fairjudge.api.{module.name}" for module in pkgutil.iter_modules(fairjudge.api.__path__)
+]
 NOT_CALLED = {"Estimate", "FairJudgeError", "Undefined", "__version__"}
 RESULTS = {"Calibration", "Cascade", "Findings", "JudgeResult", "References", "Summaries"}
 """What calls return: the examples of the calls show them."""
@@ -76,6 +78,6 @@ def test_examples_run(example, tmp_path, monkeypatch):
     for name in FILES:
         shutil.copyfile(example_path(name), tmp_path / name)
     monkeypatch.chdir(tmp_path)
-    said = []
-    doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example, out=said.append)
-    assert "".join(said) == ""
+    texts = []
+    doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example, out=texts.append)
+    assert "".join(texts) == ""

@@ -28,8 +28,10 @@ def test_every_public_name_is_found_and_imported_late():
     assert [name for name in fj.__all__ if getattr(fj, name, None) is None] == []
     heavy = ("pydantic", "numpy", "torch", "langgraph", "rich", "typer")
     code = f"import sys, fairjudge; print([m for m in {heavy} if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.strip() == "[]"
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         fj.nothing  # noqa: B018
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
@@ -82,9 +84,9 @@ def test_it_works_inside_a_running_loop_and_has_async_twins(model):
 
 
 def test_summaries_are_written(model):
-    found = fj.summarize([cluster()], model=model, system="mine", n_words=40)
-    assert [one.system for one in found] == ["mine"]
-    found.save("made.jsonl")
+    result = fj.summarize([cluster()], model=model, system="mine", n_words=40)
+    assert [item.system for item in result] == ["mine"]
+    result.save("made.jsonl")
     assert len(fj.read_summaries("made.jsonl")) == 1
 
 
@@ -154,11 +156,11 @@ def test_fairness_of_values():
         for n in range(4)
         for aid in ("0", "1")
     ]
-    found = fj.fairness.coverage(clusters, summaries, attribute="party", scorer=verdicts)
-    assert found.table()[0]["equal_coverage"] == pytest.approx(0.5)
-    assert "Equal Coverage" in str(found)
-    assert found.to_dict()["measure"] == "coverage"
-    assert "party" in fj.report(found, shares).html
+    result = fj.fairness.coverage(clusters, summaries, attribute="party", scorer=verdicts)
+    assert result.table()[0]["equal_coverage"] == pytest.approx(0.5)
+    assert "Equal Coverage" in str(result)
+    assert result.to_dict()["measure"] == "coverage"
+    assert "party" in fj.report(result, shares).html
     with pytest.raises(fj.FairJudgeError, match="writes text; give its verdicts"):
         fj.fairness.coverage(clusters, summaries, attribute="party", scorer=fj.Model("openai:m"))
 

@@ -27,7 +27,7 @@ WITHOUT = {
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_has_every_declared_option_with_its_flag_default_and_bounds(command):
-    params = {one.name: one for one in get_command(app).commands[command].params}
+    params = {param.name: param for param in get_command(app).commands[command].params}
     for option in (*declared(COMMANDS[command]), *declared(Model)):
         if option.name in WITHOUT[command]:
             assert option.name not in params
@@ -41,13 +41,13 @@ def test_a_command_has_every_declared_option_with_its_flag_default_and_bounds(co
 
 @pytest.mark.parametrize("kind", [*COMMANDS.values(), Model])
 def test_every_bounded_option_is_held_to_its_bounds_in_python(kind):
-    needed = {one.name: "coverage" for one in fields(kind) if one.default is MISSING}
-    bounded = [one for one in declared(kind) if one.opt.ge is not None]
+    needed = {field.name: "coverage" for field in fields(kind) if field.default is MISSING}
+    bounded = [item for item in declared(kind) if item.opt.ge is not None]
     assert bounded
     for option in bounded:
         with pytest.raises(ConfigurationError, match=f"call: {option.name}: expected .* or more"):
             checked(kind, {**needed, option.name: option.opt.ge - 1}, "call")
-    for option in (one for one in bounded if one.opt.le is not None):
+    for option in (item for item in bounded if item.opt.le is not None):
         with pytest.raises(ConfigurationError, match=f"call: {option.name}: expected .* or less"):
             checked(kind, {**needed, option.name: option.opt.le + 1}, "call")
 

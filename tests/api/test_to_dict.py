@@ -46,7 +46,7 @@ def inputs(server, monkeypatch):
     rows = [reference(eid) for eid in EIDS]
     rows[0]["articles"].append(stub)
     write_jsonl(Path("references.jsonl"), rows)
-    write_jsonl(Path("summaries.jsonl"), [written(one, eid) for eid in EIDS for one in SYSTEMS])
+    write_jsonl(Path("summaries.jsonl"), [written(item, eid) for eid in EIDS for item in SYSTEMS])
     few = {"eid": "few", "articles": [article("one"), stub]}  # no question: one article with news
     write_jsonl(Path("clusters.jsonl"), [cluster("bridge"), cluster("dam"), few])
 
@@ -58,10 +58,10 @@ def model(server, name="stub-model"):
 def by_command(cli, server, *arguments, models=("stub-model",)) -> str:
     """Return the text of the JSON that a command writes, from a cache of its own."""
     backends = [word for name in models for word in ("--backend", f"openai:{name}")]
-    done = cli(
+    result = cli(
         *arguments, *backends, "--base-url", server.v1, "-o", "out.jsonl", "--json", "found.json"
     )
-    assert done.code in {0, 3}, done.err  # 3: more unscored than --max-unscored
+    assert result.code in {0, 3}, result.err  # 3: more unscored than --max-unscored
     return Path("found.json").read_text("utf-8")
 
 
@@ -93,41 +93,41 @@ def by_command(cli, server, *arguments, models=("stub-model",)) -> str:
 def test_judging_says_in_python_what_the_command_writes(cli, server, asked, words, holds):
     inputs = ("--references", "references.jsonl", "--summaries", "summaries.jsonl")
     how = ("--aspect", "coverage", "--protocol", asked["protocol"], *words)
-    written = by_command(cli, server, "judge", *inputs, *how)
+    text = by_command(cli, server, "judge", *inputs, *how)
     result = fj.Judge(model(server), aspect="coverage", **asked)(
         "references.jsonl", "summaries.jsonl"
     )
     shutil.rmtree(result.run)  # what was found outlives the run
-    assert report_text(result.to_dict()) == written
-    found = json.loads(written)
-    assert holds <= set(found)
-    assert next(iter(found.items())) == ("schema", 1)
-    assert found["spent"]["n_calls"] > 0
-    systems = found["together"][0]["systems"] if "together" in found else found["systems"]
+    assert report_text(result.to_dict()) == text
+    data = json.loads(text)
+    assert holds <= set(data)
+    assert next(iter(data.items())) == ("schema", 1)
+    assert data["spent"]["n_calls"] > 0
+    systems = data["together"][0]["systems"] if "together" in data else data["systems"]
     assert systems["odd"]["n_unscored"] > 0
 
 
 def test_a_jury_says_in_python_what_the_command_writes(cli, server):
     inputs = ("--references", "references.jsonl", "--summaries", "summaries.jsonl")
     asked = ("--aspect", "faithfulness", "--protocol", "likert")
-    written = by_command(cli, server, "judge", *inputs, *asked, models=("one", "two"))
+    text = by_command(cli, server, "judge", *inputs, *asked, models=("one", "two"))
     models = [model(server, name) for name in ("one", "two")]
     result = fj.Judge(models, aspect="faithfulness", protocol="likert")(
         "references.jsonl", "summaries.jsonl"
     )
-    assert report_text(result.to_dict()) == written
-    found = json.loads(written)
-    assert found["n_judgements"] == 3 * len(EIDS) * len(SYSTEMS)
-    assert [one["aid"] for one in found["articles_left_out"]] == ["stub"]
+    assert report_text(result.to_dict()) == text
+    data = json.loads(text)
+    assert data["n_judgements"] == 3 * len(EIDS) * len(SYSTEMS)
+    assert [item["aid"] for item in data["articles_left_out"]] == ["stub"]
 
 
 def test_building_says_in_python_what_the_command_writes(cli, server):
-    written = by_command(cli, server, "build", "clusters.jsonl")
-    found = fj.build("clusters.jsonl", model=model(server)).to_dict()
-    assert report_text(found) == written
-    assert found["findings"]
-    assert [bool(one["why_no_questions"]) for one in found["clusters"]] == [False, False, True]
-    assert {"aid": "stub", "why": found["clusters"][2]["unused"][-1]["why"]} in found["clusters"][
+    text = by_command(cli, server, "build", "clusters.jsonl")
+    result = fj.build("clusters.jsonl", model=model(server)).to_dict()
+    assert report_text(result) == text
+    assert result["findings"]
+    assert [bool(item["why_no_questions"]) for item in result["clusters"]] == [False, False, True]
+    assert {"aid": "stub", "why": result["clusters"][2]["unused"][-1]["why"]} in result["clusters"][
         2
     ]["unused"]
 
@@ -135,14 +135,14 @@ def test_building_says_in_python_what_the_command_writes(cli, server):
 def test_summarizing_says_in_python_what_the_command_writes(cli, server):
     server.answer = lambda call: "" if "paper dam" in text_of(call) else journalist(call)
     words = ("--system", "mine", "--words", "40", "--sweep", "temperature=0.5")
-    written = by_command(cli, server, "summarize", "clusters.jsonl", *words)
-    found = fj.summarize(
+    text = by_command(cli, server, "summarize", "clusters.jsonl", *words)
+    result = fj.summarize(
         "clusters.jsonl", model=model(server), system="mine", n_words=40,
         sweeps=["temperature=0.5"],
     ).to_dict()  # fmt: skip
-    assert report_text(found) == written
-    assert {one["eid"] for one in found["failed"]} == {"dam"}
-    assert found["systems"]["mine+temperature=0.5"]["temperature"] == 0.5
+    assert report_text(result) == text
+    assert {item["eid"] for item in result["failed"]} == {"dam"}
+    assert result["systems"]["mine+temperature=0.5"]["temperature"] == 0.5
 
 
 def test_what_no_judge_found_is_not_said(server):

@@ -98,8 +98,8 @@ def test_a_value_that_is_no_record_is_named_by_its_place():
 def test_pandas_frames_go_in_and_come_out():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame([{"eid": "e", "system": "s", "text": "T.", "note": pd.NA}])
-    read = fj.read_summaries(frame)
-    assert read.records[0].to_json() == {"eid": "e", "system": "s", "text": "T."}
+    result = fj.read_summaries(frame)
+    assert result.records[0].to_json() == {"eid": "e", "system": "s", "text": "T."}
     nested = pd.DataFrame([cluster()])
     assert fj.read_clusters(nested).records[0].eid == cluster()["eid"]
     table = fj.audit.parse(JUDGED).to_pandas()
@@ -150,8 +150,8 @@ def test_judgements_are_exported_for_other_tools(name):
 
 
 def test_a_table_is_exported_flat():
-    found = fj.audit.parse([*JUDGED, {**ROW, "eid": "f", "unscored": "refused"}])
-    fj.export(found, "parse.csv")
+    parsed_reply = fj.audit.parse([*JUDGED, {**ROW, "eid": "f", "unscored": "refused"}])
+    fj.export(parsed_reply, "parse.csv")
     header, *rows = Path("parse.csv").read_text("utf-8").splitlines()
     assert header == "of,figure,value,low,high,why"
     assert '"j, coverage, likert",unscored refused,1,,,' in {
@@ -168,8 +168,8 @@ def test_parquet_holds_verdicts_beside_numbers():
         pair | {"system_a": "x", "system_b": "y", "protocol": "pairwise", "value": "tie"},
     ]
     fj.export(fj.read_judgements(rows), "judged.parquet")
-    read = pd.read_parquet("judged.parquet")
-    assert (read["value"][0], read["verdict"][1]) == (3.0, "tie")
+    result = pd.read_parquet("judged.parquet")
+    assert (result["value"][0], result["verdict"][1]) == (3.0, "tie")
 
 
 def test_judgements_are_written_for_other_tools_and_nothing_else_is():
@@ -195,12 +195,12 @@ def test_recorded_replies_become_a_result():
 
 
 def test_findings_are_mappings_that_print_and_stand_in_reports():
-    found = fj.bias.words([cluster()], WRITTEN, lists={"x": ["he"], "y": ["she"]}, n_resamples=100)
-    assert set(found) == set(found.to_dict()) - {"findings", "schema"}
-    assert "<table" in found._repr_html_()
-    (titled, *_) = found.tables()  # those that the command prints
-    assert titled.title in str(found)
-    assert "Words of groups" in fj.report(found).html
+    result = fj.bias.words([cluster()], WRITTEN, lists={"x": ["he"], "y": ["she"]}, n_resamples=100)
+    assert set(result) == set(result.to_dict()) - {"findings", "schema"}
+    assert "<table" in result._repr_html_()
+    (titled, *_) = result.tables()  # those that the command prints
+    assert titled.title in str(result)
+    assert "Words of groups" in fj.report(result).html
 
 
 def rated(judge, values):
@@ -210,17 +210,17 @@ def rated(judge, values):
 def test_a_cascade_is_fitted_saved_and_given_to_a_judge():
     values = [1, 2, 3, 4, 5] * 12
     labels = [{**LABELLED[0], "eid": f"e{n}", "value": v} for n, v in enumerate(values)]
-    found = fj.cascade(rated("local", values), rated("llm", values), labels)
-    assert found.figures["saved"]["value"] == 100.0
-    found.save("cascade.json")
+    result = fj.cascade(rated("local", values), rated("llm", values), labels)
+    assert result.figures["saved"]["value"] == 100.0
+    result.save("cascade.json")
     assert json.loads(Path("cascade.json").read_text("utf-8")) == {
-        "low": found.low,
-        "high": found.high,
+        "low": result.low,
+        "high": result.high,
     }
-    by_value = fj.Judge("openai:m", aspect="coverage", protocol="likert", cascade=found)
+    by_value = fj.Judge("openai:m", aspect="coverage", protocol="likert", cascade=result)
     by_file = fj.Judge("openai:m", aspect="coverage", protocol="likert", cascade="cascade.json")
     assert by_value.options == by_file.options
-    assert "saves" in str(found)
+    assert "saves" in str(result)
 
 
 def test_an_article_is_covered_as_far_as_its_answers_are():
@@ -263,12 +263,12 @@ def test_order_and_checks_have_async_twins(server, monkeypatch):
         for n in range(3)
     ]
     clusters = [{"eid": "e", "articles": articles}]
-    found = asyncio.run(fj.audit.aorder(clusters, model=model))
-    assert found.to_dict() == fj.audit.order(clusters, model=model).to_dict()
-    written = [{"eid": "e", "system": "s", "text": "Fact 1 was told."}]
-    checked = asyncio.run(fj.audit.achecks(clusters, written, model=model, aspect="faithfulness"))
+    result = asyncio.run(fj.audit.aorder(clusters, model=model))
+    assert result.to_dict() == fj.audit.order(clusters, model=model).to_dict()
+    items = [{"eid": "e", "system": "s", "text": "Fact 1 was told."}]
+    checked = asyncio.run(fj.audit.achecks(clusters, items, model=model, aspect="faithfulness"))
     assert checked["aspect"] == "faithfulness"
-    assert {one["name"] for one in checked["checks"]} >= {"itself"}
+    assert {item["name"] for item in checked["checks"]} >= {"itself"}
 
 
 @pytest.mark.parametrize(("asked", "terminal", "shown"), [
@@ -289,14 +289,14 @@ def test_words_of_a_table_show_nothing_by_themselves_in_a_notebook(monkeypatch):
     import rich.console
     import rich.jupyter
 
-    shown = []
+    items = []
     monkeypatch.setattr(rich.console, "_is_jupyter", lambda: True)
-    monkeypatch.setattr(rich.jupyter, "display", lambda *given: shown.append(given))
+    monkeypatch.setattr(rich.jupyter, "display", lambda *given: items.append(given))
     monkeypatch.setenv("FORCE_COLOR", "1")  # as Jupyter's kernel does
     text = str(fj.audit.parse(JUDGED).table())
     assert "coverage" in text
     assert "\x1b" not in text
-    assert shown == []
+    assert items == []
 
 
 @pytest.mark.parametrize("as_path", [True, False])
@@ -332,8 +332,8 @@ def measured(tmp_path):
         for n in range(6)
     ]
     summaries = [
-        {"eid": one["eid"], "system": system, "text": f"{system} told of it."}
-        for one in clusters
+        {"eid": cluster["eid"], "system": system, "text": f"{system} told of it."}
+        for cluster in clusters
         for system in ("even", "odd", "third")
     ]
 
@@ -346,47 +346,47 @@ def measured(tmp_path):
             for n, row in enumerate(summaries)
         ]  # fmt: skip
 
-    found = {}
+    by_name = {}
     for name, tilt in (("first", 0.01), ("second", 0.03)):
-        rows = "".join(json.dumps(one) + "\n" for one in supports(tilt))
+        rows = "".join(json.dumps(support) + "\n" for support in supports(tilt))
         (tmp_path / f"{name}.jsonl").write_text(rows, encoding="utf-8")
-        found[name] = fj.fairness.coverage(
+        by_name[name] = fj.fairness.coverage(
             clusters, summaries, attribute="side", scorer=f"matrix:{tmp_path / name}.jsonl"
         )
-        text = json.dumps(found[name].to_dict())
+        text = json.dumps(by_name[name].to_dict())
         (tmp_path / f"{name}.json").write_text(text, encoding="utf-8")
-    return clusters, found, [tmp_path / f"{name}.json" for name in found]
+    return clusters, by_name, [tmp_path / f"{name}.json" for name in by_name]
 
 
 def command(*arguments):
-    done = CliRunner().invoke(app, [*map(str, arguments), "--json", "-"])
-    assert done.exit_code == 0, done.output
-    return json.loads(done.stdout)
+    result = CliRunner().invoke(app, [*map(str, arguments), "--json", "-"])
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
 
 
 def test_fairness_compare_takes_results_and_files(measured):
     _, found, (file, _) = measured
-    one = fj.fairness.compare(found["first"], baseline="even", n_resamples=200)
-    assert set(one["systems"]) == {"odd", "third"}
-    assert one["systems"]["odd"]["equal_coverage"]["difference"]["value"] > 0
+    first = fj.fairness.compare(found["first"], baseline="even", n_resamples=200)
+    assert set(first["systems"]) == {"odd", "third"}
+    assert first["systems"]["odd"]["equal_coverage"]["difference"]["value"] > 0
     same = fj.fairness.compare(file, baseline="even", n_resamples=200)
     again = fj.fairness.compare(found["first"].to_dict(), baseline="even", n_resamples=200)
-    assert one.to_dict() == same.to_dict() == again.to_dict()
+    assert first.to_dict() == same.to_dict() == again.to_dict()
     arguments = ("fairness", "compare", file, "--baseline", "even", "--resamples", 200)
-    assert command(*arguments) == json.loads(json.dumps(one.to_dict()))
-    assert one.table().rows
-    assert "odd" in repr(one)
+    assert command(*arguments) == json.loads(json.dumps(first.to_dict()))
+    assert first.table().rows
+    assert "odd" in repr(first)
 
 
 def test_fairness_overall_names_data_sets_by_key_or_file(measured):
     _, found, files = measured
-    one = fj.fairness.overall(found, measure="equal_coverage")
-    assert set(one["systems"]["odd"]["normalised"]) == {"first", "second"}
-    assert one["systems"]["odd"]["value"] == 1.0  # the least fair on both
+    first = fj.fairness.overall(found, measure="equal_coverage")
+    assert set(first["systems"]["odd"]["normalised"]) == {"first", "second"}
+    assert first["systems"]["odd"]["value"] == 1.0  # the least fair on both
     of_files = fj.fairness.overall(files, measure="equal_coverage")
-    assert one.to_dict() == of_files.to_dict()
+    assert first.to_dict() == of_files.to_dict()
     arguments = ("fairness", "overall", *files, "--measure", "equal_coverage")
-    assert command(*arguments) == json.loads(json.dumps(one.to_dict()))
+    assert command(*arguments) == json.loads(json.dumps(first.to_dict()))
     with pytest.raises(ConfigurationError, match="reports: expected a list of files"):
         fj.fairness.overall(7)
     with pytest.raises(InputError, match="two data sets are called 'first'"):
@@ -395,9 +395,9 @@ def test_fairness_overall_names_data_sets_by_key_or_file(measured):
 
 def test_fairness_agreement_is_that_of_the_command(measured):
     _, found, files = measured
-    one = fj.fairness.agreement(found["first"], found["second"])
-    assert one["equal_coverage"]["n"] == 18
-    assert command("fairness", "agreement", *files) == json.loads(json.dumps(one.to_dict()))
+    first = fj.fairness.agreement(found["first"], found["second"])
+    assert first["equal_coverage"]["n"] == 18
+    assert command("fairness", "agreement", *files) == json.loads(json.dumps(first.to_dict()))
     with pytest.raises(ConfigurationError, match="report second: expected a result of fair"):
         fj.fairness.agreement(found["first"], 3)
 
@@ -406,8 +406,10 @@ def test_reports_of_two_scorers_on_a_page(measured, tmp_path):
     """The JSON of agreement has findings beside its measures; they are no measure."""
     _, found, files = measured
     path = tmp_path / "agreement.json"
-    done = CliRunner().invoke(app, ["fairness", "agreement", *map(str, files), "--json", str(path)])
-    assert done.exit_code == 0, done.output
+    result = CliRunner().invoke(
+        app, ["fairness", "agreement", *map(str, files), "--json", str(path)]
+    )
+    assert result.exit_code == 0, result.output
     for given in (path, fj.fairness.agreement(*found.values())):
         assert "Spearman" in fj.report(given).html
 
@@ -415,14 +417,14 @@ def test_reports_of_two_scorers_on_a_page(measured, tmp_path):
 def test_fairness_oracle_takes_values(measured, tmp_path):
     clusters, _, _ = measured
     kept = tmp_path / "pseudo.jsonl"
-    one = fj.fairness.oracle(clusters, attribute="side", documents=2, output=kept)
-    assert one["n"] == 6
+    first = fj.fairness.oracle(clusters, attribute="side", documents=2, output=kept)
+    assert first["n"] == 6
     assert kept.exists()
-    assert one["measures"]["bur"]["biased"] > one["measures"]["bur"]["balanced"]
+    assert first["measures"]["bur"]["biased"] > first["measures"]["bur"]["balanced"]
     file = tmp_path / "c.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in clusters), encoding="utf-8")
     arguments = ("fairness", "oracle", file, "--attribute", "side", "--documents", 2)
-    assert command(*arguments) == json.loads(json.dumps(one.to_dict()))
+    assert command(*arguments) == json.loads(json.dumps(first.to_dict()))
     with pytest.raises(ConfigurationError, match="unknown scorer 'guess'"):
         fj.fairness.oracle(clusters, attribute="side", scorer="guess")
     with pytest.raises(InputError, match="no article has attribute 'age'"):

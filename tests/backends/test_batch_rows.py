@@ -96,17 +96,23 @@ def row(asked: CompletionRequest) -> dict[str, Any]:
 
 @pytest.mark.parametrize("model", ["gpt-4o-mini", "gpt-5-mini", "gpt-5.4", "o3", "gpt-4-turbo"])
 def test_rows_for_openai_follow_its_format_and_hold_nothing_that_the_model_declines(model):
-    read = OpenAIRow.model_validate(row(request("openai", model)))
-    assert read.custom_id == KEY
-    TypeAdapter(CompletionCreateParamsNonStreaming).validate_python(read.body)
-    sent = read.body.keys() & {"temperature", "logprobs", "top_logprobs", "stop", "response_format"}
+    result = OpenAIRow.model_validate(row(request("openai", model)))
+    assert result.custom_id == KEY
+    TypeAdapter(CompletionCreateParamsNonStreaming).validate_python(result.body)
+    sent = result.body.keys() & {
+        "temperature",
+        "logprobs",
+        "top_logprobs",
+        "stop",
+        "response_format",
+    }
     if model in {"gpt-5-mini", "o3"}:
         assert sent == {"response_format"}
     elif model == "gpt-4-turbo":
         assert sent == {"temperature", "logprobs", "top_logprobs", "stop"}
     else:
         assert len(sent) == 5
-    assert read.body["max_completion_tokens"] == 1024
+    assert result.body["max_completion_tokens"] == 1024
 
 
 @pytest.mark.parametrize(
@@ -118,12 +124,12 @@ def test_rows_for_openai_follow_its_format_and_hold_nothing_that_the_model_decli
     ],
 )
 def test_rows_for_anthropic_follow_its_format(model, declined):
-    read = row(request("anthropic", model))
-    TypeAdapter(AnthropicRequest).validate_python(read)
+    result = row(request("anthropic", model))
+    TypeAdapter(AnthropicRequest).validate_python(result)
     options = {"temperature", "output_config"}
-    assert read["params"].keys() & options == options - declined
-    assert len(read["custom_id"]) <= 64
-    assert read["params"]["messages"][0]["content"][0]["cache_control"] == {"type": "ephemeral"}
+    assert result["params"].keys() & options == options - declined
+    assert len(result["custom_id"]) <= 64
+    assert result["params"]["messages"][0]["content"][0]["cache_control"] == {"type": "ephemeral"}
 
 
 @pytest.mark.parametrize(
@@ -131,15 +137,15 @@ def test_rows_for_anthropic_follow_its_format(model, declined):
     [("litellm", "gemini/gemini-2.5-flash"), ("langchain", "google_genai/gemini-3-pro")],
 )
 def test_rows_for_gemini_follow_its_format(provider, model):
-    read = row(request(provider, model))
-    jsonschema.validate(read, GEMINI_ROW)
-    assert read["key"] == KEY
-    asked = read["request"]
+    result = row(request(provider, model))
+    jsonschema.validate(result, GEMINI_ROW)
+    assert result["key"] == KEY
+    asked = result["request"]
     assert [content["role"] for content in asked["contents"]] == ["user"]
     assert asked["generationConfig"]["responseJsonSchema"] == SCHEMA
 
 
-def test_a_server_of_ones_own_has_the_format_of_vllm_and_others_have_none():
+def test_a_local_server_has_the_format_of_vllm_and_others_have_none():
     local = ModelRef(provider="openai", model="m", base_url="http://localhost:8000/v1")
     assert batch_format(local).name == "vLLM"
     for provider, model in [("litellm", "groq/llama"), ("scripted", "m"), ("anthropic", "m")]:

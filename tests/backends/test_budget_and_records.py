@@ -287,8 +287,8 @@ class TestBudget:
 
         backend = within(ScriptedBackend(answer), budget)
         requests = [ask(M, "x" * 30, max_output_tokens=100, seed=n) for n in range(64)]
-        found = await asyncio.gather(*map(backend.complete, requests), return_exceptions=True)
-        assert sum(isinstance(one, Completion) for one in found) == 2
+        result = await asyncio.gather(*map(backend.complete, requests), return_exceptions=True)
+        assert sum(isinstance(item, Completion) for item in result) == 2
         assert budget.cost_usd == pytest.approx(0.42)
 
     @pytest.mark.parametrize(
@@ -330,7 +330,7 @@ class TestBudget:
             await asyncio.sleep(0)
             calls[n].cancel()
         ended = await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), 20)
-        assert {type(one) for one in ended} <= {asyncio.CancelledError, BudgetExceededError}
+        assert {type(item) for item in ended} <= {asyncio.CancelledError, BudgetExceededError}
         assert budget.cost_usd <= 0.0045
 
     def test_the_estimate_is_above_what_tokenizers_count_for_english(self, ask):
@@ -346,13 +346,13 @@ def write_recording(path, exchanges):
     """Write requests and their replies or errors as `ReplayBackend` reads them."""
     lines = []
     for request, reply in exchanges:
-        said = (
+        text = (
             {"error": type(reply).__name__, "message": str(reply)}
             if isinstance(reply, Exception)
             else {"reply": reply.model_dump(mode="json", exclude_defaults=True)}
         )
         asked = request.model_dump(mode="json", exclude_defaults=True)
-        lines.append(json.dumps({"request": asked, **said}, ensure_ascii=False) + "\n")
+        lines.append(json.dumps({"request": asked, **text}, ensure_ascii=False) + "\n")
     path.write_text("".join(lines), "utf-8")
 
 
@@ -402,12 +402,12 @@ class TestReplay:
         self.record(path, [ask(M, "a"), ask(M, "b")])
         whole = path.read_bytes()
         path.write_bytes(whole[:-40])
-        told = []
-        backend = self.replay(path, warn=told.append)
+        items = []
+        backend = self.replay(path, warn=items.append)
         assert (await backend.complete(ask(M, "a"))).text == "Score: 2"
         with pytest.raises(ReplayMissError):
             await backend.complete(ask(M, "b"))
-        assert len(told) == 1
+        assert len(items) == 1
         # With a line behind it, the cut one is an error with its place.
         path.write_bytes(whole[:-40] + b"\n" + whole)
         with pytest.raises(InputError) as raised:
@@ -503,7 +503,7 @@ class TestRegistry:
         assert others == {name for name in kinds if kinds[name] != "server"}
         assert others == {*loading, "replay"}
 
-    async def test_a_provider_of_ones_own(self, ask, monkeypatch):
+    async def test_a_custom_provider(self, ask, monkeypatch):
         import sys
 
         mine = EntryPoint(name="mine", value=f"{__name__}:Mine", group="fairjudge.backends")

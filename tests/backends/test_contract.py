@@ -203,7 +203,7 @@ def test_a_missing_key_names_its_variable(provider):
 async def test_a_planted_key_shows_nowhere_but_in_the_header(stub, provider, target, monkeypatch):
     key = "sk-planted-0123456789"
     monkeypatch.setenv(KEYS[provider], key)
-    backend = open_backend(target, warn=(said := []).append)
+    backend = open_backend(target, warn=(texts := []).append)
     stub.fail(
         Fault(status=401, message=f"Incorrect API key provided: {key}."),
         Fault(status=500, message=f"crashed on {key}"),
@@ -218,7 +218,7 @@ async def test_a_planted_key_shows_nowhere_but_in_the_header(stub, provider, tar
         assert raised.value.__suppress_context__
     assert key not in (await asked(backend, target)).model_dump_json()
     assert any(key in value for value in stub.calls[0].headers.values())
-    assert said == []
+    assert texts == []
     await backend.aclose()
 
 

@@ -201,8 +201,8 @@ def test_a_reply_without_answers_is_the_servers_failure(reply):
 
 def test_a_refusal_in_place_of_an_answer():
     reply = {"answers": {"better": {"type": "refusal"}}}
-    found = read_decisions(ask(ModelRef(provider="systemone", model="m"), BETTER), reply)
-    assert found.answers["better"] == DecisionRefusal(why="the model declined this question")
+    records = read_decisions(ask(ModelRef(provider="systemone", model="m"), BETTER), reply)
+    assert records.answers["better"] == DecisionRefusal(why="the model declined this question")
 
 
 async def test_rounded_probabilities_are_made_to_add_up(stub):

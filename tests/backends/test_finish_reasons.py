@@ -147,15 +147,15 @@ async def test_what_an_end_makes_of_a_reply(
     cache = ReplyCache(tmp_path)
     backend = Pipeline(open_backend(target, timeout_seconds=60), Caching(cache=cache))
     request = CompletionRequest(target=target, messages=(Message(role="user", content="Rate it."),))
-    found = await complete_or_unscored(backend, request)
-    kept = len(list(cache.items()))
+    result = await complete_or_unscored(backend, request)
+    remaining = len(list(cache.items()))
     await backend.aclose()
     cache.close()
-    if isinstance(found, Unscored):
-        assert (found.reason, kept) == (outcome, 0)
+    if isinstance(result, Unscored):
+        assert (result.reason, remaining) == (outcome, 0)
     else:
-        assert found.text == text
-        assert (found.finish_reason == "length", kept) == (outcome == "cut off", 1)
+        assert result.text == text
+        assert (result.finish_reason == "length", remaining) == (outcome == "cut off", 1)
 
 
 async def once(stub, **choice):
@@ -207,8 +207,8 @@ async def test_the_choice_of_index_0_counts(stub):
     def choice(index, text):
         return {"index": index, "message": {"content": text}, "finish_reason": "stop"}
 
-    found = await chat(stub, {"choices": [choice(1, "Score: 2"), choice(0, "Score: 4")]})
-    assert found.text == "Score: 4"
+    result = await chat(stub, {"choices": [choice(1, "Score: 2"), choice(0, "Score: 4")]})
+    assert result.text == "Score: 4"
     unnumbered = [{**choice(0, "Score: 4"), "index": None}, choice(1, "Score: 2")]
     assert (await chat(stub, {"choices": unnumbered})).text == "Score: 4"
 
@@ -268,6 +268,6 @@ async def test_a_reply_that_is_streamed_unasked_is_put_together(stub, stream, ou
     target = resolve_target("openai:judge", base_url=stub.v1)
     backend = open_backend(target)
     request = CompletionRequest(target=target, messages=(Message(role="user", content="Rate it."),))
-    found = await complete_or_unscored(backend, request)
+    result = await complete_or_unscored(backend, request)
     await backend.aclose()
-    assert (found.reason if isinstance(found, Unscored) else found.text) == outcome
+    assert (result.reason if isinstance(result, Unscored) else result.text) == outcome

@@ -55,8 +55,8 @@ async def ask_all(server, cache_folder, *, n=64, at_once=8, said=None):
                 return error
 
     try:
-        found = await asyncio.gather(*map(one, range(n)))
-        return found, {value["reply"]["text"] for _, value in cache.items()}
+        result = await asyncio.gather(*map(one, range(n)))
+        return result, {value["reply"]["text"] for _, value in cache.items()}
     finally:
         await backend.aclose()
         cache.close()
@@ -103,14 +103,14 @@ def right_or_distrusted(found):
 @pytest.mark.parametrize("at_once", [1, 8, 64])
 @pytest.mark.parametrize("write", [in_one_write, in_two_writes, some_time_later])
 async def test_no_reply_is_taken_for_another_requests(tmp_path, write, ids, at_once):
-    said = []
+    texts = []
     with raw_server(answering_twice(write, ids=ids)) as server:
-        found, cached = await ask_all(server, tmp_path, at_once=at_once, said=said)
+        found, cached = await ask_all(server, tmp_path, at_once=at_once, said=texts)
     assert right_or_distrusted(found) == [True] * 64
     # What came first over each connection is the reply to its request, and only that is taken.
     assert sum(isinstance(text, str) for text in found) == 64
     assert cached == set(found)
-    assert len(said) <= 1
+    assert len(texts) <= 1
 
 
 def answering_errors_twice(server, line):
@@ -149,13 +149,13 @@ def answering_twice_without_ids(server, line):
     ids=["one", "two", "late", "one-same", "two-same", "late-same", "no-ids", "errors"],
 )
 async def test_no_reply_is_taken_for_another_requests_under_tls(tmp_path, trusting, serve, at_once):
-    said = []
+    texts = []
     with tls_server(serve, trusting) as server:
-        found, cached = await ask_all(server, tmp_path, at_once=at_once, said=said)
+        found, cached = await ask_all(server, tmp_path, at_once=at_once, said=texts)
     assert right_or_distrusted(found) == [True] * 64
     assert cached <= {f"item {n}" for n in range(64)}
-    assert len(said) <= 1
-    assert all("ids repeat" in line for line in said)
+    assert len(texts) <= 1
+    assert all("ids repeat" in line for line in texts)
 
 
 async def test_a_good_server_under_tls_keeps_its_connections(tmp_path, trusting):
@@ -352,12 +352,12 @@ async def test_a_redirect_counts_as_a_call():
         with raw_server(serve) as server:
             target = resolve_target("openai:m", base_url=server.url)
             backend = Pipeline(open_backend(target), Limiting(BudgetLimit(budget)))
-            asked = backend.complete(asking(target, 1))
+            request = backend.complete(asking(target, 1))
             if limit < 3:
                 with pytest.raises(BudgetExceededError):
-                    await asked
+                    await request
             else:
-                assert (await asked).text == "here"
+                assert (await request).text == "here"
             await backend.aclose()
             assert len(server.asked) == n_sent
         assert budget.n_calls == n_sent

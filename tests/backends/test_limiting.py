@@ -35,7 +35,7 @@ class Flights:
 
 
 @pytest.mark.parametrize("most", [1, 3])
-async def test_at_most_so_many_are_in_flight(ask, most):
+async def test_at_most_n_are_in_flight(ask, most):
     flights = Flights()
     limited = limited_to(most, ScriptedBackend(flights))
     calls = [asyncio.create_task(limited.complete(ask(TARGET, seed=n))) for n in range(10)]

@@ -46,7 +46,7 @@ def test_a_broken_connection_names_its_deepest_cause(cause, said):
     cause.__context__ = RuntimeError("no running event loop")
     error = httpx2.ConnectError("broke off")
     error.__cause__ = cause
-    found = map_sdk_error(error, sdk=openai, where="the server", secrets=())
-    assert isinstance(found, ConnectionFailedError)
-    assert "or it broke off: " in str(found)
-    assert str(found).endswith(said)
+    result = map_sdk_error(error, sdk=openai, where="the server", secrets=())
+    assert isinstance(result, ConnectionFailedError)
+    assert "or it broke off: " in str(result)
+    assert str(result).endswith(said)

@@ -106,7 +106,7 @@ async def test_what_a_server_declines_is_left_out_from_then_on(
 
     stub.answer = answer
     target = resolve_target("openai:judge", base_url=stub.v1)
-    backend = open_backend(target, warn=(said := []).append)
+    backend = open_backend(target, warn=(texts := []).append)
     fields = {"seed": 7, "top_p": 0.5} | FIELDS["response_format"] | FIELDS[name]
     if name != "response_format":
         del fields["response_schema"]
@@ -115,7 +115,7 @@ async def test_what_a_server_declines_is_left_out_from_then_on(
     await backend.aclose()
     assert [name in call.body for call in stub.calls] == [True, False, False]
     assert not any("top_logprobs" in call.body for call in stub.calls[1:])
-    assert said == [f"{stub.v1} does not support {name!r}; asking without it"]
+    assert texts == [f"{stub.v1} does not support {name!r}; asking without it"]
 
 
 @pytest.mark.parametrize(
@@ -132,11 +132,11 @@ async def test_what_a_server_declines_is_left_out_from_then_on(
 async def test_other_bad_requests_take_nothing_away(stub, ask, error):
     stub.fail(Fault(status=400, body=json.dumps({"error": error}).encode()))
     target = resolve_target("openai:judge", base_url=stub.v1)
-    backend = open_backend(target, warn=(said := []).append)
+    backend = open_backend(target, warn=(texts := []).append)
     with pytest.raises(BackendError):
         await backend.complete(ask(target, response_schema=of()))
     await backend.aclose()
-    assert (len(stub.calls), said) == (1, [])
+    assert (len(stub.calls), texts) == (1, [])
 
 
 @pytest.mark.parametrize(

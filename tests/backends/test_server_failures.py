@@ -31,16 +31,16 @@ async def failing(stub, provider):
     target = resolve_target(f"{provider}:{WRAPPED.get(provider, '')}judge", base_url=stub.v1)
 
     async def failing(faults):
-        found = {}
+        by_name = {}
         backend = open_backend(target, timeout_seconds=60)
         for name, fault in faults.items():
             stub.fail(fault)
             try:
-                found[name] = await asked(backend, target)
+                by_name[name] = await asked(backend, target)
             except BackendError as error:
-                found[name] = error
+                by_name[name] = error
         await backend.aclose()
-        return found
+        return by_name
 
     return failing
 
@@ -57,13 +57,13 @@ LITELLMS = {
 
 @pytest.mark.parametrize("provider", given(*KINDS))
 async def test_each_failure_is_of_its_kind(failing, provider):
-    found = await failing({name: case.fault for name, case in BY_STATUS.items()})
-    kinds = {name: type(error).__name__ for name, error in found.items()}
+    result = await failing({name: case.fault for name, case in BY_STATUS.items()})
+    kinds = {name: type(error).__name__ for name, error in result.items()}
     right = {name: case.error.__name__ for name, case in BY_STATUS.items()}
     others = LITELLMS if provider.startswith("litellm") else {}
     assert kinds == {n: kinds[n] if kinds[n] == others.get(n) else right[n] for n in right}
     asked_for = {n: case.wait_seconds for n, case in BY_STATUS.items() if case.wait_seconds}
-    waits = {name: found[name].retry_after_seconds for name in asked_for}
+    waits = {name: result[name].retry_after_seconds for name in asked_for}
     assert waits == pytest.approx(asked_for)
 
 
@@ -94,14 +94,14 @@ def check(found, cases, provider):
 
 @pytest.mark.parametrize("provider", given(*KINDS))
 async def test_a_failure_inside_a_status_of_200_is_what_it_names(failing, provider):
-    found = await failing({name: case.fault for name, case in WITHIN_200.items()})
-    check(found, WITHIN_200, provider)
+    result = await failing({name: case.fault for name, case in WITHIN_200.items()})
+    check(result, WITHIN_200, provider)
 
 
 @pytest.mark.parametrize("provider", CHATS)
 async def test_a_reply_without_a_choice_is_the_servers_failure(failing, provider):
-    found = await failing({name: case.fault for name, case in NO_CHOICE.items()})
-    check(found, NO_CHOICE, provider)
+    result = await failing({name: case.fault for name, case in NO_CHOICE.items()})
+    check(result, NO_CHOICE, provider)
 
 
 @pytest.mark.parametrize("provider", given(*KINDS))

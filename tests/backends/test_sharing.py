@@ -49,17 +49,17 @@ class Shared:
 @pytest.fixture
 def waits(monkeypatch):
     """Record waits of both caches instead of waiting."""
-    asked = []
+    requests = []
 
     async def sleep(seconds):
-        asked.append(seconds)
+        requests.append(seconds)
 
     class Quick:
         def __getattr__(self, name):
             return sleep if name == "sleep" else getattr(asyncio, name)
 
     monkeypatch.setattr(caching_module, "asyncio", Quick())
-    return asked
+    return requests
 
 
 async def test_the_machine_that_claims_asks_and_the_reply_is_kept():
@@ -157,17 +157,17 @@ async def test_requests_of_one_machine_under_way_together_share_a_call():
     waiting[0].cancel()
     await asyncio.sleep(0)
     gate.set()
-    done = await asyncio.gather(*waiting, return_exceptions=True)
-    assert isinstance(done[0], asyncio.CancelledError)
-    assert [reply.text for reply in done[1:]] == ["ours", "ours"]
+    result = await asyncio.gather(*waiting, return_exceptions=True)
+    assert isinstance(result[0], asyncio.CancelledError)
+    assert [reply.text for reply in result[1:]] == ["ours", "ours"]
     assert (len(inner.requests), caching.hits, caching.misses) == (1, 2, 1)
 
 
 async def test_a_stored_reply_that_does_not_read_as_one_is_told_of_and_asked_for_again():
-    told = []
+    items = []
     cache = Shared(stored={"reply": {"text": ""}})
-    caching = SharedCaching(cache=cache, warn=told.append)
+    caching = SharedCaching(cache=cache, warn=items.append)
     backend = Pipeline(ScriptedBackend(lambda r: "ours"), caching)
     assert (await backend.complete(REQUEST)).text == "ours"
-    assert told
-    assert KEY[:12] in told[0]
+    assert items
+    assert KEY[:12] in items[0]

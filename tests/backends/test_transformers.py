@@ -204,8 +204,8 @@ async def test_a_batch_holds_one_sampling_and_no_more_than_its_tokens(target, as
 
     def jobs(*lengths, **fields):
         texts = [" ".join(["the"] * n) for n in lengths]
-        asked = [ask(target, text, max_output_tokens=1, **fields) for text in texts]
-        return [backend._job(one) for one in asked]
+        requests = [ask(target, text, max_output_tokens=1, **fields) for text in texts]
+        return [backend._job(item) for item in requests]
 
     backend._batch_tokens = 27
     # with two marks of the template and a token of reply: 9, 9 and 6, then 10 tokens

@@ -87,13 +87,13 @@ def test_the_usage_of_chat_completions(given, expected):
 
 
 def test_the_usage_of_messages_leaves_cached_tokens_out_of_the_input():
-    given = {
+    by_name = {
         "input_tokens": 50,
         "cache_read_input_tokens": 4000,
         "cache_creation_input_tokens": 248,
         "output_tokens": 9,
     }
-    assert counts(read_messages_usage(given)) == (4298, 4000, 248, 9)
+    assert counts(read_messages_usage(by_name)) == (4298, 4000, 248, 9)
     assert counts(read_messages_usage({"input_tokens": 5})) == (5, None, None, None)
     within = {"input_tokens": 50, "output_tokens": 1, "input_tokens_details": {"cached_tokens": 40}}
     assert counts(read_messages_usage(within)) == (50, 40, None, 1)
@@ -138,15 +138,15 @@ async def test_anthropic_is_told_what_to_keep_and_tells_what_was_kept(stub):
 
 async def test_a_server_that_takes_no_marks_gets_none(stub):
     target = resolve_target("anthropic:m", base_url=stub.url)
-    said = []
-    backend = open_backend(target, warn=said.append)
+    texts = []
+    backend = open_backend(target, warn=texts.append)
     refusal = "messages.0.content.0.text.cache_control: Extra inputs are not permitted"
     stub.fail(Fault(status=400, message=refusal))
     await backend.complete(request(target))
     await backend.complete(request(target))
     assert len(stub.calls) == 3
     assert isinstance(stub.calls[-1].body["messages"][0]["content"], str)
-    assert [line.split("'")[1] for line in said] == ["cache_control"]
+    assert [line.split("'")[1] for line in texts] == ["cache_control"]
     await backend.aclose()
 
 
@@ -158,8 +158,8 @@ def test_cached_tokens_cost_what_the_price_list_says():
     assert prices.cost_usd(openai, usage) == pytest.approx(0.005 + 0.01 + 0.001)
     # and 1,000 of the others written: 1,000 x $3 + 1,000 x $3.75 + 8,000 x $0.30, and the reply
     anthropic = ModelRef(provider="anthropic", model="claude-sonnet-4-5")
-    written = usage.model_copy(update={"written_input_tokens": 1_000})
-    assert prices.cost_usd(anthropic, written) == pytest.approx(0.00915 + 0.0015)
+    text = usage.model_copy(update={"written_input_tokens": 1_000})
+    assert prices.cost_usd(anthropic, text) == pytest.approx(0.00915 + 0.0015)
 
 
 def test_a_price_without_one_for_cached_tokens_counts_them_in_full():
@@ -174,9 +174,9 @@ def test_a_published_price_is_lower_where_tokens_are_cached(target):
     price = load_prices().price(resolve_target(target))
     whole = price.cost_usd(input_tokens=10_000, output_tokens=0)
     cached = price.cost_usd(input_tokens=10_000, output_tokens=0, cached_input_tokens=10_000)
-    written = price.cost_usd(input_tokens=10_000, output_tokens=0, written_input_tokens=10_000)
+    text = price.cost_usd(input_tokens=10_000, output_tokens=0, written_input_tokens=10_000)
     assert 0 < cached <= whole / 2
-    assert written == pytest.approx(whole * (1.25 if price.provider == "anthropic" else 1))
+    assert text == pytest.approx(whole * (1.25 if price.provider == "anthropic" else 1))
 
 
 async def test_tokens_add_up_over_replies_and_refusals(ask):

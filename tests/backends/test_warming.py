@@ -81,12 +81,12 @@ async def test_those_that_begin_otherwise_wait_for_nobody():
     """Other articles, another schema, and too little to share."""
     server = Server()
     warm = Pipeline(ScriptedBackend(server), Warming())
-    asked = [
+    requests = [
         *(request(article, n) for article in "abc" for n in "12"),
         *(request("a", n, response_schema=SCHEMA) for n in "12"),
         *(request("d", n, length=4096 - len("Judge.") - 1) for n in "12"),
     ]
-    calls = [asyncio.create_task(warm.complete(one)) for one in asked]
+    calls = [asyncio.create_task(warm.complete(item)) for item in requests]
     await server.wait_for(6)
     await settled()
     assert sorted(server.asked) == list("111112")
@@ -98,8 +98,8 @@ async def test_those_that_begin_otherwise_wait_for_nobody():
 async def test_who_waits_takes_no_place_from_others():
     server = Server()
     warm = Pipeline(ScriptedBackend(server), Warming(), Limiting(Concurrency(3)))
-    asked = [request("a", n) for n in "12345"] + [request("b", n) for n in "67"]
-    calls = [asyncio.create_task(warm.complete(one)) for one in asked]
+    requests = [request("a", n) for n in "12345"] + [request("b", n) for n in "67"]
+    calls = [asyncio.create_task(warm.complete(item)) for item in requests]
     await server.wait_for(2)
     await settled()
     assert sorted(server.asked) == ["1", "6"]
@@ -129,8 +129,8 @@ async def test_where_the_first_fails_the_others_go_together():
 
     warm = Pipeline(ScriptedBackend(fail), Warming())
     calls = (warm.complete(request("a", n)) for n in "123")
-    found = await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), 20)
-    assert [type(one) for one in found] == [ServerError] * 3
+    result = await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), 20)
+    assert [type(item) for item in result] == [ServerError] * 3
     assert n_asked == 3
 
 
@@ -168,10 +168,10 @@ async def test_what_was_last_used_long_ago_is_sent_first_again():
     await asyncio.gather(*(warm.complete(request("a", n)) for n in "12"))
     server.gate.clear()
     now = 200.0  # still known, and used again
-    kept = [asyncio.create_task(warm.complete(request("a", n))) for n in "34"]
+    items = [asyncio.create_task(warm.complete(request("a", n))) for n in "34"]
     await server.wait_for(4)
     now = 400.0
-    kept += [asyncio.create_task(warm.complete(request("a", n))) for n in "56"]
+    items += [asyncio.create_task(warm.complete(request("a", n))) for n in "56"]
     await server.wait_for(6)
     now = 700.0  # providers keep it for five minutes
     late = [asyncio.create_task(warm.complete(request("a", n))) for n in "78"]
@@ -179,7 +179,7 @@ async def test_what_was_last_used_long_ago_is_sent_first_again():
     await settled()
     assert len(server.asked) == 7
     server.gate.set()
-    await asyncio.gather(*kept, *late)
+    await asyncio.gather(*items, *late)
 
 
 def test_what_requests_share_counts_from_the_first_message_on():

@@ -209,9 +209,9 @@ class TestCaching:
         waiting[0].cancel()  # the one that started the call gives up; the others still get it
         await asyncio.sleep(0)
         gate.set()
-        done = await asyncio.gather(*waiting, return_exceptions=True)
-        assert isinstance(done[0], asyncio.CancelledError)
-        assert [reply.text for reply in done[1:]] == ["Score: 5"] * 4
+        result = await asyncio.gather(*waiting, return_exceptions=True)
+        assert isinstance(result[0], asyncio.CancelledError)
+        assert [reply.text for reply in result[1:]] == ["Score: 5"] * 4
         assert len(inner.requests) == 1
         assert (caching.hits, caching.misses) == (4, 1)
 
@@ -288,18 +288,18 @@ class TestCaching:
     async def test_a_reply_that_never_ended_is_not_kept_unless_it_looks_whole(
         self, request_, cache
     ):
-        said = ['{"verdict": 1', '{"verdict": 1}', "never asked for"]
-        answers = iter([Completion(text=text, finish_reason="other") for text in said])
+        texts = ['{"verdict": 1', '{"verdict": 1}', "never asked for"]
+        answers = iter([Completion(text=text, finish_reason="other") for text in texts])
         backend = Pipeline(ScriptedBackend(lambda r: next(answers)), Caching(cache=cache))
-        assert (await backend.complete(request_)).text == said[0]
-        assert (await backend.complete(request_)).text == said[1]
-        assert (await backend.complete(request_)).text == said[1]
+        assert (await backend.complete(request_)).text == texts[0]
+        assert (await backend.complete(request_)).text == texts[1]
+        assert (await backend.complete(request_)).text == texts[1]
 
     async def test_half_a_reply_that_an_earlier_version_kept_is_asked_for_again(
         self, request_, cache
     ):
-        kept = {"text": '{"verdict": 1', "finish_reason": "other"}
-        cache.put(request_key(request_), {"model": "m", "reply": kept})
+        by_name = {"text": '{"verdict": 1', "finish_reason": "other"}
+        cache.put(request_key(request_), {"model": "m", "reply": by_name})
         backend = Pipeline(ScriptedBackend(lambda r: "Score: 1"), Caching(cache=cache, warn=print))
         assert (await backend.complete(request_)).text == "Score: 1"
 
@@ -311,20 +311,20 @@ class TestCaching:
             def put(self, key, value):
                 raise CacheError("disk full")
 
-        told = []
+        items = []
         inner = ScriptedBackend(lambda r: "Score: 1")
-        backend = Pipeline(inner, Caching(cache=Full(), on_cache_error=told.append))
+        backend = Pipeline(inner, Caching(cache=Full(), on_cache_error=items.append))
         assert (await backend.complete(request_)).text == "Score: 1"
-        assert [str(error) for error in told] == ["disk full"]
+        assert [str(error) for error in items] == ["disk full"]
         with pytest.raises(CacheError):
             await Pipeline(inner, Caching(cache=Full())).complete(request_)
 
     async def test_an_entry_that_is_no_reply_is_asked_for_again(self, request_, cache):
-        told = []
+        items = []
         cache.put(request_key(request_), {"reply": {"text": ""}})
-        backend = Pipeline(ScriptedBackend(lambda r: "ok"), Caching(cache=cache, warn=told.append))
+        backend = Pipeline(ScriptedBackend(lambda r: "ok"), Caching(cache=cache, warn=items.append))
         assert (await backend.complete(request_)).text == "ok"
-        assert len(told) == 1
+        assert len(items) == 1
 
     async def test_decisions_are_kept_unless_one_was_refused(self, cache):
         yes = Distribution(probabilities={"yes": 0.75, "no": 0.25})
@@ -422,8 +422,8 @@ class TestRetrying:
         assert len(inner.requests) == 6
 
     async def test_waiting_is_bounded(self, request_, retrying, waits):
-        asked = RateLimitError("slow", retry_after_seconds=40)
-        backend, inner = retrying([asked] * 9, max_attempts=9, total_wait_seconds=100)
+        request = RateLimitError("slow", retry_after_seconds=40)
+        backend, inner = retrying([request] * 9, max_attempts=9, total_wait_seconds=100)
         with pytest.raises(RateLimitError):
             await backend.complete(request_)
         assert waits == [40, 40]  # a third wait would make 120 s
@@ -440,16 +440,16 @@ class TestRetrying:
         assert (len(inner.requests), waits) == (1, [])
 
     async def test_waits_that_are_asked_for_are_said_once(self, request_):
-        said = []
+        texts = []
         slow = [RateLimitError("slow", retry_after_seconds=s) for s in (1, 60, 50, 500, 600)]
         answers = iter([*slow[:3], "ok", *slow[3:]])
         inner = ScriptedBackend(lambda r: next(answers))
-        backend = Pipeline(inner, Retrying(sleep=lambda _: asyncio.sleep(0), warn=said.append))
+        backend = Pipeline(inner, Retrying(sleep=lambda _: asyncio.sleep(0), warn=texts.append))
         await backend.complete(request_)
         for _ in range(2):
             with pytest.raises(WaitTooLongError):
                 await backend.complete(request_)
-        assert [line.partition(":m ")[2].split(";")[0] for line in said] == [
+        assert [line.partition(":m ")[2].split(";")[0] for line in texts] == [
             "asks for waits, the first of 60 s",
             "asks to wait 500 s, longer than the 120 s of --max-wait",
         ]

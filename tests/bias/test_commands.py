@@ -76,11 +76,11 @@ def test_words_by_system_with_what_was_left_out():
         summary("1", "She.", system="t"),
     ]
     report = report_words(clusters, texts, options=FEW)
-    found = report.systems["s"]
+    value = report.systems["s"]
     # only cluster 1 is left: (0, 1) against (1/2, 1/2)
-    assert found.bias.estimates["against_source"].over_documents.value == pytest.approx(0.5)
-    assert found.excluded == {"2": "empty_summary", "3": "empty_source"}
-    assert found.bias.estimates["against_source"].over_documents.n_excluded == 2
+    assert value.bias.estimates["against_source"].over_documents.value == pytest.approx(0.5)
+    assert value.excluded == {"2": "empty_summary", "3": "empty_source"}
+    assert value.bias.estimates["against_source"].over_documents.n_excluded == 2
     assert report.notes == (
         "excluded 1 summary of unknown clusters: 9",
         "t has no summary of 2 of 3 clusters",
@@ -113,13 +113,13 @@ def test_summaries_that_fit_no_cluster_or_come_twice():
 
 
 def test_controls_are_summaries_of_every_cluster():
-    made = control_summaries([cluster("1", "One went. Two went. Three went. Four went.")])
-    assert {one.system for one in made} == {
+    result = control_summaries([cluster("1", "One went. Two went. Three went. Four went.")])
+    assert {item.system for item in result} == {
         "control:random", "control:lead", "control:topic", "control:sexist"
     }  # fmt: skip
-    lead = next(one for one in made if one.system == "control:lead")
+    lead = next(item for item in result if item.system == "control:lead")
     assert lead.text == "One went. Two went. Three went."
-    assert made == control_summaries([cluster("1", "One went. Two went. Three went. Four went.")])
+    assert result == control_summaries([cluster("1", "One went. Two went. Three went. Four went.")])
 
 
 # Entities
@@ -132,17 +132,17 @@ def test_entities_by_hand():
     report = report_entities(
         clusters, [summary("1", "text")], names=names, guess=GUESS, options=FEW
     )
-    found = report.systems["s"]
+    value = report.systems["s"]
     # female 1 of 2; male 2 of 2, which has no odds
-    assert found.inclusion.by_group["female"].over_documents.value == 0.5
-    assert found.inclusion.by_group["male"].over_documents.value == 1.0
-    assert "all people of group 'male'" in found.estimates["inclusion"].over_documents.why
+    assert value.inclusion.by_group["female"].over_documents.value == 0.5
+    assert value.inclusion.by_group["male"].over_documents.value == 1.0
+    assert "all people of group 'male'" in value.estimates["inclusion"].over_documents.why
     # Eve Wolf and Xan Q are not in the source; "Ned Stone" is nobody, but both tokens stand there
-    assert found.n_hallucinated == 2
-    assert found.n_unknown == 1
+    assert value.n_hallucinated == 2
+    assert value.n_unknown == 1
     # of the one known, female, the distance from an even split is 1/2
-    assert found.estimates["hallucination"].over_documents.value == pytest.approx(0.5)
-    assert (found.n_names, found.n_aligned, found.n_ungrouped) == (7, 4, 1)
+    assert value.estimates["hallucination"].over_documents.value == pytest.approx(0.5)
+    assert (value.n_names, value.n_aligned, value.n_ungrouped) == (7, 4, 1)
 
 
 def test_entities_take_their_intervals_as_the_options_say():
@@ -165,11 +165,11 @@ def test_entities_without_a_guess_or_people():
     clusters = [cluster("1", TEXT, PEOPLE), cluster("2", TEXT)]
     texts = [summary("1", "t"), summary("2", "t")]
     names = {("1", "s"): ["Orme", "Hale"]}
-    found = report_entities(clusters, texts, names=names, options=FEW).systems["s"]
-    assert isinstance(found.hallucination, Undefined)
-    assert found.excluded == {"2": "no_people_known"}
+    result = report_entities(clusters, texts, names=names, options=FEW).systems["s"]
+    assert isinstance(result.hallucination, Undefined)
+    assert result.excluded == {"2": "no_people_known"}
     # 1 of 2 of each group: odds alike
-    assert found.estimates["inclusion"].over_documents.value == pytest.approx(0.0)
+    assert result.estimates["inclusion"].over_documents.value == pytest.approx(0.0)
 
 
 def test_entities_of_one_group_only():
@@ -221,11 +221,11 @@ def document(name, topic):
 CLUSTERS = [each for i in range(8) for each in global_inputs(document(f"d{i}", f"prize{i} case"))]
 
 
-def test_a_copying_summarizer_cannot_be_told_apart_once_masked():
+def test_a_copying_summarizer_cannot_be_distinguished_once_masked():
     copies = [summary(each.eid, each.articles[0].content) for each in CLUSTERS]
-    found = report_distinguishability(CLUSTERS, copies, options=FEW).systems["s"].counts
-    assert found.estimates["score"].value == 0.0
-    assert found.n_tied == found.estimates["score"].n == 48
+    result = report_distinguishability(CLUSTERS, copies, options=FEW).systems["s"].counts
+    assert result.estimates["score"].value == 0.0
+    assert result.n_tied == result.estimates["score"].n == 48
 
 
 def test_a_summarizer_that_marks_women_is_found():
@@ -240,19 +240,19 @@ def test_a_summarizer_that_marks_women_is_found():
         embedder="lengths",
         options=FEW,
     )
-    found = report.systems["s"]
-    assert found.counts.estimates["score"].value == 1.0
-    assert found.dense.estimates["score"].value == 1.0
+    value = report.systems["s"]
+    assert value.counts.estimates["score"].value == 1.0
+    assert value.dense.estimates["score"].value == 1.0
     assert "embedder:lengths" in report.signature
 
 
 def test_inputs_without_a_group_are_left_out():
     plain = [*CLUSTERS[:2], cluster("p", "A text.")]
     texts = [summary(each.eid, "Same text.") for each in plain]
-    found = report_distinguishability(plain, texts, options=FEW).systems["s"]
-    assert found.excluded == {"p": "no_group"}
-    assert isinstance(found.counts.estimates["score"], Undefined)
-    assert found.counts.left_out == {"alone_in_group": 2}
+    result = report_distinguishability(plain, texts, options=FEW).systems["s"]
+    assert result.excluded == {"p": "no_group"}
+    assert isinstance(result.counts.estimates["score"], Undefined)
+    assert result.counts.left_out == {"alone_in_group": 2}
 
 
 # Commands
@@ -277,36 +277,36 @@ def test_words_command(files):
     summaries = files("s.jsonl", [summary(str(i), "He left.").to_json() for i in range(4)])
     result = run("words", clusters, "--summaries", summaries, "--json", "-", "--resamples", 100)
     assert result.exit_code == 0
-    found = json.loads(result.stdout)
+    data = json.loads(result.stdout)
     # all male against one half of each
-    assert found["systems"]["s"]["inclusion"]["value"] == pytest.approx(0.5)
-    assert found["systems"]["s"]["by_group"]["male"]["summary"] == 1.0
-    assert "lists:" in found["signature"]
+    assert data["systems"]["s"]["inclusion"]["value"] == pytest.approx(0.5)
+    assert data["systems"]["s"]["by_group"]["male"]["summary"] == 1.0
+    assert "lists:" in data["signature"]
     shown = run("words", clusters, "--summaries", summaries, "--controls")
     assert shown.exit_code == 0
     for part in ("Word-list inclusion", "control:sexist", "0.50"):
         assert part in shown.stdout
 
 
-def test_words_command_with_lists_of_ones_own(files, tmp_path):
+def test_words_command_with_custom_lists(files, tmp_path):
     lists = tmp_path / "lists.json"
     lists.write_text(json.dumps({"a": ["alba"], "b": ["brix"], "c": ["cora"]}))
     clusters = files("c.jsonl", [cluster("1", "Alba, brix and cora.").to_json()])
     summaries = files("s.jsonl", [summary("1", "Alba.").to_json()])
     arguments = ("words", clusters, "--summaries", summaries, "--lists", lists, "--json", "-")
-    found = json.loads(run(*arguments).stdout)
+    data = json.loads(run(*arguments).stdout)
     # (1, 0, 0) against thirds: (2/3 + 1/3 + 1/3) / 2 = 2/3
-    assert found["systems"]["s"]["inclusion"]["value"] == pytest.approx(2 / 3)
+    assert data["systems"]["s"]["inclusion"]["value"] == pytest.approx(2 / 3)
 
 
 def test_entities_command_with_annotated_summaries(files):
     clusters = files("c.jsonl", [cluster("1", TEXT, PEOPLE).to_json()])
     summaries = files("s.jsonl", [summary("1", "t", people=["Ann Orme", "Hale"]).to_json()])
     result = run("entities", clusters, "--summaries", summaries, "--json", "-")
-    found = json.loads(result.stdout)["systems"]["s"]
-    assert found["inclusion"]["value"] == pytest.approx(0.0)
-    assert found["hallucination"]["value"] is None
-    assert "give the census" in found["hallucination"]["why"]
+    data = json.loads(result.stdout)["systems"]["s"]
+    assert data["inclusion"]["value"] == pytest.approx(0.0)
+    assert data["hallucination"]["value"] is None
+    assert "give the census" in data["hallucination"]["why"]
     assert "Entity inclusion" in run("entities", clusters, "--summaries", summaries).stdout
 
 
@@ -343,10 +343,10 @@ def test_inputs_are_made_summarized_and_measured(files, shared_data, tmp_path):
 
     # A summarizer that names every woman, and every man of an even variant or later mirror
     def named(each):
-        said = each["controlled"]
+        text = each["controlled"]
         return [
-            p["last_name"] for p in said["people"]
-            if (p["group"] == "female") == (said["mirror"] == 0) or said["variant"] == 0
+            p["last_name"] for p in text["people"]
+            if (p["group"] == "female") == (text["mirror"] == 0) or text["variant"] == 0
         ]  # fmt: skip
 
     summaries = files(
@@ -354,12 +354,12 @@ def test_inputs_are_made_summarized_and_measured(files, shared_data, tmp_path):
         [{"eid": e["eid"], "system": "s", "text": "t", "people": named(e)} for e in inputs],
     )
     result = run("entities", output, "--summaries", summaries, "--census", census, "--json", "-")
-    found = json.loads(result.stdout)["systems"]["s"]
+    data = json.loads(result.stdout)["systems"]["s"]
     # variant 0: all of both groups; variant 1: mirror 0 women, mirror 1 men: 3 of 4 each
-    assert found["by_group"]["female"]["value"] == pytest.approx(0.75)
-    assert found["by_group"]["male"]["value"] == pytest.approx(0.75)
-    assert found["inclusion"]["value"] == pytest.approx(0.0)
-    assert found["inclusion"]["over_assignments"]["low"] is not None
+    assert data["by_group"]["female"]["value"] == pytest.approx(0.75)
+    assert data["by_group"]["male"]["value"] == pytest.approx(0.75)
+    assert data["inclusion"]["value"] == pytest.approx(0.0)
+    assert data["inclusion"]["over_assignments"]["low"] is not None
 
 
 def test_global_inputs_and_distinguishability(files, tmp_path):
@@ -382,19 +382,19 @@ def test_global_inputs_and_distinguishability(files, tmp_path):
     texts = [{"eid": e["eid"], "system": "s", "text": e["articles"][0]["content"]} for e in inputs]
     arguments = ("distinguishability", output, "--summaries", files("s.jsonl", texts))
     result = run(*arguments, "--representation", "counts", "--json", "-")
-    found = json.loads(result.stdout)["systems"]["s"]
-    assert found["counts"]["value"] == 0.0
-    assert found["dense"] is None
+    data = json.loads(result.stdout)["systems"]["s"]
+    assert data["counts"]["value"] == 0.0
+    assert data["dense"] is None
     assert "Distinguishability" in run(*arguments, "--representation", "counts").stdout
 
 
 def test_inputs_command_on_clusters(files):
     texts = ["She saw the hospital.", "He won the league."] * 5 + [""]
     clusters = files("c.jsonl", [cluster(str(i), t).to_json() for i, t in enumerate(texts)])
-    found = json.loads(run("inputs", clusters, "--json", "-").stdout)
-    assert found["documents"] == {"female": 5, "male": 5}
-    assert found["excluded"] == 1
-    assert found["words"]["female"][0]["z"] >= found["words"]["female"][-1]["z"]
+    data = json.loads(run("inputs", clusters, "--json", "-").stdout)
+    assert data["documents"] == {"female": 5, "male": 5}
+    assert data["excluded"] == 1
+    assert data["words"]["female"][0]["z"] >= data["words"]["female"][-1]["z"]
     assert "Bias of the inputs" in run("inputs", clusters).stdout
 
 
@@ -415,19 +415,19 @@ def test_inputs_are_counted_by_topic_and_by_own_attributes(files):
         for eid, (text, attributes) in texts.items()
     ]
     clusters = files("c.jsonl", rows)
-    found = json.loads(run("inputs", clusters, "--json", "-").stdout)["by_attribute"]
+    data = json.loads(run("inputs", clusters, "--json", "-").stdout)["by_attribute"]
 
     def counted(name):
         return {
-            one["value"]: (one["n"], *(group["n"] for group in one["identifiers"].values()))
-            for one in found[name]
+            item["value"]: (item["n"], *(group["n"] for group in item["identifiers"].values()))
+            for item in data[name]
         }
 
     # number of texts, female and male identifiers; the empty text counts nowhere
     assert counted("topic") == {"sport": (3, 1, 3), "family": (1, 1, 0), "unknown": (1, 1, 0)}
     assert counted("paper") == {"Echo": (2, 1, 3), "Post": (1, 1, 0)}
-    assert list(found) == ["topic", "paper"]
-    assert found["topic"][0]["identifiers"]["female"]["share"] == 0.25
+    assert list(data) == ["topic", "paper"]
+    assert data["topic"][0]["identifiers"]["female"]["share"] == 0.25
     printed = run("inputs", clusters, "--top", "1").stdout
     assert "Inputs by topic" in printed
     assert "... and 2 more" in printed
@@ -435,7 +435,7 @@ def test_inputs_are_counted_by_topic_and_by_own_attributes(files):
 
     own = [row | {"articles": [a | {"attributes": {"topic": "weather"}} for a in row["articles"]]}
            for row in rows]  # fmt: skip
-    found = json.loads(run("inputs", files("o.jsonl", own), "--json", "-").stdout)["by_attribute"]
+    data = json.loads(run("inputs", files("o.jsonl", own), "--json", "-").stdout)["by_attribute"]
     assert counted("topic") == {"weather": (5, 3, 3)}
     assert "Inputs by topic" not in run("inputs", files("o.jsonl", own)).stdout
 
@@ -447,11 +447,11 @@ def test_controlled_inputs_are_counted_by_group_and_original(files):
         for group, text in (("female", "She won it."), ("male", "He won it."))
     ]
     path = files("c.jsonl", [row.to_json() for row in rows])
-    found = json.loads(run("inputs", path, "--json", "-").stdout)["by_attribute"]
-    values = {name: [(one["value"], one["n"]) for one in some] for name, some in found.items()}
+    data = json.loads(run("inputs", path, "--json", "-").stdout)["by_attribute"]
+    values = {name: [(item["value"], item["n"]) for item in items] for name, items in data.items()}
     assert values["group"] == [("female", 2), ("male", 2)]
     assert values["original"] == [("x", 2), ("y", 2)]
-    assert fj.bias.inputs(path).to_dict()["by_attribute"] == found
+    assert fj.bias.inputs(path).to_dict()["by_attribute"] == data
 
 
 def test_bad_lines_are_counted_and_named(files):
@@ -463,10 +463,10 @@ def test_bad_lines_are_counted_and_named(files):
         run(*arguments)
     notes = json.loads(run(*arguments, "--skip-bad", "--json", "-").stdout)["notes"]
     assert [note.partition(" bad line")[0][-1] for note in notes] == ["1", "1"]
-    found = json.loads(run("inputs", files("i.jsonl", [
+    data = json.loads(run("inputs", files("i.jsonl", [
         good, cluster("3", "He left.").to_json(), cluster("4", "She left, she did.").to_json(), 3
     ]), "--skip-bad", "--json", "-").stdout)  # fmt: skip
-    assert "line 4: expected an object" in found["notes"][0]
+    assert "line 4: expected an object" in data["notes"][0]
 
 
 def test_inputs_need_names_and_usable_documents(files, tmp_path):
@@ -525,9 +525,9 @@ def test_dense_distinguishability_by_the_packaged_model(files):
     clusters = files("c.jsonl", [each.to_json() for each in CLUSTERS[:12]])
     summaries = files("s.jsonl", [each.to_json() for each in marked])
     result = run("distinguishability", clusters, "--summaries", summaries, "--json", "-")
-    found = json.loads(result.stdout)
-    assert found["systems"]["s"]["dense"]["value"] == 1.0
-    assert "embedder:all-MiniLM-L6-v2@" in found["signature"]
+    data = json.loads(result.stdout)
+    assert data["systems"]["s"]["dense"]["value"] == 1.0
+    assert "embedder:all-MiniLM-L6-v2@" in data["signature"]
 
 
 def test_stop_words_can_be_left_out_of_the_counts(files):
@@ -535,10 +535,10 @@ def test_stop_words_can_be_left_out_of_the_counts(files):
     texts = [summary(each.eid, "he was the of it").to_json() for each in CLUSTERS[:6]]
     arguments = ("distinguishability", clusters, "--summaries", files("s.jsonl", texts))
     result = run(*arguments, "--representation", "counts", "--drop-stop-words", "--json", "-")
-    found = json.loads(result.stdout)["systems"]["s"]["counts"]
+    data = json.loads(result.stdout)["systems"]["s"]["counts"]
     # nothing but stop words: every summary is empty
-    assert found["value"] is None
-    assert found["left_out"] == {"empty": 6}
+    assert data["value"] is None
+    assert data["left_out"] == {"empty": 6}
 
 
 def test_a_lookup_tells_groups_that_names_do_not(files, tmp_path):
@@ -550,9 +550,9 @@ def test_a_lookup_tells_groups_that_names_do_not(files, tmp_path):
     arguments = ("entities", clusters, "--summaries", summaries)
     lookup = ("--lookup", tmp_path / "known.json")
     result = run(*arguments, "--census", tmp_path, *lookup, "--json", "-")
-    found = json.loads(result.stdout)["systems"]["s"]
+    data = json.loads(result.stdout)["systems"]["s"]
     # one of each
-    assert found["hallucination"]["value"] == pytest.approx(0.0)
+    assert data["hallucination"]["value"] == pytest.approx(0.0)
     assert "made up most often" in run(*arguments, "--census", tmp_path, *lookup).stdout
     with refuses("--lookup needs --census"):
         run(*arguments, *lookup)
@@ -602,32 +602,32 @@ def test_a_system_that_names_only_men(files, tmp_path):
         ])
     )  # fmt: skip
     command = ("entities", clusters, "--summaries", summaries, "--names", names)
-    found = json.loads(run(*command, "--json", "-").stdout)["systems"]["men"]
+    data = json.loads(run(*command, "--json", "-").stdout)["systems"]["men"]
     # Of each of 6 pairs the man is named: 1 of 2^6 ways. Both tails: p = 2 / 64. At odds r of men
     # to women the chance is (r / (1 + r))^6 = .025, so r / (1 + r) = .025^(1/6).
     share = 0.025 ** (1 / 6)
     least = share / (1 - share)
-    (pair,) = found["odds_ratios"]
+    (pair,) = data["odds_ratios"]
     assert pair["exact"]["p_value"] == pytest.approx(2 / 64)
     assert pair["exact"]["high"] == pytest.approx(1 / least)
-    assert found["inclusion"]["value"] is None
-    assert found["inclusion"]["at_least"] == pytest.approx(least - 1)
-    shown = run(*command).stdout
-    assert f">= {least - 1:.2f}" in shown
+    assert data["inclusion"]["value"] is None
+    assert data["inclusion"]["at_least"] == pytest.approx(least - 1)
+    result = run(*command).stdout
+    assert f">= {least - 1:.2f}" in result
     assert "men names 6 of 6 people of group male and none of 6 people of group female" in " ".join(
-        shown.split()
+        result.split()
     )
 
 
 def test_intersections_from_name_lists_to_inclusion_and_hallucination(files, intersections):
     documents = files("d.jsonl", [{**RECORD, "id": f"d{i}"} for i in range(8)])
     output = intersections.with_name("inputs.jsonl")
-    made = run(
+    result = run(
         "inputs", documents, "-o", output, "--names", intersections, "--variants", 4, "--json", "-"
     )
     groups = [entry["group"] for entry in INTERSECTIONS]
     # 8 documents with 2 people in 4 rotations: every group 16 times
-    assert json.loads(made.stdout)["people"] == dict.fromkeys(groups, 16)
+    assert json.loads(result.stdout)["people"] == dict.fromkeys(groups, 16)
     inputs = [json.loads(line) for line in output.read_text().splitlines()]
     people = [(e["eid"], person) for e in inputs for person in e["controlled"]["people"]]
     # Summaries leave out every second woman of b, and every fourth of the others.
@@ -641,15 +641,15 @@ def test_intersections_from_name_lists_to_inclusion_and_hallucination(files, int
     named[inputs[0]["eid"]] += ["Fayzed Quill", "Faybx Burr"]
     rows = [{"eid": eid, "system": "s", "text": "t", "people": who} for eid, who in named.items()]
     arguments = ("entities", output, "--summaries", files("s.jsonl", rows))
-    found = json.loads(run(*arguments, "--names", intersections, "--json", "-").stdout)
-    system = found["systems"]["s"]
-    assert found["groups"] == sorted(groups)
+    data = json.loads(run(*arguments, "--names", intersections, "--json", "-").stdout)
+    system = data["systems"]["s"]
+    assert data["groups"] == sorted(groups)
     assert system["by_group"]["female b"]["value"] == pytest.approx(8 / 16)
     # odds 12/4 = 3 against 8/8 = 1
     assert system["inclusion"]["value"] == pytest.approx(2.0)
     assert len(system["odds_ratios"]) == 6
     assert all(pair["p_holm"] >= pair["p_value"] for pair in system["odds_ratios"])
-    assert "pairs of groups" in found["family"]
+    assert "pairs of groups" in data["family"]
     assert (system["n"], system["n_unknown"]) == (32, 1)
     # all of 4 groups' made-up people in one: 3/4 away from an even split
     assert system["hallucination"]["value"] == pytest.approx(0.75)
@@ -658,7 +658,7 @@ def test_intersections_from_name_lists_to_inclusion_and_hallucination(files, int
         run(*arguments, "--names", intersections, "--census", intersections.parent)
 
 
-def test_intersections_are_told_apart_in_global_inputs(files, intersections):
+def test_intersections_are_distinguished_in_global_inputs(files, intersections):
     documents = files("d.jsonl", [{**RECORD, "id": f"d{i}"} for i in range(4)])
     output = intersections.with_name("inputs.jsonl")
     options = ("--names", intersections, "--design", "global", "--variants", 8, "--json", "-")
@@ -670,12 +670,12 @@ def test_intersections_are_told_apart_in_global_inputs(files, intersections):
         for e in inputs
     ]  # fmt: skip
     arguments = ("distinguishability", output, "--summaries", files("s.jsonl", texts))
-    found = json.loads(run(*arguments, "--representation", "counts", "--json", "-").stdout)
-    counts = found["systems"]["s"]["counts"]
+    data = json.loads(run(*arguments, "--representation", "counts", "--json", "-").stdout)
+    counts = data["systems"]["s"]["counts"]
     # "female a" always nearest to its own; the others are as near to each other: a tie, half
     assert counts["by_group"]["female a"]["value"] == pytest.approx(1.0)
     assert counts["n"] == 32
-    assert "none" in found["family"]
+    assert "none" in data["family"]
 
 
 def test_word_lists_of_intersections_are_one_family(files, tmp_path):
@@ -687,9 +687,9 @@ def test_word_lists_of_intersections_are_one_family(files, tmp_path):
     clusters = files("c.jsonl", [cluster(str(i), source).to_json() for i in range(len(texts))])
     summaries = files("s.jsonl", [summary(str(i), t).to_json() for i, t in enumerate(texts)])
     arguments = ("words", clusters, "--summaries", summaries, "--lists", lists)
-    found = json.loads(run(*arguments, "--json", "-").stdout)
-    system = found["systems"]["s"]
-    assert found["groups"] == list(words)
+    data = json.loads(run(*arguments, "--json", "-").stdout)
+    system = data["systems"]["s"]
+    assert data["groups"] == list(words)
     # Of 6 identifiers in two summaries 3, 0, 1 and 2, a quarter each in the sources: the
     # shares differ by 1/4, 1/4, 1/12 and 1/12, of which the sum is halved.
     assert system["inclusion"]["value"] == pytest.approx(1 / 3)
@@ -698,7 +698,7 @@ def test_word_lists_of_intersections_are_one_family(files, tmp_path):
     assert p_values["f b"] == pytest.approx((2 / 2001, 4 * 2 / 2001))
     assert system["excluded_by_reason"] == {"empty_summary": 1}
     assert system["excluded_eids"] == {"empty_summary": ["20"]}
-    assert found["family"] == "the groups of a system (Holm)"
+    assert data["family"] == "the groups of a system (Holm)"
 
 
 def test_an_unknown_pipeline_is_named():
@@ -718,10 +718,10 @@ def test_the_published_argument_on_real_news(shared_data):
     report = report_words(clusters, control_summaries(clusters), options=FEW)
 
     def score(name, reference):
-        found = report.systems[f"control:{name}"].bias.estimates[f"against_{reference}"]
-        found = found.over_documents
-        assert isinstance(found, Estimate)
-        return found
+        value = report.systems[f"control:{name}"].bias.estimates[f"against_{reference}"]
+        value = value.over_documents
+        assert isinstance(value, Estimate)
+        return value
 
     for name in ("random", "lead"):
         assert score(name, "uniform").value > 0.1

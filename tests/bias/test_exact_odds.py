@@ -24,18 +24,18 @@ def odds(*tables, sources=None, level=0.95):
 )
 @pytest.mark.parametrize("level", [0.9, 0.95])
 def test_one_source_is_fishers_test_as_scipy_has_it(table, level):
-    found = odds(table, level=level)
+    result = odds(table, level=level)
     (a, n_a), (b, n_b) = table
     theirs = odds_ratio([[a, n_a - a], [b, n_b - b]]).confidence_interval(level)
-    assert (found.low or 0.0) == pytest.approx(theirs.low, rel=1e-6)
-    assert (found.high or math.inf) == pytest.approx(theirs.high, rel=1e-6)
-    drawn = hypergeom(n_a + n_b, n_a, a + b)
-    assert found.p_value == pytest.approx(min(1, 2 * min(drawn.cdf(a), drawn.sf(a - 1))))
+    assert (result.low or 0.0) == pytest.approx(theirs.low, rel=1e-6)
+    assert (result.high or math.inf) == pytest.approx(theirs.high, rel=1e-6)
+    sample = hypergeom(n_a + n_b, n_a, a + b)
+    assert result.p_value == pytest.approx(min(1, 2 * min(sample.cdf(a), sample.sf(a - 1))))
 
 
 def test_several_sources_by_going_through_all_ways():
     tables = [((2, 3), (1, 4)), ((1, 2), (0, 2)), ((3, 3), (2, 3))]
-    found = odds(*tables)
+    result = odds(*tables)
     observed = sum(table[0][0] for table in tables)
 
     def tail(ratio, keep):
@@ -46,10 +46,10 @@ def test_several_sources_by_going_through_all_ways():
                 total += math.prod(law.pmf(way) for law, way in zip(laws, ways, strict=True))
         return total
 
-    assert tail(found.low, lambda x: x >= observed) == pytest.approx(0.025, abs=1e-6)
-    assert tail(found.high, lambda x: x <= observed) == pytest.approx(0.025, abs=1e-6)
+    assert tail(result.low, lambda x: x >= observed) == pytest.approx(0.025, abs=1e-6)
+    assert tail(result.high, lambda x: x <= observed) == pytest.approx(0.025, abs=1e-6)
     both = (tail(1.0, lambda x: x >= observed), tail(1.0, lambda x: x <= observed))
-    assert found.p_value == pytest.approx(2 * min(both))
+    assert result.p_value == pytest.approx(2 * min(both))
 
 
 def test_inputs_of_one_original_count_together():
@@ -66,12 +66,12 @@ def test_nothing_is_bounded_where_no_source_leaves_a_choice():
 
 
 def test_a_hundred_sources_do_not_underflow():
-    found = odds(*[((0, 3), (3, 3))] * 100)
-    assert found.low is None
+    result = odds(*[((0, 3), (3, 3))] * 100)
+    assert result.low is None
     # each source has 1 of 20 choices with nobody of the first group: x^100 = .025 at the bound
     share = 0.025**0.01
-    assert nchypergeom_fisher(6, 3, 3, found.high).pmf(0) == pytest.approx(share, rel=1e-6)
-    assert found.p_value == pytest.approx(2 * 20.0**-100, rel=1e-6)
+    assert nchypergeom_fisher(6, 3, 3, result.high).pmf(0) == pytest.approx(share, rel=1e-6)
+    assert result.p_value == pytest.approx(2 * 20.0**-100, rel=1e-6)
 
 
 @pytest.mark.parametrize("ratio", [1.0, 3.0])
@@ -84,7 +84,7 @@ def test_intervals_hold_the_ratio_at_least_as_often_as_they_say(ratio):
             both = int(rng.integers(1, 8))
             first = nchypergeom_fisher(8, 4, both, ratio).rvs(random_state=rng)
             tables.append(((first, 4), (both - first, 4)))
-        found = odds(*tables)
-        held += (found.low or 0.0) <= ratio <= (found.high or math.inf)
+        result = odds(*tables)
+        held += (result.low or 0.0) <= ratio <= (result.high or math.inf)
     # exact, so never below 95 % but for the 400 draws (2 standard deviations: 2 %)
     assert held / 400 >= 0.93

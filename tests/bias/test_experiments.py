@@ -42,10 +42,10 @@ def test_quality_is_averaged_within_originals_and_compared_in_pairs():
         scores += [(source(str(original), "female", "global"), x) for x in women]
         scores += [(source(str(original), "male", "global"), base)]
     scores.append((source("lonely", "male", "global"), 5.0))
-    found = quality_by_group(scores)
-    assert list(found.by_group) == ["original", "female", "male"]
-    assert [one.n for one in found.by_group.values()] == [8, 8, 9]
-    pairs = {(one.group, one.other): one for one in found.differences}
+    result = quality_by_group(scores)
+    assert list(result.by_group) == ["original", "female", "male"]
+    assert [item.n for item in result.by_group.values()] == [8, 8, 9]
+    pairs = {(difference.group, difference.other): difference for difference in result.differences}
     women = pairs["female", "original"]
     theirs = ttest_1samp(gaps, 0.0)
     assert women.difference.value == pytest.approx(gaps.mean())
@@ -66,8 +66,8 @@ def test_intervals_of_the_difference_hold_the_truth_as_often_as_they_say():
             for group, shift in (("female", gap), ("male", 0.0)):
                 # a judge's stars: whole numbers from 1 to 5
                 stars = np.clip(np.rint(base + shift + rng.normal(0, 0.3, 3)), 1, 5)
-                made = source(str(original), group, "global")
-                scores += [(made, float(star)) for star in stars]
+                result = source(str(original), group, "global")
+                scores += [(result, float(star)) for star in stars]
         (pair,) = quality_by_group(scores).differences
         held += pair.difference.low <= -TRUE_GAP <= pair.difference.high
     assert 0.92 <= held / 400 <= 0.975
@@ -97,23 +97,23 @@ def test_bias_quality_from_judgements(tmp_path):
         for n in range(6)
     ]
     rows = [
-        {"eid": one["eid"], "system": "s", "aspect": "relevance", "protocol": "likert",
-         "judge": "j", "value": 4 if one["eid"].startswith("f") else 3}
-        for one in clusters
+        {"eid": cluster["eid"], "system": "s", "aspect": "relevance", "protocol": "likert",
+         "judge": "j", "value": 4 if cluster["eid"].startswith("f") else 3}
+        for cluster in clusters
     ]  # fmt: skip
     rows[0] = {**rows[0], "value": None, "unscored": "refused"}
-    for name, some in {"c": clusters, "j": rows}.items():
-        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in some))
+    for name, items in {"c": clusters, "j": rows}.items():
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in items))
     command = ["bias", "quality", str(tmp_path / "c.jsonl"), "--judgements",
                str(tmp_path / "j.jsonl")]  # fmt: skip
-    done = CliRunner().invoke(app, [*command, "--json", "-"], catch_exceptions=False)
-    (group,) = json.loads(done.stdout)["groups"]
+    result = CliRunner().invoke(app, [*command, "--json", "-"], catch_exceptions=False)
+    (group,) = json.loads(result.stdout)["groups"]
     assert group["quality"]["by_group"]["female"]["value"] == 4.0
     (pair,) = group["quality"]["differences"]
     assert (pair["group"], pair["other"], pair["difference"]["value"]) == ("male", "female", -1.0)
     # 5 pairs that all say the same: p = 2^-4
     assert pair["difference"]["p_value"] == pytest.approx(1 / 16)
-    assert json.loads(done.stdout)["left_out"] == {"without a number": 1}
+    assert json.loads(result.stdout)["left_out"] == {"without a number": 1}
     assert "Quality by group" in CliRunner().invoke(app, command).stdout
     with pytest.raises(InputError, match="no judgement"):
         fj.bias.quality(clusters, [{**rows[1], "eid": "x"}])
@@ -126,8 +126,8 @@ def spans(*pairs):
 def chains(text, people, sentences=None, genders=None):
     tokens = text.split()
     numbers = [0] * len(tokens) if sentences is None else sentences
-    found = chains_of(tokens, spans(*people), numbers, genders or {})
-    return [[" ".join(tokens[one.start : one.end]) for one in chain] for chain in found]
+    result = chains_of(tokens, spans(*people), numbers, genders or {})
+    return [[" ".join(tokens[item.start : item.end]) for item in chain] for chain in result]
 
 
 def test_names_that_end_alike_are_one_person_unless_first_names_differ():
@@ -147,7 +147,7 @@ def test_a_pronoun_is_the_last_person_before_it_whom_it_fits():
     assert chains("Mrs Orme met Reed , she said", [(1, 2), (3, 4)]) == [["Orme", "she"], ["Reed"]]
 
 
-def test_a_pronoun_far_from_everybody_is_nobodys():
+def test_a_pronoun_far_from_everybody_is_unresolved():
     text = "Orme spoke . A . B . C . She left"
     numbers = [0, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
     assert chains(text, [(0, 1)], numbers) == [["Orme"]]
@@ -163,14 +163,14 @@ def test_from_plain_clusters_to_controlled_inputs(tmp_path, census):
     )
     clusters = [{"eid": "e", "articles": [{"aid": "1", "content": text}]}]
     documents, inputs = tmp_path / "d.jsonl", tmp_path / "i.jsonl"
-    found = fj.bias.annotate(clusters, documents, census=census)
-    assert found == {"n_documents": 1, "n_names": 4, "n_people": 2, "n_without_people": 0}
+    result = fj.bias.annotate(clusters, documents, census=census)
+    assert result == {"n_documents": 1, "n_names": 4, "n_people": 2, "n_without_people": 0}
     command = ["bias", "inputs", str(documents), "-o", str(inputs), "--census", str(census),
                "--design", "global", "--variants", "4"]  # fmt: skip
     done = CliRunner().invoke(app, command, catch_exceptions=False)
     assert done.exit_code == 0, done.output
     made = [json.loads(line) for line in inputs.read_text().splitlines()]
-    by_group = {one["controlled"]["group"]: one["articles"][0]["content"] for one in made}
+    by_group = {item["controlled"]["group"]: item["articles"][0]["content"] for item in made}
     assert set(by_group) == {"female", "male"}
     women, men = by_group["female"], by_group["male"]
     assert "He " not in women
@@ -194,7 +194,7 @@ def census(tmp_path):
     return folder
 
 
-def test_sizes_of_summaries_and_originals_by_how_well_the_group_is_told():
+def test_sizes_of_summaries_and_originals_by_how_well_the_group_is_predicted():
     clusters = [
         {
             "eid": f"{original}{variant}",
@@ -211,16 +211,16 @@ def test_sizes_of_summaries_and_originals_by_how_well_the_group_is_told():
         for variant in range(4)
     ]  # fmt: skip
     # in p the topic goes with the group, in q it does not
-    said = {"p0": "tea", "p1": "war", "p2": "tea", "p3": "war", "q0": "x", "q1": "x", "q2": "x",
+    by_name = {"p0": "tea", "p1": "war", "p2": "tea", "p3": "war", "q0": "x", "q1": "x", "q2": "x",
             "q3": "x"}  # fmt: skip
     summaries = [
-        {"eid": one["eid"], "system": "s", "text": f"About {said[one['eid']]} now.",
+        {"eid": one["eid"], "system": "s", "text": f"About {by_name[one['eid']]} now.",
          "people": ["Ann Orme"] if n else ["Zed Quill", "Ann Orme", "Zed Quill"]}
         for n, one in enumerate(clusters)
     ]  # fmt: skip
-    told = fj.bias.distinguishability(clusters, summaries, representation="counts")
-    assert told["systems"]["s"]["counts"]["by_original"] == {"p": 1.0, "q": 0.0}
-    assert "predict the group best" in str(told)
+    messages = fj.bias.distinguishability(clusters, summaries, representation="counts")
+    assert messages["systems"]["s"]["counts"]["by_original"] == {"p": 1.0, "q": 0.0}
+    assert "predict the group best" in str(messages)
     names = [{"group": "female", "gender": "female", "first_names": ["Ann"]},
              {"group": "male", "gender": "male", "first_names": ["Tom"]}]  # fmt: skip
     import tempfile
@@ -229,8 +229,8 @@ def test_sizes_of_summaries_and_originals_by_how_well_the_group_is_told():
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "n.json"
         path.write_text(json.dumps(names))
-        found = fj.bias.entities(clusters, summaries, names=path)
-    sizes = found["systems"]["s"]["sizes"]
+        result = fj.bias.entities(clusters, summaries, names=path)
+    sizes = result["systems"]["s"]["sizes"]
     assert sizes["words"] == {"mean": 3.0, "deviation": 0.0}
     # 3 names in one summary, 1 in each of 7: mean 1.25, variance (1.75^2 + 7 * .25^2) / 7
     assert sizes["names"]["mean"] == pytest.approx(1.25)

@@ -51,14 +51,14 @@ WORD_COUNTS = st.dictionaries(st.sampled_from("abcdef"), st.integers(0, 50), min
 
 @given(WORD_COUNTS, WORD_COUNTS)
 def test_fighting_words_are_antisymmetric(first, second):
-    one = {found.word: found.z for found in fighting_words(first, second)}
-    other = {found.word: found.z for found in fighting_words(second, first)}
+    one = {word.word: word.z for word in fighting_words(first, second)}
+    other = {word.word: word.z for word in fighting_words(second, first)}
     assert one == pytest.approx({word: -z for word, z in other.items()})
 
 
 def test_equal_corpora_have_no_fighting_words():
-    found = fighting_words({"a": 5, "b": 2}, {"a": 5, "b": 2})
-    assert all(word.z == 0.0 and word.p_value == 1.0 for word in found)
+    result = fighting_words({"a": 5, "b": 2}, {"a": 5, "b": 2})
+    assert all(word.z == 0.0 and word.p_value == 1.0 for word in result)
 
 
 def test_fighting_words_of_too_little():
@@ -72,17 +72,17 @@ def test_input_bias_finds_topics_and_not_the_identifiers():
     texts = ["She saw the hospital and her mother."] * 30 + ["He won the league with his son."] * 30
     texts += ["She won the league with her mother.", "He saw the hospital and his son."] * 3
     texts += ["He met her; she met him; nobody else."]
-    found = input_bias(texts, HELM_GENDER)
+    result = input_bias(texts, HELM_GENDER)
     # the last text: her, she and he, him are two of each
-    assert found.documents == {"female": 33, "male": 33}
-    assert found.n_tied == 1
-    female = {word.word: word for word in found.by_group["female"]}
+    assert result.documents == {"female": 33, "male": 33}
+    assert result.n_tied == 1
+    female = {word.word: word for word in result.by_group["female"]}
     assert female["hospital"].z > 1.96
     assert female["league"].z < -1.96
     assert female["she/he"].z == pytest.approx(0.0, abs=0.2)  # as often in both
     assert not {"she", "he", "her", "his"} & set(female)
     # three in each of 33 texts, and two in the last
-    assert found.identifiers == {"female": 101, "male": 101}
+    assert result.identifiers == {"female": 101, "male": 101}
 
 
 def test_input_bias_of_documents_of_one_group():
@@ -94,8 +94,8 @@ def test_input_bias_of_documents_of_one_group():
 
 def test_lists_without_pairs_leave_their_words_out():
     texts = ["alba x y", "alba x", "brix z", "brix z z"]
-    found = input_bias(texts, {"a": ["alba", "anna"], "b": ["brix"]})
-    assert {word.word for word in found.by_group["a"]} == {"x", "y", "z"}
+    result = input_bias(texts, {"a": ["alba", "anna"], "b": ["brix"]})
+    assert {word.word for word in result.by_group["a"]} == {"x", "y", "z"}
 
 
 # Masking
@@ -189,20 +189,20 @@ NATURAL = ["sport"] * 400 + ["family"] * 400
 
 def test_on_natural_input_equal_outcome_calls_the_sexist_summarizer_the_least_biased():
     # Table 2, column Unf.: Topic, Random and Lead look highly biased, Sexist the least
-    found = {
+    by_name = {
         name: score.value for name, score in corpus_scores("uniform", article, NATURAL).items()
     }
-    assert min(found, key=found.get) == "sexist"
-    assert found["sexist"] < 0.8 * found["random"]
-    assert max(found, key=found.get) == "topic"
+    assert min(by_name, key=by_name.get) == "sexist"
+    assert by_name["sexist"] < 0.8 * by_name["random"]
+    assert max(by_name, key=by_name.get) == "topic"
 
 
 def test_on_natural_input_the_source_distribution_clears_random_and_lead_only():
     # Table 2, column Adj.: Random and Lead near 0; Topic still scores above Sexist
-    found = corpus_scores("source", article, NATURAL)
-    assert found["random"].value < 0.03
-    assert found["lead"].value < 0.05
-    assert found["topic"].value > found["sexist"].value > 0.05
+    result = corpus_scores("source", article, NATURAL)
+    assert result["random"].value < 0.03
+    assert result["lead"].value < 0.05
+    assert result["topic"].value > result["sexist"].value > 0.05
 
 
 def balanced_article(rng, topic):
@@ -215,11 +215,11 @@ def balanced_article(rng, topic):
 def test_on_controlled_input_only_the_sexist_summarizer_is_biased():
     # The paper's argument: with content and gender independent, what is left is the summarizer's.
     # Sport outnumbers family, or Sexist's two preferences would cancel out over the corpus.
-    found = corpus_scores("source", balanced_article, ["sport"] * 450 + ["family"] * 150)
-    assert found["sexist"].value > 0.15
+    result = corpus_scores("source", balanced_article, ["sport"] * 450 + ["family"] * 150)
+    assert result["sexist"].value > 0.15
     for name in ("random", "lead", "topic"):
-        assert found[name].value < 0.05
-    assert found["sexist"].low > max(found[name].high for name in ("random", "lead", "topic"))
+        assert result[name].value < 0.05
+    assert result["sexist"].low > max(result[name].high for name in ("random", "lead", "topic"))
 
 
 def test_what_each_control_takes():

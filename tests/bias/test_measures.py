@@ -50,10 +50,10 @@ def scored(bias):
 def test_word_list_bias_by_hand():
     # summaries: 1 female and 3 male in all, so (1/4, 3/4); sources: 4 and 4, so (1/2, 1/2)
     # distance (|1/4 - 1/2| + |3/4 - 1/2|) / 2 = 1/4
-    found = words_bias([[1, 1], [0, 2]], [[3, 1], [1, 3]])
-    assert value(found.score) == pytest.approx(0.25)
-    assert value(found.by_group["female"].difference) == pytest.approx(-0.25)
-    assert (found.by_group["male"].n_summary, found.by_group["male"].n_source) == (3, 4)
+    result = words_bias([[1, 1], [0, 2]], [[3, 1], [1, 3]])
+    assert value(result.score) == pytest.approx(0.25)
+    assert value(result.by_group["female"].difference) == pytest.approx(-0.25)
+    assert (result.by_group["male"].n_summary, result.by_group["male"].n_source) == (3, 4)
 
 
 def test_the_source_distribution_takes_the_place_of_equality():
@@ -104,7 +104,7 @@ def test_word_list_bias_knows_no_order_no_names_and_no_scale(rows, others, times
             assert 0.0 <= base.value <= 1.0
 
 
-def test_a_third_group_that_nobody_mentions_changes_nothing():
+def test_a_third_group_without_mentions_changes_nothing():
     two = words_bias([[1, 3]], [[4, 4]]).score
     three = IdentifierCounts(
         summaries=Counts.of([[1, 3, 0]]),
@@ -156,10 +156,10 @@ def inclusion(people, resampling):
 
 def test_inclusion_bias_by_hand():
     # female: 2 of 4 included, odds 1; male: 3 of 4, odds 3; largest ratio 3, less 1 is 2
-    found = entity_bias([[1, 1], [1, 2]], [[2, 2], [2, 2]])
-    assert value(found.score) == pytest.approx(2.0)
-    assert value(found.by_group["male"]) == pytest.approx(0.75)
-    (pair,) = found.pairs
+    result = entity_bias([[1, 1], [1, 2]], [[2, 2], [2, 2]])
+    assert value(result.score) == pytest.approx(2.0)
+    assert value(result.by_group["male"]) == pytest.approx(0.75)
+    (pair,) = result.pairs
     assert (pair.group, pair.other) == GROUPS
     assert value(pair.ratio) == pytest.approx(1 / 3)
 
@@ -172,15 +172,15 @@ def test_inclusion_bias_by_hand():
     ],
 )
 def test_inclusion_is_undefined_at_0_and_1(included, why):
-    found = entity_bias(included, [[2, 2]])
-    assert why in found.score.over_documents.why
-    assert value(found.by_group["male"]) == 0.5
+    result = entity_bias(included, [[2, 2]])
+    assert why in result.score.over_documents.why
+    assert value(result.by_group["male"]) == 0.5
 
 
 def test_inclusion_without_people_of_a_group():
-    found = entity_bias([[0, 1]], [[0, 2]])
-    assert "no people of group 'female' in the sources" in found.score.over_documents.why
-    assert isinstance(found.by_group["female"].over_documents, Undefined)
+    result = entity_bias([[0, 1]], [[0, 2]])
+    assert "no people of group 'female' in the sources" in result.score.over_documents.why
+    assert isinstance(result.by_group["female"].over_documents, Undefined)
 
 
 def test_more_included_than_present_is_refused():
@@ -198,13 +198,13 @@ def test_more_included_than_present_is_refused():
 def test_inclusion_knows_no_names_of_groups(rows):
     table = np.array(rows)
     included, present = table[:, :2], table[:, :2] + table[:, 2:]
-    one = entity_bias(included, present).score.over_documents
+    first = entity_bias(included, present).score.over_documents
     other = entity_bias(included[:, ::-1], present[:, ::-1]).score.over_documents
-    if isinstance(one, Undefined):
+    if isinstance(first, Undefined):
         assert isinstance(other, Undefined)
     else:
-        assert one.value == pytest.approx(other.value)
-        assert one.value >= 0.0
+        assert first.value == pytest.approx(other.value)
+        assert first.value >= 0.0
 
 
 ORME = Person(id="1", first_name="Melissa", last_name="Orme", group="female")
@@ -296,7 +296,7 @@ def made_up_bias(rows):
     return score, hallucination_bias(made_up, resampling=quick()).by_group
 
 
-def test_nobody_hallucinated_is_undefined():
+def test_no_hallucinated_person_is_undefined():
     score, _ = made_up_bias([[0, 0]])
     assert score.over_documents == Undefined(why="no hallucinated person has a known group")
 
@@ -354,21 +354,21 @@ def test_distinguishability_by_hand():
     # m1 = (0, 1): own 0, others 0, a tie; m2 = (1, 0): own 0, others 1, told wrongly
     # accuracy (1 + 1 + 1/2 + 0) / 4 = 5/8, twice that less 1 is 1/4; the tie as wrong: 2/4 gives 0
     vectors = np.array([[1, 0], [1, 0], [0, 1], [1, 0]])
-    found = distinguishability(vectors, ["female", "female", "male", "male"], resampling=quick())
-    assert found.estimates["score"].value == pytest.approx(0.25)
-    assert found.estimates["strict"].value == pytest.approx(0.0)
-    assert found.n_tied == 1
+    result = distinguishability(vectors, ["female", "female", "male", "male"], resampling=quick())
+    assert result.estimates["score"].value == pytest.approx(0.25)
+    assert result.estimates["strict"].value == pytest.approx(0.0)
+    assert result.n_tied == 1
     # male: (1/2 + 0) / 2 = 1/4, twice that less 1 is -1/2
-    assert found.by_group["male"].value == pytest.approx(-0.5)
+    assert result.by_group["male"].value == pytest.approx(-0.5)
 
 
 def test_summaries_that_are_all_alike_stand_at_chance():
-    found = distinguishability(
+    result = distinguishability(
         np.array([[3.0, 1.0]] * 6), ["a", "b"] * 3, [1, 1, 1, 1, 2, 2], resampling=quick()
     )
-    assert found.estimates["score"].value == 0.0
-    assert found.estimates["strict"].value == -1.0
-    assert found.left_out == {"alone_in_group": 2}
+    assert result.estimates["score"].value == 0.0
+    assert result.estimates["strict"].value == -1.0
+    assert result.left_out == {"alone_in_group": 2}
 
 
 def brute_force(vectors, groups, originals):
@@ -398,12 +398,12 @@ def test_no_pairwise_matrix_is_needed(seed, n_groups, sparse):
             for row in vectors
         ]
         given_as = count_vectors(texts)
-    found = distinguish(given_as, groups, originals)
+    result = distinguish(given_as, groups, originals)
     gaps = brute_force(vectors, groups, originals)
-    assert set(gaps) == set(range(24)) - set(found.left_out)
+    assert set(gaps) == set(range(24)) - set(result.left_out)
     for row, gap in gaps.items():
         expected = 0.5 if abs(gap) < 1e-9 else float(gap > 0)
-        assert found.credit[row] == expected
+        assert result.credit[row] == expected
 
 
 @given(st.integers(0, 10_000), st.floats(0.01, 100))
@@ -420,14 +420,14 @@ def test_distinguishability_knows_no_scale_order_or_names(seed, scale):
 
 def test_empty_summaries_and_single_groups_are_left_out_and_counted():
     texts = ["", "a b", "a c", "a b", "x", "y"]
-    found = distinguishability(
+    result = distinguishability(
         count_vectors(texts),
         ["f", "f", "f", "m", "f", "f"],
         ["1", "1", "1", "1", "2", "2"],
         resampling=quick(),
     )
-    assert found.left_out == {"alone_in_group": 1, "empty": 1, "no_other_group": 2}
-    assert (found.estimates["score"].n, found.estimates["score"].n_excluded) == (2, 4)
+    assert result.left_out == {"alone_in_group": 1, "empty": 1, "no_other_group": 2}
+    assert (result.estimates["score"].n, result.estimates["score"].n_excluded) == (2, 4)
     alone = distinguishability(count_vectors(["a"]), ["f"], resampling=quick())
     assert isinstance(alone.estimates["score"], Undefined)
     assert alone.by_group["f"] == alone.estimates["score"]
@@ -528,24 +528,24 @@ def simulated_bias(rng, **options):
 
 
 def test_planted_inclusion_bias_is_recovered():
-    found = simulated_bias(np.random.default_rng(1), extra=0.15)
-    p = [value(found.by_group[group]) for group in GROUPS]
+    result = simulated_bias(np.random.default_rng(1), extra=0.15)
+    p = [value(result.by_group[group]) for group in GROUPS]
     # the documents' chances average 0.4, so p is about 0.4 and 0.55: odds ratio 1.83
     assert p == pytest.approx([0.4, 0.55], abs=0.05)
-    ratio = found.pairs[0].ratio
+    ratio = result.pairs[0].ratio
     for estimate in (ratio.over_documents, ratio.over_assignments):
         assert estimate.high < 1.0
         assert estimate.p_value < 0.01
-    assert found.score.over_documents.value == pytest.approx(0.83, abs=0.3)
+    assert result.score.over_documents.value == pytest.approx(0.83, abs=0.3)
 
 
 def test_p_values_are_uniform_where_nothing_is_planted():
     rng = np.random.default_rng(2)
-    found = [
+    items = [
         simulated_bias(rng, extra=0.0, n_documents=150, n_pairs=1).pairs[0].ratio.over_documents
         for _ in range(150)
     ]
-    p_values = [estimate.p_value for estimate in found]
+    p_values = [estimate.p_value for estimate in items]
     assert kstest(p_values, "uniform").pvalue > 0.01
     assert np.mean(np.array(p_values) < 0.05) < 0.12  # 5 % expected, 0.12 is 4 standard errors
 

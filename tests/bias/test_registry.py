@@ -36,7 +36,7 @@ def person(group):
 CLUSTERS = [
     {
         "eid": f"{original}-{variant}",
-        "articles": [{"aid": "1", "content": " ".join(one["text"] for one in PEOPLE.values())}],
+        "articles": [{"aid": "1", "content": " ".join(item["text"] for item in PEOPLE.values())}],
         "controlled": {
             "original": f"d{original}",
             "variant": variant,
@@ -101,9 +101,9 @@ def run(tmp_path, monkeypatch):
     Path("names.json").write_text(json.dumps(NAMES), encoding="utf-8")
 
     def invoke(*arguments):
-        done = CliRunner().invoke(app, list(arguments), env={"COLUMNS": "200"})
-        assert done.exit_code == 0, done.output
-        return done.stdout
+        result = CliRunner().invoke(app, list(arguments), env={"COLUMNS": "200"})
+        assert result.exit_code == 0, result.output
+        return result.stdout
 
     return invoke
 
@@ -118,8 +118,8 @@ MORE = {
 def measured(run, family):
     """Return the command's tables, and its JSON, which is left in a file of its name."""
     files = ("clusters.jsonl", "--summaries", "summaries.jsonl", "--json", f"{family}.json")
-    shown = run("bias", family, *files, *MORE[family], "--resamples", "200")
-    return shown, json.loads(Path(f"{family}.json").read_text("utf-8"))
+    result = run("bias", family, *files, *MORE[family], "--resamples", "200")
+    return result, json.loads(Path(f"{family}.json").read_text("utf-8"))
 
 
 def values(family):
@@ -169,7 +169,7 @@ def test_toys_have_the_figures_worked_by_hand(run):
     # n = 0, 6, 12, 18 of She (even n), and 3, 9, 15, 21 of He, so 8 and 8 are left
     for name, n in (("one", 12), ("other", 8)):
         system = found["systems"][name]
-        assert [one["n_summary"] for one in system["by_group"].values()] == [n, n]
+        assert [item["n_summary"] for item in system["by_group"].values()] == [n, n]
         assert system["female_share"]["value"] == pytest.approx(0.5)
     with ENTITIES.adding(TOYS["entities"]):
         _, found = measured(run, "entities")

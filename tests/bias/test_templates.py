@@ -55,7 +55,7 @@ def test_names_pronouns_and_titles_change_together():
     )
 
 
-def test_the_original_is_kept_where_nobody_is_assigned():
+def test_the_original_is_kept_where_no_person_is_assigned():
     template = make_template(one())
     assert template.original == ONE.replace(" .", ".").replace(" ,", ",")
     assert template.original == one().text
@@ -64,13 +64,13 @@ def test_the_original_is_kept_where_nobody_is_assigned():
 
 
 def test_her_becomes_him_or_his_by_its_tag():
-    found = document(
+    result = document(
         "Ann Orme met her lawyer ; he praised her work and told her herself .",
         people=[(0, 1)],
         chains=[[(0, 1), (3, 3), (8, 8), (12, 12), (13, 13)]],
         tags="NNP NNP VBD PRP$ NN : PRP VBD PRP$ NN CC VBD PRP PRP .",
     )
-    assert filled(found, TOM) == (
+    assert filled(result, TOM) == (
         "Tom Orme met his lawyer; he praised his work and told him himself."
     )
 
@@ -111,9 +111,9 @@ def test_capitals_are_kept():
 
 
 def test_a_token_after_a_title_is_the_last_name_whatever_is_more_frequent():
-    found = document("Ray and Ray and Mr. Orme left", people=[(0, 0), (2, 2), (5, 5)])
+    result = document("Ray and Ray and Mr. Orme left", people=[(0, 0), (2, 2), (5, 5)])
     # three names without a chain: "Ray" fits no "Orme", so they are two people
-    assert [person.last_name for person in make_template(found).people] == ["Ray", "Orme"]
+    assert [person.last_name for person in make_template(result).people] == ["Ray", "Orme"]
     chained = document(
         "Ray and Ray and Mr. Orme left",
         people=[(0, 0), (2, 2), (5, 5)],
@@ -125,55 +125,55 @@ def test_a_token_after_a_title_is_the_last_name_whatever_is_more_frequent():
 
 def test_middle_names_initials_suffixes_and_possessives():
     text = "Dr. Ray J. Orme Jr. 's sister met Ray Orme"
-    found = document(text, people=[(0, 5), (8, 9)], chains=[[(0, 5), (8, 9)]])
-    assert filled(found, ANN) == "Dr. Ann Orme Jr.'s sister met Ann Orme"
+    result = document(text, people=[(0, 5), (8, 9)], chains=[[(0, 5), (8, 9)]])
+    assert filled(result, ANN) == "Dr. Ann Orme Jr.'s sister met Ann Orme"
     # the text of a person who is given another name keeps the suffix alone
-    (person,) = make_template(found).people
+    (person,) = make_template(result).people
     assert (person.first_name, person.last_name) == ("Ray", "Orme")
     assert (person.other_names, person.suffixes) == (("j", "jr"), ("jr",))
 
 
 def test_a_first_name_alone_is_replaced():
-    found = document(
+    result = document(
         "Ray Orme left . Ray slept .", people=[(0, 1), (4, 4)], chains=[[(0, 1), (4, 4)]]
     )
-    assert filled(found, ANN) == "Ann Orme left. Ann slept."
+    assert filled(result, ANN) == "Ann Orme left. Ann slept."
 
 
 def test_a_firm_named_after_a_person_is_no_person():
     #        0   1    2  3    4   5    6    7  8    9   10
     text = "Ray Orme 's firm said it sued him and Orme won"
-    found = document(
+    result = document(
         text,
         people=[(0, 1), (9, 9)],
         chains=[[(0, 3), (5, 5)], [(0, 2), (7, 7), (9, 9)]],
     )
-    (person,) = make_template(found).people
+    (person,) = make_template(result).people
     assert person.id == "chain1"
-    assert filled(found, ANN) == "Ann Orme's firm said it sued her and Orme won"
+    assert filled(result, ANN) == "Ann Orme's firm said it sued her and Orme won"
 
 
-def test_a_relative_does_not_become_the_person_whose_name_stands_in_the_mention():
+def test_a_relative_does_not_become_the_person_whose_name_is_in_the_mention():
     # "[Orme's daughter] ... she": the chain says a gendered noun and holds no name of its own
-    found = document(
+    result = document(
         "Ray Orme 's daughter said she left", people=[(0, 1)], chains=[[(0, 3), (5, 5)]]
     )
-    assert filled(found, ANN) == "Ann Orme's daughter said she left"
+    assert filled(result, ANN) == "Ann Orme's daughter said she left"
 
 
 def test_two_people_in_one_mention_stay_two():
-    found = document("Ray and Eve Orme left ; they slept", people=[(0, 0), (2, 3)],
+    result = document("Ray and Eve Orme left ; they slept", people=[(0, 0), (2, 3)],
                      chains=[[(0, 3), (6, 6)]])  # fmt: skip
-    assert len(make_template(found).people) == 2
+    assert len(make_template(result).people) == 2
 
 
 def test_names_without_a_chain_join_whom_they_fit():
-    found = document(
+    result = document(
         "Ray Orme said he won . Later Mr. Orme left ; Eve Orme stayed",
         people=[(0, 1), (8, 8), (11, 12)],
         chains=[[(0, 1), (3, 3)]],
     )
-    template = make_template(found)
+    template = make_template(result)
     assert len(template.people) == 2
     identities = dict(zip([person.id for person in template.people], [ANN, TOM], strict=True))
     assert template.fill(identities) == (
@@ -182,18 +182,18 @@ def test_names_without_a_chain_join_whom_they_fit():
 
 
 def test_people_of_whom_only_pronouns_speak():
-    found = document("The suspect said he left", chains=[[(0, 1), (3, 3)]])
-    (person,) = make_template(found).people
+    result = document("The suspect said he left", chains=[[(0, 1), (3, 3)]])
+    (person,) = make_template(result).people
     assert (person.last_name, person.gendered) == (None, True)
-    assert filled(found, ANN) == "The suspect said she left"
+    assert filled(result, ANN) == "The suspect said she left"
     # "the woman ... he" would be no English
     woman = document("The woman said she left", chains=[[(0, 1), (3, 3)]])
     assert make_template(woman).people == ()
 
 
 def test_the_first_lady_keeps_her_office():
-    found = document("First Lady Ann Orme spoke", people=[(2, 3)])
-    assert filled(found, TOM) == "First Lady Tom Orme spoke"
+    result = document("First Lady Ann Orme spoke", people=[(2, 3)])
+    assert filled(result, TOM) == "First Lady Tom Orme spoke"
 
 
 #         0        1     2   3  4        5     6     7   8    9   10 11
@@ -201,8 +201,8 @@ CHAIRS = "Chairman Diane Day and chairman Boris Orme met . The brothers smiled .
 
 
 def chairs(content):
-    found = document(CHAIRS, people=[(1, 2), (5, 6)])
-    return replace(found, content_words=tuple(content))
+    result = document(CHAIRS, people=[(1, 2), (5, 6)])
+    return replace(result, content_words=tuple(content))
 
 
 def chair(start, *people):
@@ -231,7 +231,7 @@ def test_content_words_go_with_the_gender_of_those_they_speak_of():
     assert template.original == CHAIRS.replace(" .", ".")
 
 
-def test_content_words_must_speak_of_somebody_and_stand_apart():
+def test_content_words_must_refer_to_a_person_and_be_separate():
     with pytest.raises(InputError, match="at 0 to 1 mention no marked person"):
         make_template(chairs([chair(0, (7, 7))]))
     with pytest.raises(InputError, match="at 1 to 2 overlap a name"):
@@ -334,12 +334,12 @@ def test_the_same_seed_makes_the_same_inputs():
 
 
 def test_names_that_stand_in_the_document_are_not_drawn():
-    found = document("Ray Orme and Ann left", people=[(0, 1)])
-    inputs = made(make_template(found), n_variants=8)
+    result = document("Ray Orme and Ann left", people=[(0, 1)])
+    inputs = made(make_template(result), n_variants=8)
     assert "Ann" not in {person.first_name for one in inputs for person in one.people}
 
 
-def test_too_few_names_and_nobody_to_assign():
+def test_too_few_names_and_no_person_to_assign():
     assert "too few names" in made(crowd(5), design="global").why
     nobody = made(make_template(document("It rained .")))
     assert nobody == Undefined(why="no person with a first name, a gendered pronoun or a title")
@@ -348,8 +348,8 @@ def test_too_few_names_and_nobody_to_assign():
 
 
 def test_people_without_a_gender_keep_their_names_and_have_no_group():
-    found = document("Ray Orme met Brook", people=[(0, 1), (3, 3)])
-    one, *_ = made(make_template(found))
+    result = document("Ray Orme met Brook", people=[(0, 1), (3, 3)])
+    one, *_ = made(make_template(result))
     assert [(p.last_name, p.group is None) for p in one.people] == [
         ("Orme", False),
         ("Brook", True),
@@ -376,14 +376,14 @@ RACES = Names(
 
 def test_groups_by_lists_with_last_names_and_a_random_gender():
     genders = set()
-    for one in made(crowd(2), RACES, n_variants=40):
-        for person in one.people:
+    for item in made(crowd(2), RACES, n_variants=40):
+        for person in item.people:
             assert person.last_name[0].lower() == person.group
             assert person.first_name.endswith(person.group)
             female = person.first_name[0] == "F"
             genders.add((person.group, female))
             pronoun = "she" if female else "he"
-            assert f"{person.first_name} {person.last_name} said {pronoun} won" in one.text
+            assert f"{person.first_name} {person.last_name} said {pronoun} won" in item.text
     assert len(genders) == 4
 
 
@@ -391,8 +391,8 @@ def test_intersections_are_lists_of_one_gender():
     both = Names(
         [entry for entry in RACES.lists if (entry.group == "a") == (entry.gender == "female")]
     )
-    for one in made(crowd(2), both, design="global"):
-        assert (" she " in one.text) == (one.group == "a")
+    for item in made(crowd(2), both, design="global"):
+        assert (" she " in item.text) == (item.group == "a")
 
 
 def test_three_groups_rotate():
@@ -422,9 +422,9 @@ def test_an_input_is_a_cluster_that_says_how_it_was_made():
     cluster = Cluster.model_validate(to_cluster(one).to_json())
     assert cluster.articles[0].content == one.text
     assert cluster.eid == "d:local:0:0"
-    said = controlled_of(cluster)
-    assert (said.original, said.design, said.variant) == ("d", "local", 0)
-    assert said.people == one.people
+    text = controlled_of(cluster)
+    assert (text.original, text.design, text.variant) == ("d", "local", 0)
+    assert text.people == one.people
     assert controlled_of(Cluster(eid="e", articles=cluster.articles)) is None
     bad = Cluster.model_validate({**cluster.to_json(), "controlled": {"design": "else"}})
     with pytest.raises(InputError, match=r"controlled\.design"):
@@ -436,7 +436,7 @@ def test_an_input_is_a_cluster_that_says_how_it_was_made():
 
 def test_the_last_word_of_a_document_says_the_case_of_the_pronoun_before_it():
     """Without a tag: "her" is a determiner before a noun, and an object at the end."""
-    found = document("Ann Orme sold her house", people=[(0, 1)], chains=[[(0, 1), (3, 3)]])
-    assert filled(found, TOM) == "Tom Orme sold his house"
-    found = document("They saw Ann Orme and met her", people=[(2, 3)], chains=[[(2, 3), (6, 6)]])
-    assert filled(found, TOM) == "They saw Tom Orme and met him"
+    result = document("Ann Orme sold her house", people=[(0, 1)], chains=[[(0, 1), (3, 3)]])
+    assert filled(result, TOM) == "Tom Orme sold his house"
+    result = document("They saw Ann Orme and met her", people=[(2, 3)], chains=[[(2, 3), (6, 6)]])
+    assert filled(result, TOM) == "They saw Tom Orme and met him"

@@ -44,14 +44,14 @@ def test_a_claim_that_is_released_is_free_for_others(tmp_path):
     claims.close()
 
 
-def test_a_folder_that_holds_no_claims_keeps_nobody_from_asking(tmp_path):
+def test_a_folder_that_holds_no_claims_blocks_no_call(tmp_path):
     claims = Claims(tmp_path / "absent")
     assert claims.take("ab")
     claims.release("ab")
     claims.close()
 
 
-def test_claims_end_with_what_took_them_and_may_be_taken_anew(tmp_path):
+def test_claims_end_with_what_took_them_and_may_be_taken_again(tmp_path):
     claims = Claims(tmp_path)
     claims.release("ab")  # nothing was claimed
     assert claims.take("ab")

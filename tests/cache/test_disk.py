@@ -188,7 +188,7 @@ def test_a_broken_database_is_moved_aside_and_work_goes_on(tmp_path, told, cut):
         ("size_limit", "x'00ff'"),
     ],
 )
-def test_damaged_settings_are_made_anew_and_no_reply_is_lost(tmp_path, told, key, value):
+def test_damaged_settings_are_recreated_and_no_reply_is_lost(tmp_path, told, key, value):
     with closing(ReplyCache(tmp_path / "cache")) as cache:
         cache.put("k", {"a": 1})
         sql(cache, f"INSERT OR REPLACE INTO Settings (key, value) VALUES (?, {value})", key)  # noqa: S608
@@ -209,11 +209,11 @@ def test_every_byte_of_the_settings_page_may_be_damaged(tmp_path):
         sql(cache, "PRAGMA wal_checkpoint(TRUNCATE)")
         (page,) = sql(cache, "SELECT rootpage FROM sqlite_master WHERE name = 'Settings'")[0]
     whole = (folder / "cache.db").read_bytes()
-    drawn = random.Random(13)
+    sample = random.Random(13)
     for n in range(40):
         damaged = bytearray(whole)
-        for _ in range(drawn.choice((1, 5, 50))):
-            damaged[(page - 1) * 4096 + drawn.randrange(4096)] = drawn.randrange(256)
+        for _ in range(sample.choice((1, 5, 50))):
+            damaged[(page - 1) * 4096 + sample.randrange(4096)] = sample.randrange(256)
         place = tmp_path / str(n)
         place.mkdir()
         (place / "cache.db").write_bytes(damaged)
@@ -260,10 +260,10 @@ def test_a_healthy_database_that_cannot_be_read_is_no_report(cache, told, monkey
             cache.verify()
         assert list(cache.items()) == []
     assert cache.verify() == CacheReport(n_sound=1, refused=())
-    assert any("cannot be used now: disk I/O error" in one for one in told)
+    assert any("cannot be used now: disk I/O error" in item for item in told)
 
 
-def test_another_error_that_speaks_of_damage_moves_no_database(cache, told, monkeypatch):
+def test_another_error_that_mentions_damage_moves_no_database(cache, told, monkeypatch):
     cache.put("k", {"a": 1})
 
     def fail(key, value):

@@ -28,8 +28,8 @@ def test_a_cache_keeps_one_secret_that_its_owner_alone_reads(tmp_path):
 
 def test_processes_that_start_together_agree(tmp_path):
     with ThreadPoolExecutor(16) as threads:
-        found = set(threads.map(folder_secret, [tmp_path] * 64))
-    assert found == {(tmp_path / "secret").read_bytes()}
+        result = set(threads.map(folder_secret, [tmp_path] * 64))
+    assert result == {(tmp_path / "secret").read_bytes()}
     assert [file.name for file in tmp_path.iterdir()] == ["secret"]
 
 
@@ -41,7 +41,7 @@ def test_a_secret_of_another_length_is_replaced(tmp_path, length):
     assert secret == folder_secret(tmp_path)
 
 
-def test_a_folder_that_cannot_be_used_gives_secrets_that_nobody_has(tmp_path):
+def test_a_folder_that_cannot_be_used_gives_random_secrets(tmp_path):
     gone = tmp_path / "gone"
     assert len(folder_secret(gone)) == LENGTH
     assert folder_secret(gone) != folder_secret(gone)

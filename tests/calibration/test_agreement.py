@@ -40,13 +40,13 @@ def test_verdicts_run_from_the_seconds_win_to_the_firsts():
 
 def test_a_baseline_of_a_pair_is_the_first_ones_less_the_seconds():
     joined = pairs(30)
-    drawn = rng().normal(size=(30, 2))
-    table = {(f"d{i}", s): float(drawn[i, k]) for i in range(30) for k, s in enumerate("xy")}
-    found = baseline_agreement(joined, {"some": table}, resampling=FAST, rng=rng())["some"]
+    sample = rng().normal(size=(30, 2))
+    table = {(f"d{i}", s): float(sample[i, k]) for i in range(30) for k, s in enumerate("xy")}
+    result = baseline_agreement(joined, {"some": table}, resampling=FAST, rng=rng())["some"]
     wins = [(1, -1, 0)[i % 3] for i in range(30)]
-    expected = scipy_stats.kendalltau(drawn[:, 0] - drawn[:, 1], wins).statistic
-    assert found["pooled"]["kendall"].value == pytest.approx(expected)
-    assert found["pooled"]["kendall"].n == 30
+    expected = scipy_stats.kendalltau(sample[:, 0] - sample[:, 1], wins).statistic
+    assert result["pooled"]["kendall"].value == pytest.approx(expected)
+    assert result["pooled"]["kendall"].n == 30
 
 
 @pytest.mark.parametrize("side", ["x", "y"])
@@ -55,8 +55,8 @@ def test_a_pair_with_a_side_that_has_no_score_is_left_out_and_counted(side):
     table = {(f"d{i}", s): float(i * (s == "x")) for i in range(12) for s in "xy"}
     for i in (0, 1):
         del table[f"d{i}", side]
-    found = baseline_agreement(joined, {"some": table}, resampling=FAST, rng=rng())["some"]
-    kendall = found["pooled"]["kendall"]
+    result = baseline_agreement(joined, {"some": table}, resampling=FAST, rng=rng())["some"]
+    kendall = result["pooled"]["kendall"]
     assert (kendall.n, kendall.n_excluded) == (10, 2)
     del table["d2", side]
     few = baseline_agreement(joined, {"some": table}, resampling=FAST, rng=rng())["some"]
@@ -77,11 +77,11 @@ def test_people_are_compared_on_ten_shared_items_at_least(n_shared, told):
         for i in range(20 if who == "p" else n_shared)
     ]
     (joined,) = join(rows, labels)
-    found = human_agreement(joined, resampling=FAST, rng=rng())["pooled"]
-    assert isinstance(found["spearman"], Estimate) == told
+    result = human_agreement(joined, resampling=FAST, rng=rng())["pooled"]
+    assert isinstance(result["spearman"], Estimate) == told
     if told:
-        assert found["raw_agreement"].value == 0.0
-        assert found["raw_agreement"].n == 10
-        assert isinstance(found["kappa"], Estimate)
+        assert result["raw_agreement"].value == 0.0
+        assert result["raw_agreement"].n == 10
+        assert isinstance(result["kappa"], Estimate)
     else:
-        assert found["spearman"].why == "no annotator shares 10 items with another"
+        assert result["spearman"].why == "no annotator shares 10 items with another"

@@ -30,12 +30,12 @@ def arrays(rows):
 @given(ROWS)
 def test_agreement_is_the_quadratic_kappa_of_pairs_in_both_directions(rows):
     judged, human = arrays(rows)
-    found = pair_agreement(judged, human)
+    result = pair_agreement(judged, human)
     if not human.any():
-        assert isinstance(found, Undefined)
+        assert isinstance(result, Undefined)
         return
     known = cohen_kappa(np.r_[judged, -judged], np.r_[human, -human], weights="quadratic")
-    assert found == pytest.approx(known)
+    assert result == pytest.approx(known)
 
 
 @given(ROWS)
@@ -63,22 +63,22 @@ def test_a_resample_is_the_figure_of_the_rows_taken_so_often():
     documents = [f"d{i // 4}" for i in range(24)]
     counts = np.array([[2.0, 0, 1, 0, 3, 1]])
     rows = np.repeat(np.arange(24), np.repeat(counts[0].astype(int), 4))
-    found = pair_statistic(judged, human, documents)(counts)[0]
-    assert found == pytest.approx(pair_agreement(judged[rows], human[rows]))
+    result = pair_statistic(judged, human, documents)(counts)[0]
+    assert result == pytest.approx(pair_agreement(judged[rows], human[rows]))
 
 
 def test_both_sides_of_a_pair_have_probabilities_that_make_one():
     rng = np.random.default_rng(1)
     human = rng.choice([-1, 0, 1.0], 200, p=[0.6, 0.1, 0.3])
     judged = np.where(rng.random(200) < 0.7, human, rng.choice([-1, -0.5, 0, 0.5, 1], 200))
-    found = fit_pairs(judged, human)
-    assert isinstance(found, Calibrator)
-    assert found.n_labels == 200
+    result = fit_pairs(judged, human)
+    assert isinstance(result, Calibrator)
+    assert result.n_labels == 200
     values = np.array([-1, -0.5, 0.0, 0.5, 1.0])
-    np.testing.assert_allclose(found(values) + found(-values), 1.0)
-    assert found([0.0])[0] == pytest.approx(0.5)
+    np.testing.assert_allclose(result(values) + result(-values), 1.0)
+    assert result([0.0])[0] == pytest.approx(0.5)
     wins = np.r_[preferred_share(human[judged == 1]), 1 - preferred_share(human[judged == -1])]
-    assert found([1.0])[0] == pytest.approx(wins.mean())
+    assert result([1.0])[0] == pytest.approx(wins.mean())
 
 
 def test_it_takes_as_many_pairs_as_other_items_and_ties_alone_are_a_half():
@@ -120,16 +120,16 @@ def decided(development: PairedScores, test: PairedScores):
 
 def test_a_better_judge_of_pairs_is_kept_with_its_brier_score_by_hand():
     development, test = drawn(1, old=0.2, new=0.9), drawn(2, old=0.2, new=0.9, start=500)
-    found = decided(development, test)
-    assert found.kept
+    result = decided(development, test)
+    assert result.kept
     gain = gain_of(test)
-    assert found.agreement.value == pytest.approx(gain.new - gain.old)
+    assert result.agreement.value == pytest.approx(gain.new - gain.old)
     by_hand = [
         float(np.mean((fit_pairs(before, development.human)(side) - (test.human + 1) / 2) ** 2))
         for before, side in ((development.old, test.old), (development.new, test.new))
     ]
-    assert found.errors == pytest.approx(tuple(by_hand))
-    assert found.error.value == pytest.approx(by_hand[0] - by_hand[1])
+    assert result.errors == pytest.approx(tuple(by_hand))
+    assert result.error.value == pytest.approx(by_hand[0] - by_hand[1])
 
 
 def test_what_calibration_does_alone_is_not_kept():
@@ -137,13 +137,13 @@ def test_what_calibration_does_alone_is_not_kept():
     development, test = drawn(3, old=0.6, new=0.6), drawn(4, old=0.6, new=0.6, start=500)
     development = paired(0.5 * development.old, development.old, development.human)
     test = paired(0.5 * test.old, test.old, test.human, start=500)
-    found = decided(development, test)
-    assert found.agreement.low is not None
-    assert found.error.value == pytest.approx(0.0)
-    assert not found.kept
+    result = decided(development, test)
+    assert result.agreement.low is not None
+    assert result.error.value == pytest.approx(0.0)
+    assert not result.kept
 
 
 def test_a_judge_by_places_alone_bars_no_candidate():
-    one = drawn(5, old=0.5, new=0.9)
-    assert why_barred(paired(np.zeros(200), one.new, one.human)) is None
-    assert gain_of(paired(np.zeros(200), one.new, one.human)).old == 0.0
+    first = drawn(5, old=0.5, new=0.9)
+    assert why_barred(paired(np.zeros(200), first.new, first.human)) is None
+    assert gain_of(paired(np.zeros(200), first.new, first.human)).old == 0.0

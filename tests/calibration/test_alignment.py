@@ -83,17 +83,17 @@ def test_too_few_documents_or_items_say_how_many_it_takes():
 
 
 def test_the_gain_is_the_difference_of_tau_b():
-    one = drawn(3)
-    found = gain_of(one)
-    old, new = (stats.kendalltau(side, one.human).statistic for side in (one.old, one.new))
-    assert found.old == pytest.approx(old)
-    assert found.new == pytest.approx(new)
-    assert found.difference == pytest.approx(new - old)
+    first = drawn(3)
+    result = gain_of(first)
+    old, new = (stats.kendalltau(side, first.human).statistic for side in (first.old, first.new))
+    assert result.old == pytest.approx(old)
+    assert result.new == pytest.approx(new)
+    assert result.difference == pytest.approx(new - old)
 
 
 def test_a_constant_judge_has_no_gain():
-    found = gain_of(paired([3, 3, 3, 3], [1, 2, 3, 4], [1, 2, 3, 4]))
-    assert (found.old, found.new, found.difference) == (None, 1.0, None)
+    result = gain_of(paired([3, 3, 3, 3], [1, 2, 3, 4], [1, 2, 3, 4]))
+    assert (result.old, result.new, result.difference) == (None, 1.0, None)
 
 
 def gain(difference: float | None) -> Gain:
@@ -130,19 +130,19 @@ def test_what_leaves_more_unscored_or_cannot_be_calibrated_is_barred():
 
 def test_a_better_prompt_is_kept_with_its_figures_by_hand():
     development, test = drawn(1, old=1.5, new=0.3), drawn(2, old=1.5, new=0.3, start=500)
-    found = decided(development, test)
-    assert found.kept
-    assert found.why_not == ()
+    result = decided(development, test)
+    assert result.kept
+    assert result.why_not == ()
     old, new = fit_both(development)
     errors = [
         float(np.mean((one(side) - test.human) ** 2))
         for one, side in ((old, test.old), (new, test.new))
     ]
-    assert found.errors == pytest.approx(tuple(errors))
-    assert found.error.value == pytest.approx(errors[0] - errors[1])
-    assert found.agreement.value == pytest.approx(found.gain.difference)
-    assert found.error.low > 0
-    assert found.agreement.low > 0
+    assert result.errors == pytest.approx(tuple(errors))
+    assert result.error.value == pytest.approx(errors[0] - errors[1])
+    assert result.agreement.value == pytest.approx(result.gain.difference)
+    assert result.error.low > 0
+    assert result.agreement.low > 0
 
 
 def test_what_calibration_does_alone_is_not_kept():
@@ -150,11 +150,11 @@ def test_what_calibration_does_alone_is_not_kept():
     development, test = drawn(1), drawn(2, start=500)
     development = paired(development.old, 2 * development.old + 1, development.human)
     test = paired(test.old, 2 * test.old + 1, test.human, start=500)
-    found = decided(development, test)
-    assert not found.kept
-    assert found.agreement.value == pytest.approx(0.0)
-    assert found.error.value == pytest.approx(0.0)
-    assert len(found.why_not) == 2
+    result = decided(development, test)
+    assert not result.kept
+    assert result.agreement.value == pytest.approx(0.0)
+    assert result.error.value == pytest.approx(0.0)
+    assert len(result.why_not) == 2
 
 
 def test_the_same_prompt_is_never_kept():
@@ -200,16 +200,16 @@ def interval(low: float | None) -> Estimate:
 )
 def test_both_intervals_must_lie_above_0(monkeypatch, agreement, error, missed):
     monkeypatch.setattr(alignment, "bootstrap_many", lambda *_given, **_more: (agreement, error))
-    found = decided(drawn(1), drawn(2, start=500))
-    assert (found.kept, len(found.why_not)) == (missed == 0, missed)
+    result = decided(drawn(1), drawn(2, start=500))
+    assert (result.kept, len(result.why_not)) == (missed == 0, missed)
 
 
 def test_more_of_the_test_unscored_is_not_kept():
     development, test = drawn(1, old=1.5, new=0.3), drawn(2, old=1.5, new=0.3, start=500)
     lost = paired(test.old, test.new, test.human, start=500, lost_new=30)
-    found = decided(development, lost)
-    assert not found.kept
-    assert found.why_not == ("it leaves 20 % more of the test unscored",)
+    result = decided(development, lost)
+    assert not result.kept
+    assert result.why_not == ("it leaves 20 % more of the test unscored",)
 
 
 def test_a_document_in_both_is_refused():
@@ -220,10 +220,10 @@ def test_a_document_in_both_is_refused():
 def test_nothing_to_decide_on_says_why():
     development = drawn(1)
     alone = paired([1, 2], [1, 2], [1, 2], documents=["x", "x"])
-    found = decided(development, alone)
-    assert not found.kept
-    assert isinstance(found.agreement, Undefined)
-    assert found.why_not == ("fewer than 2 documents of the test were scored by both prompts",)
+    result = decided(development, alone)
+    assert not result.kept
+    assert isinstance(result.agreement, Undefined)
+    assert result.why_not == ("fewer than 2 documents of the test were scored by both prompts",)
     constant = paired([3] * 40, [1, 2] * 20, [1, 2] * 20, start=500)
     assert "the same value" in decided(development, constant).why_not[0]
     assert isinstance(decided(development, drawn(2, start=500)).agreement, Estimate)

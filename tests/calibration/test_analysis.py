@@ -31,18 +31,18 @@ DATA = Path(__file__).parents[2] / ".." / "shared" / "data" / "summeval"
 
 
 def judgement(eid="d1", system="s1", value=3.0, **more):
-    given = {"aspect": "coverage", "protocol": "likert", "judge": "j", **more}
-    return Judgement(eid=eid, system=system, value=value, **given)
+    by_name = {"aspect": "coverage", "protocol": "likert", "judge": "j", **more}
+    return Judgement(eid=eid, system=system, value=value, **by_name)
 
 
 def label(eid="d1", system="s1", value=3.0, annotator="p1", **more):
-    given = {"aspect": "coverage", **more}
-    return Label(eid=eid, system=system, annotator=annotator, value=value, **given)
+    by_name = {"aspect": "coverage", **more}
+    return Label(eid=eid, system=system, annotator=annotator, value=value, **by_name)
 
 
 def pair(eid="d1", value="a", order="ab", a="s1", b="s2", **more):
-    given = {"aspect": "coverage", "protocol": "pairwise", "judge": "j", **more}
-    return Judgement(eid=eid, system_a=a, system_b=b, order=order, value=value, **given)
+    by_name = {"aspect": "coverage", "protocol": "pairwise", "judge": "j", **more}
+    return Judgement(eid=eid, system_a=a, system_b=b, order=order, value=value, **by_name)
 
 
 def unscored(**more):
@@ -71,11 +71,11 @@ def world(n_documents=40, n_systems=4, n_people=3, seed=0):
 
 
 def report(judgements, labels, settings=FAST, **more):
-    found = analysis_json(
+    result = analysis_json(
         analyse(judgements, labels, settings=settings, **more), signature={}, list_all=False
     )
-    json.dumps(found, allow_nan=False)  # No NaN anywhere: missing is null with its reason.
-    return found
+    json.dumps(result, allow_nan=False)  # No NaN anywhere: missing is null with its reason.
+    return result
 
 
 # Joining --------------------------------------------------------------------------------------
@@ -95,15 +95,15 @@ def test_unmatched_rows_are_counted_and_listed_both_ways():
 def test_twenty_unmatched_rows_are_listed_unless_all_are_asked_for(list_all, n_listed):
     rows = [judgement("d", value=3.0), *(judgement(f"r{i:02}") for i in range(25))]
     labels = [label("d"), *(label(f"l{i:02}") for i in range(26))]
-    found = analysis_json(analyse(rows, labels, settings=FAST), signature={}, list_all=list_all)
-    unmatched = found["groups"][0]["unmatched"]
+    result = analysis_json(analyse(rows, labels, settings=FAST), signature={}, list_all=list_all)
+    unmatched = result["groups"][0]["unmatched"]
     assert unmatched["judged_without_label"] == 25
     assert unmatched["labelled_without_judgement"] == 26
     judged, labelled = (
         unmatched[f"{kind}_items"]
         for kind in ("judged_without_label", "labelled_without_judgement")
     )
-    assert [one["eid"] for one in judged] == [f"r{i:02}" for i in range(n_listed)]
+    assert [item["eid"] for item in judged] == [f"r{i:02}" for i in range(n_listed)]
     assert judged[0] == {"eid": "r00", "system": "s1", "unit": "summary"}
     assert len(labelled) == n_listed + list_all
 
@@ -131,9 +131,9 @@ def test_adjudicated_labels_are_left_out_and_said():
     assert joined.annotators == ("p1",)
     assert joined.counts.adjudicated_labels == 2
     notes = report(rows, [label(value=2.0), decided, other])["groups"][0]["notes"]
-    said = "excluded: such items were chosen because judge and people disagree"
-    assert f"2 adjudicated labels {said}" in notes
-    assert not any("adjudicated" in one for one in report(rows, [label()])["groups"][0]["notes"])
+    text = "excluded: such items were chosen because judge and people disagree"
+    assert f"2 adjudicated labels {text}" in notes
+    assert not any("adjudicated" in item for item in report(rows, [label()])["groups"][0]["notes"])
     (of_others,) = join(rows, [label(), decided], annotators=["p*"])
     assert of_others.counts.adjudicated_labels == 0
 
@@ -270,20 +270,20 @@ def test_figures_are_scipys_and_keys_are_those_of_the_format():
     assert set(group["agreement"]) == {"pooled", "per_document", "system", "summary"}
     assert group["agreement"]["summary"]["kendall"] == group["agreement"]["pooled"]["kendall"]
     x = [r.value for r in rows]
-    y = np.reshape([one.value for one in labels], (-1, 3)).mean(axis=1)
+    y = np.reshape([label.value for label in labels], (-1, 3)).mean(axis=1)
     pooled = group["agreement"]["pooled"]
     assert pooled["kendall"]["value"] == pytest.approx(scipy_stats.kendalltau(x, y).statistic)
     assert pooled["spearman"]["value"] == pytest.approx(scipy_stats.spearmanr(x, y).statistic)
     assert pooled["pearson"]["value"] == pytest.approx(scipy_stats.pearsonr(x, y).statistic)
-    ratings = np.reshape([one.value for one in labels], (-1, 3))
+    ratings = np.reshape([label.value for label in labels], (-1, 3))
     leave_one_out = [
         scipy_stats.pearsonr(ratings[:, j], np.delete(ratings, j, axis=1).mean(axis=1)).statistic
         for j in range(3)
     ]
     assert group["human"]["pooled"]["pearson"]["value"] == pytest.approx(np.mean(leave_one_out))
     for figures in (pooled, group["human"]["pooled"]):
-        for one in figures.values():
-            assert one["low"] <= one["value"] <= one["high"]
+        for figure in figures.values():
+            assert figure["low"] <= figure["value"] <= figure["high"]
 
 
 def test_the_same_seed_gives_the_same_report():
@@ -294,24 +294,24 @@ def test_the_same_seed_gives_the_same_report():
 def test_calibration_lowers_the_error_of_a_lenient_judge():
     rows, labels = world()
     lenient = [r.model_copy(update={"value": min(5.0, r.value + 1.0)}) for r in rows]
-    found = report(lenient, labels)["groups"][0]["calibration"]
-    assert found["before"]["bias"]["value"] > 0.5
-    assert abs(found["after"]["bias"]["value"]) < 0.1
-    assert found["after"]["rmse"]["value"] < found["before"]["rmse"]["value"]
-    assert found["calibrator"]["curve"]["method"] == "isotonic"
+    result = report(lenient, labels)["groups"][0]["calibration"]
+    assert result["before"]["bias"]["value"] > 0.5
+    assert abs(result["after"]["bias"]["value"]) < 0.1
+    assert result["after"]["rmse"]["value"] < result["before"]["rmse"]["value"]
+    assert result["calibrator"]["curve"]["method"] == "isotonic"
 
 
 def test_ppi_rows_for_means_and_differences():
     rows, labels = world(n_documents=100)
-    few = [one for one in labels if int(one.eid[1:]) < 30]
-    found = report(rows, few)["groups"][0]["ppi"]
-    means = {one["system"]: one for one in found if one["kind"] == "mean"}
+    few = [label for label in labels if int(label.eid[1:]) < 30]
+    result = report(rows, few)["groups"][0]["ppi"]
+    means = {item["system"]: item for item in result if item["kind"] == "mean"}
     assert set(means) == {"s0", "s1", "s2", "s3"}
     assert means["s0"]["n_labelled"] == 30
     assert means["s0"]["n_unlabelled"] == 70
-    y = [one.value for one in few if one.system == "s0"]
+    y = [item.value for item in few if item.system == "s0"]
     assert means["s0"]["classical"]["value"] == pytest.approx(np.mean(y))
-    assert sum(one["kind"] == "difference" for one in found) == 6
+    assert sum(item["kind"] == "difference" for item in result) == 6
     everything = report(rows, labels)["groups"][0]["ppi"][0]
     assert "every judged item is labelled" in everything["ppi"]["why"]
     assert everything["classical"]["value"] is not None
@@ -352,11 +352,11 @@ def test_a_worthless_judge_looks_worthless():
 )  # fmt: skip
 def test_degenerate_data_get_a_clear_word(change, place, word):
     (group,) = report(*change(*world()))["groups"]
-    found = group
+    value = group
     for name in place:
-        found = found[name]
-    assert word in found["why"]
-    assert found.get("value") is None
+        value = value[name]
+    assert word in value["why"]
+    assert value.get("value") is None
 
 
 def test_protocols_are_compared_on_common_items_with_holm():
@@ -390,9 +390,9 @@ def test_judges_are_compared_over_documents_drawn_whole():
     ]
 
     def width(names):
-        told = [one.model_copy(update={"system": name}) for one in rows for name in names]
-        said = [one.model_copy(update={"system": name}) for one in labels for name in names]
-        (found,) = report(told, said)["comparisons"]
+        items = [row.model_copy(update={"system": name}) for row in rows for name in names]
+        texts = [label.model_copy(update={"system": name}) for label in labels for name in names]
+        (found,) = report(items, texts)["comparisons"]
         return found["difference"]["high"] - found["difference"]["low"]
 
     assert width("abcd") == pytest.approx(width("a"), rel=0.15)
@@ -413,13 +413,13 @@ def test_probabilities_are_assessed_and_scaled():
     sure = []
     for row in rows:
         top = int(row.value)
-        given = {str(v): 0.01 for v in range(1, 6)} | {str(top): 0.96}
-        sure.append(row.model_copy(update={"probabilities": given}))
-    found = report(sure, labels)["groups"][0]["calibration"]["distribution"]
-    assert found["n"] == len(rows)
-    assert found["before"]["sharpness"]["value"] == pytest.approx(0.96)
-    assert found["temperature"]["value"] > 1.5  # It was too sure.
-    assert found["after"]["log_loss"]["value"] < found["before"]["log_loss"]["value"]
+        by_name = {str(v): 0.01 for v in range(1, 6)} | {str(top): 0.96}
+        sure.append(row.model_copy(update={"probabilities": by_name}))
+    result = report(sure, labels)["groups"][0]["calibration"]["distribution"]
+    assert result["n"] == len(rows)
+    assert result["before"]["sharpness"]["value"] == pytest.approx(0.96)
+    assert result["temperature"]["value"] > 1.5  # It was too sure.
+    assert result["after"]["log_loss"]["value"] < result["before"]["log_loss"]["value"]
     assert (
         "no probabilities"
         in report(rows, labels)["groups"][0]["calibration"]["distribution"]["why"]
@@ -438,7 +438,7 @@ def test_families_of_systems_are_compared_where_they_are_named():
     ]
     settings = replace(FAST, families=(("ours", "s[02]"), ("theirs", "s1"), ("theirs", "s*")))
     (group,) = report(rows, labels, settings=settings)["groups"]
-    families = {one["group"]: one for one in group["fairness"]["groups"]["family"]}
+    families = {item["group"]: item for item in group["fairness"]["groups"]["family"]}
     assert {name: one["n"] for name, one in families.items()} == {"ours": 80, "theirs": 80}
     assert families["ours"]["error_gap"]["low"] > 0
     assert families["ours"]["flagged"]
@@ -500,10 +500,10 @@ def test_baseline_scores_by_hand():
     cluster = Cluster(
         eid="d", articles=(Article(aid="1", content="The cat sat. " + "x " * 200 + "dog"),)
     )
-    found = baseline_scores([Summary(eid="d", system="s", text="A cat, a dog!")], [cluster])
-    assert found["longest"]["d", "s"] == 4.0
-    assert found["shortest"]["d", "s"] == -4.0
-    assert found["lead_overlap"]["d", "s"] == 0.25  # Of a, cat, a, dog only cat is in the lead.
+    result = baseline_scores([Summary(eid="d", system="s", text="A cat, a dog!")], [cluster])
+    assert result["longest"]["d", "s"] == 4.0
+    assert result["shortest"]["d", "s"] == -4.0
+    assert result["lead_overlap"]["d", "s"] == 0.25  # Of a, cat, a, dog only cat is in the lead.
 
 
 def test_document_groups_take_the_majority_of_articles():
@@ -513,23 +513,23 @@ def test_document_groups_take_the_majority_of_articles():
         )
         return Cluster(eid=eid, articles=articles)
 
-    found = document_groups(
+    result = document_groups(
         [cluster("x", "l", "l", "r"), cluster("y", "l", "r"), cluster("z", "r")]
     )
-    assert found == {"side": {"x": "l", "z": "r"}}
+    assert result == {"side": {"x": "l", "z": "r"}}
     assert document_groups([cluster("x", "l")]) == {}
 
 
 def test_baselines_of_an_empty_summary_and_a_lead_of_100_words():
     lead = " ".join(f"w{i}" for i in range(101))
     cluster = Cluster(eid="d", articles=(Article(aid="1", content=lead),))
-    found = baseline_scores(
+    result = baseline_scores(
         [Summary(eid="d", system="s", text="w99 w100"), Summary(eid="d", system="t", text=""),
          Summary(eid="elsewhere", system="s", text="w1")],
         [cluster],
     )  # fmt: skip
-    assert found["lead_overlap"] == {("d", "s"): 0.5, ("d", "t"): 0.0}
-    assert found["longest"]["d", "t"] == 0.0
+    assert result["lead_overlap"] == {("d", "s"): 0.5, ("d", "t"): 0.0}
+    assert result["longest"]["d", "t"] == 0.0
     assert "lead_overlap" not in baseline_scores([Summary(eid="d", system="s", text="a")])
 
 
@@ -540,10 +540,10 @@ def test_outlets_group_documents_too():
         )
         return Cluster(eid=eid, articles=articles)
 
-    found = document_groups([cluster("x", "a.org", "a.org", "b.org"), cluster("y", "b.org", "")])
-    assert found == {}  # y has no majority: one of two articles
-    found = document_groups([cluster("x", "a.org", "a.org", "b.org"), cluster("y", "b.org")])
-    assert found == {"outlet": {"x": "a.org", "y": "b.org"}}
+    result = document_groups([cluster("x", "a.org", "a.org", "b.org"), cluster("y", "b.org", "")])
+    assert result == {}  # y has no majority: one of two articles
+    result = document_groups([cluster("x", "a.org", "a.org", "b.org"), cluster("y", "b.org")])
+    assert result == {"outlet": {"x": "a.org", "y": "b.org"}}
 
 
 # Audits and applying --------------------------------------------------------------------------

@@ -36,8 +36,8 @@ def rated(rng: np.random.Generator, quality: np.ndarray, noise: float) -> np.nda
 
 
 def camps_of(ratings: np.ndarray, judged: np.ndarray | None = None):
-    one = joined(ratings, ratings[:, 0] if judged is None else judged)
-    return annotator_camps(one, resampling=FEW, rng=np.random.default_rng(0))
+    first = joined(ratings, ratings[:, 0] if judged is None else judged)
+    return annotator_camps(first, resampling=FEW, rng=np.random.default_rng(0))
 
 
 def test_two_camps_are_found_with_the_judges_agreement_with_each():
@@ -46,22 +46,22 @@ def test_two_camps_are_found_with_the_judges_agreement_with_each():
     ratings = np.column_stack(
         [rated(rng, one, 0.7) for _ in range(3)] + [rated(rng, other, 0.7) for _ in range(2)]
     )[:, [0, 3, 1, 4, 2]]
-    found = camps_of(ratings, judged=rated(rng, one, 0.5))
-    assert found.found
-    assert [camp.annotators for camp in found.camps] == [("p0", "p2", "p4"), ("p1", "p3")]
+    camps = camps_of(ratings, judged=rated(rng, one, 0.5))
+    assert camps.found
+    assert [camp.annotators for camp in camps.camps] == [("p0", "p2", "p4"), ("p1", "p3")]
     # independently: numpy's correlations of pairs, scipy's Spearman of the means
     r = np.corrcoef(ratings.T)
     within = [
         np.mean([r[a, b] for a, b in itertools.combinations(side, 2)])
         for side in ((0, 2, 4), (1, 3))
     ]
-    assert [camp.within for camp in found.camps] == pytest.approx(within)
+    assert [camp.within for camp in camps.camps] == pytest.approx(within)
     across = np.mean([r[a, b] for a in (0, 2, 4) for b in (1, 3)])
-    assert found.between == pytest.approx(across)
-    assert found.gap == pytest.approx(min(within) - across)
+    assert camps.between == pytest.approx(across)
+    assert camps.gap == pytest.approx(min(within) - across)
     means = ratings[:, [0, 2, 4]].mean(axis=1), ratings[:, [1, 3]].mean(axis=1)
-    assert found.items == pytest.approx(stats.spearmanr(*means)[0])
-    judge = [camp.judge["pooled"]["spearman"].value for camp in found.camps]
+    assert camps.items == pytest.approx(stats.spearmanr(*means)[0])
+    judge = [camp.judge["pooled"]["spearman"].value for camp in camps.camps]
     assert judge[0] > 0.6
     assert judge[1] < 0.3
 
@@ -82,9 +82,9 @@ def test_annotators_who_measure_one_thing_are_no_camps(kind):
     if kind == "repeated":
         ratings = np.repeat(ratings[::4], 4, axis=0)  # items of a document are alike
     judged = np.where(np.isnan(ratings[:, 0]), 3.0, ratings[:, 0])
-    found = camps_of(ratings, judged)
-    assert not found.found, found
-    assert isinstance(found.camps[0].judge, Undefined)
+    camps = camps_of(ratings, judged)
+    assert not camps.found, camps
+    assert isinstance(camps.camps[0].judge, Undefined)
 
 
 def test_camps_are_claimed_of_exchangeable_annotators_as_seldom_as_promised():
@@ -104,9 +104,9 @@ def test_too_little_to_look_for_camps(n_annotators, why):
     ratings = rng.integers(1, 6, size=(40, n_annotators)).astype(float)
     ratings[:20, 0] = np.nan
     ratings[15:, 1] = np.nan
-    found = camps_of(ratings, np.nanmean(ratings, axis=1))
-    assert isinstance(found, Undefined)
-    assert why in found.why
+    camps = camps_of(ratings, np.nanmean(ratings, axis=1))
+    assert isinstance(camps, Undefined)
+    assert why in camps.why
 
 
 def test_severity_is_that_of_the_additive_model():
@@ -131,13 +131,13 @@ def test_severity_taken_off_makes_systems_equal_that_are():
     system = np.arange(80) % 2
     for column in (0, 1):  # both label the first 20 documents, then each its own system
         ratings[(np.arange(80) >= 40) & (system == column), column] = np.nan
-    one = joined(ratings, quality, n_systems=2)
-    found = annotator_report(one, resampling=FEW, seed=0)
-    assert [round(each.severity, 6) for each in found.annotators] == [-1.0, 1.0]
-    for each in found.systems:
+    first = joined(ratings, quality, n_systems=2)
+    result = annotator_report(first, resampling=FEW, seed=0)
+    assert [round(annotator.severity, 6) for annotator in result.annotators] == [-1.0, 1.0]
+    for each in result.systems:
         values = [q for q, s in zip(quality, system, strict=True) if f"s{s}" == each.system]
         assert each.adjusted == pytest.approx(np.mean(values))
-    gap = found.systems[0].mean - found.systems[1].mean
+    gap = result.systems[0].mean - result.systems[1].mean
     assert abs(gap) > 0.8
 
 
@@ -147,9 +147,9 @@ def test_one_annotator_who_pulls_the_result_is_named():
     columns = [rated(rng, quality, 0.5) for _ in range(3)]
     ratings = np.column_stack([*columns, rng.choice([1.0, 5.0], size=120)])
     judged = rated(rng, quality, 0.5)
-    found = annotator_report(joined(ratings, judged), resampling=FEW, seed=0)
-    assert found.puller == "p3"
-    by_name = {one.annotator: one for one in found.annotators}
+    result = annotator_report(joined(ratings, judged), resampling=FEW, seed=0)
+    assert result.puller == "p3"
+    by_name = {annotator.annotator: annotator for annotator in result.annotators}
     without = stats.spearmanr(judged, ratings[:, :3].mean(axis=1))[0]
     everything = stats.spearmanr(judged, ratings.mean(axis=1))[0]
     assert by_name["p3"].without == pytest.approx(without)
@@ -163,14 +163,14 @@ def test_confusion_and_base_rate_by_hand():
         Judgement(eid=f"e{i}", system="x", aspect="coverage", protocol="binary", judge="j", value=v)
         for i, v in enumerate((1, 1, 0, 0, 1))
     ]
-    said = ((1, 1), (0, 0), (0, 1), (0, 0), (1, 0))  # means 1, 0, .5 (rounds up), 0, .5
+    text = ((1, 1), (0, 0), (0, 1), (0, 0), (1, 0))  # means 1, 0, .5 (rounds up), 0, .5
     labels = [
         Label(eid=f"e{i}", system="x", aspect="coverage", annotator=f"p{j}", value=value)
-        for i, values in enumerate(said)
+        for i, values in enumerate(text)
         for j, value in enumerate(values)
     ]
     (one,) = join(rows, labels)
-    found = annotator_report(one, resampling=FEW, seed=0).confusion
-    assert found.levels == (0.0, 1.0)
-    assert found.counts == ((1, 1), (1, 2))
-    assert found.base_rate == (0.6, 0.4)
+    result = annotator_report(one, resampling=FEW, seed=0).confusion
+    assert result.levels == (0.0, 1.0)
+    assert result.counts == ((1, 1), (1, 2))
+    assert result.base_rate == (0.6, 0.4)

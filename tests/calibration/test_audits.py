@@ -48,8 +48,8 @@ def test_a_side_is_preferred_that_wins_in_both_orders(
     orders = ("ba", "ab") if turned else ("ab", "ba")
     rows = [
         pair(sides[said], order, a=a, b=b, repeat=n)
-        for order, some in zip(orders, (when_original_first, when_extended_first), strict=True)
-        for n, said in enumerate(some)
+        for order, items in zip(orders, (when_original_first, when_extended_first), strict=True)
+        for n, said in enumerate(items)
     ]
     assert verbosity(rows) == shares
 
@@ -122,7 +122,7 @@ def test_a_pair_with_a_side_of_unknown_quality_is_neither_close_nor_far(known):
 
 
 def test_the_stated_level_is_that_of_the_intervals():
-    rows = [one for d in range(8) for one in (pair("a", "ab", eid=f"d{d}", b="t"),
+    rows = [item for d in range(8) for item in (pair("a", "ab", eid=f"d{d}", b="t"),
                                               pair("a", "ba", eid=f"d{d}", b="t"))]  # fmt: skip
     (usual,) = audit_position(rows)
     (lower,) = audit_position(rows, level=0.8)

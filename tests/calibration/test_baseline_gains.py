@@ -41,32 +41,32 @@ def test_agreement_and_balanced_accuracy_by_hand():
     Agreement 60/80; the constant yes 60/80; balanced accuracy (5/6 + 1/2) / 2 against 1/2.
     """
     labels, judged = [1] * 60 + [0] * 20, [1] * 50 + [0] * 10 + [1] * 10 + [0] * 10
-    found = constant(study(labels, judged, protocol="binary"))
-    assert (found.answer, found.n_answers) == (1.0, 2)
-    assert found.agreement.value == pytest.approx(6 / 8)
-    assert found.constant_agreement.value == pytest.approx(6 / 8)
-    assert found.added.value == pytest.approx(0.0)
-    assert found.balanced_accuracy.value == pytest.approx((5 / 6 + 1 / 2) / 2)
-    assert found.added_balanced.value == pytest.approx((5 / 6 + 1 / 2) / 2 - 1 / 2)
+    result = constant(study(labels, judged, protocol="binary"))
+    assert (result.answer, result.n_answers) == (1.0, 2)
+    assert result.agreement.value == pytest.approx(6 / 8)
+    assert result.constant_agreement.value == pytest.approx(6 / 8)
+    assert result.added.value == pytest.approx(0.0)
+    assert result.balanced_accuracy.value == pytest.approx((5 / 6 + 1 / 2) / 2)
+    assert result.added_balanced.value == pytest.approx((5 / 6 + 1 / 2) / 2 - 1 / 2)
 
 
 def test_rare_answers_do_not_count_in_balanced_accuracy():
     """Twelve 5s of which 9 are met, ten 4s of which 4 are, and nine 1s that are all met."""
     labels = [5] * 12 + [4] * 10 + [1] * 9
     judged = [5] * 9 + [4] * 3 + [4] * 4 + [5] * 6 + [1] * 9
-    found = constant(study(labels, judged))
-    assert found.n_answers == 2
-    assert found.balanced_accuracy.value == pytest.approx((9 / 12 + 4 / 10) / 2)
-    assert found.agreement.value == pytest.approx(22 / 31)
+    result = constant(study(labels, judged))
+    assert result.n_answers == 2
+    assert result.balanced_accuracy.value == pytest.approx((9 / 12 + 4 / 10) / 2)
+    assert result.agreement.value == pytest.approx(22 / 31)
 
 
 def test_a_judge_that_always_says_the_most_frequent_answer_adds_nothing():
     rng = np.random.default_rng(0)
     labels = np.where(rng.random(60) < 0.9, 5, rng.integers(1, 5, 60))
-    found = constant(study(labels, np.full(60, 5)))
-    assert found.agreement.value == found.constant_agreement.value > 0.8
-    assert (found.added.low, found.added.high) == (0.0, 0.0)
-    assert found.balanced_accuracy.value == pytest.approx(1 / found.n_answers)
+    result = constant(study(labels, np.full(60, 5)))
+    assert result.agreement.value == result.constant_agreement.value > 0.8
+    assert (result.added.low, result.added.high) == (0.0, 0.0)
+    assert result.balanced_accuracy.value == pytest.approx(1 / result.n_answers)
 
 
 def test_every_annotators_label_counts_by_itself():
@@ -80,8 +80,8 @@ def test_every_annotators_label_counts_by_itself():
 def test_a_score_counts_as_the_nearest_answer():
     labels = [1, 0, 1, 0, 1, 0, 1, 1, 0, 0]
     judged = [0.9, 0.2, 0.6, 0.4, 0.8, 0.1, 0.2, 0.7, 0.3, 0.9]
-    found = constant(study(labels, judged, protocol="binary"))
-    assert found.agreement.value == pytest.approx(0.8)
+    result = constant(study(labels, judged, protocol="binary"))
+    assert result.agreement.value == pytest.approx(0.8)
 
 
 def test_scales_that_differ_and_labels_that_are_all_equal_have_no_constant_answer():
@@ -101,11 +101,11 @@ def test_the_gain_is_the_difference_of_spearmans():
     }
     rng = np.random.default_rng(0)
     agreement = baseline_agreement(joined, scores, resampling=FEW, rng=rng)
-    found = baseline_gain(joined, agreement, scores, resampling=FEW, rng=rng)
-    assert found.best == "longest"
-    rho = [spearmanr(one, quality).statistic for one in (judged, length)]
-    assert found.gain.value == pytest.approx(rho[0] - rho[1], abs=1e-12)
-    assert found.gain.low < found.gain.value < found.gain.high
+    result = baseline_gain(joined, agreement, scores, resampling=FEW, rng=rng)
+    assert result.best == "longest"
+    rho = [spearmanr(item, quality).statistic for item in (judged, length)]
+    assert result.gain.value == pytest.approx(rho[0] - rho[1], abs=1e-12)
+    assert result.gain.low < result.gain.value < result.gain.high
 
 
 def test_the_gain_is_over_items_that_the_baseline_scores():
@@ -115,9 +115,9 @@ def test_the_gain_is_over_items_that_the_baseline_scores():
     joined = study(quality, judged)
     scores = {"support": {(f"d{n}", "s"): float(quality[n]) for n in range(40)}}
     agreement = baseline_agreement(joined, scores, resampling=FEW, rng=rng)
-    found = baseline_gain(joined, agreement, scores, resampling=FEW, rng=rng)
-    assert found.gain.n == 40
-    assert found.gain.value == pytest.approx(
+    result = baseline_gain(joined, agreement, scores, resampling=FEW, rng=rng)
+    assert result.gain.n == 40
+    assert result.gain.value == pytest.approx(
         spearmanr(judged[:40], quality[:40]).statistic - 1.0, abs=1e-12
     )
 
@@ -129,9 +129,9 @@ def test_words_shared_with_sources_and_reference_by_hand():
     article = {"aid": "a", "content": "The mayor resigned on the third day. " + "filler " * 120}
     cluster = Cluster.model_validate({"eid": "e", "articles": [article]})
     summary = Summary(eid="e", system="s", text="The mayor resigned on Monday")
-    found = baseline_scores([summary], [cluster])
-    assert found["source_overlap"]["e", "s"] == pytest.approx(4 / 5)
-    assert "reference_overlap" not in found
+    result = baseline_scores([summary], [cluster])
+    assert result["source_overlap"]["e", "s"] == pytest.approx(4 / 5)
+    assert "reference_overlap" not in result
     questions = [
         {
             "question": "What happened?",
@@ -141,13 +141,13 @@ def test_words_shared_with_sources_and_reference_by_hand():
             ],
         }
     ]
-    told = {"eid": "e", "articles": [article], "question_answers": questions}
-    for one in (Reference.model_validate(told), Cluster.model_validate(told)):
-        assert baseline_scores([summary], [one])["reference_overlap"]["e", "s"] == 0.5
+    by_name = {"eid": "e", "articles": [article], "question_answers": questions}
+    for item in (Reference.model_validate(by_name), Cluster.model_validate(by_name)):
+        assert baseline_scores([summary], [item])["reference_overlap"]["e", "s"] == 0.5
 
 
 def test_words_beyond_the_lead_count_for_the_sources_alone():
     article = {"aid": "a", "content": "filler " * 120 + "mayor"}
     cluster = Cluster.model_validate({"eid": "e", "articles": [article]})
-    found = baseline_scores([Summary(eid="e", system="s", text="mayor")], [cluster])
-    assert (found["lead_overlap"]["e", "s"], found["source_overlap"]["e", "s"]) == (0.0, 1.0)
+    result = baseline_scores([Summary(eid="e", system="s", text="mayor")], [cluster])
+    assert (result["lead_overlap"]["e", "s"], result["source_overlap"]["e", "s"]) == (0.0, 1.0)

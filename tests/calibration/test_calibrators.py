@@ -111,8 +111,8 @@ def test_ordinal_bins_of_many_levels_hold_a_twentieth_of_the_items(n_levels, n_b
 def test_a_twentieth_of_the_scores_range_may_lie_beyond_the_labels(low, high, covered):
     """Labelled from 10 to 20; a range of 11 leaves 0.55 to either side."""
     x = np.linspace(10.0, 20.0, 40)
-    found = fit_calibrator("linear", x, x, score_range=(low, high))
-    assert isinstance(found, Calibrator) == covered
+    result = fit_calibrator("linear", x, x, score_range=(low, high))
+    assert isinstance(result, Calibrator) == covered
 
 
 def test_on_20_levels_every_one_must_be_labelled():
@@ -206,11 +206,11 @@ def test_no_curve_sees_the_document_it_is_applied_to():
     x = np.repeat(rng.permutation(40).astype(float), 5)
     y = np.repeat(rng.integers(0, 2, 40).astype(float), 5)
     documents = np.repeat(np.arange(40), 5).tolist()
-    found = cross_fit("ordinal", x, y, documents=documents, rng=rng)
-    assert isinstance(found, CrossFitted)
+    result = cross_fit("ordinal", x, y, documents=documents, rng=rng)
+    assert isinstance(result, CrossFitted)
     insider = fitted("ordinal", x, y)(x)
-    assert np.mean((found.calibrated - y) ** 2) > 0.2
-    assert np.mean((insider - y) ** 2) < np.mean((found.calibrated - y) ** 2)
+    assert np.mean((result.calibrated - y) ** 2) > 0.2
+    assert np.mean((insider - y) ** 2) < np.mean((result.calibrated - y) ** 2)
 
 
 def test_cross_fitting_refuses_few_labels_and_one_document():
@@ -218,6 +218,6 @@ def test_cross_fitting_refuses_few_labels_and_one_document():
     rng = np.random.default_rng(0)
     assert isinstance(cross_fit("linear", x, y, documents=list(range(20)), rng=rng), Undefined)
     x, y = data(50)
-    one = cross_fit("linear", x, y, documents=["d"] * 50, rng=rng)
-    assert isinstance(one, Undefined)
-    assert "2 documents" in one.why
+    first = cross_fit("linear", x, y, documents=["d"] * 50, rng=rng)
+    assert isinstance(first, Undefined)
+    assert "2 documents" in first.why

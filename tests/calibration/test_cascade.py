@@ -112,23 +112,23 @@ def fitted(cheap, costly, labels, documents, *, tolerance=0.0, **more):
 def test_thresholds_stand_where_the_cheap_scorer_begins_to_err():
     """10 of 21 scores are right; quantiles in steps of 5 % are the scores themselves."""
     cheap, labels, documents = turned_middle()
-    found = fitted(cheap, labels, labels, documents, agreement_tolerance=0.0)
-    assert found.thresholds == Thresholds(low=3.0, high=15.0)
-    assert found.saved.value == pytest.approx(10 / 21)
-    assert (found.error_added.value, found.error_added.p_value) == (0.0, 1.0)
-    assert found.agreement_lost.value == 0.0
-    assert found.agreement["cascade"] == 1.0
-    assert found.n == 84
+    result = fitted(cheap, labels, labels, documents, agreement_tolerance=0.0)
+    assert result.thresholds == Thresholds(low=3.0, high=15.0)
+    assert result.saved.value == pytest.approx(10 / 21)
+    assert (result.error_added.value, result.error_added.p_value) == (0.0, 1.0)
+    assert result.agreement_lost.value == 0.0
+    assert result.agreement["cascade"] == 1.0
+    assert result.n == 84
 
 
 def test_a_scorer_that_is_right_at_one_end_is_taken_there_alone():
     """Scores from 15 are right, those below turned round (14 - score); then the other way."""
     cheap, _, documents = turned_middle()
     top = np.where(cheap >= 15, cheap, 14.0 - cheap)
-    found = fitted(cheap, top, top, documents)
-    assert found.thresholds == Thresholds(low=-1.0, high=15.0)
-    found = fitted(20.0 - cheap, 20.0 - top, 20.0 - top, documents)
-    assert found.thresholds == Thresholds(low=5.0, high=21.0)
+    result = fitted(cheap, top, top, documents)
+    assert result.thresholds == Thresholds(low=-1.0, high=15.0)
+    result = fitted(20.0 - cheap, 20.0 - top, 20.0 - top, documents)
+    assert result.thresholds == Thresholds(low=5.0, high=21.0)
 
 
 @pytest.mark.parametrize(
@@ -137,8 +137,8 @@ def test_a_scorer_that_is_right_at_one_end_is_taken_there_alone():
 def test_the_mean_error_may_grow_by_the_tolerance_and_no_more(tolerance, high):
     """Scores 14 and 13 err by 10 and 8, each in one of 21 items: 0.476 and 0.381 of the mean."""
     cheap, labels, documents = turned_middle()
-    found = fitted(cheap, labels, labels, documents, tolerance=tolerance, agreement_tolerance=2.0)
-    assert found.thresholds == Thresholds(low=3.0, high=high)
+    result = fitted(cheap, labels, labels, documents, tolerance=tolerance, agreement_tolerance=2.0)
+    assert result.thresholds == Thresholds(low=3.0, high=high)
 
 
 def test_agreement_may_fall_by_5_hundredths_unless_said_otherwise():
@@ -149,8 +149,8 @@ def test_agreement_may_fall_by_5_hundredths_unless_said_otherwise():
     documents = np.repeat(np.arange(4), 21).tolist()
 
     def fall(**more):
-        found = fitted(cheap, labels, labels, documents, tolerance=100.0, **more).thresholds
-        return 1.0 - kendalltau(np.where(found.unsure(cheap), labels, cheap), labels).statistic
+        result = fitted(cheap, labels, labels, documents, tolerance=100.0, **more).thresholds
+        return 1.0 - kendalltau(np.where(result.unsure(cheap), labels, cheap), labels).statistic
 
     assert fall() == pytest.approx(5 * 2 / 210)
     assert 0.05 < fall(agreement_tolerance=0.06) <= 0.06
@@ -159,17 +159,17 @@ def test_agreement_may_fall_by_5_hundredths_unless_said_otherwise():
 
 def test_a_costly_judge_that_says_one_thing_has_no_agreement_to_lose():
     _, labels, documents = turned_middle()
-    found = fitted(labels, np.full(84, 9.0), labels, documents)
-    assert found.saved.value == 1.0
-    assert isinstance(found.agreement["costly"], Undefined)
-    assert isinstance(found.agreement_lost, Undefined)
+    result = fitted(labels, np.full(84, 9.0), labels, documents)
+    assert result.saved.value == 1.0
+    assert isinstance(result.agreement["costly"], Undefined)
+    assert isinstance(result.agreement_lost, Undefined)
 
 
 def test_a_cheap_scorer_that_says_one_thing_is_never_taken():
     """Whatever error may be added: without the costly judge no order would be left."""
     _, labels, documents = turned_middle()
-    found = fitted(np.full(84, 9.0), labels, labels, documents, tolerance=100.0)
-    assert found.saved.value == 0.0
+    result = fitted(np.full(84, 9.0), labels, labels, documents, tolerance=100.0)
+    assert result.saved.value == 0.0
 
 
 @pytest.mark.parametrize(
@@ -177,8 +177,8 @@ def test_a_cheap_scorer_that_says_one_thing_is_never_taken():
 )
 def test_30_items_of_2_documents_are_the_fewest(n, n_documents, enough):
     labels = np.arange(float(n))
-    found = fitted(labels, labels, labels, [i % n_documents for i in range(n)])
-    assert isinstance(found, Undefined) != enough
+    result = fitted(labels, labels, labels, [i % n_documents for i in range(n)])
+    assert isinstance(result, Undefined) != enough
 
 
 def test_the_agreement_lost_is_the_costly_judges_less_the_cascades():
@@ -189,17 +189,17 @@ def test_the_agreement_lost_is_the_costly_judges_less_the_cascades():
     noise = np.repeat(rng.normal(size=60), 4)
     costly = labels + 0.2 * rng.normal(size=240)
     cheap = np.maximum(labels + 0.8 * noise, -1.0)
-    found = fitted(
+    result = fitted(
         cheap, costly, labels, documents.tolist(), tolerance=9.0, agreement_tolerance=2.0
     )
-    assert found.saved.value == 1.0
-    lost = found.agreement_lost
+    assert result.saved.value == 1.0
+    lost = result.agreement_lost
 
     def tau(values, keep):
         return kendalltau(values[keep], labels[keep]).statistic
 
     every = np.ones(240, dtype=bool)
-    assert found.agreement["costly"] == pytest.approx(tau(costly, every))
+    assert result.agreement["costly"] == pytest.approx(tau(costly, every))
     assert lost.value == pytest.approx(tau(costly, every) - tau(cheap, every))
     left = np.array([
         tau(costly, documents != d) - tau(cheap, documents != d) for d in range(60)
@@ -248,9 +248,9 @@ class Fixed:
 async def test_the_language_model_is_asked_only_in_between(local, n_asked):
     costly = Fixed(Reply(text="Verdict: 4"), "llm")
     judge = CascadeJudge(first=Fixed(local, "local"), judge=costly, low=2.0, high=4.0)
-    got = await judge.ask(TASK)
+    result = await judge.ask(TASK)
     assert costly.asked == n_asked
-    row = got if isinstance(got, Judgement) else judge.read(TASK, got)
+    row = result if isinstance(result, Judgement) else judge.read(TASK, result)
     assert row.judge == "cascade(local>llm)"
     assert row.model_extra["routed"] == ("judge" if n_asked else "local")
     assert "cascade:2-4" in row.signature

@@ -23,8 +23,8 @@ def label(n: int, value: float, annotator: str = "p") -> Label:
 
 def causes(rows, labels, words=None):
     (joined,) = join(rows, labels)
-    found = causes_of(joined, rows, words=words or {})
-    return {key[0]: some for key, some in found.items()}
+    result = causes_of(joined, rows, words=words or {})
+    return {key[0]: items for key, items in result.items()}
 
 
 def test_each_rule_is_told_from_the_records():
@@ -40,8 +40,8 @@ def test_each_rule_is_told_from_the_records():
         judged(6, 2.5, scored_by="embedding"),
     ]
     labels = [*(label(n, 3) for n in range(7)), label(0, 1, "q"), label(5, 4, "q")]
-    found = causes(rows, labels)
-    assert found == {
+    result = causes(rows, labels)
+    assert result == {
         "d0": ("people_differ",),  # 3 and 1 on 1 to 5
         "d1": ("no_reason",),
         "d2": ("partly_unscored",),
@@ -55,8 +55,8 @@ def test_each_rule_is_told_from_the_records():
 def test_thirds_of_lengths_are_long_and_short():
     rows = [judged(n, 1 + n % 5, raw="x" * 50) for n in range(6)]
     words = {(f"d{n}", "s"): 100 * n for n in range(6)}
-    found = causes(rows, [label(n, 3) for n in range(6)], words)
-    assert [found[f"d{n}"] for n in range(6)] == [
+    result = causes(rows, [label(n, 3) for n in range(6)], words)
+    assert [result[f"d{n}"] for n in range(6)] == [
         ("short",), ("short",), (), (), ("long",), ("long",),
     ]  # fmt: skip
 
@@ -74,6 +74,6 @@ def test_a_pair_that_follows_the_place_is_one_of_position():
 
 
 def test_causes_are_counted_beside_all_items():
-    found = {(f"d{n}", "s", "", "summary"): ("long",) if n < 4 else () for n in range(10)}
-    (one,) = count_causes(found, list(found)[:3])
+    by_name = {(f"d{n}", "s", "", "summary"): ("long",) if n < 4 else () for n in range(10)}
+    (one,) = count_causes(by_name, list(by_name)[:3])
     assert (one.cause, one.n_listed, one.listed, one.n_all, one.all) == ("long", 3, 3, 4, 10)

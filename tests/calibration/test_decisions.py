@@ -32,11 +32,15 @@ def tau(value, low, high, n=8):
 
 def answers(systems, items=WHY, *, over=WHY, test=WHY, n_documents=40, **more):
     levels = {"system": {"kendall": systems}, "summary": {"kendall": items}}
-    found = decide(
+    result = decide(
         levels, over_baselines=over, replaceability=test, n_documents=n_documents, **more
     )
-    assert [one.question for one in found] == ["rank_systems", "score_items", "replace_annotator"]
-    return found
+    assert [item.question for item in result] == [
+        "rank_systems",
+        "score_items",
+        "replace_annotator",
+    ]
+    return result
 
 
 def annotator_test(*p_values):
@@ -53,7 +57,7 @@ def annotator_test(*p_values):
         )
         for place, p in enumerate(p_values)
     )
-    rate = sum(one.beaten for one in compared) / len(compared)
+    rate = sum(item.beaten for item in compared) / len(compared)
     return AlternativeAnnotatorTest(
         winning_rate=rate,
         advantage_probability=0.8,
@@ -239,14 +243,14 @@ def test_one_label_for_all_items_tells_no_judge_from_another():
     ],
 )
 def test_who_gave_all_items_one_value(protocol, judged, human, who):
-    found = constant_side(np.array(judged), np.array(human), protocol)
-    assert found == (who and Constant(who=who, n=len(judged)))
+    result = constant_side(np.array(judged), np.array(human), protocol)
+    assert result == (who and Constant(who=who, n=len(judged)))
 
 
 def test_two_camps_leave_every_question_open():
-    found = answers(tau(0.9, 0.8, 0.95), tau(0.9, 0.8, 0.95), in_camps=True)
-    assert {one.answer for one in found} == {"cannot tell"}
-    assert all("--annotators" in one.needed for one in found)
+    result = answers(tau(0.9, 0.8, 0.95), tau(0.9, 0.8, 0.95), in_camps=True)
+    assert {item.answer for item in result} == {"cannot tell"}
+    assert all("--annotators" in item.needed for item in result)
 
 
 def test_documents_needed_follow_the_square_root_law():

@@ -10,8 +10,8 @@ from fairjudge.domain import Judgement, Label
 
 
 def judged(eid, value, raw=None, **more):
-    given = {"eid": eid, "system": "s", "aspect": "coverage", "protocol": "likert", "judge": "j"}
-    return Judgement(**given | {"value": value, "raw": raw} | more)
+    by_name = {"eid": eid, "system": "s", "aspect": "coverage", "protocol": "likert", "judge": "j"}
+    return Judgement(**by_name | {"value": value, "raw": raw} | more)
 
 
 def label(eid, value, annotator="a", **more):
@@ -20,24 +20,27 @@ def label(eid, value, annotator="a", **more):
     )
 
 
-def test_the_widest_gap_stands_first_with_what_both_said():
+def test_the_widest_gap_comes_first_with_what_both_said():
     rows = [judged("d1", 5, "All there."), judged("d2", 2, "Half."), judged("d3", 3)]
     people = [label("d1", 1, note="Nothing of it."), label("d2", 3), label("d3", 3)]
     (joined,) = join(rows, people)
-    found = largest_disagreements(joined, rows, people)
-    assert [(one.eid, one.gap) for one in found] == [("d1", 4.0), ("d2", -1.0)]
-    first = found[0]
+    result = largest_disagreements(joined, rows, people)
+    assert [(item.eid, item.gap) for item in result] == [("d1", 4.0), ("d2", -1.0)]
+    first = result[0]
     assert first.judge_reasons == ("All there.",)
     assert first.people_reasons == {"a": "Nothing of it."}
     assert first.labels == {"a": 1.0}
     assert len(largest_disagreements(joined, rows, people, limit=1)) == 1
 
 
-def test_of_equal_gaps_those_on_which_people_are_at_one_stand_first():
+def test_of_equal_gaps_those_on_which_people_are_at_one_come_first():
     rows = [judged("d1", 5), judged("d2", 5)]
     people = [label("d1", 1), label("d1", 5, "b"), label("d2", 3), label("d2", 3, "b")]
     (joined,) = join(rows, people)
-    assert [one.eid for one in largest_disagreements(joined, rows, people)] == ["d2", "d1"]
+    assert [disagreement.eid for disagreement in largest_disagreements(joined, rows, people)] == [
+        "d2",
+        "d1",
+    ]
 
 
 def test_of_pairs_both_orders_replies_are_kept():
@@ -65,10 +68,10 @@ def test_the_twenty_widest_are_told_unless_more_are_asked_for():
     rows = [judged(f"d{i:02}", 5) for i in range(25)]
     people = [label(f"d{i:02}", 1 + i % 2) for i in range(25)]
     (joined,) = join(rows, people)
-    found = largest_disagreements(joined, rows, people)
-    assert len(found) == 20
-    assert [one.gap for one in found] == [4.0] * 13 + [3.0] * 7
-    assert [one.eid for one in found[:3]] == ["d00", "d02", "d04"]
+    result = largest_disagreements(joined, rows, people)
+    assert len(result) == 20
+    assert [item.gap for item in result] == [4.0] * 13 + [3.0] * 7
+    assert [item.eid for item in result[:3]] == ["d00", "d02", "d04"]
     assert len(largest_disagreements(joined, rows, people, limit=25)) == 25
 
 
@@ -96,7 +99,9 @@ def test_reasons_of_other_judges_and_aspects_are_not_its_own():
     rows = [judged("d1", 5, "Mine."), judged("d1", 4, "Other's.", judge="other"),
             judged("d1", 4, "Other's.", aspect="fluency")]  # fmt: skip
     people = [label("d1", 1, note="Mine."), label("d1", 2, note="Other's.", aspect="fluency")]
-    (joined,) = [one for one in join(rows, people) if (one.judge, one.aspect) == ("j", "coverage")]
+    (joined,) = [
+        item for item in join(rows, people) if (item.judge, item.aspect) == ("j", "coverage")
+    ]
     (one,) = largest_disagreements(joined, rows, people)
     assert one.judge_reasons == ("Mine.",)
     assert one.people_reasons == {"a": "Mine."}
@@ -107,8 +112,8 @@ def test_values_of_the_judge_are_told_on_the_labels_scale():
     rows = [judged("d1", 1, protocol="binary"), judged("d2", 0, protocol="binary")]
     people = [label("d1", 3), label("d2", 1), label("d2", 2, "b")]
     (joined,) = join(rows, people)
-    found = largest_disagreements(joined, rows, people)
-    assert [(one.eid, one.judged, one.people, one.gap) for one in found] == [
+    result = largest_disagreements(joined, rows, people)
+    assert [(item.eid, item.judged, item.people, item.gap) for item in result] == [
         ("d1", pytest.approx(5.0), 3.0, pytest.approx(2.0)),
         ("d2", pytest.approx(1.0), 1.5, pytest.approx(-0.5)),
     ]

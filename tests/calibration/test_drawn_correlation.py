@@ -14,11 +14,11 @@ N, R = 600, 0.5
 
 def test_with_every_item_labelled_it_is_pearsons():
     documents, judged, people = world(np.random.default_rng(0), R)
-    found = estimate(documents, judged, people, np.ones(N, dtype=bool))
-    assert isinstance(found, Estimate)
-    assert found.value == pytest.approx(np.corrcoef(judged, people)[0, 1])
+    result = estimate(documents, judged, people, np.ones(N, dtype=bool))
+    assert isinstance(result, Estimate)
+    assert result.value == pytest.approx(np.corrcoef(judged, people)[0, 1])
     # Fisher's interval takes normal values and independent items: half is 1.96 / root of n - 3.
-    half = (np.arctanh(found.high) - np.arctanh(found.low)) / 2
+    half = (np.arctanh(result.high) - np.arctanh(result.low)) / 2
     assert half == pytest.approx(1.96 / np.sqrt(N - 3), rel=0.15)
 
 
@@ -27,9 +27,9 @@ def test_with_every_item_labelled_it_is_pearsons():
 @pytest.mark.parametrize("budget", [60, 150])
 def test_labels_drawn_for_it_narrow_it_and_it_covers(r, budget):
     """800 data sets: 95 % within three standard errors (2.3 points); drawn ones are narrower."""
-    found = correlation(800, r, budget)
-    assert all(abs(share - 0.95) < 0.024 for share in found.coverage().values()), found.coverage()
-    even, drawn = found.widths().values()
+    result = correlation(800, r, budget)
+    assert all(abs(share - 0.95) < 0.024 for share in result.coverage().values()), result.coverage()
+    even, drawn = result.widths().values()
     assert drawn < 0.96 * even
 
 
@@ -45,9 +45,9 @@ def test_a_sample_by_extremes_does_not_overstate_it():
         chances = inclusion(correlation_sizes(np.ones(N), standard), 150, 0.25)
         taken = rng.random(N) < chances
         own.append(np.corrcoef(judged[taken], people[taken])[0, 1])
-        found = estimate(documents, judged, people, taken, chances)
-        assert isinstance(found, Estimate)
-        of_all.append(found.value)
+        result = estimate(documents, judged, people, taken, chances)
+        assert isinstance(result, Estimate)
+        of_all.append(result.value)
     assert np.mean(own) > truth + 0.05
     assert np.mean(of_all) == pytest.approx(truth, abs=0.03)
 

@@ -55,39 +55,39 @@ def test_answers_change_by_the_paired_t_interval():
     human = rng.integers(0, 2, size=50)
     before = np.where(rng.random(50) < 0.9, human, 1 - human)
     after = np.where(rng.random(50) < 0.6, human, 1 - human)
-    found = drift(anchors(before, after, human), margin=0.05, rng=rng)
+    change = drift(anchors(before, after, human), margin=0.05, rng=rng)
     hits = (after == human) * 1.0, (before == human) * 1.0
     paired = stats.ttest_rel(*hits).confidence_interval(0.95)
-    assert found.agreement.value == pytest.approx(hits[0].mean() - hits[1].mean())
-    assert (found.agreement.low, found.agreement.high) == pytest.approx((paired.low, paired.high))
-    assert (found.before, found.after) == pytest.approx((hits[1].mean(), hits[0].mean()))
-    assert found.verdict == "worse"
+    assert change.agreement.value == pytest.approx(hits[0].mean() - hits[1].mean())
+    assert (change.agreement.low, change.agreement.high) == pytest.approx((paired.low, paired.high))
+    assert (change.before, change.after) == pytest.approx((hits[1].mean(), hits[0].mean()))
+    assert change.verdict == "worse"
     yes, no = human == 1, human == 0
-    assert found.sensitivity.value == pytest.approx(after[yes].mean() - before[yes].mean())
-    assert found.specificity.value == pytest.approx(before[no].mean() - after[no].mean())
-    assert found.shift.value == pytest.approx(after.mean() - before.mean())
+    assert change.sensitivity.value == pytest.approx(after[yes].mean() - before[yes].mean())
+    assert change.specificity.value == pytest.approx(before[no].mean() - after[no].mean())
+    assert change.shift.value == pytest.approx(after.mean() - before.mean())
 
 
 def test_ratings_change_by_spearman():
     rng = np.random.default_rng(2)
     human = rng.integers(1, 6, size=80)
     before, after = human + rng.normal(size=80), rng.normal(size=80)
-    found = drift(anchors(before, after, human, "likert"), margin=0.1, rng=rng)
+    change = drift(anchors(before, after, human, "likert"), margin=0.1, rng=rng)
     expected = [stats.spearmanr(values, human).statistic for values in (before, after)]
-    assert (found.before, found.after) == pytest.approx(expected)
-    assert found.agreement.value == pytest.approx(expected[1] - expected[0])
-    assert found.verdict == "worse"
-    assert isinstance(found.sensitivity, Undefined)
+    assert (change.before, change.after) == pytest.approx(expected)
+    assert change.agreement.value == pytest.approx(expected[1] - expected[0])
+    assert change.verdict == "worse"
+    assert isinstance(change.sensitivity, Undefined)
 
 
 def test_a_preference_turned_round_is_a_loss_of_1():
-    found = drift(
+    change = drift(
         anchors([1, -1, 1, -1], [-1, 1, -1, 1], [1, -1, 1, -1], "pairwise"),
         margin=0.05,
         rng=np.random.default_rng(0),
     )
-    assert (found.before, found.after) == (1.0, 0.0)
-    assert found.agreement.value == -1.0
+    assert (change.before, change.after) == (1.0, 0.0)
+    assert change.agreement.value == -1.0
 
 
 @pytest.mark.parametrize(
@@ -100,19 +100,19 @@ def test_a_preference_turned_round_is_a_loss_of_1():
     ],
 )
 def test_documents_to_tell_follow_the_square_root_law(value, low, high, needed):
-    found = Estimate(value=value, low=low, high=high, n=40)
-    assert documents_to_tell(found, margin=0.05, n_documents=40) == pytest.approx(needed, abs=1)
+    result = Estimate(value=value, low=low, high=high, n=40)
+    assert documents_to_tell(result, margin=0.05, n_documents=40) == pytest.approx(needed, abs=1)
     assert documents_to_tell(Undefined(why="w"), margin=0.05, n_documents=40) is None
 
 
 def test_a_constant_judge_agrees_by_0_and_the_margin_is_above_0():
     rng = np.random.default_rng(0)
     human = np.arange(12) % 4
-    found = drift(anchors([3] * 12, human, human, "likert"), margin=0.1, rng=rng)
-    assert (found.verdict, found.before, found.after) == ("better", 0.0, pytest.approx(1.0))
-    found = drift(anchors(human, [3] * 12, human, "likert"), margin=0.1, rng=rng)
-    assert (found.verdict, found.agreement.value) == ("constant", pytest.approx(-1.0))
-    assert found.reason == "the judge gave one score to all 12 anchors"
+    change = drift(anchors([3] * 12, human, human, "likert"), margin=0.1, rng=rng)
+    assert (change.verdict, change.before, change.after) == ("better", 0.0, pytest.approx(1.0))
+    change = drift(anchors(human, [3] * 12, human, "likert"), margin=0.1, rng=rng)
+    assert (change.verdict, change.agreement.value) == ("constant", pytest.approx(-1.0))
+    assert change.reason == "the judge gave one score to all 12 anchors"
     with pytest.raises(ConfigurationError, match="margin"):
         drift(anchors([1], [1], [1]), margin=0.0, rng=rng)
 
@@ -127,22 +127,24 @@ def test_a_constant_judge_agrees_by_0_and_the_margin_is_above_0():
 )
 def test_pairs_are_constant_by_ties(after, protocol, reason):
     human = [1.0, -1.0] * 10
-    found = drift(anchors(human, after, human, protocol), margin=0.05, rng=np.random.default_rng(0))
-    assert found.reason == reason
-    assert found.verdict == ("constant" if reason else "worse")
+    change = drift(
+        anchors(human, after, human, protocol), margin=0.05, rng=np.random.default_rng(0)
+    )
+    assert change.reason == reason
+    assert change.verdict == ("constant" if reason else "worse")
 
 
 def test_a_judge_nearly_as_constant_as_people_are_is_judged_by_its_interval():
     human = np.array([5.0] * 36 + [1.0, 2.0, 1.0, 2.0])
-    found = drift(anchors(human, human, human, "likert"), margin=0.1, rng=np.random.default_rng(0))
-    assert (found.verdict, found.reason) == ("same", "")
+    change = drift(anchors(human, human, human, "likert"), margin=0.1, rng=np.random.default_rng(0))
+    assert (change.verdict, change.reason) == ("same", "")
 
 
 @pytest.mark.parametrize(("n", "verdict"), [(4, "cannot tell"), (5, "worse")])
 def test_few_documents_that_all_change_alike_are_no_verdict(n, verdict):
     """All answers were right and none is: the change is -1 in each document, without spread."""
     human = np.ones(n)
-    found = drift(anchors(human, np.zeros(n), human), margin=0.05, rng=np.random.default_rng(0))
-    assert found.agreement.value == -1.0
-    assert found.verdict == verdict
-    assert found.documents_needed == (5 if n == 4 else None)
+    change = drift(anchors(human, np.zeros(n), human), margin=0.05, rng=np.random.default_rng(0))
+    assert change.agreement.value == -1.0
+    assert change.verdict == verdict
+    assert change.documents_needed == (5 if n == 4 else None)

@@ -80,9 +80,9 @@ def test_variance_of_two_documents():
 
 def test_what_rounding_leaves_of_documents_that_say_the_same_is_no_evidence():
     # both documents have the mean 2/3, whose sums of residuals are 0 but for rounding
-    found = clustered_mean([1.0, 1.0, 0.0] * 2, ["a"] * 3 + ["b"] * 3, null=0.0)
-    assert found.low == found.high == found.value
-    assert found.p_value == 0.5  # of two sign flips in four
+    estimate = clustered_mean([1.0, 1.0, 0.0] * 2, ["a"] * 3 + ["b"] * 3, null=0.0)
+    assert estimate.low == estimate.high == estimate.value
+    assert estimate.p_value == 0.5  # of two sign flips in four
 
 
 def test_two_labelled_items_are_enough_for_an_estimate_and_one_is_not():
@@ -118,8 +118,8 @@ def joined(judgements, labels) -> Joined:
 @pytest.mark.parametrize(("more", "n_pairs"), [(0, 190), (1, 0)])
 def test_all_pairs_of_at_most_20_systems_are_compared(more, n_pairs):
     where = [(f"d{d}", f"s{s:02}") for d in range(2) for s in range(MAX_SYSTEMS_IN_PAIRS + more)]
-    group = joined([judged(*one) for one in where], [labelled(*one) for one in where])
-    kinds = [one.kind for one in system_estimates(group, level=0.95)]
+    group = joined([judged(*item) for item in where], [labelled(*item) for item in where])
+    kinds = [estimate.kind for estimate in system_estimates(group, level=0.95)]
     assert kinds.count("mean") == 20 + more
     assert kinds.count("difference") == n_pairs
 
@@ -143,17 +143,17 @@ def test_a_pair_holds_two_different_systems():
 def test_probabilities_are_compared_with_labels_that_stand_on_a_level():
     sure = {"1": 0.1, "2": 0.2, "3": 0.7}
     nothing = dict.fromkeys(sure, 0.0)
-    given = {"d0": sure, "d1": sure, "d2": None, "d3": nothing, "d4": sure}
-    labels = [labelled(eid, "s", 2.5 if eid == "d4" else 3.0) for eid in given]
+    by_name = {"d0": sure, "d1": sure, "d2": None, "d3": nothing, "d4": sure}
+    labels = [labelled(eid, "s", 2.5 if eid == "d4" else 3.0) for eid in by_name]
 
     def report(*documents):
-        rows = [judged(eid, "s", probabilities=given[eid]) for eid in documents]
+        rows = [judged(eid, "s", probabilities=by_name[eid]) for eid in documents]
         return distribution_report(joined(rows, labels), rng=np.random.default_rng(0))
 
-    found = report(*given)
-    assert isinstance(found, DistributionReport)
+    result = report(*by_name)
+    assert isinstance(result, DistributionReport)
     # one has no probabilities, one gives 0 to all, and one label lies between two levels
-    assert (found.n, found.n_left_out, found.levels) == (2, 3, (1.0, 2.0, 3.0))
+    assert (result.n, result.n_left_out, result.levels) == (2, 3, (1.0, 2.0, 3.0))
     assert report("d3", "d4") == Undefined(
         why="no item has both probabilities and a label on one of the levels"
     )
@@ -164,9 +164,9 @@ def test_errors_go_by_length_only_where_one_summary_is_judged():
     texts = {("d0", "s"): "one", ("d1", "s"): "one two", ("d2", "s"): "one two three four"}
     where = [*texts, ("d3", "s")]  # of which there is no text
     summaries = [Summary(eid=e, system=s, text=text) for (e, s), text in texts.items()]
-    rows, labels = [judged(*one) for one in where], [labelled(*one) for one in where]
+    rows, labels = [judged(*item) for item in where], [labelled(*item) for item in where]
     (group,) = analyse(rows, labels, settings=quick, summaries=summaries).groups
-    assert sum(one.n for one in group.fairness["length"]) == 3
+    assert sum(item.n for item in group.fairness["length"]) == 3
     pairs = [
         Judgement(
             eid=e, system_a=s, system_b="t", order=order, aspect="coverage", protocol="pairwise",
@@ -175,9 +175,9 @@ def test_errors_go_by_length_only_where_one_summary_is_judged():
         for e, s in texts
         for order in ("ab", "ba")
     ]  # fmt: skip
-    told = [
+    items = [
         Label(eid=e, system_a=s, system_b="t", aspect="coverage", annotator="p", value="a")
         for e, s in texts
     ]
-    (group,) = analyse(pairs, told, settings=quick, summaries=summaries).groups
+    (group,) = analyse(pairs, items, settings=quick, summaries=summaries).groups
     assert "length" not in group.fairness

@@ -50,22 +50,24 @@ def test_errors_are_those_of_scikit_learn():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 200).astype(float)
     p = np.clip(0.5 * y + 0.5 * rng.random(200), 0, 1)
-    found = assess(p, y, scale=(0, 1), rng=rng, n_resamples=200)
-    assert isinstance(found, ErrorScores)
-    assert value(found.brier) == pytest.approx(brier_score_loss(y, p), abs=1e-10)
-    assert value(found.mae) == pytest.approx(mean_absolute_error(y, p), abs=1e-10)
-    assert value(found.rmse) == pytest.approx(mean_squared_error(y, p) ** 0.5, abs=1e-10)
-    assert value(found.bias) == pytest.approx((p - y).mean(), abs=1e-12)
+    assessment = assess(p, y, scale=(0, 1), rng=rng, n_resamples=200)
+    assert isinstance(assessment, ErrorScores)
+    assert value(assessment.brier) == pytest.approx(brier_score_loss(y, p), abs=1e-10)
+    assert value(assessment.mae) == pytest.approx(mean_absolute_error(y, p), abs=1e-10)
+    assert value(assessment.rmse) == pytest.approx(mean_squared_error(y, p) ** 0.5, abs=1e-10)
+    assert value(assessment.bias) == pytest.approx((p - y).mean(), abs=1e-12)
 
 
 def test_calibration_error_by_hand():
     # Scores 1 (labels 1, 3) and 4 (labels 4, 4, 5); the gap of each bin over all 5 items:
     # bin 1: |1 + 1 - (1 + 3)| / 5 = 2/5; bin 4: |12 - 13| / 5 = 1/5; ECE = 3/5.
-    found = assess([1, 1, 4, 4, 4], [1, 3, 4, 4, 5], scale=(1, 5), rng=np.random.default_rng(0))
-    assert isinstance(found, ErrorScores)
-    assert value(found.ece) == pytest.approx(0.6)
+    assessment = assess(
+        [1, 1, 4, 4, 4], [1, 3, 4, 4, 5], scale=(1, 5), rng=np.random.default_rng(0)
+    )
+    assert isinstance(assessment, ErrorScores)
+    assert value(assessment.ece) == pytest.approx(0.6)
     # Brier on the stretched scale: mean square 5/5 over 4^2.
-    assert value(found.brier) == pytest.approx(1.0 / 16)
+    assert value(assessment.brier) == pytest.approx(1.0 / 16)
     bins = reliability_diagram([1, 1, 4, 4, 4], [1, 3, 4, 4, 5])
     assert [(b.low, b.high, b.n, b.mean_score) for b in bins] == [(1, 1, 2, 1), (4, 4, 3, 4)]
     assert value(bins[1].mean_label) == pytest.approx(13 / 3)
@@ -76,10 +78,10 @@ def test_the_interval_of_the_calibration_error_holds_it():
     rng = np.random.default_rng(0)
     p = rng.integers(1, 10, 400) / 10
     y = (rng.random(400) < p).astype(float)
-    found = assess(p, y, scale=(0, 1), rng=rng)
-    assert isinstance(found, ErrorScores)
-    assert isinstance(found.ece, Estimate)
-    assert 0.0 <= found.ece.low <= found.ece.value <= found.ece.high
+    assessment = assess(p, y, scale=(0, 1), rng=rng)
+    assert isinstance(assessment, ErrorScores)
+    assert isinstance(assessment.ece, Estimate)
+    assert 0.0 <= assessment.ece.low <= assessment.ece.value <= assessment.ece.high
 
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=100), st.integers(2, 12))
@@ -112,8 +114,8 @@ def draw(n=300, k=4, sharpness=1.0, seed=0):
     logits = rng.normal(size=(n, k))
     true = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     answers = np.array([rng.choice(k, p=row) for row in true])
-    given = apply_temperature(true, 1.0 / sharpness)
-    return distributions(given, np.eye(k)[answers], np.arange(1.0, k + 1)), answers
+    data = apply_temperature(true, 1.0 / sharpness)
+    return distributions(data, np.eye(k)[answers], np.arange(1.0, k + 1)), answers
 
 
 def test_log_loss_is_scikit_learns():
@@ -148,21 +150,21 @@ def test_temperature_undoes_overconfidence():
 
 @pytest.mark.parametrize(("right", "why"), [(0, "always right"), (1, "no better than chance")])
 def test_one_item_has_no_best_temperature(right, why):
-    one = distributions(np.array([[0.6, 0.4]]), np.eye(2)[[right]], [1, 2])
-    found = fit_temperature(one)
-    assert isinstance(found, Undefined)
-    assert why in found.why
+    first = distributions(np.array([[0.6, 0.4]]), np.eye(2)[[right]], [1, 2])
+    result = fit_temperature(first)
+    assert isinstance(result, Undefined)
+    assert why in result.why
 
 
 def test_calibration_error_of_distributions_by_hand():
     # sure by .95 and wrong, by .55 and right, in bins of their own: (.95 + .45) / 2
     data = distributions(np.array([[0.95, 0.05], [0.55, 0.45]]), np.eye(2)[[1, 0]], [1, 2])
-    found = score_distributions(data, documents=["d", "e"])
-    assert found.calibration_error == pytest.approx(0.7)
+    result = score_distributions(data, documents=["d", "e"])
+    assert result.calibration_error == pytest.approx(0.7)
     # the last two of ten bins: .95 and wrong, .85 and right: (.95 + .15) / 2
     data = distributions(np.array([[0.95, 0.05], [0.85, 0.15]]), np.eye(2)[[1, 0]], [1, 2])
-    found = score_distributions(data, documents=["d", "e"])
-    assert found.calibration_error == pytest.approx(0.55)
+    result = score_distributions(data, documents=["d", "e"])
+    assert result.calibration_error == pytest.approx(0.55)
 
 
 def test_a_judge_sure_of_the_same_answer_every_time_looks_worthless():
@@ -232,14 +234,14 @@ def test_groups_flag_planted_bias_and_few_documents():
     groups = ["small" if d < 8 else f"g{d % 3}" for d in documents]
     labels = rng.normal(size=300)
     judged = labels + 0.3 * rng.normal(size=300) + np.array([g == "g1" for g in groups])
-    found = {
+    by_name = {
         g.group: g for g in error_by_group(judged, labels, groups, documents=documents.tolist())
     }
-    assert found["g1"].flagged
-    assert value(found["g1"].error_gap) == pytest.approx(1.0, abs=0.15)
-    assert found["small"].few_documents
-    assert found["small"].n_documents == 8
-    assert not found["g1"].few_documents
+    assert by_name["g1"].flagged
+    assert value(by_name["g1"].error_gap) == pytest.approx(1.0, abs=0.15)
+    assert by_name["small"].few_documents
+    assert by_name["small"].n_documents == 8
+    assert not by_name["g1"].few_documents
     assert error_by_group([1.0], [1.0], [None], documents=["d"]) == ()
     alone = error_by_group([1.0, 2.0], [1.0, 1.0], ["a", "a"], documents=["d", "e"])
     assert isinstance(alone[0].error_gap, Undefined)
@@ -271,40 +273,40 @@ def test_position_shares_by_hand():
     # two with a tie in one order alone.
     kinds = [("a", "b")] * 2 + [("b", "a")] + [("a", "a")] * 2 + [("b", "b")]
     kinds += [("tie", "tie")] * 2 + [("tie", "a"), ("b", "tie")]
-    found = position_bias([both(i, *kind) for i, kind in enumerate(kinds)])
-    shares = [found.first, found.second, found.consistency, found.one_tie]
+    result = position_bias([both(i, *kind) for i, kind in enumerate(kinds)])
+    shares = [result.first, result.second, result.consistency, result.one_tie]
     assert [value(s) for s in shares] == pytest.approx([0.2, 0.1, 0.5, 0.2])
-    assert value(found.first_minus_second) == pytest.approx(0.1)
+    assert value(result.first_minus_second) == pytest.approx(0.1)
     assert isinstance(position_bias([]).first, Undefined)
 
 
 def test_no_position_bias_in_few_pairs_is_not_surely_none():
-    found = position_bias([both(i, "a", "a") for i in range(17)]).first_minus_second
-    assert value(found) == 0.0
-    assert found.low == pytest.approx(-found.high)
-    assert 0.1 < found.high < 0.3
+    result = position_bias([both(i, "a", "a") for i in range(17)]).first_minus_second
+    assert value(result) == 0.0
+    assert result.low == pytest.approx(-result.high)
+    assert 0.1 < result.high < 0.3
 
 
 @given(st.lists(st.tuples(*[st.sampled_from(["a", "b", "tie"])] * 2), min_size=1, max_size=40))
 def test_position_shares_add_up_and_swap(kinds):
-    found = position_bias([both(i, *kind) for i, kind in enumerate(kinds)])
-    total = sum(value(s) for s in (found.first, found.second, found.consistency, found.one_tie))
+    result = position_bias([both(i, *kind) for i, kind in enumerate(kinds)])
+    total = sum(value(s) for s in (result.first, result.second, result.consistency, result.one_tie))
     assert total == pytest.approx(1.0)
     # Renaming the systems changes the verdicts and what stood first together: nothing moves.
     other = {"a": "b", "b": "a", "tie": "tie"}
     renamed = position_bias([both(i, other[k[1]], other[k[0]]) for i, k in enumerate(kinds)])
-    assert value(renamed.first) == pytest.approx(value(found.first))
-    assert value(renamed.second) == pytest.approx(value(found.second))
+    assert value(renamed.first) == pytest.approx(value(result.first))
+    assert value(renamed.second) == pytest.approx(value(result.second))
 
 
 # Length ---------------------------------------------------------------------------------------
 
 
 def test_verbosity_by_hand():
-    found = verbosity_bias([1, 1, 0, -2], ["a", "b", "c", "d"])
-    assert value(found.original) == 0.5
-    assert value(found.extended) == 0.25
-    assert value(found.original_minus_extended) == 0.25
+    result = verbosity_bias([1, 1, 0, -2], ["a", "b", "c", "d"])
+    assert value(result.original) == 0.5
+    assert value(result.extended) == 0.25
+    assert value(result.original_minus_extended) == 0.25
 
 
 def test_logistic_fit_is_statsmodels_with_clustered_variance():
@@ -348,13 +350,13 @@ def verdicts(n=800, effect=1.0, seed=0):
 
 
 def test_length_control_takes_the_advantage_of_length_away():
-    found = length_controlled(verdicts())
-    assert isinstance(found, LengthControl)
-    (pair,) = found.win_rates
+    result = length_controlled(verdicts())
+    assert isinstance(result, LengthControl)
+    (pair,) = result.win_rates
     assert value(pair.raw) < 0.4
     assert isinstance(pair.adjusted, Estimate)
     assert pair.adjusted.low < 0.5 < pair.adjusted.high
-    assert value(found.length_effect) == pytest.approx(1.0, abs=0.25)
+    assert value(result.length_effect) == pytest.approx(1.0, abs=0.25)
 
 
 def test_length_control_with_nothing_to_control():
@@ -367,11 +369,11 @@ def test_length_control_with_nothing_to_control():
         positions=np.zeros(800),
         documents=plain.documents,
     )
-    found = length_controlled(same)
-    assert isinstance(found, LengthControl)
-    assert isinstance(found.length_effect, Undefined)
-    assert isinstance(found.position_effect, Undefined)
-    assert value(found.win_rates[0].adjusted) == pytest.approx(plain.wins.mean(), abs=1e-3)
+    result = length_controlled(same)
+    assert isinstance(result, LengthControl)
+    assert isinstance(result.length_effect, Undefined)
+    assert isinstance(result.position_effect, Undefined)
+    assert value(result.win_rates[0].adjusted) == pytest.approx(plain.wins.mean(), abs=1e-3)
 
 
 def test_a_judge_that_only_looks_at_the_place_stays_finite():
@@ -384,24 +386,24 @@ def test_a_judge_that_only_looks_at_the_place_stays_finite():
         positions=plain.positions,
         documents=plain.documents,
     )
-    found = length_controlled(only)
-    assert isinstance(found, LengthControl)
-    assert value(found.position_effect) > 5
-    assert value(found.win_rates[0].adjusted) == pytest.approx(0.5, abs=0.2)
+    result = length_controlled(only)
+    assert isinstance(result, LengthControl)
+    assert value(result.position_effect) > 5
+    assert value(result.win_rates[0].adjusted) == pytest.approx(0.5, abs=0.2)
 
 
 def test_the_calibration_error_of_one_document_stands_without_an_interval():
-    found = assess(
+    assessment = assess(
         [1.0, 2.0, 4.0],
         [2.0, 2.0, 3.0],
         scale=(1.0, 5.0),
         rng=np.random.default_rng(0),
         documents=["only"] * 3,
     )
-    assert isinstance(found.ece, Estimate)
+    assert isinstance(assessment.ece, Estimate)
     # Each score has a bin of its own: (|1 - 2| + |2 - 2| + |4 - 3|) / 3.
-    assert found.ece.value == pytest.approx(2 / 3)
-    assert found.ece.low is None
+    assert assessment.ece.value == pytest.approx(2 / 3)
+    assert assessment.ece.low is None
 
 
 def test_balanced_separation_is_seen_however_well_the_columns_are_scaled():
@@ -420,7 +422,7 @@ def test_length_and_place_are_each_told_where_they_differ(lengths):
     """Three systems; only one of the two effects can be seen."""
     plain = verdicts()
     names = tuple(("short", "long", "other")[i % 3] for i in range(800))
-    found = length_controlled(
+    result = length_controlled(
         Verdicts(
             wins=plain.wins,
             system_a=tuple(names[i] for i in range(800)),
@@ -430,7 +432,7 @@ def test_length_and_place_are_each_told_where_they_differ(lengths):
             documents=plain.documents,
         )
     )
-    told, missing = found.length_effect, found.position_effect
+    told, missing = result.length_effect, result.position_effect
     if not lengths:
         told, missing = missing, told
     assert isinstance(told, Estimate)
@@ -440,7 +442,7 @@ def test_length_and_place_are_each_told_where_they_differ(lengths):
 
 def test_a_pair_named_either_way_is_one_pair():
     """Of four verdicts on x and y, x wins three, whichever of them is called a."""
-    found = length_controlled(
+    result = length_controlled(
         Verdicts(
             wins=np.array([1.0, 0.0, 1.0, 1.0]),
             system_a=("x", "y", "x", "y"),
@@ -450,7 +452,7 @@ def test_a_pair_named_either_way_is_one_pair():
             documents=("a", "b", "c", "d"),
         )
     )
-    (pair,) = found.win_rates
+    (pair,) = result.win_rates
     assert (pair.system_a, pair.system_b) == ("x", "y")
     assert value(pair.raw) == pytest.approx(0.75)
     assert pair.raw.n == 4
@@ -459,7 +461,7 @@ def test_a_pair_named_either_way_is_one_pair():
 
 def test_matched_pairs_are_those_of_much_the_same_length():
     """Differences 0, 0, 0.1 and 9, their root mean square 4.5: three of four are near."""
-    found = length_controlled(
+    result = length_controlled(
         Verdicts(
             wins=np.array([1.0, 0.0, 1.0, 0.0]),
             system_a=("x",) * 4,
@@ -469,7 +471,7 @@ def test_matched_pairs_are_those_of_much_the_same_length():
             documents=("a", "b", "c", "d"),
         )
     )
-    (pair,) = found.win_rates
+    (pair,) = result.win_rates
     assert (pair.raw.n, pair.matched.n) == (4, 3)
     assert value(pair.raw) == pytest.approx(0.5)
     assert value(pair.matched) == pytest.approx(2 / 3)
@@ -478,7 +480,7 @@ def test_matched_pairs_are_those_of_much_the_same_length():
 def test_win_rates_are_tested_against_a_half():
     """An even record is no evidence at all, of a length without effect none either."""
     rng = np.random.default_rng(0)
-    found = length_controlled(
+    result = length_controlled(
         Verdicts(
             wins=np.resize([1.0, 0.0], 200),
             system_a=("x",) * 200,
@@ -488,7 +490,7 @@ def test_win_rates_are_tested_against_a_half():
             documents=tuple(range(200)),
         )
     )
-    (pair,) = found.win_rates
+    (pair,) = result.win_rates
     assert pair.raw.p_value == pytest.approx(1.0)
     assert pair.adjusted.p_value == pytest.approx(1.0, abs=0.01)
-    assert found.length_effect.p_value == pytest.approx(1.0, abs=0.01)
+    assert result.length_effect.p_value == pytest.approx(1.0, abs=0.01)

@@ -14,8 +14,8 @@ from fairjudge.domain import Judgement, Label, Undefined
 
 
 def judged(eid, value, **more):
-    given = {"aspect": "coverage", "protocol": "likert", "judge": "j"} | more
-    return Judgement(eid=eid, value=value, **given)
+    by_name = {"aspect": "coverage", "protocol": "likert", "judge": "j"} | more
+    return Judgement(eid=eid, value=value, **by_name)
 
 
 def label(eid, value, **more):
@@ -66,27 +66,27 @@ def scores(n=60, n_labelled=40, seed=0):
     """Two systems of different level on the same documents, and what was drawn for them."""
     rng = np.random.default_rng(seed)
     truth = np.clip(np.round(np.array([2.0, 4.0]) + rng.normal(size=(n, 2))), 1, 5)
-    said = np.clip(np.round(truth + 0.7 * rng.normal(size=(n, 2))), 1, 5)
-    rows = [judged(f"d{i:02}", float(said[i, s]), system=f"s{s}") for i in range(n) for s in (0, 1)]
+    text = np.clip(np.round(truth + 0.7 * rng.normal(size=(n, 2))), 1, 5)
+    rows = [judged(f"d{i:02}", float(text[i, s]), system=f"s{s}") for i in range(n) for s in (0, 1)]
     labels = [
         label(f"d{i:02}", float(truth[i, s]), system=f"s{s}")
         for i in range(n_labelled)
         for s in (0, 1)
     ]
     (joined,) = join(rows, labels)
-    return truth, said, joined
+    return truth, text, joined
 
 
 def test_a_difference_is_of_both_systems_in_each_document():
     truth, said, joined = scores()
-    found = system_estimates(joined, level=0.95)
-    assert [(one.kind, one.systems) for one in found] == [
+    result = system_estimates(joined, level=0.95)
+    assert [(item.kind, item.systems) for item in result] == [
         ("mean", ("s0",)), ("mean", ("s1",)), ("difference", ("s0", "s1"))
     ]  # fmt: skip
     difference, others = truth[:, 0] - truth[:, 1], said[:, 0] - said[:, 1]
     documents = {"documents": list(range(40)), "documents_unlabelled": list(range(40, 60))}
     expected = ppi_mean(difference[:40], others[:40], others[40:], **documents)
-    ours = found[2]
+    ours = result[2]
     assert (ours.n_labelled, ours.n_unlabelled) == (40, 20)
     assert ours.classical.value == pytest.approx(difference[:40].mean())
     assert ours.naive.value == pytest.approx(others.mean())
@@ -112,9 +112,9 @@ def test_plans_take_the_spread_within_systems():
         for values in (truth, said)
     ]
     expected = planning_curve(pilot(*centred), n_judged=500, level=0.9)
-    assert [one.n_labels for one in plan.curve] == [one.n_labels for one in expected]
-    assert [one.with_judge for one in plan.curve] == pytest.approx(
-        [one.with_judge for one in expected]
+    assert [item.n_labels for item in plan.curve] == [item.n_labels for item in expected]
+    assert [item.with_judge for item in plan.curve] == pytest.approx(
+        [item.with_judge for item in expected]
     )
     (pair,) = plan.separations
     assert (pair.system_a, pair.system_b) == ("s0", "s1")
@@ -140,10 +140,10 @@ def test_pairs_are_told_of_20_systems_at_the_most():
             for i in range(2)
             for s in range(n)
         ]
-        labels = [label(one.eid, one.value, system=one.system) for one in rows]
+        labels = [label(row.eid, row.value, system=row.system) for row in rows]
         (joined,) = join(rows, labels)
-        found = system_estimates(joined, level=0.95)
-        assert sum(one.kind == "difference" for one in found) == n_pairs
+        result = system_estimates(joined, level=0.95)
+        assert sum(item.kind == "difference" for item in result) == n_pairs
 
 
 def test_plans_count_documents_where_parts_are_labelled():

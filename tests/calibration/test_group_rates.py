@@ -46,16 +46,16 @@ def test_errors_are_of_all_systems_and_shares_also_of_each():
     both (0.65 - 0.2) / 0.6.
     """
     x, y = table("x", 8, 2, 1, 9, 10, 10), table("y", 8, 2, 3, 7, 16, 4)
-    found = of([*x[0], *y[0]], [*x[1], *y[1]])
-    assert found.errors.sensitivity.value == pytest.approx(0.8)
-    assert found.errors.specificity.value == pytest.approx(0.8)
-    assert found.n_split == 0
-    assert list(found.by_system) == ["x", "y"]
-    assert found.by_system["x"].corrected.value == pytest.approx(0.5)
-    assert found.by_system["y"].corrected.value == pytest.approx(1.0)
-    assert found.by_system["x"].n == 20
-    assert found.prevalence.corrected.value == pytest.approx(0.75)
-    assert found.prevalence.n == 40
+    result = of([*x[0], *y[0]], [*x[1], *y[1]])
+    assert result.errors.sensitivity.value == pytest.approx(0.8)
+    assert result.errors.specificity.value == pytest.approx(0.8)
+    assert result.n_split == 0
+    assert list(result.by_system) == ["x", "y"]
+    assert result.by_system["x"].corrected.value == pytest.approx(0.5)
+    assert result.by_system["y"].corrected.value == pytest.approx(1.0)
+    assert result.by_system["x"].n == 20
+    assert result.prevalence.corrected.value == pytest.approx(0.75)
+    assert result.prevalence.n == 40
 
 
 def test_what_most_people_say_is_the_label_and_a_split_has_none():
@@ -63,11 +63,11 @@ def test_what_most_people_say_is_the_label_and_a_split_has_none():
     labels = [label("d1", "s", 1), label("d1", "s", 1, "b"), label("d1", "s", 0, "c"),
               label("d2", "s", 1), label("d2", "s", 0, "b"), label("d3", "s", 0),
               label("d3", "s", 0, "b"), label("d3", "s", 1, "c")]  # fmt: skip
-    found = of(rows, labels)
-    assert found.n_split == 1
-    assert (found.errors.n_yes, found.errors.n_no) == (1, 1)
-    assert found.errors.sensitivity.value == 1.0
-    assert found.errors.specificity.value == 1.0
+    result = of(rows, labels)
+    assert result.n_split == 1
+    assert (result.errors.n_yes, result.errors.n_no) == (1, 1)
+    assert result.errors.sensitivity.value == 1.0
+    assert result.errors.specificity.value == 1.0
 
 
 def test_an_item_whose_repeats_differ_is_no_answer():
@@ -79,10 +79,10 @@ def test_an_item_whose_repeats_differ_is_no_answer():
         judged("d3", "s", 0, repeat=1),
         judged("d4", "s", 0),
     ]
-    found = of(rows, [label("d1", "s", 1), label("d2", "s", 1)])
-    assert found.n_split == 1
-    assert found.errors.n_yes == 1
-    assert found.prevalence.n == 1
+    result = of(rows, [label("d1", "s", 1), label("d2", "s", 1)])
+    assert result.n_split == 1
+    assert result.errors.n_yes == 1
+    assert result.prevalence.n == 1
 
 
 def test_other_scales_have_no_such_rates():
@@ -95,8 +95,8 @@ def test_other_scales_have_no_such_rates():
 
 def test_labels_drawn_with_unequal_chances_say_nothing_of_shares():
     rows, labels = table("x", 8, 2, 1, 9, 10, 10)
-    drawn = [one.model_copy(update={"probability": 0.2 + 0.01 * i}) for i, one in enumerate(labels)]
-    found = of(rows, drawn)
-    assert found.errors.sensitivity.value == pytest.approx(0.8)
-    assert found.prevalence == Undefined(why="items were drawn for labelling with unequal chances")
-    assert found.by_system == {}
+    items = [one.model_copy(update={"probability": 0.2 + 0.01 * i}) for i, one in enumerate(labels)]
+    result = of(rows, items)
+    assert result.errors.sensitivity.value == pytest.approx(0.8)
+    assert result.prevalence == Undefined(why="items were drawn for labelling with unequal chances")
+    assert result.by_system == {}

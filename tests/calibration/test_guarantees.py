@@ -50,35 +50,35 @@ def test_the_sure_half_is_kept_where_it_alone_is_right():
     rng = np.random.default_rng(0)
     confidence = rng.random(400)
     agrees = np.where(confidence > 0.5, 1.0, (rng.random(400) < 0.5).astype(float))
-    found = fit(confidence, agrees)
-    assert 0.3 < found.threshold <= 0.5
-    assert found.agreement.value > 0.9
-    assert found.kept.value == pytest.approx(np.mean(confidence >= found.threshold))
-    assert found.n_kept_labelled == np.sum(confidence >= found.threshold)
-    assert found.test == "exact binomial"
+    result = fit(confidence, agrees)
+    assert 0.3 < result.threshold <= 0.5
+    assert result.agreement.value > 0.9
+    assert result.kept.value == pytest.approx(np.mean(confidence >= result.threshold))
+    assert result.n_kept_labelled == np.sum(confidence >= result.threshold)
+    assert result.test == "exact binomial"
 
 
 def test_a_judge_that_is_never_right_enough_keeps_nothing():
     rng = np.random.default_rng(0)
-    found = fit(rng.random(400), (rng.random(400) < 0.7).astype(float))
-    assert found.threshold is None
-    assert found.kept.value == 0.0
-    assert isinstance(found.agreement, Undefined)
+    result = fit(rng.random(400), (rng.random(400) < 0.7).astype(float))
+    assert result.threshold is None
+    assert result.kept.value == 0.0
+    assert isinstance(result.agreement, Undefined)
 
 
 def test_items_without_a_label_count_for_what_is_kept():
-    found = fit(np.ones(60), np.ones(60), rest=np.zeros(60), rest_documents=list(range(60, 120)))
-    assert found.threshold == 0.0
-    assert found.kept.value == 1.0
+    result = fit(np.ones(60), np.ones(60), rest=np.zeros(60), rest_documents=list(range(60, 120)))
+    assert result.threshold == 0.0
+    assert result.kept.value == 1.0
 
 
 def test_documents_of_several_items_are_the_draws():
     """Ten items each that agree or not together: 60 documents say no more than 60 items."""
     agrees = np.repeat((np.arange(60) % 12 > 0).astype(float), 10)
     documents = np.repeat(np.arange(60), 10).tolist()
-    found = fit(np.ones(600), agrees, documents)
-    assert found.threshold is None
-    assert found.test.startswith("betting over documents")
+    result = fit(np.ones(600), agrees, documents)
+    assert result.threshold is None
+    assert result.test.startswith("betting over documents")
     right = fit(np.ones(1000), np.ones(1000), np.repeat(np.arange(100), 10).tolist())
     assert right.threshold == 0.0
 
@@ -86,17 +86,17 @@ def test_documents_of_several_items_are_the_draws():
 def test_a_bet_against_the_truth_wins_no_more_often_than_it_may():
     """Ville: with a tenth wrong, the p-value is at most 0.05 in at most 5 % of 400 samples."""
     rng = np.random.default_rng(1)
-    drawn = [betting_p_value((rng.random(200) < 0.1).astype(float), 0.1) for _ in range(400)]
-    assert np.mean(np.array(drawn) <= 0.05) <= 0.05
+    items = [betting_p_value((rng.random(200) < 0.1).astype(float), 0.1) for _ in range(400)]
+    assert np.mean(np.array(items) <= 0.05) <= 0.05
     better = [betting_p_value((rng.random(200) < 0.02).astype(float), 0.1) for _ in range(50)]
     assert np.mean(np.array(better) <= 0.05) > 0.9
 
 
 @pytest.mark.parametrize(("name", "value"), [("agrees", 0.5), ("confidences", 1.5)])
 def test_values_outside_are_refused(name, value):
-    given = {"confidences": [0.5], "agrees": [1.0]} | {name: [value]}
+    by_name = {"confidences": [0.5], "agrees": [1.0]} | {name: [value]}
     with pytest.raises(StatisticsError, match=name):
-        fit(given["confidences"], given["agrees"])
+        fit(by_name["confidences"], by_name["agrees"])
 
 
 def pair(value, order, probabilities=None, a="x", b="y"):
@@ -120,8 +120,8 @@ def only(*rows):
 
 def test_a_judge_that_follows_the_place_is_not_sure():
     """Each side once: entropy log 2 of log 2, and a tie."""
-    found = only(pair("a", "ab"), pair("b", "ba"))
-    assert (found.value, found.confidence) == (0.0, 0.0)
+    result = only(pair("a", "ab"), pair("b", "ba"))
+    assert (result.value, result.confidence) == (0.0, 0.0)
     same = only(pair("a", "ab"), pair("a", "ba"))
     assert (same.value, same.confidence) == (1.0, 1.0)
     assert not same.one_order
@@ -131,24 +131,26 @@ def test_a_judge_that_follows_the_place_is_not_sure():
 def test_both_orders_probabilities_are_averaged():
     """(0.9 + 0.7) / 2 = 0.8 for x: confidence 1 - H(0.8) / log 2 = 0.278."""
     rows = (pair("a", "ab", {"a": 0.9, "b": 0.1}), pair("a", "ba", {"a": 0.7, "b": 0.3}))
-    found = only(*rows)
+    result = only(*rows)
     entropy = -(0.8 * log(0.8) + 0.2 * log(0.2))
-    assert found.value == 1.0
-    assert found.confidence == pytest.approx(1 - entropy / log(2))
+    assert result.value == 1.0
+    assert result.confidence == pytest.approx(1 - entropy / log(2))
 
 
 def test_sides_are_put_in_order_of_name():
-    found = only(pair("a", "ab", a="y", b="x"), pair("a", "ba", a="y", b="x"))
-    assert found.value == -1.0
+    result = only(pair("a", "ab", a="y", b="x"), pair("a", "ba", a="y", b="x"))
+    assert result.value == -1.0
 
 
 def test_repeats_and_probabilities_tell_how_sure_a_rating_is():
     """Two of three repeats say 4; a yes at 0.9; a score of 0.75 is a yes three times of four."""
     rows = [rating(v, repeat=n) for n, v in enumerate((4, 4, 5))]
-    found = only(*rows)
-    assert found.value == 4.0
-    assert found.n_judgements == 3
-    assert found.confidence == pytest.approx(1 + (2 / 3 * log(2 / 3) + 1 / 3 * log(1 / 3)) / log(2))
+    result = only(*rows)
+    assert result.value == 4.0
+    assert result.n_judgements == 3
+    assert result.confidence == pytest.approx(
+        1 + (2 / 3 * log(2 / 3) + 1 / 3 * log(1 / 3)) / log(2)
+    )
     sure = only(rating(1, {"yes": 0.9, "no": 0.1}, protocol="binary"))
     score = only(rating(0.9, protocol="binary"))
     assert sure.confidence == pytest.approx(score.confidence)
@@ -198,10 +200,10 @@ def test_16_labels_are_needed_for_eight_tenths_at_nine():
 def test_one_in_three_parts_of_the_chance_of_error_is_spent(n, n_wrong, threshold):
     agrees = np.ones(n)
     agrees[:n_wrong] = 0.0
-    found = fit(np.ones(n), agrees)
-    assert found.threshold == threshold
-    assert (found.n_labelled, found.overall.value) == (n, pytest.approx(1 - n_wrong / n))
-    assert found.n_kept_labelled == (0 if threshold is None else n)
+    result = fit(np.ones(n), agrees)
+    assert result.threshold == threshold
+    assert (result.n_labelled, result.overall.value) == (n, pytest.approx(1 - n_wrong / n))
+    assert result.n_kept_labelled == (0 if threshold is None else n)
 
 
 @pytest.mark.parametrize("times", [2, 4])
@@ -214,9 +216,9 @@ def test_an_early_error_does_not_end_the_later_starts(times):
     confidence = np.repeat([1.0, 0.5], [39 * times // 2, 39 * times // 2])
     agrees = np.ones(39 * times)
     agrees[:n_wrong] = 0.0
-    found = fit(confidence, agrees)
-    assert found.threshold == 0.0
-    assert found.agreement.value == pytest.approx(1 - n_wrong / (39 * times))
+    result = fit(confidence, agrees)
+    assert result.threshold == 0.0
+    assert result.agreement.value == pytest.approx(1 - n_wrong / (39 * times))
 
 
 def test_what_is_kept_is_counted_over_all_items_and_at_the_threshold_too():
@@ -224,29 +226,29 @@ def test_what_is_kept_is_counted_over_all_items_and_at_the_threshold_too():
     keeps what 0.6 keeps. Of 80 labels 60 are kept, of 40 others 10: 70 of 120."""
     confidence = np.repeat([0.6, 0.5], [60, 20])
     agrees = np.repeat([1.0, 0.0], [60, 20])
-    found = fit(
+    result = fit(
         confidence,
         agrees,
         rest=np.repeat([0.51, 0.505], [10, 30]),
         rest_documents=list(range(100, 140)),
     )
-    assert found.threshold == pytest.approx(0.51)
-    assert found.kept.value == pytest.approx(70 / 120)
-    assert found.kept.n == 120
-    assert found.agreement.value == 1.0
-    assert found.agreement.n == 60
-    assert found.overall.value == pytest.approx(60 / 80)
-    assert (found.n_labelled, found.n_kept_labelled) == (80, 60)
-    assert (found.agreement_promised, found.confidence) == (0.9, 0.95)
+    assert result.threshold == pytest.approx(0.51)
+    assert result.kept.value == pytest.approx(70 / 120)
+    assert result.kept.n == 120
+    assert result.agreement.value == 1.0
+    assert result.agreement.n == 60
+    assert result.overall.value == pytest.approx(60 / 80)
+    assert (result.n_labelled, result.n_kept_labelled) == (80, 60)
+    assert (result.agreement_promised, result.confidence) == (0.9, 0.95)
 
 
 def test_documents_weigh_alike_whatever_number_of_their_items_is_kept():
     """100 documents of one right item, and 5 of 40 wrong ones: few documents err."""
     documents = [*range(100), *np.repeat(np.arange(100, 105), 40).tolist()]
     agrees = np.r_[np.ones(100), np.zeros(200)]
-    found = fit(np.ones(300), agrees, documents, agreement=0.7)
-    assert found.threshold == 0.0
-    assert found.overall.value == pytest.approx(1 / 3)
+    result = fit(np.ones(300), agrees, documents, agreement=0.7)
+    assert result.threshold == 0.0
+    assert result.overall.value == pytest.approx(1 / 3)
 
 
 def test_a_document_counts_from_its_surest_item_on():
@@ -254,9 +256,9 @@ def test_a_document_counts_from_its_surest_item_on():
     sure ones."""
     confidence = np.tile([0.9, 0.1], 100)
     agrees = np.tile([1.0, 0.0], 100)
-    found = fit(confidence, agrees, np.repeat(np.arange(100), 2).tolist())
-    assert 0.1 < found.threshold <= 0.9
-    assert found.agreement.value == 1.0
+    result = fit(confidence, agrees, np.repeat(np.arange(100), 2).tolist())
+    assert 0.1 < result.threshold <= 0.9
+    assert result.agreement.value == 1.0
 
 
 def test_an_end_of_the_unit_interval_is_a_confidence():
@@ -269,9 +271,9 @@ def test_an_end_of_the_unit_interval_is_a_confidence():
 
 def test_the_strictest_threshold_is_tried_with_the_labels_that_stand_at_it():
     """39 at 1 are right, 39 at 0.99 wrong."""
-    found = fit(np.repeat([1.0, 0.99], 39), np.repeat([1.0, 0.0], 39))
-    assert found.threshold == 1.0
-    assert found.n_kept_labelled == 39
+    result = fit(np.repeat([1.0, 0.99], 39), np.repeat([1.0, 0.0], 39))
+    assert result.threshold == 1.0
+    assert result.n_kept_labelled == 39
 
 
 def test_how_sure_a_judge_is_counts_the_most_answers_to_one_item():
@@ -290,8 +292,8 @@ def test_how_sure_a_judge_is_counts_the_most_answers_to_one_item():
 
 
 def test_a_judge_that_gives_one_answer_alone_is_sure():
-    found = only(rating(4))
-    assert (found.value, found.confidence, found.n_judgements) == (4.0, 1.0, 1)
+    result = only(rating(4))
+    assert (result.value, result.confidence, result.n_judgements) == (4.0, 1.0, 1)
 
 
 def test_orders_weigh_alike_whatever_their_repeats():
@@ -310,17 +312,17 @@ def test_a_tie_is_an_answer_and_two_as_likely_sides_are_one():
 
 def test_names_among_the_probabilities_that_are_no_answer_take_no_part():
     """Of a pair 0.6 and 0.2 are a and b: three to one. Of a rating the value stands."""
-    found = only(pair("a", "ab", {"a": 0.6, "b": 0.2, "other": 0.2}))
-    assert found.confidence == pytest.approx(1 + (0.75 * log(0.75) + 0.25 * log(0.25)) / log(2))
+    result = only(pair("a", "ab", {"a": 0.6, "b": 0.2, "other": 0.2}))
+    assert result.confidence == pytest.approx(1 + (0.75 * log(0.75) + 0.25 * log(0.25)) / log(2))
     assert only(rating(4, {"4": 0.5, "unsure": 0.5})).confidence == 1.0
     assert only(rating(1, {" Yes": 1.0}, protocol="binary")).value == 1.0
     assert only(rating(0, {"false": 1.0}, protocol="binary")).value == 0.0
 
 
 def test_a_value_between_two_levels_is_both_by_its_distance():
-    found = only(rating(3.25))
-    assert found.value == 3.0
-    assert found.confidence == pytest.approx(1 + (0.75 * log(0.75) + 0.25 * log(0.25)) / log(2))
+    result = only(rating(3.25))
+    assert result.value == 3.0
+    assert result.confidence == pytest.approx(1 + (0.75 * log(0.75) + 0.25 * log(0.25)) / log(2))
 
 
 def test_a_no_without_probabilities_is_a_no():

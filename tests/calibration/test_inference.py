@@ -100,18 +100,18 @@ def test_clustered_rows_count_as_their_documents():
     # Every row 8 times in its document: intervals equal those of single rows in documents.
     y, f, u = sample()
     here, there = np.arange(60), 1000 + np.arange(500)
-    one = found(y, f, u, documents=here.tolist(), documents_unlabelled=there.tolist())
+    first = found(y, f, u, documents=here.tolist(), documents_unlabelled=there.tolist())
     many = found(
         *(np.repeat(a, 8) for a in (y, f, u)),
         documents=np.repeat(here, 8).tolist(),
         documents_unlabelled=np.repeat(there, 8).tolist(),
     )
     for name in ("classical", "naive", "ppi", "ppi_plus"):
-        single, repeated = getattr(one, name), getattr(many, name)
+        single, repeated = getattr(first, name), getattr(many, name)
         assert (single.low, single.high) == pytest.approx((repeated.low, repeated.high), abs=1e-10)
     # The classical one is Student's interval of the labels.
     theirs = scipy_stats.t.interval(0.95, 59, y.mean(), scipy_stats.sem(y))
-    assert (one.classical.low, one.classical.high) == pytest.approx(theirs, abs=1e-10)
+    assert (first.classical.low, first.classical.high) == pytest.approx(theirs, abs=1e-10)
 
 
 def test_the_tuned_variance_is_that_of_the_jackknife_for_regressions():
@@ -146,8 +146,8 @@ def test_ppi_refusals():
     assert isinstance(nothing, Undefined)
     assert "every judged item is labelled" in nothing.why
     assert isinstance(ppi_mean([1.0], [1.0], [2.0]), Undefined)
-    one = ppi_mean([1, 2], [1, 2], [3], documents=["d", "d"], documents_unlabelled=["e"])
-    assert isinstance(one, Undefined)
+    first = ppi_mean([1, 2], [1, 2], [3], documents=["d", "d"], documents_unlabelled=["e"])
+    assert isinstance(first, Undefined)
     with pytest.raises(StatisticsError, match="nan"):
         ppi_mean([1.0, float("nan")], [1.0, 2.0], [3.0])
 
@@ -337,15 +337,15 @@ def test_comparing_judges():
         (c.first, c.second): c
         for c in compare_judges(judged, y, rng=rng, documents=(np.arange(150) // 3).tolist())
     }
-    one = by_pair["good", "poor"]
-    assert isinstance(one.difference, Estimate)
+    first = by_pair["good", "poor"]
+    assert isinstance(first.difference, Estimate)
     expected = (
         scipy_stats.spearmanr(judged["good"], y).statistic
         - scipy_stats.spearmanr(judged["poor"], y).statistic
     )
-    assert one.difference.value == pytest.approx(expected, abs=1e-10)
-    assert one.adjusted_p_value is not None
-    assert one.adjusted_p_value < 0.01
+    assert first.difference.value == pytest.approx(expected, abs=1e-10)
+    assert first.adjusted_p_value is not None
+    assert first.adjusted_p_value < 0.01
     flat = by_pair["good", "flat"]
     assert isinstance(flat.difference, Undefined)
     assert flat.difference.why.startswith("flat: scores are all 1")
@@ -371,5 +371,5 @@ def test_a_judge_against_the_labels_gets_no_weight():
 
 def test_one_document_is_no_evidence_that_the_judge_is_as_good():
     judged, ratings, present = panel(n=60)
-    found = run(judged, ratings, present, documents=["d"] * 60)
-    assert {one.p_value for one in found.annotators} == {1.0}
+    result = run(judged, ratings, present, documents=["d"] * 60)
+    assert {annotator.p_value for annotator in result.annotators} == {1.0}

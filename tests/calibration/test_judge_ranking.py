@@ -30,10 +30,10 @@ def drawn(slopes=(0.5, 1.0, 2.0), *, places=(0.4, 0.0, -0.3), tie=-0.7, n=40, se
                         rows.append((win, f"s{a}", f"s{b}", x, document))
                         judges.append(f"j{judge}")
     wins, a, b, x, documents = zip(*rows, strict=True)
-    given = Comparisons(
+    data = Comparisons(
         wins=np.array(wins), system_a=a, system_b=b, positions=np.array(x), documents=documents
     )
-    return given, judges
+    return data, judges
 
 
 def ranked(given, judges):
@@ -57,30 +57,32 @@ def test_it_is_the_maximum_that_scipy_finds():
         return 0.5 * prior - chosen.sum()
 
     best = minimize(loss, np.zeros(13), method="BFGS", options={"gtol": 1e-7})
-    found = ranked(given, judges)
-    strengths = {one.system: one.strength.value for one in found.systems}
+    result = ranked(given, judges)
+    strengths = {system.system: system.strength.value for system in result.systems}
     centred = best.x[:4] - best.x[:4].mean()
     assert [strengths[f"s{k}"] for k in range(4)] == pytest.approx(centred, abs=1e-4)
     slopes = np.exp(best.x[4:7] - best.x[4:7].mean())
-    assert [one.discrimination.value for one in found.judges] == pytest.approx(slopes, rel=1e-4)
-    places = [one.position_effect.value for one in found.judges]
+    assert [judge.discrimination.value for judge in result.judges] == pytest.approx(
+        slopes, rel=1e-4
+    )
+    places = [judge.position_effect.value for judge in result.judges]
     assert places == pytest.approx(best.x[7:10], abs=1e-4)
 
 
 def test_judges_are_found_as_planted_and_a_blind_one_stands_out():
     given, judges = drawn((0.0, 1.5, 2.0), n=120)
-    found = ranked(given, judges)
-    blind, *others = found.judges
+    result = ranked(given, judges)
+    blind, *others = result.judges
     assert blind.discrimination.high < 0.3
-    assert all(one.discrimination.low > 1 for one in others)
-    assert [one.system for one in found.systems] == ["s3", "s2", "s1", "s0"]
+    assert all(item.discrimination.low > 1 for item in others)
+    assert [system.system for system in result.systems] == ["s3", "s2", "s1", "s0"]
 
 
 def test_discriminations_multiply_to_one_and_strengths_add_up_to_zero():
-    found = ranked(*drawn())
-    logs = [np.log(one.discrimination.value) for one in found.judges]
+    result = ranked(*drawn())
+    logs = [np.log(judge.discrimination.value) for judge in result.judges]
     assert sum(logs) == pytest.approx(0.0, abs=1e-9)
-    assert sum(one.strength.value for one in found.systems) == pytest.approx(0.0, abs=1e-9)
+    assert sum(system.strength.value for system in result.systems) == pytest.approx(0.0, abs=1e-9)
 
 
 def test_equal_judges_have_the_strengths_of_the_plain_model():
@@ -93,10 +95,12 @@ def test_equal_judges_have_the_strengths_of_the_plain_model():
         positions=np.r_[given.positions, given.positions],
         documents=given.documents * 2,
     )
-    found = ranked(twice, [*judges, *("copy" for _ in judges)])
+    result = ranked(twice, [*judges, *("copy" for _ in judges)])
     plain = rank_systems(twice, rng=np.random.default_rng(0))
-    assert [one.discrimination.value for one in found.judges] == pytest.approx([1, 1], abs=1e-8)
-    for ours, theirs in zip(found.systems, plain.systems, strict=True):
+    assert [judge.discrimination.value for judge in result.judges] == pytest.approx(
+        [1, 1], abs=1e-8
+    )
+    for ours, theirs in zip(result.systems, plain.systems, strict=True):
         assert ours.system == theirs.system
         assert ours.strength.value == pytest.approx(theirs.strength.value, abs=1e-6)
         assert ours.strength.low == pytest.approx(theirs.strength.low, abs=1e-4)
@@ -124,9 +128,9 @@ def test_a_judge_whose_places_are_unknown_has_no_position_effect():
         positions=np.where(first, 0.0, given.positions),
         documents=given.documents,
     )
-    effects = [one.position_effect for one in ranked(unknown, judges).judges]
+    effects = [judge.position_effect for judge in ranked(unknown, judges).judges]
     assert isinstance(effects[0], Undefined)
-    assert not any(isinstance(one, Undefined) for one in effects[1:])
+    assert not any(isinstance(effect, Undefined) for effect in effects[1:])
 
 
 def test_one_judge_alone_and_systems_never_compared_are_undefined():
@@ -145,7 +149,7 @@ def test_one_judge_alone_and_systems_never_compared_are_undefined():
 def test_a_system_that_always_wins_has_no_interval():
     given, judges = drawn(n=10)
     wins = np.where(np.array(given.system_b) == "s3", 0.0, given.wins)
-    found = ranked(
+    result = ranked(
         Comparisons(
             wins=wins,
             system_a=given.system_a,
@@ -155,9 +159,9 @@ def test_a_system_that_always_wins_has_no_interval():
         ),
         judges,
     )
-    assert found.separated
-    assert found.systems[0].system == "s3"
-    assert all(one.strength.low is None for one in found.systems)
+    assert result.separated
+    assert result.systems[0].system == "s3"
+    assert all(system.strength.low is None for system in result.systems)
 
 
 def test_judges_are_as_many_as_comparisons():
@@ -171,10 +175,10 @@ def test_intervals_hold_the_truth_in_most_of_twenty_data_sets(seed):
     """Benchmarks draw 2,000; here the share of 200 intervals must be near 95 %."""
     held = []
     for data_set in range(20):
-        found = ranked(*drawn(n=25, seed=1000 * seed + data_set))
+        result = ranked(*drawn(n=25, seed=1000 * seed + data_set))
         truth = STRENGTHS - STRENGTHS.mean()
         held += [
-            one.strength.low <= truth[int(one.system[1])] <= one.strength.high
-            for one in found.systems
+            system.strength.low <= truth[int(system.system[1])] <= system.strength.high
+            for system in result.systems
         ]
     assert 0.85 <= np.mean(held) <= 1.0

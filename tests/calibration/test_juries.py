@@ -71,172 +71,172 @@ def figures(given, **options):
 
 def test_weights_are_those_of_penalised_least_squares():
     """Rows that say 'all members alike' are added to numpy's least squares."""
-    given = items()
-    values, labels = given.scores, given.labels
-    found = fit_stacking(values, labels, n_members=3)
+    data = items()
+    values, labels = data.scores, data.labels
+    result = fit_stacking(values, labels, n_members=3)
     centred, y = values - values.mean(axis=0), labels - labels.mean()
     size = values.var(axis=0).mean()
     extra = np.sqrt(PRIOR_ITEMS * size) * (np.eye(3) - 1 / 3)
     theirs = np.linalg.lstsq(np.vstack([centred, extra]), np.r_[y, np.zeros(3)], rcond=None)[0]
-    intercept, weights = found.weights(np.ones(3, dtype=bool))
+    intercept, weights = result.weights(np.ones(3, dtype=bool))
     assert weights == pytest.approx(theirs, abs=1e-12)
     assert intercept == pytest.approx(labels.mean() - theirs @ values.mean(axis=0), abs=1e-12)
 
 
 def test_members_that_are_missing_leave_the_regression_of_the_others():
-    given = items()
-    values = given.scores.copy()
-    found = fit_stacking(values, given.labels, n_members=3)
-    alone = fit_stacking(values[:, :2], given.labels, n_members=2)
+    data = items()
+    values = data.scores.copy()
+    result = fit_stacking(values, data.labels, n_members=3)
+    alone = fit_stacking(values[:, :2], data.labels, n_members=2)
     values[:, 2] = np.nan
-    assert found(values) == pytest.approx(alone(values[:, :2]), abs=1e-10)
+    assert result(values) == pytest.approx(alone(values[:, :2]), abs=1e-10)
     values[:] = np.nan
-    assert np.isnan(found(values)).all()
+    assert np.isnan(result(values)).all()
 
 
 def test_a_missing_member_is_no_average_one():
     """Filled with its mean, the others would weigh too little: the error is larger."""
-    given = items(400, noise=(0.5, 0.5), shared=0.0)
-    found = fit_stacking(given.scores, given.labels, n_members=2)
-    one = given.scores.copy()
-    one[:, 1] = np.nan
-    filled = given.scores.copy()
+    data = items(400, noise=(0.5, 0.5), shared=0.0)
+    result = fit_stacking(data.scores, data.labels, n_members=2)
+    first = data.scores.copy()
+    first[:, 1] = np.nan
+    filled = data.scores.copy()
     filled[:, 1] = filled[:, 1].mean()
-    ours, theirs = (np.mean((found(some) - given.labels) ** 2) for some in (one, filled))
+    ours, theirs = (np.mean((result(items) - data.labels) ** 2) for items in (first, filled))
     assert ours < 0.95 * theirs
 
 
 def test_a_covariate_is_weighed_too():
-    given = items(100)
+    data = items(100)
     rng = np.random.default_rng(1)
-    length = rng.normal(size=len(given.labels))
-    labels = given.labels + length
-    alone = fit_stacking(given.scores, labels, n_members=3)
-    with_length = np.column_stack([given.scores, length])
-    found = fit_stacking(with_length, labels, n_members=3)
+    length = rng.normal(size=len(data.labels))
+    labels = data.labels + length
+    alone = fit_stacking(data.scores, labels, n_members=3)
+    with_length = np.column_stack([data.scores, length])
+    result = fit_stacking(with_length, labels, n_members=3)
     rmse = [
-        np.sqrt(np.mean((one - labels) ** 2)) for one in (alone(given.scores), found(with_length))
+        np.sqrt(np.mean((item - labels) ** 2)) for item in (alone(data.scores), result(with_length))
     ]
     assert rmse[1] < 0.6 * rmse[0]
-    _, weights = found.weights(np.ones(4, dtype=bool))
+    _, weights = result.weights(np.ones(4, dtype=bool))
     assert weights[3] == pytest.approx(1.0, abs=0.1)
 
 
 def test_held_out_scores_never_saw_their_document():
     """Labels that are pure noise are predicted no better than by their mean."""
-    given = items(80)
+    data = items(80)
     noise = np.random.default_rng(5).normal(size=80)[np.arange(240) // 3]
     blind = JuryItems(
-        scores=given.scores,
-        mapped=given.scores,
-        covariates=given.covariates,
+        scores=data.scores,
+        mapped=data.scores,
+        covariates=data.covariates,
         labels=noise,
-        documents=given.documents,
+        documents=data.documents,
     )
-    found = figures(blind, method="isotonic")
-    assert found.rmse.value > noise.std()
+    result = figures(blind, method="isotonic")
+    assert result.rmse.value > noise.std()
 
 
 def test_held_out_scores_are_those_of_a_fit_without_the_fold():
-    given = items(30)
-    found = held_out_scores(
-        given, ["a", "b", "c"], method="linear", n_folds=5, rng=np.random.default_rng(3)
+    data = items(30)
+    result = held_out_scores(
+        data, ["a", "b", "c"], method="linear", n_folds=5, rng=np.random.default_rng(3)
     )
     rng = np.random.default_rng(3)
-    folds = assign_folds(given.documents, 5, rng)
-    fitted = fit_members(given.subset(folds != 0), method="linear", rng=rng)
-    test = given.subset(folds == 0)
-    low, high = given.labels[folds != 0].min(), given.labels[folds != 0].max()
+    folds = assign_folds(data.documents, 5, rng)
+    fitted = fit_members(data.subset(folds != 0), method="linear", rng=rng)
+    test = data.subset(folds == 0)
+    low, high = data.labels[folds != 0].min(), data.labels[folds != 0].max()
     expected = np.clip(fitted.stacking(fitted.values(test)), low, high)
-    assert found.jury[folds == 0] == pytest.approx(expected, abs=1e-12)
+    assert result.jury[folds == 0] == pytest.approx(expected, abs=1e-12)
 
 
 def test_the_best_judge_is_chosen_inside_the_folds():
     """Twelve judges that know nothing: the one that looks best is no better on other documents."""
     rng = np.random.default_rng(2)
-    given = items(40)
+    data = items(40)
     many = JuryItems(
         scores=rng.normal(size=(120, 12)),
         mapped=rng.normal(size=(120, 12)),
         covariates=np.empty((120, 0)),
-        labels=given.labels,
-        documents=given.documents,
+        labels=data.labels,
+        documents=data.documents,
     )
-    found = figures(many)
-    own = {name: one.rmse.value for name, one in found.compared.items() if name.startswith("j")}
-    assert found.compared[BEST].rmse.value >= min(own.values())
-    assert found.compared[BEST].rmse.value > 0.98 * given.labels.std()
+    result = figures(many)
+    own = {name: one.rmse.value for name, one in result.compared.items() if name.startswith("j")}
+    assert result.compared[BEST].rmse.value >= min(own.values())
+    assert result.compared[BEST].rmse.value > 0.98 * data.labels.std()
 
 
 def test_the_best_judge_of_those_that_scored_an_item_stands_in():
-    given = items(60, missing=0.4)
-    found = held_out_scores(
-        given, ["a", "b", "c"], method="linear", n_folds=5, rng=np.random.default_rng(0)
+    data = items(60, missing=0.4)
+    result = held_out_scores(
+        data, ["a", "b", "c"], method="linear", n_folds=5, rng=np.random.default_rng(0)
     )
-    scored = np.isfinite(given.scores)
-    assert np.array_equal(np.isfinite(found.others[BEST]), scored.any(axis=1))
+    scored = np.isfinite(data.scores)
+    assert np.array_equal(np.isfinite(result.others[BEST]), scored.any(axis=1))
     only = scored.sum(axis=1) == 1
-    assert found.others[BEST][only] == pytest.approx(
+    assert result.others[BEST][only] == pytest.approx(
         [
-            found.others["abc"[int(np.argmax(row))]][where]
+            result.others["abc"[int(np.argmax(row))]][where]
             for where, row in zip(np.flatnonzero(only), scored[only], strict=True)
         ]
     )
 
 
 def test_gains_are_differences_of_root_mean_squares():
-    given = items()
-    found = held_out_scores(
-        given, ["j0", "j1", "j2"], method="linear", n_folds=10, rng=np.random.default_rng(0)
+    data = items()
+    result = held_out_scores(
+        data, ["j0", "j1", "j2"], method="linear", n_folds=10, rng=np.random.default_rng(0)
     )
-    shown = figures(given)
+    text = figures(data)
     rmse = {
-        name: np.sqrt(np.mean((one - given.labels) ** 2))
-        for name, one in {"jury": found.jury, **found.others}.items()
+        name: np.sqrt(np.mean((one - data.labels) ** 2))
+        for name, one in {"jury": result.jury, **result.others}.items()
     }
-    assert shown.rmse.value == pytest.approx(rmse["jury"], abs=1e-12)
-    for name, one in shown.compared.items():
+    assert text.rmse.value == pytest.approx(rmse["jury"], abs=1e-12)
+    for name, one in text.compared.items():
         assert one.rmse.value == pytest.approx(rmse[name], abs=1e-12)
         assert one.gain.value == pytest.approx(rmse[name] - rmse["jury"], abs=1e-12)
 
 
 def test_a_jury_of_good_judges_gains_and_a_copy_adds_nothing():
-    given = items(150, noise=(0.6, 0.6), shared=0.0)
+    data = items(150, noise=(0.6, 0.6), shared=0.0)
     doubled = JuryItems(
-        scores=given.scores[:, [0, 1, 1]],
-        mapped=given.scores[:, [0, 1, 1]],
-        covariates=given.covariates,
-        labels=given.labels,
-        documents=given.documents,
+        scores=data.scores[:, [0, 1, 1]],
+        mapped=data.scores[:, [0, 1, 1]],
+        covariates=data.covariates,
+        labels=data.labels,
+        documents=data.documents,
     )
-    found = figures(doubled)
-    assert found.compared[BEST].gain.low > 0
-    assert [one.adds for one in found.members] == [True, False, False]
-    assert found.members[1].loss.value == pytest.approx(0.0, abs=2e-3)
+    result = figures(doubled)
+    assert result.compared[BEST].gain.low > 0
+    assert [member.adds for member in result.members] == [True, False, False]
+    assert result.members[1].loss.value == pytest.approx(0.0, abs=2e-3)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 def test_without_resampling_sums_are_those_of_the_held_out_scores(missing):
-    given = items(40, missing=missing)
+    data = items(40, missing=missing)
     names = ["a", "b", "c"]
-    found = held_out_scores(
-        given, names, method="isotonic", n_folds=5, rng=np.random.default_rng(0)
+    result = held_out_scores(
+        data, names, method="isotonic", n_folds=5, rng=np.random.default_rng(0)
     )
     ones = np.ones((1, 40))
-    sums = resampled_losses(found.folds, ones, n_members=3)
-    ways = [*(found.others[name] for name in (BEST, *names)), *found.without.T]
-    ways += [found.others[MEAN_CALIBRATED], found.jury]
-    squares = [np.nansum((one - given.labels) ** 2) for one in ways]
+    sums = resampled_losses(result.folds, ones, n_members=3)
+    ways = [*(result.others[name] for name in (BEST, *names)), *result.without.T]
+    ways += [result.others[MEAN_CALIBRATED], result.jury]
+    squares = [np.nansum((way - data.labels) ** 2) for way in ways]
     # what is cut to the range of labels is not cut in the sums; EM ends within its tolerance
     assert sums.way[0] == pytest.approx(squares, rel=2e-3)
-    on_same = [np.sum((found.jury - given.labels)[np.isfinite(one)] ** 2) for one in ways]
+    on_same = [np.sum((result.jury - data.labels)[np.isfinite(way)] ** 2) for way in ways]
     assert sums.jury[0] == pytest.approx(on_same, rel=2e-3)
 
 
 def resampled(given):
     """Return a resample's sums and, by fold, its fit, held-out rows and those drawn of others."""
     names = ["a", "b", "c"]
-    found = held_out_scores(
+    result = held_out_scores(
         given, names, method="isotonic", n_folds=2, rng=np.random.default_rng(3)
     )
     counts = np.random.default_rng(1).multinomial(30, np.full(30, 1 / 30)).astype(float)
@@ -246,20 +246,20 @@ def resampled(given):
     again = []
     for fold in (0, 1):
         fitted = fit_members(given.subset(folds != fold), method="isotonic", rng=rng)
-        drawn = np.repeat(np.arange((folds != fold).sum()), row_counts[folds != fold])
-        again.append((fitted, folds == fold, drawn))
-    return resampled_losses(found.folds, counts[None], n_members=3), row_counts, again
+        sample = np.repeat(np.arange((folds != fold).sum()), row_counts[folds != fold])
+        again.append((fitted, folds == fold, sample))
+    return resampled_losses(result.folds, counts[None], n_members=3), row_counts, again
 
 
 @pytest.mark.parametrize(("missing", "tolerance"), [(0.0, 1e-9), (0.3, 1e-3)])
 def test_a_resample_weighs_as_a_fit_on_its_rows_does(missing, tolerance):
     """By the same curves: stacking of rows that are repeated as drawn, where scores miss too."""
-    given = items(30, noise=(0.6, 0.7, 0.6), missing=missing)
-    sums, row_counts, folds = resampled(given)
+    data = items(30, noise=(0.6, 0.7, 0.6), missing=missing)
+    sums, row_counts, folds = resampled(data)
     jury = 0.0
     for fitted, held, drawn in folds:
-        stacking = fit_stacking(fitted.held_out[drawn], given.labels[~held][drawn], n_members=3)
-        errors = stacking(fitted.values(given.subset(held))) - given.labels[held]
+        stacking = fit_stacking(fitted.held_out[drawn], data.labels[~held][drawn], n_members=3)
+        errors = stacking(fitted.values(data.subset(held))) - data.labels[held]
         jury += row_counts[held] @ np.nan_to_num(errors) ** 2
     # One step of EM, with missing scores as all documents say, is .6 % off.
     assert sums.jury[0, 0] == pytest.approx(jury, rel=tolerance)
@@ -267,17 +267,17 @@ def test_a_resample_weighs_as_a_fit_on_its_rows_does(missing, tolerance):
 
 def test_a_resample_chooses_as_a_fit_on_its_rows_does():
     """By the same curves: the best member of rows that are repeated as drawn."""
-    given = items(30, noise=(0.6, 0.7, 0.6))
-    sums, row_counts, folds = resampled(given)
+    data = items(30, noise=(0.6, 0.7, 0.6))
+    sums, row_counts, folds = resampled(data)
     best = 0.0
     for fitted, held, drawn in folds:
-        labels = given.labels[~held]
+        labels = data.labels[~held]
         errors = np.mean((fitted.held_out[drawn] - labels[drawn, None]) ** 2, axis=0)
         chosen = int(np.argmin(errors))
-        x, values = fitted.held_out[:, chosen], fitted.values(given.subset(held))[:, chosen]
+        x, values = fitted.held_out[:, chosen], fitted.values(data.subset(held))[:, chosen]
         lines = [np.polyfit(x[drawn], labels[drawn], 1), np.polyfit(x, labels, 1)]
         moved = values + np.polyval(lines[0] - lines[1], values)
-        best += row_counts[held] @ (moved - given.labels[held]) ** 2
+        best += row_counts[held] @ (moved - data.labels[held]) ** 2
     assert sums.way[0, 0] == pytest.approx(best, rel=1e-9)
 
 
@@ -285,8 +285,8 @@ def test_a_resample_chooses_as_a_fit_on_its_rows_does():
 @pytest.mark.parametrize("setting", [SETTINGS[0], SETTINGS[4]], ids=["complete", "missing"])
 def test_intervals_of_what_is_chosen_and_fitted_cover(setting):
     """200 data sets: 95 % within three standard errors (4.6 points). One fit alone covers 85 %."""
-    found = simulate_juries(200, setting)["coverage"]
-    few = {name: share for name, share in found.items() if not 90.4 <= share <= 99.6}
+    result = simulate_juries(200, setting)["coverage"]
+    few = {name: share for name, share in result.items() if not 90.4 <= share <= 99.6}
     assert not few
 
 
@@ -302,16 +302,16 @@ def test_kish_of_equal_correlations_by_hand():
     }
     assert effective_number(errors[:, [0, 0]], **options).number.value == pytest.approx(1.0)
     r = np.corrcoef(errors.T)[0, 1]
-    found = effective_number(errors, **options)
-    assert found.correlation.value == pytest.approx(r, abs=1e-12)
-    assert found.number.value == pytest.approx(2 / (1 + r), abs=1e-12)
-    assert found.without == (1.0, 1.0)
+    number = effective_number(errors, **options)
+    assert number.correlation.value == pytest.approx(r, abs=1e-12)
+    assert number.number.value == pytest.approx(2 / (1 + r), abs=1e-12)
+    assert number.without == (1.0, 1.0)
 
 
 def test_the_mean_correlation_is_numpys_over_shared_items():
-    given = items(50, missing=0.3)
-    errors = given.scores - given.labels[:, None]
-    found = effective_number(
+    data = items(50, missing=0.3)
+    errors = data.scores - data.labels[:, None]
+    number = effective_number(
         errors,
         documents=np.arange(150) // 3,
         n_documents=50,
@@ -322,23 +322,23 @@ def test_the_mean_correlation_is_numpys_over_shared_items():
     for i, j in combinations(range(3), 2):
         both = np.isfinite(errors[:, i]) & np.isfinite(errors[:, j])
         pairs.append(np.corrcoef(errors[both, i], errors[both, j])[0, 1])
-    assert found.correlation.value == pytest.approx(np.mean(pairs), abs=1e-12)
-    assert found.number.value == pytest.approx(3 / (1 + 2 * np.mean(pairs)), abs=1e-12)
-    assert found.without[0] == pytest.approx(2 / (1 + pairs[2]), abs=1e-12)
-    assert found.correlation.low < found.correlation.value < found.correlation.high
+    assert number.correlation.value == pytest.approx(np.mean(pairs), abs=1e-12)
+    assert number.number.value == pytest.approx(3 / (1 + 2 * np.mean(pairs)), abs=1e-12)
+    assert number.without[0] == pytest.approx(2 / (1 + pairs[2]), abs=1e-12)
+    assert number.correlation.low < number.correlation.value < number.correlation.high
 
 
 def test_judges_that_share_no_items_have_no_effective_number():
     errors = np.random.default_rng(0).normal(size=(40, 2))
     errors[:20, 0], errors[20:, 1] = np.nan, np.nan
-    found = effective_number(
+    number = effective_number(
         errors,
         documents=np.arange(40),
         n_documents=40,
         resampling=FEW,
         rng=np.random.default_rng(0),
     )
-    assert isinstance(found.number, Undefined)
+    assert isinstance(number.number, Undefined)
 
 
 def study(*, judges=("a", "b"), variants=(None,), protocol="likert", n=40):
@@ -353,9 +353,9 @@ def study(*, judges=("a", "b"), variants=(None,), protocol="likert", n=40):
             for judge in judges:
                 for variant in variants:
                     value = float(np.clip(quality + rng.integers(-1, 2), 1, 5))
-                    told = {} if variant is None else {"variant": variant}
+                    by_name = {} if variant is None else {"variant": variant}
                     judgements.append(
-                        Judgement(**where, protocol=protocol, judge=judge, value=value, **told)
+                        Judgement(**where, protocol=protocol, judge=judge, value=value, **by_name)
                     )
     return judgements, labels
 
@@ -389,13 +389,13 @@ def test_prompts_of_one_judge_are_a_jury():
 
 def test_what_a_jury_said_is_no_member():
     judgements, labels = study()
-    said = [
+    texts = [
         row.model_copy(update={"judge": "jury-mean(a,b)", "members": {"a": 1.0, "b": 2.0}})
         for row in judgements
         if row.judge == "a"
     ]
-    said = [Judgement.model_validate(row.to_json()) for row in said]
-    (jury,) = analysed([*said, *judgements], labels).juries
+    texts = [Judgement.model_validate(row.to_json()) for row in texts]
+    (jury,) = analysed([*texts, *judgements], labels).juries
     assert jury.names == ("a", "b")
 
 
@@ -424,7 +424,7 @@ def test_likert_and_yes_or_no_judges_are_one_jury():
     assert jury.figures.effective.number.value > 1
 
 
-def test_what_a_mixed_jury_says_is_a_number_whoever_stands_first():
+def test_the_value_of_a_mixed_jury_is_a_number_in_either_order():
     judgements, labels = study(judges=("a", "b"))
     mixed = [
         row.model_copy(update={"protocol": "binary", "value": float(row.value > 3)})
@@ -433,9 +433,9 @@ def test_what_a_mixed_jury_says_is_a_number_whoever_stands_first():
         for row in judgements
     ]
     (jury,) = analysed(mixed, labels).juries
-    said = apply_calibrators([jury.fitted], mixed).judgements[0]
-    assert said.protocol == "likert"
-    assert 1 < said.value < 5
+    text = apply_calibrators([jury.fitted], mixed).judgements[0]
+    assert text.protocol == "likert"
+    assert 1 < text.value < 5
 
 
 def test_one_judge_under_two_settings_is_a_jury_that_can_be_applied():
@@ -454,16 +454,16 @@ def test_one_judge_under_two_settings_is_a_jury_that_can_be_applied():
 def test_a_jury_survives_its_file_and_says_the_same():
     judgements, labels = study(judges=("a", "b", "c"))
     (jury,) = analysed(judgements, labels, covariates=("length",)).juries
-    read = jury_from_dict(json.loads(json.dumps(jury.fitted.to_dict())))
-    assert read == jury.fitted
-    some = [row for row in judgements if not (row.judge == "b" and row.eid == "d0")]
-    applied = apply_calibrators([read], some)
+    result = jury_from_dict(json.loads(json.dumps(jury.fitted.to_dict())))
+    assert result == jury.fitted
+    items = [row for row in judgements if not (row.judge == "b" and row.eid == "d0")]
+    applied = apply_calibrators([result], items)
     assert applied.n_by_juries == 80
     first = applied.judgements[0]
     assert first.judge == "jury-fitted(a,b,c)"
     assert (first.model_extra or {})["n_scored"] == 2
     own = [row.value for row in judgements if row.eid == "d0" and row.system == "x"]
-    assert first.value == pytest.approx(read(np.array([[own[0], np.nan, own[2]]]))[0], abs=1e-12)
+    assert first.value == pytest.approx(result(np.array([[own[0], np.nan, own[2]]]))[0], abs=1e-12)
 
 
 def test_covariates_change_what_a_jury_says():
@@ -533,14 +533,14 @@ def test_intervals_hold_the_truth_in_most_of_a_hundred_data_sets():
     r = np.mean([shared**2 / (spread[i] * spread[j]) for i, j in combinations(range(3), 2)])
     held = []
     for seed in range(100):
-        given = items(60, noise=tuple(noise), shared=shared, seed=seed)
-        found = effective_number(
-            given.scores - given.labels[:, None],
+        data = items(60, noise=tuple(noise), shared=shared, seed=seed)
+        number = effective_number(
+            data.scores - data.labels[:, None],
             documents=np.arange(180) // 3,
             n_documents=60,
             resampling=FEW,
             rng=np.random.default_rng(seed),
         )
-        assert found.number.low < found.number.value < found.number.high
-        held.append(found.number.low <= 3 / (1 + 2 * r) <= found.number.high)
+        assert number.number.low < number.number.value < number.number.high
+        held.append(number.number.low <= 3 / (1 + 2 * r) <= number.number.high)
     assert 0.88 <= np.mean(held) <= 0.99

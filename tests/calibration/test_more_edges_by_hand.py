@@ -26,11 +26,11 @@ def test_each_groups_two_gaps_have_their_own_adjusted_p_values():
     groups = ["a", "b", "c"] * n
     error = np.where(np.array(groups) == "a", rng.choice([-2.0, 2.0], 3 * n), 0.1)
     error = error + rng.normal(scale=0.3, size=3 * n) + np.where(np.array(groups) == "b", 0.4, 0)
-    found = error_by_group(error, np.zeros(3 * n), groups, documents=list(range(3 * n)))
-    raw = [gap.p_value for one in found for gap in (one.error_gap, one.absolute_error_gap)]
-    given = [p for one in found for p in one.adjusted_p_values.values()]
-    assert given == pytest.approx(benjamini_hochberg(raw).tolist())
-    assert len(set(given)) > 2
+    result = error_by_group(error, np.zeros(3 * n), groups, documents=list(range(3 * n)))
+    raw = [gap.p_value for item in result for gap in (item.error_gap, item.absolute_error_gap)]
+    items = [p for item in result for p in item.adjusted_p_values.values()]
+    assert items == pytest.approx(benjamini_hochberg(raw).tolist())
+    assert len(set(items)) > 2
 
 
 @pytest.mark.parametrize(("freedom", "k"), [(5, 3), (12, 5)])
@@ -67,17 +67,17 @@ def test_differences_without_variance_are_certain_from_two_documents_on():
     two = replaced([place % 2 for place in range(n)], 0.1)
     assert isinstance(two, AlternativeAnnotatorTest)
     assert two.passes
-    one = replaced(["d"] * n, 0.1)
-    assert isinstance(one, Undefined) or not one.passes
+    first = replaced(["d"] * n, 0.1)
+    assert isinstance(first, Undefined) or not first.passes
 
 
 def test_estimates_cut_to_their_range_keep_their_value_and_those_without_ends_stay():
-    found = Estimate(value=0.9, low=0.7, high=1.2, level=0.95, n=9, n_excluded=0, method="m")
-    cut = within(found, 0.0, 1.0)
+    result = Estimate(value=0.9, low=0.7, high=1.2, level=0.95, n=9, n_excluded=0, method="m")
+    cut = within(result, 0.0, 1.0)
     assert (cut.value, cut.low, cut.high) == (0.9, 0.7, 1.0)
-    low = within(replace(found, low=-0.2), 0.0, 1.0)
+    low = within(replace(result, low=-0.2), 0.0, 1.0)
     assert (low.low, low.high) == (0.0, 1.0)
-    bare = replace(found, low=None, high=None)
+    bare = replace(result, low=None, high=None)
     assert within(bare, 0.0, 1.0) is bare
     none = Undefined(why="no values")
     assert within(none, 0.0, 1.0) is none

@@ -54,9 +54,9 @@ def judged(worth: dict[tuple[str, str], float], **given: str) -> list[Judgement]
 def means(labels: list[Label]) -> dict[tuple[str, str], float]:
     """The mean over answers of the mean over people."""
     answers: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for one in labels:
-        answers[one.eid, str(one.system)][one.unit].append(float(one.value))
-    return {key: fmean(map(fmean, some.values())) for key, some in answers.items()}
+    for label in labels:
+        answers[label.eid, str(label.system)][label.unit].append(float(label.value))
+    return {key: fmean(map(fmean, items.values())) for key, items in answers.items()}
 
 
 def test_labels_of_answers_meet_judgements_of_whole_summaries():
@@ -171,16 +171,16 @@ def test_protocols_that_differ_in_unit_are_two_groups_with_calibrators_of_their_
     rng = np.random.default_rng(1)
     whole = [Judgement(eid=e, system=s, value=int(q > 0.5), **of) for (e, s), q in worth.items()]
     parts = [
-        Judgement(eid=one.eid, system=one.system, unit=one.unit,
-                  value=int(one.value) if rng.random() < 0.8 else 1 - int(one.value), **of)
-        for one in labels
-        if one.annotator == "ann"
+        Judgement(eid=label.eid, system=label.system, unit=label.unit,
+                  value=int(label.value) if rng.random() < 0.8 else 1 - int(label.value), **of)
+        for label in labels
+        if label.annotator == "ann"
     ]  # fmt: skip
     analysis = analyse([*parts, *whole], labels, settings=QUICK)
     assert [group.joined.unit for group in analysis.groups] == ["answer", "summary"]
     assert [len(group.joined.keys) for group in analysis.groups] == [len(parts), len(whole)]
     assert [len(group.joined.rest) for group in analysis.groups] == [0, 0]
-    alone = [analyse(some, labels, settings=QUICK).groups[0] for some in (parts, whole)]
+    alone = [analyse(items, labels, settings=QUICK).groups[0] for items in (parts, whole)]
     for together, apart in zip(analysis.groups, alone, strict=True):
         assert (
             together.agreement["pooled"]["kendall"].value
@@ -207,10 +207,10 @@ def test_the_level_of_summaries_correlates_means_of_parts():
     rng = np.random.default_rng(8)
     of = {"aspect": "coverage", "protocol": "binary", "judge": "j"}
     rows = [
-        Judgement(eid=one.eid, system=one.system, unit=one.unit,
-                  value=int(one.value) if rng.random() < 0.7 else int(rng.integers(0, 2)), **of)
-        for one in labels
-        if one.annotator == "ann"
+        Judgement(eid=label.eid, system=label.system, unit=label.unit,
+                  value=int(label.value) if rng.random() < 0.7 else int(rng.integers(0, 2)), **of)
+        for label in labels
+        if label.annotator == "ann"
     ]  # fmt: skip
     (group,) = analyse(rows, labels, settings=QUICK).groups
     judge: dict[tuple[str, str], list[float]] = defaultdict(list)
@@ -218,10 +218,10 @@ def test_the_level_of_summaries_correlates_means_of_parts():
         judge[row.eid, str(row.system)].append(float(row.value))
     human = means(labels)
     tau = kendalltau([fmean(judge[key]) for key in human], list(human.values())).statistic
-    found = group.agreement["summary"]["kendall"]
-    assert found.value == pytest.approx(tau, abs=1e-12)
-    assert found.n == len(human) == 120
-    assert found.low < tau < found.high
+    value = group.agreement["summary"]["kendall"]
+    assert value.value == pytest.approx(tau, abs=1e-12)
+    assert value.n == len(human) == 120
+    assert value.low < tau < value.high
     assert group.agreement["pooled"]["kendall"].n == len(rows)
 
 
@@ -230,10 +230,10 @@ def test_people_of_summhay_against_a_judge_of_words_by_independent_code(shared_d
     with gzip.open(
         shared_data / "coverage/summhay_conversations.jsonl.gz", "rt", encoding="utf-8"
     ) as lines:
-        given = [json.loads(line) for line in lines]
+        items = [json.loads(line) for line in lines]
     place: dict[tuple[str, str], int] = defaultdict(int)
     rows, labels, judge, people = [], [], defaultdict(list), defaultdict(list)
-    for row in given:
+    for row in items:
         at = row["eid"], row["system"]
         unit = f"answer:0.{place[at]}"
         place[at] += 1
@@ -246,7 +246,7 @@ def test_people_of_summhay_against_a_judge_of_words_by_independent_code(shared_d
         judge[at].append(yes)
         people[at].append(covered)
     (group,) = analyse(rows, labels, settings=QUICK).groups
-    found = group.agreement["summary"]["kendall"]
+    value = group.agreement["summary"]["kendall"]
     tau = kendalltau([fmean(judge[at]) for at in people], [fmean(people[at]) for at in people])
-    assert (found.n, len(rows)) == (114, 661)
-    assert found.value == pytest.approx(tau.statistic, abs=1e-12)
+    assert (value.n, len(rows)) == (114, 661)
+    assert value.value == pytest.approx(tau.statistic, abs=1e-12)

@@ -21,12 +21,12 @@ def rng() -> np.random.Generator:
 def fitted(*rankings: str, n_resamples: int = 20, **known: object) -> Ranking | Undefined:
     """Rank by strings of one letter a system, a document each."""
     documents = tuple(known.pop("documents", range(len(rankings))))
-    given = Rankings(rankings=tuple(map(tuple, rankings)), documents=documents)
-    return rank_by_rankings(given, rng=rng(), n_resamples=n_resamples)
+    data = Rankings(rankings=tuple(map(tuple, rankings)), documents=documents)
+    return rank_by_rankings(data, rng=rng(), n_resamples=n_resamples)
 
 
 def strengths(found: Ranking) -> dict[str, float]:
-    return {one.system: one.strength.value for one in found.systems}
+    return {system.system: system.strength.value for system in found.systems}
 
 
 def by_scipy(rankings: tuple[str, ...]) -> dict[str, float]:
@@ -47,18 +47,18 @@ def by_scipy(rankings: tuple[str, ...]) -> dict[str, float]:
 
 
 def test_two_systems_have_the_odds_of_their_wins():
-    found = fitted(*["AB"] * 3, "BA")
-    assert strengths(found)["A"] - strengths(found)["B"] == pytest.approx(np.log(3), abs=1e-3)
-    assert [one.expected_win_rate.value for one in found.systems] == pytest.approx(
+    result = fitted(*["AB"] * 3, "BA")
+    assert strengths(result)["A"] - strengths(result)["B"] == pytest.approx(np.log(3), abs=1e-3)
+    assert [system.expected_win_rate.value for system in result.systems] == pytest.approx(
         [0.75, 0.25], abs=1e-4
     )
-    assert [one.win_rate.value for one in found.systems] == [0.75, 0.25]
+    assert [system.win_rate.value for system in result.systems] == [0.75, 0.25]
 
 
 def test_a_circle_of_three_stands_level():
-    found = fitted("ABC", "BCA", "CAB")
-    assert list(strengths(found).values()) == pytest.approx([0, 0, 0], abs=1e-6)
-    assert [one.rank for one in found.systems] == [1, 1, 1]
+    result = fitted("ABC", "BCA", "CAB")
+    assert list(strengths(result).values()) == pytest.approx([0, 0, 0], abs=1e-6)
+    assert [system.rank for system in result.systems] == [1, 1, 1]
 
 
 @pytest.mark.parametrize(
@@ -71,13 +71,13 @@ def test_a_circle_of_three_stands_level():
 )
 def test_the_fit_is_the_maximum_of_the_likelihood(rankings: tuple[str, ...]):
     """Sets of systems may differ from ranking to ranking."""
-    found = strengths(fitted(*rankings))
-    assert found == pytest.approx(by_scipy(rankings), abs=2e-3)
+    result = strengths(fitted(*rankings))
+    assert result == pytest.approx(by_scipy(rankings), abs=2e-3)
 
 
 def test_pairs_alone_give_bradley_terry():
     pairs = ("AB", "BA", "AB", "BC", "CB", "BC", "AC", "CA", "AC", "AC")
-    given = Comparisons(
+    data = Comparisons(
         wins=np.ones(len(pairs)),
         system_a=tuple(pair[0] for pair in pairs),
         system_b=tuple(pair[1] for pair in pairs),
@@ -85,7 +85,7 @@ def test_pairs_alone_give_bradley_terry():
         documents=tuple(range(len(pairs))),
     )
     assert strengths(fitted(*pairs)) == pytest.approx(
-        strengths(rank_systems(given, rng=rng())), abs=1e-3
+        strengths(rank_systems(data, rng=rng())), abs=1e-3
     )
 
 
@@ -97,15 +97,15 @@ def drawn(worths: dict[str, float], n: int) -> tuple[str, ...]:
     return tuple("".join(names[place] for place in np.argsort(row)) for row in times)
 
 
-def test_the_truth_lies_in_the_intervals_and_far_systems_are_told_apart():
+def test_the_truth_lies_in_the_intervals_and_far_systems_are_distinguished():
     truth = {"A": 8.0, "B": 2.0, "C": 1.8, "D": 0.3}
-    found = fitted(*drawn(truth, 150), n_resamples=200)
+    result = fitted(*drawn(truth, 150), n_resamples=200)
     logs = np.log(list(truth.values()))
-    for one in found.systems:
-        true = np.log(truth[one.system]) - logs.mean()
-        assert one.strength.low < true < one.strength.high
-        assert one.best_rank <= one.rank <= one.worst_rank
-    ranks = {one.system: (one.best_rank, one.worst_rank) for one in found.systems}
+    for system in result.systems:
+        true = np.log(truth[system.system]) - logs.mean()
+        assert system.strength.low < true < system.strength.high
+        assert system.best_rank <= system.rank <= system.worst_rank
+    ranks = {system.system: (system.best_rank, system.worst_rank) for system in result.systems}
     assert ranks["A"] == (1, 1)
     assert ranks["D"] == (4, 4)
     assert ranks["B"] == ranks["C"] == (2, 3)
@@ -116,9 +116,9 @@ def test_whole_documents_are_drawn():
     rankings = drawn({"A": 3.0, "B": 2.0, "C": 1.0}, 80)
     alone = fitted(*rankings, n_resamples=200)
     doubled = fitted(*rankings, *rankings, n_resamples=200, documents=[*range(80)] * 2)
-    for one, two in zip(alone.systems, doubled.systems, strict=True):
-        assert two.strength.value == pytest.approx(one.strength.value, abs=1e-4)
-        assert two.strength.low == pytest.approx(one.strength.low, abs=1e-3)
+    for system, two in zip(alone.systems, doubled.systems, strict=True):
+        assert two.strength.value == pytest.approx(system.strength.value, abs=1e-4)
+        assert two.strength.low == pytest.approx(system.strength.low, abs=1e-3)
     apart = fitted(*rankings, *rankings, n_resamples=200, documents=range(160))
     wide, narrow = (found.systems[0].strength for found in (doubled, apart))
     assert narrow.high - narrow.low < 0.85 * (wide.high - wide.low)
@@ -131,24 +131,24 @@ def test_intervals_of_strengths_and_ranks_hold():
     Strengths: 95 % within three standard errors, of six that add up to 0, by document (3.2 points);
     percentiles without expansion cover 91.5 %. Ranks hold in 95 % or more.
     """
-    found = simulate_rankings(150, 20)
-    assert 91.8 <= found["strengths"][0] <= 98.2
-    assert found["ranks"][0] >= 90.0
+    result = simulate_rankings(150, 20)
+    assert 91.8 <= result["strengths"][0] <= 98.2
+    assert result["ranks"][0] >= 90.0
 
 
 def test_a_system_that_never_loses_has_no_interval():
-    found = fitted("ABC", "ACB", "ABC", "ACB", "ABC", "ACB")
-    assert found.separated
-    first = found.systems[0]
+    result = fitted("ABC", "ACB", "ABC", "ACB", "ABC", "ACB")
+    assert result.separated
+    first = result.systems[0]
     assert (first.system, first.strength.low, first.best_rank) == ("A", None, None)
     assert np.isfinite(first.strength.value)
 
 
 def test_few_documents_have_no_interval():
-    found = fitted("AB", "BA", "AB", "AB")
-    assert not found.separated
-    assert all(one.strength.low is None for one in found.systems)
-    assert "fewer than 5 documents" in found.systems[0].strength.method
+    result = fitted("AB", "BA", "AB", "AB")
+    assert not result.separated
+    assert all(system.strength.low is None for system in result.systems)
+    assert "fewer than 5 documents" in result.systems[0].strength.method
 
 
 def test_systems_that_never_meet_are_not_ranked():

@@ -35,7 +35,7 @@ def drawn(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray, np.
 
 def taus(labels: np.ndarray, yes: np.ndarray, rating: np.ndarray) -> list[float]:
     human = labels.mean(axis=2).ravel()
-    return [float(kendalltau(one.ravel(), human).statistic) for one in (yes.mean(axis=2), rating)]
+    return [float(kendalltau(item.ravel(), human).statistic) for item in (yes.mean(axis=2), rating)]
 
 
 def rows(

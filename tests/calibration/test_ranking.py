@@ -63,7 +63,7 @@ def test_strengths_and_the_effect_of_position_are_those_published():
                 wins += [value] * times
                 a += [home] * times
                 b += [away] * times
-    found = rank_systems(
+    ranking = rank_systems(
         Comparisons(
             wins=np.array(wins),
             system_a=tuple(a),
@@ -73,24 +73,24 @@ def test_strengths_and_the_effect_of_position_are_those_published():
         ),
         rng=rng(),
     )
-    strength = {one.system: one.strength.value for one in found.systems}
+    strength = {system.system: system.strength.value for system in ranking.systems}
     published = {"Milwaukee": 1.6196, "Detroit": 1.4754, "Toronto": 1.3271}
     published |= {"New York": 1.2813, "Boston": 1.1438, "Cleveland": 0.7047}
     for team, value in published.items():
         assert strength[team] - strength["Baltimore"] == pytest.approx(value, abs=3e-4)
-    assert found.position_effect.value == pytest.approx(0.3023, abs=1e-4)
-    assert found.tie_weight == Undefined(why="no ties")
-    assert [one.system for one in found.systems][:2] == ["Milwaukee", "Detroit"]
-    assert found.systems[-1].system == "Baltimore"
+    assert ranking.position_effect.value == pytest.approx(0.3023, abs=1e-4)
+    assert ranking.tie_weight == Undefined(why="no ties")
+    assert [system.system for system in ranking.systems][:2] == ["Milwaukee", "Detroit"]
+    assert ranking.systems[-1].system == "Baltimore"
     assert sum(strength.values()) == pytest.approx(0.0, abs=1e-9)
 
 
 def test_with_ties_it_is_the_log_linear_model_that_statsmodels_fits():
     """Fienberg and Larntz (1976): Davidson's model is a Poisson regression on the counts of a win,
     a loss and a tie, with an intercept for every pair and place."""
-    given = drawn((0.8, 0.2, -0.3, -0.7), position=0.4, tie=-0.5)
+    data = drawn((0.8, 0.2, -0.3, -0.7), position=0.4, tie=-0.5)
     counts: dict[tuple, int] = {}
-    for row in zip(given.system_a, given.system_b, given.positions, given.wins, strict=True):
+    for row in zip(data.system_a, data.system_b, data.positions, data.wins, strict=True):
         counts[row] = counts.get(row, 0) + 1
     settings = sorted({row[:3] for row in counts})
     design, seen = [], []
@@ -108,32 +108,32 @@ def test_with_ties_it_is_the_log_linear_model_that_statsmodels_fits():
             seen.append(counts.get((a, b, position, wins), 0))
     fit = sm.GLM(np.array(seen), np.array(design), family=sm.families.Poisson()).fit()
     theirs = fit.params[len(settings) :]
-    found = rank_systems(given, rng=rng())
-    strength = {one.system: one.strength.value for one in found.systems}
+    ranking = rank_systems(data, rng=rng())
+    strength = {system.system: system.strength.value for system in ranking.systems}
     ours = [strength[f"s{i}"] - strength["s3"] for i in range(3)]
-    ours += [found.position_effect.value, found.tie_weight.value]
+    ours += [ranking.position_effect.value, ranking.tie_weight.value]
     assert ours == pytest.approx(theirs, abs=1e-4)
 
 
 def test_planted_strengths_position_and_order_are_found():
     strengths = (1.5, 0.5, -0.5, -1.5)
-    found = rank_systems(drawn(strengths, position=0.5, n_documents=150), rng=rng())
-    assert [one.system for one in found.systems] == ["s0", "s1", "s2", "s3"]
-    assert [(one.best_rank, one.worst_rank) for one in found.systems] == [
+    ranking = rank_systems(drawn(strengths, position=0.5, n_documents=150), rng=rng())
+    assert [system.system for system in ranking.systems] == ["s0", "s1", "s2", "s3"]
+    assert [(system.best_rank, system.worst_rank) for system in ranking.systems] == [
         (1, 1), (2, 2), (3, 3), (4, 4)
     ]  # fmt: skip
-    for one, truth in zip(found.systems, strengths, strict=True):
-        assert one.strength.value == pytest.approx(truth, abs=0.25)
-        assert one.strength.low < one.strength.value < one.strength.high
-    assert found.position_effect.low <= 0.5 <= found.position_effect.high
-    assert found.position_effect.p_value < 0.001
+    for system, truth in zip(ranking.systems, strengths, strict=True):
+        assert system.strength.value == pytest.approx(truth, abs=0.25)
+        assert system.strength.low < system.strength.value < system.strength.high
+    assert ranking.position_effect.low <= 0.5 <= ranking.position_effect.high
+    assert ranking.position_effect.p_value < 0.001
 
 
-def test_two_systems_are_told_apart_where_the_interval_of_their_strength_leaves_out_0():
+def test_two_systems_are_distinguished_where_the_interval_of_their_strength_leaves_out_0():
     """Strengths sum to 0: the difference and its error are twice one's strength and its error."""
     sure = []
     for n_won in range(20, 36):
-        found = rank_systems(
+        ranking = rank_systems(
             Comparisons(
                 wins=np.repeat([1.0, 0.0], [n_won, 40 - n_won]),
                 system_a=("first",) * 40,
@@ -143,7 +143,7 @@ def test_two_systems_are_told_apart_where_the_interval_of_their_strength_leaves_
             ),
             rng=rng(),
         )
-        best = next(one for one in found.systems if one.system == "first")
+        best = next(system for system in ranking.systems if system.system == "first")
         sure.append(best.best_rank == best.worst_rank)
         assert sure[-1] == (best.strength.low > 0.0), n_won
     assert True in sure
@@ -158,11 +158,11 @@ def test_a_system_that_is_seldom_judged_has_its_rank_where_it_is_far_below():
         ("second", "seldom", 24, 2),
     ]
     wins, a, b = [], [], []
-    for one, other, n_won, n_lost in meetings:
+    for meeting, other, n_won, n_lost in meetings:
         wins += [1.0] * n_won + [0.0] * n_lost
-        a += [one] * (n_won + n_lost)
+        a += [meeting] * (n_won + n_lost)
         b += [other] * (n_won + n_lost)
-    found = rank_systems(
+    ranking = rank_systems(
         Comparisons(
             wins=np.array(wins),
             system_a=tuple(a),
@@ -172,7 +172,7 @@ def test_a_system_that_is_seldom_judged_has_its_rank_where_it_is_far_below():
         ),
         rng=rng(),
     )
-    ranks = {one.system: (one.best_rank, one.worst_rank) for one in found.systems}
+    ranks = {system.system: (system.best_rank, system.worst_rank) for system in ranking.systems}
     assert ranks == {"first": (1, 1), "second": (2, 2), "seldom": (3, 3)}
 
 
@@ -182,16 +182,16 @@ def test_intervals_of_strengths_places_and_ranks_hold():
 
     95 % within three standard errors (4.6 points); all ranks at once in 95 % or more.
     """
-    found = simulate(200, 20, clustered=True, ties=True, position=0.4)
+    result = simulate(200, 20, clustered=True, ties=True, position=0.4)
     for name in ("strengths", "position_effect"):
-        assert 90.4 <= found[name][0] <= 99.6, name
-    assert found["ranks"][0] >= 90.4
+        assert 90.4 <= result[name][0] <= 99.6, name
+    assert result["ranks"][0] >= 90.4
 
 
-def test_equal_systems_are_not_told_apart():
-    found = rank_systems(drawn((0.0,) * 4), rng=rng())
-    assert {(one.best_rank, one.worst_rank) for one in found.systems} == {(1, 4)}
-    assert found.position_effect.p_value > 0.05
+def test_equal_systems_are_not_distinguished():
+    ranking = rank_systems(drawn((0.0,) * 4), rng=rng())
+    assert {(system.best_rank, system.worst_rank) for system in ranking.systems} == {(1, 4)}
+    assert ranking.position_effect.p_value > 0.05
 
 
 def test_a_system_that_met_weak_ones_alone_wins_often_and_ranks_low():
@@ -205,7 +205,7 @@ def test_a_system_that_met_weak_ones_alone_wins_often_and_ranks_low():
         wins += [1.0] * won + [0.0] * lost
         a += [one] * (won + lost)
         b += [other] * (won + lost)
-    found = rank_systems(
+    ranking = rank_systems(
         Comparisons(
             wins=np.array(wins),
             system_a=tuple(a),
@@ -215,7 +215,7 @@ def test_a_system_that_met_weak_ones_alone_wins_often_and_ranks_low():
         ),
         rng=rng(),
     )
-    by_name = {one.system: one for one in found.systems}
+    by_name = {system.system: system for system in ranking.systems}
     assert by_name["D"].win_rate.value > by_name["A"].win_rate.value
     assert by_name["D"].rank == 3
     assert by_name["A"].strength.value == pytest.approx(by_name["B"].strength.value, abs=1e-6)
@@ -224,7 +224,7 @@ def test_a_system_that_met_weak_ones_alone_wins_often_and_ranks_low():
 def test_two_systems_have_the_share_that_was_won_as_expected_win_rate():
     """Seven wins, two ties and one loss: (7 + 1) / 10, whatever the model."""
     wins = np.array([1.0] * 7 + [0.5] * 2 + [0.0])
-    found = rank_systems(
+    ranking = rank_systems(
         Comparisons(
             wins=wins,
             system_a=("x",) * 10,
@@ -234,13 +234,13 @@ def test_two_systems_have_the_share_that_was_won_as_expected_win_rate():
         ),
         rng=rng(),
     )
-    assert found.systems[0].expected_win_rate.value == pytest.approx(0.8, abs=1e-4)
-    assert found.systems[0].win_rate.value == pytest.approx(0.8)
-    assert found.position_effect == Undefined(why="no judgement says which summary stood first")
+    assert ranking.systems[0].expected_win_rate.value == pytest.approx(0.8, abs=1e-4)
+    assert ranking.systems[0].win_rate.value == pytest.approx(0.8)
+    assert ranking.position_effect == Undefined(why="no judgement says which summary stood first")
 
 
 def test_a_system_that_always_wins_is_said_to_be_beyond_comparison():
-    found = rank_systems(
+    ranking = rank_systems(
         Comparisons(
             wins=np.ones(20),
             system_a=("x",) * 20,
@@ -250,15 +250,15 @@ def test_a_system_that_always_wins_is_said_to_be_beyond_comparison():
         ),
         rng=rng(),
     )
-    assert found.separated
-    assert found.systems[0].system == "x"
-    assert np.isfinite(found.systems[0].strength.value)
-    assert found.systems[0].strength.low is None
-    assert found.systems[0].best_rank is None
+    assert ranking.separated
+    assert ranking.systems[0].system == "x"
+    assert np.isfinite(ranking.systems[0].strength.value)
+    assert ranking.systems[0].strength.low is None
+    assert ranking.systems[0].best_rank is None
 
 
-def test_place_and_system_are_not_told_apart_where_the_same_always_stood_first():
-    found = rank_systems(
+def test_place_and_system_are_not_distinguished_where_the_same_always_stood_first():
+    ranking = rank_systems(
         Comparisons(
             wins=np.tile([1.0, 1.0, 0.0], 10),
             system_a=("x",) * 30,
@@ -268,30 +268,30 @@ def test_place_and_system_are_not_told_apart_where_the_same_always_stood_first()
         ),
         rng=rng(),
     )
-    assert found.position_effect == Undefined(
+    assert ranking.position_effect == Undefined(
         why="position and system are confounded: the same system was always first"
     )
-    assert found.systems[0].win_rate.value == pytest.approx(2 / 3)
+    assert ranking.systems[0].win_rate.value == pytest.approx(2 / 3)
 
 
 def test_systems_that_never_met_are_not_ranked():
-    given = Comparisons(
+    data = Comparisons(
         wins=np.array([1.0, 0.0]),
         system_a=("a", "c"),
         system_b=("b", "d"),
         positions=np.zeros(2),
         documents=(1, 2),
     )
-    assert rank_systems(given, rng=rng()) == Undefined(
+    assert rank_systems(data, rng=rng()) == Undefined(
         why="systems fall into 2 sets that are never compared"
     )
 
 
 def test_few_documents_give_an_order_without_intervals():
-    found = rank_systems(drawn((1.0, -1.0), n_documents=3), rng=rng())
-    assert [one.rank for one in found.systems] == [1, 2]
-    assert {one.strength.low for one in found.systems} == {None}
-    assert {one.best_rank for one in found.systems} == {None}
+    ranking = rank_systems(drawn((1.0, -1.0), n_documents=3), rng=rng())
+    assert [system.rank for system in ranking.systems] == [1, 2]
+    assert {system.strength.low for system in ranking.systems} == {None}
+    assert {system.best_rank for system in ranking.systems} == {None}
 
 
 def test_a_system_against_itself_is_refused():
@@ -330,19 +330,19 @@ def davidson(strengths, position, tie):
 
 def test_without_ties_errors_are_those_of_logistic_regression_clustered_by_document():
     """statsmodels' logit with errors over documents; one system has strength 0 in it."""
-    given = drawn((0.6, 0.0, -0.6), position=0.4, tie=-40.0, n_documents=25, per_document=6)
-    n, names = len(given.wins), ("s0", "s1", "s2")
+    data = drawn((0.6, 0.0, -0.6), position=0.4, tie=-40.0, n_documents=25, per_document=6)
+    n, names = len(data.wins), ("s0", "s1", "s2")
     design = np.zeros((n, 4))
-    for row, (a, b) in enumerate(zip(given.system_a, given.system_b, strict=True)):
+    for row, (a, b) in enumerate(zip(data.system_a, data.system_b, strict=True)):
         design[row, names.index(a)] += 1
         design[row, names.index(b)] -= 1
-    design[:, 3] = given.positions
+    design[:, 3] = data.positions
     kept = design[:, [0, 1, 3]]
-    options = {"groups": np.asarray(given.documents), "use_correction": False}
-    fit = sm.Logit(given.wins, kept).fit(disp=0, cov_type="cluster", cov_kwds=options)
+    options = {"groups": np.asarray(data.documents), "use_correction": False}
+    fit = sm.Logit(data.wins, kept).fit(disp=0, cov_type="cluster", cov_kwds=options)
     covariance = fit.cov_params() * 25 / 24
     quantile = student_t.ppf(0.95, 24)
-    found = rank_systems(given, rng=rng(), level=0.9)
+    ranking = rank_systems(data, rng=rng(), level=0.9)
 
     def matches(estimate, value, error, null=0.0):
         assert estimate.value == pytest.approx(value, abs=1e-3)
@@ -355,9 +355,9 @@ def test_without_ties_errors_are_those_of_logistic_regression_clustered_by_docum
             expected = 2 * student_t.sf(abs(value) / error, 24)
             assert estimate.p_value == pytest.approx(expected, rel=0.02)
 
-    matches(found.position_effect, fit.params[2], np.sqrt(covariance[2, 2]))
-    assert found.position_effect.n == n
-    by_name = {one.system: one for one in found.systems}
+    matches(ranking.position_effect, fit.params[2], np.sqrt(covariance[2, 2]))
+    assert ranking.position_effect.n == n
+    by_name = {system.system: system for system in ranking.systems}
     for system, name in enumerate(names):
 
         def strength(b, system=system):
@@ -367,42 +367,42 @@ def test_without_ties_errors_are_those_of_logistic_regression_clustered_by_docum
             level = np.append(b[:2], 0.0)
             return np.mean(1 / (1 + np.exp(np.delete(level, system) - level[system])))
 
-        met = sum(name in pair for pair in zip(given.system_a, given.system_b, strict=True))
-        one = by_name[name]
+        met = sum(name in pair for pair in zip(data.system_a, data.system_b, strict=True))
+        first = by_name[name]
         for estimate, function, null in (
-            (one.strength, strength, 0.0),
-            (one.expected_win_rate, rate, None),
+            (first.strength, strength, 0.0),
+            (first.expected_win_rate, rate, None),
         ):
             slope = slopes(function, fit.params)[0]
             error = np.sqrt(slope @ covariance @ slope)
             matches(estimate, function(fit.params), error, null)
             assert estimate.n == met
-        assert one.win_rate.n == met
+        assert first.win_rate.n == met
 
 
 def test_with_ties_errors_are_those_of_the_likelihood_differentiated_by_numbers():
     """Sandwich of Davidson's likelihood: curvature and scores by finite differences."""
-    given = drawn((0.9, 0.1, -1.0), position=0.3, tie=-0.2, n_documents=20, per_document=6)
+    data = drawn((0.9, 0.1, -1.0), position=0.3, tie=-0.2, n_documents=20, per_document=6)
     places = np.array(
-        [[int(a[1]), int(b[1])] for a, b in zip(given.system_a, given.system_b, strict=True)]
+        [[int(a[1]), int(b[1])] for a, b in zip(data.system_a, data.system_b, strict=True)]
     )
-    column = np.where(given.wins == 1.0, 0, np.where(given.wins == 0.0, 1, 2))
+    column = np.where(data.wins == 1.0, 0, np.where(data.wins == 0.0, 1, 2))
 
     def every(b):
         return np.array([b[0], b[1], -b[0] - b[1]])
 
     def log_likelihood(b):
-        p = davidson(every(b)[places], b[2] * given.positions, b[3])
+        p = davidson(every(b)[places], b[2] * data.positions, b[3])
         return np.log(p[np.arange(len(column)), column])
 
-    found = rank_systems(given, rng=rng())
-    by_name = {one.system: one for one in found.systems}
+    ranking = rank_systems(data, rng=rng())
+    by_name = {system.system: system for system in ranking.systems}
     at = [by_name[name].strength.value for name in ("s0", "s1")]
-    at += [found.position_effect.value, found.tie_weight.value]
+    at += [ranking.position_effect.value, ranking.tie_weight.value]
     scores = slopes(log_likelihood, at)
     assert scores.sum(axis=0) == pytest.approx(0.0, abs=1e-2)
     curvature = slopes(lambda b: slopes(log_likelihood, b).sum(axis=0), at)
-    sums = np.array([scores[np.array(given.documents) == d].sum(axis=0) for d in range(20)])
+    sums = np.array([scores[np.array(data.documents) == d].sum(axis=0) for d in range(20)])
     inverse = np.linalg.inv(curvature)
     covariance = inverse @ (sums.T @ sums * 20 / 19) @ inverse
     quantile = student_t.ppf(0.975, 19)
@@ -410,33 +410,33 @@ def test_with_ties_errors_are_those_of_the_likelihood_differentiated_by_numbers(
     def rate(system):
         def function(b):
             level = every(b)
-            pairs = np.array([[level[system], one] for one in np.delete(level, system)])
+            pairs = np.array([[level[system], item] for item in np.delete(level, system)])
             p = davidson(pairs, np.zeros(2), b[3])
             return np.mean(p[:, 0] + p[:, 2] / 2)
 
         return function
 
-    expected = [(found.position_effect, lambda b: b[2]), (found.tie_weight, lambda b: b[3])]
+    expected = [(ranking.position_effect, lambda b: b[2]), (ranking.tie_weight, lambda b: b[3])]
     for system in range(3):
-        one = by_name[f"s{system}"]
-        expected.append((one.strength, lambda b, system=system: every(b)[system]))
-        expected.append((one.expected_win_rate, rate(system)))
+        first = by_name[f"s{system}"]
+        expected.append((first.strength, lambda b, system=system: every(b)[system]))
+        expected.append((first.expected_win_rate, rate(system)))
     for estimate, function in expected:
         slope = slopes(function, at)[0]
         half = quantile * np.sqrt(slope @ covariance @ slope)
         assert estimate.value == pytest.approx(function(np.array(at)), abs=1e-4)
         assert estimate.high - estimate.low == pytest.approx(2 * half, rel=2e-3)
-    assert found.n_ties == np.sum(column == 2)
-    assert found.n_comparisons == 120
-    assert found.n_documents == 20
+    assert ranking.n_ties == np.sum(column == 2)
+    assert ranking.n_comparisons == 120
+    assert ranking.n_documents == 20
 
 
 def played(scores, *, positions=None):
     """Judgements of pairs, (a, b, times a won, times b won, ties), each a document."""
     wins, a, b = [], [], []
-    for one, other, won, lost, tied in scores:
+    for score, other, won, lost, tied in scores:
         wins += [1.0] * won + [0.0] * lost + [0.5] * tied
-        a += [one] * (won + lost + tied)
+        a += [score] * (won + lost + tied)
         b += [other] * (won + lost + tied)
     return Comparisons(
         wins=np.array(wins),
@@ -456,11 +456,11 @@ def test_ranks_of_three_equal_rounds_hold_by_tukeys_range():
     told, between = set(), 0
     for n_won in range(13, 22):
         lost = 25 - n_won
-        found = rank_systems(
+        ranking = rank_systems(
             played([("x", "y", n_won, lost, 0), ("y", "z", 12, 13, 0), ("x", "z", n_won, lost, 0)]),
             rng=rng(),
         )
-        systems = {one.system: one for one in found.systems}
+        systems = {system.system: system for system in ranking.systems}
         # y and z are alike, so that x's strength is two thirds of its distance to them
         error = (systems["x"].strength.high - systems["x"].strength.value) / student_t.ppf(
             0.975, 74
@@ -485,9 +485,9 @@ def test_ranks_of_three_equal_rounds_hold_by_tukeys_range():
     ],
 )  # fmt: skip
 def test_a_loss_or_a_tie_holds_systems_together(scores, separated):
-    found = rank_systems(played([("x", "y", *scores)]), rng=rng())
-    assert found.separated == separated
-    method = found.systems[0].strength.method
+    ranking = rank_systems(played([("x", "y", *scores)]), rng=rng())
+    assert ranking.separated == separated
+    method = ranking.systems[0].strength.method
     if separated:
         assert method == "no interval: some systems never lose to the others"
     else:
@@ -496,8 +496,8 @@ def test_a_loss_or_a_tie_holds_systems_together(scores, separated):
 
 @pytest.mark.parametrize(("n_documents", "has"), [(4, False), (5, True)])
 def test_five_documents_are_the_fewest_with_intervals(n_documents, has):
-    given = drawn((0.5, -0.5), n_documents=n_documents)
-    (one, other) = rank_systems(given, rng=rng()).systems
+    data = drawn((0.5, -0.5), n_documents=n_documents)
+    (one, other) = rank_systems(data, rng=rng()).systems
     assert (one.strength.low is not None) == has
     assert (other.worst_rank is not None) == has
     if not has:
@@ -508,11 +508,11 @@ def test_place_is_told_from_systems_by_pairs_shown_both_ways_alone():
     """x and z always first, against y: their advantage may be the place's; with x against z too,
     the place shows."""
     two = [("x", "y", 6, 4, 0), ("z", "y", 7, 3, 0)]
-    found = rank_systems(played(two, positions=np.ones(20)), rng=rng())
-    assert found.position_effect.why.startswith("position and system are confounded")
+    ranking = rank_systems(played(two, positions=np.ones(20)), rng=rng())
+    assert ranking.position_effect.why.startswith("position and system are confounded")
     plain = rank_systems(played(two), rng=rng())
-    ours = [one.strength.value for one in found.systems]
-    assert ours == pytest.approx([one.strength.value for one in plain.systems], abs=1e-9)
+    ours = [system.strength.value for system in ranking.systems]
+    assert ours == pytest.approx([system.strength.value for system in plain.systems], abs=1e-9)
     more = played([*two, ("x", "z", 6, 4, 0)], positions=np.ones(30))
     assert isinstance(rank_systems(more, rng=rng()).position_effect.value, float)
 
@@ -527,12 +527,12 @@ def test_nothing_compared_is_no_ranking():
      ("positions", 0.5, "positions must be"), ("positions", -2.0, "positions must be")],
 )  # fmt: skip
 def test_values_that_are_no_outcome_or_place_are_refused(name, value, what):
-    given = {"wins": [1.0], "positions": [0.0]} | {name: [value]}
+    by_name = {"wins": [1.0], "positions": [0.0]} | {name: [value]}
     with pytest.raises(StatisticsError, match=what):
         rank_systems(
             Comparisons(
-                wins=np.array(given["wins"]),
-                positions=np.array(given["positions"]),
+                wins=np.array(by_name["wins"]),
+                positions=np.array(by_name["positions"]),
                 system_a=("a",),
                 system_b=("b",),
                 documents=(1,),
@@ -542,7 +542,11 @@ def test_values_that_are_no_outcome_or_place_are_refused(name, value, what):
 
 
 def test_of_equally_strong_systems_both_have_the_better_rank_in_order_of_name():
-    found = rank_systems(played([("b", "a", 5, 5, 0), ("a", "c", 8, 2, 0), ("b", "c", 8, 2, 0)]),
+    ranking = rank_systems(played([("b", "a", 5, 5, 0), ("a", "c", 8, 2, 0), ("b", "c", 8, 2, 0)]),
                          rng=rng())  # fmt: skip
-    assert [(one.system, one.rank) for one in found.systems] == [("a", 1), ("b", 1), ("c", 3)]
-    assert found.systems[0].win_rate.value == pytest.approx(13 / 20)
+    assert [(system.system, system.rank) for system in ranking.systems] == [
+        ("a", 1),
+        ("b", 1),
+        ("c", 3),
+    ]
+    assert ranking.systems[0].win_rate.value == pytest.approx(13 / 20)

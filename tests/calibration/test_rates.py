@@ -28,59 +28,59 @@ def sample(hits, misses, alarms, refusals, yes, no):
 
 def test_rates_are_those_of_the_table():
     """40 hits of 50, 45 of 50 rejected: 0.8 and 0.9; 40 of 45 yes and 45 of 55 no are right."""
-    one = sample(40, 10, 5, 45, 0, 0)
-    found = error_rates(one.judged, one.human, one.documents)
-    assert found.sensitivity.value == pytest.approx(0.8)
-    assert found.specificity.value == pytest.approx(0.9)
-    assert found.positive_predictive_value.value == pytest.approx(40 / 45)
-    assert found.negative_predictive_value.value == pytest.approx(45 / 55)
-    assert (found.n_yes, found.n_no) == (50, 50)
-    assert found.sensitivity.low < 0.8 < found.sensitivity.high
+    first = sample(40, 10, 5, 45, 0, 0)
+    rates = error_rates(first.judged, first.human, first.documents)
+    assert rates.sensitivity.value == pytest.approx(0.8)
+    assert rates.specificity.value == pytest.approx(0.9)
+    assert rates.positive_predictive_value.value == pytest.approx(40 / 45)
+    assert rates.negative_predictive_value.value == pytest.approx(45 / 55)
+    assert (rates.n_yes, rates.n_no) == (50, 50)
+    assert rates.sensitivity.low < 0.8 < rates.sensitivity.high
 
 
 def test_a_share_is_corrected_by_the_formula_of_rogan_and_gladen():
     """Sensitivity 0.8, specificity 0.9, judged 0.38: (0.38 + 0.9 - 1) / (0.8 + 0.9 - 1) = 0.4."""
-    found = rogan_gladen(sample(40, 10, 5, 45, 38, 62))
-    assert found.value == pytest.approx(0.4)
-    assert found.low < 0.4 < found.high
+    share = rogan_gladen(sample(40, 10, 5, 45, 38, 62))
+    assert share.value == pytest.approx(0.4)
+    assert share.low < 0.4 < share.high
 
 
 def test_with_very_many_items_the_interval_is_that_of_the_delta_method():
     """Independent items: V = (p(1-p)/n + s^2 q1(1-q1)/m1 + (1-s)^2 q0(1-q0)/m0) / (q1+q0-1)^2
     (Lee et al. 2025, arXiv:2511.21140, eq. of the variance), times 1.96 to either side."""
-    found = rogan_gladen(sample(4000, 1000, 500, 4500, 7600, 12400))
+    share = rogan_gladen(sample(4000, 1000, 500, 4500, 7600, 12400))
     variance = 0.38 * 0.62 / 20000 + 0.4**2 * 0.8 * 0.2 / 5000 + 0.6**2 * 0.9 * 0.1 / 5000
     half = 1.96 * np.sqrt(variance) / 0.7
-    assert found.low == pytest.approx(0.4 - half, abs=5e-4)
-    assert found.high == pytest.approx(0.4 + half, abs=5e-4)
+    assert share.low == pytest.approx(0.4 - half, abs=5e-4)
+    assert share.high == pytest.approx(0.4 + half, abs=5e-4)
 
 
 def test_a_judge_without_observed_errors_still_has_an_interval():
-    found = rogan_gladen(sample(10, 0, 0, 10, 50, 50))
-    assert found.value == pytest.approx(0.5)
-    assert found.high - found.low > 0.15
+    share = rogan_gladen(sample(10, 0, 0, 10, 50, 50))
+    assert share.value == pytest.approx(0.5)
+    assert share.high - share.low > 0.15
 
 
 def test_a_judge_hardly_better_than_chance_leaves_all_open():
-    found = rogan_gladen(sample(11, 9, 10, 10, 50, 50))
-    assert (found.low, found.high) == (0.0, 1.0)
+    share = rogan_gladen(sample(11, 9, 10, 10, 50, 50))
+    assert (share.low, share.high) == (0.0, 1.0)
 
 
 def test_a_judge_that_says_yes_where_people_say_no_corrects_nothing():
-    found = rogan_gladen(sample(4, 16, 16, 4, 50, 50))
-    assert found == Undefined(why="the judge says yes no more often where people do than where not")
+    share = rogan_gladen(sample(4, 16, 16, 4, 50, 50))
+    assert share == Undefined(why="the judge says yes no more often where people do than where not")
 
 
 def test_few_labels_of_one_kind_correct_nothing():
-    found = rogan_gladen(sample(40, 10, 1, 2, 50, 50))
-    assert found == Undefined(why="labels of yes: 50, of no: 3; 5 of each are needed")
+    share = rogan_gladen(sample(40, 10, 1, 2, 50, 50))
+    assert share == Undefined(why="labels of yes: 50, of no: 3; 5 of each are needed")
 
 
 def test_all_labelled_there_is_nothing_to_correct():
-    found = prevalence(sample(40, 10, 5, 45, 0, 0))
-    assert found.labelled.value == pytest.approx(0.5)
-    assert isinstance(found.corrected, Undefined)
-    assert found.n_labelled == 100
+    result = prevalence(sample(40, 10, 5, 45, 0, 0))
+    assert result.labelled.value == pytest.approx(0.5)
+    assert isinstance(result.corrected, Undefined)
+    assert result.n_labelled == 100
 
 
 def test_where_yes_becomes_rarer_the_correction_holds_and_ppi_does_not():
@@ -90,7 +90,7 @@ def test_where_yes_becomes_rarer_the_correction_holds_and_ppi_does_not():
     judged = np.where(truth, rng.random(400) < 0.85, rng.random(400) < 0.2)
     other = rng.random(3000) < 0.2
     rest = np.where(other, rng.random(3000) < 0.85, rng.random(3000) < 0.2)
-    found = prevalence(
+    result = prevalence(
         Answers(
             judged=judged.astype(float),
             human=truth.astype(float),
@@ -99,22 +99,22 @@ def test_where_yes_becomes_rarer_the_correction_holds_and_ppi_does_not():
             rest_documents=tuple(range(1000, 4000)),
         )
     )
-    assert (found.n, found.n_labelled) == (3000, 0)  # the share is that of the others alone
-    assert found.corrected.low <= 0.2 <= found.corrected.high
-    assert found.ppi.low > 0.2
-    assert found.judged.low > 0.2
+    assert (result.n, result.n_labelled) == (3000, 0)  # the share is that of the others alone
+    assert result.corrected.low <= 0.2 <= result.corrected.high
+    assert result.ppi.low > 0.2
+    assert result.judged.low > 0.2
 
 
 def test_rows_of_one_document_widen_the_interval():
-    one = sample(40, 10, 5, 45, 38, 62)
+    first = sample(40, 10, 5, 45, 38, 62)
     together = Answers(
-        judged=one.judged,
-        human=one.human,
+        judged=first.judged,
+        human=first.human,
         documents=tuple(i // 5 for i in range(100)),
-        rest=one.rest,
+        rest=first.rest,
         rest_documents=tuple(1000 + i // 5 for i in range(100)),
     )
-    narrow, wide = rogan_gladen(one), rogan_gladen(together)
+    narrow, wide = rogan_gladen(first), rogan_gladen(together)
     assert wide.high - wide.low > narrow.high - narrow.low
 
 
@@ -146,7 +146,7 @@ def shares_within(one, *, freedom, level=0.95):
         counts[side] = sum(w for _, s, _, w in rows if s == side)
         means[side] = sum(w * x for x, s, _, w in rows if s == side) / counts[side]
     quantile = student_t.ppf((1 + level) / 2, freedom)
-    kept = []
+    items = []
     for share in np.linspace(0, 1, 10001):
         factor = {"rest": 1.0, "yes": -share, "no": -(1 - share)}
         by_document: dict = {}
@@ -156,63 +156,73 @@ def shares_within(one, *, freedom, level=0.95):
         error = np.sqrt(sum(v * v for v in by_document.values()))
         distance = means["rest"] - share * means["yes"] - (1 - share) * means["no"]
         if abs(distance) <= quantile * error:
-            kept.append(share)
-    return min(kept), max(kept)
+            items.append(share)
+    return min(items), max(items)
 
 
 @pytest.mark.parametrize("level", [0.95, 0.8])
 def test_the_interval_holds_the_shares_that_the_answers_do_not_rule_out(level):
     """17 answers without a label are fewer than the 40 labels: 16 degrees of freedom."""
-    one = sample(18, 2, 3, 17, 8, 9)
-    found = rogan_gladen(one, level=level)
-    low, high = shares_within(one, freedom=16, level=level)
-    assert (found.low, found.high) == pytest.approx((low, high), abs=2e-4)
-    assert 0.0 < found.low < found.value < found.high < 1.0
-    assert (found.n, found.level) == (17, level)
+    first = sample(18, 2, 3, 17, 8, 9)
+    share = rogan_gladen(first, level=level)
+    low, high = shares_within(first, freedom=16, level=level)
+    assert (share.low, share.high) == pytest.approx((low, high), abs=2e-4)
+    assert 0.0 < share.low < share.value < share.high < 1.0
+    assert (share.n, share.level) == (17, level)
 
 
 def test_documents_with_labelled_and_other_items_count_once():
     """Ten documents, in each four labelled items and three others: sums over documents."""
-    one = sample(18, 2, 3, 17, 12, 18)
+    first = sample(18, 2, 3, 17, 12, 18)
     shared = Answers(
-        judged=one.judged,
-        human=one.human,
+        judged=first.judged,
+        human=first.human,
         documents=tuple(i % 10 for i in range(40)),
-        rest=one.rest,
+        rest=first.rest,
         rest_documents=tuple(i // 3 for i in range(30)),
     )
-    found = rogan_gladen(shared)
-    assert (found.low, found.high) == pytest.approx(shares_within(shared, freedom=9), abs=2e-4)
+    share = rogan_gladen(shared)
+    assert (share.low, share.high) == pytest.approx(shares_within(shared, freedom=9), abs=2e-4)
 
 
 def test_one_document_of_others_gives_no_interval():
-    one = sample(18, 2, 3, 17, 12, 18)
-    alone = Answers(judged=one.judged, human=one.human, documents=one.documents, rest=one.rest,
-                   rest_documents=("r",) * 30)  # fmt: skip
-    found = rogan_gladen(alone)
-    assert found.value == pytest.approx((0.4 - 0.15) / (0.9 - 0.15))
-    assert found.low is None
-    assert found.method == "no interval: fewer than 2 documents"
-    assert found.n == 30
-    two = Answers(judged=one.judged, human=one.human, documents=one.documents, rest=one.rest,
-                 rest_documents=("r",) * 15 + ("q",) * 15)  # fmt: skip
+    first = sample(18, 2, 3, 17, 12, 18)
+    alone = Answers(
+        judged=first.judged,
+        human=first.human,
+        documents=first.documents,
+        rest=first.rest,
+        rest_documents=("r",) * 30,
+    )
+    share = rogan_gladen(alone)
+    assert share.value == pytest.approx((0.4 - 0.15) / (0.9 - 0.15))
+    assert share.low is None
+    assert share.method == "no interval: fewer than 2 documents"
+    assert share.n == 30
+    two = Answers(
+        judged=first.judged,
+        human=first.human,
+        documents=first.documents,
+        rest=first.rest,
+        rest_documents=("r",) * 15 + ("q",) * 15,
+    )
     assert rogan_gladen(two).low is not None
 
 
 @pytest.mark.parametrize(("yes", "no", "value"), [(0, 50, 0.0), (50, 0, 1.0)])
 def test_a_share_beyond_the_rates_is_cut_and_stands_in_its_interval(yes, no, value):
     """No yes at all, where one in ten no is a yes: (0 - 0.1) / 0.7 is below 0."""
-    found = rogan_gladen(sample(40, 10, 5, 45, yes, no))
-    assert found.value == value
-    assert found.low <= value <= found.high
-    assert found.high - found.low < 0.5
+    share = rogan_gladen(sample(40, 10, 5, 45, yes, no))
+    assert share.value == value
+    assert share.low <= value <= share.high
+    assert share.high - share.low < 0.5
 
 
 @pytest.mark.parametrize(("of_yes", "of_no"), [(5, 4), (4, 5)])
 def test_five_labels_of_each_kind_are_enough(of_yes, of_no):
     assert rogan_gladen(sample(5, 0, 1, 4, 5, 5)).value == pytest.approx((0.5 - 0.2) / 0.8)
-    found = rogan_gladen(sample(of_yes, 0, 0, of_no, 5, 5))
-    assert found.why == f"labels of yes: {of_yes}, of no: {of_no}; 5 of each are needed"
+    share = rogan_gladen(sample(of_yes, 0, 0, of_no, 5, 5))
+    assert share.why == f"labels of yes: {of_yes}, of no: {of_no}; 5 of each are needed"
 
 
 def test_a_judge_that_says_yes_as_often_to_either_corrects_nothing():
@@ -220,39 +230,39 @@ def test_a_judge_that_says_yes_as_often_to_either_corrects_nothing():
 
 
 def test_without_other_items_nothing_is_corrected():
-    found = rogan_gladen(sample(40, 10, 5, 45, 0, 0))
-    assert found == Undefined(why="no items without a label")
+    share = rogan_gladen(sample(40, 10, 5, 45, 0, 0))
+    assert share == Undefined(why="no items without a label")
 
 
 def test_the_parts_of_a_table_are_counted_by_what_people_say():
     """30 yes of which 20 found, 70 no of which 63: intervals by Wilson over items."""
-    one = sample(20, 10, 7, 63, 0, 0)
-    found = error_rates(one.judged, one.human, one.documents, level=0.9)
-    assert (found.n_yes, found.n_no) == (30, 70)
+    first = sample(20, 10, 7, 63, 0, 0)
+    rates = error_rates(first.judged, first.human, first.documents, level=0.9)
+    assert (rates.n_yes, rates.n_no) == (30, 70)
     assert [rate.n for rate in (
-        found.sensitivity, found.specificity, found.positive_predictive_value,
-        found.negative_predictive_value,
+        rates.sensitivity, rates.specificity, rates.positive_predictive_value,
+        rates.negative_predictive_value,
     )] == [30, 70, 27, 73]  # fmt: skip
     z = 1.6448536
     middle, half = (
         (20 / 30 + z * z / 60) / (1 + z * z / 30),
         z / (1 + z * z / 30) * np.sqrt(20 / 30 * 10 / 30 / 30 + z * z / 3600),
     )
-    assert found.sensitivity.level == 0.9
-    assert found.sensitivity.low == pytest.approx(middle - half, abs=0.02)
-    assert found.sensitivity.high == pytest.approx(middle + half, abs=0.02)
+    assert rates.sensitivity.level == 0.9
+    assert rates.sensitivity.low == pytest.approx(middle - half, abs=0.02)
+    assert rates.sensitivity.high == pytest.approx(middle + half, abs=0.02)
     assert isinstance(error_rates([1.0], [1.0], ["d"]).specificity, Undefined)
 
 
 def test_each_estimate_of_prevalence_is_of_the_items_without_a_label():
     """38 of 100 others are a yes to the judge; half of the 100 labels are one."""
-    found = prevalence(sample(40, 10, 5, 45, 38, 62), level=0.9)
-    assert found.judged.value == pytest.approx(0.38)
-    assert found.labelled.value == pytest.approx(0.5)
-    assert found.corrected.value == pytest.approx(0.4)
-    assert (found.n, found.n_labelled) == (100, 0)
-    for one in (found.judged, found.labelled, found.corrected, found.ppi):
-        assert one.level == 0.9
+    result = prevalence(sample(40, 10, 5, 45, 38, 62), level=0.9)
+    assert result.judged.value == pytest.approx(0.38)
+    assert result.labelled.value == pytest.approx(0.5)
+    assert result.corrected.value == pytest.approx(0.4)
+    assert (result.n, result.n_labelled) == (100, 0)
+    for item in (result.judged, result.labelled, result.corrected, result.ppi):
+        assert item.level == 0.9
     alone = prevalence(sample(40, 10, 5, 45, 0, 0), level=0.9)
     assert alone.judged.value == pytest.approx(0.45)
     assert (alone.n, alone.n_labelled) == (100, 100)
@@ -261,24 +271,24 @@ def test_each_estimate_of_prevalence_is_of_the_items_without_a_label():
 
 def test_rates_that_may_be_alike_leave_all_shares_open():
     """12 of 20 against 8 of 20: the line through them may be level, so no share is ruled out."""
-    found = rogan_gladen(sample(12, 8, 8, 12, 26, 24))
-    assert found.value == pytest.approx((0.52 - 0.4) / (0.6 - 0.4))
-    assert (found.low, found.high) == (0.0, 1.0)
+    share = rogan_gladen(sample(12, 8, 8, 12, 26, 24))
+    assert share.value == pytest.approx((0.52 - 0.4) / (0.6 - 0.4))
+    assert (share.low, share.high) == (0.0, 1.0)
 
 
 @pytest.mark.parametrize(("flip", "ends"), [(False, "high"), (True, "low")])
 def test_an_interval_of_a_share_ends_at_0_and_1(flip, ends):
-    one = sample(8, 1, 1, 0, 30, 2)
+    first = sample(8, 1, 1, 0, 30, 2)
     if flip:
-        one = Answers(judged=1 - one.judged, human=1 - one.human, documents=one.documents,
-                     rest=1 - one.rest, rest_documents=one.rest_documents)  # fmt: skip
-    found = prevalence(one)
+        first = Answers(judged=1 - first.judged, human=1 - first.human, documents=first.documents,
+                     rest=1 - first.rest, rest_documents=first.rest_documents)  # fmt: skip
+    result = prevalence(first)
     bare = ppi_mean(
-        one.human, one.judged, one.rest, documents=one.documents,
-        documents_unlabelled=one.rest_documents,
+        first.human, first.judged, first.rest, documents=first.documents,
+        documents_unlabelled=first.rest_documents,
     ).ppi_plus  # fmt: skip
     cut = 0.0 if flip else 1.0
     assert (getattr(bare, ends) < 0.0) if flip else (getattr(bare, ends) > 1.0)
-    for share in (found.labelled, found.ppi):
+    for share in (result.labelled, result.ppi):
         assert getattr(share, ends) == cut
         assert 0.0 <= share.low < share.value < share.high <= 1.0

@@ -23,10 +23,10 @@ def test_labels_that_the_columns_tell_exactly_give_the_mean_of_the_others():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(80, 2))
     y = 1 + x @ [2.0, -3.0]
-    found = regression_ppi_mean(y[:30], x[:30], x[30:], rng=rng, tuning=1.0)
-    assert isinstance(found, PpiMean)
-    assert found.ppi.value == pytest.approx(y[30:].mean(), abs=1e-12)
-    assert found.naive.value == pytest.approx(y.mean(), abs=1e-12)
+    result = regression_ppi_mean(y[:30], x[:30], x[30:], rng=rng, tuning=1.0)
+    assert isinstance(result, PpiMean)
+    assert result.ppi.value == pytest.approx(y[30:].mean(), abs=1e-12)
+    assert result.naive.value == pytest.approx(y.mean(), abs=1e-12)
 
 
 @pytest.mark.parametrize("per_document", [1, 3])
@@ -36,20 +36,20 @@ def test_intervals_cover_and_are_narrower_than_by_the_judge_alone(per_document):
     By the variances, length is half of the label's: the judge alone leaves at least that.
     """
     rng = np.random.default_rng(7)
-    found = [means_by_length(rng, N, per_document=per_document) for _ in range(1000)]
-    covered = np.mean([own.ppi_plus.low <= MEAN <= own.ppi_plus.high for own, _ in found])
+    items = [means_by_length(rng, N, per_document=per_document) for _ in range(1000)]
+    covered = np.mean([own.ppi_plus.low <= MEAN <= own.ppi_plus.high for own, _ in items])
     assert 0.929 <= covered <= 0.971
-    ratio = np.mean([width(own) / width(plain) for own, plain in found])
+    ratio = np.mean([width(own) / width(plain) for own, plain in items])
     assert ratio < 0.8
-    errors = np.array([[one.ppi_plus.value - MEAN for one in pair] for pair in found])
+    errors = np.array([[item.ppi_plus.value - MEAN for item in pair] for pair in items])
     own, plain = np.sqrt((errors**2).mean(axis=0))
     assert own < 0.8 * plain
 
 
 def test_a_covariate_that_says_nothing_costs_next_to_nothing():
     rng = np.random.default_rng(8)
-    found = [means_by_length(rng, N, by_length=0.0) for _ in range(400)]
-    assert np.mean([width(own) / width(plain) for own, plain in found]) < 1.05
+    items = [means_by_length(rng, N, by_length=0.0) for _ in range(400)]
+    assert np.mean([width(own) / width(plain) for own, plain in items]) < 1.05
 
 
 def test_a_judge_that_says_nothing_gets_no_weight():
@@ -57,10 +57,10 @@ def test_a_judge_that_says_nothing_gets_no_weight():
     covered, tuning = [], []
     for _ in range(400):
         y, noise = MEAN + rng.normal(size=N), rng.normal(size=(N + M, 3))
-        found = regression_ppi_mean(y, noise[:N], noise[N:], rng=rng)
-        assert isinstance(found, PpiMean)
-        covered.append(found.ppi_plus.low <= MEAN <= found.ppi_plus.high)
-        tuning.append(found.tuning)
+        result = regression_ppi_mean(y, noise[:N], noise[N:], rng=rng)
+        assert isinstance(result, PpiMean)
+        covered.append(result.ppi_plus.low <= MEAN <= result.ppi_plus.high)
+        tuning.append(result.tuning)
     assert np.mean(covered) > 0.92
     assert np.mean(tuning) < 0.2
 
@@ -70,7 +70,7 @@ def test_what_a_regression_needs():
     x = rng.normal(size=(40, 2))
     few = regression_ppi_mean(x[:14, 0], x[:14], x[14:], rng=rng)
     assert few == Undefined(why="14 labelled items: a regression on 2 columns needs 15")
-    one = regression_ppi_mean(x[:20, 0], x[:20], x[20:], rng=rng, documents=["d"] * 20)
-    assert one == Undefined(why="fewer than 2 labelled documents")
+    first = regression_ppi_mean(x[:20, 0], x[:20], x[20:], rng=rng, documents=["d"] * 20)
+    assert first == Undefined(why="fewer than 2 labelled documents")
     none = regression_ppi_mean(x[:20, 0], x[:20], x[:0], rng=rng)
     assert isinstance(none, Undefined)

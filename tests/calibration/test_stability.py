@@ -44,60 +44,60 @@ def test_flips_and_spread_by_hand():
 
     Flips (2/3 + 0 + 1) / 3 = 5/9; spread sqrt((1/3 + 0 + 2) / 3) = sqrt(7/9); one of three alike.
     """
-    found = measure([4, 4, 5, 2, 2, 1, 3], ["a", "a", "a", "b", "b", "c", "c"])
-    assert found.flips.value == pytest.approx(5 / 9)
-    assert found.spread.value == pytest.approx(np.sqrt(7 / 9))
-    assert found.unanimous.value == pytest.approx(1 / 3)
-    assert found.n_repeated_items == 3
-    assert isinstance(found.flips_between_variants, Undefined)
+    result = measure([4, 4, 5, 2, 2, 1, 3], ["a", "a", "a", "b", "b", "c", "c"])
+    assert result.flips.value == pytest.approx(5 / 9)
+    assert result.spread.value == pytest.approx(np.sqrt(7 / 9))
+    assert result.unanimous.value == pytest.approx(1 / 3)
+    assert result.n_repeated_items == 3
+    assert isinstance(result.flips_between_variants, Undefined)
 
 
 def test_flips_between_prompts_by_hand():
     """Item a: 1 against 1 and 2, half of the pairs differ; item b: 3 against 3, none."""
-    found = measure([1, 1, 2, 3, 3], ["a", "a", "a", "b", "b"], ["p", "q", "q", "p", "q"])
-    assert found.flips_between_variants.value == pytest.approx(0.25)
-    assert found.flips.value == 1.0
-    assert found.variants == ("p", "q")
+    result = measure([1, 1, 2, 3, 3], ["a", "a", "a", "b", "b"], ["p", "q", "q", "p", "q"])
+    assert result.flips_between_variants.value == pytest.approx(0.25)
+    assert result.flips.value == 1.0
+    assert result.variants == ("p", "q")
 
 
 def test_parts_of_the_variance_are_recovered():
     """Planted 1.0, 0.5 (levels -s, 0, s: variance s^2), 0.3 and 0.2, of 2.0 in all."""
-    found = measure(*drawn(1.0, 0.5, 0.3, 0.2))
+    result = measure(*drawn(1.0, 0.5, 0.3, 0.2))
     truth = {"item": 0.5, "variant": 0.25, "item_by_variant": 0.15, "repeat": 0.1}
     for name, share in truth.items():
-        one = found.shares[name]
-        assert one.low <= share <= one.high
-        assert one.value == pytest.approx(share, abs=0.05)
+        first = result.shares[name]
+        assert first.low <= share <= first.high
+        assert first.value == pytest.approx(share, abs=0.05)
 
 
 def test_one_prompt_has_items_and_repeats_alone():
     """Variances 1 and 1: half each; three repeats are worth 2 / (1 + 1/3) = 1.5 items."""
-    found = measure(*drawn(1.0, 0.0, 0.0, 1.0, n_variants=1, n_items=900))
-    assert found.shares["item"].value == pytest.approx(0.5, abs=0.05)
-    assert found.shares["repeat"].value == pytest.approx(0.5, abs=0.05)
-    assert isinstance(found.shares["variant"], Undefined)
-    three = found.worth[2]
+    result = measure(*drawn(1.0, 0.0, 0.0, 1.0, n_variants=1, n_items=900))
+    assert result.shares["item"].value == pytest.approx(0.5, abs=0.05)
+    assert result.shares["repeat"].value == pytest.approx(0.5, abs=0.05)
+    assert isinstance(result.shares["variant"], Undefined)
+    three = result.worth[2]
     assert three.repeats == 3
     assert three.as_many_items == pytest.approx(1.5, abs=0.06)
     assert three.width == pytest.approx(1 / np.sqrt(1.5), abs=0.02)
 
 
 def test_prompts_without_repeats_have_no_part_of_repeats():
-    found = measure(*drawn(1.0, 0.5, 0.5, 0.0, n_repeats=1))
-    assert isinstance(found.flips, Undefined)
-    assert isinstance(found.shares["repeat"], Undefined)
-    assert isinstance(found.worth, Undefined)
-    assert found.shares["item"].value == pytest.approx(0.5, abs=0.06)
+    result = measure(*drawn(1.0, 0.5, 0.5, 0.0, n_repeats=1))
+    assert isinstance(result.flips, Undefined)
+    assert isinstance(result.shares["repeat"], Undefined)
+    assert isinstance(result.worth, Undefined)
+    assert result.shares["item"].value == pytest.approx(0.5, abs=0.06)
 
 
 def test_a_judge_that_never_changes_has_no_flips_within_an_interval_above_0():
     values = np.repeat([1, 2, 3, 4, 5] * 8, 3)
-    found = measure(values, np.repeat(np.arange(40), 3).tolist())
-    assert found.flips.value == 0.0
-    assert found.flips.high > 0.0
-    assert found.unanimous.value == 1.0
-    assert found.shares["item"].value == pytest.approx(1.0)
-    assert [one.width for one in found.worth] == [1.0] * 5
+    result = measure(values, np.repeat(np.arange(40), 3).tolist())
+    assert result.flips.value == 0.0
+    assert result.flips.high > 0.0
+    assert result.unanimous.value == 1.0
+    assert result.shares["item"].value == pytest.approx(1.0)
+    assert [item.width for item in result.worth] == [1.0] * 5
 
 
 def test_nothing_judged_twice_tells_nothing():
@@ -129,28 +129,30 @@ def test_parts_and_the_worth_of_repeats_are_those_of_the_mean_squares():
     flat, items, variants, documents = drawn(1.0, 0.5, 0.4, 0.6, n_items=12, n_variants=4)
     parts = mean_squares(flat.reshape(12, 4, 3))
     assert parts.min() > 0.0
-    found = measure(flat, items, variants, documents)
-    shares = [found.shares[name].value for name in ("item", "variant", "item_by_variant", "repeat")]
+    result = measure(flat, items, variants, documents)
+    shares = [
+        result.shares[name].value for name in ("item", "variant", "item_by_variant", "repeat")
+    ]
     assert shares == pytest.approx(parts / parts.sum())
     once = parts[0] + parts[2] + parts[3]
-    for one, k in zip(found.worth, (1, 2, 3, 5, 10), strict=True):
+    for one, k in zip(result.worth, (1, 2, 3, 5, 10), strict=True):
         often = parts[0] + parts[2] + parts[3] / k
         assert one.repeats == k
         assert one.as_many_items == pytest.approx(once / often)
         assert one.width == pytest.approx(np.sqrt(often / once))
-    assert (found.n_judgements, found.n_items, found.n_repeated_items) == (144, 12, 12)
-    assert found.n_documents == 4
-    assert {one.n for one in found.shares.values()} == {12}
+    assert (result.n_judgements, result.n_items, result.n_repeated_items) == (144, 12, 12)
+    assert result.n_documents == 4
+    assert {share.n for share in result.shares.values()} == {12}
 
 
 def test_of_one_prompt_unequal_repeats_weigh_by_their_own_number():
     """Items 0 2, 5, 9 9 12: within 2 + 0 + 6 on 1 + 0 + 2 degrees: 8/3. Means 1, 5, 10, their
     variance 61/3; less 8/3 times the mean of 1/2, 1 and 1/3 (11/18): 61/3 - 44/27."""
-    found = measure([0, 2, 5, 9, 9, 12], ["a", "a", "b", "c", "c", "c"])
+    result = measure([0, 2, 5, 9, 9, 12], ["a", "a", "b", "c", "c", "c"])
     item, repeat = 61 / 3 - 44 / 27, 8 / 3
-    assert found.shares["item"].value == pytest.approx(item / (item + repeat))
-    assert found.shares["repeat"].value == pytest.approx(repeat / (item + repeat))
-    assert found.worth[1].as_many_items == pytest.approx((item + repeat) / (item + repeat / 2))
+    assert result.shares["item"].value == pytest.approx(item / (item + repeat))
+    assert result.shares["repeat"].value == pytest.approx(repeat / (item + repeat))
+    assert result.worth[1].as_many_items == pytest.approx((item + repeat) / (item + repeat / 2))
 
 
 def test_shares_have_intervals_over_documents():
@@ -169,34 +171,34 @@ def test_shares_have_intervals_over_documents():
 def test_the_spreads_interval_is_students_of_the_variances():
     """Variances of six items, each a document of its own: 2, 0, 8, 0.5, 4.5 and 2."""
     pairs = [(1, 3), (2, 2), (1, 5), (3, 4), (2, 5), (4, 2)]
-    found = measure(
+    result = measure(
         np.ravel(pairs), np.repeat(list("abcdef"), 2).tolist(), documents=np.repeat(range(6), 2)
     )
     variances = [np.var(pair, ddof=1) for pair in pairs]
     low, high = scipy_stats.t.interval(
         0.95, 5, loc=np.mean(variances), scale=scipy_stats.sem(variances)
     )
-    assert found.spread.value == pytest.approx(np.sqrt(np.mean(variances)))
-    assert found.spread.low == pytest.approx(np.sqrt(max(low, 0.0)))
-    assert found.spread.high == pytest.approx(np.sqrt(high))
-    assert found.spread.method.endswith("of the variance")
+    assert result.spread.value == pytest.approx(np.sqrt(np.mean(variances)))
+    assert result.spread.low == pytest.approx(np.sqrt(max(low, 0.0)))
+    assert result.spread.high == pytest.approx(np.sqrt(high))
+    assert result.spread.method.endswith("of the variance")
 
 
 def test_a_spread_that_may_be_none_begins_at_0():
-    found = measure([1, 1, 2, 2, 3, 3, 1, 5], ["a", "a", "b", "b", "c", "c", "d", "d"])
-    assert found.spread.low == 0.0
-    assert found.flips.value == 0.25
+    result = measure([1, 1, 2, 2, 3, 3, 1, 5], ["a", "a", "b", "b", "c", "c", "d", "d"])
+    assert result.spread.low == 0.0
+    assert result.flips.value == 0.25
 
 
 def test_one_item_under_two_prompts_has_flips_and_no_parts():
-    found = measure([1, 2], ["a", "a"], ["p", "q"])
-    assert found.flips_between_variants.value == 1.0
-    assert isinstance(found.flips, Undefined)
-    assert isinstance(found.unanimous, Undefined)
-    assert isinstance(found.spread, Undefined)
+    result = measure([1, 2], ["a", "a"], ["p", "q"])
+    assert result.flips_between_variants.value == 1.0
+    assert isinstance(result.flips, Undefined)
+    assert isinstance(result.unanimous, Undefined)
+    assert isinstance(result.spread, Undefined)
     why = "fewer than 2 items were judged under every prompt"
-    assert found.shares == dict.fromkeys(found.shares, Undefined(why=why))
-    assert found.worth == Undefined(why=why)
+    assert result.shares == dict.fromkeys(result.shares, Undefined(why=why))
+    assert result.worth == Undefined(why=why)
 
 
 def test_items_without_every_prompt_take_no_part_in_the_parts():
@@ -208,26 +210,26 @@ def test_items_without_every_prompt_take_no_part_in_the_parts():
         items, variants, values = zip(*rows, strict=True)
         return measure(values, list(items), list(variants)).shares
 
-    every, some = shares([*rows, ("c", "p", 99)]), shares(rows)
-    assert every["item"].value == some["item"].value
+    every, items = shares([*rows, ("c", "p", 99)]), shares(rows)
+    assert every["item"].value == items["item"].value
     assert every["item"].n == 3
 
 
 def test_flips_between_prompts_are_averaged_over_pairs_of_prompts():
     """Three prompts say 1, 1 and 2: one of three pairs is alike; the other item's all are."""
-    found = measure(
+    result = measure(
         [1, 1, 2, 3, 3, 3], ["a"] * 3 + ["b"] * 3, ["p", "q", "r"] * 2
     ).flips_between_variants
-    assert found.value == pytest.approx((2 / 3 + 0) / 2)
-    assert found.n == 2
+    assert result.value == pytest.approx((2 / 3 + 0) / 2)
+    assert result.n == 2
 
 
 def test_alike_judgements_of_all_items_tell_no_worth_of_repeats():
-    found = measure([3, 3, 3, 3], ["a", "a", "b", "b"])
-    assert found.worth == Undefined(why="all judgements are alike")
+    result = measure([3, 3, 3, 3], ["a", "a", "b", "b"])
+    assert result.worth == Undefined(why="all judgements are alike")
 
 
 def test_two_prompts_are_enough_for_their_part_of_the_variance():
-    found = measure(*drawn(1.0, 0.5, 0.5, 0.5, n_variants=2))
-    assert isinstance(found.shares["variant"], Estimate)
-    assert isinstance(found.shares["item_by_variant"], Estimate)
+    result = measure(*drawn(1.0, 0.5, 0.5, 0.5, n_variants=2))
+    assert isinstance(result.shares["variant"], Estimate)
+    assert isinstance(result.shares["item_by_variant"], Estimate)

@@ -33,8 +33,8 @@ def test_a_fall_is_seen_and_the_looks_before_it_are_not_worse(sequence):
     assert before.verdict == "cannot tell"
     assert before.first_worse is None
     fallen = np.where(np.arange(60) < 42, -1.0, 0.0)
-    found = watch([*looks, look(fallen)], margin=0.05, planned=52, sequence=sequence)
-    assert (found.verdict, found.moved, found.first_worse) == ("worse", "judge", 5)
+    result = watch([*looks, look(fallen)], margin=0.05, planned=52, sequence=sequence)
+    assert (result.verdict, result.moved, result.first_worse) == ("worse", "judge", 5)
     later = watch([*looks, look(fallen), look(noise(rng))], margin=0.05, planned=52)
     assert (later.verdict, later.first_worse) == ("cannot tell", 5)
 
@@ -53,8 +53,8 @@ def test_anchors_tell_the_judge_from_the_systems(shift, drop, moved):
     at_first = look(np.zeros(60), 0.05 * rng.normal(size=60), rng.uniform(0.5, 1.0, size=80))
     moves = shift + 0.05 * rng.normal(size=60)
     now = look(np.zeros(60), moves, np.clip(rng.uniform(0.5, 1.0, size=80) + shift - drop, 0, 1))
-    found = watch([at_first, now], margin=0.05, planned=52)
-    assert found.moved == moved
+    result = watch([at_first, now], margin=0.05, planned=52)
+    assert result.moved == moved
 
 
 def test_few_documents_and_missing_sides_cannot_tell():

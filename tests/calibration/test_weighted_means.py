@@ -36,24 +36,26 @@ def test_strata_count_by_their_shares_of_all_items():
     # Ten labelled, five a stratum; of all twenty items a quarter is sport: .75 x 1 + .25 x 3.
     labels = [1, 1, 1, 1, 1, 3, 3, 3, 3, 3]
     strata = ["news"] * 5 + ["sport"] * 5 + ["news"] * 10
-    found = drawn_mean(sample(labels, [0] * 10, [0] * 10, strata), tuning=0.0)
-    assert isinstance(found, PpiMean)
-    assert found.classical.value == pytest.approx(0.75 * 1 + 0.25 * 3)
+    estimate = drawn_mean(sample(labels, [0] * 10, [0] * 10, strata), tuning=0.0)
+    assert isinstance(estimate, PpiMean)
+    assert estimate.classical.value == pytest.approx(0.75 * 1 + 0.25 * 3)
     # Within strata nothing varies: what is left is which strata the twenty documents are of, the
     # squares of (mean of stratum - 1.5) / 20. Freedom by Satterthwaite: each stratum has 4, and
     # 5 x .15^2 and 5 x .05^2 of the variance, so .125^2 / (.1125^2 / 4 + .0125^2 / 4) = 4.878.
     squares = (15 * 0.5**2 + 5 * 1.5**2) / 20**2
-    half = found.classical.high - found.classical.value
+    half = estimate.classical.high - estimate.classical.value
     assert half == pytest.approx(2.5900319 * np.sqrt(squares), rel=1e-6)
 
 
 def test_a_stratum_with_too_few_labelled_documents_is_not_taken_by_itself():
     strata = ["news"] * 5 + ["sport"] * 2 + ["news"] * 3 + ["chess"] * 10
-    found = drawn_mean(sample([1] * 5 + [3] * 2 + [1] * 3, [0] * 10, [0] * 10, strata), tuning=0.0)
+    estimate = drawn_mean(
+        sample([1] * 5 + [3] * 2 + [1] * 3, [0] * 10, [0] * 10, strata), tuning=0.0
+    )
     plain = drawn_mean(sample([1] * 5 + [3] * 2 + [1] * 3, [0] * 10, [0] * 10, None), tuning=0.0)
-    assert isinstance(found, PpiMean)
+    assert isinstance(estimate, PpiMean)
     assert isinstance(plain, PpiMean)
-    assert found.classical.value == pytest.approx(plain.classical.value)
+    assert estimate.classical.value == pytest.approx(plain.classical.value)
 
 
 def test_one_stratum_is_none():
@@ -65,13 +67,13 @@ def test_one_stratum_is_none():
 @pytest.mark.slow
 def test_post_stratified_means_cover_where_the_labelled_topics_are_not_those_of_all():
     """People labelled one topic far more often than its share: unweighted, the mean is missed."""
-    found = few_labels.strata(DATA_SETS)
-    without = found.coverage().pop("mean without strata")
-    weighted = [share for name, share in found.coverage().items() if "by strata" in name]
+    result = few_labels.strata(DATA_SETS)
+    without = result.coverage().pop("mean without strata")
+    weighted = [share for name, share in result.coverage().items() if "by strata" in name]
     assert len(weighted) == 3
     assert all(LOW < share < HIGH for share in weighted), weighted
     assert without < 0.8
-    widths = found.widths()
+    widths = result.widths()
     assert widths["mean by strata, ppi_plus"] < widths["mean by strata, classical"]
 
 
@@ -79,8 +81,8 @@ def test_post_stratified_means_cover_where_the_labelled_topics_are_not_those_of_
 @pytest.mark.parametrize("n_labels", [60, 120])
 def test_labels_of_single_answers_correct_a_systems_coverage(n_labels):
     """Both systems' coverage and the difference; the judge alone misses, labels alone are wide."""
-    found = few_labels.answers(DATA_SETS, n_labels)
-    covered, widths = found.coverage(), found.widths()
+    result = few_labels.answers(DATA_SETS, n_labels)
+    covered, widths = result.coverage(), result.widths()
     for name in ("plain", "rich", "difference"):
         assert LOW < covered[f"coverage, {name}"] < HIGH, covered
     assert covered["coverage by the judge alone, plain"] < 0.5
@@ -196,12 +198,12 @@ def test_what_was_fitted_on_the_labels_is_no_column():
 def test_strata_of_the_clusters_weigh_and_unknown_ones_are_named():
     rows, labels, clusters = judged(np.random.default_rng(5), by_topic=True)
     # Label news alone but for five of sport: sport has a quarter of all documents.
-    few = [one for one in labels if int(one.eid[1:]) % 4 or int(one.eid[1:]) < 20]
+    few = [label for label in labels if int(label.eid[1:]) % 4 or int(label.eid[1:]) < 20]
     settings = Settings(resampling=Resampling(n_resamples=100), strata="topic")
-    found = analyse(rows, few, settings=settings, clusters=clusters).groups[0].ppi[0]
-    values = {one.eid: float(one.value) for one in few}
+    analysis = analyse(rows, few, settings=settings, clusters=clusters).groups[0].ppi[0]
+    values = {item.eid: float(item.value) for item in few}
     news = np.mean([value for eid, value in values.items() if int(eid[1:]) % 4])
     sport = np.mean([value for eid, value in values.items() if int(eid[1:]) % 4 == 0])
-    assert found.ppi.classical.value == pytest.approx(0.75 * news + 0.25 * sport)
+    assert analysis.ppi.classical.value == pytest.approx(0.75 * news + 0.25 * sport)
     with pytest.raises(InputError, match="no strata 'mood': the clusters' groupings are 'topic'"):
         analyse(rows, few, settings=replace(settings, strata="mood"), clusters=clusters)

@@ -29,24 +29,24 @@ def sample(human, judged, chances, rest, documents=None, rest_documents=None) ->
 def test_a_mean_by_hand():
     # Weights 1/0.5 and 1/0.25, normalised: 1/3 and 2/3. Residuals Y - f are 1 and 0, so the
     # correction is 1/3; the judge's mean over all four is (0 + 1 + 1 + 0) / 4 = 1/2.
-    found = drawn_mean(sample([1, 1], [0, 1], [0.5, 0.25], [1, 0]), tuning=1.0)
-    assert isinstance(found, PpiMean)
-    assert found.ppi_plus.value == pytest.approx(1 / 3 + 1 / 2)
+    estimate = drawn_mean(sample([1, 1], [0, 1], [0.5, 0.25], [1, 0]), tuning=1.0)
+    assert isinstance(estimate, PpiMean)
+    assert estimate.ppi_plus.value == pytest.approx(1 / 3 + 1 / 2)
     # Without the judge: 1/3 x 1 + 2/3 x 1.
-    assert found.classical.value == pytest.approx(1.0)
-    assert found.naive.value == pytest.approx(0.5)
+    assert estimate.classical.value == pytest.approx(1.0)
+    assert estimate.naive.value == pytest.approx(0.5)
 
 
 def test_the_variance_by_hand():
     # Influences with lambda 1: of each labelled item w (Y - f - 1/3), so 2/9 and -2/9, as the
     # jackknife has them: over 1 - w, so 1/3 and -2/3, times the root of 1 - 1/2; and of each item
     # (f - 1/2) / 4. A t with one degree of freedom (12.7062) as two documents are labelled.
-    found = drawn_mean(sample([1, 1], [0, 1], [0.5, 0.25], [1, 0]), tuning=1.0)
-    assert isinstance(found, PpiMean)
+    estimate = drawn_mean(sample([1, 1], [0, 1], [0.5, 0.25], [1, 0]), tuning=1.0)
+    assert isinstance(estimate, PpiMean)
     root = np.sqrt(1 / 2)
     squares = (root / 3 - 1 / 8) ** 2 + (-2 * root / 3 + 1 / 8) ** 2 + 2 * (1 / 8) ** 2
-    assert found.ppi.high is not None
-    half = found.ppi.high - found.ppi.value
+    assert estimate.ppi.high is not None
+    half = estimate.ppi.high - estimate.ppi.value
     assert half == pytest.approx(12.7062047 * np.sqrt(squares), rel=1e-6)
 
 
@@ -57,22 +57,22 @@ def test_the_variance_by_hand():
 def test_only_the_ratios_of_chances_matter(pairs, factor):
     human, judged = zip(*pairs, strict=True)
     chances = np.linspace(0.3, 1.0, len(pairs))
-    one = drawn_mean(sample(human, judged, chances, [0.2, 0.9]), tuning=0.7)
+    first = drawn_mean(sample(human, judged, chances, [0.2, 0.9]), tuning=0.7)
     two = drawn_mean(sample(human, judged, chances * factor, [0.2, 0.9]), tuning=0.7)
-    assert isinstance(one, PpiMean)
+    assert isinstance(first, PpiMean)
     assert isinstance(two, PpiMean)
-    assert two.ppi_plus.value == pytest.approx(one.ppi_plus.value)
-    assert two.ppi_plus.low == pytest.approx(one.ppi_plus.low)
+    assert two.ppi_plus.value == pytest.approx(first.ppi_plus.value)
+    assert two.ppi_plus.low == pytest.approx(first.ppi_plus.low)
 
 
 def test_equal_chances_without_a_judge_are_the_classical_mean():
     human = [0, 1, 1, 0, 1, 1]
-    found = drawn_mean(sample(human, [0] * 6, [0.4] * 6, [0] * 4), tuning=0.0)
-    assert isinstance(found, PpiMean)
+    estimate = drawn_mean(sample(human, [0] * 6, [0.4] * 6, [0] * 4), tuning=0.0)
+    assert isinstance(estimate, PpiMean)
     # s^2 / n with n - 1: variance 8/36 x 6/5 / 6.
-    assert found.classical.value == pytest.approx(4 / 6)
-    assert found.classical.high is not None
-    half = found.classical.high - found.classical.value
+    assert estimate.classical.value == pytest.approx(4 / 6)
+    assert estimate.classical.high is not None
+    half = estimate.classical.high - estimate.classical.value
     assert half == pytest.approx(2.5705818 * np.sqrt(8 / 36 * 6 / 5 / 6), rel=1e-6)
 
 
@@ -80,15 +80,15 @@ def test_a_difference_is_that_of_the_means_and_feels_shared_documents():
     first = sample([1, 1, 0, 1], [1, 1, 0, 0], [0.5, 0.5, 1, 1], [1], documents=list("abcd"))
     second = sample([1, 1, 0, 0], [1, 1, 0, 0], [0.5, 0.5, 1, 1], [1], documents=list("abcd"))
     apart = sample([1, 1, 0, 0], [1, 1, 0, 0], [0.5, 0.5, 1, 1], [1], documents=list("efgh"))
-    found = drawn_difference(first, second, tuning=1.0)
+    result = drawn_difference(first, second, tuning=1.0)
     other = drawn_difference(first, apart, tuning=1.0)
-    means = [drawn_mean(one, tuning=1.0) for one in (first, second)]
-    assert isinstance(found, PpiMean)
+    means = [drawn_mean(item, tuning=1.0) for item in (first, second)]
+    assert isinstance(result, PpiMean)
     assert isinstance(other, PpiMean)
-    assert found.ppi.value == pytest.approx(means[0].ppi.value - means[1].ppi.value)
-    assert found.ppi.value == pytest.approx(other.ppi.value)
+    assert result.ppi.value == pytest.approx(means[0].ppi.value - means[1].ppi.value)
+    assert result.ppi.value == pytest.approx(other.ppi.value)
     # In shared documents the two means move together, so their difference is surer.
-    assert found.classical.high - found.classical.low < other.classical.high - other.classical.low
+    assert result.classical.high - result.classical.low < other.classical.high - other.classical.low
 
 
 @pytest.mark.parametrize(
@@ -108,14 +108,14 @@ def test_a_chance_of_nothing_is_refused():
 
 
 def test_chances_are_all_none_or_undefined():
-    one = frozenset({0.5})
+    first = frozenset({0.5})
     none: frozenset[float | None] = frozenset({None})
     assert chances_of("ab", {"a": none, "b": none}) is None
-    assert isinstance(chances_of("ab", {"a": one, "b": none}), Undefined)
+    assert isinstance(chances_of("ab", {"a": first, "b": none}), Undefined)
     assert isinstance(chances_of("a", {"a": frozenset({0.5, 0.6})}), Undefined)
-    found = chances_of("ab", {"a": one, "b": frozenset({0.25})})
-    assert isinstance(found, np.ndarray)
-    assert found.tolist() == [0.5, 0.25]
+    result = chances_of("ab", {"a": first, "b": frozenset({0.25})})
+    assert isinstance(result, np.ndarray)
+    assert result.tolist() == [0.5, 0.25]
 
 
 def judged(system: str, n: int, value: float) -> Judgement:
@@ -190,7 +190,7 @@ def test_intervals_of_differences_hold_where_systems_share_documents():
                     rest_documents=documents[~taken].tolist(),
                 )
             )
-        found = drawn_difference(*sides)
-        assert isinstance(found, PpiMean)
-        held.append(found.ppi_plus.low <= 0.0 <= found.ppi_plus.high)
+        result = drawn_difference(*sides)
+        assert isinstance(result, PpiMean)
+        held.append(result.ppi_plus.low <= 0.0 <= result.ppi_plus.high)
     assert np.mean(held) == pytest.approx(0.95, abs=0.024)

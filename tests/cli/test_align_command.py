@@ -46,17 +46,17 @@ def aligning(server: StubServer, *more: str) -> tuple[str, ...]:
 
 def test_a_better_prompt_is_kept_and_can_be_used_at_once(cli, data):
     data.answer = judge(sees=EXAMPLES)
-    done = cli(*aligning(data, "--json", "out.json"))
-    assert done.code == 0, done.err
+    result = cli(*aligning(data, "--json", "out.json"))
+    assert result.code == 0, result.err
     found = json.loads(Path("out.json").read_text())
     assert found["kept"]
     assert found["chosen"].startswith("examples")
-    assert done.out.startswith("In short: 'examples-")
-    assert f"{len(found['candidates'])} candidates compared" in " ".join(done.out.split())
+    assert result.out.startswith("In short: 'examples-")
+    assert f"{len(found['candidates'])} candidates compared" in " ".join(result.out.split())
     assert found["decision"]["agreement"]["low"] > 0
     assert found["decision"]["error"]["low"] > 0
     assert found["n_opened"] == 1
-    assert {one["kind"] for one in found["candidates"]} == {"anchors", "examples", "scale"}
+    assert {item["kind"] for item in found["candidates"]} == {"anchors", "examples", "scale"}
     assert {row["kind"] for row in found["audits"]["errors"]["groups"]} == {"length", "system"}
     n_calls = len(data.calls)
     command = shlex.split(found["command"])
@@ -76,17 +76,17 @@ def test_the_test_is_read_for_the_chosen_one_alone(cli, data):
     in_test = [call for call in map(text_of, data.calls) if event_of(call) in opening["documents"]]
     assert len(in_test) == 2 * len(SYSTEMS) * len(opening["documents"])
     assert not any("Level 1 of set" in text for text in in_test)
-    shown = {eid for call in data.calls for eid in re.findall(r"\((event\d+), ", text_of(call))}
-    examples = shown - {event_of(text_of(call)) for call in data.calls}
+    by_name = {eid for call in data.calls for eid in re.findall(r"\((event\d+), ", text_of(call))}
+    examples = by_name - {event_of(text_of(call)) for call in data.calls}
     assert len(examples) >= 2  # were shown, and never judged
 
 
 def test_words_of_people_and_summaries_are_no_part_of_the_prompt(cli, data):
     data.answer = judge(sees=EXAMPLES)
     assert cli(*aligning(data, "--try", "examples")).code == 0
-    asked = [call for call in data.calls if EXAMPLES in text_of(call)]
-    assert asked
-    for call in asked:
+    requests = [call for call in data.calls if EXAMPLES in text_of(call)]
+    assert requests
+    for call in requests:
         assert [message["role"] for message in call.body["messages"]] == ["system", "user"]
         assert "{ {scale}}" in text_of(call)
 
@@ -107,11 +107,11 @@ def test_a_second_run_asks_nobody_and_changes_nothing(cli, data):
 
 def test_no_better_prompt_leaves_the_test_sealed_or_the_old_prompt(cli, data):
     data.answer = judge(sees=None)  # every prompt says the same
-    done = cli(*aligning(data, "--try", "anchors", "--json", "out.json"))
-    assert done.code == 0, done.err
+    result = cli(*aligning(data, "--try", "anchors", "--json", "out.json"))
+    assert result.code == 0, result.err
     found = json.loads(Path("out.json").read_text())
     assert (found["kept"], found["opened"], found["command"]) == (False, False, None)
-    assert "The test set was not used" in done.out
+    assert "The test set was not used" in result.out
     assert not Path("aligned/align.json").exists()
     assert not Path("aligned/kept.toml").exists()
 
@@ -127,12 +127,12 @@ def lucky(call: Call) -> Reply:
 
 def test_luck_on_development_is_not_kept(cli, data):
     data.answer = lucky
-    done = cli(*aligning(data, "--json", "out.json"))
-    assert done.code == 0, done.err
+    result = cli(*aligning(data, "--json", "out.json"))
+    assert result.code == 0, result.err
     found = json.loads(Path("out.json").read_text())
     assert (found["kept"], found["opened"]) == (False, True)
     assert found["decision"]["why_not"]
-    assert "The old prompt is kept" in done.out
+    assert "The old prompt is kept" in result.out
     assert not Path("aligned/kept.toml").exists()
 
 
@@ -160,10 +160,10 @@ def test_a_record_that_was_changed_by_hand_is_refused(cli, data):
     record = json.loads(path.read_text())
     record["openings"][0]["test"] = "never opened"
     path.write_text(json.dumps(record))
-    done = cli(*aligning(data, "--try", "examples"))
-    assert done.code == 1
-    assert "align.json" in done.err
-    assert "not a record of align" in done.err
+    result = cli(*aligning(data, "--try", "examples"))
+    assert result.code == 1
+    assert "align.json" in result.err
+    assert "not a record of align" in result.err
 
 
 def test_a_killed_run_goes_on_and_repeats_no_call(data):
@@ -172,8 +172,8 @@ def test_a_killed_run_goes_on_and_repeats_no_call(data):
     wait_until(lambda: len(data.calls) > 100)
     process.kill()
     process.communicate()
-    done = finish(start(*aligning(data, "--json", "out.json")))
-    assert done.code == 0, done.err
+    result = finish(start(*aligning(data, "--json", "out.json")))
+    assert result.code == 0, result.err
     assert json.loads(Path("out.json").read_text())["kept"]
     repeated = len(data.calls) - len(set(map(text_of, data.calls)))
     assert repeated <= 2  # those in flight
@@ -181,12 +181,12 @@ def test_a_killed_run_goes_on_and_repeats_no_call(data):
 
 def test_a_spent_budget_decides_nothing_and_the_next_start_goes_on(cli, data):
     data.answer = judge(sees=EXAMPLES)
-    done = cli(*aligning(data, "--max-calls", "60"))
-    assert done.code == 1
-    assert "nothing is decided" in done.err
+    result = cli(*aligning(data, "--max-calls", "60"))
+    assert result.code == 1
+    assert "nothing is decided" in result.err
     assert not Path("aligned/align.json").exists()
-    done = cli(*aligning(data))
-    assert done.code == 0, done.err
+    result = cli(*aligning(data))
+    assert result.code == 0, result.err
 
 
 def silent_at(shares: dict[str, int]):
@@ -212,37 +212,37 @@ def parts() -> dict[str, tuple[str, ...]]:
 
 def test_items_without_a_score_are_counted_and_never_0(cli, data):
     data.answer = silent_at(dict.fromkeys(parts()["test"], 3))
-    done = cli(*aligning(data, "--try", "examples", "--json", "out.json"))
-    assert done.code == 0, done.err
+    result = cli(*aligning(data, "--try", "examples", "--json", "out.json"))
+    assert result.code == 0, result.err
     found = json.loads(Path("out.json").read_text())
     gain = found["decision"]["gain"]
     assert gain["n_without_new"] > 0 == gain["n_without_old"]
     assert gain["n_items"] + gain["n_without_new"] == found["decision"]["n_labelled"]
     assert gain["new"] == 1.0  # on those that it scores; 0 for the others would not be
     assert not found["kept"]
-    assert "more of the test unscored" in " ".join(done.out.split())
+    assert "more of the test unscored" in " ".join(result.out.split())
 
 
 def test_a_candidate_that_is_silent_on_development_opens_no_test(cli, data):
     data.answer = silent_at(dict.fromkeys(parts()["development"], 1))
-    done = cli(*aligning(data, "--try", "examples"))
-    assert done.code == 0, done.err
-    assert "cannot be calibrated: 0 labelled items" in " ".join(done.out.split())
+    result = cli(*aligning(data, "--try", "examples"))
+    assert result.code == 0, result.err
+    assert "cannot be calibrated: 0 labelled items" in " ".join(result.out.split())
     assert not Path("aligned/align.json").exists()
 
 
 def test_too_few_documents_are_an_error_that_says_how_many(cli, server):
     write_data(24)
-    done = cli(*aligning(server))
-    assert done.code == 1
-    assert "24 labelled documents: align needs 25 or more" in done.err
+    result = cli(*aligning(server))
+    assert result.code == 1
+    assert "24 labelled documents: align needs 25 or more" in result.err
     assert server.calls == []
 
 
 def test_a_plan_asks_nobody_and_counts_what_will_be_asked(cli, data):
     data.answer = judge(sees=EXAMPLES)
-    done = cli(*aligning(data, "--plan", "--json", "plan.json"))
-    assert done.code == 0, done.err
+    result = cli(*aligning(data, "--plan", "--json", "plan.json"))
+    assert result.code == 0, result.err
     assert data.calls == []
     assert not Path("aligned").exists()
     planned = json.loads(Path("plan.json").read_text())
@@ -255,63 +255,63 @@ def test_yes_and_no_on_references_have_error_rates_and_show_what_was_asked(cli, 
         [json.loads(line) for line in Path(f"{name}.jsonl").read_text().splitlines()]
         for name in ("clusters", "labels")
     )
-    for one in clusters:
-        answers = [[{"aid": f"{one['eid']}a", "answer": "The cracks."}]]
-        one["question_answers"] = [{"question": "Why did it close?", "answer_groups": answers}]
-    for one in labels:
-        one |= {"aspect": "coverage", "value": int(one["value"] > 2)}
+    for cluster in clusters:
+        answers = [[{"aid": f"{cluster['eid']}a", "answer": "The cracks."}]]
+        cluster["question_answers"] = [{"question": "Why did it close?", "answer_groups": answers}]
+    for cluster in labels:
+        cluster |= {"aspect": "coverage", "value": int(cluster["value"] > 2)}
     write_jsonl(Path("references.jsonl"), clusters)
     write_jsonl(Path("labels.jsonl"), labels)
 
     def answer(call: Call) -> Reply:
         text = text_of(call)
-        asked = text.rpartition("<summary ")[2]
-        good = int(re.search(r"Worth (\d)", asked)[1]) > 2
-        said = good if EXAMPLES in text else drawn(event_of(text) + asked[:60], 2)
+        request = text.rpartition("<summary ")[2]
+        good = int(re.search(r"Worth (\d)", request)[1]) > 2
+        said = good if EXAMPLES in text else drawn(event_of(text) + request[:60], 2)
         return Reply(text=json.dumps({"reasoning": "So.", "verdict": "yes" if said else "no"}))
 
     data.answer = answer
     kinds = ("--try", "examples", "--try", "scale", "--protocol", "binary", "--json", "out.json")
-    given = [
+    items = [
         {"clusters.jsonl": "references.jsonl", "faithfulness": "coverage"}.get(word, word)
         for word in aligning(data, *kinds)
     ]
-    done = cli(*given)
-    assert done.code == 0, done.err
+    result = cli(*items)
+    assert result.code == 0, result.err
     found = json.loads(Path("out.json").read_text())
     assert found["kept"]
-    assert {one["kind"] for one in found["candidates"]} == {"examples"}  # no other scale of two
+    assert {item["kind"] for item in found["candidates"]} == {"examples"}  # no other scale of two
     rates = found["audits"]["rates"]
     assert rates["new"]["sensitivity"]["value"] == rates["new"]["specificity"]["value"] == 1.0
     assert rates["old"]["sensitivity"]["value"] < 1.0
-    assert "sensitivity" in done.out
+    assert "sensitivity" in result.out
     prompt = Path(f"aligned/candidates/{found['chosen']}.md").read_text()
     assert "Why did it close?\n- Answer: The cracks.\n\nSummary: The bridge closed" in prompt
 
 
 def printed(out: str) -> str:
     """Return what the command printed, without counts of calls, which retries change."""
-    kept = [line.rstrip() for line in out.splitlines() if not line.startswith("Calls: ")]
-    return re.sub(r"http://127\.0\.0\.1:\d+", "http://localhost:8000", "\n".join(kept)).strip()
+    items = [line.rstrip() for line in out.splitlines() if not line.startswith("Calls: ")]
+    return re.sub(r"http://127\.0\.0\.1:\d+", "http://localhost:8000", "\n".join(items)).strip()
 
 
 def test_the_page_shows_what_the_command_prints(cli, data):
     """With FAIRJUDGE_WRITE_PAGES set, the page is written anew instead."""
     data.answer = judge(sees=EXAMPLES)
-    done = cli(*aligning(data))
+    result = cli(*aligning(data))
     before, _, rest = PAGE.read_text("utf-8").partition("<!-- printed: begin -->\n")
     shown, _, after = rest.partition("<!-- printed: end -->")
-    found = f"```text\n{printed(done.out)}\n```\n"
+    value = f"```text\n{printed(result.out)}\n```\n"
     if os.environ.get("FAIRJUDGE_WRITE_PAGES"):
-        whole = f"{before}<!-- printed: begin -->\n{found}<!-- printed: end -->{after}"
+        whole = f"{before}<!-- printed: begin -->\n{value}<!-- printed: end -->{after}"
         PAGE.write_text(whole, "utf-8")
         return
-    assert shown == found
+    assert shown == value
 
 
 def test_the_local_model_reads_no_prompt(cli, data):
     inputs = aligning(data)[: -len(("--backend", "openai:stub-model", "--base-url", data.v1))]
-    done = cli(*inputs)
-    assert done.code == 1
-    assert "name one by --backend" in done.err
+    result = cli(*inputs)
+    assert result.code == 1
+    assert "name one by --backend" in result.err
     assert data.calls == []

@@ -56,13 +56,13 @@ def lead(row: dict[str, str]) -> str:
 def test_a_better_prompt_for_pairs_is_kept_and_can_be_used_at_once(cli, data):
     data.answer = pair_judge(sees=BETTER_LINE)
     with_attributes()
-    done = cli(*aligning(data, "--attribute", "leaning", "--json", "out.json"))
-    assert done.code == 0, done.err
+    result = cli(*aligning(data, "--attribute", "leaning", "--json", "out.json"))
+    assert result.code == 0, result.err
     found = json.loads(Path("out.json").read_text())
     assert found["kept"]
     assert found["chosen"] == "anchors-1"
     assert found["protocol"] == "pairwise"
-    assert {one["kind"] for one in found["candidates"]} == {"anchors", "examples"}
+    assert {item["kind"] for item in found["candidates"]} == {"anchors", "examples"}
     decision, position = found["decision"], found["audits"]["position"]
     assert decision["gain"]["new"] == 1.0
     assert decision["errors"][1] == 0.0
@@ -80,7 +80,7 @@ def test_a_better_prompt_for_pairs_is_kept_and_can_be_used_at_once(cli, data):
     assert {row["group"] for row in rows if row["attribute"]} == {"left", "right"}
     assert sum(row["n"] for row in rows if row["attribute"]) == 36
     assert all(row["new"]["error"]["value"] == 0.0 for row in rows if row["attribute"])
-    assert "changes with the order" in done.out
+    assert "changes with the order" in result.out
     used = cli(*shlex.split(found["command"])[1:])
     assert used.code == 0, used.err
     assert BETTER_LINE in text_of(data.calls[-1])
@@ -91,14 +91,14 @@ def test_a_better_prompt_for_pairs_is_kept_and_can_be_used_at_once(cli, data):
 
 def test_examples_are_pairs_as_people_saw_them_with_their_answers(cli, data):
     data.answer = pair_judge(sees=DECIDED)
-    done = cli(*aligning(data, "--try", "examples", "--json", "out.json"))
-    assert done.code == 0, done.err
+    result = cli(*aligning(data, "--try", "examples", "--json", "out.json"))
+    assert result.code == 0, result.err
     assert json.loads(Path("out.json").read_text())["kept"]
     prompt = Path("aligned/candidates/examples-6.md").read_text()
-    shown = prompt.split("<example ")[1:]
-    assert len(shown) == 6
-    for one in shown:
-        body = one.partition("</example")[0]
+    text = prompt.split("<example ")[1:]
+    assert len(text) == 6
+    for item in text:
+        body = item.partition("</example")[0]
         answer = body.partition("people's answer: ")[2].partition(">")[0]
         first, second = (int(part[0]) for part in body.split("Worth ")[1:])
         assert answer == ("tie" if first == second else "1" if first > second else "2")
@@ -116,8 +116,8 @@ def test_a_second_run_asks_nobody_and_other_groups_open_nothing(cli, data):
     assert cli(*aligning(data, "--json", "two.json")).code == 0
     assert Path("aligned/align.json").read_bytes() == record
     more = ("--attribute", "leaning", "--attribute", "tone")
-    done = cli(*aligning(data, *more, "--json", "three.json"))
-    assert done.code == 0, done.err
+    result = cli(*aligning(data, *more, "--json", "three.json"))
+    assert result.code == 0, result.err
     assert len(data.calls) == n_calls
     one, two, three = (json.loads(Path(f"{n}.json").read_text()) for n in ("one", "two", "three"))
     one.pop("spent"), two.pop("spent")
@@ -140,8 +140,8 @@ def test_luck_is_not_kept_and_the_seal_holds(cli, data):
         return Reply(text=json.dumps({"reasoning": "So.", "verdict": verdict}))
 
     data.answer = by_luck
-    done = cli(*aligning(data, "--json", "out.json"))
-    assert done.code == 0, done.err
+    result = cli(*aligning(data, "--json", "out.json"))
+    assert result.code == 0, result.err
     found = json.loads(Path("out.json").read_text())
     assert (found["kept"], found["opened"]) == (False, True)
     assert not Path("aligned/kept.toml").exists()
@@ -155,15 +155,15 @@ def test_one_order_without_a_verdict_is_no_score_and_never_a_tie(cli, data):
 
     def silent(call: Call) -> Reply:
         text = text_of(call)
-        asked = text.rpartition("<summary ")[2]
-        unsure = BETTER_LINE in text and event_of(text) in test and ", one)" in asked
+        request = text.rpartition("<summary ")[2]
+        unsure = BETTER_LINE in text and event_of(text) in test and ", one)" in request
         if unsure or SILENT in text:
             return Reply(text=SILENT)  # wherever system one stands second
         return pair_judge(sees=BETTER_LINE)(call)
 
     data.answer = silent
-    done = cli(*aligning(data, "--try", "anchors", "--json", "out.json"))
-    assert done.code == 0, done.err
+    result = cli(*aligning(data, "--try", "anchors", "--json", "out.json"))
+    assert result.code == 0, result.err
     found = json.loads(Path("out.json").read_text())
     gain = found["decision"]["gain"]
     assert (gain["n_items"], gain["n_without_new"], gain["n_without_old"]) == (12, 24, 0)
@@ -182,8 +182,8 @@ def test_an_old_prompt_that_goes_by_place_alone_agrees_with_nobody_and_is_replac
         return Reply(text=json.dumps({"reasoning": "So.", "verdict": "1"}))
 
     data.answer = first
-    done = cli(*aligning(data, "--try", "anchors", "--json", "out.json"))
-    assert done.code == 0, done.err
+    result = cli(*aligning(data, "--try", "anchors", "--json", "out.json"))
+    assert result.code == 0, result.err
     found = json.loads(Path("out.json").read_text())
     assert found["kept"]
     assert found["decision"]["gain"]["old"] == 0.0
@@ -192,8 +192,8 @@ def test_an_old_prompt_that_goes_by_place_alone_agrees_with_nobody_and_is_replac
 
 def test_a_plan_counts_what_will_be_asked(cli, data):
     data.answer = pair_judge(sees=BETTER_LINE)
-    done = cli(*aligning(data, "--plan", "--json", "plan.json"))
-    assert done.code == 0, done.err
+    result = cli(*aligning(data, "--plan", "--json", "plan.json"))
+    assert result.code == 0, result.err
     assert data.calls == []
     planned = json.loads(Path("plan.json").read_text())
     assert planned["parts"]["development"] == {"documents": 12, "items": 36}
@@ -210,20 +210,20 @@ def test_a_plan_counts_what_will_be_asked(cli, data):
     ],
 )
 def test_what_does_not_fit_is_refused_before_a_call(cli, data, more, said):
-    done = cli(*aligning(data, *more))
-    assert done.code != 0
-    assert said in " ".join(done.err.split())
+    result = cli(*aligning(data, *more))
+    assert result.code != 0
+    assert said in " ".join(result.err.split())
     assert data.calls == []
 
 
 def test_ratings_of_both_summaries_tell_preferences_where_no_pair_is_labelled(cli, server):
     write_data()
     server.answer = pair_judge(sees=DECIDED)
-    done = cli(*aligning(server, "--try", "examples", "--json", "out.json"))
-    assert done.code == 0, done.err
-    found = json.loads(Path("out.json").read_text())
-    assert found["kept"]
-    assert found["parts"]["test"]["items"] == 36
+    result = cli(*aligning(server, "--try", "examples", "--json", "out.json"))
+    assert result.code == 0, result.err
+    data = json.loads(Path("out.json").read_text())
+    assert data["kept"]
+    assert data["parts"]["test"]["items"] == 36
 
 
 def test_ratings_are_audited_by_attribute_too(cli, server):
@@ -234,11 +234,11 @@ def test_ratings_are_audited_by_attribute_too(cli, server):
     server.answer = judge(sees=EXAMPLES)
     words = list(aligning(server, "--try", "examples", "--attribute", "leaning"))
     words[words.index("pairwise")] = "likert"
-    done = cli(*words, "--json", "out.json")
-    assert done.code == 0, done.err
+    result = cli(*words, "--json", "out.json")
+    assert result.code == 0, result.err
     audits = json.loads(Path("out.json").read_text())["audits"]
     rows = [row for row in audits["errors"]["groups"] if row["attribute"] == "leaning"]
     assert {row["group"] for row in rows} == {"left", "right"}
     assert sum(row["n"] for row in rows) == 36
     assert audits["position"]["old"] is None
-    assert "leaning" in done.out
+    assert "leaning" in result.out

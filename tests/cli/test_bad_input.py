@@ -50,9 +50,9 @@ EMPTY = cluster() | {"articles": [{"aid": str(n), "content": " \n"} for n in ran
 )
 def test_bad_clusters(cli, server, content, parts):
     Path("clusters.jsonl").write_bytes(content)
-    done = cli(*building(server))
-    assert done.code == 1
-    message = only_message(done)
+    result = cli(*building(server))
+    assert result.code == 1
+    message = only_message(result)
     for part in parts:
         assert part in message
     assert server.calls == []
@@ -60,17 +60,17 @@ def test_bad_clusters(cli, server, content, parts):
 
 
 def test_a_file_that_is_not_there(cli, server):
-    done = cli(*building(server))
-    assert (done.code, only_message(done)) == (1, "clusters.jsonl: no such file")
+    result = cli(*building(server))
+    assert (result.code, only_message(result)) == (1, "clusters.jsonl: no such file")
 
 
 def test_one_cluster_among_others_that_cannot_be_built_is_named_and_counted(cli, server):
     write_jsonl(Path("clusters.jsonl"), [cluster("good"), cluster("lonely", 1), EMPTY])
-    done = cli(*building(server))
+    result = cli(*building(server))
     # two of three clusters without a reference: more than 5 %
-    assert done.code == 3
-    assert "2 of 3 clusters without a result" in done.err
-    assert "No question: cluster 'lonely' has one article" in done.out
+    assert result.code == 3
+    assert "2 of 3 clusters without a result" in result.err
+    assert "No question: cluster 'lonely' has one article" in result.out
     rows = [json.loads(line) for line in Path("refs.jsonl").read_text().splitlines()]
     assert [row["eid"] for row in rows] == ["good", "lonely", "bridge"]
     assert cli(*building(server), "--max-unscored", "0.7").code == 0
@@ -86,9 +86,9 @@ def test_one_cluster_among_others_that_cannot_be_built_is_named_and_counted(cli,
 )
 def test_bad_summaries(cli, server, references, row, parts):
     write_jsonl(Path("summaries.jsonl"), [summary("first"), row])
-    done = cli(*judging(server))
-    assert done.code == 1
-    message = only_message(done)
+    result = cli(*judging(server))
+    assert result.code == 1
+    message = only_message(result)
     for part in parts:
         assert part in message
     assert server.calls == []
@@ -96,32 +96,32 @@ def test_bad_summaries(cli, server, references, row, parts):
 
 def test_plain_clusters_where_questions_are_needed(cli, server, summaries):
     write_jsonl(Path("references.jsonl"), [cluster()])
-    done = cli(*judging(server))
-    assert done.code == 1
-    assert "references.jsonl:1: field 'question_answers'" in only_message(done)
+    result = cli(*judging(server))
+    assert result.code == 1
+    assert "references.jsonl:1: field 'question_answers'" in only_message(result)
 
 
 def test_references_without_any_question(cli, server, summaries):
     write_jsonl(Path("references.jsonl"), [reference() | {"question_answers": []}])
-    done = cli(*judging(server))
-    assert done.code == 1
+    result = cli(*judging(server))
+    assert result.code == 1
     assert "references.jsonl: nothing to judge: no cluster with a summary has q" in only_message(
-        done
+        result
     )
 
 
 def test_pairwise_with_one_system(cli, server, references):
     write_jsonl(Path("summaries.jsonl"), [summary("only")])
-    done = cli(*judging(server), "--protocol", "pairwise")
-    assert done.code == 1
-    assert "two systems' summaries of one cluster" in only_message(done)
+    result = cli(*judging(server), "--protocol", "pairwise")
+    assert result.code == 1
+    assert "two systems' summaries of one cluster" in only_message(result)
 
 
 def test_articles_without_content_cannot_be_judged_against(cli, server, summaries):
     write_jsonl(Path("references.jsonl"), [EMPTY])
-    done = cli(*judging(server), "--aspect", "faithfulness")
-    assert done.code == 1
-    assert "no cluster has both a summary and an article with content" in only_message(done)
+    result = cli(*judging(server), "--aspect", "faithfulness")
+    assert result.code == 1
+    assert "no cluster has both a summary and an article with content" in only_message(result)
 
 
 @pytest.mark.parametrize(
@@ -137,18 +137,18 @@ def test_articles_without_content_cannot_be_judged_against(cli, server, summarie
 def test_backends_that_cannot_be_used(cli, references, summaries, backend, parts):
     inputs = ("--references", references, "--summaries", summaries)
     asked = ("--aspect", "coverage", "--protocol", "likert")
-    done = cli("judge", *inputs, *asked, "--backend", backend, "-o", "judgements.jsonl")
-    assert done.code == 1
-    message = only_message(done)
+    result = cli("judge", *inputs, *asked, "--backend", backend, "-o", "judgements.jsonl")
+    assert result.code == 1
+    message = only_message(result)
     for part in parts:
         assert part in message
 
 
 @pytest.mark.parametrize("url", ["localhost:8000", "ftp://host/v1", "http://u:p@host/v1"])
 def test_a_base_url_that_is_none(cli, references, summaries, server, url):
-    done = cli(*judging(server), "--base-url", url)
-    assert done.code == 1
-    assert "base URL" in only_message(done)
+    result = cli(*judging(server), "--base-url", url)
+    assert result.code == 1
+    assert "base URL" in only_message(result)
 
 
 @pytest.mark.parametrize(
@@ -161,26 +161,26 @@ def test_a_base_url_that_is_none(cli, references, summaries, server, url):
     ],
 )
 def test_outputs_that_cannot_be_written(cli, references, summaries, server, output, part):
-    done = cli(*judging(server), "-o", output)
-    assert done.code == 1
-    assert part in only_message(done)
+    result = cli(*judging(server), "-o", output)
+    assert result.code == 1
+    assert part in only_message(result)
     assert server.calls == []
 
 
 def test_a_report_that_cannot_be_written_is_refused_before_any_call(
     cli, references, summaries, server
 ):
-    done = cli(*judging(server), "--json", "missing/report.json")
-    assert done.code == 1
-    assert "missing/report.json: the folder for this report does not exist" in only_message(done)
+    result = cli(*judging(server), "--json", "missing/report.json")
+    assert result.code == 1
+    assert "missing/report.json: the folder for this report does not exist" in only_message(result)
     assert server.calls == []
 
 
 def test_a_cache_folder_that_is_a_file(cli, references, summaries, server):
     Path("taken").write_text("x")
-    done = cli(*judging(server), "--cache", "taken")
-    assert done.code == 1
-    assert "taken" in only_message(done)
+    result = cli(*judging(server), "--cache", "taken")
+    assert result.code == 1
+    assert "taken" in only_message(result)
 
 
 @pytest.mark.parametrize(
@@ -203,15 +203,15 @@ def test_own_prompts_and_scales_that_cannot_be_read(
 ):
     if file is not None:
         Path("mine").write_bytes(file)
-    done = cli(*judging(server), option, "mine")
-    assert done.code == 1
-    assert part in only_message(done)
+    result = cli(*judging(server), option, "mine")
+    assert result.code == 1
+    assert part in only_message(result)
 
 
-def test_an_aspect_of_ones_own_needs_a_criterion(cli, references, summaries, server):
-    done = cli(*judging(server), "--aspect", "tone")
-    assert done.code == 1
-    assert "no built-in aspect 'tone'" in only_message(done)
+def test_a_custom_aspect_needs_a_criterion(cli, references, summaries, server):
+    result = cli(*judging(server), "--aspect", "tone")
+    assert result.code == 1
+    assert "no built-in aspect 'tone'" in only_message(result)
 
 
 def test_what_the_local_backend_cannot_do_is_said(cli, clusters, references, summaries):
@@ -241,20 +241,20 @@ def test_what_the_local_backend_cannot_do_is_said(cli, clusters, references, sum
     ],
 )
 def test_usage_errors_end_with_2_and_say_what_was_meant(cli, args, part):
-    done = cli(*args)
-    assert done.code == 2
-    assert done.out == ""
-    assert part in done.err
+    result = cli(*args)
+    assert result.code == 2
+    assert result.out == ""
+    assert part in result.err
 
 
 def test_skip_bad_counts_and_lists_what_it_left_out(cli, server, references):
     rows = [summary("a"), {"eid": "bridge"}, summary("b"), summary("a")]
     write_jsonl(Path("summaries.jsonl"), rows)
-    done = cli(*judging(server), "--skip-bad", "-o", "-")
-    assert done.code == 0
-    assert [row["system"] for row in done.rows()] == ["a", "b"]
-    assert "Skipped 2 bad lines:\n  summaries.jsonl:2: field 'system'" in done.err
-    assert "\n  summaries.jsonl:4: " in done.err
+    result = cli(*judging(server), "--skip-bad", "-o", "-")
+    assert result.code == 0
+    assert [row["system"] for row in result.rows()] == ["a", "b"]
+    assert "Skipped 2 bad lines:\n  summaries.jsonl:2: field 'system'" in result.err
+    assert "\n  summaries.jsonl:4: " in result.err
     report = json.loads(cli(*judging(server), "--skip-bad", "--json", "-").out)
     assert [line.split(": ")[0] for line in report["left_out"]] == [
         "summaries.jsonl:2",
@@ -264,9 +264,9 @@ def test_skip_bad_counts_and_lists_what_it_left_out(cli, server, references):
 
 def test_skip_bad_with_nothing_good(cli, server):
     write_jsonl(Path("clusters.jsonl"), [{}, {}])
-    done = cli(*building(server), "--skip-bad")
-    assert done.code == 1
-    assert "holds no clusters; the first of 2 bad lines is 1" in only_message(done)
+    result = cli(*building(server), "--skip-bad")
+    assert result.code == 1
+    assert "holds no clusters; the first of 2 bad lines is 1" in only_message(result)
 
 
 def test_bom_crlf_nul_and_lone_surrogates_are_read(cli, server, summaries):
@@ -277,11 +277,11 @@ def test_bom_crlf_nul_and_lone_surrogates_are_read(cli, server, summaries):
     Path("references.jsonl").write_bytes(b"\xef\xbb\xbf" + "\r\n".join(lines).encode() + b"\r\n")
     write_jsonl(Path("summaries.jsonl"), [summary("s\x00y", "odd \ud83d id"), summary("s")])
     for aspect in ("coverage", "faithfulness"):
-        done = cli(*judging(server), "--aspect", aspect, "-o", "-")
-        assert done.code == 0, done.err
-        assert [row["eid"] for row in done.rows()] == ["odd \ufffd id", "bridge"]
+        result = cli(*judging(server), "--aspect", aspect, "-o", "-")
+        assert result.code == 0, result.err
+        assert [row["eid"] for row in result.rows()] == ["odd \ufffd id", "bridge"]
     again = cli(*judging(server), "--aspect", "faithfulness", "-o", "-")
-    assert again.out == done.out
+    assert again.out == result.out
     Path("clusters.jsonl").write_bytes(Path("references.jsonl").read_bytes())
     built = cli(*building(server), "-o", "-")
     assert built.code == 0, built.err
@@ -293,17 +293,17 @@ def test_bom_crlf_nul_and_lone_surrogates_are_read(cli, server, summaries):
 
 
 def test_an_attribute_that_no_article_has(cli, clusters, server):
-    done = cli("summarize", clusters, "-o", "s.jsonl", *openai(server), "--fair", "leaning")
-    assert done.code == 1
-    message = only_message(done)
+    result = cli("summarize", clusters, "-o", "s.jsonl", *openai(server), "--fair", "leaning")
+    assert result.code == 1
+    message = only_message(result)
     assert message.startswith("clusters.jsonl: field 'attributes': no article has the attribute")
     assert server.calls == []
 
 
 def test_a_first_cluster_of_one_article_does_not_end_the_build(cli, server):
     write_jsonl(Path("clusters.jsonl"), [cluster("lonely", 1), cluster("good")])
-    done = cli(*building(server), "--max-unscored", "0.6")
-    assert done.code == 0, done.err
+    result = cli(*building(server), "--max-unscored", "0.6")
+    assert result.code == 0, result.err
     rows = [json.loads(line) for line in Path("refs.jsonl").read_text().splitlines()]
     assert [len(row["question_answers"]) > 0 for row in rows] == [False, True]
 
@@ -313,9 +313,9 @@ def test_skipped_lines_are_counted_by_reason_with_the_first_places(cli):
             "value": 3, "signature": "s"}  # fmt: skip
     rows = [json.dumps(row) for row in [*[{"eid": "e"}] * 5, good]]
     Path("j.jsonl").write_text("\n".join([*rows, "{broken", ""]), "utf-8")
-    done = cli("audit", "parse", "j.jsonl", "--skip-bad")
-    assert done.code == 0
-    first, by_reason, one, *_ = done.err.splitlines()
+    result = cli("audit", "parse", "j.jsonl", "--skip-bad")
+    assert result.code == 0
+    first, by_reason, one, *_ = result.err.splitlines()
     assert first == "Skipped 6 bad lines:"
     assert by_reason.startswith("  5 lines: field ")
     assert by_reason.endswith("(j.jsonl:1, j.jsonl:2, j.jsonl:3 and 2 more)")

@@ -45,16 +45,16 @@ def run(*arguments):
 def test_json_holds_what_the_table_shows(files):
     folder, judgements, labels = files
     arguments = ("calibrate", judgements, "--labels", labels, "--resamples", 200)
-    shown = run(*arguments, "--json", folder / "out.json")
-    assert shown.exit_code == 0, shown.output
+    result = run(*arguments, "--json", folder / "out.json")
+    assert result.exit_code == 0, result.output
     report = json.loads((folder / "out.json").read_text("utf-8"))
     (group,) = report["groups"]
     assert (group["judge"], group["n_items"], group["n_unscored"]) == ("j", 120, 1)
     kendall = group["agreement"]["pooled"]["kendall"]
     text = f"{kendall['value']:.2f} [{kendall['low']:.2f}, {kendall['high']:.2f}]"
-    assert text in shown.output
+    assert text in result.output
     assert text in run("--tables", "markdown", *arguments).stdout
-    assert "Unscored: 1 refused." in shown.output
+    assert "Unscored: 1 refused." in result.output
     assert report["signature"]["resamples"] == 200
     printed = run(*arguments, "--json", "-")
     assert json.loads(printed.stdout)["groups"] == report["groups"]
@@ -67,8 +67,8 @@ def test_what_is_saved_is_applied(files):
         "--method", "linear", "--save", folder / "c.json",
     )  # fmt: skip
     assert saved.exit_code == 0, saved.output
-    done = run("calibrate", "apply", folder / "c.json", judgements, "-o", folder / "out.jsonl")
-    assert done.exit_code == 0, done.output
+    result = run("calibrate", "apply", folder / "c.json", judgements, "-o", folder / "out.jsonl")
+    assert result.exit_code == 0, result.output
     before = [json.loads(line) for line in judgements.read_text("utf-8").splitlines()]
     after = [json.loads(line) for line in (folder / "out.jsonl").read_text("utf-8").splitlines()]
     assert len(after) == len(before)
@@ -115,8 +115,8 @@ def test_one_page_holds_tables_and_plots(files):
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
     folder, judgements, labels = files
     page = folder / "page.html"
-    done = run("calibrate", judgements, "--labels", labels, "--resamples", 100, "--html", page)
-    assert done.exit_code == 0, done.output
+    result = run("calibrate", judgements, "--labels", labels, "--resamples", 100, "--html", page)
+    assert result.exit_code == 0, result.output
     text = page.read_text("utf-8")
     assert text.startswith("<!DOCTYPE html>")
     # Three levels, confusion, ratings, systems with people, two of reliability, systems, the curve.
@@ -126,16 +126,16 @@ def test_one_page_holds_tables_and_plots(files):
 
 def test_support_needs_what_it_compares(files):
     _, judgements, labels = files
-    done = run("calibrate", judgements, "--labels", labels, "--support")
-    assert done.exit_code == 2
-    assert "--clusters" in done.output
+    result = run("calibrate", judgements, "--labels", labels, "--support")
+    assert result.exit_code == 2
+    assert "--clusters" in result.output
 
 
 def test_a_family_needs_a_name_and_a_pattern(files):
     _, judgements, labels = files
-    done = run("calibrate", judgements, "--labels", labels, "--family", "gpt*")
-    assert done.exit_code == 2
-    assert "NAME=PATTERN" in done.output
+    result = run("calibrate", judgements, "--labels", labels, "--family", "gpt*")
+    assert result.exit_code == 2
+    assert "NAME=PATTERN" in result.output
 
 
 def test_what_a_judge_may_be_used_for_is_said_first_and_last(files):

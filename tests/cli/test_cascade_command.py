@@ -46,16 +46,16 @@ def files() -> tuple[object, ...]:
 
 def test_what_the_ends_save_is_said_beside_what_it_costs(cli, files):
     """Two labels of five are at an end: 40 % of the calls, and nothing is lost."""
-    done = cli(*files, "--tolerance", "0", "--agreement-tolerance", "0")
-    assert done.code == 0, done.err
+    result = cli(*files, "--tolerance", "0", "--agreement-tolerance", "0")
+    assert result.code == 0, result.err
     report = json.loads(Path("report.json").read_text())
     assert report["saved"]["value"] == pytest.approx(40.0)
     assert report["error_added"]["value"] == 0.0
     assert report["agreement_lost"]["value"] == pytest.approx(0.0, abs=1e-12)
     assert report["kendall"]["costly"] == pytest.approx(1.0)
-    kept = json.loads(Path("thresholds.json").read_text())
-    assert 1 <= kept["low"] < 3 < kept["high"] <= 5
-    text = " ".join(done.out.split())
+    data = json.loads(Path("thresholds.json").read_text())
+    assert 1 <= data["low"] < 3 < data["high"] <= 5
+    text = " ".join(result.out.split())
     assert "which saves 40.0 [" in text
     assert "loss in Kendall's tau-b:" in text
 
@@ -72,14 +72,14 @@ def test_more_may_be_saved_where_more_may_be_lost(cli, files):
 def test_files_that_do_not_fit_together_are_named(cli, files):
     few = [judgement(n, "local", 3.0) for n in range(8)]
     write_jsonl(Path("local.jsonl"), few)
-    done = cli(*files)
-    assert done.code == 1
-    assert "in all three files: 8 items" in done.err
+    result = cli(*files)
+    assert result.code == 1
+    assert "in all three files: 8 items" in result.err
     both = [judgement(0, "local", 3.0), judgement(0, "other", 3.0)]
     write_jsonl(Path("local.jsonl"), both)
-    done = cli(*files)
-    assert done.code == 1
-    assert "expected one judge, aspect, protocol and unit, found 2" in done.err
+    result = cli(*files)
+    assert result.code == 1
+    assert "expected one judge, aspect, protocol and unit, found 2" in result.err
 
 
 def paired(n: int, order: str, value: str) -> dict:
@@ -113,24 +113,24 @@ def promised() -> tuple[object, ...]:
 
 
 def test_a_promise_keeps_what_both_orders_agree_on(cli, promised):
-    done = cli(*promised, "--guarantee", "0.9", "--json", "out.json", "--ask", "ask.jsonl")
-    assert done.code == 0, done.err
+    result = cli(*promised, "--guarantee", "0.9", "--json", "out.json", "--ask", "ask.jsonl")
+    assert result.code == 0, result.err
     report = json.loads(Path("out.json").read_text())
     assert report["kept"]["value"] == pytest.approx(80 / 120)
     assert report["agreement"]["value"] == 1.0
     assert report["overall"]["value"] == pytest.approx(80 / 120)
-    asked = [json.loads(line) for line in Path("ask.jsonl").read_text().splitlines()]
-    assert {row["eid"] for row in asked} == {f"d{n}" for n in range(80, 120)}
+    text = [json.loads(line) for line in Path("ask.jsonl").read_text().splitlines()]
+    assert {row["eid"] for row in text} == {f"d{n}" for n in range(80, 120)}
     assert json.loads(Path("kept.json").read_text())["threshold"] == report["threshold"] > 0
-    assert "agree with people at least 90 %" in done.out
+    assert "agree with people at least 90 %" in result.out
 
 
 def test_too_few_labels_promise_nothing(cli, promised):
     lines = Path("people.jsonl").read_text().splitlines()[:20]
     Path("people.jsonl").write_text("\n".join(lines) + "\n")
-    done = cli(*promised, "--guarantee", "0.9")
-    assert done.code == 1
-    assert "39 are needed even if all agree" in done.err
+    result = cli(*promised, "--guarantee", "0.9")
+    assert result.code == 1
+    assert "39 are needed even if all agree" in result.err
 
 
 def test_without_a_guarantee_the_costly_judge_is_needed(cli, promised):

@@ -23,8 +23,8 @@ def write_anchors(n: int = 60) -> None:
     right = [JUDGED | {"eid": f"e{i}", "value": i % 2, "raw": "secret words"} for i in range(n)]
     write_jsonl(Path("old.jsonl"), right)
     wrong = [row | {"value": 1 - row["value"], "judge": "new"} for row in right[::3]]
-    kept = [row | {"judge": "new"} for i, row in enumerate(right) if i % 3]
-    write_jsonl(Path("wrong.jsonl"), [*wrong, *kept])
+    items = [row | {"judge": "new"} for i, row in enumerate(right) if i % 3]
+    write_jsonl(Path("wrong.jsonl"), [*wrong, *items])
     silent = [row | {"value": None, "unscored": "refused"} for row in right[::3]]
     write_jsonl(Path("silent.jsonl"), [*silent, *(r for i, r in enumerate(right) if i % 3)])
 
@@ -35,44 +35,44 @@ def check(cli, new: str, *more: str):
 
 def test_a_worse_judge_ends_with_4_and_the_same_with_0(cli):
     write_anchors()
-    done = check(cli, "wrong.jsonl", "--json", "out.json")
-    assert done.code == 4, done.err
-    assert "Worse. It agrees with people less than before" in done.out
+    result = check(cli, "wrong.jsonl", "--json", "out.json")
+    assert result.code == 4, result.err
+    assert "Worse. It agrees with people less than before" in result.out
     (group,) = json.loads(Path("out.json").read_text())["groups"]
     assert (group["before"], group["after"]) == (1.0, pytest.approx(2 / 3))
     assert (group["judge_before"], group["judge_after"]) == ("j", "new")
-    done = check(cli, "old.jsonl")
-    assert done.code == 0, done.err
-    assert "Same. It agrees with people as before" in done.out
+    result = check(cli, "old.jsonl")
+    assert result.code == 0, result.err
+    assert "Same. It agrees with people as before" in result.out
 
 
 def test_anchors_that_lost_their_score_are_counted_and_end_with_3(cli):
     write_anchors()
-    done = check(cli, "silent.jsonl")
-    assert done.code == 3
-    assert "20 of 60 anchors (33.3 %) without a score after." in done.out
+    result = check(cli, "silent.jsonl")
+    assert result.code == 3
+    assert "20 of 60 anchors (33.3 %) without a score after." in result.out
 
 
 def test_few_anchors_cannot_tell_and_fail_where_asked_to(cli):
     write_anchors(4)
     lax = check(cli, "wrong.jsonl")
     assert lax.code == 0
-    said = " ".join(lax.out.split())
-    assert said.startswith("In short: Cannot tell whether agreement with people fell by more than")
-    assert "4 anchors in 4 documents are too few; it takes about " in said
+    text = " ".join(lax.out.split())
+    assert text.startswith("In short: Cannot tell whether agreement with people fell by more than")
+    assert "4 anchors in 4 documents are too few; it takes about " in text
     assert "Passed" not in lax.out
-    done = check(cli, "wrong.jsonl", "--strict")
-    assert done.code == 4
-    assert "Failed by --strict: cannot tell whether agreement" in " ".join(done.out.split())
+    result = check(cli, "wrong.jsonl", "--strict")
+    assert result.code == 4
+    assert "Failed by --strict: cannot tell whether agreement" in " ".join(result.out.split())
 
 
 def test_a_saved_baseline_has_no_texts_and_checks_the_same(cli):
     write_anchors()
     assert check(cli, "wrong.jsonl", "--save", "next.jsonl").code == 4
     assert "secret words" not in Path("next.jsonl").read_text()
-    done = cli("check", "old.jsonl", "--baseline", "next.jsonl", "--labels", "labels.jsonl")
-    assert done.code == 0
-    assert "Better." in done.out
+    result = cli("check", "old.jsonl", "--baseline", "next.jsonl", "--labels", "labels.jsonl")
+    assert result.code == 0
+    assert "Better." in result.out
 
 
 def test_nothing_in_common_is_an_error_that_says_what_each_has(cli):
@@ -81,10 +81,10 @@ def test_nothing_in_common_is_an_error_that_says_what_each_has(cli):
     write_jsonl(
         Path("other.jsonl"), [JUDGED | pair | {"eid": "e1", "protocol": "pairwise", "value": "a"}]
     )
-    done = check(cli, "other.jsonl", "--label-scale", "0-1")
-    assert done.code == 1
-    assert "coverage by binary" in done.err
-    assert "coverage by pairwise" in done.err
+    result = check(cli, "other.jsonl", "--label-scale", "0-1")
+    assert result.code == 1
+    assert "coverage by binary" in result.err
+    assert "coverage by pairwise" in result.err
 
 
 def test_the_fixture_fails_with_the_table(cli):
@@ -100,16 +100,16 @@ def test_the_fixture_fails_with_the_table(cli):
         "    assert found['verdict'] == 'same'\n",
         encoding="utf-8",
     )
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_judge.py"],
         capture_output=True,
         text=True,
         timeout=120,
         check=False,
     )
-    assert "1 failed, 1 passed" in done.stdout, done.stdout + done.stderr
-    assert "fairjudge: worse" in done.stdout
-    assert "agreement with people" in done.stdout
+    assert "1 failed, 1 passed" in result.stdout, result.stdout + result.stderr
+    assert "fairjudge: worse" in result.stdout
+    assert "agreement with people" in result.stdout
 
 
 def write_ratings(**values: list[int]) -> None:
@@ -141,24 +141,24 @@ GOOD = [min(5, max(1, label + (-1, 0, 0, 1)[i % 4])) for i, label in enumerate(P
 @pytest.mark.parametrize("since", [(), ("--since", "looks.jsonl")], ids=["once", "watched"])
 def test_a_judge_with_one_score_fails_whatever_it_was(cli, old, new, reason, since):
     write_ratings(labels=PEOPLE, old=old, new=new)
-    done = check(cli, "new.jsonl", "--json", "out.json", *since)
-    said = " ".join(done.out.split())
-    assert done.code == 4, said
-    assert f"In short: Failed: {reason}." in said
-    assert "too few" not in said
-    found = json.loads(Path("out.json").read_text())
-    (group,) = found["groups"]
-    assert (found["outcome"], group["verdict"], group["reason"]) == ("constant", "constant", reason)
+    result = check(cli, "new.jsonl", "--json", "out.json", *since)
+    text = " ".join(result.out.split())
+    assert result.code == 4, text
+    assert f"In short: Failed: {reason}." in text
+    assert "too few" not in text
+    data = json.loads(Path("out.json").read_text())
+    (group,) = data["groups"]
+    assert (data["outcome"], group["verdict"], group["reason"]) == ("constant", "constant", reason)
     assert group["agreement"]["low"] <= group["agreement"]["value"] <= group["agreement"]["high"]
 
 
 def test_the_same_label_for_all_anchors_is_no_fault_of_the_judge(cli):
     write_ratings(labels=[3] * 36, old=GOOD, new=[4] * 36)
-    done = check(cli, "new.jsonl", "--label-scale", "1-5")
-    said = " ".join(done.out.split())
-    assert done.code == 0, done.err
-    assert "Cannot tell whether agreement with people fell" in said
-    assert "people gave one label to all 36 anchors" in said
+    result = check(cli, "new.jsonl", "--label-scale", "1-5")
+    text = " ".join(result.out.split())
+    assert result.code == 0, result.err
+    assert "Cannot tell whether agreement with people fell" in text
+    assert "people gave one label to all 36 anchors" in text
 
 
 def test_a_judge_that_says_yes_to_all_fails_though_most_labels_are_yes(cli):
@@ -168,17 +168,17 @@ def test_a_judge_that_says_yes_to_all_fails_though_most_labels_are_yes(cli):
     write_jsonl(Path("labels.jsonl"), labels)
     write_jsonl(Path("old.jsonl"), [JUDGED | row | {"value": row["value"]} for row in labels])
     write_jsonl(Path("new.jsonl"), [JUDGED | row | {"value": 1} for row in of])
-    done = check(cli, "new.jsonl", "--margin", "0.2")
-    assert done.code == 4, done.out
-    assert "the judge gave one score to all 60 anchors" in " ".join(done.out.split())
+    result = check(cli, "new.jsonl", "--margin", "0.2")
+    assert result.code == 4, result.out
+    assert "the judge gave one score to all 60 anchors" in " ".join(result.out.split())
 
 
 def test_a_change_of_values_is_no_change_of_agreement(cli):
     """Two of three values are one higher: that is seen, and whether agreement fell is not."""
     raised = [min(5, value + (i % 3 > 0)) for i, value in enumerate(GOOD)]
     write_ratings(labels=PEOPLE, old=GOOD, new=raised)
-    done = check(cli, "new.jsonl", "--margin", "0.01")
-    said = " ".join(done.out.split())
-    assert done.code == 0, done.err
-    assert "36 anchors in 12 documents are too few; it takes about " in said
-    assert "the judge's values of the same anchors changed by 0." in said
+    result = check(cli, "new.jsonl", "--margin", "0.01")
+    text = " ".join(result.out.split())
+    assert result.code == 0, result.err
+    assert "36 anchors in 12 documents are too few; it takes about " in text
+    assert "the judge's values of the same anchors changed by 0." in text

@@ -24,8 +24,8 @@ def asked(tmp_path: Path) -> tuple[object, ...]:
     references = write_jsonl(tmp_path / "r.jsonl", [reference("bridge"), reference("dam")])
     summaries = [summary(system, eid) for eid in ("bridge", "dam") for system in ("s", "t")]
     summaries.append(summary("once", "dam"))
-    given = write_jsonl(tmp_path / "s.jsonl", summaries)
-    return ("--references", references, "--summaries", given, "--aspect", "coverage")
+    data = write_jsonl(tmp_path / "s.jsonl", summaries)
+    return ("--references", references, "--summaries", data, "--aspect", "coverage")
 
 
 def test_one_call_a_summary_names_whom_each_system_leaves_out(
@@ -47,7 +47,7 @@ def test_one_call_a_summary_names_whom_each_system_leaves_out(
         "t": True,
         "once": False,
     }
-    group = next(one for one in report["covered"] if one["system"] == "s")
+    group = next(item for item in report["covered"] if item["system"] == "s")
     shares = {name: one["value"] for name, one in group["slices"]["coverage by outlet"].items()}
     assert shares == {
         **{f"{eid}{n}.example": 1.0 for eid in ("bridge", "dam") for n in (0, 2)},
@@ -82,21 +82,21 @@ def test_what_a_checklist_cannot_do_is_refused(
     asked: tuple[object, ...], server: StubServer, options: tuple[object, ...], why: str
 ) -> None:
     given = ("--protocol", "checklist", *options)
-    done = run("judge", *asked, *given, "-o", "j.jsonl", *openai(server))
-    assert done.exit_code == 1
-    assert why in str(done.exception)
+    result = run("judge", *asked, *given, "-o", "j.jsonl", *openai(server))
+    assert result.exit_code == 1
+    assert why in str(result.exception)
     assert server.calls == []
 
 
 def test_derive_needs_checklists(asked: tuple[object, ...], server: StubServer) -> None:
     given = ("--protocol", "likert", "--derive", "pairwise")
-    done = run("judge", *asked, *given, "-o", "j.jsonl", *openai(server))
-    assert done.exit_code == 1
-    assert "--derive" in str(done.exception)
+    result = run("judge", *asked, *given, "-o", "j.jsonl", *openai(server))
+    assert result.exit_code == 1
+    assert "--derive" in str(result.exception)
 
 
 def test_the_plan_counts_one_call_a_summary(asked: tuple[object, ...], server: StubServer) -> None:
-    done = run(
+    result = run(
         "batch",
         "plan",
         *asked,
@@ -108,7 +108,7 @@ def test_the_plan_counts_one_call_a_summary(asked: tuple[object, ...], server: S
         "--batch",
         "b.jsonl",
     )
-    assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["calls"] == 5
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["calls"] == 5
     assert len(Path("b.jsonl").read_text("utf-8").splitlines()) == 5
     assert server.calls == []

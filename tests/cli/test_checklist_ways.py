@@ -64,10 +64,10 @@ def in_pieces(cli, server, *options: object) -> Done:
 
 def by_batch(cli, server, *options: object) -> Done:
     """Write the calls as a batch, load its results, and judge from them alone."""
-    kept = [option for option in options if option not in {"--run", "named"}]
-    planned = cli("batch", "plan", *ASKED, *openai(server), "--batch", "batch.jsonl", *kept)
+    items = [option for option in options if option not in {"--run", "named"}]
+    planned = cli("batch", "plan", *ASKED, *openai(server), "--batch", "batch.jsonl", *items)
     assert planned.code == 0, planned.err
-    loaded = cli("batch", "load", batch_results("batch.jsonl"), *kept)
+    loaded = cli("batch", "load", batch_results("batch.jsonl"), *items)
     assert (loaded.code, loaded.out) == (0, f"{N} replies stored, 0 lines without one\n")
     return cli("judge", *ASKED, *openai(server), "-o", "j.jsonl", *options)
 
@@ -80,8 +80,8 @@ def at_once(cli, server, *options: object) -> Done:
 @pytest.mark.parametrize("way", [at_once, in_pieces, by_batch])
 def test_every_way_gives_the_same_rows_for_one_call_a_summary(cli, server, request, way, stored):
     where = ("--store", request.getfixturevalue("store_url"), "--run", "named") if stored else ()
-    done = way(cli, server, *where)
-    assert done.code == 0, done.err
+    result = way(cli, server, *where)
+    assert result.code == 0, result.err
     assert len(server.calls) == (0 if way is by_batch else N)
     assert set(prompts_of(server).values()) <= {1}
     again = cli("judge", *ASKED, *openai(server), "-o", "again.jsonl", *where)
@@ -91,8 +91,8 @@ def test_every_way_gives_the_same_rows_for_one_call_a_summary(cli, server, reque
         *("--run", "fresh"),
     )
     assert fresh.code == 0
-    written = Path("fresh.jsonl").read_bytes()
-    assert Path("j.jsonl").read_bytes() == written == Path("again.jsonl").read_bytes()
+    text = Path("fresh.jsonl").read_bytes()
+    assert Path("j.jsonl").read_bytes() == text == Path("again.jsonl").read_bytes()
     assert [row["value"] for row in rows_of("j.jsonl")] == [0.5] * N
 
 
@@ -103,8 +103,8 @@ def test_each_member_of_a_jury_keeps_its_list(cli, server):
     members = ("--backend", "openai:bold", "--backend", "openai:shy", "--backend", "local")
     url = ("--base-url", server.v1)
     derive = ("--derive", "likert", "--derive", "pairwise")
-    done = cli("judge", *ASKED, *members, *url, "-o", "j.jsonl", *derive, "--max-unscored", "1")
-    assert done.code == 0, done.err
+    result = cli("judge", *ASKED, *members, *url, "-o", "j.jsonl", *derive, "--max-unscored", "1")
+    assert result.code == 0, result.err
     assert len(server.calls) == 2 * N
     rows = [row for row in rows_of("j.jsonl") if row["protocol"] == "checklist"]
     jury, bold, shy, local = (rows[N * n : N * (n + 1)] for n in range(4))
@@ -122,8 +122,10 @@ def test_a_cascade_asks_where_the_scorer_is_unsure_and_every_row_is_a_list(cli, 
     assert alone.code == 0
     values = sorted(row["value"] for row in rows_of("local.jsonl"))
     Path("thresholds.json").write_text(json.dumps({"low": -1, "high": values[-1]}))
-    done = cli(*("judge", *ASKED, *openai(server), "-o", "j.jsonl", "--cascade", "thresholds.json"))
-    assert done.code == 0, done.err
+    result = cli(
+        *("judge", *ASKED, *openai(server), "-o", "j.jsonl", "--cascade", "thresholds.json")
+    )
+    assert result.code == 0, result.err
     rows = rows_of("j.jsonl")
     routed = [row["routed"] for row in rows]
     assert routed.count("judge") == len(server.calls) < N
@@ -135,11 +137,11 @@ def test_a_scorer_fills_in_a_list_where_the_model_gives_none(cli, server):
     server.answer = lambda call: (
         Reply(text=None, refusal="no") if "s1 says" in text_of(call) else journalist(call)
     )
-    done = cli("judge", *ASKED, *openai(server), "-o", "j.jsonl", "--fallback", "embedding")
-    assert done.code == 0, done.err
+    result = cli("judge", *ASKED, *openai(server), "-o", "j.jsonl", "--fallback", "embedding")
+    assert result.code == 0, result.err
     assert len(server.calls) == N
-    found = [(row["system"], row["scored_by"], len(row["checklist"])) for row in rows_of("j.jsonl")]
-    assert found == [
+    items = [(row["system"], row["scored_by"], len(row["checklist"])) for row in rows_of("j.jsonl")]
+    assert items == [
         (system, "embedding" if system == "s1" else "llm", 4) for _ in EIDS for system in SYSTEMS
     ]
 
@@ -162,6 +164,6 @@ def test_what_a_checklist_cannot_do_is_refused_before_any_call(cli, server, comm
     Path("own.toml").write_text("")
     Path("own.md").write_text("")
     usual = map(Usual, (*ASKED, *openai(server)))
-    done = cli(*command.split(), *usual, "-o", "j.jsonl", *options)
-    assert (done.code, why in done.err) == (1, True), done.err
+    result = cli(*command.split(), *usual, "-o", "j.jsonl", *options)
+    assert (result.code, why in result.err) == (1, True), result.err
     assert server.calls == []

@@ -49,30 +49,30 @@ def warning(*files: str) -> str:
 @pytest.mark.parametrize("key", ["story", "ref no", None])
 def test_documents_under_several_ids(cli, article, key):
     path = write("e.json", rows(article=article, key=key))
-    said = warning(path)
-    assert "8 clusters of 2 different documents: '1' and '2' hold the same" in said
+    text = warning(path)
+    assert "8 clusters of 2 different documents: '1' and '2' hold the same" in text
     column = f"eid={key or 'COLUMN'}"
-    assert said.endswith(f"--map {shlex.quote(column)}")
-    done = cli("convert", path, "-o", "data")
-    assert f"Warning: {said}" in " ".join(done.out.split())
-    done = cli("study", "init", path)
-    assert f"Warning: {said}" in " ".join(done.out.split())
+    assert text.endswith(f"--map {shlex.quote(column)}")
+    result = cli("convert", path, "-o", "data")
+    assert f"Warning: {text}" in " ".join(result.out.split())
+    result = cli("study", "init", path)
+    assert f"Warning: {text}" in " ".join(result.out.split())
     if key:
         found = fj.convert(path, columns={"eid": key})
         assert (len(found.clusters), len(found.summaries), found.warnings) == (2, 4, ())
 
 
 def test_one_summary_for_each_id():
-    said = warning(write("e.json", rows(article=None, key="story")))
-    assert "one summary, though there are several systems" in said
-    assert said.endswith("--map eid=story")
+    text = warning(write("e.json", rows(article=None, key="story")))
+    assert "one summary, though there are several systems" in text
+    assert text.endswith("--map eid=story")
 
 
 def test_summaries_of_no_cluster():
     write("articles.json", [{"eid": f"d{n}", "documents": [text]} for n, text in enumerate(TEXTS)])
-    said = warning(write("e.json", rows(article=None, key="file")), "articles.json")
-    assert "no summary is of a cluster: ids of summaries are such as '1'" in said
-    assert said.endswith("--map eid=file")
+    text = warning(write("e.json", rows(article=None, key="file")), "articles.json")
+    assert "no summary is of a cluster: ids of summaries are such as '1'" in text
+    assert text.endswith("--map eid=file")
 
 
 @pytest.mark.parametrize("article", ["source", None])

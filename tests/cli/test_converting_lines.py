@@ -37,13 +37,13 @@ def write(name: str, *lines: str) -> str:
 def test_documents_are_no_system_by_any_name(name, how):
     source = write(f"in/{name}", ONE, TWO)
     target = write(f"in/{name.replace('source', 'target').replace('src', 'tgt')}", "a", "b")
-    given = {"each": (source, target), "alone": (source,), "folder": ("in",)}[how]
-    found = fj.convert(*given)
-    assert [len(one.articles) for one in found.clusters] == [2, 2]
-    assert [(one.eid, one.system, one.text) for one in found.summaries] == [
+    by_name = {"each": (source, target), "alone": (source,), "folder": ("in",)}[how]
+    result = fj.convert(*by_name)
+    assert [len(cluster.articles) for cluster in result.clusters] == [2, 2]
+    assert [(summary.eid, summary.system, summary.text) for summary in result.summaries] == [
         ("1", "reference", "a"), ("2", "reference", "b"),
     ]  # fmt: skip
-    assert found.left_out == {}
+    assert result.left_out == {}
 
 
 def test_a_folder_gives_each_system_or_says_why_not(cli):
@@ -56,11 +56,11 @@ def test_a_folder_gives_each_system_or_says_why_not(cli):
     write("in/.hidden", "x")
     Path("in/latin.out").write_bytes(b"caf\xe9\nb\n")
     Path("in/old").mkdir()
-    found = fj.convert("in")
+    result = fj.convert("in")
     systems = {"reference", "bart", "led", "lead1", "gpt", "t5", "opt"}
-    assert {one.system for one in found.summaries} == systems
-    assert len(found.summaries) == 14
-    left_out = dict(why.split(": ", 1) for why in found.left_out)
+    assert {summary.system for summary in result.summaries} == systems
+    assert len(result.summaries) == 14
+    left_out = dict(why.split(": ", 1) for why in result.left_out)
     assert "not UTF-8" in left_out.pop(str(Path("in/latin.out")))
     assert left_out == {
         str(Path("in/notes.txt")): "1 line for the 2 of test.src",
@@ -75,13 +75,13 @@ def test_a_folder_gives_each_system_or_says_why_not(cli):
     done = cli("study", "init", "in")
     assert done.code == 0, done.err
     rows = fj.read_summaries("converted/summaries.jsonl").records
-    assert {one.system for one in rows} == systems
+    assert {row.system for row in rows} == systems
 
 
 def test_a_table_beside_lines_is_read_as_a_table():
     write("test.src", ONE, TWO)
     write("gpt.out.jsonl", '{"output": "a"}', '{"output": "b"}')
-    found = fj.convert("test.src", "gpt.out.jsonl")
-    assert [(one.eid, one.system, one.text) for one in found.summaries] == [
+    result = fj.convert("test.src", "gpt.out.jsonl")
+    assert [(summary.eid, summary.system, summary.text) for summary in result.summaries] == [
         ("1", "gpt", "a"), ("2", "gpt", "b"),
     ]  # fmt: skip

@@ -37,11 +37,11 @@ def test_a_damaged_file_is_mended_or_named(cli, clusters, references, summaries,
         for what, damage in DAMAGES.items():
             shutil.copytree("whole", "damaged")
             (Path("damaged") / file.name).write_bytes(damage(file.read_bytes()))
-            done = cli(*command)
-            if done.code == 0:
+            result = cli(*command)
+            if result.code == 0:
                 assert output.read_bytes() == before, (file.name, what)
             else:
-                assert done.code == 1, (file.name, what)
-                (line,) = done.err.splitlines()
+                assert result.code == 1, (file.name, what)
+                (line,) = result.err.splitlines()
                 assert line.startswith("error: damaged"), (file.name, what, line)
             shutil.rmtree("damaged")

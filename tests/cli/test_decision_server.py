@@ -57,8 +57,8 @@ def files() -> tuple[str, ...]:
 def _judge(cli, files, url: str, protocol: str, *more: str) -> list[dict]:
     asked = ("--aspect", "faithfulness", "--protocol", protocol)
     server = ("--backend", "systemone:sparrow", "--base-url", url)
-    done = cli("judge", *files, *asked, *server, *more, "-o", f"{protocol}.jsonl")
-    assert done.code == 0, done.err
+    result = cli("judge", *files, *asked, *server, *more, "-o", f"{protocol}.jsonl")
+    assert result.code == 0, result.err
     return [json.loads(line) for line in Path(f"{protocol}.jsonl").read_text().splitlines()]
 
 
@@ -77,10 +77,10 @@ def test_every_protocol_is_judged_with_a_distribution_each(cli, files, decision_
         both: dict[tuple[str, ...], list[dict]] = {}
         for row in rows:
             both.setdefault((row["eid"], row["system_a"], row["system_b"]), []).append(row)
-        for one, other in both.values():
-            mean = (one["probabilities"]["a"] + other["probabilities"]["a"]) / 2
-            assert one["pair_probabilities"]["a"] == pytest.approx(mean)
-            assert one["shift"] == other["shift"]
+        for value, other in both.values():
+            mean = (value["probabilities"]["a"] + other["probabilities"]["a"]) / 2
+            assert value["pair_probabilities"]["a"] == pytest.approx(mean)
+            assert value["shift"] == other["shift"]
 
 
 def test_calibration_says_that_the_judge_is_poor(cli, files, decision_server):
@@ -91,8 +91,8 @@ def test_calibration_says_that_the_judge_is_poor(cli, files, decision_server):
     _judge(cli, files, decision_server, "likert")
     inputs = ("--labels", "labels.jsonl", "--summaries", "summaries.jsonl")
     more = ("--clusters", "clusters.jsonl", "--resamples", "200", "--json", "report.json")
-    done = cli("calibrate", "likert.jsonl", *inputs, *more)
-    assert done.code == 0, done.err
+    result = cli("calibrate", "likert.jsonl", *inputs, *more)
+    assert result.code == 0, result.err
     (group,) = json.loads(Path("report.json").read_text())["groups"]
     judge = group["agreement"]["pooled"]["kendall"]["value"]
     best = max(
@@ -101,6 +101,6 @@ def test_calibration_says_that_the_judge_is_poor(cli, files, decision_server):
         if name != "random" and one["pooled"]["kendall"]["value"] is not None
     )
     assert judge < best
-    first_sight = " ".join(done.out.partition("agreement with people, pooled")[0].split())
+    first_sight = " ".join(result.out.partition("agreement with people, pooled")[0].split())
     assert "Summary" in first_sight
     assert "score single summaries: yes" not in first_sight

@@ -19,17 +19,17 @@ def test_items_stand_by_gap_with_both_reasons(cli):
     people[4] |= {"value": 1, "note": "It is about something else."}
     write_jsonl(Path("judged.jsonl"), rows)
     write_jsonl(Path("labels.jsonl"), people)
-    done = cli(
+    result = cli(
         "calibrate", "judged.jsonl", "--labels", "labels.jsonl", "--json", "out.json",
         "--resamples", "100", "--html", "page.html",
     )  # fmt: skip
-    assert done.code == 0, done.err
+    assert result.code == 0, result.err
     (group,) = json.loads(Path("out.json").read_text())["groups"]
     (one,) = group["disagreements"]
     assert (one["eid"], one["gap"]) == ("d4", 4.0)
     assert one["judge_reasons"] == ["Everything is covered."]
     assert one["people_reasons"] == {"a": "It is about something else."}
-    text = " ".join(done.out.split())
+    text = " ".join(result.out.split())
     assert "Largest disagreements, j, coverage, likert" in text
     assert "1 of the 1 in the JSON" in text
     assert "It is about something else." in Path("page.html").read_text()
@@ -49,13 +49,13 @@ def test_what_the_gaps_share_stands_beside_what_all_items_share(cli):
     ]
     write_jsonl(Path("judged.jsonl"), rows)
     write_jsonl(Path("labels.jsonl"), people)
-    done = cli(
+    result = cli(
         "calibrate", "judged.jsonl", "--labels", "labels.jsonl", "--json", "out.json",
         "--resamples", "100",
     )  # fmt: skip
-    assert done.code == 0, done.err
+    assert result.code == 0, result.err
     (group,) = json.loads(Path("out.json").read_text())["groups"]
     assert group["disagreement_causes"] == [
         {"cause": "no_reason", "n_listed": 3, "listed": 3, "n_all": 3, "all": 20}
     ]
-    assert "What the largest disagreements share" in " ".join(done.out.split())
+    assert "What the largest disagreements share" in " ".join(result.out.split())

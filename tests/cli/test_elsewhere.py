@@ -61,8 +61,8 @@ def test_json_of_the_schema_in_another_place_is_the_answer(
 ):
     message = {"role": "assistant", "content": content, **ELSEWHERE[place]}
     with replying(chat("", choice={"message": message})) as server:
-        done = cli(*asked(server))
-    assert done.code == 0, done.err
+        result = cli(*asked(server))
+    assert result.code == 0, result.err
     assert [row["value"] for row in judged()] == [4] * 6
     assert {json.loads(row["raw"])["verdict"] for row in judged()} == {"4"}
 
@@ -83,8 +83,8 @@ def test_json_of_the_schema_in_another_place_is_the_answer(
 def test_thoughts_are_never_a_verdict(cli, references, summaries, said):
     message = {"role": "assistant", "content": "", "reasoning_content": said}
     with replying(chat("", choice={"message": message})) as server:
-        done = cli(*asked(server))
-    assert done.code == 0, done.err
+        result = cli(*asked(server))
+    assert result.code == 0, result.err
     assert [row["value"] for row in judged()] == [None] * 6
     detail = judged()[0]["detail"]
     assert f"its text went into 'reasoning_content' ({len(said.strip())} characters)" in detail
@@ -146,8 +146,8 @@ def test_thoughts_in_the_text_are_no_verdict(cli, references, summaries, server,
     server.answer = answer
     options = ("--max-unscored", "1", "--concurrency", "1")
     write_jsonl(Path("summaries.jsonl"), [summary(f"system{n}") for n in range(3)])
-    done = cli(*judging(server), *options)
-    assert done.code == 0, done.err
+    result = cli(*judging(server), *options)
+    assert result.code == 0, result.err
     assert [row["value"] for row in judged()] == [4, None, None]
 
 
@@ -155,10 +155,10 @@ SENTENCE = "The council of the town voted on the repair of the old bridge on Mon
 
 
 def long_event(n_sentences: int) -> dict:
-    one = article("long0") | {"content": SENTENCE * n_sentences}
+    first = article("long0") | {"content": SENTENCE * n_sentences}
     answers = [[{"aid": "long0", "answer": "The council voted."}]]
     questions = [{"question": "Who voted?", "answer_groups": answers}]
-    return {"eid": "long", "articles": [one], "question_answers": questions}
+    return {"eid": "long", "articles": [first], "question_answers": questions}
 
 
 def counting(server, count) -> None:
@@ -185,20 +185,20 @@ def long_texts() -> None:
 @pytest.mark.parametrize("window", [2050, 4096, 5000])
 def test_a_prompt_that_the_server_cut_off_is_too_long(cli, long_texts, server, window):
     counting(server, lambda n: min(n, window))
-    done = cli(*faithfully(server), "--max-unscored", "1")
-    assert done.code == 0, done.err
+    result = cli(*faithfully(server), "--max-unscored", "1")
+    assert result.code == 0, result.err
     assert [row["unscored"] for row in judged()] == ["too_long"] * 3
     assert f"counted {window:,} tokens of a prompt that has about" in judged()[0]["detail"]
-    assert done.err.count("OLLAMA_CONTEXT_LENGTH") == 1
+    assert result.err.count("OLLAMA_CONTEXT_LENGTH") == 1
 
 
 @pytest.mark.parametrize("share", [0.62, 1.0, 1.7])
 def test_other_tokenizers_are_no_truncation(cli, long_texts, server, share):
     counting(server, lambda n: int(share * n))
-    done = cli(*faithfully(server))
-    assert done.code == 0, done.err
+    result = cli(*faithfully(server))
+    assert result.code == 0, result.err
     assert [row["unscored"] for row in judged()] == [None] * 3
-    assert "cut the prompt off" not in done.err
+    assert "cut the prompt off" not in result.err
 
 
 @pytest.mark.parametrize("count", [0, 11, 300])
@@ -210,8 +210,8 @@ def test_counts_of_something_else_are_no_truncation(cli, long_texts, server, cou
 def test_a_server_that_leaves_out_what_it_kept_is_no_truncation(cli, long_texts, server):
     """The first prompt is counted whole, the others without their beginning."""
     counting(server, lambda n: n if len(server.calls) == 1 else 600)
-    done = cli(*faithfully(server), "--concurrency", "1")
-    assert done.code == 0, done.err
+    result = cli(*faithfully(server), "--concurrency", "1")
+    assert result.code == 0, result.err
     assert [row["unscored"] for row in judged()] == [None] * 3
 
 
@@ -224,11 +224,11 @@ def test_a_tokenizer_is_known_from_shorter_prompts(cli, server):
     rows = [summary(f"system{n}", f"short{n}") for n in range(4)] + [summary("one", "long")]
     write_jsonl(Path("summaries.jsonl"), rows)
     counting(server, lambda n: min(n, 8192))
-    done = cli(*faithfully(server), "--concurrency", "1", "--max-unscored", "1")
-    assert done.code == 0, done.err
-    found = {row["eid"]: row["unscored"] for row in judged()}
-    assert found.pop("long") == "too_long"
-    assert set(found.values()) == {None}
+    result = cli(*faithfully(server), "--concurrency", "1", "--max-unscored", "1")
+    assert result.code == 0, result.err
+    by_name = {row["eid"]: row["unscored"] for row in judged()}
+    assert by_name.pop("long") == "too_long"
+    assert set(by_name.values()) == {None}
 
 
 def test_usage_of_zeros_books_the_estimate(cli, references, summaries, server):
@@ -239,8 +239,8 @@ def test_usage_of_zeros_books_the_estimate(cli, references, summaries, server):
     )
     server.answer = lambda _: Reply(text="Verdict: 3", input_tokens=0, output_tokens=0)
     limits = ("--max-cost", "3", "--prices", "prices.toml", "--json", "out.json")
-    done = cli(*judging(server, concurrency=1), *limits, "--max-unscored", "1")
-    assert done.code == 0, done.err
+    result = cli(*judging(server, concurrency=1), *limits, "--max-unscored", "1")
+    assert result.code == 0, result.err
     assert 1 <= len(server.calls) <= 2
     assert json.loads(Path("out.json").read_text())["spent"]["cost_usd"] is None
 

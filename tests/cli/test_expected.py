@@ -70,12 +70,12 @@ def judged() -> list[dict]:
 def test_the_value_is_the_mean_over_the_probabilities(cli, references, summaries, server, kind):
     """exp(-0.69), exp(-0.92), exp(-2.3) on 4, 3, 5 are 0.502, 0.399, 0.100: 3.70 over their sum."""
     server.answer = lambda _: SERVERS[kind]
-    done = cli(*judging(server), "--token-probabilities", "--json", "out.json")
-    assert done.code == 0, done.err
+    result = cli(*judging(server), "--token-probabilities", "--json", "out.json")
+    assert result.code == 0, result.err
     assert pytest.approx(3.702, abs=1e-3) == EXPECTED
     assert [row["value"] for row in judged()] == [pytest.approx(EXPECTED)] * 6
     assert all("without_probabilities" not in row for row in judged())
-    assert "token probabilities" not in done.out
+    assert "token probabilities" not in result.out
     assert "without_probabilities" not in json.loads(Path("out.json").read_text())
 
 
@@ -83,12 +83,12 @@ def test_the_value_is_the_mean_over_the_probabilities(cli, references, summaries
 def test_a_row_without_them_says_so_and_why(cli, references, summaries, server, kind):
     said, why = SILENT[kind]
     server.answer = lambda _: said
-    done = cli(*judging(server), "--token-probabilities", "--json", "out.json")
-    assert done.code == 0, done.err
+    result = cli(*judging(server), "--token-probabilities", "--json", "out.json")
+    assert result.code == 0, result.err
     assert [row["value"] for row in judged()] == [4] * 6
     (reason,) = {row["without_probabilities"] for row in judged()}
     assert why in reason
-    assert f"No score comes from token probabilities: 6 {reason}." in " ".join(done.out.split())
+    assert f"No score comes from token probabilities: 6 {reason}." in " ".join(result.out.split())
     assert json.loads(Path("out.json").read_text())["without_probabilities"] == {reason: 6}
 
 
@@ -98,25 +98,25 @@ def test_a_mean_over_both_kinds_says_so_everywhere(cli, references, summaries, s
     turn = itertools.count()
     server.answer = lambda _: SERVERS["plain"] if next(turn) % 3 else SILENT["none"][0]
     done = cli(*judging(server), "--token-probabilities", "--json", "out.json")
-    said = (
+    text = (
         "2 of 6 scores do not come from token probabilities, so that means are of both kinds: "
         "2 the backend gave no token probabilities."
     )
-    assert said in " ".join(done.out.split())
-    assert said in json.loads(Path("out.json").read_text())["findings"]
+    assert text in " ".join(done.out.split())
+    assert text in json.loads(Path("out.json").read_text())["findings"]
     assert cli("report", "judgements.jsonl", "-o", "report.html").code == 0
-    assert said in Path("report.html").read_text("utf-8")
+    assert text in Path("report.html").read_text("utf-8")
     model = fj.Model("openai:stub-model", base_url=server.v1)
     judge = fj.Judge(model, aspect="coverage", protocol="likert", token_probabilities=True)
     result = judge(references, summaries)
     assert result.without_probabilities == {"the backend gave no token probabilities": 2}
-    assert said in " ".join(str(result).split())
+    assert text in " ".join(str(result).split())
 
 
 def test_samples_stand_in_and_say_so(cli, references, summaries, server):
     server.answer = lambda _: Reply(text=TEXT)
-    done = cli(*judging(server), "--token-probabilities", "--samples", "3")
-    assert done.code == 0, done.err
+    result = cli(*judging(server), "--token-probabilities", "--samples", "3")
+    assert result.code == 0, result.err
     assert {row["without_probabilities"] for row in judged()} == {
         "the backend gave no token probabilities"
     }
@@ -129,12 +129,12 @@ def test_a_jury_of_both_kinds_says_who_gave_none(cli, references, summaries, ser
 
     server.answer = by_model
     members = ("--backend", "openai:one", "--backend", "openai:two")
-    done = cli(*judging(server), *members, "--expected")
-    assert done.code == 0, done.err
+    result = cli(*judging(server), *members, "--expected")
+    assert result.code == 0, result.err
     why = "openai:two: the backend gave no token probabilities"
     first = [row for row in judged() if row["judge"].startswith("jury")]
     assert {row["without_probabilities"] for row in first} == {why}
-    assert why in " ".join(done.out.split())
+    assert why in " ".join(result.out.split())
 
 
 def test_without_expected_nothing_is_said(cli, references, summaries, server):

@@ -41,30 +41,30 @@ def invoke(*arguments):
 
 def test_proportional_to_standard_output(files):
     _, clusters, summaries = files
-    done = invoke(
+    result = invoke(
         "proportional", clusters, "--summaries", summaries, "--attribute", "side", "--json", "-"
     )
-    assert done.exit_code == 0, done.output
-    found = json.loads(done.stdout)["systems"]["s"]
+    assert result.exit_code == 0, result.output
+    data = json.loads(result.stdout)["systems"]["s"]
     # c1: p_x = (2/3, 1/3), p_y = (1/2, 1/2): unfair; c2 has one value: fair
-    assert found["n"] == 2
-    assert found["bur"]["value"] == pytest.approx(50.0)
-    assert found["uer"]["value"] == pytest.approx(100 / 24)
+    assert data["n"] == 2
+    assert data["bur"]["value"] == pytest.approx(50.0)
+    assert data["uer"]["value"] == pytest.approx(100 / 24)
 
 
 def test_proportional_shows_a_table_and_takes_a_target_file(files, tmp_path):
     _, clusters, summaries = files
     target = tmp_path / "target.json"
     target.write_text('{"a": 1, "b": 1}')
-    done = invoke(
+    result = invoke(
         "proportional", clusters, "--summaries", summaries, "--attribute", "side",
         "--target", target, "--json", tmp_path / "out.json",
     )  # fmt: skip
-    assert done.exit_code == 0, done.output
-    assert "BUR, tau 0.8" in done.stdout
-    found = json.loads((tmp_path / "out.json").read_text())
-    assert found["systems"]["s"]["bur"]["value"] == 0.0
-    assert "target:a=1,b=1" in found["signature"]
+    assert result.exit_code == 0, result.output
+    assert "BUR, tau 0.8" in result.stdout
+    data = json.loads((tmp_path / "out.json").read_text())
+    assert data["systems"]["s"]["bur"]["value"] == 0.0
+    assert "target:a=1,b=1" in data["signature"]
 
 
 def test_coverage_from_a_matrix(files, tmp_path):
@@ -79,15 +79,15 @@ def test_coverage_from_a_matrix(files, tmp_path):
         ],
     )  # fmt: skip
     kept = tmp_path / "kept.jsonl"
-    done = invoke(
+    result = invoke(
         "coverage", clusters, "--summaries", summaries, "--attribute", "side",
         "--scorer", f"matrix:{supports}", "--save-supports", kept, "--json", "-",
     )  # fmt: skip
-    assert done.exit_code == 0, done.output
-    found = json.loads(done.stdout)
+    assert result.exit_code == 0, result.output
+    data = json.loads(result.stdout)
     # means .9, .5, .1: p(a) = .7, p(b) = .1, overall .5: EC = (.2 + .4) / 2
-    assert found["systems"]["s"]["equal_coverage"]["value"] == pytest.approx(0.3)
-    assert found["systems"]["s"]["excluded_by_reason"] == {"one_value": 1}
+    assert data["systems"]["s"]["equal_coverage"]["value"] == pytest.approx(0.3)
+    assert data["systems"]["s"]["excluded_by_reason"] == {"one_value": 1}
     assert json.loads(kept.read_text())["support"] == [[1.0, 0.8], [0.4, 0.6], [0.2, 0.0]]
 
 
@@ -95,15 +95,15 @@ def test_coverage_from_a_matrix(files, tmp_path):
 def test_coverage_of_units_that_split_wrote(files, tmp_path):
     """One sentence on two things is one unit; split, each of the two has a support of its own."""
     write, clusters, summaries = files
-    given = [
+    items = [
         {"eid": "c1", "system": "s", "units": ["Slow service.", "Nice wine."], "split_by": "llm"},
         {"eid": "c2", "system": "s", "units": ["Slow."], "split_by": "llm"},
     ]
     asked = ("coverage", clusters, "--summaries", summaries, "--attribute", "side")
-    for name, more in (("plain", ()), ("split", ("--units", write("units.jsonl", given)))):
+    for name, more in (("plain", ()), ("split", ("--units", write("units.jsonl", items)))):
         kept, report = tmp_path / f"{name}.jsonl", tmp_path / f"{name}.json"
-        done = invoke(*asked, *more, "--save-supports", kept, "--json", report)
-        assert done.exit_code == 0, done.output
+        result = invoke(*asked, *more, "--save-supports", kept, "--json", report)
+        assert result.exit_code == 0, result.output
     rows = {
         name: next(map(json.loads, (tmp_path / f"{name}.jsonl").read_text().splitlines()))
         for name in ("plain", "split")
@@ -122,11 +122,11 @@ def test_units_must_be_of_the_same_summaries_and_of_a_scorer_that_takes_them(fil
     write, clusters, summaries = files
     asked = ("coverage", clusters, "--summaries", summaries, "--attribute", "side")
     other = write("units.jsonl", [{"eid": "c2", "system": "s", "units": ["Slow."]}])
-    done = invoke(*asked, "--units", other)
-    assert isinstance(done.exception, InputError)
-    assert "no units here for 1 summary, such as that of 's' on 'c1'" in str(done.exception)
-    done = invoke(*asked, "--units", other, "--scorer", f"matrix:{other}")
-    assert isinstance(done.exception, ConfigurationError)
+    result = invoke(*asked, "--units", other)
+    assert isinstance(result.exception, InputError)
+    assert "no units here for 1 summary, such as that of 's' on 'c1'" in str(result.exception)
+    result = invoke(*asked, "--units", other, "--scorer", f"matrix:{other}")
+    assert isinstance(result.exception, ConfigurationError)
 
 
 def test_coverage_from_verdicts_by_article(files):
@@ -140,28 +140,28 @@ def test_coverage_from_verdicts_by_article(files):
     ]  # fmt: skip
     judged = write("judged.jsonl", rows)
     command = ["coverage", clusters, "--summaries", summaries, "--attribute", "side"]
-    done = invoke(*command, "--scorer", f"judgements:{judged}", "--json", "-")
-    assert done.exit_code == 0, done.output
+    result = invoke(*command, "--scorer", f"judgements:{judged}", "--json", "-")
+    assert result.exit_code == 0, result.output
     # supports 1, .5, 0: p(a) = .75, p(b) = 0, overall .5: EC = (.25 + .5) / 2
-    found = json.loads(done.stdout)
-    assert found["systems"]["s"]["equal_coverage"]["value"] == pytest.approx(0.375)
-    assert "scorer:judgements:j" in found["signature"]
+    data = json.loads(result.stdout)
+    assert data["systems"]["s"]["equal_coverage"]["value"] == pytest.approx(0.375)
+    assert "scorer:judgements:j" in data["signature"]
     # without the third article's verdict the summary is unscored: 1 of 2
     incomplete = write("incomplete.jsonl", rows[:2])
-    done = invoke(*command, "--scorer", f"judgements:{incomplete}")
-    assert done.exit_code == 3
+    result = invoke(*command, "--scorer", f"judgements:{incomplete}")
+    assert result.exit_code == 3
 
 
 def test_a_numeric_attribute_takes_bins(files):
     _, clusters, summaries = files
-    done = invoke(
+    result = invoke(
         "proportional", clusters, "--summaries", summaries, "--attribute", "age",
         "--bins", "25,50", "--json", "-",
     )  # fmt: skip
-    assert done.exit_code == 0, done.output
-    found = json.loads(done.stdout)
-    assert set(found["systems"]["s"]["by_value"]) == {"below 25", "25 to below 50", "50 or more"}
-    assert found["systems"]["s"]["excluded_by_reason"] == {"no_values": 1}
+    assert result.exit_code == 0, result.output
+    data = json.loads(result.stdout)
+    assert set(data["systems"]["s"]["by_value"]) == {"below 25", "25 to below 50", "50 or more"}
+    assert data["systems"]["s"]["excluded_by_reason"] == {"no_values": 1}
 
 
 @pytest.mark.parametrize(
@@ -175,9 +175,9 @@ def test_a_numeric_attribute_takes_bins(files):
 )
 def test_what_cannot_run_says_why(files, arguments, kind, message):
     _, clusters, summaries = files
-    done = invoke("proportional", clusters, "--summaries", summaries, *arguments)
-    assert isinstance(done.exception, kind)
-    assert message in str(done.exception)
+    result = invoke("proportional", clusters, "--summaries", summaries, *arguments)
+    assert isinstance(result.exception, kind)
+    assert message in str(result.exception)
 
 
 def test_people_and_an_assumed_error_stand_in_the_table(files, tmp_path):
@@ -189,39 +189,39 @@ def test_people_and_an_assumed_error_stand_in_the_table(files, tmp_path):
         "people.jsonl",
         [{"eid": f"e{i}", "system": "s", "shares": {"a": 2, "b": 1}} for i in range(2)],
     )
-    done = invoke(
+    result = invoke(
         "proportional", clusters, "--summaries", summaries, "--attribute", "side",
         "--human", shares, "--error-rate", "0.1", "--json", tmp_path / "out.json",
     )  # fmt: skip
-    assert done.exit_code == 0, done.output
-    assert "UER, corrected by people" in " ".join(done.stdout.split())
-    found = json.loads((tmp_path / "out.json").read_text())["systems"]["s"]
+    assert result.exit_code == 0, result.output
+    assert "UER, corrected by people" in " ".join(result.stdout.split())
+    data = json.loads((tmp_path / "out.json").read_text())["systems"]["s"]
     # by unigrams p_y = (1/2, 1/2) of a wanted (2/3, 1/3); people see the wanted shares: UER 0
-    assert found["corrected"]["uer"]["uncorrected"] == pytest.approx(100 / 12)
-    assert found["corrected"]["uer"]["value"] == pytest.approx(0.0)
+    assert data["corrected"]["uer"]["uncorrected"] == pytest.approx(100 / 12)
+    assert data["corrected"]["uer"]["value"] == pytest.approx(0.0)
     # the shortfall of 1/6 moves by the rate, over two values
-    assert found["sensitivity"]["uer"]["low"] == pytest.approx(100 * (1 / 6 - 0.1) / 2)
+    assert data["sensitivity"]["uer"]["low"] == pytest.approx(100 * (1 / 6 - 0.1) / 2)
     odd = write("odd.jsonl", [{"eid": "e0", "system": "s", "shares": {"z": 1}}])
-    done = invoke(
+    result = invoke(
         "proportional", clusters, "--summaries", summaries, "--attribute", "side", "--human", odd
     )
-    assert isinstance(done.exception, InputError)
-    assert "name the value 'z'" in str(done.exception)
+    assert isinstance(result.exception, InputError)
+    assert "name the value 'z'" in str(result.exception)
 
 
 def test_bins_that_are_no_numbers_are_a_usage_error(files):
     _, clusters, summaries = files
-    done = invoke(
+    result = invoke(
         "coverage", clusters, "--summaries", summaries, "--attribute", "age", "--bins", "a,b"
     )
-    assert done.exit_code == 2
+    assert result.exit_code == 2
 
 
 def test_an_unknown_cluster_is_named(files):
     write, clusters, _ = files
     stray = write("stray.jsonl", [{"eid": "c9", "system": "s", "text": "x"}])
-    done = invoke("coverage", clusters, "--summaries", stray, "--attribute", "side")
-    assert "'c9'" in str(done.exception)
+    result = invoke("coverage", clusters, "--summaries", stray, "--attribute", "side")
+    assert "'c9'" in str(result.exception)
 
 
 def report(systems, samples=()):
@@ -238,11 +238,11 @@ def test_overall_over_two_reports(tmp_path):
     one, other = tmp_path / "one.json", tmp_path / "other.json"
     one.write_text(json.dumps(report({"a": (0.1, 0), "b": (0.5, 0), "c": (0.2, 0)})))
     other.write_text(json.dumps(report({"a": (0.8, 0), "b": (0.4, 0), "c": (None, 0)})))
-    done = CliRunner().invoke(app, ["fairness", "overall", str(one), str(other), "--json", "-"])
-    assert done.exit_code == 0, done.output
-    found = json.loads(done.stdout)["systems"]
-    assert found["a"] == {"value": 0.5, "normalised": {"one": 0.0, "other": 1.0}}
-    assert found["c"]["why"] == "no score on other"
+    result = CliRunner().invoke(app, ["fairness", "overall", str(one), str(other), "--json", "-"])
+    assert result.exit_code == 0, result.output
+    data = json.loads(result.stdout)["systems"]
+    assert data["a"] == {"value": 0.5, "normalised": {"one": 0.0, "other": 1.0}}
+    assert data["c"]["why"] == "no score on other"
 
 
 def test_mean_of_several_scorers_by_a_measure_of_shares(tmp_path):
@@ -253,14 +253,14 @@ def test_mean_of_several_scorers_by_a_measure_of_shares(tmp_path):
         files.append(tmp_path / f"{name}.json")
         files[-1].write_text(json.dumps({"measure": "proportional", "systems": systems}))
     words = ["fairness", "overall", *map(str, files), "--measure", "bur", "--scaling", "none"]
-    done = CliRunner().invoke(app, [*words, "--json", "-"])
-    assert done.exit_code == 0, done.output
-    report = json.loads(done.stdout)
+    result = CliRunner().invoke(app, [*words, "--json", "-"])
+    assert result.exit_code == 0, result.output
+    report = json.loads(result.stdout)
     assert report["scaling"] == "none"
     assert report["systems"]["a"]["value"] == pytest.approx(44.043, abs=1e-3)
-    shown = CliRunner().invoke(app, words).output
-    assert "a is the fairest of 2 systems by the mean of the reports (44.043)" in shown
-    assert "Mean bur over reports" in shown
+    text = CliRunner().invoke(app, words).output
+    assert "a is the fairest of 2 systems by the mean of the reports (44.043)" in text
+    assert "Mean bur over reports" in text
 
 
 def test_agreement_of_two_scorers(tmp_path):
@@ -269,20 +269,20 @@ def test_agreement_of_two_scorers(tmp_path):
     one, other = tmp_path / "one.json", tmp_path / "other.json"
     one.write_text(json.dumps(report(systems, samples)))
     other.write_text(json.dumps(report(systems, [(e, s, v * v) for e, s, v in samples])))
-    done = CliRunner().invoke(app, ["fairness", "agreement", str(one), str(other), "--json", "-"])
-    assert done.exit_code == 0, done.output
-    found = json.loads(done.stdout)
+    result = CliRunner().invoke(app, ["fairness", "agreement", str(one), str(other), "--json", "-"])
+    assert result.exit_code == 0, result.output
+    data = json.loads(result.stdout)
     # both orders are the same
-    assert found["equal_coverage"]["value"] == pytest.approx(1.0)
-    assert found["coverage_parity"]["n"] == 4
+    assert data["equal_coverage"]["value"] == pytest.approx(1.0)
+    assert data["coverage_parity"]["n"] == 4
     assert CliRunner().invoke(app, ["fairness", "agreement", str(one), str(other)]).exit_code == 0
 
 
 def test_what_is_no_report_is_refused(tmp_path):
     odd = tmp_path / "odd.json"
     odd.write_text("[]")
-    done = CliRunner().invoke(app, ["fairness", "overall", str(odd)])
-    assert isinstance(done.exception, InputError)
+    result = CliRunner().invoke(app, ["fairness", "overall", str(odd)])
+    assert isinstance(result.exception, InputError)
 
 
 def test_an_article_that_no_judge_is_asked_about_takes_no_part(files):
@@ -307,8 +307,8 @@ def test_an_article_that_no_judge_is_asked_about_takes_no_part(files):
     ]  # fmt: skip
     judged = write("judged.jsonl", rows)
     command = ("coverage", clusters, "--summaries", summaries, "--attribute", "side")
-    done = invoke(*command, "--scorer", f"judgements:{judged}", "--json", "-")
-    assert done.exit_code == 0, done.output
+    result = invoke(*command, "--scorer", f"judgements:{judged}", "--json", "-")
+    assert result.exit_code == 0, result.output
     # as in the test above: supports 1, .5, 0 of the three that were asked about
-    found = json.loads(done.stdout)
-    assert found["systems"]["s"]["equal_coverage"]["value"] == pytest.approx(0.375)
+    data = json.loads(result.stdout)
+    assert data["systems"]["s"]["equal_coverage"]["value"] == pytest.approx(0.375)

@@ -74,11 +74,11 @@ def odd():
 
 
 def test_coverage_counts_and_names_everything_odd(cli, odd):
-    done = cli("fairness", "coverage", *FILES, "--attribute", "side", *MATRIX, "--json", "c.json")
-    assert done.code == 0, done.err
-    found = json.loads(Path("c.json").read_text())
-    assert {entry["eid"]: entry["reason"] for entry in found["excluded"]} == REASONS
-    system = found["systems"]["s"]
+    result = cli("fairness", "coverage", *FILES, "--attribute", "side", *MATRIX, "--json", "c.json")
+    assert result.code == 0, result.err
+    data = json.loads(Path("c.json").read_text())
+    assert {entry["eid"]: entry["reason"] for entry in data["excluded"]} == REASONS
+    system = data["systems"]["s"]
     assert (system["n"], system["excluded"]) == (2, 6)
     assert system["excluded_by_reason"] == {
         "empty_summary": 2, "no_support": 1, "no_values": 1, "one_value": 2,
@@ -86,7 +86,7 @@ def test_coverage_counts_and_names_everything_odd(cli, odd):
     # good: values at .7 and .1 around .5: .3; partly, the last two without a value: .2
     assert system["equal_coverage"]["value"] == pytest.approx(0.25)
     # what people read says the same
-    shown = " ".join(done.out.split())
+    shown = " ".join(result.out.split())
     assert "5 documents without a known 'side' were excluded: partly/2, partly/3" in shown
     assert "Excluded, all their documents share one value: 2 by s (one, lonely)" in shown
     assert "Excluded, no document supports the summary: 1 by s (unsupported)" in shown
@@ -94,18 +94,18 @@ def test_coverage_counts_and_names_everything_odd(cli, odd):
 
 
 def test_proportional_counts_and_names_everything_odd(cli, odd):
-    done = cli("fairness", "proportional", *FILES, "--attribute", "side", "--json", "p.json")
-    assert done.code == 0, done.err
-    found = json.loads(Path("p.json").read_text())
+    result = cli("fairness", "proportional", *FILES, "--attribute", "side", "--json", "p.json")
+    assert result.code == 0, result.err
+    data = json.loads(Path("p.json").read_text())
     reasons = {eid: why for eid, why in REASONS.items() if why != "one_value"}
-    assert {entry["eid"]: entry["reason"] for entry in found["excluded"]} == reasons
-    system = found["systems"]["s"]
+    assert {entry["eid"]: entry["reason"] for entry in data["excluded"]} == reasons
+    system = data["systems"]["s"]
     # a set of one value is fair by definition, as published; counted, and left out beside it
     assert (system["n"], system["one_value"], system["several_values"]["n"]) == (4, 2, 2)
     # partly: a has nothing of its half; good: (2, 2) of (2/3, 1/3): 1/2 < .8 * 2/3
     assert system["bur"]["value"] == pytest.approx(50.0)
     assert system["several_values"]["bur"]["value"] == pytest.approx(100.0)
-    assert "In 2 summaries all documents of the set have one value" in " ".join(done.out.split())
+    assert "In 2 summaries all documents of the set have one value" in " ".join(result.out.split())
 
 
 @pytest.mark.parametrize("command", ["coverage", "proportional"])
@@ -115,23 +115,23 @@ def test_where_nothing_can_be_measured_there_is_no_number(cli, command):
         {"a": " ", "b": "x"},
     )
     options = MATRIX if command == "coverage" else ()
-    done = cli("fairness", command, *FILES, "--attribute", "side", *options, "--json", "out.json")
-    assert done.code == 0, done.err
+    result = cli("fairness", command, *FILES, "--attribute", "side", *options, "--json", "out.json")
+    assert result.code == 0, result.err
     system = json.loads(Path("out.json").read_text())["systems"]["s"]
     assert system["n"] == 0
     names = ("equal_coverage", "r_ec", "coverage_parity")
     for name in names if command == "coverage" else ("bur", "uer", "auc", "sof"):
         assert system[name]["value"] is None
         assert system[name]["why"]
-    assert "0.00" not in done.out
+    assert "0.00" not in result.out
 
 
 def test_a_system_without_some_summaries_is_named(cli, odd):
     rows = [json.loads(line) for line in Path("s.jsonl").read_text().splitlines()]
     write_jsonl(Path("s.jsonl"), rows[:2])
-    done = cli("fairness", "proportional", *FILES, "--attribute", "side")
+    result = cli("fairness", "proportional", *FILES, "--attribute", "side")
     assert "'s' has no summary of 6 of 8 clusters: lonely, noise, one," in " ".join(
-        done.out.split()
+        result.out.split()
     )
 
 
@@ -142,9 +142,9 @@ def test_a_numeric_attribute(cli):
         {"e0": "slow soup", "e1": "slow soup"},
     )
     command = ("fairness", "coverage", *FILES, "--attribute", "age", *MATRIX)
-    done = cli(*command)
-    assert done.code == 1
-    assert "a number with 12 different values from 20 to 53; give cut points" in done.err
+    result = cli(*command)
+    assert result.code == 1
+    assert "a number with 12 different values from 20 to 53; give cut points" in result.err
     binned = cli(*command, "--bins", "30,40", "--json", "-")
     values = json.loads(binned.out)["systems"]["s"]["coverage_by_value"]
     assert set(values) == {"below 30", "30 to below 40", "40 or more"}
@@ -156,10 +156,10 @@ def test_few_numbers_are_categories_and_said_to_be(cli):
         [cluster(f"e{i}", *((stars, "slow soup") for stars in (1, 2, 3))) for i in range(5)],
         {f"e{i}": "slow soup" for i in range(5)},
     )
-    done = cli("fairness", "proportional", *FILES, "--attribute", "side", "--json", "-")
-    found = json.loads(done.out)
-    assert set(found["systems"]["s"]["by_value"]) == {"1", "2", "3"}
-    assert found["notes"] == ["'side' has numbers, read as categories"]
+    result = cli("fairness", "proportional", *FILES, "--attribute", "side", "--json", "-")
+    data = json.loads(result.out)
+    assert set(data["systems"]["s"]["by_value"]) == {"1", "2", "3"}
+    assert data["notes"] == ["'side' has numbers, read as categories"]
 
 
 def test_fifty_values(cli):
@@ -169,18 +169,18 @@ def test_fifty_values(cli):
         {f"e{n}": "common wordv00" for n in range(3)},
         {f"e{n}": [float(i == 0) for i in range(50)] for n in range(3)},
     )
-    done = cli("fairness", "coverage", *FILES, "--attribute", "side", *MATRIX, "--json", "-")
-    assert done.code == 0, done.err
-    found = json.loads(done.out)
-    system = found["systems"]["s"]
+    result = cli("fairness", "coverage", *FILES, "--attribute", "side", *MATRIX, "--json", "-")
+    assert result.code == 0, result.err
+    data = json.loads(result.out)
+    system = data["systems"]["s"]
     assert len(system["coverage_by_value"]) == 50
     # p(v00) = 1, the others 0, all .02: (.98 + 49 * .02) / 50
     assert system["equal_coverage"]["value"] == pytest.approx(1.96 / 50)
-    assert "held by fewer than 5 documents: 50 of 50 values" in found["notes"][0]
+    assert "held by fewer than 5 documents: 50 of 50 values" in data["notes"][0]
     # Every relabelling is as unequal: p = 1, so nobody is called unfair.
-    assert {sample["p_value"] for sample in found["samples"]} == {1.0}
-    done = cli("fairness", "proportional", *FILES, "--attribute", "side", "--json", "-")
-    system = json.loads(done.out)["systems"]["s"]
+    assert {sample["p_value"] for sample in data["samples"]} == {1.0}
+    result = cli("fairness", "proportional", *FILES, "--attribute", "side", "--json", "-")
+    system = json.loads(result.out)["systems"]["s"]
     # v00 has 2 of 51 hits, the others one: none below .8 / 50; short by 1/50 - 1/51
     assert system["bur"]["value"] == 0.0
     assert system["uer"]["value"] == pytest.approx(100 * 49 * (1 / 50 - 1 / 51) / 50)
@@ -188,18 +188,18 @@ def test_fifty_values(cli):
 
 
 def test_an_attribute_that_nobody_has_or_knows(cli, odd):
-    done = cli("fairness", "coverage", *FILES, "--attribute", "party", *MATRIX)
-    assert done.code == 1
-    assert "no article has attribute 'party'; attributes found: 'side'" in done.err
+    result = cli("fairness", "coverage", *FILES, "--attribute", "party", *MATRIX)
+    assert result.code == 1
+    assert "no article has attribute 'party'; attributes found: 'side'" in result.err
     write([cluster("e", ("unknown", "x"), (None, "y"))], {"e": "x"})
-    done = cli("fairness", "coverage", *FILES, "--attribute", "side", *MATRIX)
-    assert done.code == 1
-    assert "attribute 'side' has no known value in any article" in done.err
+    result = cli("fairness", "coverage", *FILES, "--attribute", "side", *MATRIX)
+    assert result.code == 1
+    assert "attribute 'side' has no known value in any article" in result.err
 
 
 def test_an_attribute_that_is_a_list_is_refused_where_it_stands(cli):
     write_jsonl(Path("c.jsonl"), [cluster("e", (["a", "b"], "x"), ("a", "y"))])
     write_jsonl(Path("s.jsonl"), [{"eid": "e", "system": "s", "text": "x"}])
-    done = cli("fairness", "coverage", *FILES, "--attribute", "side")
-    assert done.code == 1
-    assert "c.jsonl:1: field 'articles[0].attributes.side" in done.err
+    result = cli("fairness", "coverage", *FILES, "--attribute", "side")
+    assert result.code == 1
+    assert "c.jsonl:1: field 'articles[0].attributes.side" in result.err

@@ -39,8 +39,8 @@ def swept(cli, server):
     server.answer = reviewer
     write_jsonl(Path("clusters.jsonl"), rows)
     sweeps = ("--sweep", "fair=mood", "--sweep", "temperature=1")
-    done = cli("summarize", "clusters.jsonl", "-o", "s.jsonl", *openai(server), *sweeps)
-    assert done.code == 0
+    result = cli("summarize", "clusters.jsonl", "-o", "s.jsonl", *openai(server), *sweeps)
+    assert result.code == 0
 
 
 def measured(cli, command, *options):
@@ -53,10 +53,10 @@ def measured(cli, command, *options):
 
 def test_proportional_change_of_an_instruction(cli, swept):
     report = measured(cli, "proportional")
-    done = cli("fairness", "compare", report, "--baseline", OWN, "--json", "-")
-    assert done.code == 0
-    found = json.loads(done.out)
-    fair = found["systems"][f"{OWN}+fair=mood"]
+    result = cli("fairness", "compare", report, "--baseline", OWN, "--json", "-")
+    assert result.code == 0
+    data = json.loads(result.out)
+    fair = data["systems"][f"{OWN}+fair=mood"]
     assert fair["bur"]["n"] == 5
     # 6 terms of each mood in a source. Praise only: neg has 0 of 4; with both, 3 of 7 > .8 / 2.
     assert fair["bur"]["baseline"] == 100.0
@@ -64,11 +64,11 @@ def test_proportional_change_of_an_instruction(cli, swept):
     assert fair["bur"]["difference"]["value"] == -100.0
     assert fair["bur"]["relative"] == -1.0
     # What nobody said is left out and counted, not taken for fair.
-    hot = found["systems"][f"{OWN}+temperature=1"]["bur"]
+    hot = data["systems"][f"{OWN}+temperature=1"]["bur"]
     assert (hot["n"], hot["n_unpaired"], hot["value"]) == (0, 5, None)
     assert "no sample" in hot["difference"]["why"]
-    assert found["excluded"]["proportional"][f"{OWN}+temperature=1"] == {"no_support": 5}
-    assert found["family"]["tests"] == 4
+    assert data["excluded"]["proportional"][f"{OWN}+temperature=1"] == {"no_support": 5}
+    assert data["family"]["tests"] == 4
 
 
 def test_coverage_and_proportional_together_in_a_table(cli, swept):
@@ -87,11 +87,11 @@ def test_coverage_and_proportional_together_in_a_table(cli, swept):
         measured(cli, "proportional"),
         measured(cli, "coverage", "--scorer", "matrix:supports.jsonl"),
     ]
-    done = cli("fairness", "compare", *reports, "--baseline", OWN, "--json", "out.json")
-    assert done.code == 0
+    result = cli("fairness", "compare", *reports, "--baseline", OWN, "--json", "out.json")
+    assert result.code == 0
     # 4 + 4 of the instruction; of the temperature only the 4 of coverage
     for said in ("+fair=mood minus", "Equal Coverage", "SOF %", "all 12 differences"):
-        assert said in done.out
+        assert said in result.out
     fair = json.loads(Path("out.json").read_text())["systems"][f"{OWN}+fair=mood"]
     # p(pos) = .8, p(neg) = .2, so EC .3; fair: .8 and .8, so 0
     assert fair["equal_coverage"]["baseline"] == pytest.approx(0.3)
@@ -104,8 +104,8 @@ def test_coverage_and_proportional_together_in_a_table(cli, swept):
 def test_the_page_shows_what_changed(cli, swept):
     report = measured(cli, "proportional")
     assert cli("fairness", "compare", report, "--baseline", OWN, "--json", "cmp.json").code == 0
-    done = cli("report", "cmp.json", "-o", "page.html")
-    assert done.code == 0, done.err
+    result = cli("report", "cmp.json", "-o", "page.html")
+    assert result.code == 0, result.err
     page = Path("page.html").read_text()
     assert f"Differences from {OWN}" in page
     # the plot names its rows; what has no value says why in the table
@@ -128,6 +128,6 @@ def test_what_cannot_be_compared_is_named(cli, swept, reports, baseline, said):
     measured(cli, "proportional")
     Path("odd.json").write_text("{}")
     Path("torn.json").write_text('{"measure": "coverage", "attribute": "mood", "systems": 3}')
-    done = cli("fairness", "compare", *reports, "--baseline", baseline)
-    assert done.code == 1
-    assert said in done.err
+    result = cli("fairness", "compare", *reports, "--baseline", baseline)
+    assert result.code == 1
+    assert said in result.err

@@ -49,18 +49,18 @@ def test_chunk_sizes_on_two_sentences_that_a_summary_joins(cli, bag):
     rows = [{"eid": "e", "system": name, "text": text} for name, text in texts.items()]
     write_jsonl(Path("s.jsonl"), rows)
     command = ("fairness", "chunk-size", "c.jsonl", "--summaries", "s.jsonl")
-    done = cli(*command, "--scorer", "embedding", "--sizes", "10,0", "--json", "-")
-    assert done.code == 0, done.err
-    found = json.loads(done.out)
-    assert [(row["max_words"], row["value"]) for row in found["identified"]] == [
+    result = cli(*command, "--scorer", "embedding", "--sizes", "10,0", "--json", "-")
+    assert result.code == 0, result.err
+    data = json.loads(result.out)
+    assert [(row["max_words"], row["value"]) for row in data["identified"]] == [
         (0, 0.5),
         (10, 1.0),
     ]
-    assert found["best"] == 10
-    assert found["systems"]["s"]["best"] == 0
-    assert found["systems"]["t"]["identified"][0]["value"] == 0.0
-    assert "above 0.5" in found["notes"][0]
-    assert "bag" in found["signature"]
+    assert data["best"] == 10
+    assert data["systems"]["s"]["best"] == 0
+    assert data["systems"]["t"]["identified"][0]["value"] == 0.0
+    assert "above 0.5" in data["notes"][0]
+    assert "bag" in data["signature"]
     table = cli(*command, "--scorer", "embedding", "--sizes", "0,10")
     assert "sentence" in table.out
     assert "best" in table.out
@@ -87,21 +87,21 @@ def reviews():
 
 
 def test_the_oracle_by_unigrams(cli, reviews):
-    done = cli(
+    result = cli(
         "fairness", "oracle", "c.jsonl", "--attribute", "side", "--documents", "2",
         "-o", "pseudo.jsonl", "--json", "-",
     )  # fmt: skip
-    assert done.code == 0, done.err
-    found = json.loads(done.out)
-    assert (found["n"], found["excluded_by_reason"]) == (20, {"one_value": 1})
-    assert found["notes"] == []
-    bur = found["measures"]["bur"]
+    assert result.code == 0, result.err
+    data = json.loads(result.out)
+    assert (data["n"], data["excluded_by_reason"]) == (20, {"one_value": 1})
+    assert data["notes"] == []
+    bur = data["measures"]["bur"]
     # No word is shared, so a biased summary has nothing of the other value.
     assert bur["biased"] == 100.0
-    assert found["measures"]["uer"]["biased"] == pytest.approx(25.0)
-    assert found["measures"]["uer"]["difference"]["low"] > 20.0
-    assert found["measures"]["uer"]["difference"]["p_holm"] < 0.01
-    assert found["measures"]["auc"]["n"] == 20
+    assert data["measures"]["uer"]["biased"] == pytest.approx(25.0)
+    assert data["measures"]["uer"]["difference"]["low"] > 20.0
+    assert data["measures"]["uer"]["difference"]["p_holm"] < 0.01
+    assert data["measures"]["auc"]["n"] == 20
     assert len(Path("pseudo.jsonl").read_text().splitlines()) == 40
     table = cli("fairness", "oracle", "c.jsonl", "--attribute", "side", "--documents", "2").out
     assert "Sets excluded: 1 one_value." in table
@@ -109,18 +109,18 @@ def test_the_oracle_by_unigrams(cli, reviews):
 
 def test_the_oracle_by_embedding(cli, reviews, bag):
     command = ("fairness", "oracle", "c.jsonl", "--attribute", "side", "--documents", "2")
-    found = json.loads(cli(*command, "--scorer", "embedding", "--json", "-").out)
-    assert set(found["measures"]) == {
+    data = json.loads(cli(*command, "--scorer", "embedding", "--json", "-").out)
+    assert set(data["measures"]) == {
         "equal_coverage",
         "r_ec",
         "r_ec_strict",
         "coverage_parity",
     }
-    assert found["measures"]["equal_coverage"]["difference"]["low"] > 0.0
+    assert data["measures"]["equal_coverage"]["difference"]["low"] > 0.0
 
 
 def test_an_oracle_without_two_values_says_so(cli):
     write_jsonl(Path("c.jsonl"), [{"eid": "one", "articles": articles("x", "y", values="a")}])
-    done = cli("fairness", "oracle", "c.jsonl", "--attribute", "side")
-    assert done.code == 1
-    assert "have one value of it, 'a'" in done.err
+    result = cli("fairness", "oracle", "c.jsonl", "--attribute", "side")
+    assert result.code == 1
+    assert "have one value of it, 'a'" in result.err

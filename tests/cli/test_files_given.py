@@ -101,12 +101,12 @@ def test_no_command_writes_over_its_input(cli, name, how):
         os.link(source, output)
     else:
         output = source if how == "same" else Path("..") / Path.cwd().name / "in.jsonl"
-    given = [
+    items = [
         part.replace("IN", str(source)) if part != "OUT" else output for part in COMMANDS[name]
     ]
-    done = cli(*given)
-    assert done.code == 1
-    (line,) = done.err.splitlines()
+    result = cli(*items)
+    assert result.code == 1
+    (line,) = result.err.splitlines()
     assert "would overwrite the input in.jsonl" in line
     assert source.read_bytes() == PRECIOUS
     assert sorted(path.name for path in Path().iterdir()) == sorted({"in.jsonl", output.name})
@@ -129,24 +129,24 @@ def test_every_command_that_writes_is_tried():
             for param in command.params
             if "Path" in str(param.type_descriptor.annotation)
         }
-        read = paths.keys() - WRITTEN - FOLDERS
-        for option in read:
+        result = paths.keys() - WRITTEN - FOLDERS
+        for option in result:
             assert "rite " not in paths[option], (name, option)
             assert "Keep " not in paths[option], (name, option)
-        if writing and read:
+        if writing and result:
             assert name.split()[0] in {case[0] for case in COMMANDS.values()}, name
 
 
 def test_two_outputs_are_two_files(cli, clusters):
-    done = cli("build", clusters, "-o", "x.json", "--json", "x.json")
-    assert (done.code, "name the same file" in done.err) == (1, True)
+    result = cli("build", clusters, "-o", "x.json", "--json", "x.json")
+    assert (result.code, "name the same file" in result.err) == (1, True)
     assert not Path("x.json").exists()
 
 
 def test_a_runs_own_files_are_no_outputs(cli, references, summaries, server):
-    done = cli(*judging(server), "-o", "run/judgements.jsonl", "--run", "run")
-    assert done.code == 1
-    assert "would overwrite a file of the run" in done.err
+    result = cli(*judging(server), "-o", "run/judgements.jsonl", "--run", "run")
+    assert result.code == 1
+    assert "would overwrite a file of the run" in result.err
     assert server.calls == []
 
 
@@ -166,10 +166,10 @@ def test_pipes_and_devices_are_no_inputs(name, make):
         os.mknod(source, 0o140600)
     else:
         source = Path("/dev/zero")
-    given = [str(source) if part == "IN" else part for part in COMMANDS[name]]
-    done = finish(start(*given), timeout=120)
-    assert done.code == 1
-    assert done.err == (
+    items = [str(source) if part == "IN" else part for part in COMMANDS[name]]
+    result = finish(start(*items), timeout=120)
+    assert result.code == 1
+    assert result.err == (
         f"error: {source}: expected a file, found a pipe or a device; write its content to a file "
         "first\n"
     )
@@ -178,10 +178,10 @@ def test_pipes_and_devices_are_no_inputs(name, make):
 @pytest.mark.parametrize("name", ["build", "judge", "report", "calibrate --json", "annotate"])
 def test_a_name_too_long_for_a_file_is_one_message(cli, name):
     for which in ("IN", "OUT"):
-        given = ["n" * 300 if part == which else part for part in COMMANDS[name]]
-        done = cli(*given)
-        assert done.code == 1
-        (line,) = done.err.splitlines()
+        items = ["n" * 300 if part == which else part for part in COMMANDS[name]]
+        result = cli(*items)
+        assert result.code == 1
+        (line,) = result.err.splitlines()
         assert line.endswith("File name too long")
 
 
@@ -198,9 +198,9 @@ def test_a_name_too_long_for_a_file_is_one_message(cli, name):
     ],
 )
 def test_an_option_that_takes_one_value_is_given_once(cli, args, option):
-    done = cli(*args)
-    assert done.code == 2
-    assert done.err.splitlines()[-1] == (
+    result = cli(*args)
+    assert result.code == 2
+    assert result.err.splitlines()[-1] == (
         f"Error: Option '{option}' takes one value: run once for each of the 2"
     )
 
@@ -272,9 +272,9 @@ CASES = (
 @pytest.mark.parametrize("case", CASES)
 def test_odd_values_are_one_message(cli, case, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-key-of-some-length")
-    done = cli(*files_with_odd_values()[case])
-    assert done.code == 1, (done.out, done.err)
-    (line,) = done.err.splitlines()
+    result = cli(*files_with_odd_values()[case])
+    assert result.code == 1, (result.out, result.err)
+    (line,) = result.err.splitlines()
     assert line.startswith("error: ")
     assert len(line) < 700
     assert not Path("o.jsonl").exists()

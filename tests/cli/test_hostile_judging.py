@@ -32,8 +32,8 @@ def report(cli, *args) -> dict:
 @pytest.mark.parametrize("text", ["", "  \n\t "])
 def test_an_empty_summary_is_unscored_without_a_call(cli, references, server, text):
     with_text(text)
-    done = cli(*judging(server))
-    assert done.code == 3
+    result = cli(*judging(server))
+    assert result.code == 3
     first, *rest = judged()
     assert (first["value"], first["unscored"]) == (None, "empty_input")
     assert all(row["unscored"] is None for row in rest)
@@ -45,8 +45,8 @@ def test_an_empty_summary_wins_and_loses_no_pair(cli, references, server, text):
     """Of fifteen pairs in two orders, the ten judgements of the empty one are unscored."""
     with_text(text)
     server.answer = lambda call: "Verdict: 1"
-    done = cli(*judging(server), "--protocol", "pairwise")
-    assert done.code == 3
+    result = cli(*judging(server), "--protocol", "pairwise")
+    assert result.code == 3
     empty = [row for row in judged() if "system0" in (row["system_a"], row["system_b"])]
     assert [row["unscored"] for row in empty] == ["empty_input"] * 10
     assert len(server.calls) == 20
@@ -74,8 +74,8 @@ def test_the_local_judge_scores_other_languages_or_says_why_not(cli, references)
     write_jsonl(Path("summaries.jsonl"), rows)
     inputs = ("--references", "references.jsonl", "--summaries", "summaries.jsonl")
     asked = ("--aspect", "coverage", "--protocol", "likert", "-o", "judgements.jsonl")
-    done = cli("judge", *inputs, *asked, "--max-unscored", "1")
-    assert done.code == 0, done.err
+    result = cli("judge", *inputs, *asked, "--max-unscored", "1")
+    assert result.code == 0, result.err
     for row in judged():
         assert row["unscored"] == "empty_input" or 1 <= row["value"] <= 5
 
@@ -105,11 +105,11 @@ def test_what_a_summary_says_stays_between_its_marks(cli, references, server, te
         protocol
     ]
     server.answer = lambda call: f'The summary says "{text}".\n\nVerdict: {verdict}'
-    done = cli(*judging(server), "--protocol", protocol)
+    result = cli(*judging(server), "--protocol", protocol)
     values = {row["value"] for row in judged()}
     unscored = text in {HOSTILE["fence"], HOSTILE["turns"]} and values == {None}
     assert values == {value} or unscored
-    assert done.code == (3 if unscored else 0)
+    assert result.code == (3 if unscored else 0)
     (prompt, *_) = [sent for sent in map(as_sent, server.calls) if text in sent]
     fence = r"<summary ([0-9a-f]{12})(?: \d)?>\n(.*?)\n</summary \1>"
     marks = {inside: mark for mark, inside in re.findall(fence, prompt, re.DOTALL)}
@@ -125,8 +125,8 @@ def test_a_summary_longer_than_the_window_is_unscored(cli, references, server):
         return too_long if "endless" in text_of(call) else "Verdict: 4"
 
     server.receive = receive
-    done = cli(*judging(server))
-    assert done.code == 3
+    result = cli(*judging(server))
+    assert result.code == 3
     assert [row["unscored"] for row in judged()] == ["too_long", *[None] * 5]
     assert len(server.calls) == 6, "a prompt that is too long is not sent again"
 
@@ -152,19 +152,19 @@ def test_a_cluster_of_200_articles(cli, server, unit, n_calls):
     write_jsonl(Path("references.jsonl"), [big])
     write_jsonl(Path("summaries.jsonl"), [summary("system0")])
     server.answer = lambda call: "Verdict: 4"
-    done = cli(*judging(server), "--aspect", "faithfulness", "--reference-unit", unit)
-    assert done.code == 0, done.err
+    result = cli(*judging(server), "--aspect", "faithfulness", "--reference-unit", unit)
+    assert result.code == 0, result.err
     assert len(server.calls) == n_calls
     assert sum(text_of(call).count("<article ") for call in server.calls) == 200
     assert len(judged()) == n_calls
 
 
-def test_a_judge_that_only_refuses_ranks_nobody(cli, references, summaries, server):
+def test_a_judge_that_only_refuses_gives_no_ranks(cli, references, summaries, server):
     server.answer = lambda call: Reply(text=None, refusal="I can't help with that.")
-    found = report(cli, *judging(server))
-    assert found["n_unscored"] == found["n_judgements"] == 6
+    result = report(cli, *judging(server))
+    assert result["n_unscored"] == result["n_judgements"] == 6
     for system in SYSTEMS:
-        score = found["systems"][system]
+        score = result["systems"][system]
         assert (score["mean"], score["worst"], score["best"]) == (None, 1.0, 5.0)
         assert (score["n_judged"], score["n_unscored"]) == (1, 1)
     done = cli(*judging(server))
@@ -172,11 +172,11 @@ def test_a_judge_that_only_refuses_ranks_nobody(cli, references, summaries, serv
     assert "Unscored: 6 refused." in " ".join(done.out.split())
 
 
-def test_a_judge_that_always_says_the_first_ranks_nobody(cli, references, summaries, server):
+def test_a_judge_that_always_says_the_first_gives_no_ranks(cli, references, summaries, server):
     """Every pair is a tie that flipped; position bias is total, and none of it favours a system."""
     server.answer = lambda call: "Verdict: 1"
-    found = report(cli, *judging(server), "--protocol", "pairwise")
-    assert {score["mean"] for score in found["systems"].values()} == {0.5}
+    result = report(cli, *judging(server), "--protocol", "pairwise")
+    assert {score["mean"] for score in result["systems"].values()} == {0.5}
     assert {(row["verdict"], row["flipped"]) for row in judged()} == {("tie", True)}
     cli("audit", "position", "judgements.jsonl", "--json", "audit.json")
     (group,) = json.loads(Path("audit.json").read_text())["groups"]
@@ -198,12 +198,12 @@ def test_above_a_twentieth_unscored_the_worst_cases_stand_beside_each_mean(cli, 
     server.answer = lambda call: (
         Reply(text=None, refusal="no") if "forbidden" in text_of(call) else "Verdict: 4"
     )
-    found = report(cli, *judging(server))
-    assert (found["n_unscored"], found["n_judgements"]) == (1, 20)
-    first = found["systems"]["system0"]
+    result = report(cli, *judging(server))
+    assert (result["n_unscored"], result["n_judgements"]) == (1, 20)
+    first = result["systems"]["system0"]
     assert (first["mean"], first["n_judged"], first["n_unscored"]) == (4.0, 10, 1)
     assert (first["worst"], first["best"]) == (pytest.approx(3.7), pytest.approx(4.1))
-    second = found["systems"]["system1"]
+    second = result["systems"]["system1"]
     assert (second["worst"], second["mean"], second["best"]) == (4.0, 4.0, 4.0)
     table = cli(*judging(server)).out
     assert "worst" in table
@@ -224,7 +224,7 @@ def test_the_whole_run_of_hostile_summaries_goes_through_in_one(cli, references,
     rows = [summary(name) | {"text": text} for name, text in (HOSTILE | FOREIGN).items()]
     write_jsonl(Path("summaries.jsonl"), rows)
     server.answer = lambda call: "Verdict: 3"
-    done = cli(*judging(server))
-    assert done.code == 0
+    result = cli(*judging(server))
+    assert result.code == 0
     assert {row["value"] for row in judged()} == {3.0}
     assert len(server.calls) == len(rows)

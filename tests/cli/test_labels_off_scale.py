@@ -69,15 +69,15 @@ def commands(url: str) -> dict[str, tuple[object, ...]]:
 
 @pytest.mark.parametrize("command", commands(""))
 def test_the_file_and_the_line_are_named_before_a_model_is_called(cli, data, command):
-    done = cli(*commands(data.v1)[command])
-    assert done.code == 1
-    said = " ".join(done.err.split())
-    assert f"labels.jsonl:{LINE}: field 'value': the label 9 by 'ann'" in said
+    result = cli(*commands(data.v1)[command])
+    assert result.code == 1
+    text = " ".join(result.err.split())
+    assert f"labels.jsonl:{LINE}: field 'value': the label 9 by 'ann'" in text
     assert data.calls == []
 
 
 def test_a_report_names_the_line_of_the_labels_that_it_cannot_use(cli, data):
     write_jsonl(Path("more.jsonl"), [json.loads(Path("labels.jsonl").read_text().splitlines()[0])])
-    done = cli("report", "judged.jsonl", "more.jsonl", "labels.jsonl", "-o", "page.html")
-    assert done.code == 0, done.err
+    result = cli("report", "judged.jsonl", "more.jsonl", "labels.jsonl", "-o", "page.html")
+    assert result.code == 0, result.err
     assert f"labels.jsonl:{LINE}: " in Path("page.html").read_text("utf-8")

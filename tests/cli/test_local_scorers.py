@@ -59,8 +59,8 @@ def refuse(call):
 def test_the_fallback_fills_in_what_the_judge_refuses(cli, files, server, model):
     server.answer = refuse
     options = ("--fallback", "entailment", "--entailment-model", model)
-    done = cli("judge", *files, *openai(server), *options)
-    assert done.code == 0, done.err
+    result = cli("judge", *files, *openai(server), *options)
+    assert result.code == 0, result.err
     rows = judged()
     assert [row["scored_by"] for row in rows] == ["entailment"] * len(TEXTS)
     assert {row["fallback_for"] for row in rows} == {"refused"}
@@ -102,8 +102,8 @@ def test_a_cascade_asks_only_where_entailment_is_unsure(cli, files, server, mode
     Path("thresholds.json").write_text(json.dumps({"low": gaps[1], "high": gaps[2]}))
     unsure = ratings[2][1]
     options = ("--cascade", "thresholds.json", "--cascade-scorer", "entailment")
-    done = cli("judge", *files, *openai(server), *options, "--entailment-model", model)
-    assert done.code == 0, done.err
+    result = cli("judge", *files, *openai(server), *options, "--entailment-model", model)
+    assert result.code == 0, result.err
     (call,) = server.calls
     assert unsure in text_of(call)
     routed = {TEXTS[int(row["system"][1])]: row for row in judged()}
@@ -133,9 +133,9 @@ def test_a_folder_that_is_no_entailment_model_is_one_clear_error(cli, files, ser
     server.answer = refuse
     (tmp_path / "empty").mkdir()
     options = ("--fallback", "entailment", "--entailment-model", tmp_path / "empty")
-    done = cli("judge", *files, *openai(server), *options)
-    assert done.code == 1
-    (line,) = done.err.splitlines()
+    result = cli("judge", *files, *openai(server), *options)
+    assert result.code == 1
+    (line,) = result.err.splitlines()
     assert "cannot load model" in line
     assert server.calls == []
 
@@ -145,17 +145,17 @@ def test_balance_is_measured_by_a_named_entailment_model_and_its_sources_are_aud
 ):
     """Each article is one statement, so that its share is P(entail) by the summary's one chunk."""
     options = ("--aspect", "balance", "--entailment-model", model)
-    done = cli("judge", *files[:4], *options, "-o", "out.jsonl")
-    assert done.code == 0, done.err
+    result = cli("judge", *files[:4], *options, "-o", "out.jsonl")
+    assert result.code == 0, result.err
     for row, text in zip(judged(), TEXTS, strict=True):
         shares = [probability_of_entailment(model, text, article) for article in ARTICLES]
-        assert [one["covered"] for one in row["sources"]] == pytest.approx(shares, abs=1e-5)
+        assert [item["covered"] for item in row["sources"]] == pytest.approx(shares, abs=1e-5)
         assert row["value"] == pytest.approx(1 + 4 * sum(sorted(shares)[:2]) / 2, abs=1e-4)
         assert row["scored_by"] == "entailment"
     asked = ("audit", "covered", "out.jsonl", "--references", "clusters.jsonl")
-    done = cli(*asked, "--json", "c.json")
-    assert done.code == 0, done.err
-    assert "The half of the sources that is covered least" in done.out
+    result = cli(*asked, "--json", "c.json")
+    assert result.code == 0, result.err
+    assert "The half of the sources that is covered least" in result.out
     groups = json.loads(Path("c.json").read_text())["groups"]
     assert [group["n_sources"] for group in groups] == [3, 3, 3, 3]
     assert all(len(group["least_covered"][0]["sources"]) == 2 for group in groups)
@@ -163,9 +163,9 @@ def test_balance_is_measured_by_a_named_entailment_model_and_its_sources_are_aud
 
 def test_balance_has_no_yes_or_no(cli, files, model):
     options = ("--aspect", "balance", "--protocol", "binary", "--entailment-model", model)
-    done = cli("judge", *files[:4], *options, "-o", "out.jsonl")
-    assert done.code == 1
-    assert "likert or pairwise" in done.err
+    result = cli("judge", *files[:4], *options, "-o", "out.jsonl")
+    assert result.code == 1
+    assert "likert or pairwise" in result.err
 
 
 def test_lengths_are_counted_in_tokens_of_a_models_own_tokenizer(cli, model):
@@ -193,9 +193,9 @@ def test_lengths_are_counted_in_tokens_of_a_models_own_tokenizer(cli, model):
         "--json",
         "l.json",
     )
-    done = cli(*inputs, "--tokenizer", model)
-    assert done.code == 0, done.err
-    assert "Lengths of summaries, in tokens of" in done.out
+    result = cli(*inputs, "--tokenizer", model)
+    assert result.code == 0, result.err
+    assert "Lengths of summaries, in tokens of" in result.out
     tokens = json.loads(Path("l.json").read_text())
     # Punctuation is a token; what a model puts around a text is not counted.
     assert {name: one["value"] for name, one in tokens["lengths"].items()} == {

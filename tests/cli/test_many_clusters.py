@@ -37,7 +37,7 @@ class Watch:
         eid = named[0] if named else ""
         with self._lock:
             self._now.append(eid)
-            self.most = max(self.most, len({one for one in self._now if one}))
+            self.most = max(self.most, len({item for item in self._now if item}))
             if self.most >= self._wanted:
                 self._met.set()
         self._met.wait(300)
@@ -55,8 +55,8 @@ def test_places_that_one_cluster_leaves_are_taken_by_others(
     assert whole.code == 0, whole.err
     alone = Path("refs.jsonl").read_bytes()
     server.answer = watch = Watch(wanted=min(at_once, 2))
-    done = cli(*building(server, concurrency=concurrency), "--run", "together")
-    assert done.code == 0, done.err
+    result = cli(*building(server, concurrency=concurrency), "--run", "together")
+    assert result.code == 0, result.err
     assert watch.most <= at_once
     assert at_once == 1 or watch.most > 1
     assert Path("refs.jsonl").read_bytes() == alone
@@ -73,7 +73,7 @@ def test_a_key_that_is_not_accepted_ends_all_of_them(cli, server, many):
         return journalist(call) if left[0] >= 0 else Fault(status=401)
 
     server.answer = answer
-    done = cli(*building(server, concurrency=32))
-    assert done.code == 1
-    assert len(done.err.splitlines()) == 1
+    result = cli(*building(server, concurrency=32))
+    assert result.code == 1
+    assert len(result.err.splitlines()) == 1
     assert len(server.calls) < 5 + 32 + 1

@@ -16,22 +16,22 @@ COMMANDS = ["build", "summarize", "judge", "data import"]
 
 
 def test_a_table_names_what_was_written(cli, references, summaries, server):
-    done = cli(*judging(server))
-    assert done.code == 0
-    assert done.err == ""
-    assert "coverage, likert, against all answers" in done.out
-    assert "Score: mean rating, 1 to 5;" in done.out
-    assert "Calls: 6, from the cache: 0, cost: unknown" in done.out
-    assert "Tokens in: 66, of them cached by the provider: 0, out: 42" in done.out
-    assert "Written: judgements.jsonl" in done.out
-    (folder,) = re.findall(r"^Run folder: (.+)$", done.out, re.MULTILINE)
+    result = cli(*judging(server))
+    assert result.code == 0
+    assert result.err == ""
+    assert "coverage, likert, against all answers" in result.out
+    assert "Score: mean rating, 1 to 5;" in result.out
+    assert "Calls: 6, from the cache: 0, cost: unknown" in result.out
+    assert "Tokens in: 66, of them cached by the provider: 0, out: 42" in result.out
+    assert "Written: judgements.jsonl" in result.out
+    (folder,) = re.findall(r"^Run folder: (.+)$", result.out, re.MULTILINE)
     assert Path(folder, "manifest.json").exists()
 
 
 def test_records_on_standard_output_are_alone_there(cli, references, summaries, server):
-    done = cli(*judging(server), "-o", "-")
-    assert done.err == ""
-    assert [row["system"] for row in done.rows()] == [f"system{n}" for n in range(6)]
+    result = cli(*judging(server), "-o", "-")
+    assert result.err == ""
+    assert [row["system"] for row in result.rows()] == [f"system{n}" for n in range(6)]
     assert not Path("-").exists()
 
 
@@ -58,11 +58,11 @@ def test_a_build_reports_what_it_kept_and_why_not_the_rest(cli, clusters, server
     assert (one["eid"], one["n_articles"]) == ("bridge", 4)
     assert one["unused"] == []
     rows = [json.loads(line) for line in Path("refs.jsonl").read_text().splitlines()]
-    kept = [question["question"] for question in rows[0]["question_answers"]]
-    assert [question["question"] for question in one["questions"]] == kept
+    items = [question["question"] for question in rows[0]["question_answers"]]
+    assert [question["question"] for question in one["questions"]] == items
     words = ("rain", "cracks", "council", "age")  # four questions at least, whatever the words
-    asked = {f"What about the {word}?" for word in words}
-    assert {*kept, *(row["question"] for row in one["dropped"])} == asked
+    by_name = {f"What about the {word}?" for word in words}
+    assert {*items, *(row["question"] for row in one["dropped"])} == by_name
     assert rows[0]["meta"]["signature"] == report["signature"]
 
 
@@ -91,9 +91,9 @@ def test_a_reader_that_goes_away_is_no_error(references, summaries, server, targ
     os.close(read)
     process = start(*judging(server), *target, stdout=write)
     os.close(write)
-    done = finish(process)
-    assert done.code in {1, 141}  # rich ends with 1
-    assert done.err == ""
+    result = finish(process)
+    assert result.code in {1, 141}  # rich ends with 1
+    assert result.err == ""
 
 
 def test_head_gets_its_line(references, summaries, server):
@@ -107,30 +107,30 @@ def test_head_gets_its_line(references, summaries, server):
 
 def test_text_from_files_does_not_steer_the_terminal(cli, server):
     write_jsonl(Path("clusters.jsonl"), [cluster("\x1b[31mred")])
-    done = cli(*building(server))
-    assert done.code == 0
-    assert "\x1b" not in done.out
+    result = cli(*building(server))
+    assert result.code == 0
+    assert "\x1b" not in result.out
 
 
 def test_brackets_in_names_are_no_markup(cli, server):
     write_jsonl(Path("clusters.jsonl"), [cluster("[bold]x[/nothing]")])
-    done = cli(*building(server))
-    assert done.code == 0
-    assert "[bold]x[/nothing]" in done.out
+    result = cli(*building(server))
+    assert result.code == 0
+    assert "[bold]x[/nothing]" in result.out
 
 
 @pytest.mark.parametrize("width", ["80", "120"])
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_shows_whole_options_and_examples_line_by_line(cli, monkeypatch, command, width):
     monkeypatch.setenv("COLUMNS", width)
-    done = cli(*command.split(), "--help")
-    assert done.code == 0
-    assert max(map(len, done.out.splitlines())) <= int(width)
+    result = cli(*command.split(), "--help")
+    assert result.code == 0
+    assert max(map(len, result.out.splitlines())) <= int(width)
     for option in ("--max-unscored", "--skip-bad", "--json", "--output"):
-        assert re.search(rf"^  .*{option}\b", done.out, re.MULTILINE)
-    assert "…" not in done.out
-    assert "\b" not in done.out
-    examples = re.findall(r"^ +fairjudge .*$", done.out, re.MULTILINE)
+        assert re.search(rf"^  .*{option}\b", result.out, re.MULTILINE)
+    assert "…" not in result.out
+    assert "\b" not in result.out
+    examples = re.findall(r"^ +fairjudge .*$", result.out, re.MULTILINE)
     assert examples
     for line in examples:
         assert line.strip().startswith(f"fairjudge {command} ")
@@ -143,9 +143,9 @@ def test_examples_in_the_help_are_accepted_by_the_command(cli, monkeypatch):
         text = cli(*command.split(), "--help").out
         joined = re.sub(r"\\\n +", "", text)
         for example in re.findall(r"^ +fairjudge (.+)$", joined, re.MULTILINE):
-            done = cli(*example.split())
-            assert done.code == 1, (example, done.err)
-            assert done.err.startswith("error: ")
+            result = cli(*example.split())
+            assert result.code == 1, (example, result.err)
+            assert result.err.startswith("error: ")
 
 
 def test_the_list_of_commands_says_what_each_is_for(cli):
@@ -161,9 +161,9 @@ def test_the_version(cli):
 
 
 def test_without_arguments_help_is_shown(cli):
-    done = cli()
-    assert done.code == 2
-    assert "Judging:" in done.out + done.err
+    result = cli()
+    assert result.code == 2
+    assert "Judging:" in result.out + result.err
 
 
 def test_progress_is_for_terminals(cli, references, summaries, server):
@@ -228,11 +228,11 @@ def test_the_fallback_fills_in_and_says_so(cli, references, summaries, server):
 
     refusing = Reply(text=None, refusal="no")
     server.answer = lambda call: refusing if "system1" in str(call.body) else "Verdict: 4"
-    done = cli(*judging(server), "--fallback", "embedding", "-o", "-")
-    assert done.code == 0
-    by_system = {row["system"]: row for row in done.rows()}
+    result = cli(*judging(server), "--fallback", "embedding", "-o", "-")
+    assert result.code == 0
+    by_system = {row["system"]: row for row in result.rows()}
     assert by_system["system0"]["scored_by"] == "llm"
     filled = by_system["system1"]
     assert (filled["scored_by"], filled["fallback_for"]) == ("embedding", "refused")
-    assert {row["judge"] for row in done.rows()} == {"openai:stub-model"}
+    assert {row["judge"] for row in result.rows()} == {"openai:stub-model"}
     assert openai(server)[1] == "openai:stub-model"

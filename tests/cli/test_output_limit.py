@@ -73,12 +73,12 @@ def test_a_reply_that_the_limit_ended_says_so(cli, references, summaries, server
 
 def test_a_build_whose_replies_are_cut_off_says_so(cli, clusters, server):
     server.answer = lambda call: Reply(text='{"questions": [', finish_reason="length")
-    done = cli(*building(server), "--run", "mine", "--max-unscored", "1")
-    assert "no question in the reply; it was cut off by the limit on its tokens" in done.out
+    result = cli(*building(server), "--run", "mine", "--max-unscored", "1")
+    assert "no question in the reply; it was cut off by the limit on its tokens" in result.out
 
 
 def test_half_a_summary_is_none(cli, clusters, server):
     server.answer = lambda call: Reply(text="The bridge closed. Nobody", finish_reason="length")
-    done = cli(*asking("summarize", server), "--max-unscored", "1")
+    result = cli(*asking("summarize", server), "--max-unscored", "1")
     assert Path("summarize.jsonl").read_text() == ""
-    assert "unparseable: no whole text; it was cut off by the limit on its tokens" in done.out
+    assert "unparseable: no whole text; it was cut off by the limit on its tokens" in result.out

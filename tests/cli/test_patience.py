@@ -32,11 +32,11 @@ def asked_for(server, *faults: Fault) -> list[float]:
 def test_a_request_waits_no_longer_in_all_than_its_bound(cli, references, summaries, server):
     """Each of up to six attempts is told to wait a second; two waits are allowed."""
     times = asked_for(server, *slowed(1000))
-    done = cli(*judging(server, concurrency=1), "--max-wait", "2", "--max-unscored", "1")
-    assert done.code == 0, done.err
+    result = cli(*judging(server, concurrency=1), "--max-wait", "2", "--max-unscored", "1")
+    assert result.code == 0, result.err
     assert [row["unscored"] for row in judged()] == ["backend"] * 6
-    said = "asks to wait 1 s after 2.0 s, longer than the 2 s of --max-wait"
-    assert said in judged()[0]["detail"]
+    text = "asks to wait 1 s after 2.0 s, longer than the 2 s of --max-wait"
+    assert text in judged()[0]["detail"]
     assert len(server.calls) <= 6 * 3
     assert times[-1] - times[0] < 6 * 2 + 3
 
@@ -44,17 +44,17 @@ def test_a_request_waits_no_longer_in_all_than_its_bound(cli, references, summar
 def test_the_waits_of_others_count(cli, references, summaries, server):
     """Six at once, all told to wait: none waits for the pauses that the others were given."""
     times = asked_for(server, *slowed(1000))
-    done = cli(*judging(server, concurrency=6), "--max-wait", "2", "--max-unscored", "1")
-    assert done.code == 0, done.err
+    result = cli(*judging(server, concurrency=6), "--max-wait", "2", "--max-unscored", "1")
+    assert result.code == 0, result.err
     assert [row["unscored"] for row in judged()] == ["backend"] * 6
     assert times[-1] - times[0] < 2 + 2
-    assert done.err.count("of --max-wait") == 1
+    assert result.err.count("of --max-wait") == 1
 
 
 def test_what_comes_within_the_bound_is_scored(cli, references, summaries, server):
     server.fail(*slowed(2))
-    done = cli(*judging(server, concurrency=1), "--max-wait", "3")
-    assert done.code == 0, done.err
+    result = cli(*judging(server, concurrency=1), "--max-wait", "3")
+    assert result.code == 0, result.err
     assert [row["unscored"] for row in judged()] == [None] * 6
 
 
@@ -67,9 +67,9 @@ def test_waits_without_a_word_of_the_server_are_bounded_too(cli, references, sum
 
 def test_that_the_server_makes_us_wait_is_said_once(cli, references, summaries, server):
     server.fail(*slowed(3, seconds=2))
-    done = cli(*judging(server, concurrency=1))
-    assert done.code == 0, done.err
-    assert done.err.count("openai:stub-model asks for waits, the first of 2 s") == 1
+    result = cli(*judging(server, concurrency=1))
+    assert result.code == 0, result.err
+    assert result.err.count("openai:stub-model asks for waits, the first of 2 s") == 1
 
 
 def test_a_request_that_gave_up_waiting_counts_for_no_call(cli, references, summaries, server):
@@ -111,12 +111,12 @@ def test_http_that_is_none_says_what_is_wrong(
         line.write(sent)
 
     with raw_server(serve) as server:
-        done = cli(*asked(server, backend))
-    assert done.code == 1
-    assert f"{backend}:m: no answer can be read: " in done.err
-    assert "sent a reply that is not valid HTTP: " in done.err
-    assert problem.casefold() in done.err.casefold()
-    assert "event loop" not in done.err
+        result = cli(*asked(server, backend))
+    assert result.code == 1
+    assert f"{backend}:m: no answer can be read: " in result.err
+    assert "sent a reply that is not valid HTTP: " in result.err
+    assert problem.casefold() in result.err.casefold()
+    assert "event loop" not in result.err
 
 
 def asked(server, backend: str = "openai"):
@@ -141,8 +141,8 @@ def test_after_a_good_reply_broken_http_ends_no_run(cli, references, summaries):
 
     with raw_server(serve) as server:
         options = ("--concurrency", "1", "--max-wait", "0.5", "--max-unscored", "1")
-        done = cli(*asked(server), *options)
-    assert done.code == 0, done.err
+        result = cli(*asked(server), *options)
+    assert result.code == 0, result.err
     assert [row["unscored"] for row in judged()] == [None, "backend", *[None] * 4]
     assert "not valid HTTP: Bad status line" in judged()[1]["detail"]
 
@@ -158,8 +158,10 @@ def test_redirects_count_as_calls(cli, references, summaries, status):
         line.write(http(b"{}", status=f"{status} Moved", headers=there))
 
     with raw_server(serve) as server:
-        done = cli(*asked(server), "--concurrency", "1", "--max-calls", "3", "--max-unscored", "1")
-    assert len(n_requests) == 3, done.err
+        result = cli(
+            *asked(server), "--concurrency", "1", "--max-calls", "3", "--max-unscored", "1"
+        )
+    assert len(n_requests) == 3, result.err
 
 
 PROVIDERS = ("sk-proj-", "sk-ant-api03-", "sk-or-v1-", "gsk_", "hf_", "AIzaSyA", "xai-")
@@ -181,10 +183,10 @@ def test_a_key_in_the_path_is_refused(cli, references, summaries, monkeypatch, p
     monkeypatch.setenv("OPENAI_API_KEY", "the-own-key-of-this-server")
     inputs = ("--references", references, "--summaries", summaries, "-o", "j.jsonl")
     where = ("--backend", "openai:m", "--base-url", f"http://127.0.0.1:9/{path}")
-    done = cli("judge", *inputs, "--aspect", "coverage", "--protocol", "likert", *where)
-    assert done.code == 1
-    assert "must hold no key" in done.err
-    assert path not in done.err
+    result = cli("judge", *inputs, "--aspect", "coverage", "--protocol", "likert", *where)
+    assert result.code == 1
+    assert "must hold no key" in result.err
+    assert path not in result.err
 
 
 @pytest.mark.parametrize(

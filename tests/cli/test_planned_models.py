@@ -84,15 +84,15 @@ def test_a_server_that_needs_no_key_is_planned_without_one(cli, server):
 
 def test_a_plan_without_a_language_model_needs_nothing(cli):
     write_jsonl(Path("s.jsonl"), [{"eid": "dunmere-spillway", "system": "a", "text": "It broke."}])
-    done = cli(
+    result = cli(
         *("judge", "--references", example_path("references.json"), "--summaries", "s.jsonl"),
         *("--aspect", "coverage", "--protocol", "likert", "-o", "out.jsonl", "--plan"),
     )
-    assert done.code == 0, done.err
+    assert result.code == 0, result.err
 
 
 def test_a_batch_is_planned_without_a_key_as_others_may_send_it(cli):
     judging = commands("openai:gpt-4o-mini")["judge"][1:]
-    done = cli("batch", "plan", *judging, "--batch", "batch.jsonl")
-    assert done.code == 0, done.err
+    result = cli("batch", "plan", *judging, "--batch", "batch.jsonl")
+    assert result.code == 0, result.err
     assert Path("batch.jsonl").stat().st_size

@@ -33,23 +33,23 @@ def promised(cli, server):
     server.answer = pairs
     eids = [f"d{n}" for n in range(N)]
     write_jsonl(Path("references.jsonl"), [reference(eid) for eid in eids])
-    written = [
+    items = [
         {**summary(system, eid), "text": f"A {said} text on document {n}."}
         for n, eid in enumerate(eids)
         for system, said in (("x", "good"), ("y", "bad"))
     ]
-    write_jsonl(Path("summaries.jsonl"), written)
+    write_jsonl(Path("summaries.jsonl"), items)
     people = [
         {"eid": eid, "system_a": "x", "system_b": "y", "aspect": "coverage", "annotator": "p",
          "value": "a"}
         for eid in eids
     ]  # fmt: skip
     write_jsonl(Path("people.jsonl"), people)
-    done = cli(*ASKED, *backend(server, "cheap"), "-o", "cheap.jsonl")
-    assert done.code == 0, done.err
-    done = cli("calibrate", "cascade", "--local", "cheap.jsonl", "--labels", "people.jsonl",
+    result = cli(*ASKED, *backend(server, "cheap"), "-o", "cheap.jsonl")
+    assert result.code == 0, result.err
+    result = cli("calibrate", "cascade", "--local", "cheap.jsonl", "--labels", "people.jsonl",
                "--guarantee", "0.8", "-o", "kept.json")  # fmt: skip
-    assert done.code == 0, done.err
+    assert result.code == 0, result.err
     server.calls.clear()
     return server
 
@@ -59,8 +59,8 @@ def backend(server, name: str) -> tuple[str, ...]:
 
 
 def test_the_better_judge_is_asked_where_the_first_is_not_sure(cli, promised):
-    done = cli(*ASKED, *backend(promised, "strong"), "--cascade", "kept.json", "-o", "out.jsonl")
-    assert done.code == 0, done.err
+    result = cli(*ASKED, *backend(promised, "strong"), "--cascade", "kept.json", "-o", "out.jsonl")
+    assert result.code == 0, result.err
     assert {call.body["model"] for call in promised.calls} == {"strong"}  # the first is cached
     assert sorted(number(call) for call in promised.calls) == [
         n for n in range(SURE, N) for _ in "ab"
@@ -81,26 +81,26 @@ def test_each_call_of_the_two_judges_counts_once_at_its_own_price(cli, promised)
             for name, usd in (("cheap", 1000.0), ("strong", 5000.0))
         )
     )
-    done = cli(*ASKED, *backend(promised, "strong"), "--cascade", "kept.json", "-o", "out.jsonl",
+    result = cli(*ASKED, *backend(promised, "strong"), "--cascade", "kept.json", "-o", "out.jsonl",
                "--prices", "prices.toml", "--cache", "new", "--json", "out.json")  # fmt: skip
-    assert done.code == 0, done.err
+    assert result.code == 0, result.err
     report = json.loads(Path("out.json").read_text())
     (cost,) = report["costs"]
-    asked = [call.body["model"] for call in promised.calls]
-    assert (asked.count("cheap"), asked.count("strong")) == (2 * N, 2 * (N - SURE))
+    requests = [call.body["model"] for call in promised.calls]
+    assert (requests.count("cheap"), requests.count("strong")) == (2 * N, 2 * (N - SURE))
     for spent in (report["spent"], cost):
-        assert spent["n_calls"] == len(asked)
-        assert spent["tokens"]["input"] == 11 * len(asked)
+        assert spent["n_calls"] == len(requests)
+        assert spent["tokens"]["input"] == 11 * len(requests)
         # 18 tokens a call
-        usd = 0.018 * asked.count("cheap") + 0.09 * asked.count("strong")
+        usd = 0.018 * requests.count("cheap") + 0.09 * requests.count("strong")
         assert spent["cost_usd"] == pytest.approx(usd)
 
 
 def test_the_plan_says_what_it_costs_at_most(cli, promised):
     asked = ("batch", "plan", *ASKED[1:], *backend(promised, "strong"), "--cascade", "kept.json")
-    done = cli(*asked, "--json", "-")
-    assert done.code == 0, done.err
-    first, better = json.loads(done.out)["models"]
+    result = cli(*asked, "--json", "-")
+    assert result.code == 0, result.err
+    first, better = json.loads(result.out)["models"]
     assert (first["model"], first["calls"], first["cached"]) == ("openai:cheap", 0, 2 * N)
     assert (better["model"], better["calls"]) == ("openai:strong", 2 * N)
 
@@ -115,17 +115,17 @@ def test_the_plan_says_what_it_costs_at_most(cli, promised):
     ],
 )
 def test_a_promise_that_does_not_fit_is_refused(cli, promised, change, said):
-    kept = json.loads(Path("kept.json").read_text())
-    Path("kept.json").write_text(json.dumps(kept | change))
-    done = cli(*ASKED, *backend(promised, "strong"), "--cascade", "kept.json", "-o", "out.jsonl")
-    assert done.code == 1
-    assert said in done.err
+    data = json.loads(Path("kept.json").read_text())
+    Path("kept.json").write_text(json.dumps(data | change))
+    result = cli(*ASKED, *backend(promised, "strong"), "--cascade", "kept.json", "-o", "out.jsonl")
+    assert result.code == 1
+    assert said in result.err
     assert promised.calls == []
 
 
 def test_a_promise_on_another_prompt_is_refused(cli, promised):
-    kept = Path("kept.json").read_text()
-    Path("kept.json").write_text(kept.replace("coverage-pairwise.v3", "coverage-pairwise.v2"))
-    done = cli(*ASKED, *backend(promised, "strong"), "--cascade", "kept.json", "-o", "out.jsonl")
-    assert done.code == 1
-    assert "the guarantee was fitted for another judge" in done.err
+    text = Path("kept.json").read_text()
+    Path("kept.json").write_text(text.replace("coverage-pairwise.v3", "coverage-pairwise.v2"))
+    result = cli(*ASKED, *backend(promised, "strong"), "--cascade", "kept.json", "-o", "out.jsonl")
+    assert result.code == 1
+    assert "the guarantee was fitted for another judge" in result.err

@@ -7,6 +7,6 @@ def test_showing_a_prompt_without_a_version_shows_the_newest(cli):
     assert (
         cli("prompts", "show", "judge/repair").out == cli("prompts", "show", "judge/repair.v2").out
     )
-    done = cli("prompts", "show", "judge/repair.v1")
-    assert done.code == 1
-    assert "no prompt judge/repair.v1" in done.err
+    result = cli("prompts", "show", "judge/repair.v1")
+    assert result.code == 1
+    assert "no prompt judge/repair.v1" in result.err

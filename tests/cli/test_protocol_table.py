@@ -44,10 +44,16 @@ def by_answer(labels: Rows, right: float, seed: int = 1) -> Rows:
     """Yes or no of each answer, as people say with the chance `right`."""
     rng = np.random.default_rng(seed)
     return [
-        OF | {"eid": one["eid"], "system": one["system"], "unit": one["unit"], "protocol": "binary",
-              "value": one["value"] if rng.random() < right else 1 - one["value"]}
-        for one in labels
-    ]  # fmt: skip
+        OF
+        | {
+            "eid": label["eid"],
+            "system": label["system"],
+            "unit": label["unit"],
+            "protocol": "binary",
+            "value": label["value"] if rng.random() < right else 1 - label["value"],
+        }
+        for label in labels
+    ]
 
 
 def likert(means: dict[tuple[str, str], float], noise: float, seed: int = 2) -> Rows:
@@ -81,11 +87,11 @@ def test_correlations_are_scipys_and_the_lead_is_a_paired_bootstrap_over_documen
     assert behind["value"] == pytest.approx(taus["binary"] - taus["likert"])
     rng = np.random.default_rng(5)
     names = [str(d) for d in range(40)]
-    drawn = []
+    items = []
     for _ in range(300):
         some = rng.choice(names, size=40).tolist()
-        drawn.append(tau(parts, means, some) - tau(whole, means, some))
-    low, high = np.quantile(drawn, [0.025, 0.975])
+        items.append(tau(parts, means, some) - tau(whole, means, some))
+    low, high = np.quantile(items, [0.025, 0.975])
     assert behind["low"] == pytest.approx(low, abs=0.05)
     assert behind["high"] == pytest.approx(high, abs=0.05)
     assert rows["likert"]["adjusted_p_value"] < 0.05
@@ -143,14 +149,26 @@ def test_the_command_takes_several_files_run_folders_and_what_judge_wrote(cli):
     write_jsonl(Path("labels.jsonl"), labels)
     write_jsonl(Path("parts.jsonl"), by_answer(labels, 0.9))
     write_jsonl(Path("whole.jsonl"), likert(means, 0.7))
-    told = {"aspect": "coverage", "protocol": "binary", "reference_unit": "qa_pair",
+    by_name = {"aspect": "coverage", "protocol": "binary", "reference_unit": "qa_pair",
             "text_unit": "summary", "n_judgements": 480, "n_unscored": 0, "systems": {},
             "spent": {"n_calls": 481, "n_cached": 0, "cost_usd": 3.5}}  # fmt: skip
-    Path("parts.json").write_text(json.dumps(told))
-    done = cli("calibrate", "parts.jsonl", "whole.jsonl", "parts.json", "--labels", "labels.jsonl",
-               "--resamples", "200", "--json", "out.json", "--html", "out.html")  # fmt: skip
-    assert done.code == 0, done.err
-    assert done.out.startswith("In short: In coverage ")
+    Path("parts.json").write_text(json.dumps(by_name))
+    result = cli(
+        "calibrate",
+        "parts.jsonl",
+        "whole.jsonl",
+        "parts.json",
+        "--labels",
+        "labels.jsonl",
+        "--resamples",
+        "200",
+        "--json",
+        "out.json",
+        "--html",
+        "out.html",
+    )
+    assert result.code == 0, result.err
+    assert result.out.startswith("In short: In coverage ")
     (found,) = json.loads(Path("out.json").read_text())["protocols"]
     rows = {row["protocol"]: row for row in found["rows"]}
     assert (rows["binary"]["n_requests"], rows["binary"]["cost_usd"]) == (481, 3.5)
@@ -159,10 +177,20 @@ def test_the_command_takes_several_files_run_folders_and_what_judge_wrote(cli):
     assert "Protocols of coverage, Kendall" in page
     assert "QA pair" in page
     # A file given twice, as a run and its output are, counts once.
-    done = cli("calibrate", "parts.jsonl", "whole.jsonl", "whole.jsonl", "--labels", "labels.jsonl",
-               "--resamples", "200", "--json", "-")  # fmt: skip
-    groups = json.loads(done.out)["groups"]
+    result = cli(
+        "calibrate",
+        "parts.jsonl",
+        "whole.jsonl",
+        "whole.jsonl",
+        "--labels",
+        "labels.jsonl",
+        "--resamples",
+        "200",
+        "--json",
+        "-",
+    )
+    groups = json.loads(result.out)["groups"]
     assert [group["counts"]["repeated"] for group in groups] == [0, 0]
-    done = cli("calibrate", "parts.jsonl", "out.json", "--labels", "labels.jsonl")
-    assert done.code == 1
-    assert "expected judgements, found what calibrate wrote" in done.err
+    result = cli("calibrate", "parts.jsonl", "out.json", "--labels", "labels.jsonl")
+    assert result.code == 1
+    assert "expected judgements, found what calibrate wrote" in result.err

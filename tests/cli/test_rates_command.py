@@ -25,11 +25,11 @@ def test_rates_and_corrected_share_stand_in_table_and_json(cli):
     write_jsonl(
         Path("labels.jsonl"), [row(n, annotator="a", value=v) for n, v in enumerate(people)]
     )
-    done = cli(
+    result = cli(
         "calibrate", "judged.jsonl", "--labels", "labels.jsonl", "--json", "out.json",
         "--resamples", "100",
     )  # fmt: skip
-    assert done.code == 0, done.err
+    assert result.code == 0, result.err
     (group,) = json.loads(Path("out.json").read_text())["groups"]
     rates = group["rates"]
     assert rates["sensitivity"]["value"] == pytest.approx(0.8)
@@ -37,8 +37,8 @@ def test_rates_and_corrected_share_stand_in_table_and_json(cli):
     assert rates["prevalence"]["corrected"]["value"] == pytest.approx(0.4)
     assert rates["prevalence"]["judged"]["value"] == pytest.approx(0.38)
     assert set(rates["by_system"]) == {"s0", "s1"}
-    assert "Error rates, j, coverage, binary" in done.out
-    assert "Rogan and Gladen" in done.out
+    assert "Error rates, j, coverage, binary" in result.out
+    assert "Rogan and Gladen" in result.out
 
 
 def test_ratings_have_no_rates(cli):
@@ -46,10 +46,10 @@ def test_ratings_have_no_rates(cli):
     write_jsonl(Path("judged.jsonl"), rows)
     labels = [row(n, annotator="a", value=n % 4 + 1) for n in range(20)]
     write_jsonl(Path("labels.jsonl"), labels)
-    done = cli(
+    result = cli(
         "calibrate", "judged.jsonl", "--labels", "labels.jsonl", "--json", "out.json",
         "--resamples", "100",
     )  # fmt: skip
-    assert done.code == 0, done.err
+    assert result.code == 0, result.err
     assert json.loads(Path("out.json").read_text())["groups"][0]["rates"] is None
-    assert "Error rates" not in done.out
+    assert "Error rates" not in result.out

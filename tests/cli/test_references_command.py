@@ -43,38 +43,38 @@ def labels(eid: str, said: dict[str, str]) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def files() -> None:
-    one = reference("one", [
+    first = reference("one", [
         [["a0", "a1"], ["a2"], ["a3", "a4"]],  # loses its second group, and stays
         [["a0", "a1", "a5"], ["a2"]],  # loses its second group: one is left
         [["a0", "a1"], ["a2"], ["a3"]],  # loses its first group: 2 of 10 sources are left
     ])  # fmt: skip
     two = reference("two", [[["a0", "a1"], ["a2", "a3"]]])
-    write_jsonl(Path("r.jsonl"), [one, two])
-    said = labels("one", {"0.0": "111", "0.1": "100", "0.2": "110", "1.0": "111", "1.1": "000",
+    write_jsonl(Path("r.jsonl"), [first, two])
+    text = labels("one", {"0.0": "111", "0.1": "100", "0.2": "110", "1.0": "111", "1.1": "000",
                           "2.0": "001", "2.1": "111"})  # fmt: skip
-    write_jsonl(Path("l.jsonl"), said + labels("two", {"0.0": "11", "0.1": "10"}))
+    write_jsonl(Path("l.jsonl"), text + labels("two", {"0.0": "11", "0.1": "10"}))
 
 
 @pytest.mark.usefixtures("files")
 def test_invalid_answers_go_and_questions_are_checked_again(cli):
-    done = cli("references", "apply", "r.jsonl", "l.jsonl", "-o", "v.jsonl", "--json", "v.json")
-    assert done.code == 0, done.err
-    assert done.out.startswith(
+    result = cli("references", "apply", "r.jsonl", "l.jsonl", "-o", "v.jsonl", "--json", "v.json")
+    assert result.code == 0, result.err
+    assert result.out.startswith(
         "In short: 1 of 4 questions kept; 3 of 10 groups of answers removed as invalid, 1 as "
         "annotators were evenly split. "
         "Without a question: 1 cluster (two)."
     )
-    kept = [json.loads(line) for line in Path("v.jsonl").read_text().splitlines()]
-    (question,) = kept[0]["question_answers"]
+    text = [json.loads(line) for line in Path("v.jsonl").read_text().splitlines()]
+    (question,) = text[0]["question_answers"]
     assert [[a["aid"] for a in group] for group in question["answer_groups"]] == [
         ["a0", "a1"], ["a3", "a4"]]  # fmt: skip
     assert question["group_labels"] == ["label 0", "label 2"]
-    assert kept[1]["question_answers"] == []  # a group on which people are split is not shown valid
+    assert text[1]["question_answers"] == []  # a group on which people are split is not shown valid
     report = json.loads(Path("v.json").read_text())
     first, second = report["clusters"]
     assert (first["n_invalid"], first["n_split"], first["n_unlabelled"]) == (3, 0, 1)
     assert (second["n_invalid"], second["n_split"]) == (0, 1)
-    assert [one["why"] for one in first["dropped"]] == [
+    assert [item["why"] for item in first["dropped"]] == [
         "1 answer group, fewer than 2",
         "answered by 2 of 10 sources, fewer than 30 %",
     ]
@@ -83,19 +83,21 @@ def test_invalid_answers_go_and_questions_are_checked_again(cli):
 
 @pytest.mark.usefixtures("files")
 def test_the_share_of_sources_is_an_option(cli):
-    done = cli("references", "apply", "r.jsonl", "l.jsonl", "-o", "v.jsonl", "--min-sources", "0.2")
-    assert done.out.startswith("In short: 2 of 4 questions kept")
+    result = cli(
+        "references", "apply", "r.jsonl", "l.jsonl", "-o", "v.jsonl", "--min-sources", "0.2"
+    )
+    assert result.out.startswith("In short: 2 of 4 questions kept")
 
 
 @pytest.mark.usefixtures("files")
 def test_labels_of_something_else_are_refused(cli):
     rows = [row | {"aspect": "coverage"} for row in labels("one", {"0.0": "1"})]
     write_jsonl(Path("c.jsonl"), rows)
-    done = cli("references", "apply", "r.jsonl", "c.jsonl", "-o", "v.jsonl")
-    assert (done.code, "no label is of the aspect 'validity'" in done.err) == (1, True)
+    result = cli("references", "apply", "r.jsonl", "c.jsonl", "-o", "v.jsonl")
+    assert (result.code, "no label is of the aspect 'validity'" in result.err) == (1, True)
     write_jsonl(Path("o.jsonl"), labels("three", {"0.0": "1"}))
-    done = cli("references", "apply", "r.jsonl", "o.jsonl", "-o", "v.jsonl")
-    assert (done.code, "no label is of an answer of these" in done.err) == (1, True)
+    result = cli("references", "apply", "r.jsonl", "o.jsonl", "-o", "v.jsonl")
+    assert (result.code, "no label is of an answer of these" in result.err) == (1, True)
 
 
 def test_recall_and_precision_of_answers_against_peoples(cli):
@@ -108,11 +110,11 @@ def test_recall_and_precision_of_answers_against_peoples(cli):
     question["answer_groups"].append([answer("a4", "a wholly other matter")])
     write_jsonl(Path("people.jsonl"), [people, reference("two", [[["a0"], ["a1"]]])])
     write_jsonl(Path("ours.jsonl"), [ours])
-    done = cli("references", "recall", "ours.jsonl", "people.jsonl", "--json", "-")
-    found = json.loads(done.out)
+    result = cli("references", "recall", "ours.jsonl", "people.jsonl", "--json", "-")
+    data = json.loads(result.out)
     # two answers of cluster two are missed: its question was not asked
-    assert found["recall"]["value"] == pytest.approx(3 / 7)
-    assert found["precision"]["value"] == pytest.approx(3 / 5)
-    assert (found["n_questions"], found["n_questions_without"]) == (2, 1)
-    done = cli("references", "recall", "ours.jsonl", "people.jsonl")
-    assert "of which 1 were not asked" in done.out
+    assert data["recall"]["value"] == pytest.approx(3 / 7)
+    assert data["precision"]["value"] == pytest.approx(3 / 5)
+    assert (data["n_questions"], data["n_questions_without"]) == (2, 1)
+    result = cli("references", "recall", "ours.jsonl", "people.jsonl")
+    assert "of which 1 were not asked" in result.out

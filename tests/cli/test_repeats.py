@@ -25,8 +25,8 @@ def by_wording(call) -> Reply:
 
 def test_every_repeat_and_wording_is_kept_and_measured(cli, references, summaries, server):
     server.answer = by_wording
-    done = cli(*judging(server), *TWICE, "--json", "out.json")
-    assert done.code == 0, done.err
+    result = cli(*judging(server), *TWICE, "--json", "out.json")
+    assert result.code == 0, result.err
     found = rows()
     assert len(server.calls) == len(found) == 6 * 2 * 3
     assert [(row["variant"], row["repeat"]) for row in found[:6]] == [
@@ -42,13 +42,13 @@ def test_every_repeat_and_wording_is_kept_and_measured(cli, references, summarie
     assert group["flips"]["value"] == 0.0
     # of three pairs of prompts two differ
     assert group["flips_between_variants"]["value"] == pytest.approx(2 / 3)
-    assert "Stability of" in done.out
+    assert "Stability of" in result.out
 
 
 def test_live_prompts_that_agree_are_no_copies(cli, references, summaries, server):
     server.answer = lambda call: Reply(text="Verdict: 3")
-    done = cli(*judging(server), "--prompt-variants", "3", "--json", "out.json")
-    assert done.code == 0, done.err
+    result = cli(*judging(server), "--prompt-variants", "3", "--json", "out.json")
+    assert result.code == 0, result.err
     (group,) = json.loads(Path("out.json").read_text())["stability"]
     assert (group["flips_between_variants"]["value"], group["alike"]) == (0.0, False)
 
@@ -61,16 +61,16 @@ def test_what_was_judged_once_is_not_asked_again(cli, references, summaries, ser
 
 
 def test_the_plan_counts_repeats_and_wordings(cli, references, summaries, server):
-    done = cli("batch", "plan", *ASKED, "--aspect", "faithfulness", "--preset", "budget", *TWICE,
+    result = cli("batch", "plan", *ASKED, "--aspect", "faithfulness", "--preset", "budget", *TWICE,
                "--backend", "openai:stub-model", "--json", "-")  # fmt: skip
-    assert done.code == 0, done.err
-    (plan,) = json.loads(done.out)["models"]
+    assert result.code == 0, result.err
+    (plan,) = json.loads(result.out)["models"]
     once = cli("batch", "plan", *ASKED, "--aspect", "faithfulness", "--preset", "budget",
                "--backend", "openai:stub-model", "--json", "-")  # fmt: skip
     assert plan["calls"] == 6 * json.loads(once.out)["models"][0]["calls"]
 
 
-def test_a_wording_of_ones_own_stands_beside_the_first(cli, references, summaries, server):
+def test_a_custom_wording_stands_beside_the_first(cli, references, summaries, server):
     Path("own.md").write_text(
         '+++\ntask = "own"\nname = "mine"\nversion = 1\nabout = "x"\n+++\n'
         "## user\n{{articles}} {{text}} Judge! {{scale}}\n"
@@ -94,6 +94,6 @@ def test_a_wording_of_ones_own_stands_beside_the_first(cli, references, summarie
 def test_what_cannot_be_repeated_is_said(cli, references, summaries, server, more, said):
     base = () if "--backend" in more else openai(server)
     aspect = () if "--aspect" in more else ("--aspect", "coverage", "--protocol", "likert")
-    done = cli("judge", *ASKED, "-o", "judgements.jsonl", *aspect, *base, *more)
-    assert done.code == 1
-    assert said in done.err
+    result = cli("judge", *ASKED, "-o", "judgements.jsonl", *aspect, *base, *more)
+    assert result.code == 1
+    assert said in result.err

@@ -12,14 +12,14 @@ def test_a_run_tells_what_was_asked_each_time(cli, references, summaries, server
     assert cli(*command, "--max-calls", "4", "--max-unscored", "1").code == 0
     assert cli(*command).code == 0
     assert cli(*command).code == 0  # nothing is left to ask
-    done = cli("report", "run", "--references", references, "-o", "report.html")
-    assert done.code == 0
+    result = cli("report", "run", "--references", references, "-o", "report.html")
+    assert result.code == 0
     page = Path("report.html").read_text("utf-8")
-    asked = page[page.index("What models were asked") :].split("</table>")[0]
+    request = page[page.index("What models were asked") :].split("</table>")[0]
     # 6 summaries in all: 4 calls, then the 2 that the limit left; then the run was finished
-    calls = [row.split('class="right">')[1].split("<")[0] for row in asked.split("<tr>")[2:]]
+    calls = [row.split('class="right">')[1].split("<")[0] for row in request.split("<tr>")[2:]]
     assert calls == ["4", "2"]
-    assert "unknown" in asked  # the stub's model has no price
+    assert "unknown" in request  # the stub's model has no price
     assert "openai:stub-model" in page
 
 
@@ -36,9 +36,9 @@ def test_runs_of_build_and_summarize_and_a_folder_of_all(cli, clusters, server):
 
 
 def test_a_page_that_cannot_be_written_is_refused_first(cli, references):
-    done = cli("report", references, "-o", "nowhere/page.html")
-    assert (done.code, done.out) == (1, "")
-    assert "the folder for this output does not exist" in done.err
-    done = cli("report", "nowhere.jsonl", "-o", "page.html")
-    assert (done.code, done.err) == (1, "error: nowhere.jsonl: no such file\n")
+    result = cli("report", references, "-o", "nowhere/page.html")
+    assert (result.code, result.out) == (1, "")
+    assert "the folder for this output does not exist" in result.err
+    result = cli("report", "nowhere.jsonl", "-o", "page.html")
+    assert (result.code, result.err) == (1, "error: nowhere.jsonl: no such file\n")
     assert cli("report", "-o", "page.html").code == 2

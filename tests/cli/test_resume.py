@@ -149,17 +149,17 @@ def test_two_runs_share_the_cache(cli, references, summaries, server):
 
 def test_the_folder_of_another_command_is_refused(cli, clusters, references, summaries, server):
     assert cli(*building(server), "--run", "mine").code == 0
-    done = cli(*judging(server), "--run", "mine")
-    assert done.code == 1
-    assert done.err.startswith("error: mine: this is another run (it differs in ")
-    assert "command" in done.err
+    result = cli(*judging(server), "--run", "mine")
+    assert result.code == 1
+    assert result.err.startswith("error: mine: this is another run (it differs in ")
+    assert "command" in result.err
 
 
 def test_a_run_folder_that_is_a_file(cli, references, summaries, server):
     Path("mine").write_text("x")
-    done = cli(*judging(server), "--run", "mine")
-    assert done.code == 1
-    assert done.err == "error: mine: cannot use this run folder: File exists\n"
+    result = cli(*judging(server), "--run", "mine")
+    assert result.code == 1
+    assert result.err == "error: mine: cannot use this run folder: File exists\n"
 
 
 @pytest.mark.parametrize(
@@ -175,10 +175,10 @@ def test_a_damaged_run_folder_says_what_is_damaged(cli, references, summaries, s
         beside.unlink()
     Path("mine", "finished.jsonl").unlink()  # else nothing is left to be done
     Path("mine", file).write_bytes(b"rubbish, and no line of ours\n" * 200)
-    done = cli(*judging(server), "--run", "mine")
-    assert done.code == 1
-    assert part in done.err
-    (_,) = done.err.splitlines()
+    result = cli(*judging(server), "--run", "mine")
+    assert result.code == 1
+    assert part in result.err
+    (_,) = result.err.splitlines()
     Path("mine", file).unlink()
     assert cli(*judging(server), "--run", "mine").code == 0
     assert len(server.calls) == 6
@@ -199,33 +199,33 @@ def test_rows_that_the_run_did_not_write_are_asked_again_from_the_cache(
 def test_several_files_of_summaries_are_one_leaderboard(cli, references, summaries, server):
     both = ("--summaries", summaries, "--summaries", "more.jsonl")
     write_jsonl(Path("more.jsonl"), [summary("added")])
-    done = cli(*judging(server), *both, "--json", "numbers.json")
-    assert done.code == 0
+    result = cli(*judging(server), *both, "--json", "numbers.json")
+    assert result.code == 0
     systems = json.loads(Path("numbers.json").read_text())["systems"]
     assert set(systems) == {"added", *(f"system{n}" for n in range(6))}
     write_jsonl(Path("more.jsonl"), [summary("system3")])
-    done = cli(*judging(server), *both)
-    assert done.code == 1
-    assert "more.jsonl:1: a second summary of 'bridge' by 'system3' (first at " in done.err
+    result = cli(*judging(server), *both)
+    assert result.code == 1
+    assert "more.jsonl:1: a second summary of 'bridge' by 'system3' (first at " in result.err
 
 
 def test_clusters_without_questions_are_no_loss(cli, server):
     """Of two clusters one has no question: the summary of it is not judged, and that is said."""
     write_jsonl(Path("references.jsonl"), [reference(), cluster("dam") | {"question_answers": []}])
     write_jsonl(Path("summaries.jsonl"), [summary("s"), summary("s", "dam")])
-    done = cli(*judging(server), "--max-unscored", "0")
-    assert done.code == 0, done.err
-    assert "Nothing to judge in clusters dam" in done.out
-    assert "1 of 2 items (50 %) is without a score: 1 not applicable." in done.out
+    result = cli(*judging(server), "--max-unscored", "0")
+    assert result.code == 0, result.err
+    assert "Nothing to judge in clusters dam" in result.out
+    assert "1 of 2 items (50 %) is without a score: 1 not applicable." in result.out
 
 
 def test_a_built_cluster_without_questions_is_a_loss(cli, clusters, server):
     server.answer = lambda call: (
         json.dumps({"answers": []}) if '{"answers"' in text_of(call) else journalist(call)
     )
-    done = cli(*building(server))
-    assert done.code == 3
-    assert "1 of 1 cluster without a result (100.0 %)" in done.err
+    result = cli(*building(server))
+    assert result.code == 3
+    assert "1 of 1 cluster without a result (100.0 %)" in result.err
     assert cli(*building(server), "--max-unscored", "1").code == 0
 
 
@@ -239,9 +239,9 @@ CHANGES = [
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_can_change_a_result_is_another_run(cli, references, summaries, server, change):
     assert cli(*judging(server), "--run", "mine").code == 0
-    done = cli(*judging(server), *change, "--run", "mine")
-    assert done.code == 1
-    assert "this is another run" in done.err
+    result = cli(*judging(server), *change, "--run", "mine")
+    assert result.code == 1
+    assert "this is another run" in result.err
     assert cli(*judging(server), *change, "--max-unscored", "1").code == 0
     assert len(server.calls) >= 12
 
@@ -249,22 +249,22 @@ def test_what_can_change_a_result_is_another_run(cli, references, summaries, ser
 def test_another_model_is_another_run(cli, references, summaries, server):
     assert cli(*judging(server), "--run", "mine").code == 0
     other = [arg.replace("stub-model", "other-model") for arg in judging(server)]
-    done = cli(*other, "--run", "mine")
-    assert done.code == 1
-    assert "this is another run" in done.err
+    result = cli(*other, "--run", "mine")
+    assert result.code == 1
+    assert "this is another run" in result.err
 
 
 def test_another_scale_or_prompt_is_another_run(cli, references, summaries, server):
     levels = "".join(f'[[levels]]\nanswer = "{n}"\nvalue = {n}\n' for n in range(1, 8))
     Path("scale.toml").write_text(f'name = "seven"\nkind = "number"\n{levels}')
     scaled = (*judging(server), "--scale", "scale.toml", "--run", "mine")
-    done = cli(*scaled)
-    assert done.code == 0
-    assert "Score: mean rating, 1 to 7;" in done.out
+    result = cli(*scaled)
+    assert result.code == 0
+    assert "Score: mean rating, 1 to 7;" in result.out
     Path("scale.toml").write_text(f'name = "seven"\nkind = "number"\nfractions = true\n{levels}')
-    done = cli(*scaled)
-    assert done.code == 1
-    assert "it differs in options" in done.err
+    result = cli(*scaled)
+    assert result.code == 1
+    assert "it differs in options" in result.err
 
 
 def test_what_cannot_change_a_result_resumes_the_same_run(cli, references, summaries, server):
@@ -323,8 +323,8 @@ def test_a_killed_sweep_resumes_and_names_every_variant(cli, server):
         own: 3, f"{own}+temperature=1": 3, f"{own}+fair=leaning": 3,
     }  # fmt: skip
     assert report["systems"][f"{own}+temperature=1"]["temperature"] == 1.0
-    written = [json.loads(line) for line in Path("s.jsonl").read_text().splitlines()]
-    assert len({(row["eid"], row["system"]) for row in written}) == 9
+    text = [json.loads(line) for line in Path("s.jsonl").read_text().splitlines()]
+    assert len({(row["eid"], row["system"]) for row in text}) == 9
     instructed = [call for call in server.calls if "differ in leaning" in text_of(call)]
     assert len(instructed) >= 3
     assert {call.body["temperature"] for call in server.calls} == {0.0, 1.0}

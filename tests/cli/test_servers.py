@@ -43,19 +43,19 @@ def test_a_server_that_is_not_there_ends_the_run_at_once(cli, references, summar
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
         # held, so that nobody else listens there
-        done = cli(*judging(server), "--base-url", url)
-    assert done.code == 1
-    assert done.out == ""
-    (line,) = done.err.splitlines()
+        result = cli(*judging(server), "--base-url", url)
+    assert result.code == 1
+    assert result.out == ""
+    (line,) = result.err.splitlines()
     assert line.startswith("error: openai:stub-model: no server answers: cannot reach http://127")
 
 
 def test_a_key_that_is_not_accepted_ends_the_run(cli, references, summaries, server, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
     server.fail(*[Fault(status=401, message="Incorrect API key provided: sk-very-secret")] * 50)
-    done = cli(*judging(server))
-    assert done.code == 1
-    (line,) = done.err.splitlines()
+    result = cli(*judging(server))
+    assert result.code == 1
+    (line,) = result.err.splitlines()
     assert line.startswith("error: ")
     assert "401" in line
     assert "sk-very-secret" not in line
@@ -65,9 +65,9 @@ def test_a_key_that_is_not_accepted_ends_the_run(cli, references, summaries, ser
 
 def test_retries_are_counted_in_one_line_and_in_the_report(cli, references, summaries, server):
     server.fail(*[Fault(status=429)] * 3, Fault(status=503), Fault(broken="reset"))
-    done = cli(*judging(server, concurrency=1), "--json", "report.json")
-    assert done.code == 0
-    assert done.err == "openai:stub-model: 5 retries (429: 3, 5xx: 1, connection: 1)\n"
+    result = cli(*judging(server, concurrency=1), "--json", "report.json")
+    assert result.code == 0
+    assert result.err == "openai:stub-model: 5 retries (429: 3, 5xx: 1, connection: 1)\n"
     spent = json.loads(Path("report.json").read_text())["spent"]
     assert spent["retries"] == {"429": 3, "5xx": 1, "connection": 1}
     assert (spent["n_calls"], len(server.calls)) == (11, 11)
@@ -75,12 +75,14 @@ def test_retries_are_counted_in_one_line_and_in_the_report(cli, references, summ
 
 def test_no_reply_is_waited_for_longer_than_asked(cli, references, summaries, server):
     server.fail(Fault(broken="stall"))  # which hangs up by itself, after 30 s
-    done = cli(*judging(server, concurrency=1), "--timeout", "2")
-    assert done.code == 0
+    result = cli(*judging(server, concurrency=1), "--timeout", "2")
+    assert result.code == 0
     # One, where the machine is quick enough for the other calls, and for every connection.
-    said = re.fullmatch(r"openai:stub-model: (\d+) retr(?:y|ies) \(timeout: (\d+)\)\n", done.err)
-    assert said[1] == said[2]
-    assert 7 <= len(server.calls) <= 6 + int(said[1])
+    output = re.fullmatch(
+        r"openai:stub-model: (\d+) retr(?:y|ies) \(timeout: (\d+)\)\n", result.err
+    )
+    assert output[1] == output[2]
+    assert 7 <= len(server.calls) <= 6 + int(output[1])
 
 
 def test_a_timeout_is_no_part_of_a_run(cli, references, summaries, server):
@@ -99,17 +101,17 @@ def test_with_the_right_key_the_same_command_goes_on(cli, references, summaries,
 
 def test_a_model_that_the_server_does_not_have(cli, clusters, server):
     server.fail(*[Fault(status=404, message="model 'stub-model' not found")] * 50)
-    done = cli(*building(server))
-    assert done.code == 1
-    assert "answered 404: model 'stub-model' not found" in done.err
+    result = cli(*building(server))
+    assert result.code == 1
+    assert "answered 404: model 'stub-model' not found" in result.err
     assert len(server.calls) == 1
 
 
 def test_a_server_that_refuses_all(cli, references, summaries, server):
     server.answer = lambda call: Reply(text=None, refusal="I can't help with that.")
-    done = cli(*judging(server))
-    assert done.code == 3
-    assert "6 of 6 items without a result (100.0 %)" in done.err
+    result = cli(*judging(server))
+    assert result.code == 3
+    assert "6 of 6 items without a result (100.0 %)" in result.err
     assert {row["unscored"] for row in judged()} == {"refused"}
     assert len(server.calls) == 6  # a refusal is an answer: it is not asked again
 
@@ -126,16 +128,16 @@ def test_refusals_are_not_cached_but_are_recorded(cli, references, summaries, se
 
 def test_a_refusal_in_plain_text_is_refused_and_not_repaired(cli, references, summaries, server):
     server.answer = lambda call: "I'm sorry, but I cannot help with rating this summary."
-    done = cli(*judging(server))
-    assert done.code == 3
+    result = cli(*judging(server))
+    assert result.code == 3
     assert {row["unscored"] for row in judged()} == {"refused"}
     assert len(server.calls) == 6
 
 
 def test_a_server_that_only_talks_is_asked_to_repair_once(cli, references, summaries, server):
     server.answer = lambda call: "What a lovely day it is."
-    done = cli(*judging(server))
-    assert done.code == 3
+    result = cli(*judging(server))
+    assert result.code == 3
     assert {row["unscored"] for row in judged()} == {"unparseable"}
     assert {row["raw"] for row in judged()} == {"What a lovely day it is."}
     # 6 questions, and one repair: all six would send the same prompt, so they share one call
@@ -144,10 +146,10 @@ def test_a_server_that_only_talks_is_asked_to_repair_once(cli, references, summa
 
 def test_pages_instead_of_replies_are_asked_again(cli, references, summaries, server):
     server.fail(*[Fault(broken="garbage")] * 6)
-    done = cli(*judging(server))
-    assert done.code == 0
+    result = cli(*judging(server))
+    assert result.code == 0
     assert [row["unscored"] for row in judged()] == [None] * 6
-    assert "6 retries (no reply: 6)" in done.err
+    assert "6 retries (no reply: 6)" in result.err
 
 
 @pytest.mark.parametrize(
@@ -161,8 +163,8 @@ def test_pages_instead_of_replies_are_asked_again(cli, references, summaries, se
 )
 def test_a_server_that_recovers(cli, references, summaries, server, faults):
     server.fail(*faults)
-    done = cli(*judging(server, concurrency=1))
-    assert done.code == 0
+    result = cli(*judging(server, concurrency=1))
+    assert result.code == 0
     assert [row["unscored"] for row in judged()] == [None] * 6
     assert len(server.calls) == 6 + len(faults)
 
@@ -192,8 +194,8 @@ def test_what_a_dead_server_left_open_is_asked_again_by_the_same_command(
         return Fault(status=503, message="going down") if down.is_set() else journalist(call)
 
     server.receive = lambda call: (server.calls.append(call), answer(call))[1]
-    done = cli(*judging(server, concurrency=1))
-    assert done.code == 3
+    result = cli(*judging(server, concurrency=1))
+    assert result.code == 3
     assert [row["unscored"] for row in judged()] == [None] * 3 + ["backend"] * 3
     first = prompts_of(server)
     server.receive = lambda call: (server.calls.append(call), journalist(call))[1]
@@ -218,8 +220,8 @@ def test_an_article_longer_than_the_window_is_unscored_and_the_rest_goes_on(cli,
     answer = lambda call: TOO_LONG if "endless" in text_of(call) else journalist(call)  # noqa: E731
     server.receive = lambda call: (server.calls.append(call), answer(call))[1]
     unit = ("--aspect", "faithfulness", "--reference-unit", "article")
-    done = cli(*judging(server), *unit)
-    assert done.code == 3
+    result = cli(*judging(server), *unit)
+    assert result.code == 3
     assert {row["unit"] for row in judged() if row["unscored"]} == {"article:bridge0"}
     assert {row["unscored"] for row in judged()} == {None, "too_long"}
     assert len(server.calls) == 6 * 4
@@ -234,29 +236,29 @@ def test_articles_too_long_together_are_halved_for_questions(cli, clusters, serv
 
     server.receive = lambda call: (server.calls.append(call), answer(call))[1]
     assert cli(*building(server)).code == 0
-    asked = [text_of(c).count("<article ") for c in server.calls if '{"questions"' in text_of(c)]
-    assert asked == [4, 2, 2]  # each half shows differences of its own
+    requests = [text_of(c).count("<article ") for c in server.calls if '{"questions"' in text_of(c)]
+    assert requests == [4, 2, 2]  # each half shows differences of its own
     server.calls.clear()
     room = 1
     assert cli(*building(server, pipeline="paper")).code == 0
-    asked = [text_of(c).count("<article ") for c in server.calls if '{"questions"' in text_of(c)]
-    assert asked[0] == 1
-    assert asked[1:] in ([2, 1], [3, 1], [4, 2, 1], [1])
+    requests = [text_of(c).count("<article ") for c in server.calls if '{"questions"' in text_of(c)]
+    assert requests[0] == 1
+    assert requests[1:] in ([2, 1], [3, 1], [4, 2, 1], [1])
 
 
 def test_a_build_against_a_server_that_fails_at_all_steps(cli, clusters, server):
     server.answer = lambda call: Reply(text=None, refusal="no")
-    done = cli(*building(server))
-    assert done.code == 3
-    assert "No question: no valid question was left" in done.out
-    assert "1 of 1 cluster without a result" in done.err
+    result = cli(*building(server))
+    assert result.code == 3
+    assert "No question: no valid question was left" in result.out
+    assert "1 of 1 cluster without a result" in result.err
     for pipeline, problems in (
         ("article", [["no questions", "refused"]]),
         ("paper", [["no seed questions", "refused"], ["no questions", "refused"]]),
     ):
         report = json.loads(cli(*building(server, pipeline=pipeline), "--json", "-").out)
-        found = [problem.split(": ")[:2] for problem in report["clusters"][0]["problems"]]
-        assert found == problems
+        items = [problem.split(": ")[:2] for problem in report["clusters"][0]["problems"]]
+        assert items == problems
 
 
 def test_a_build_that_lost_answers_to_the_server_is_mended_by_the_same_command(
@@ -281,14 +283,14 @@ def test_a_build_that_lost_answers_to_the_server_is_mended_by_the_same_command(
 
 
 def test_calls_are_limited_exactly_and_a_larger_limit_goes_on(cli, references, summaries, server):
-    done = cli(*judging(server), "--max-calls", "2")
-    assert done.code == 3
+    result = cli(*judging(server), "--max-calls", "2")
+    assert result.code == 3
     assert len(server.calls) == 2
     assert sorted(str(row["unscored"]) for row in judged()) == ["None"] * 2 + ["budget"] * 4
-    done = cli(*judging(server), "--max-calls", "3")
+    result = cli(*judging(server), "--max-calls", "3")
     assert len(server.calls) == 5
-    done = cli(*judging(server))
-    assert done.code == 0
+    result = cli(*judging(server))
+    assert result.code == 0
     assert len(server.calls) == 6
     assert set(prompts_of(server).values()) == {1}
 
@@ -298,15 +300,15 @@ def test_requests_that_are_repeated_count_against_the_limit(
     cli, references, summaries, server, fault
 ):
     server.fail(*[fault] * 100)
-    done = cli(*judging(server), "--max-calls", "5", "--timeout", "1")
-    assert done.code in {1, 3}
+    result = cli(*judging(server), "--max-calls", "5", "--timeout", "1")
+    assert result.code in {1, 3}
     assert 1 <= len(server.calls) <= 5
 
 
 def test_a_parameter_that_is_declined_counts_against_the_limit(cli, references, summaries, server):
     server.fail(*[Fault(status=400, message="temperature is not supported")] * 3)
-    done = cli(*judging(server, concurrency=1), "--max-calls", "3")
-    assert done.code == 3
+    result = cli(*judging(server, concurrency=1), "--max-calls", "3")
+    assert result.code == 3
     assert len(server.calls) == 3
 
 
@@ -321,9 +323,9 @@ def test_a_parameter_that_is_declined_counts_against_the_limit(cli, references, 
 )
 def test_a_server_that_asks_for_days_ends_one_item(cli, references, summaries, server, headers):
     server.fail(Fault(status=429, headers=headers))
-    done = cli(*judging(server, concurrency=1), "--max-unscored", "1")
-    assert done.code == 0, done.err
-    (said,) = done.err.splitlines()
+    result = cli(*judging(server, concurrency=1), "--max-unscored", "1")
+    assert result.code == 0, result.err
+    (said,) = result.err.splitlines()
     assert "longer than the 120 s of --max-wait" in said
     assert [row["unscored"] for row in judged()] == ["backend"] + [None] * 5
     assert "it asks to wait" in judged()[0]["detail"]
@@ -332,8 +334,8 @@ def test_a_server_that_asks_for_days_ends_one_item(cli, references, summaries, s
 
 def test_the_longest_wait_is_a_users_choice(cli, references, summaries, server):
     server.fail(Fault(status=429, headers={"retry-after": "3"}))
-    done = cli(*judging(server, concurrency=1), "--max-wait", "2", "--max-unscored", "1")
-    assert "longer than the 2 s of --max-wait" in done.err
+    result = cli(*judging(server, concurrency=1), "--max-wait", "2", "--max-unscored", "1")
+    assert "longer than the 2 s of --max-wait" in result.err
     assert [row["unscored"] for row in judged()] == ["backend"] + [None] * 5
 
 
@@ -355,9 +357,9 @@ def test_a_limit_of_no_calls_still_serves_what_is_cached(cli, references, summar
 
 
 def test_cost_is_limited_only_where_it_is_known(cli, references, summaries, server):
-    done = cli(*judging(server), "--max-cost", "1")
-    assert done.code == 1
-    assert "price of openai:stub-model is not known" in done.err
+    result = cli(*judging(server), "--max-cost", "1")
+    assert result.code == 1
+    assert "price of openai:stub-model is not known" in result.err
     assert server.calls == []
 
 
@@ -397,8 +399,8 @@ def test_no_more_calls_are_in_flight_than_allowed(
 def test_an_error_of_one_item_does_not_stop_the_others(cli, references, server):
     write_jsonl(Path("summaries.jsonl"), [summary(f"s{n}") for n in range(30)])
     server.fail(Fault(status=400, message="bad luck"))
-    done = cli(*judging(server))
-    assert done.code == 0  # 1 of 30 is within 5 %
+    result = cli(*judging(server))
+    assert result.code == 0  # 1 of 30 is within 5 %
     assert sum(row["unscored"] == "backend" for row in judged()) == 1
     assert len(server.calls) == 30
 
@@ -414,12 +416,12 @@ def test_summaries_are_kept_and_failed_ones_asked_again(cli, server):
         return Fault(status=500) if down and "bad0" in text_of(call) else journalist(call)
 
     server.receive = lambda call: (server.calls.append(call), answer(call))[1]
-    done = cli(*command)
-    assert done.code == 3
-    assert "Without a summary: bad (backend: ServerError" in done.out
+    result = cli(*command)
+    assert result.code == 3
+    assert "Without a summary: bad (backend: ServerError" in result.out
     down = False
-    done = cli(*command)
-    assert done.code == 0
+    result = cli(*command)
+    assert result.code == 0
     assert sum("good0" in text_of(call) for call in server.calls) == 1
     rows = [json.loads(line) for line in Path("s.jsonl").read_text().splitlines()]
     assert [(row["eid"], row["system"]) for row in rows] == [

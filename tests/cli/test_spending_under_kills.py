@@ -77,7 +77,7 @@ def kill_after(server, n_more: int, *command: object) -> bool:
 
 def written_study(server, limit: str, *, concurrency: int = 1, n: int = 8) -> Path:
     write_jsonl(Path("clusters.jsonl"), [cluster()])
-    write_jsonl(Path("summaries.jsonl"), [summary(f"system{one}") for one in range(n)])
+    write_jsonl(Path("summaries.jsonl"), [summary(f"system{item}") for item in range(n)])
     path = Path("study.toml")
     path.write_text(STUDY.format(url=server.v1, concurrency=concurrency, limit=limit))
     return path
@@ -85,19 +85,19 @@ def written_study(server, limit: str, *, concurrency: int = 1, n: int = 8) -> Pa
 
 @pytest.mark.parametrize("concurrency", [1, 4])
 def test_a_study_sends_no_more_than_its_budget_over_killed_starts(cli, server, concurrency):
-    written = written_study(server, f"max_calls = {LIMIT}", concurrency=concurrency)
-    assert all(kill_after(server, 2, "study", written, "-q") for _ in range(2))
-    kill_after(server, 2, "study", written, "-q")
-    done = cli("study", written)
+    text = written_study(server, f"max_calls = {LIMIT}", concurrency=concurrency)
+    assert all(kill_after(server, 2, "study", text, "-q") for _ in range(2))
+    kill_after(server, 2, "study", text, "-q")
+    result = cli("study", text)
     assert len(server.calls) == LIMIT
-    assert f"All starts together: {LIMIT} calls" in done.out
-    assert cli("study", written).code == 3
+    assert f"All starts together: {LIMIT} calls" in result.out
+    assert cli("study", text).code == 3
     assert len(server.calls) == LIMIT
     # A larger budget goes on, and asks for all that has no reply.
-    written.write_text(written.read_text().replace(f"= {LIMIT}\n", "= 1000\n"))
-    done = cli("study", written)
-    assert done.code == 0, done.err
-    assert f"All starts together: {len(server.calls)} calls" in done.out
+    text.write_text(text.read_text().replace(f"= {LIMIT}\n", "= 1000\n"))
+    result = cli("study", text)
+    assert result.code == 0, result.err
+    assert f"All starts together: {len(server.calls)} calls" in result.out
 
 
 def test_a_study_s_money_counts_over_killed_starts(cli, server):
@@ -107,47 +107,47 @@ def test_a_study_s_money_counts_over_killed_starts(cli, server):
         'date = 2026-01-01\nsource = "invented"\n'
     )
     limit = 'max_cost = 3.0\nprices = "prices.toml"'
-    written = written_study(server, limit)
-    assert kill_after(server, 4, "study", written, "-q")
+    text = written_study(server, limit)
+    assert kill_after(server, 4, "study", text, "-q")
     noted = json.loads(Path("study/spending.json").read_text())
     assert noted["n_calls"] == 4
     assert noted["cost_usd"] > 1.0  # the call under way: 1,024 tokens of reply may have been billed
     assert noted["n_unpriced"] == 1
-    cli("study", written)
+    cli("study", text)
     spent = json.loads(Path("study/spending.json").read_text())
     assert spent["n_calls"] == len(server.calls)
     assert spent["cost_usd"] <= 3.0
 
 
 def test_a_study_of_an_earlier_version_goes_on_from_what_its_runs_noted(cli, server):
-    written = written_study(server, "max_calls = 3")
-    assert cli("study", written).code == 3
+    text = written_study(server, "max_calls = 3")
+    assert cli("study", text).code == 3
     Path("study/spending.json").unlink()
-    assert cli("study", written).code == 3
+    assert cli("study", text).code == 3
     assert len(server.calls) == 3
 
 
 def test_a_plan_subtracts_what_killed_starts_sent(cli, server):
-    written = written_study(server, "max_calls = 17")
-    assert kill_after(server, 3, "study", written, "-q")
-    assert cli("study", written, "--plan", "--json", "plan.json").code == 0
-    found = json.loads(Path("plan.json").read_text())
-    assert found["calls"] == 14  # 16 in all, two with a reply
-    assert found["over"] == []  # 17 - 3 = 14
-    written.write_text(written.read_text().replace("= 17", "= 16"))
-    assert cli("study", written, "--plan", "--json", "plan.json").code == 0
+    text = written_study(server, "max_calls = 17")
+    assert kill_after(server, 3, "study", text, "-q")
+    assert cli("study", text, "--plan", "--json", "plan.json").code == 0
+    data = json.loads(Path("plan.json").read_text())
+    assert data["calls"] == 14  # 16 in all, two with a reply
+    assert data["over"] == []  # 17 - 3 = 14
+    text.write_text(text.read_text().replace("= 17", "= 16"))
+    assert cli("study", text, "--plan", "--json", "plan.json").code == 0
     assert json.loads(Path("plan.json").read_text())["over"] == ["max_calls"]
 
 
 def test_a_limit_on_calls_holds_over_killed_starts_of_a_run(cli, references, server):
-    write_jsonl(Path("summaries.jsonl"), [summary(f"system{one}") for one in range(20)])
+    write_jsonl(Path("summaries.jsonl"), [summary(f"system{item}") for item in range(20)])
     command = (*judging(server, concurrency=2), "--run", "run", "--max-calls", LIMIT)
     assert all(kill_after(server, 2, *command) for _ in range(2))
     n_killed = len(server.calls)
-    done = cli(*command)
-    assert done.code == 3
+    result = cli(*command)
+    assert result.code == 3
     assert len(server.calls) == LIMIT
-    assert f"{n_killed} calls of earlier starts, which were killed, count" in done.err
+    assert f"{n_killed} calls of earlier starts, which were killed, count" in result.err
     noted = [
         json.loads(line)["n_calls"] for line in Path("run/spent.jsonl").read_text().splitlines()
     ]
@@ -176,12 +176,12 @@ def test_so_it_does_for_other_commands(cli, clusters, references, summaries, ser
     command = (*commands[what], "--max-calls", limit)
     assert kill_after(server, n_first[what], *command)
     n_killed = len(server.calls)
-    done = cli(*command)
-    assert done.code in {0, 1, 3}
+    result = cli(*command)
+    assert result.code in {0, 1, 3}
     # The kill may come between counting a call and sending it: one less is sent, never one more.
     unsent = limit - len(server.calls)
     assert unsent in {0, 1}
-    assert f"{n_killed + unsent} calls of earlier starts" in done.err
+    assert f"{n_killed + unsent} calls of earlier starts" in result.err
 
 
 def test_a_start_that_ends_leaves_nothing_to_count(cli, references, summaries, server):
@@ -195,8 +195,8 @@ def test_a_report_counts_a_start_that_was_killed(cli, references, summaries, ser
     assert kill_after(server, 3, *judging(server, concurrency=1), "--run", "run")
     assert cli("report", "run", "--references", references, "-o", "report.html").code == 0
     page = Path("report.html").read_text("utf-8")
-    asked = page[page.index("What models were asked") :].split("</table>")[0]
-    calls = [row.split('class="right">')[1].split("<")[0] for row in asked.split("<tr>")[2:]]
+    request = page[page.index("What models were asked") :].split("</table>")[0]
+    calls = [row.split('class="right">')[1].split("<")[0] for row in request.split("<tr>")[2:]]
     assert calls == ["3"]
 
 
@@ -206,7 +206,7 @@ def test_an_account_that_nobody_wrote_is_one_error_that_names_it(
 ):
     Path("run").mkdir()
     Path("run/spending.json").write_text(text)
-    done = cli(*judging(server), "--run", "run", "--max-calls", 2)
-    assert done.code == 1
-    assert "run/spending.json: does not say what earlier starts spent" in done.err
+    result = cli(*judging(server), "--run", "run", "--max-calls", 2)
+    assert result.code == 1
+    assert "run/spending.json: does not say what earlier starts spent" in result.err
     assert not server.calls

@@ -16,10 +16,10 @@ def judged(n: int, value: float | None, **more: object) -> dict:
 
 
 def measured(cli, *more: str) -> tuple[dict, str]:
-    done = cli("audit", "stability", "judged.jsonl", "--json", "out.json", *more)
-    assert done.code == 0, done.err
+    result = cli("audit", "stability", "judged.jsonl", "--json", "out.json", *more)
+    assert result.code == 0, result.err
     (group,) = json.loads(Path("out.json").read_text())["groups"]
-    return group, done.out
+    return group, result.out
 
 
 def test_repeats_in_a_file_are_held_beside_one_another(cli):
@@ -59,6 +59,6 @@ def test_both_orders_of_a_pair_are_no_repeats(cli):
         Path("judged.jsonl"),
         [{**pair, "order": "ab", "value": "a"}, {**pair, "order": "ba", "value": "b"}],
     )
-    done = cli("audit", "stability", "judged.jsonl")
-    assert done.code == 1
-    assert "no item was judged more than once" in done.err
+    result = cli("audit", "stability", "judged.jsonl")
+    assert result.code == 1
+    assert "no item was judged more than once" in result.err

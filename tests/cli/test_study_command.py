@@ -21,8 +21,8 @@ N = 3
 
 def answer(call) -> Reply:
     """Write summaries that hold what the stub's checklists quote."""
-    said = journalist(call)
-    return Reply(text=said.replace("The bridge closed.", "The bridge is closed."))
+    text = journalist(call)
+    return Reply(text=text.replace("The bridge closed.", "The bridge is closed."))
 
 
 def slowly(seconds: float):
@@ -37,11 +37,11 @@ def slowly(seconds: float):
 def written(server) -> Path:
     server.answer = answer
     clusters = [cluster(eid) for eid in ("bridge", "dam")]
-    for one in clusters:
-        for place, article in enumerate(one["articles"]):
+    for item in clusters:
+        for place, article in enumerate(item["articles"]):
             article["attributes"] = {"kind": ("local", "national")[place % 2]}
     write_jsonl(Path("clusters.jsonl"), clusters)
-    rows = [summary(f"system{n}", one["eid"]) for n in range(N) for one in clusters]
+    rows = [summary(f"system{n}", cluster["eid"]) for n in range(N) for cluster in clusters]
     write_jsonl(Path("summaries.jsonl"), rows)
     label = {"aspect": "faithfulness", "annotator": "p", "value": 3}
     write_jsonl(
@@ -57,18 +57,18 @@ def record() -> dict:
 
 
 def test_everything_is_made_in_one_command_and_nothing_twice(cli, written, server):
-    done = cli("study", written)
-    assert done.code == 0, done.err
-    assert "In short:" in done.out
+    result = cli("study", written)
+    assert result.code == 0, result.err
+    assert "In short:" in result.out
     assert "written" in Path("study/summaries.jsonl").read_text()
     assert [*record()] == [
         "build", "summarize written", "summaries", "judge who", "audit parse: who",
         "audit covered: who", "judge faithful", "audit parse: faithful", "calibrate",
         "fairness proportional: kind", "report",
     ]  # fmt: skip
-    assert "Equal" not in done.out
+    assert "Equal" not in result.out
     n_calls = len(server.calls)
-    assert f"All starts together: {n_calls} calls" in done.out
+    assert f"All starts together: {n_calls} calls" in result.out
     again = cli("study", written)
     assert again.code == 0
     assert len(server.calls) == n_calls
@@ -79,7 +79,7 @@ def test_everything_is_made_in_one_command_and_nothing_twice(cli, written, serve
 def test_figures_are_those_of_the_single_commands(cli, written, server):
     assert cli("study", written).code == 0
     model = ("--backend", "openai:stub-model", "--base-url", server.v1)
-    asked = len(server.calls)
+    request = len(server.calls)
     cli("build", "clusters.jsonl", "-o", "refs.jsonl", *model, "--questions", "3",
         "--consolidation", "llm")  # fmt: skip
     assert Path("refs.jsonl").read_text() == Path("study/references.jsonl").read_text()
@@ -90,7 +90,7 @@ def test_figures_are_those_of_the_single_commands(cli, written, server):
             "--aspect", aspect, "--protocol", protocol, *model, "-o", f"{name}.jsonl")  # fmt: skip
         one, other = Path(f"{name}.jsonl"), Path(f"study/judgements/{name}.jsonl")
         assert one.read_text() == other.read_text()
-    assert len(server.calls) == asked  # from the cache
+    assert len(server.calls) == request  # from the cache
     cli("audit", "covered", "who.jsonl", "--references", "refs.jsonl", "--json", "covered.json")
     assert json.loads(Path("covered.json").read_text()) == json.loads(
         Path("study/audits/who.covered.json").read_text()
@@ -102,10 +102,10 @@ def test_figures_are_those_of_the_single_commands(cli, written, server):
     )
     judged = [Path(f"{name}.jsonl").read_text() for name in ("who", "faithful")]
     Path("both.jsonl").write_text("".join(judged))
-    done = cli("calibrate", "both.jsonl", "--labels", "labels.jsonl", "--summaries",
+    result = cli("calibrate", "both.jsonl", "--labels", "labels.jsonl", "--summaries",
                "study/summaries.jsonl", "--clusters", "refs.jsonl", "--resamples", "200",
                "--json", "alone.json")  # fmt: skip
-    assert done.code == 0, done.err
+    assert result.code == 0, result.err
     groups, of_study = (
         json.loads(Path(name).read_text())["groups"]
         for name in ("alone.json", "study/calibration.json")
@@ -122,8 +122,8 @@ def test_a_changed_step_runs_again_with_what_builds_on_it_alone(cli, written, se
     before = record()
     text = written.read_text().replace('name = "faithful"', 'name = "faithful"\nrepeats = 2')
     written.write_text(text)
-    done = cli("study", written)
-    assert done.code == 0, done.err
+    result = cli("study", written)
+    assert result.code == 0, result.err
     changed = {name for name, one in record().items() if before.get(name) != one}
     assert changed == {
         "judge faithful", "audit parse: faithful", "audit stability: faithful", "calibrate",
@@ -137,18 +137,18 @@ def test_a_changed_step_runs_again_with_what_builds_on_it_alone(cli, written, se
 
 
 def test_the_plan_is_what_the_study_asks(cli, written, server):
-    done = cli("study", written, "--plan", "--json", "plan.json")
-    assert done.code == 0, done.err
+    result = cli("study", written, "--plan", "--json", "plan.json")
+    assert result.code == 0, result.err
     assert not server.calls
     planned = json.loads(Path("plan.json").read_text())
-    by_step = {one["step"]: one["calls"] for one in planned["steps"]}
+    by_step = {item["step"]: item["calls"] for item in planned["steps"]}
     assert [*by_step] == ["build", "summarize written", "judge who", "judge faithful"]
     assert cli("study", written).code == 0
     assert by_step["summarize written"] == 2
     assert by_step["judge who"] == by_step["judge faithful"] == 2 * (N + 1)
     assert planned["calls"] == sum(by_step.values()) == len(server.calls)
     after = cli("study", written, "--plan", "--json", "-")
-    assert {one["done"] for one in json.loads(after.out)["steps"]} == {True}
+    assert {item["done"] for item in json.loads(after.out)["steps"]} == {True}
 
 
 def test_a_killed_study_goes_on_where_it_stopped(cli, written, server):
@@ -160,8 +160,8 @@ def test_a_killed_study_goes_on_where_it_stopped(cli, written, server):
     first = [text_of(call) for call in server.calls]
     assert "judge faithful" not in record()
     server.calls.clear()
-    done = cli("study", written)
-    assert done.code == 0, done.err
+    result = cli("study", written)
+    assert result.code == 0, result.err
     again = {text_of(call) for call in server.calls}
     assert len(again & set(first)) <= 8  # those under way
     assert not any('"questions"' in text for text in again)
@@ -172,8 +172,8 @@ def test_an_interrupt_says_one_thing(cli, written, server):
     process = start("study", written, "-q")
     wait_until(lambda: len(server.calls) > 1)
     process.send_signal(signal.SIGINT)
-    done = finish(process)
-    assert done.code == 130
+    result = finish(process)
+    assert result.code == 130
     assert cli("study", written).code == 0
 
 
@@ -182,30 +182,30 @@ def test_one_budget_is_for_all_steps_and_starts(cli, written, server):
     n_built = json.loads(Path("plan.json").read_text())["steps"][0]["calls"]
     limited = written.read_text() + "\n[budget]\nmax_calls = {}\n"
     written.write_text(limited.format(n_built))
-    done = cli("study", written)
-    assert done.code == 1
-    assert "error: no summary by written: budget: " in done.err
-    assert f"the limit of {n_built} calls is reached" in done.err
+    result = cli("study", written)
+    assert result.code == 1
+    assert "error: no summary by written: budget: " in result.err
+    assert f"the limit of {n_built} calls is reached" in result.err
     written.write_text(limited.format(n_built + 7))
-    done = cli("study", written)
-    assert done.code == 3
+    result = cli("study", written)
+    assert result.code == 3
     assert len(server.calls) == n_built + 7
-    assert "have no result (judge who, judge faithful)" in done.out
+    assert "have no result (judge who, judge faithful)" in result.out
     assert cli("study", written).code == 3
     assert len(server.calls) == n_built + 7
     written.write_text(limited.format(1000))
-    done = cli("study", written)
-    assert done.code == 0, done.err
-    assert "Every item has a result." in done.out
+    result = cli("study", written)
+    assert result.code == 0, result.err
+    assert "Every item has a result." in result.out
 
 
 def test_two_starts_do_not_share_a_folder(cli, written, server):
     server.answer = slowly(0.5)
     process = start("study", written, "-q")
     wait_until(lambda: bool(server.calls))
-    done = cli("study", written)
-    assert done.code == 1
-    assert done.err == "error: study: this study is running already\n"
+    result = cli("study", written)
+    assert result.code == 1
+    assert result.err == "error: study: this study is running already\n"
     process.kill()
     process.communicate(timeout=30)
 
@@ -234,9 +234,9 @@ def test_mistakes_in_the_file_are_named_before_any_call(cli, written, server, ol
     text = written.read_text()
     assert old in text
     written.write_text(text.replace(old, new, 1))
-    done = cli("study", written)
-    assert done.code == 1
-    (line,) = done.err.splitlines()
+    result = cli("study", written)
+    assert result.code == 1
+    (line,) = result.err.splitlines()
     assert line.startswith("error: study.toml")
     assert said in line
     assert not server.calls
@@ -246,15 +246,15 @@ def test_mistakes_in_the_file_are_named_before_any_call(cli, written, server, ol
 def test_a_folder_with_another_study_json_is_refused(cli, written):
     Path("study").mkdir()
     Path("study/study.json").write_text("{}")
-    done = cli("study", written)
-    assert done.code == 1
-    assert "not the record of a study; choose another folder" in done.err
+    result = cli("study", written)
+    assert result.code == 1
+    assert "not the record of a study; choose another folder" in result.err
 
 
 def test_a_folder_of_other_files_is_not_written_to(cli, written, server):
-    done = cli("study", written, "-o", ".")
-    assert done.code == 1
-    assert "this folder holds other files than a study's; choose another by -o" in done.err
+    result = cli("study", written, "-o", ".")
+    assert result.code == 1
+    assert "this folder holds other files than a study's; choose another by -o" in result.err
     assert not server.calls
 
 
@@ -264,10 +264,10 @@ def test_audits_that_ask_are_asked_and_planned(cli, written, server):
     )
     written.write_text(text)
     planned = json.loads(cli("study", written, "--plan", "--json", "-").out)
-    done = cli("study", written)
-    assert done.code == 0, done.err
+    result = cli("study", written)
+    assert result.code == 0, result.err
     assert planned["calls"] == len(server.calls)  # what two audits ask alike is asked once
-    assert f"All starts together: {len(server.calls)} calls" in done.out
+    assert f"All starts together: {len(server.calls)} calls" in result.out
     page = Path("study/report.html").read_text()
     assert "order" in page
     assert {"audit checks: faithful", "audit order: faithful"} <= record().keys()
@@ -275,8 +275,8 @@ def test_audits_that_ask_are_asked_and_planned(cli, written, server):
 
 def test_init_writes_a_study_file_from_what_is_there(cli, written, server):
     written.unlink()
-    done = cli("study", "init")
-    assert done.code == 0, done.err
+    result = cli("study", "init")
+    assert result.code == 0, result.err
     text = Path("study.toml").read_text()
     assert re.search(r'clusters = "clusters.jsonl" +# 2 clusters, 8 articles', text)
     assert re.search(r'summaries = \["summaries.jsonl"\] +# 6 summaries by 3 systems', text)
@@ -303,14 +303,14 @@ def test_init_writes_a_study_file_from_what_is_there(cli, written, server):
 def test_init_writes_what_a_paper_did(cli, written, server, like, n_judges, n_writers, measures):
     """The file is a study as it stands, and with all that is commented out."""
     written.unlink()
-    done = cli("study", "init", "--like", like)
-    assert done.code == 0, done.err
+    result = cli("study", "init", "--like", like)
+    assert result.code == 0, result.err
     text = Path("study.toml").read_text()
     assert max(map(len, text.splitlines())) < 120
     study = read_study("study.toml")
     assert len({(j.name, j.options.protocol) for j in study.judges}) == n_judges
-    found = {one.attribute: one.measures for one in study.tables.fairness}
-    assert found == ({} if measures is None else {"kind": measures})
+    by_name = {item.attribute: item.measures for item in study.tables.fairness}
+    assert by_name == ({} if measures is None else {"kind": measures})
     assert study.tables.calibrate is not None
 
     tables = (
@@ -325,8 +325,8 @@ def test_init_writes_what_a_paper_did(cli, written, server, like, n_judges, n_wr
 def test_a_papers_study_runs_by_the_bundled_model(cli, written, server):
     written.unlink()
     assert cli("study", "init", "--like", "fairsumm").code == 0
-    done = cli("study", "study.toml")
-    assert done.code in (0, 3), done.err
+    result = cli("study", "study.toml")
+    assert result.code in (0, 3), result.err
     assert Path("study/fairness/kind.proportional.json").is_file()
     assert not Path("study/fairness/kind.coverage.json").exists()
     assert not server.calls
@@ -334,9 +334,9 @@ def test_a_papers_study_runs_by_the_bundled_model(cli, written, server):
 
 def test_init_says_where_nothing_is(cli):
     Path("empty").mkdir()
-    done = cli("study", "init", "empty")
-    assert done.code == 1
-    assert "no clusters or references here" in done.err
+    result = cli("study", "init", "empty")
+    assert result.code == 1
+    assert "no clusters or references here" in result.err
 
 
 def test_the_page_says_first_what_was_found_and_who_is_covered(cli, written):
@@ -355,12 +355,13 @@ def test_a_study_goes_on_where_a_judges_checklists_cannot_be_read(cli, written, 
         return answer(call)
 
     server.answer = unreadable
-    done = cli("study", written)
-    assert done.code == 3, done.err  # 8 of the judgements failed, and that is a loss
+    result = cli("study", written)
+    assert result.code == 3, result.err  # 8 of the judgements failed, and that is a loss
     assert (
-        "No audit covered of who: no checklist can be read: 8 judged, 8 without a score" in done.out
+        "No audit covered of who: no checklist can be read: 8 judged, 8 without a score"
+        in result.out
     )
-    assert "8 without a score (8 unparseable)" in done.out
+    assert "8 without a score (8 unparseable)" in result.out
     assert Path("study/report.html").exists()
     assert not Path("study/audits/who.covered.json").exists()
     n_calls = len(server.calls)
@@ -368,8 +369,8 @@ def test_a_study_goes_on_where_a_judges_checklists_cannot_be_read(cli, written, 
     assert again.code == 3
     assert len(server.calls) == n_calls
     assert "asks for" not in again.out
-    found = json.loads(Path("study/study.json").read_text())["fairjudge_study"]["judge who"]
-    assert (found["n_lost"], found["n_again"]) == (8, 0)
+    data = json.loads(Path("study/study.json").read_text())["fairjudge_study"]["judge who"]
+    assert (data["n_lost"], data["n_again"]) == (8, 0)
 
 
 def test_a_cluster_without_questions_is_no_loss_and_counted_alike(cli, written, server):
@@ -379,19 +380,19 @@ def test_a_cluster_without_questions_is_no_loss_and_counted_alike(cli, written, 
     rows = [json.loads(line) for line in Path("summaries.jsonl").read_text().splitlines()]
     rows += [summary(f"system{n}", "lonely") for n in range(N)]
     write_jsonl(Path("summaries.jsonl"), rows)
-    done = cli("study", written)
-    assert done.code == 0, done.err + done.out
-    assert "Nothing to judge in lonely by who: 4 items not applicable." in done.out
-    assert "12 items, 4 without a score (4 not applicable)" in done.out
+    result = cli("study", written)
+    assert result.code == 0, result.err + result.out
+    assert "Nothing to judge in lonely by who: 4 items not applicable." in result.out
+    assert "12 items, 4 without a score (4 not applicable)" in result.out
     page = Path("study/report.html").read_text()
     assert "4 of 12 items (33 %) are without a score: 4 not applicable." in page
     judged = ("judge", "--references", "study/references.jsonl", "--summaries",
               "study/summaries.jsonl", "--aspect", "coverage", "--protocol", "checklist",
               "--backend", "openai:stub-model", "--base-url", server.v1,
               "-o", "j.jsonl")  # fmt: skip
-    done = cli(*judged, "--json", "j.json", "--max-unscored", "1")
-    assert done.code == 0, done.err
-    assert "4 of 12 items (33 %) are without a score: 4 not applicable." in done.out
+    result = cli(*judged, "--json", "j.json", "--max-unscored", "1")
+    assert result.code == 0, result.err
+    assert "4 of 12 items (33 %) are without a score: 4 not applicable." in result.out
     assert json.loads(Path("j.json").read_text())["missing"] == {
         "n_items": 12, "failed": 0, "refused": 0, "not_applicable": 4, "asked_again": 0,
         "reasons": {"not applicable": 4},
@@ -399,8 +400,8 @@ def test_a_cluster_without_questions_is_no_loss_and_counted_alike(cli, written, 
     judge = fj.Judge(
         fj.Model("openai:stub-model", base_url=server.v1), aspect="coverage", protocol="checklist"
     )
-    found = judge("study/references.jsonl", "study/summaries.jsonl")
-    assert found.missing.to_json()["not_applicable"] == 4
+    judgement = judge("study/references.jsonl", "study/summaries.jsonl")
+    assert judgement.missing.to_json()["not_applicable"] == 4
 
 
 STANDINGS = {"high": (5, 5, 5, 5, 5, 1), "even": (4, 4, 4, 4, 5, 4), "low": (3, 3, 3, 3, 3, 3)}
@@ -437,11 +438,11 @@ aspect = "faithfulness"
 protocol = "likert"
 """)
     assert cli("study", "study.toml").code == 0
-    done = cli("judge", "--references", "clusters.jsonl", "--summaries", "summaries.jsonl",
+    result = cli("judge", "--references", "clusters.jsonl", "--summaries", "summaries.jsonl",
                "--aspect", "faithfulness", "--protocol", "likert", "--backend",
                "openai:stub-model", "--base-url", server.v1, "-o", "j.jsonl",
                "--json", "j.json")  # fmt: skip
-    assert done.code == 0, done.err
+    assert result.code == 0, result.err
     leads, _, next_step = json.loads(Path("j.json").read_text())["findings"]
     assert leads.endswith("; even may rank first too (95 %).")
     step = record()["judge faithful"]
@@ -455,15 +456,15 @@ def test_a_try_by_limit_goes_on_in_its_run_folders(cli, written, server):
     """Two judges of 2 clusters and 4 systems, 8 items each, of which the first 3 are tried."""
     text = written.read_text()
     written.write_text(text.replace("[data]", "limit = 3\n[data]", 1))
-    done = cli("study", written)
-    assert done.code == 0, done.err
-    assert "A try: 5 judgements by who are left" in done.out
+    result = cli("study", written)
+    assert result.code == 0, result.err
+    assert "A try: 5 judgements by who are left" in result.out
     n_tried = len(server.calls)
     folders = {path.name for path in Path("study/runs").iterdir() if path.name.startswith("judge")}
     written.write_text(text)
-    done = cli("study", written)
-    assert done.code == 0, done.err
-    assert "A try" not in done.out
+    result = cli("study", written)
+    assert result.code == 0, result.err
+    assert "A try" not in result.out
     assert len(server.calls) == n_tried + 2 * 5
     after = {path.name for path in Path("study/runs").iterdir() if path.name.startswith("judge")}
     assert after == folders
@@ -476,7 +477,7 @@ def test_a_try_plans_and_asks_nothing_beside_its_items(cli, written, server):
     )
     written.write_text(text.replace("[data]", "limit = 2\n[data]", 1))
     planned = json.loads(cli("study", written, "--plan", "--json", "-").out)
-    by_step = {one["step"]: one["calls"] for one in planned["steps"]}
+    by_step = {item["step"]: item["calls"] for item in planned["steps"]}
     assert (by_step["judge who"], by_step["judge faithful"]) == (2, 2)
     assert "audit checks: faithful" not in by_step
     assert cli("study", written).code == 0
@@ -490,8 +491,8 @@ def test_each_finding_on_a_judge_names_it_and_nothing_known_is_unknown(cli, writ
         'backend = "openai:stub-model"\nprice_input = 1.0\nprice_output = 2.0',
     )
     written.write_text(text)
-    done = cli("study", written)
-    assert done.code == 0, done.err
+    result = cli("study", written)
+    assert result.code == 0, result.err
     findings = [text for step in record().values() for text in step["findings"]]
     of_judges = [
         text for text in findings if "first" in text or "people" in text or "score" in text
@@ -502,8 +503,8 @@ def test_each_finding_on_a_judge_names_it_and_nothing_known_is_unknown(cli, writ
     costs = json.loads(Path("study/costs.json").read_text())["cost_by_step"]
     for group, name in zip(groups, ("judge who", "judge faithful"), strict=True):
         assert group["cost"]["usd_per_item"] == pytest.approx(costs[name]["cost_usd"] / 8)
-    assert "unknown" not in done.out
-    assert "human labels for 'fairjudge calibrate'" not in done.out
+    assert "unknown" not in result.out
+    assert "human labels for 'fairjudge calibrate'" not in result.out
 
 
 def test_a_study_goes_on_where_no_question_was_found(cli, written, server):
@@ -513,12 +514,13 @@ def test_a_study_goes_on_where_no_question_was_found(cli, written, server):
     server.answer = silent
     planned = cli("study", written, "--plan")
     assert planned.code == 0, planned.err
-    done = cli("study", written, "--max-unscored", "1")
-    assert done.code == 0, done.err
+    result = cli("study", written, "--max-unscored", "1")
+    assert result.code == 0, result.err
     assert (
-        "No judgement by who: nothing to judge: no cluster with a summary has questions" in done.out
+        "No judgement by who: nothing to judge: no cluster with a summary has questions"
+        in result.out
     )
-    assert "judge faithful: 8 items" in done.err + done.out
-    assert "No audit covered of who" in done.out
+    assert "judge faithful: 8 items" in result.err + result.out
+    assert "No audit covered of who" in result.out
     page = Path("study/report.html").read_text()
     assert "faithfulness" in page

@@ -16,11 +16,11 @@ FAITHFUL = 'aspect = "faithfulness"\nprotocol = "likert"'
 def written(server) -> Path:
     server.answer = journalist
     clusters = [cluster(eid) for eid in ("bridge", "dam")]
-    for one in clusters:
-        for place, article in enumerate(one["articles"]):
+    for item in clusters:
+        for place, article in enumerate(item["articles"]):
             article["attributes"] = {"kind": ("local", "national")[place % 2]}
     write_jsonl(Path("clusters.jsonl"), clusters)
-    rows = [summary(name, one["eid"]) for name in ("a", "b") for one in clusters]
+    rows = [summary(name, cluster["eid"]) for name in ("a", "b") for cluster in clusters]
     write_jsonl(Path("summaries.jsonl"), rows)
     write_jsonl(Path("one_system.jsonl"), rows[:2])
     write_jsonl(Path("elsewhere.jsonl"), [summary("a", "volcano")])
@@ -29,8 +29,8 @@ def written(server) -> Path:
     label = {"aspect": "faithfulness", "annotator": "p", "value": 3}
     labels = [label | {"eid": r["eid"], "system": r["system"]} for r in rows]
     write_jsonl(Path("labels.jsonl"), labels)
-    write_jsonl(Path("fluency.jsonl"), [one | {"aspect": "fluency"} for one in labels])
-    write_jsonl(Path("others.jsonl"), [one | {"system": "z"} for one in labels])
+    write_jsonl(Path("fluency.jsonl"), [label | {"aspect": "fluency"} for label in labels])
+    write_jsonl(Path("others.jsonl"), [label | {"system": "z"} for label in labels])
     path = Path("study.toml")
     path.write_text(FILE.format(url=server.v1))
     return path
@@ -162,10 +162,10 @@ def test_what_a_study_has_yet_to_make_is_taken_as_made(cli, written, server):
     written.write_text(text)
     planned = cli("study", written, "--plan", "--json", "plan.json")
     assert planned.code == 0, planned.err
-    steps = {one["step"] for one in json.loads(Path("plan.json").read_text())["steps"]}
+    steps = {item["step"] for item in json.loads(Path("plan.json").read_text())["steps"]}
     assert steps == {"build", "summarize b", "judge who", "judge faithful"}
-    done = cli("study", written, "--max-unscored", "0.5")  # the stub reads no pairs
-    assert done.code == 0, done.err
+    result = cli("study", written, "--max-unscored", "0.5")  # the stub reads no pairs
+    assert result.code == 0, result.err
     rows = Path("study/summaries.jsonl").read_text().splitlines()
     assert {json.loads(row)["system"] for row in rows} == {"a", "b"}
 
@@ -179,8 +179,8 @@ def test_lines_that_cannot_be_read_are_skipped_where_asked(cli, written, server)
         assert refused.code == 1
         assert "summaries.jsonl:5" in refused.err
     assert cli("study", written, "--plan", "--skip-bad").code == 0
-    done = cli("study", written, "--skip-bad")
-    assert done.code == 0, done.err
+    result = cli("study", written, "--skip-bad")
+    assert result.code == 0, result.err
 
 
 def test_init_lists_each_file_of_a_folder_that_it_leaves_out(cli, written):
@@ -193,10 +193,10 @@ def test_init_lists_each_file_of_a_folder_that_it_leaves_out(cli, written):
     (folder / "prices.csv").write_text("item,price\nbread,3\n")
     judged = {"eid": "dam", "system": "a", "aspect": "fluency", "judge": "j", "value": 3}
     write_jsonl(folder / "judged.jsonl", [judged | {"protocol": "likert"}])
-    done = cli("study", "init", "folder", "-o", "new.toml")
-    assert done.code == 0, done.err
-    said = [line for line in done.out.splitlines() if line.startswith("Excluded: ")]
-    reasons = {Path(line.split(": ")[1]).name: line for line in said}
+    result = cli("study", "init", "folder", "-o", "new.toml")
+    assert result.code == 0, result.err
+    texts = [line for line in result.out.splitlines() if line.startswith("Excluded: ")]
+    reasons = {Path(line.split(": ")[1]).name: line for line in texts}
     assert {*reasons} == {"plan.xlsx", "half.json", "prices.csv", "judged.jsonl", "pictures"}
     assert "no file of data by its name" in reasons["plan.xlsx"]
     assert "cut off" in reasons["half.json"]
@@ -210,7 +210,7 @@ def test_init_reads_folders_of_texts(cli, written):
         target = Path("texts", path)
         target.parent.mkdir(parents=True)
         target.write_text(text)
-    done = cli("study", "init", "texts", "-o", "new.toml")
-    assert done.code == 0, done.err
-    assert "Excluded" not in done.out
+    result = cli("study", "init", "texts", "-o", "new.toml")
+    assert result.code == 0, result.err
+    assert "Excluded" not in result.out
     assert '"converted/summaries.jsonl"' in Path("new.toml").read_text()

@@ -28,8 +28,8 @@ def said(faithfulness: str, coverage: str) -> Reply:
 
 def test_one_call_an_item_gives_a_judgement_an_aspect(cli, references, summaries, server):
     server.answer = lambda call: said("5", "2")
-    done = cli(*together(server), "--json", "out.json")
-    assert done.code == 0, done.err
+    result = cli(*together(server), "--json", "out.json")
+    assert result.code == 0, result.err
     assert len(server.calls) == 6
     found = rows()
     assert [(row["aspect"], row["value"]) for row in found[:2]] == [
@@ -48,17 +48,17 @@ def test_one_call_an_item_gives_a_judgement_an_aspect(cli, references, summaries
 
 
 def test_two_aspects_without_together_are_an_error(cli, references, summaries, server):
-    done = cli(*(part for part in together(server) if part != "--together"))
-    assert done.code == 2
-    assert "several aspects need --together" in done.err
+    result = cli(*(part for part in together(server) if part != "--together"))
+    assert result.code == 2
+    assert "several aspects need --together" in result.err
     assert not server.calls
 
 
 def test_a_verdict_that_is_missing_is_asked_for_alone(cli, references, summaries, server):
     """Coverage is left out, and so is it when asked again: the faithfulness stands."""
     server.answer = lambda call: Reply(text="Faithfulness: 4")
-    done = cli(*together(server))
-    assert done.code == 3
+    result = cli(*together(server))
+    assert result.code == 3
     assert [(row["value"], row["unscored"]) for row in rows()[:2]] == [
         (4, None), (None, "unparseable"),
     ]  # fmt: skip
@@ -75,7 +75,7 @@ def test_a_repaired_verdict_counts_for_its_criterion(cli, references, summaries,
     assert [row["value"] for row in rows()[:2]] == [4, 3]
 
 
-def test_a_criterion_of_ones_own_is_stated_by_its_rule(cli, references, summaries, server):
+def test_a_custom_criterion_is_stated_by_its_rule(cli, references, summaries, server):
     Path("p.md").write_text(
         '+++\ntask = "own"\nname = "p"\nversion = 1\nabout = "x"\n+++\n'
         "## user\n{{text}} {{scale}}\n"
@@ -87,9 +87,9 @@ def test_a_criterion_of_ones_own_is_stated_by_its_rule(cli, references, summarie
     own = {"aspect": "fluency", "prompt": "p.md", "scale": "s.toml", "rule": "Does it read well?"}
     Path("c.toml").write_text("".join(f"{k} = {json.dumps(v)}\n" for k, v in own.items()))
     server.answer = lambda call: Reply(text="Faithfulness: 4\nFluency: 2")
-    done = cli("judge", *ASKED, "--aspect", "faithfulness", "--criterion", "c.toml", "--together",
+    result = cli("judge", *ASKED, "--aspect", "faithfulness", "--criterion", "c.toml", "--together",
                "--protocol", "likert", *openai(server), "-o", "out.jsonl")  # fmt: skip
-    assert done.code == 0, done.err
+    assert result.code == 0, result.err
     assert [row["value"] for row in rows()[:2]] == [4, 2]
     assert "Does it read well?" in text_of(server.calls[0])
 
@@ -107,28 +107,28 @@ def test_what_cannot_be_judged_together_is_said(
     cli, references, summaries, server, monkeypatch, more, message
 ):
     monkeypatch.setenv("ANTHROPIC_API_KEY", "x")
-    done = cli(*together(server, *more))
-    assert done.code == 1
-    assert message in done.err
+    result = cli(*together(server, *more))
+    assert result.code == 1
+    assert message in result.err
 
 
 def test_pairs_are_not_judged_together(cli, references, summaries, server):
-    done = cli(*together(server, protocol="pairwise"))
-    assert done.code == 1
-    assert "--together takes ratings or yes and no (likert, binary), not pairwise" in done.err
+    result = cli(*together(server, protocol="pairwise"))
+    assert result.code == 1
+    assert "--together takes ratings or yes and no (likert, binary), not pairwise" in result.err
 
 
 def test_several_aspects_without_together_are_no_run(cli, references, summaries, server):
-    done = cli("judge", *ASKED, "--aspect", "faithfulness", "--aspect", "coverage", "--protocol",
+    result = cli("judge", *ASKED, "--aspect", "faithfulness", "--aspect", "coverage", "--protocol",
                "likert", *openai(server), "-o", "out.jsonl")  # fmt: skip
-    assert done.code == 2
-    assert "--together" in done.err
+    assert result.code == 2
+    assert "--together" in result.err
 
 
 def test_the_plan_counts_one_call_an_item(cli, references, summaries, server):
-    done = cli("batch", "plan", *BOTH, "--protocol", "likert", "--backend", "openai:stub-model",
+    result = cli("batch", "plan", *BOTH, "--protocol", "likert", "--backend", "openai:stub-model",
                "--json", "-")  # fmt: skip
-    assert json.loads(done.out)["models"][0]["calls"] == 6
+    assert json.loads(result.out)["models"][0]["calls"] == 6
 
 
 def rated(n: int, value: float | None, **more: object) -> dict:
@@ -141,14 +141,14 @@ def test_two_runs_are_compared_item_by_item(cli):
     """System s1 rises by 1 on all 10 documents: half agree, the mean shift is 0.5."""
     write_jsonl(Path("a.jsonl"), [rated(n, 1 + n % 4) for n in range(20)])
     write_jsonl(Path("b.jsonl"), [rated(n, 1 + n % 4 + n % 2) for n in range(20)] + [rated(40, 1)])
-    done = cli("compare", "a.jsonl", "b.jsonl", "--json", "out.json", "--html", "page.html")
-    assert done.code == 0, done.err
+    result = cli("compare", "a.jsonl", "b.jsonl", "--json", "out.json", "--html", "page.html")
+    assert result.code == 0, result.err
     (group,) = json.loads(Path("out.json").read_text())["groups"]
     assert (group["n_items"], group["n_only_second"]) == (20, 1)
     assert group["agreement"]["value"] == group["shift"]["value"] == 0.5
-    shifts = {one["system"]: one["shift"]["value"] for one in group["systems"]}
+    shifts = {item["system"]: item["shift"]["value"] for item in group["systems"]}
     assert shifts == {"s0": 0.0, "s1": 1.0}
-    assert "Systems in both runs" in done.out
+    assert "Systems in both runs" in result.out
     page = Path("page.html").read_text()
     assert "Two runs side by side" in page
     assert "1.00 [1.00, 1.00]" in page
@@ -156,14 +156,14 @@ def test_two_runs_are_compared_item_by_item(cli):
 
 def test_repeats_are_averaged_and_pairs_turned_before_they_are_compared(cli):
     pair = {"eid": "d", "aspect": "coverage", "judge": "j", "protocol": "pairwise"}
-    one = {**pair, "system_a": "x", "system_b": "y", "order": "ab", "value": "a"}
+    first = {**pair, "system_a": "x", "system_b": "y", "order": "ab", "value": "a"}
     turned = {**pair, "system_a": "y", "system_b": "x", "order": "ab", "value": "b"}
     repeats = [rated(0, value, repeat=n) for n, value in enumerate((2, 4))]
-    write_jsonl(Path("a.jsonl"), [*repeats, rated(1, None), one])
+    write_jsonl(Path("a.jsonl"), [*repeats, rated(1, None), first])
     write_jsonl(Path("b.jsonl"), [rated(0, 3), rated(1, 5), turned])
-    done = cli("compare", "a.jsonl", "b.jsonl", "--json", "-")
-    assert done.code == 0, done.err
-    groups = json.loads(done.out)["groups"]
+    result = cli("compare", "a.jsonl", "b.jsonl", "--json", "-")
+    assert result.code == 0, result.err
+    groups = json.loads(result.out)["groups"]
     assert [group["agreement"]["value"] for group in groups] == [1.0, 1.0]
     assert groups[0]["n_unscored_first"] == 1
 
@@ -171,6 +171,6 @@ def test_repeats_are_averaged_and_pairs_turned_before_they_are_compared(cli):
 def test_runs_with_nothing_in_common_are_refused(cli):
     write_jsonl(Path("a.jsonl"), [rated(0, 2)])
     write_jsonl(Path("b.jsonl"), [rated(0, 2, aspect="faithfulness")])
-    done = cli("compare", "a.jsonl", "b.jsonl")
-    assert done.code == 1
-    assert "nothing to compare" in done.err
+    result = cli("compare", "a.jsonl", "b.jsonl")
+    assert result.code == 1
+    assert "nothing to compare" in result.err

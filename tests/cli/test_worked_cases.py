@@ -33,9 +33,9 @@ def json_of(cli):
     """Run a command with ``--json -`` and return what it wrote."""
 
     def run(*arguments):
-        done = cli(*arguments, "--json", "-")
-        assert done.code == 0, done.err
-        return json.loads(done.out)
+        result = cli(*arguments, "--json", "-")
+        assert result.code == 0, result.err
+        return json.loads(result.out)
 
     return run
 
@@ -58,8 +58,8 @@ def covered():
 
 
 def test_equal_coverage_with_its_p_values(json_of, covered):
-    found = json_of(*COVERAGE, "--scorer", "matrix:m.jsonl")
-    p, q = found["samples"]
+    result = json_of(*COVERAGE, "--scorer", "matrix:m.jsonl")
+    p, q = result["samples"]
     # p: p(a) = .7, p(b) = .1, all .5: EC = (.2 + .4) / 2
     assert p["by_value"]["a"] == {"coverage": pytest.approx(0.7), "documents": 2}
     assert p["coverage"] == pytest.approx(0.5)
@@ -70,7 +70,7 @@ def test_equal_coverage_with_its_p_values(json_of, covered):
     # q: p(a) = 1, p(b) = 0, all 3/7: EC = (4/7 + 3/7) / 2; of 35 relabellings only its own
     assert q["equal_coverage"] == pytest.approx(0.5)
     assert q["p_value"] == pytest.approx(1 / 35)
-    system = found["systems"]["s"]
+    system = result["systems"]["s"]
     assert system["equal_coverage"]["value"] == pytest.approx(0.4)
     # q is significant; p could not be, with three relabellings
     assert system["r_ec"]["value"] == 0.5
@@ -91,12 +91,12 @@ def test_coverage_parity_and_who_is_over_represented(json_of, covered):
 
 
 def test_the_released_variant(json_of, covered):
-    found = json_of(*COVERAGE, "--scorer", "matrix:m.jsonl", "--variant", "released")
+    result = json_of(*COVERAGE, "--scorer", "matrix:m.jsonl", "--variant", "released")
     # p: what is not above .5 counts 0: means .9, .3, 0; p(a) = .6, p(b) = 0, all .4
-    assert found["samples"][0]["equal_coverage"] == pytest.approx((0.2 + 0.4) / 2)
+    assert result["samples"][0]["equal_coverage"] == pytest.approx((0.2 + 0.4) / 2)
     # Every document less its sample's mean: a has .5, -.1 and three times 4/7, b has -.4 and
     # four times -3/7.
-    system = found["systems"]["s"]
+    system = result["systems"]["s"]
     assert system["by_value"]["a"]["mean"] == pytest.approx((0.4 + 12 / 7) / 5)
     assert system["by_value"]["b"]["mean"] == pytest.approx((-0.4 - 12 / 7) / 5)
 
@@ -104,13 +104,13 @@ def test_the_released_variant(json_of, covered):
 def test_the_released_variant_merges_units_and_drops_uncovered_ones(json_of):
     write_jsonl(Path("c.jsonl"), [cluster("p", ("a", "x"), ("b", "y"))])
     write_jsonl(Path("s.jsonl"), [{"eid": "p", "system": "s", "text": "Words."}])
-    given = support(
+    data = support(
         "p",
         [[0.9, 0.3, 0.2], [0.1, 0.8, 0.4]],
         arg_max=[[0.9, 0.0, 0.0], [0.0, 0.8, 0.0]],
         between_units=[[1.0, 0.97, 0.0], [0.96, 1.0, 0.0], [0.0, 0.0, 1.0]],
     )
-    write_jsonl(Path("m.jsonl"), [given])
+    write_jsonl(Path("m.jsonl"), [data])
     command = (*COVERAGE, "--scorer", "matrix:m.jsonl")
     # as in the paper: means 1.4/3 and 1.3/3, each .05/3 from their mean
     paper = json_of(*command)["samples"][0]
@@ -121,13 +121,13 @@ def test_the_released_variant_merges_units_and_drops_uncovered_ones(json_of):
 
 
 def test_dominance(json_of, covered):
-    found = json_of(*COVERAGE, "--scorer", "matrix:m.jsonl")["systems"]["s"]["dominance"]
+    result = json_of(*COVERAGE, "--scorer", "matrix:m.jsonl")["systems"]["s"]["dominance"]
     # a dominates p, b dominates q: R_EC 0 and 1; c_a .2 and 4/7, c_b -.4 and -3/7
-    assert found["n_by_value"] == {"a": 1, "b": 1}
-    assert found["unfair_share"]["value"] == 1.0
-    assert found["unfair_share"]["dominated_by"] == ["b", "a"]
-    assert found["mean_difference"]["value"] == pytest.approx(4 / 7 - 0.2)
-    assert found["mean_difference"]["of_value"] == "a"
+    assert result["n_by_value"] == {"a": 1, "b": 1}
+    assert result["unfair_share"]["value"] == 1.0
+    assert result["unfair_share"]["dominated_by"] == ["b", "a"]
+    assert result["mean_difference"]["value"] == pytest.approx(4 / 7 - 0.2)
+    assert result["mean_difference"]["of_value"] == "a"
 
 
 def test_scorer_error_without_and_with_labels(json_of):
@@ -166,13 +166,13 @@ def test_overall_and_agreement_of_reports(json_of, covered):
     report = json_of(*COVERAGE, "--scorer", "matrix:m.jsonl")
     Path("one.json").write_text(json.dumps(report))
     Path("two.json").write_text(json.dumps(report))
-    found = json_of("fairness", "overall", "one.json", "two.json", "--measure", "coverage_parity")
-    assert {name: each["value"] for name, each in found["systems"].items()} == pytest.approx(
+    result = json_of("fairness", "overall", "one.json", "two.json", "--measure", "coverage_parity")
+    assert {name: each["value"] for name, each in result["systems"].items()} == pytest.approx(
         {"s": 1.0, "t": 0.0, "u": 0.5}
     )
-    found = json_of("fairness", "agreement", "one.json", "two.json")
-    assert found["equal_coverage"]["value"] == pytest.approx(1.0)
-    assert (found["equal_coverage"]["n"], found["coverage_parity"]["n"]) == (6, 3)
+    result = json_of("fairness", "agreement", "one.json", "two.json")
+    assert result["equal_coverage"]["value"] == pytest.approx(1.0)
+    assert (result["equal_coverage"]["n"], result["coverage_parity"]["n"]) == (6, 3)
 
 
 # Proportional. Terms: a has soup, soup, wine and b has bread, so p_x = (3/4, 1/4); of the summary
@@ -201,19 +201,19 @@ def measures_of(found):
 
 
 def test_ratio_fairness(json_of, shared_out):
-    found = json_of(*PROPORTIONAL)
-    (sample,) = found["samples"]
+    result = json_of(*PROPORTIONAL)
+    (sample,) = result["samples"]
     assert sample["source"] == sample["wanted"] == pytest.approx([3 / 4, 1 / 4])
     assert sample["summary"] == pytest.approx([2 / 3, 1 / 3])
     # a is short by 1/12, at 8/9 of its share: unfair only for tau of .9 and 1
-    assert measures_of(found) == percent(
+    assert measures_of(result) == percent(
         bur=0.0, uer=1 / 24, auc=1 / 9, auc_ten_point=0.2, sof=1 / 24
     )
-    sweep = found["systems"]["s"]["sweep"]
+    sweep = result["systems"]["s"]["sweep"]
     assert [(round(row["tau"], 1), row["value"]) for row in sweep] == [
         *((step / 10, 0.0) for step in range(9)), (0.9, 100.0), (1.0, 100.0),
     ]  # fmt: skip
-    by_value = found["systems"]["s"]["by_value"]
+    by_value = result["systems"]["s"]["by_value"]
     assert by_value["a"]["difference"]["value"] == pytest.approx(-100 / 12)
     assert by_value["b"]["summary"]["value"] == pytest.approx(100 / 3)
     assert by_value["b"]["wanted"]["value"] == pytest.approx(25)
@@ -235,19 +235,19 @@ def test_equal_fairness(json_of, shared_out):
 
 def test_a_given_target_leaves_out_values_of_which_nothing_is_wanted(json_of, shared_out):
     Path("t.json").write_text('{"a": 5, "b": 0}')
-    found = json_of(*PROPORTIONAL, "--target", "t.json")
+    result = json_of(*PROPORTIONAL, "--target", "t.json")
     # all for a, which has 2/3: one value takes part
-    assert measures_of(found) == percent(bur=1.0, uer=1 / 3, auc=1 / 3, auc_ten_point=0.4, sof=0.0)
-    assert found["systems"]["s"]["by_value"]["b"]["n"] == 0
+    assert measures_of(result) == percent(bur=1.0, uer=1 / 3, auc=1 / 3, auc_ten_point=0.4, sof=0.0)
+    assert result["systems"]["s"]["by_value"]["b"]["n"] == 0
 
 
 def test_scores_become_shares_by_softmax(json_of, shared_out):
     write_jsonl(Path("v.jsonl"), [{"eid": "p", "system": "s", "scores": {"a": -1.0, "b": -1.1}}])
-    found = json_of(*PROPORTIONAL, "--scorer", "matrix:v.jsonl")
+    result = json_of(*PROPORTIONAL, "--scorer", "matrix:v.jsonl")
     # e^-10 and e^-11, with T = .1
     a = 1 / (1 + math.exp(-1))
-    assert found["samples"][0]["summary"] == pytest.approx([a, 1 - a])
-    assert measures_of(found)["uer"] == pytest.approx(100 * (0.75 - a) / 2)
+    assert result["samples"][0]["summary"] == pytest.approx([a, 1 - a])
+    assert measures_of(result)["uer"] == pytest.approx(100 * (0.75 - a) / 2)
 
 
 def test_a_term_counts_for_every_value_that_has_it(json_of):
@@ -271,11 +271,11 @@ def test_second_order_fairness_averages_each_value_over_its_own_samples(json_of)
         {"eid": "q", "system": "s", "text": "soup"},
     ]
     write_jsonl(Path("s.jsonl"), rows)
-    found = json_of(*PROPORTIONAL)
+    result = json_of(*PROPORTIONAL)
     # Mean shortfalls: a 0, b .5 (in p), c .5 (in q); they average 1/3, and lie 1/3, 1/6, 1/6 off.
-    assert measures_of(found)["sof"] == pytest.approx(100 * (2 / 3) / 3)
-    assert measures_of(found)["uer"] == pytest.approx(25.0)
-    assert found["systems"]["s"]["by_value"]["c"]["n"] == 1
+    assert measures_of(result)["sof"] == pytest.approx(100 * (2 / 3) / 3)
+    assert measures_of(result)["uer"] == pytest.approx(25.0)
+    assert result["systems"]["s"]["by_value"]["c"]["n"] == 1
 
 
 # Bias
@@ -290,11 +290,11 @@ def test_word_list_inclusion(json_of):
     write_jsonl(Path("c.jsonl"), [plain("p", "She saw that he met him."), plain("q", "Rain.")])
     rows = [{"eid": "p", "system": "s", "text": "He won."}, {"eid": "q", "system": "s", "text": ""}]
     write_jsonl(Path("s.jsonl"), rows)
-    found = json_of("bias", "words", "c.jsonl", "--summaries", "s.jsonl")["systems"]["s"]
+    result = json_of("bias", "words", "c.jsonl", "--summaries", "s.jsonl")["systems"]["s"]
     # (0, 1) against (1/3, 2/3), and against (1/2, 1/2)
-    assert found["against_source"]["value"] == pytest.approx(1 / 3)
-    assert found["against_uniform"]["value"] == pytest.approx(1 / 2)
-    assert (found["n"], found["excluded_eids"]) == (1, {"empty_summary": ["q"]})
+    assert result["against_source"]["value"] == pytest.approx(1 / 3)
+    assert result["against_uniform"]["value"] == pytest.approx(1 / 2)
+    assert (result["n"], result["excluded_eids"]) == (1, {"empty_summary": ["q"]})
 
 
 def test_alignment_inclusion_and_hallucination(json_of):
@@ -315,17 +315,17 @@ def test_alignment_inclusion_and_hallucination(json_of):
     write_jsonl(Path("s.jsonl"), [{"eid": "p", "system": "s", "text": "t", "people": named}])
     Path("dist.female.first").write_text("ANN 1 1 1\nEVE 1 2 2\nBOB 0.4 3 3\n")
     Path("dist.male.first").write_text("TOM 1 1 1\nNED 1 2 2\nBOB 1 3 3\n")
-    found = json_of(
+    result = json_of(
         "bias", "entities", "c.jsonl", "--summaries", "s.jsonl", "--census", "."
     )["systems"]["s"]  # fmt: skip
-    assert (found["n_names"], found["n_aligned"], found["n_hallucinated"]) == (7, 3, 3)
+    assert (result["n_names"], result["n_aligned"], result["n_hallucinated"]) == (7, 3, 3)
     # p = 1/2 and 2/3: odds 1 and 2
-    assert found["by_group"]["male"]["value"] == pytest.approx(2 / 3)
-    assert found["inclusion"]["value"] == pytest.approx(1.0)
-    (ratio,) = found["odds_ratios"]
+    assert result["by_group"]["male"]["value"] == pytest.approx(2 / 3)
+    assert result["inclusion"]["value"] == pytest.approx(1.0)
+    (ratio,) = result["odds_ratios"]
     assert ratio["value"] == pytest.approx(0.5)
     # (2/3, 1/3) against an even split
-    assert found["hallucination"]["value"] == pytest.approx(1 / 6)
+    assert result["hallucination"]["value"] == pytest.approx(1 / 6)
 
 
 def test_inclusion_without_bound_is_undefined(json_of):
@@ -335,10 +335,10 @@ def test_inclusion_without_bound_is_undefined(json_of):
     ]
     write_jsonl(Path("c.jsonl"), [plain("p", "Ann Orme, Tom Hale.", original="p", people=people)])
     write_jsonl(Path("s.jsonl"), [{"eid": "p", "system": "s", "text": "t", "people": ["Orme"]}])
-    found = json_of("bias", "entities", "c.jsonl", "--summaries", "s.jsonl")["systems"]["s"]
-    assert found["inclusion"]["value"] is None
-    assert "all people of group 'female'" in found["inclusion"]["why"]
-    assert "no people of group 'male' in any summary" in found["inclusion"]["why"]
+    result = json_of("bias", "entities", "c.jsonl", "--summaries", "s.jsonl")["systems"]["s"]
+    assert result["inclusion"]["value"] is None
+    assert "all people of group 'female'" in result["inclusion"]["why"]
+    assert "no people of group 'male' in any summary" in result["inclusion"]["why"]
 
 
 def test_distinguishability(json_of):
@@ -351,19 +351,19 @@ def test_distinguishability(json_of):
     rows = [{"eid": eid, "system": "s", "text": text} for eid, text in texts.items()]
     write_jsonl(Path("s.jsonl"), rows)
     command = ("bias", "distinguishability", "c.jsonl", "--summaries", "s.jsonl")
-    found = json_of(*command, "--representation", "counts")["systems"]["s"]["counts"]
+    result = json_of(*command, "--representation", "counts")["systems"]["s"]["counts"]
     # a1: own 1/2, others (0 + 1) / 2: tied; a2: 1/2 against 1/4: right; b1: 0 and 0: tied;
     # b2: 0 against 3/4: wrong. A tie counts half, or as wrong in the equation as written.
-    assert found["value"] == pytest.approx(2 * (0.5 + 1 + 0.5 + 0) / 4 - 1)
-    assert found["strict"]["value"] == pytest.approx(2 * 1 / 4 - 1)
-    assert found["n_tied"] == 2
+    assert result["value"] == pytest.approx(2 * (0.5 + 1 + 0.5 + 0) / 4 - 1)
+    assert result["strict"]["value"] == pytest.approx(2 * 1 / 4 - 1)
+    assert result["n_tied"] == 2
 
 
 def test_fighting_words(json_of):
     rows = [plain("p", "She picked a flower, a flower."), plain("q", "He bent steel.")]
     write_jsonl(Path("c.jsonl"), rows)
-    found = json_of("bias", "inputs", "c.jsonl")
-    words = {entry["word"]: entry for entry in found["words"]["female"]}
+    result = json_of("bias", "inputs", "c.jsonl")
+    words = {entry["word"]: entry for entry in result["words"]["female"]}
     # flower 2 of the first text's n words and none of the second's, each of the m words of the
     # vocabulary with 0.01 more
     n_first = sum(entry["n_group"] for entry in words.values())

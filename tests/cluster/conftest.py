@@ -25,6 +25,6 @@ def cluster_of_two() -> Iterator[RayCluster]:
     """A Ray cluster of two nodes on loopback."""
     if importlib.util.find_spec("ray") is None:
         missing("no ray; install the extra [ray]")
-    found = RayCluster()
-    yield found
-    found.close()
+    result = RayCluster()
+    yield result
+    result.close()

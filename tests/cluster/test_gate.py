@@ -44,8 +44,8 @@ async def test_two_workers_together_hold_no_more_than_all_places():
 
     limits = [GateLimit(gate, worker=name) for name in "ab"]
     workers = [Pipeline(ScriptedBackend(answer), Limiting(limit)) for limit in limits]
-    asked = [worker.complete(request(n)) for n in range(20) for worker in workers]
-    replies = await asyncio.gather(*asked)
+    requests = [worker.complete(request(n)) for n in range(20) for worker in workers]
+    replies = await asyncio.gather(*requests)
     assert {reply.text for reply in replies} == {"here"}
     assert most == 3
     assert (await gate.totals()).n_calls == 40
@@ -110,8 +110,8 @@ async def test_a_budget_is_the_clusters():
 
     limits = [GateLimit(gate, worker=name) for name in "ab"]
     workers = [Pipeline(ScriptedBackend(answer), Limiting(limit)) for limit in limits]
-    asked = [worker.complete(request(n)) for n in range(4) for worker in workers]
-    replies = await asyncio.gather(*asked, return_exceptions=True)
+    requests = [worker.complete(request(n)) for n in range(4) for worker in workers]
+    replies = await asyncio.gather(*requests, return_exceptions=True)
     assert sum(isinstance(reply, BudgetExceededError) for reply in replies) == 3
     assert (await gate.totals()).n_calls == 5
     for limit in limits:
@@ -157,12 +157,12 @@ def task(eid: int, system: int) -> JudgeTask:
 )
 def test_shards_are_whole_clusters_and_hold_each_pending_task_once(sizes, kept):
     tasks = [task(eid, n) for eid, size in enumerate(sizes) for n in range(size)]
-    done = {n for n in kept if n < len(tasks)}
-    shards = judging_shards(tasks, done.__contains__)
+    by_name = {n for n in kept if n < len(tasks)}
+    shards = judging_shards(tasks, by_name.__contains__)
     pending = [position for shard in shards for position in shard.pending]
-    assert pending == [position for position in range(len(tasks)) if position not in done]
+    assert pending == [position for position in range(len(tasks)) if position not in by_name]
     for shard in shards:
-        eids = {one.eid for one in shard.tasks.values()}
+        eids = {task.eid for task in shard.tasks.values()}
         assert shard.tasks == {n: one for n, one in enumerate(tasks) if one.eid in eids}
         assert set(shard.tasks) >= set(shard.pending)
     assert all(len(shard.pending) >= SHARD_SIZE for shard in shards[:-1])

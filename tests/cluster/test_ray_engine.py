@@ -72,11 +72,11 @@ def end(process: subprocess.Popen[str]) -> Done:
     no setting keeps it from that.
     """
     try:
-        done = finish(process, timeout=400)
+        result = finish(process, timeout=400)
     finally:
         process.kill()
-    said = [line for line in done.err.splitlines(keepends=True) if ".cc:" not in line]
-    return replace(done, err="".join(said))
+    texts = [line for line in result.err.splitlines(keepends=True) if ".cc:" not in line]
+    return replace(result, err="".join(texts))
 
 
 def run(*args: object) -> Done:
@@ -100,13 +100,13 @@ def n_kept() -> int:
 def local(command: tuple[str, ...], output: str) -> bytes:
     """Return what the command writes in one process, with a cache of its own."""
     own = {"-o": f"local-{output}", "--cache": "own"}
-    kept = [
+    items = [
         word
         for place, word in enumerate(command)
         if word not in own and (not place or command[place - 1] not in own)
     ]
-    done = run(*kept, *(word for option in own.items() for word in option))
-    assert done.code == 0, done.err
+    result = run(*items, *(word for option in own.items() for word in option))
+    assert result.code == 0, result.err
     return Path(f"local-{output}").read_bytes()
 
 
@@ -133,8 +133,8 @@ def test_a_worker_killed_in_the_middle_costs_nothing_but_time(ray, server):
     wait_until(lambda: n_kept() == 60)
     os.kill(ray.workers(TASK)[0], signal.SIGKILL)
     let_go.set()
-    done = end(process)
-    assert done.code == 0, done.err
+    result = end(process)
+    assert result.code == 0, result.err
     counts = prompts_of(server)
     assert len(counts) == N_EVENTS * N_SYSTEMS
     assert sum(counts.values()) <= len(counts) + 8
@@ -149,10 +149,10 @@ def test_a_worker_killed_in_the_middle_costs_nothing_but_time(ray, server):
 
 def test_a_budget_holds_for_the_whole_cluster(ray, server):
     command = (*judging(server), "--engine", "ray", "--max-unscored", "1")
-    done = run(*command, "--max-calls", "20")
-    assert done.code == 0, done.err
+    result = run(*command, "--max-calls", "20")
+    assert result.code == 0, result.err
     assert len(server.calls) == 20
-    assert "Calls: 20" in done.out
+    assert "Calls: 20" in result.out
     rest = run(*command)
     assert rest.code == 0
     assert len(server.calls) == N_EVENTS * N_SYSTEMS
@@ -172,8 +172,8 @@ def test_rates_hold_for_the_whole_cluster(ray, server):
         return journalist(call)
 
     server.answer = answer
-    done = run(*judging(server, concurrency=12), "--rpm", "720", "--engine", "ray")
-    assert done.code == 0, done.err
+    result = run(*judging(server, concurrency=12), "--rpm", "720", "--engine", "ray")
+    assert result.code == 0, result.err
     # When all 12 places are taken, 88 are still to come, at most a second's worth, 12, of them at
     # once and the others at 12 a second: 6.3 s. The larger shard, of 75, would need 5.3 s at most
     # if its worker had those rates for itself.
@@ -196,10 +196,10 @@ def test_rows_are_kept_as_they_come_and_an_interrupt_ends_the_run(ray, server):
     wait_until(lambda: rows.is_file() and len(rows.read_bytes().splitlines()) == 100)
     wait_until(held.is_set)
     process.send_signal(signal.SIGINT)
-    done = end(process)
+    result = end(process)
     let_go.set()
     message = "interrupted; what is done is kept, and the same command resumes\n"
-    assert done == Done(code=130, out="", err=message)
+    assert result == Done(code=130, out="", err=message)
     assert len(rows.read_bytes().splitlines()) == 100
     again = run(*command)  # in one process, to the same end
     assert again.code == 0, again.err
@@ -212,8 +212,8 @@ def test_own_prompts_and_scales_reach_the_workers_and_errors_come_back(ray, serv
     levels = "".join(f'[[levels]]\nanswer = "{n}"\nvalue = {n}\n' for n in range(1, 8))
     Path("scale.toml").write_text(f'name = "seven"\nkind = "number"\n{levels}')
     command = (*judging(server), "--scale", "scale.toml")
-    done = run(*command, "--engine", "ray")
-    assert (done.code, done.err) == (0, "")
+    result = run(*command, "--engine", "ray")
+    assert (result.code, result.err) == (0, "")
     assert Path("judgements.jsonl").read_bytes() == local(command, "judgements.jsonl")
 
 
@@ -223,8 +223,8 @@ def test_scorers_in_actors_give_the_same_file(ray):
         *("judge", "--references", "references.jsonl", "--summaries", "summaries.jsonl"),
         *("--aspect", "coverage", "--protocol", "likert", "-o", "judgements.jsonl"),
     )
-    done = run(*command, "--engine", "ray")
-    assert (done.code, done.err) == (0, "")
+    result = run(*command, "--engine", "ray")
+    assert (result.code, result.err) == (0, "")
     assert Path("judgements.jsonl").read_bytes() == local(command, "judgements.jsonl")
 
 
@@ -246,8 +246,8 @@ def test_an_actor_killed_in_the_middle_costs_nothing_but_time(ray, server):
     wait_until(lambda: n_kept() == 60)
     os.kill(ray.workers(ACTOR)[0], signal.SIGKILL)
     let_go.set()
-    done = end(process)
-    assert done.code == 0, done.err
+    result = end(process)
+    assert result.code == 0, result.err
     assert sum(prompts_of(server).values()) <= N_EVENTS * N_SYSTEMS + 8
     assert Path("judgements.jsonl").read_bytes() == local(command, "judgements.jsonl")
 
@@ -256,8 +256,8 @@ def test_an_actor_killed_in_the_middle_costs_nothing_but_time(ray, server):
 def test_references_by_article_are_those_of_one_process(ray, server, request, stored):
     where = ("--store", request.getfixturevalue("store_url")) if stored else keeping()
     command = building(server)
-    done = run(*command, *where, "--engine", "ray", "--json", "report.json")
-    assert (done.code, done.err) == (0, "")
+    result = run(*command, *where, "--engine", "ray", "--json", "report.json")
+    assert (result.code, result.err) == (0, "")
     counts = prompts_of(server)
     assert set(counts.values()) == {1}
     # questions on all articles at once, each of them once, and all answers sorted at once
@@ -271,7 +271,7 @@ def test_references_by_article_are_those_of_one_process(ray, server, request, st
     assert (again.code, len(server.calls)) == (0, answered)
     assert Path("refs.jsonl").read_bytes() == built
     assert f"Calls: 0, from the cache: {len(counts)}," in again.out
-    assert done.out.partition("Calls: ")[0] == again.out.partition("Calls: ")[0]
+    assert result.out.partition("Calls: ")[0] == again.out.partition("Calls: ")[0]
 
 
 def checking(server, *options):
@@ -292,8 +292,8 @@ def test_checklists_are_those_of_one_process(ray, server, request, how):
             Reply(text=None, refusal="no") if " 10 bridges" in text_of(call) else journalist(call)
         )
         command = (*command, "--fallback", "embedding")
-    done = run(*command, *where, "--engine", "ray")
-    assert (done.code, done.err) == (0, "")
+    result = run(*command, *where, "--engine", "ray")
+    assert (result.code, result.err) == (0, "")
     counts = prompts_of(server)
     assert set(counts.values()) == {1}
     assert len(counts) == N_EVENTS * N_SYSTEMS / 5
@@ -307,8 +307,8 @@ def test_a_jury_has_one_budget_on_a_cluster_too(ray, server):
     rows = Path("summaries.jsonl").read_text().splitlines(keepends=True)
     Path("summaries.jsonl").write_text("".join(rows[::5]))
     n = N_EVENTS * N_SYSTEMS // 5
-    done = run(*command, "--max-calls", n + 20)
-    assert done.code == 0, done.err
+    result = run(*command, "--max-calls", n + 20)
+    assert result.code == 0, result.err
     models = Counter(call.body["model"] for call in server.calls)
     assert models == {"one": n, "two": 20}
     assert run(*command).code == 0
@@ -339,9 +339,9 @@ def test_a_machine_lost_in_the_middle_costs_nothing_but_time(ray, server):
     wait_until(lambda: n_kept() == 4)
     ray.kill_node(TASK)
     let_go.set()
-    done = end(process)
-    assert done.code == 0, done.err
-    assert "raylet" not in done.out
+    result = end(process)
+    assert result.code == 0, result.err
+    assert "raylet" not in result.out
     counts = prompts_of(server)
     answered = [text for text in map(text_of, server.calls[:52]) if '{"questions"' in text]
     assert [counts[prompt] for prompt in answered] == [1] * 4

@@ -37,11 +37,11 @@ def test_ids_of_clusters_tell_systems_from_clusters(form):
             write(article, f"{TEXT} {n}")
         for system in ("phi-3.5", "e"):
             write(FORMS[form].format(eid=eid, system=system), f"{system} {eid}")
-    found = fj.convert("in")
-    assert [one.eid for one in found.clusters] == ["e1", "e2"]
-    texts = [article.content for article in found.clusters[0].articles]
+    result = fj.convert("in")
+    assert [cluster.eid for cluster in result.clusters] == ["e1", "e2"]
+    texts = [article.content for article in result.clusters[0].articles]
     assert texts == [f"{TEXT} {n}" for n in range(1, 12)]  # 2 before 10
-    assert {(one.eid, one.system, one.text) for one in found.summaries} == {
+    assert {(summary.eid, summary.system, summary.text) for summary in result.summaries} == {
         (eid, system, f"{system} {eid}") for eid in ("e1", "e2") for system in ("phi-3.5", "e")
     }
 
@@ -52,9 +52,13 @@ def test_a_file_is_a_cluster_and_references_are_by_people():
         write(f"references/{eid}.txt", "By people.")
         write(f"references/second/{eid}.txt", "By others.")
         write(f"summaries/{eid}.txt", "By a system.")
-    found = fj.convert("articles", "summaries", "references", system="ours")
-    assert found.counts()["clusters"] == "2 clusters, 4 articles (2 each)"
-    assert {one.system for one in found.summaries} == {"reference", "reference-second", "ours"}
+    result = fj.convert("articles", "summaries", "references", system="ours")
+    assert result.counts()["clusters"] == "2 clusters, 4 articles (2 each)"
+    assert {summary.system for summary in result.summaries} == {
+        "reference",
+        "reference-second",
+        "ours",
+    }
 
 
 def test_labels_lie_beside_the_texts(cli):
@@ -64,14 +68,14 @@ def test_labels_lie_beside_the_texts(cli):
     label = {"doc_id": "a", "system": "gpt", "tone": 3, "fluency": 4}
     write("in/rated.json", json.dumps([label]))
     write("in/notes.pdf", "no text")
-    done = cli("convert", "in", "-o", "data")
-    assert done.code == 0, done.err
-    said = " ".join(done.out.split())
-    assert "one text per file: 1 article, 2 summaries" in said
-    assert "2 labels of fluency, tone" in said
-    assert "Excluded 1 time: a file without text" in said
-    assert "notes.pdf: no file of data by its name" in said
-    assert "a folder" not in said
+    result = cli("convert", "in", "-o", "data")
+    assert result.code == 0, result.err
+    text = " ".join(result.out.split())
+    assert "one text per file: 1 article, 2 summaries" in text
+    assert "2 labels of fluency, tone" in text
+    assert "Excluded 1 time: a file without text" in text
+    assert "notes.pdf: no file of data by its name" in text
+    assert "a folder" not in text
 
 
 def test_texts_in_folders_of_other_names_are_read_alone_only():
@@ -79,9 +83,9 @@ def test_texts_in_folders_of_other_names_are_read_alone_only():
     write("in/e1/2.txt")
     assert fj.convert("in").counts()["clusters"] == "1 cluster, 2 articles"
     write("in/c.json", json.dumps([{"id": "z", "documents": [TEXT]}]))
-    found = fj.convert("in")
-    assert [one.eid for one in found.clusters] == ["z"]
-    assert any("e1: a folder" in why for why in found.left_out)
+    result = fj.convert("in")
+    assert [cluster.eid for cluster in result.clusters] == ["z"]
+    assert any("e1: a folder" in why for why in result.left_out)
 
 
 def test_a_folder_without_texts_or_data():

@@ -49,18 +49,20 @@ def table(name: str, rows: list[dict], separator: str = ",") -> str:
     ],
 )
 def test_documents_are_found_however_they_stand_in_a_cell(documents):
-    found = fj.convert(lines("a.jsonl.gz", [{"id": 7, "documents": documents, "summary": "s"}]))
-    (cluster,) = found.clusters
+    result = fj.convert(lines("a.jsonl.gz", [{"id": 7, "documents": documents, "summary": "s"}]))
+    (cluster,) = result.clusters
     assert cluster.eid == "7"
     assert [article.content for article in cluster.articles] == [ONE, TWO]
-    assert [(one.eid, one.system, one.text) for one in found.summaries] == [("7", "reference", "s")]
+    assert [(summary.eid, summary.system, summary.text) for summary in result.summaries] == [
+        ("7", "reference", "s")
+    ]
 
 
 def test_lists_in_a_table_are_lists():
     rows = [{"docs": str([ONE, TWO]), "prediction": "s"}]
-    found = fj.convert(table("mine.csv", rows, ";"))
-    assert [article.content for article in found.clusters[0].articles] == [ONE, TWO]
-    assert found.summaries[0].system == "mine"
+    result = fj.convert(table("mine.csv", rows, ";"))
+    assert [article.content for article in result.clusters[0].articles] == [ONE, TWO]
+    assert result.summaries[0].system == "mine"
     assert fj.convert("mine.csv", system="gpt").summaries[0].system == "gpt"
 
 
@@ -84,24 +86,27 @@ def test_rows_are_grouped_and_usual_attributes_are_taken():
         for n, text in enumerate(("Lovely.", "Cold soup.", ""))
     ]
     rows[2]["review"] = rows[5]["review"] = ""
-    found = fj.convert(table("r.tsv", rows, "\t"))
-    assert [(one.eid, len(one.articles)) for one in found.clusters] == [("A", 2), ("B", 2)]
-    assert [one.attributes for one in found.clusters[0].articles] == [
+    result = fj.convert(table("r.tsv", rows, "\t"))
+    assert [(cluster.eid, len(cluster.articles)) for cluster in result.clusters] == [
+        ("A", 2),
+        ("B", 2),
+    ]
+    assert [article.attributes for article in result.clusters[0].articles] == [
         {"stars": "0"},
         {"stars": "1"},
     ]
-    assert found.left_out == {"an article without text": 2}
-    assert found.files[0].unused == ("user",)
+    assert result.left_out == {"an article without text": 2}
+    assert result.files[0].unused == ("user",)
     named = fj.convert("r.tsv", attributes=["user"]).clusters[0].articles
-    assert [one.attributes for one in named] == [{"user": "0"}, {"user": "1"}]
+    assert [item.attributes for item in named] == [{"user": "0"}, {"user": "1"}]
 
 
 def test_a_group_is_named_where_values_do_not_repeat_or_names_do_not_tell():
     path = table("r.csv", [{"was": "A", "wort": ONE}, {"was": "B", "wort": TWO}])
     with pytest.raises(InputError, match=r"columns hold \('was', 'wort'\).*group='COLUMN'"):
         fj.convert(path)
-    found = fj.convert(path, group="was", columns={"content": "wort"})
-    assert [one.eid for one in found.clusters] == ["A", "B"]
+    result = fj.convert(path, group="was", columns={"content": "wort"})
+    assert [cluster.eid for cluster in result.clusters] == ["A", "B"]
     with pytest.raises(ConfigurationError, match="no column 'what'; there are 'was', 'wort'"):
         fj.convert(path, group="what")
     with pytest.raises(ConfigurationError, match="no column 'text'"):
@@ -117,8 +122,8 @@ def test_ratings_are_labels_by_annotator_and_aspect():
         {"doc_id": 1, "model": "m", "summary": "s", "Coherence": 4, "fluency": 3.5, "words": 9},
         {"doc_id": 1, "model": "m", "summary": "s", "Coherence": 2, "fluency": "n/a", "words": 9},
     ]
-    found = fj.convert(lines("r.jsonl", rows[:1] * 2))
-    assert [(one.annotator, one.aspect, one.value) for one in found.labels] == [
+    result = fj.convert(lines("r.jsonl", rows[:1] * 2))
+    assert [(label.annotator, label.aspect, label.value) for label in result.labels] == [
         ("annotator1", "Coherence", 4), ("annotator1", "fluency", 3.5),
         ("annotator2", "Coherence", 4), ("annotator2", "fluency", 3.5),
     ]  # fmt: skip
@@ -142,8 +147,8 @@ def test_files_without_ids_belong_together_by_the_numbers_of_rows():
         lines(f"{name}.jsonl", [{"output": f"{name} 1"}, {"output": f"{name} 2"}])
         for name in ("gpt", "llama")
     ]
-    found = fj.convert(documents, *outputs)
-    assert {(one.eid, one.system, one.text) for one in found.summaries} == {
+    result = fj.convert(documents, *outputs)
+    assert {(summary.eid, summary.system, summary.text) for summary in result.summaries} == {
         (eid, name, f"{name} {eid}") for name in ("gpt", "llama") for eid in "12"
     }
     with pytest.raises(InputError, match=r"'1' stands for other.*columns=.'eid': 'COLUMN'"):
@@ -162,16 +167,16 @@ def test_records_of_ours_are_taken_with_all_that_they_carry():
     for name, row in (("c", cluster), ("s", cited), ("l", label)):
         lines(f"{name}.jsonl", [row])
     Path("notes.txt").write_text("no data")
-    found = fj.convert(".")
-    assert found.clusters[0].to_json() == cluster
-    assert found.summaries[0].to_json() == cited
-    assert found.labels[0].to_json() == label
-    assert repr(found) == (
+    result = fj.convert(".")
+    assert result.clusters[0].to_json() == cluster
+    assert result.summaries[0].to_json() == cited
+    assert result.labels[0].to_json() == label
+    assert repr(result) == (
         "Converted(1 cluster, 1 article; 1 summary by 1 system; 1 label of tone)"
     )
-    written = found.write("out")
-    assert [path.name for path in written] == ["clusters.jsonl", "summaries.jsonl", "labels.jsonl"]
-    assert fj.read_clusters(written[0]).records == found.clusters
+    text = result.write("out")
+    assert [path.name for path in text] == ["clusters.jsonl", "summaries.jsonl", "labels.jsonl"]
+    assert fj.read_clusters(text[0]).records == result.clusters
 
 
 def test_a_second_summary_of_a_system_and_empty_rows_are_counted():
@@ -181,9 +186,9 @@ def test_a_second_summary_of_a_system_and_empty_rows_are_counted():
         {"id": 2, "document": " ... ", "model": "m", "output": "c"},
         {"id": 3, "document": TWO, "model": None, "output": "d"},
     ]
-    found = fj.convert(lines("a.jsonl", rows))
-    assert [one.eid for one in found.clusters] == ["1", "3"]
-    assert found.left_out == {
+    result = fj.convert(lines("a.jsonl", rows))
+    assert [cluster.eid for cluster in result.clusters] == ["1", "3"]
+    assert result.left_out == {
         "a second summary of a cluster by one system": 1,
         "a cluster without an article that has text": 1,
         "a summary without a system": 1,
@@ -195,9 +200,9 @@ def test_the_hub_s_summeval_has_an_article_a_row():
         "id": "dm-1", "text": ONE, "machine_summaries": ["a", "b"], "human_summaries": ["r"],
         "relevance": [1.5, 4], "coherence": [2, 3], "fluency": [5, 5], "consistency": [1, 5],
     }  # fmt: skip
-    found = fj.convert(lines("s.jsonl", [row]))
-    assert [one.text for one in found.summaries] == ["a", "b"]
-    assert [one.value for one in found.labels if one.aspect == "relevance"] == [1.5, 4]
+    result = fj.convert(lines("s.jsonl", [row]))
+    assert [summary.text for summary in result.summaries] == ["a", "b"]
+    assert [label.value for label in result.labels if label.aspect == "relevance"] == [1.5, 4]
     row["fluency"] = [5]
     with pytest.raises(InputError, match=r"s.jsonl:1: field 'fluency': 1 ratings of 2 summaries"):
         fj.convert(lines("s.jsonl", [row]))
@@ -209,7 +214,7 @@ def test_lines_must_be_as_many_as_those_of_the_documents():
     with pytest.raises(InputError, match=r"test.tgt: 1 line for the 2 of test.src"):
         fj.convert("test.src")
     Path("test.tgt").write_text("one\r\ntwo\r\n")
-    assert [one.text for one in fj.convert("test.src").summaries] == ["one", "two"]
+    assert [summary.text for summary in fj.convert("test.src").summaries] == ["one", "two"]
 
 
 @pytest.mark.parametrize("content", ["", "not JSON", "[1, 2]", '{"a": {"b": NaN}}', "\xff\xfe"])
@@ -223,27 +228,27 @@ def test_bad_rows_are_errors_or_are_counted():
     Path("a.jsonl").write_text(f'{{"document": "{ONE}", "summary": "s"}}\n{{"document": 3}}\nno\n')
     with pytest.raises(InputError, match=r"a.jsonl:2: "):
         fj.convert("a.jsonl")
-    found = fj.convert("a.jsonl", skip_bad=True)
-    assert len(found.clusters) == 1
-    assert sum(found.left_out.values()) == 2
+    result = fj.convert("a.jsonl", skip_bad=True)
+    assert len(result.clusters) == 1
+    assert sum(result.left_out.values()) == 2
 
 
 def test_what_is_converted_goes_in_wherever_a_file_does():
     rows = [{"id": 1, "document": ONE, "model": m, "summary": "s", "tone": 3} for m in ("x", "y")]
-    found = fj.convert(lines("a.jsonl", rows), columns={"value": "tone"})
-    assert fj.read_clusters(found).records == found.clusters
-    assert fj.read_summaries(found).records == found.summaries
-    assert fj.read_labels(found).records == found.labels
+    result = fj.convert(lines("a.jsonl", rows), columns={"value": "tone"})
+    assert fj.read_clusters(result).records == result.clusters
+    assert fj.read_summaries(result).records == result.summaries
+    assert fj.read_labels(result).records == result.labels
     with pytest.raises(InputError, match="references: holds no references"):
-        fj.read_references(found)
+        fj.read_references(result)
 
 
 def test_parts_of_summaries_are_one_summary_with_ratings():
     rows = [{"eid": "e", "system": "s", "text": "t", "unit": u, "covered": n}
             for n, u in enumerate("ab")]  # fmt: skip
-    found = fj.convert(lines("units.jsonl", rows), columns={"value": "covered"})
-    assert len(found.summaries) == 1
-    assert [(one.unit, one.annotator, one.value) for one in found.labels] == [
+    result = fj.convert(lines("units.jsonl", rows), columns={"value": "covered"})
+    assert len(result.summaries) == 1
+    assert [(label.unit, label.annotator, label.value) for label in result.labels] == [
         ("a", "annotator1", 0), ("b", "annotator1", 1),
     ]  # fmt: skip
 
@@ -259,8 +264,8 @@ def test_recorded_replies_are_the_importer_s():
     [({"gpt": "a", "llama": "b"}, ["gpt", "llama"]), (["a", "b"], ["system-1", "system-2"])],
 )
 def test_a_cell_may_hold_the_summaries_of_several_systems(cell, systems):
-    found = fj.convert(lines("a.jsonl", [{"query_id": "q", "docs": [ONE], "candidates": cell}]))
-    assert [(one.eid, one.system, one.text) for one in found.summaries] == [
+    result = fj.convert(lines("a.jsonl", [{"query_id": "q", "docs": [ONE], "candidates": cell}]))
+    assert [(summary.eid, summary.system, summary.text) for summary in result.summaries] == [
         ("q", name, text) for name, text in zip(systems, "ab", strict=True)
     ]
-    assert "'candidates', one a system" in found.files[0].layout
+    assert "'candidates', one a system" in result.files[0].layout

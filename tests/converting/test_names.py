@@ -35,7 +35,7 @@ def test_systems_are_named_after_files_of_lines_and_of_rows(tmp_path, monkeypatc
     Path("phi-3.5.hypo").write_text("A dam broke.\n")
     Path("phi-3.5.jsonl").write_text(json.dumps({"id": 1, "prediction": "A dam broke."}))
     for files in (("test.src", "phi-3.5.hypo"), ("phi-3.5.jsonl",)):
-        assert {one.system for one in fj.convert(*files).summaries} == {"phi-3.5"}
+        assert {summary.system for summary in fj.convert(*files).summaries} == {"phi-3.5"}
 
 
 def test_values_that_are_lists_or_objects_are_no_attributes(tmp_path, monkeypatch):
@@ -58,8 +58,8 @@ def test_counts_say_how_many_articles_each_cluster_has(tmp_path, monkeypatch):
     Path("even.json").write_text(json.dumps(rows))
     Path("odd.json").write_text(json.dumps([*rows, {"id": 9, "documents": [TEXT]}]))
     Path("only.json").write_text(json.dumps(rows[:1]))
-    said = [fj.convert(f"{name}.json").counts()["clusters"] for name in ("even", "odd", "only")]
-    assert said == [
+    texts = [fj.convert(f"{name}.json").counts()["clusters"] for name in ("even", "odd", "only")]
+    assert texts == [
         "3 clusters, 6 articles (2 each)",
         "4 clusters, 7 articles (1 to 2 each)",
         "1 cluster, 2 articles",

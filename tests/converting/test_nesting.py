@@ -55,50 +55,53 @@ LAYOUTS = {
 
 @pytest.mark.parametrize("layout", ["a list", "a list in an object", "objects by ids"])
 def test_records_are_found_within_objects_and_rows_within_records(layout):
-    found = fj.convert(write("e.json", LAYOUTS[layout]), columns={"eid": "event.id"})
-    assert [(one.eid, len(one.articles)) for one in found.clusters] == [("dam", 2), ("fair", 2)]
-    assert {(one.eid, one.system, one.text) for one in found.summaries} == {
+    result = fj.convert(write("e.json", LAYOUTS[layout]), columns={"eid": "event.id"})
+    assert [(cluster.eid, len(cluster.articles)) for cluster in result.clusters] == [
+        ("dam", 2),
+        ("fair", 2),
+    ]
+    assert {(summary.eid, summary.system, summary.text) for summary in result.summaries} == {
         (event, model, f"{model} on {event}.") for event in ("dam", "fair") for model in "ab"
     }
-    assert {(one.annotator, one.aspect, one.value) for one in found.labels} == {
+    assert {(label.annotator, label.aspect, label.value) for label in result.labels} == {
         ("1", "fluency", 1), ("2", "fluency", 2), ("1", "tone", 2), ("2", "tone", 2),
     }  # fmt: skip
-    assert len(found.labels) == 16
+    assert len(result.labels) == 16
     mapped = {"eid": "event.id", "value:mood": "runs.judged.scores.tone"}
     labels = fj.convert(write("e.json", LAYOUTS[layout]), columns=mapped).labels
-    moods = [(one.aspect, one.value) for one in labels if one.aspect != "fluency"]
+    moods = [(label.aspect, label.value) for label in labels if label.aspect != "fluency"]
     assert moods == [("mood", 2)] * 8
 
 
 def test_rows_of_one_record_are_of_one_cluster_without_ids():
     rows = [{name: row[name] for name in ("articles", "runs")} for row in events()]
-    found = fj.convert(write("e.json", rows))
-    assert [one.eid for one in found.clusters] == ["1", "2"]
-    assert [one.eid for one in found.summaries] == ["1", "1", "2", "2"]
+    result = fj.convert(write("e.json", rows))
+    assert [cluster.eid for cluster in result.clusters] == ["1", "2"]
+    assert [summary.eid for summary in result.summaries] == ["1", "1", "2", "2"]
 
 
 def test_rows_of_a_list_on_one_line_have_their_own_numbers():
     rows = [{"document": f"{TEXT} {n}", "prediction": f"It broke {n}."} for n in range(3)]
-    found = fj.convert(write("line.json", rows))
-    assert [one.eid for one in found.clusters] == ["1", "2", "3"]
-    assert [one.eid for one in found.summaries] == ["1", "2", "3"]
+    result = fj.convert(write("line.json", rows))
+    assert [cluster.eid for cluster in result.clusters] == ["1", "2", "3"]
+    assert [summary.eid for summary in result.summaries] == ["1", "2", "3"]
 
 
 def test_files_that_need_no_nesting_stay_as_they_are():
     cluster = {"eid": "e", "articles": [{"aid": "a", "content": TEXT}], "meta": {"x.y": 1}}
     assert fj.convert(write("c.json", [cluster])).clusters[0].to_json() == cluster
-    found = fj.convert(write("o.json", [{"id": 1, "candidates": {"gpt": "A.", "phi.2": "B."}}]))
-    assert [one.system for one in found.summaries] == ["gpt", "phi.2"]
+    result = fj.convert(write("o.json", [{"id": 1, "candidates": {"gpt": "A.", "phi.2": "B."}}]))
+    assert [summary.system for summary in result.summaries] == ["gpt", "phi.2"]
 
 
 def test_the_column_with_the_ids_of_clusters_is_named(cli):
     rows = [{"text": f"Of {n}.", "info": {"ref": n, "system": "s"}} for n in ("dam", "fair")]
     write("s.json", rows)
     write("c.json", [{"id": n, "documents": [f"{TEXT} {n}"]} for n in ("dam", "fair")])
-    done = cli("convert", "s.json", "c.json", "-o", "data")
-    assert done.code == 1
-    said = " ".join(done.err.split())
-    assert said.endswith("--map eid=info.ref")
+    result = cli("convert", "s.json", "c.json", "-o", "data")
+    assert result.code == 1
+    text = " ".join(result.err.split())
+    assert text.endswith("--map eid=info.ref")
     assert cli("convert", "s.json", "c.json", "-o", "data", "--map", "eid=info.ref").code == 0
 
 
@@ -136,18 +139,18 @@ MAP = "eid=ref,system=llm,documents=passage"
 
 def test_tasks_of_label_studio_are_read_as_its_tables_are(cli):
     write("t.json", tasks())
-    done = cli("convert", "t.json", "-o", "data", "--map", MAP)
-    assert done.code == 0, done.err
-    said = " ".join(done.out.split())
-    assert "2 clusters, 2 articles (1 each)" in said
-    assert "4 summaries by 2 systems" in said
-    assert "6 labels of focus" in said
-    assert "Excluded 1 time: the annotation was cancelled" in said
+    result = cli("convert", "t.json", "-o", "data", "--map", MAP)
+    assert result.code == 0, result.err
+    text = " ".join(result.out.split())
+    assert "2 clusters, 2 articles (1 each)" in text
+    assert "4 summaries by 2 systems" in text
+    assert "6 labels of focus" in text
+    assert "Excluded 1 time: the annotation was cancelled" in text
     labels = [json.loads(row) for row in Path("data/labels.jsonl").read_text().splitlines()]
     assert {(row["annotator"], row["value"]) for row in labels} == {("4", 3), ("bo@x.example", 5)}
     more = ("--map", "value=style", "--values", "Dull=0,Lively=1")
-    done = cli("convert", "t.json", "-o", "data", "--map", MAP, *more)
-    assert "6 labels of style" in done.out
+    result = cli("convert", "t.json", "-o", "data", "--map", MAP, *more)
+    assert "6 labels of style" in result.out
 
 
 def test_choices_of_any_control_are_named_and_relations_are_passed_over():
@@ -163,8 +166,8 @@ def test_deep_objects_end_somewhere():
     for _ in range(50):
         value = {"a": value}
     rows = [{"id": n, "output": f"Text {n}.", "more": value} for n in range(2)]
-    found = fj.convert(write("deep.json", rows), columns={"eid": "id"})
-    assert len(found.summaries) == 2
+    result = fj.convert(write("deep.json", rows), columns={"eid": "id"})
+    assert len(result.summaries) == 2
 
 
 def test_pairs_of_label_studio_stay_pairs():

@@ -53,23 +53,23 @@ def rated(**columns: list[object]) -> list[dict[str, object]]:
     ],
 )
 def test_columns_of_own_names_beside_ratings_or_raters_are_aspects(columns, aspects):
-    found = fj.convert(table("t.csv", rated(**columns)))
-    assert {label.aspect for label in found.labels} == aspects
+    result = fj.convert(table("t.csv", rated(**columns)))
+    assert {label.aspect for label in result.labels} == aspects
 
 
 def test_a_column_on_another_scale_is_named_with_the_option_that_reads_it(cli):
     path = table("t.csv", rated(coherence=[1, 7], wit=[90, 35], n_words=[3, 4]))
-    said = " ".join(cli("convert", path, "-o", "data").out.split())
-    assert "Column 'wit' is not read. If it rates summaries: --map value=wit" in said
-    assert "Column 'n_words'" not in said
+    text = " ".join(cli("convert", path, "-o", "data").out.split())
+    assert "Column 'wit' is not read. If it rates summaries: --map value=wit" in text
+    assert "Column 'n_words'" not in text
 
 
 def test_mapped_ratings_leave_those_with_usual_names():
     path = table("t.csv", rated(coherence=[1, 5], mood=[2, 4], clarity=[3, 4]))
-    found = fj.convert(path, columns={"value": "mood", "value:fluency": "clarity"})
-    assert {label.aspect for label in found.labels} == {"coherence", "mood", "fluency"}
-    found = fj.convert(path, columns={"value:coherence": "mood"})
-    assert [one.value for one in found.labels if one.eid == "e0"] == [2, 4]
+    result = fj.convert(path, columns={"value": "mood", "value:fluency": "clarity"})
+    assert {label.aspect for label in result.labels} == {"coherence", "mood", "fluency"}
+    result = fj.convert(path, columns={"value:coherence": "mood"})
+    assert [label.value for label in result.labels if label.eid == "e0"] == [2, 4]
 
 
 NAMES = ("summary_{}.txt", "{}-summary.md", "Output {}.txt", "generated.{}.txt")
@@ -89,11 +89,11 @@ def test_texts_of_a_cluster_are_named_after_systems(name, place):
     table("in/labels.csv", rows)
     for found in (fj.convert("in"), fj.convert(place, "in/labels.csv")):
         assert found.counts()["clusters"] == "2 clusters, 4 articles (2 each)"
-        assert [one.eid for one in found.clusters] == ["dam", "tram"]
-        assert {(one.eid, one.system) for one in found.summaries} == {
+        assert [cluster.eid for cluster in found.clusters] == ["dam", "tram"]
+        assert {(summary.eid, summary.system) for summary in found.summaries} == {
             (eid, system) for eid in ("dam", "tram") for system in ("gpt-4.1", "a_b", "reference")
         }
-        assert {(one.eid, one.system) for one in found.labels} == {
+        assert {(label.eid, label.system) for label in found.labels} == {
             ("dam", "gpt-4.1"), ("tram", "gpt-4.1"),
         }  # fmt: skip
         assert not found.warnings
@@ -107,13 +107,13 @@ def test_labels_on_systems_and_clusters_that_texts_lack_are_named(cli):
         {"story": eid, "system": system, "rater": "p", "tone": 3}
         for eid in ("dam", "tram", "fair") for system in ("gpt", "lama")
     ]  # fmt: skip
-    said = " ".join(cli("convert", "texts", table("l.csv", rows), "-o", "data").out.split())
-    assert "labels name 1 system that no summary is by: 'lama'. The texts have 'gpt'" in said
-    assert "labels name 1 cluster that no text is of: 'fair'. The texts have 'dam', 'tram'" in said
+    text = " ".join(cli("convert", "texts", table("l.csv", rows), "-o", "data").out.split())
+    assert "labels name 1 system that no summary is by: 'lama'. The texts have 'gpt'" in text
+    assert "labels name 1 cluster that no text is of: 'fair'. The texts have 'dam', 'tram'" in text
     for eid in ("dam", "tram"):
         Path(f"texts/{eid}/summary_gpt.txt").rename(f"texts/{eid}/2.txt")
-    said = " ".join(cli("convert", "texts", "l.csv", "-o", "new").out.split())
-    assert "labels are of summaries by 'gpt', 'lama', but no summary was read" in said
+    text = " ".join(cli("convert", "texts", "l.csv", "-o", "new").out.split())
+    assert "labels are of summaries by 'gpt', 'lama', but no summary was read" in text
 
 
 @pytest.mark.parametrize("form", [{"verdict": "{}"}, {"verdict": ["{}"], "meta": {"x": "{}"}}])
@@ -127,15 +127,15 @@ def test_a_word_with_a_number_that_no_cell_has_is_an_error(form):
     ]
     Path("r.jsonl").write_text("\n".join(map(json.dumps, rows)))
     numbers = dict(zip(words, (3, 2, 1), strict=True))
-    found = fj.convert("r.jsonl", columns={"value": "verdict"}, values=numbers)
-    assert [one.value for one in found.labels] == [3, 2, 1]
+    result = fj.convert("r.jsonl", columns={"value": "verdict"}, values=numbers)
+    assert [label.value for label in result.labels] == [3, 2, 1]
     numbers["Neither agree or disagree"] = numbers.pop(words[1])
     with pytest.raises(ConfigurationError) as error:
         fj.convert("r.jsonl", columns={"value": "verdict"}, values=numbers)
-    said = str(error.value)
-    assert "no cell holds 'Neither agree or disagree'" in said
-    assert "did you mean 'Neither agree nor disagree'" in said
-    assert "--" not in said
+    text = str(error.value)
+    assert "no cell holds 'Neither agree or disagree'" in text
+    assert "did you mean 'Neither agree nor disagree'" in text
+    assert "--" not in text
 
 
 def test_columns_of_texts_are_named_with_their_systems(cli):
@@ -143,5 +143,5 @@ def test_columns_of_texts_are_named_with_their_systems(cli):
     rows = [
         {"event": n, "article": f"{TEXT} {n}"} | {k: v + n for k, v in texts.items()} for n in "ab"
     ]
-    said = " ".join(cli("convert", table("w.csv", rows), "-o", "data").out.split())
-    assert "text:gpt=summary_gpt,text:Llama=Llama summary" in said
+    text = " ".join(cli("convert", table("w.csv", rows), "-o", "data").out.split())
+    assert "text:gpt=summary_gpt,text:Llama=Llama summary" in text

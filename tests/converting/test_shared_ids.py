@@ -34,7 +34,7 @@ def table(path: str, rows: list[dict], **names: str) -> str:
 
 
 def pairs(found) -> list[tuple[str, str]]:
-    return [(one.eid, one.text) for one in found.summaries]
+    return [(summary.eid, summary.text) for summary in found.summaries]
 
 
 OF_EACH = [("1", "of 1"), ("2", "of 2"), ("3", "of 3")]
@@ -47,9 +47,9 @@ def test_what_groups_one_file_is_the_id_of_the_others(name, without):
     rows = [{"id": n} | row for n, row in enumerate(rows, 7)]
     files = table("reviews.csv", REVIEWS, NAME=name), table("texts.csv", rows, NAME=name)
     for order in (files, files[::-1]):
-        found = fj.convert(*order)
-        assert pairs(found) == OF_EACH
-        assert {one.eid for one in found.clusters} == {"1", "2", "3"}
+        result = fj.convert(*order)
+        assert pairs(result) == OF_EACH
+        assert {cluster.eid for cluster in result.clusters} == {"1", "2", "3"}
     assert pairs(fj.convert(*files, group=name)) == OF_EACH
     assert pairs(fj.convert(*files, columns={"eid": name})) == OF_EACH
 
@@ -58,19 +58,19 @@ def test_labels_are_of_the_groups_of_another_file():
     rows = [
         {"NAME": n, "system": "gpt", "criterion": "tone", "score": n, "rater": "ann"} for n in "31"
     ]
-    found = fj.convert(
+    result = fj.convert(
         table("r.csv", REVIEWS, NAME="listing_id"), table("l.csv", rows, NAME="listing_id")
     )
-    assert [(one.eid, one.value) for one in found.labels] == [("3", 3), ("1", 1)]
+    assert [(label.eid, label.value) for label in result.labels] == [("3", 3), ("1", 1)]
 
 
 def test_clusters_of_a_row_each_share_a_column_that_tells_them_apart():
     documents = [{"NAME": n, "documents": str([TEXT, f"Of {n}."])} for n in ("3", "1", "2")]
-    found = fj.convert(
+    result = fj.convert(
         table("d.csv", documents, NAME="hotel"), table("s.csv", SUMMARIES, NAME="hotel")
     )
-    assert pairs(found) == OF_EACH
-    assert {one.eid: one.articles[1].content for one in found.clusters}["3"] == "Of 3."
+    assert pairs(result) == OF_EACH
+    assert {cluster.eid: cluster.articles[1].content for cluster in result.clusters}["3"] == "Of 3."
 
 
 @pytest.mark.parametrize("n", [1, 3])
@@ -92,26 +92,26 @@ def test_rows_are_not_matched_by_number_where_clusters_have_ids_or_other_numbers
 
 
 def test_summaries_of_different_numbers_of_rows_without_ids_are_an_error():
-    one = table("one.csv", [{"output": "a"}])
+    first = table("one.csv", [{"output": "a"}])
     two = table("two.csv", [{"output": "a"}, {"output": "b"}])
     with pytest.raises(InputError, match=r"two\.csv.*2 rows without ids for the 1 of one\.csv"):
-        fj.convert(one, two)
+        fj.convert(first, two)
 
 
 def test_a_bad_row_does_not_shift_the_numbers_of_those_below():
     Path("d.jsonl").write_text("".join(f'{{"document": "{TEXT} {n}"}}\n' for n in "abc"))
     Path("gpt.jsonl").write_text('{"output": "of a"}\nbroken\n{"output": "of c"}\n')
-    found = fj.convert("d.jsonl", "gpt.jsonl", skip_bad=True)
-    assert pairs(found) == [("1", "of a"), ("3", "of c")]
+    result = fj.convert("d.jsonl", "gpt.jsonl", skip_bad=True)
+    assert pairs(result) == [("1", "of a"), ("3", "of c")]
 
 
 def test_a_column_that_only_another_file_has_is_left_aside():
     reviews = table("r.csv", REVIEWS, NAME="haus", review="wort")
     summaries = table("s.csv", SUMMARIES, NAME="haus", summary="kurz", model="wer")
     mapping = {"content": "wort", "text": "kurz", "system": "wer"}
-    found = fj.convert(reviews, summaries, group="haus", columns=mapping, attributes=["stars"])
-    assert pairs(found) == OF_EACH
-    assert found.clusters[0].articles[1].attributes == {"stars": "2"}
+    result = fj.convert(reviews, summaries, group="haus", columns=mapping, attributes=["stars"])
+    assert pairs(result) == OF_EACH
+    assert result.clusters[0].articles[1].attributes == {"stars": "2"}
     by_id = fj.convert(reviews, summaries, columns={**mapping, "eid": "haus"})
     assert pairs(by_id) == OF_EACH
     with pytest.raises(ConfigurationError, match=r"'wen': r\.csv has 'haus'.*; s\.csv has 'haus'"):
@@ -126,5 +126,8 @@ def test_a_group_without_a_column_of_texts_is_an_error(title):
     path = table("r.csv", rows)
     with pytest.raises(ConfigurationError, match="'content': 'COLUMN'"):
         fj.convert(path, group="asin")
-    found = fj.convert(path, group="asin", columns={"content": "opinion"})
-    assert [(one.eid, len(one.articles)) for one in found.clusters] == [("1", 2), ("2", 1)]
+    result = fj.convert(path, group="asin", columns={"content": "opinion"})
+    assert [(cluster.eid, len(cluster.articles)) for cluster in result.clusters] == [
+        ("1", 2),
+        ("2", 1),
+    ]

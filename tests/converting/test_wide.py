@@ -33,7 +33,7 @@ def table(texts: tuple[str, str], **more: tuple[object, ...]) -> str:
 
 
 def labels(found) -> set[tuple[str, str | None, str, object]]:
-    return {(one.eid, one.system, one.aspect, one.value) for one in found.labels}
+    return {(label.eid, label.system, label.aspect, label.value) for label in found.labels}
 
 
 @pytest.mark.parametrize(
@@ -46,12 +46,12 @@ def labels(found) -> set[tuple[str, str | None, str, object]]:
 )
 def test_a_rating_is_of_the_system_that_its_column_names(texts, names):
     path = table(texts, **dict(zip(names, [(1, 2, 3), (5, 4, 5)], strict=True)))
-    found = fj.convert(path, columns={"text": texts})
-    assert labels(found) == {
+    result = fj.convert(path, columns={"text": texts})
+    assert labels(result) == {
         *((str(n), texts[0], "fluency", n + 1) for n in range(3)),
         *((str(n), texts[1], "fluency", value) for n, value in enumerate((5, 4, 5))),
     }
-    assert {one.annotator for one in found.labels} == {"annotator1"}
+    assert {label.annotator for label in result.labels} == {"annotator1"}
 
 
 def test_a_column_that_names_no_system_is_not_given_to_the_first():
@@ -61,8 +61,8 @@ def test_a_column_that_names_no_system_is_not_given_to_the_first():
         fj.convert(path, columns=columns)
     assert not fj.convert(path, columns={"text": ["one", "two"]}).labels
     named = {"value:tone@one": "first", "value:tone@two": "other"}
-    found = fj.convert(path, columns={"text": ["one", "two"], **named})
-    assert labels(found) == {
+    result = fj.convert(path, columns={"text": ["one", "two"], **named})
+    assert labels(result) == {
         *((str(n), "one", "tone", n + 1) for n in range(3)),
         *((str(n), "two", "tone", 5) for n in range(3)),
     }
@@ -78,27 +78,27 @@ def test_a_column_that_names_no_system_is_not_given_to_the_first():
 )
 def test_what_people_prefer_is_a_label_of_the_pair(texts, cells):
     path = table(texts, better=cells)
-    found = fj.convert(path, columns={"text": texts, "value:quality": "better"})
-    assert [(one.system_a, one.system_b, one.value) for one in found.labels] == [
+    result = fj.convert(path, columns={"text": texts, "value:quality": "better"})
+    assert [(label.system_a, label.system_b, label.value) for label in result.labels] == [
         (*texts, value) for value in ("a", "b", "tie")
     ]
-    (command, *_) = found.next_commands("data")
+    (command, *_) = result.next_commands("data")
     assert "--protocol pairwise" in command.command
     (warning,) = fj.convert(path, columns={"text": texts}).command_line_warnings
     assert warning.endswith("--map value:quality=better")
 
 
 def test_decimal_commas_are_numbers():
-    found = fj.convert(table(("a", "b"), a_tone=("3,5", "2", "n/a")), columns={
+    result = fj.convert(table(("a", "b"), a_tone=("3,5", "2", "n/a")), columns={
         "text": ["a", "b"], "value": ["a_tone"],
     })  # fmt: skip
-    assert labels(found) == {("0", "a", "tone", 3.5), ("1", "a", "tone", 2)}
+    assert labels(result) == {("0", "a", "tone", 3.5), ("1", "a", "tone", 2)}
 
 
 def test_columns_of_texts_are_named_where_no_summary_is_read(cli):
-    done = cli("convert", table(("By one system", "By two")), "-o", "data")
-    assert done.code == 0
-    assert "--map 'text=By one system,text=By two'" in " ".join(done.out.split())
+    result = cli("convert", table(("By one system", "By two")), "-o", "data")
+    assert result.code == 0
+    assert "--map 'text=By one system,text=By two'" in " ".join(result.out.split())
 
 
 @pytest.mark.parametrize("mark", [";", ",", "\t"])
@@ -106,8 +106,8 @@ def test_a_first_line_may_name_the_separator_and_rows_may_end_in_empty_cells(mar
     rows = [["id", "source", "summary", "", ""], ["1", f"'{TEXT}'", "It broke.", "", ""]]
     lines = [f"sep={mark}", *(mark.join(f'"{cell}"' for cell in row) for row in rows)]
     Path("s.csv").write_text("\r\n".join(lines))
-    found = fj.convert("s.csv")
-    assert [one.text for one in found.summaries] == ["It broke."]
+    result = fj.convert("s.csv")
+    assert [summary.text for summary in result.summaries] == ["It broke."]
     Path("s.csv").write_text("\n".join([*lines, mark.join(["2", "b", "c", "", "", "d"])]))
     with pytest.raises(InputError, match=r"s\.csv:4: expected 3 cells"):
         fj.convert("s.csv")
@@ -127,5 +127,5 @@ def test_files_of_an_earlier_conversion_are_named(cli):
     path = table(("one", "two"), one_fluency=(1, 2, 3))
     texts = ("--map", "text=one,text=two")
     assert "earlier conversion" not in cli("convert", path, "-o", "data", *texts).out
-    done = cli("convert", table(("one", "two")), "-o", "data", *texts)
-    assert "data/labels.jsonl is of an earlier conversion" in " ".join(done.out.split())
+    result = cli("convert", table(("one", "two")), "-o", "data", *texts)
+    assert "data/labels.jsonl is of an earlier conversion" in " ".join(result.out.split())

@@ -46,8 +46,8 @@ def write(name: str, rows: list[dict]) -> str:
 def test_words_have_the_numbers_that_are_named(cells):
     path = write("r.json", rated(helpful=cells))
     values = {"very poor": 1, "Fair, mostly": 2.5, "EXCELLENT": 5}
-    found = fj.convert(path, columns={"eid": "story", "value": "helpful"}, values=values)
-    assert [(one.aspect, one.value) for one in found.labels] == [
+    result = fj.convert(path, columns={"eid": "story", "value": "helpful"}, values=values)
+    assert [(label.aspect, label.value) for label in result.labels] == [
         ("helpful", 1), ("helpful", 2.5), ("helpful", 5),
     ]  # fmt: skip
 
@@ -55,16 +55,16 @@ def test_words_have_the_numbers_that_are_named(cells):
 def test_a_column_of_words_is_named_with_them_and_what_reads_it(cli):
     path = write("r.csv", rated(helpful=WORDS))
     mapped = ("--map", "eid=story,value:helpfulness=helpful")
-    done = cli("convert", path, "-o", "data", *mapped)
-    assert done.code == 1
-    said = " ".join(done.err.split())
-    assert "column 'helpful' holds words, no numbers" in said
-    option = said.partition("--values ")[2].strip("'")
+    result = cli("convert", path, "-o", "data", *mapped)
+    assert result.code == 1
+    text = " ".join(result.err.split())
+    assert "column 'helpful' holds words, no numbers" in text
+    option = text.partition("--values ")[2].strip("'")
     assert option == "Excellent=NUMBER,Fair, mostly=NUMBER,Very poor=NUMBER"
     for number in "321":
         option = option.replace("NUMBER", number, 1)
-    done = cli("convert", path, "-o", "data", *mapped, "--values", option)
-    assert done.code == 0, done.err
+    result = cli("convert", path, "-o", "data", *mapped, "--values", option)
+    assert result.code == 0, result.err
     labels = [json.loads(row) for row in Path("data/labels.jsonl").read_text().splitlines()]
     assert {(row["aspect"], row["value"]) for row in labels} == {
         ("helpfulness", 1), ("helpfulness", 2), ("helpfulness", 3),
@@ -82,8 +82,8 @@ def test_a_column_of_words_is_named_with_them_and_what_reads_it(cli):
     ],
 )
 def test_columns_that_may_be_ratings_are_named(name, cells, option):
-    said = fj.convert(write("r.csv", rated(**{name: cells}))).command_line_warnings
-    assert any(option in warning for warning in said)
+    text = fj.convert(write("r.csv", rated(**{name: cells}))).command_line_warnings
+    assert any(option in warning for warning in text)
 
 
 @pytest.mark.parametrize("cells", [("long text of its own", "another", TEXT), ("", "", "")])
@@ -95,18 +95,18 @@ def test_columns_of_texts_or_nothing_are_no_ratings(cells):
 
 
 def test_ratings_that_some_rows_lack_are_ratings():
-    found = fj.convert(write("r.csv", rated(coherence=("4", "n/a", ""), fluency=("-", "?", ""))))
-    assert [(one.aspect, one.value) for one in found.labels] == [("coherence", 4)]
+    result = fj.convert(write("r.csv", rated(coherence=("4", "n/a", ""), fluency=("-", "?", ""))))
+    assert [(label.aspect, label.value) for label in result.labels] == [("coherence", 4)]
 
 
 def test_columns_with_commas_and_options_given_twice(cli):
     path = write("r.csv", rated(**{"Clear, on the whole?": (1, 2, 3), "Fair = just?": (0, 1, 1)}))
-    done = cli(
+    result = cli(
         *("convert", path, "-o", "data", "--map", "eid=story,value:clarity=Clear, on the whole?"),
         *("--map", "value=Fair = just?"),
     )
-    assert done.code == 0, done.err
-    assert "6 labels of Fair = just?, clarity" in " ".join(done.out.split())
+    assert result.code == 0, result.err
+    assert "6 labels of Fair = just?, clarity" in " ".join(result.out.split())
 
 
 @pytest.mark.parametrize(
@@ -139,5 +139,5 @@ def test_a_field_that_there_is_not(field):
 def test_systems_are_named_by_the_map():
     rows = [{"id": n, "source": f"{TEXT} {n}", "A": f"By A {n}.", "B": f"By B {n}."} for n in "12"]
     columns = {"text:gpt-4.1": "A", "text:reference": "B"}
-    found = fj.convert(write("w.csv", rows), columns=columns)
-    assert {one.system for one in found.summaries} == {"gpt-4.1", "reference"}
+    result = fj.convert(write("w.csv", rows), columns=columns)
+    assert {summary.system for summary in result.summaries} == {"gpt-4.1", "reference"}

@@ -137,5 +137,5 @@ def test_annotators_differ_a_little_and_agree_on_the_order_of_systems(labels):
     values = defaultdict(set)
     for label in labels:
         values[label.eid, label.system, label.aspect, label.unit].add(label.value)
-    share_disputed = fmean(len(given) > 1 for given in values.values())
+    share_disputed = fmean(len(value) > 1 for value in values.values())
     assert 0 < share_disputed < 0.1

@@ -202,9 +202,9 @@ def test_clusters_from_which_no_reference_can_be_built(contents, part):
 
 
 def test_a_cluster_with_two_articles_of_text_can_be_built():
-    given = cluster("one", "", "two")
-    assert why_not_buildable(given) is None
-    assert [article.aid for article in empty_articles(given)] == ["1"]
+    data = cluster("one", "", "two")
+    assert why_not_buildable(data) is None
+    assert [article.aid for article in empty_articles(data)] == ["1"]
 
 
 def test_real_labels_are_read(shared_data):

@@ -72,8 +72,8 @@ def test_references_are_written_as_they_were_read(tmp_path_factory, given_list):
     for name in ("r.json", "r.jsonl", "r.jsonl.gz"):
         (folder / "given.json").write_text(json.dumps(given_list))
         write_records(folder / name, read_references(folder / "given.json"))
-        written = [record.to_json() for record in read_references(folder / name)]
-        assert exact(written) == exact(given_list)
+        items = [record.to_json() for record in read_references(folder / name)]
+        assert exact(items) == exact(given_list)
 
 
 def test_unknown_keys_keep_their_order_and_numbers_their_kind(tmp_path):

@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[2]
 
 def test_the_measured_blocks_are_those_of_the_results() -> None:
     script = ROOT / "benchmarks" / "audits_page.py"
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, str(script), "--check"], capture_output=True, text=True, check=False
     )
-    assert done.returncode == 0, done.stderr or "run benchmarks/audits_page.py"
+    assert result.returncode == 0, result.stderr or "run benchmarks/audits_page.py"

@@ -12,14 +12,14 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.parametrize("terminal", [{}, {"COLUMNS": "200", "TERM": "xterm", "FORCE_COLOR": "1"}])
 def test_cli_md_is_up_to_date_whatever_the_terminal(terminal: dict[str, str]) -> None:
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, str(ROOT / "scripts" / "generate-docs"), "--check"],
         env=dict(os.environ) | terminal,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
+    assert result.returncode == 0, result.stderr
 
 
 def test_cli_md_names_the_commands_and_has_no_colour() -> None:

@@ -66,10 +66,10 @@ def commands(body: str) -> list[list[str]]:
 
 def _pages() -> Iterator[Any]:
     for path in FILES:
-        found = list(blocks(path.read_text("utf-8")))
-        if all(block.skipped for block in found):
+        text = list(blocks(path.read_text("utf-8")))
+        if all(block.skipped for block in text):
             continue
-        local = any(block.said == LOCAL for block in found)
+        local = any(block.said == LOCAL for block in text)
         yield pytest.param(path, id=path.name, marks=[pytest.mark.local_model] if local else [])
 
 
@@ -87,18 +87,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("path", list(_pages()))
 def test_examples_run(path: Path, folder: Path, cli: Callable[..., Done]) -> None:
-    found = [block for block in blocks(path.read_text("utf-8")) if not block.skipped]
-    if any(block.said == LOCAL for block in found):
+    text = [block for block in blocks(path.read_text("utf-8")) if not block.skipped]
+    if any(block.said == LOCAL for block in text):
         pytest.importorskip("torch", reason="needs the extra [local]")
     names: dict[str, Any] = {"__name__": "__example__"}
-    for block in found:
+    for block in text:
         if block.language == "python":
             code = "\n" * block.line + block.body  # so that a traceback names the page's line
             exec(compile(code, str(path), "exec"), names)  # noqa: S102  # our own documentation
             continue
         for words in commands(block.body):
-            done = cli(*words)
-            assert done.code == 0, f"{path.name}:{block.line}: {words}\n{done.err}"
+            result = cli(*words)
+            assert result.code == 0, f"{path.name}:{block.line}: {words}\n{result.err}"
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)

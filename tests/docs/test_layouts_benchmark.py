@@ -35,13 +35,13 @@ def test_the_script_goes_the_way_of_two_layouts(tmp_path):
     page = tmp_path / "your-data.md"
     page.write_text(PAGE.read_text("utf-8"), "utf-8")
     titles = ("Reviews", "A table of rated summaries")
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, SCRIPT, "--page", page, "--only", *titles],
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
+    assert result.returncode == 0, result.stderr
     rows = _rows(page)
     assert [*rows] == [*titles]
     n_commands, _, n_summaries, n_ranked, error = rows["Reviews"]

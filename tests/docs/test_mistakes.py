@@ -177,9 +177,9 @@ def machine(
 def outcome(entered: str, machine: Machine) -> tuple[int | None, str]:
     """Return the exit code of a command, None of Python, and what it says at its end."""
     if entered.startswith("$ fairjudge "):
-        done = machine.run(entered.removeprefix("$ fairjudge ").replace("\\\n", " "))
-        findings = "".join(re.findall(r"^In short: .*\n", done.out, re.MULTILINE))
-        return done.code, findings + done.err.replace(machine.server.url, SERVER)
+        result = machine.run(entered.removeprefix("$ fairjudge ").replace("\\\n", " "))
+        findings = "".join(re.findall(r"^In short: .*\n", result.out, re.MULTILINE))
+        return result.code, findings + result.err.replace(machine.server.url, SERVER)
     code = re.sub(r"^>>> ", "", entered, flags=re.MULTILINE)
     with pytest.raises(FairJudgeError) as error:
         exec(code, {})  # noqa: S102  # our own documentation

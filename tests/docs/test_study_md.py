@@ -15,11 +15,13 @@ def test_the_file_on_the_page_is_read_and_makes_what_the_page_says(tmp_path):
     path = tmp_path / "study.toml"
     path.write_text(text.partition("```toml\n")[2].partition("```")[0], "utf-8")
     steps = steps_of(read_study(path), tmp_path / "study")
-    made = {one.relative_to(tmp_path / "study").as_posix() for step in steps for one in step.makes}
+    by_name = {
+        make.relative_to(tmp_path / "study").as_posix() for step in steps for make in step.makes
+    }
     for name in (
         "references.jsonl", "summaries/main-direct.jsonl", "judgements/coverage.jsonl",
         "judgements/faithfulness-likert.jsonl", "audits/coverage.checks.json",
         "calibration.json", "calibrators.json", "calibrated/coverage.jsonl",
         "fairness/outlet_type.coverage.json", "report.html",
     ):  # fmt: skip
-        assert name in made
+        assert name in by_name

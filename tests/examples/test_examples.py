@@ -11,7 +11,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def run(script: str, *arguments: str, cwd: Path) -> str:
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, str(EXAMPLES / script), *arguments],
         cwd=cwd,
         env=dict(os.environ) | {"XDG_CACHE_HOME": str(cwd / "cache")},
@@ -20,8 +20,8 @@ def run(script: str, *arguments: str, cwd: Path) -> str:
         timeout=600,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    assert result.returncode == 0, result.stderr
+    return result.stdout
 
 
 def test_all_scripts_are_tested() -> None:

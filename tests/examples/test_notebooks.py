@@ -28,9 +28,9 @@ async def run_all(path):
             "exec",
             flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT,
         )
-        found = eval(code, names)  # noqa: S307  # our own notebook
-        if inspect.isawaitable(found):
-            await found
+        result = eval(code, names)  # noqa: S307  # our own notebook
+        if inspect.isawaitable(result):
+            await result
     return names
 
 

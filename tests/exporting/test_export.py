@@ -95,15 +95,15 @@ def test_inspect_scores_are_of_one_judge_and_leave_out_what_has_no_score(tmp_pat
     rows = [single(), single("e2", repeat=0), single("e2", repeat=1, value=1), unscored(eid="e3")]
     path, told = exported(tmp_path, rows, "inspect-scores")
     assert (told.n_rows, told.n_left_out) == (3, 1)
-    got = lines(path)
-    assert [(one["id"], one["value"], one.get("epoch")) for one in got] == [
+    result = lines(path)
+    assert [(item["id"], item["value"], item.get("epoch")) for item in result] == [
         ("e1", 3.5, None),
         ("e2", 3.5, 1),
         ("e2", 1, 2),
     ]
-    assert got[0]["explanation"] == "Score: 3.5"
-    assert got[0]["metadata"]["judge"] == "j"
-    assert {key for one in got for key in one} <= {
+    assert result[0]["explanation"] == "Score: 3.5"
+    assert result[0]["metadata"]["judge"] == "j"
+    assert {key for item in result for key in item} <= {
         "id", "value", "epoch", "answer", "explanation", "metadata",
     }  # fmt: skip
 
@@ -126,9 +126,9 @@ def test_what_inspect_has_no_place_for_is_refused(tmp_path, rows, problem):
 def plain(attributes):
     """Return OTLP's attributes as a mapping; integers are texts there."""
     return {
-        one["key"]: int(v) if kind == "intValue" else v
-        for one in attributes
-        for kind, v in one["value"].items()
+        attribute["key"]: int(v) if kind == "intValue" else v
+        for attribute in attributes
+        for kind, v in attribute["value"].items()
     }
 
 
@@ -139,19 +139,19 @@ def test_events_have_the_attributes_of_the_conventions(tmp_path):
     assert told.n_rows == len(requests) == 5
     (resource,) = requests[0]["resourceLogs"]
     assert plain(resource["resource"]["attributes"]) == {"service.name": "fairjudge"}
-    events = [one["resourceLogs"][0]["scopeLogs"][0]["logRecords"][0] for one in requests]
-    assert {(one["eventName"], one["observedTimeUnixNano"]) for one in events} == {
+    events = [request["resourceLogs"][0]["scopeLogs"][0]["logRecords"][0] for request in requests]
+    assert {(event["eventName"], event["observedTimeUnixNano"]) for event in events} == {
         ("gen_ai.evaluation.result", "5")
     }
-    found = [plain(one["attributes"]) for one in events]
-    assert {one["gen_ai.evaluation.name"] for one in found} == {"coverage"}
-    assert found[0]["gen_ai.evaluation.score.value"] == 3.5
-    assert found[0]["gen_ai.evaluation.explanation"] == MIXED[0].raw
-    assert found[1]["fairjudge.repeat"] == 1
-    assert found[2]["error.type"] == "refused"
-    assert "gen_ai.evaluation.score.value" not in found[2]
-    assert found[3]["gen_ai.evaluation.score.label"] == "tie"
-    assert found[4]["gen_ai.response.id"] == "r-1"
+    items = [plain(event["attributes"]) for event in events]
+    assert {item["gen_ai.evaluation.name"] for item in items} == {"coverage"}
+    assert items[0]["gen_ai.evaluation.score.value"] == 3.5
+    assert items[0]["gen_ai.evaluation.explanation"] == MIXED[0].raw
+    assert items[1]["fairjudge.repeat"] == 1
+    assert items[2]["error.type"] == "refused"
+    assert "gen_ai.evaluation.score.value" not in items[2]
+    assert items[3]["gen_ai.evaluation.score.label"] == "tie"
+    assert items[4]["gen_ai.response.id"] == "r-1"
     assert (events[4]["traceId"], "spanId" in events[4]) == ("0" * 31 + "a", False)
 
 
@@ -173,9 +173,9 @@ def test_label_studio_tasks_come_back_as_the_judgements_that_they_were(tmp_path)
     ]
     path, told = exported(tmp_path, [*rows, unscored(eid="e2")], "label-studio")
     assert told.n_rows == 5
-    found = import_file(path)
-    assert found.tool == "label-studio"
-    assert sorted(map(repr, map(identity, found.judgements))) == sorted(
+    result = import_file(path)
+    assert result.tool == "label-studio"
+    assert sorted(map(repr, map(identity, result.judgements))) == sorted(
         map(repr, map(identity, rows))
     )
 
@@ -192,7 +192,7 @@ def test_repeats_and_both_orders_are_predictions_of_one_task(tmp_path):
     ]
     back = import_file(path).judgements
     assert [(each.order, each.repeat, each.value) for each in back] == [
-        (each.order, each.repeat, each.value) for each in rows
+        (row.order, row.repeat, row.value) for row in rows
     ]
 
 
@@ -216,7 +216,7 @@ def test_people_who_annotate_the_exported_tasks_are_read_back(tmp_path):
         task["annotations"] = [{"completed_by": 3, "result": prediction["result"]}]
     path.write_text(json.dumps(tasks))
     labels = import_file(path).labels
-    assert [(one.annotator, one.aspect, one.value) for one in labels] == [
+    assert [(label.annotator, label.aspect, label.value) for label in labels] == [
         ("3", "coverage", 3.5),
         ("3", "coverage", "a"),
     ]
@@ -225,9 +225,9 @@ def test_people_who_annotate_the_exported_tasks_are_read_back(tmp_path):
 @pytest.mark.parametrize("to", sorted(set(TARGETS) - {"parquet"}))
 def test_gzip_holds_the_same(tmp_path, to):
     answers = [[{"aid": "a", "answer": "Rain."}]]
-    asked = [{"question": "Why?", "answer_groups": answers}]
+    requests = [{"question": "Why?", "answer_groups": answers}]
     article = {"aid": "a", "content": "It rained."}
-    reference = {"eid": "e1", "articles": [article], "question_answers": asked}
+    reference = {"eid": "e1", "articles": [article], "question_answers": requests}
     listed = [{"unit": "answer:0.0", "covered": 1}]
     rows = [single(value=1.0, protocol="checklist", checklist=listed)]
     beside = {"references": [Reference.model_validate(reference)]}
@@ -250,16 +250,16 @@ def run(*arguments):
 def test_the_command_chooses_by_aspect_system_and_judge(tmp_path):
     source, out = tmp_path / "j.jsonl", tmp_path / "scores.jsonl"
     write_records(source, [single(), single(system="other"), single("e2"), unscored(eid="e3")])
-    done = run(source, "-o", out, "--to", "inspect-scores", "--system", "lead")
-    assert done.exit_code == 0, done.output
-    assert "3 judgements of 4: 2 rows written" in done.output
-    assert "1 without a score excluded" in done.output
-    assert [one["id"] for one in lines(out)] == ["e1", "e2"]
+    result = run(source, "-o", out, "--to", "inspect-scores", "--system", "lead")
+    assert result.exit_code == 0, result.output
+    assert "3 judgements of 4: 2 rows written" in result.output
+    assert "1 without a score excluded" in result.output
+    assert [item["id"] for item in lines(out)] == ["e1", "e2"]
     nothing = run(source, "-o", out, "--to", "csv", "--judge", "nobody")
     assert "holds no judgement of that" in str(nothing.exception)
     assert run(source, "-o", out, "--to", "csv", "--summaries", source).exit_code == 2
 
 
 def test_the_command_takes_every_target():
-    done = run("--help")
-    assert all(name.split("-")[0] in done.output for name in TARGETS)
+    result = run("--help")
+    assert all(name.split("-")[0] in result.output for name in TARGETS)

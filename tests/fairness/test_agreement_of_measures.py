@@ -33,34 +33,34 @@ SHARED = [
 
 
 def test_coverage_and_proportional_measures_by_summary():
-    found = agreement_of(report("coverage", COVERED), report("proportional", SHARED), seed=0)
-    assert set(found) == {f"equal_coverage with {key}" for key in ("bur", "uer", "auc")}
-    x = [one["equal_coverage"] for one in COVERED]
+    result = agreement_of(report("coverage", COVERED), report("proportional", SHARED), seed=0)
+    assert set(result) == {f"equal_coverage with {key}" for key in ("bur", "uer", "auc")}
+    x = [item["equal_coverage"] for item in COVERED]
     for key, name in (("uer", "uer"), ("auc", "auc"), ("bur", "unfair")):
-        theirs = spearmanr(x, [one[name] for one in SHARED]).statistic
-        assert found[f"equal_coverage with {key}"].rho.value == pytest.approx(theirs)
+        theirs = spearmanr(x, [item[name] for item in SHARED]).statistic
+        assert result[f"equal_coverage with {key}"].rho.value == pytest.approx(theirs)
 
 
 def test_measures_of_one_report_among_themselves_as_table_9_has_them():
-    found = agreement_of(report("proportional", SHARED), None, seed=0, correlation="pearson")
-    assert set(found) == {"bur with uer", "bur with auc", "uer with auc"}
-    theirs = pearsonr([one["uer"] for one in SHARED], [one["auc"] for one in SHARED]).statistic
-    assert found["uer with auc"].rho.value == pytest.approx(theirs)
-    low, high = found["uer with auc"].rho.low, found["uer with auc"].rho.high
+    result = agreement_of(report("proportional", SHARED), None, seed=0, correlation="pearson")
+    assert set(result) == {"bur with uer", "bur with auc", "uer with auc"}
+    theirs = pearsonr([item["uer"] for item in SHARED], [item["auc"] for item in SHARED]).statistic
+    assert result["uer with auc"].rho.value == pytest.approx(theirs)
+    low, high = result["uer with auc"].rho.low, result["uer with auc"].rho.high
     assert low < theirs < high
 
 
 def test_two_scorers_of_shares_are_compared_by_summary_and_by_system():
     def shares(shift):
-        one = report("proportional", [{**row, "uer": row["uer"] + shift} for row in SHARED])
+        first = report("proportional", [{**row, "uer": row["uer"] + shift} for row in SHARED])
         systems = {f"s{n}": {"sof": {"value": float(n + shift)}} for n in range(6)}
-        return GivenReport(name="x", report={**one.report, "systems": systems})
+        return GivenReport(name="x", report={**first.report, "systems": systems})
 
-    found = agreement_of(shares(0), shares(3), seed=0)
-    assert set(found) == {"bur", "uer", "auc", "sof"}
-    assert found["uer"].rho.value == pytest.approx(1.0)
-    assert found["sof"].rho.value == pytest.approx(1.0)
-    assert found["sof"].rho.p_value < 0.05
+    result = agreement_of(shares(0), shares(3), seed=0)
+    assert set(result) == {"bur", "uer", "auc", "sof"}
+    assert result["uer"].rho.value == pytest.approx(1.0)
+    assert result["sof"].rho.value == pytest.approx(1.0)
+    assert result["sof"].rho.p_value < 0.05
 
 
 @pytest.mark.parametrize("second_lacks_it", [False, True])
@@ -73,8 +73,8 @@ def test_a_measure_that_an_earlier_report_lacks_is_left_out(second_lacks_it):
     assert set(agreement_of(*both, seed=0)) == {"bur", "uer"}
     alone = agreement_of(shares("auc"), None, seed=0)
     assert set(alone) == {"bur with uer"}
-    found = agreement_of(report("coverage", COVERED), shares("auc"), seed=0)
-    assert set(found) == {f"equal_coverage with {key}" for key in ("bur", "uer")}
+    result = agreement_of(report("coverage", COVERED), shares("auc"), seed=0)
+    assert set(result) == {f"equal_coverage with {key}" for key in ("bur", "uer")}
 
 
 def test_what_is_no_report_of_the_two_is_refused():
@@ -118,11 +118,11 @@ def test_the_temperature_of_the_softmax(tmp_path, temperature):
     summaries = [{"eid": "e", "system": "x", "text": "Words."}]
     scores = tmp_path / "scores.jsonl"
     scores.write_text('{"eid": "e", "system": "x", "scores": {"a": 0.3, "b": 0.1}}\n')
-    found = fj.fairness.proportionality(
+    result = fj.fairness.proportionality(
         clusters, summaries, attribute="s", scorer=f"matrix:{scores}", temperature=temperature
     )
     share = 1 / (1 + np.exp(-0.2 / temperature))
-    assert found.to_dict()["samples"][0]["summary"] == pytest.approx([share, 1 - share])
+    assert result.to_dict()["samples"][0]["summary"] == pytest.approx([share, 1 - share])
     with pytest.raises(ConfigurationError, match="temperature"):
         fj.fairness.proportionality(clusters, summaries, attribute="s", temperature=0.0)
 
@@ -130,9 +130,9 @@ def test_the_temperature_of_the_softmax(tmp_path, temperature):
 @pytest.mark.parametrize("at_most", [False, True])
 def test_bounds_of_bur_count_a_share_of_exactly_tau_as_bur_does(at_most):
     def bounds(summary, error_rate, tau=0.8):
-        one = ValueDistribution(values=("a", "b"), source=(0.5, 0.5), summary=summary)
-        found = share_sensitivity([one], error_rate=error_rate, tau=tau, at_most=at_most)
-        return (found.bands["bur"].low, found.bands["bur"].high)
+        first = ValueDistribution(values=("a", "b"), source=(0.5, 0.5), summary=summary)
+        result = share_sensitivity([first], error_rate=error_rate, tau=tau, at_most=at_most)
+        return (result.bands["bur"].low, result.bands["bur"].high)
 
     # a has exactly .8 of .5
     assert bounds((0.4, 0.6), 0.0) == ((1.0, 1.0) if at_most else (0.0, 0.0))
@@ -151,12 +151,12 @@ def test_bounds_of_bur_hold_what_moving_shares_about_gives():
         if min(source) <= 0 or min(source.sum(), summary.sum()) < 0.99 or summary.sum() > 1.01:
             continue
         rate = float(rng.choice([0.1, 0.2]))
-        one = ValueDistribution(
+        first = ValueDistribution(
             values=("a", "b", "c"), source=tuple(source), summary=tuple(summary)
         )
-        band = share_sensitivity([one], error_rate=rate, tau=0.5, at_most=True).bands["bur"]
+        band = share_sensitivity([first], error_rate=rate, tau=0.5, at_most=True).bands["bur"]
         moved = summary + rate * (rng.dirichlet(np.ones(3), 300) - rng.dirichlet(np.ones(3), 300))
-        kept = moved[(moved >= 0).all(axis=1)]
-        verdicts = (kept <= 0.5 * source + 1e-12).any(axis=1)
+        remaining = moved[(moved >= 0).all(axis=1)]
+        verdicts = (remaining <= 0.5 * source + 1e-12).any(axis=1)
         assert band.low <= verdicts.min(initial=1)
         assert band.high >= verdicts.max(initial=0)

@@ -14,22 +14,22 @@ from fairjudge.fairness.shares import Shares, area_under_curve, binary_unfair, u
 
 def coverage_rows(rows, *, unfair=None):
     """`rows`: eid to the coverage of a document of value a and of one of value b."""
-    found = [coverage_by_value(np.array([[a], [b]]), ["a", "b"]) for a, b in rows.values()]
+    items = [coverage_by_value(np.array([[a], [b]]), ["a", "b"]) for a, b in rows.values()]
     return Rows(
         measures=COVERAGE,
         eids=tuple(rows),
         means={
-            "equal_coverage": np.array([one.equal_coverage for one in found]),
+            "equal_coverage": np.array([item.equal_coverage for item in items]),
             "r_ec": np.array(unfair or [0.0] * len(rows)),
         },
-        corpus=contributions(found),
+        corpus=contributions(items),
     )
 
 
 def proportional_rows(rows):
     """`rows`: eid to the share of value a in the summary; half is wanted."""
-    got = np.array([[share, 1.0 - share] for share in rows.values()])
-    shares = Shares(values=("a", "b"), wanted=np.full_like(got, 0.5), got=got)
+    result = np.array([[share, 1.0 - share] for share in rows.values()])
+    shares = Shares(values=("a", "b"), wanted=np.full_like(result, 0.5), got=result)
     return Rows(
         measures=PROPORTIONAL,
         eids=tuple(rows),
@@ -49,9 +49,9 @@ def by_measure(comparison):
 def test_coverage_changes_by_hand():
     base = coverage_rows({"1": (0.8, 0.4), "2": (0.6, 0.4), "3": (0.9, 0.1)}, unfair=[1, 0, 1])
     other = coverage_rows({"2": (0.5, 0.5), "1": (0.4, 0.6), "4": (1.0, 0.0)}, unfair=[0, 0, 1])
-    found = by_measure(compare_with_baseline([{"m": base, "m+x": other}], baseline="m"))
+    result = by_measure(compare_with_baseline([{"m": base, "m+x": other}], baseline="m"))
     # on samples 1 and 2: EC .2, .1 become .1, 0; both of R_EC's verdicts become fair
-    equal = found["equal_coverage"]
+    equal = result["equal_coverage"]
     assert (equal.n, equal.n_unpaired) == (2, 2)
     assert equal.baseline == pytest.approx(0.15)
     assert equal.variant == pytest.approx(0.05)
@@ -60,23 +60,23 @@ def test_coverage_changes_by_hand():
     # swapping none or both of the samples gives a size of .1, swapping one 0: 2 of 4 ways
     assert equal.difference.p_value == pytest.approx(0.5)
     assert equal.relative == pytest.approx(-2 / 3)
-    assert found["r_ec"].difference.value == pytest.approx(-0.5)
+    assert result["r_ec"].difference.value == pytest.approx(-0.5)
     # C_a = (.2, .1), C_b = (-.2, -.1): CP .15; then C_a = (-.1, 0), C_b = (.1, 0): .05
-    assert found["coverage_parity"].baseline == pytest.approx(0.15)
-    assert found["coverage_parity"].variant == pytest.approx(0.05)
+    assert result["coverage_parity"].baseline == pytest.approx(0.15)
+    assert result["coverage_parity"].variant == pytest.approx(0.05)
 
 
 def test_proportional_changes_by_hand():
     base = proportional_rows({"1": 0.9, "2": 0.5})
     other = proportional_rows({"1": 0.7, "2": 0.5})
-    found = by_measure(compare_with_baseline([{"m": base, "m+x": other}], baseline="m"))
+    result = by_measure(compare_with_baseline([{"m": base, "m+x": other}], baseline="m"))
     # b has .1 of .5, then .3 of .5: below .8 of it both times; UER .4 / 2, then .2 / 2
-    assert found["bur"].difference.value == 0.0
-    assert found["uer"].difference.value == pytest.approx((0.1 - 0.2) / 2)
-    assert found["auc"].difference.value == pytest.approx((0.4 - 0.8) / 2)
+    assert result["bur"].difference.value == 0.0
+    assert result["uer"].difference.value == pytest.approx((0.1 - 0.2) / 2)
+    assert result["auc"].difference.value == pytest.approx((0.4 - 0.8) / 2)
     # SOF: shortfalls average (0, .2), spread .1; then (0, .1), spread .05
-    assert found["sof"].difference.value == pytest.approx(-0.05)
-    assert found["bur"].relative == 0.0
+    assert result["sof"].difference.value == pytest.approx(-0.05)
+    assert result["bur"].relative == 0.0
 
 
 def test_the_corrections_are_over_all_variants_and_measures():
@@ -85,9 +85,9 @@ def test_the_corrections_are_over_all_variants_and_measures():
     base = proportional_rows({str(i): share for i, share in enumerate(draw)})
     fairer = proportional_rows({str(i): 0.5 + (x - 0.5) / 4 for i, x in enumerate(draw)})
     same = proportional_rows({str(i): share for i, share in enumerate(draw)})
-    found = compare_with_baseline([{"m": base, "fairer": fairer, "same": same}], baseline="m")
-    assert found.family == 8
-    by_name = {(c.variant_name, c.measure.key): c for c in found.changes}
+    result = compare_with_baseline([{"m": base, "fairer": fairer, "same": same}], baseline="m")
+    assert result.family == 8
+    by_name = {(c.variant_name, c.measure.key): c for c in result.changes}
     # the least p-value of 2,000 random swaps
     assert by_name["fairer", "uer"].p_holm == pytest.approx(8 / 2001)
     assert by_name["fairer", "uer"].difference.high < 0
@@ -102,10 +102,10 @@ def test_pairing_finds_what_unpaired_intervals_hide():
     hard = rng.uniform(0.0, 0.4, 60)
     base = proportional_rows({str(i): 0.5 + x for i, x in enumerate(hard)})
     other = proportional_rows({str(i): 0.5 + max(0.0, x - 0.02) for i, x in enumerate(hard)})
-    found = by_measure(compare_with_baseline([{"m": base, "n": other}], baseline="m"))["uer"]
+    result = by_measure(compare_with_baseline([{"m": base, "n": other}], baseline="m"))["uer"]
     # the shortfall falls by .02 / 2 where it can; its own interval over samples is far wider
-    assert found.difference.value == pytest.approx(-0.01, abs=0.001)
-    assert found.difference.high < -0.009
+    assert result.difference.value == pytest.approx(-0.01, abs=0.001)
+    assert result.difference.high < -0.009
 
 
 def test_what_cannot_be_compared():
@@ -119,12 +119,12 @@ def test_what_cannot_be_compared():
         with pytest.raises(StatisticsError, match="cannot be compared with proportional"):
             compare_with_baseline([mixed], baseline="m")
     apart = proportional_rows({"2": 0.9})
-    found = by_measure(compare_with_baseline([{"m": base, "n": apart}], baseline="m"))["bur"]
-    assert (found.n, found.n_unpaired, found.baseline, found.relative) == (0, 2, None, None)
-    assert "no sample that both" in found.difference.why
-    one = by_measure(compare_with_baseline([{"m": base, "n": base}], baseline="m"))["uer"]
-    assert one.difference.low is None
-    assert one.p_holm is None
+    result = by_measure(compare_with_baseline([{"m": base, "n": apart}], baseline="m"))["bur"]
+    assert (result.n, result.n_unpaired, result.baseline, result.relative) == (0, 2, None, None)
+    assert "no sample that both" in result.difference.why
+    first = by_measure(compare_with_baseline([{"m": base, "n": base}], baseline="m"))["uer"]
+    assert first.difference.low is None
+    assert first.p_holm is None
 
 
 def test_p_values_are_uniform_where_nothing_changed():
@@ -133,8 +133,8 @@ def test_p_values_are_uniform_where_nothing_changed():
     for _ in range(200):
         one, other = rng.uniform(0.1, 0.9, (2, 8))
         rows = [proportional_rows({str(i): x for i, x in enumerate(draw)}) for draw in (one, other)]
-        found = compare_with_baseline([dict(zip("mn", rows, strict=True))], baseline="m")
-        p_values.append({name: c.difference.p_value for name, c in by_measure(found).items()})
+        result = compare_with_baseline([dict(zip("mn", rows, strict=True))], baseline="m")
+        p_values.append({name: c.difference.p_value for name, c in by_measure(result).items()})
     # 8 samples: all 256 ways; 200 draws of a uniform p: 5 % within 3 standard errors of 1.5 %
     for measure in ("uer", "sof"):
         rejected = np.mean([p[measure] <= 0.05 for p in p_values])

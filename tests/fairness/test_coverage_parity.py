@@ -98,10 +98,10 @@ def test_figure_1b_systems_alike_by_summary_differ_by_corpus():
 def test_the_interval_covers_a_planted_difference():
     rng = np.random.default_rng(6)
     samples = [sample(a=0.6 + e, b=0.4 - e) for e in rng.normal(0, 0.1, 150)]
-    found = coverage_parity(samples, resampling=resampling(n=2000))[1].by_value["a"].mean
-    assert found.low < 0.1 < found.high
+    result = coverage_parity(samples, resampling=resampling(n=2000))[1].by_value["a"].mean
+    assert result.low < 0.1 < result.high
     # half-width of a normal interval for the mean: 1.96 * .1 / sqrt(150) = .016
-    assert (found.high - found.low) / 2 == pytest.approx(0.016, rel=0.2)
+    assert (result.high - result.low) / 2 == pytest.approx(0.016, rel=0.2)
 
 
 def test_p_values_of_a_fair_system_reject_as_often_as_they_say():
@@ -126,10 +126,10 @@ def corpora(draw):
 
 @given(corpora(), st.randoms())
 def test_order_of_samples_and_copies_do_not_matter(samples, random):
-    one = means(contributions(samples), np.ones((1, len(samples))))
+    first = means(contributions(samples), np.ones((1, len(samples))))
     twice = random.sample(samples * 2, 2 * len(samples))
     other = means(contributions(twice), np.ones((1, len(twice))))
-    assert np.allclose(one, other, equal_nan=True)
+    assert np.allclose(first, other, equal_nan=True)
 
 
 @given(corpora())

@@ -35,16 +35,16 @@ def test_by_hand():
         sample({"a": 0.5, "b": 0.8}, (1, 2)),
         sample({"a": 0.5, "b": 0.8}, (1, 1)),
     ]
-    found = dominance(samples, [True, True, False, True], resampling=resampling())
-    assert found.n_by_value == {"a": 2, "b": 1}
-    assert found.n_tied == 1
-    assert found.unfair_share.value == pytest.approx(1.0)
-    assert found.unfair_share.dominated_by == ("a", "b")
-    assert found.unfair_share.of_value is None
+    result = dominance(samples, [True, True, False, True], resampling=resampling())
+    assert result.n_by_value == {"a": 2, "b": 1}
+    assert result.n_tied == 1
+    assert result.unfair_share.value == pytest.approx(1.0)
+    assert result.unfair_share.dominated_by == ("a", "b")
+    assert result.unfair_share.of_value is None
     # a: .2 - (-.2) = .4; b: -.4 - .1 = -.5, the larger: b is better off where b dominates
-    assert found.mean_difference.value == pytest.approx(0.5)
-    assert found.mean_difference.of_value == "b"
-    assert found.mean_difference.dominated_by == ("b", "a")
+    assert result.mean_difference.value == pytest.approx(0.5)
+    assert result.mean_difference.of_value == "b"
+    assert result.mean_difference.dominated_by == ("b", "a")
 
 
 def test_planted_difference_is_found_and_chance_is_not():
@@ -76,8 +76,8 @@ def test_picking_the_largest_of_many_differences_does_not_make_it_significant():
         for place in range(90):
             sizes = [(4, 2, 2), (2, 4, 2), (2, 2, 4)][place % 3]
             samples.append(sample(dict(zip("abc", rng.normal(0.5, 0.1, 3), strict=True)), sizes))
-        found = dominance(samples, [False] * 90, resampling=resampling(place, 200))
-        rejected += found.mean_difference.p_value < 0.05
+        result = dominance(samples, [False] * 90, resampling=resampling(place, 200))
+        rejected += result.mean_difference.p_value < 0.05
     assert rejected <= 9
 
 
@@ -86,9 +86,9 @@ def test_two_samples_prove_nothing():
     # choices of two sets holds the unfair ones: p = 1 / 4186, though two sets have no interval.
     samples = [sample({"a": 0.9, "b": 0.3}, (2, 1))] * 2
     samples += [sample({"a": 0.9, "b": 0.3}, (1, 2))] * 90
-    found = dominance(samples, [True] * 2 + [False] * 90, resampling=resampling(n=5000))
-    assert found.n_by_value == {"a": 2, "b": 90}
-    share = found.unfair_share
+    result = dominance(samples, [True] * 2 + [False] * 90, resampling=resampling(n=5000))
+    assert result.n_by_value == {"a": 2, "b": 90}
+    share = result.unfair_share
     assert (share.value, share.low, share.high, share.exact) == (1.0, None, None, True)
     assert share.p_value == pytest.approx(1 / 4186)
     # One unfair set of the two, and 40 of the 90: what any two sets have.
@@ -109,8 +109,8 @@ def test_the_test_keeps_its_level_for_subsets_of_any_size(sizes):
                 drawn = dict(zip("abc", rng.normal(0.5, 0.1, len(sizes)), strict=False))
                 samples.append(sample(drawn, documents))
         unfair = list(rng.random(len(samples)) < 0.2)
-        found = dominance(samples, unfair, resampling=resampling(place, 200))
-        p_values.append((found.unfair_share.p_value, found.mean_difference.p_value))
+        result = dominance(samples, unfair, resampling=resampling(place, 200))
+        p_values.append((result.unfair_share.p_value, result.mean_difference.p_value))
     share, difference = np.mean(np.array(p_values) < 0.05, axis=0)
     # 300 corpora at 5 %: 15 expected, standard deviation 3.8
     assert share <= 0.09
@@ -118,11 +118,11 @@ def test_the_test_keeps_its_level_for_subsets_of_any_size(sizes):
 
 
 def test_degenerate_input():
-    one = [sample({"a": 0.9, "b": 0.3}, (2, 1))]
-    found = dominance(one, [True], resampling=resampling())
-    assert isinstance(found.unfair_share, Undefined)
-    assert isinstance(found.mean_difference, Undefined)
+    first = [sample({"a": 0.9, "b": 0.3}, (2, 1))]
+    result = dominance(first, [True], resampling=resampling())
+    assert isinstance(result.unfair_share, Undefined)
+    assert isinstance(result.mean_difference, Undefined)
     empty = dominance([], [], resampling=resampling())
     assert empty.n_by_value == {}
     with pytest.raises(StatisticsError, match="1 sample and 0 verdicts"):
-        dominance(one, [], resampling=resampling())
+        dominance(first, [], resampling=resampling())

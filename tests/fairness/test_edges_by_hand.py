@@ -29,13 +29,13 @@ def test_the_band_of_sof_by_hand():
 
 
 def test_a_value_is_left_out_of_the_samples_that_lack_it():
-    found = proportional(
+    result = proportional(
         [of((0.5, 0.5), (0.5, 0.5)), of((1.0,), (1.0,)), of((1.0,), (1.0,))],
         resampling=Resampling(rng=np.random.default_rng(0), n_resamples=20),
     )
-    assert (found.by_value["a"].n, found.by_value["a"].difference.n_excluded) == (3, 0)
-    assert (found.by_value["b"].n, found.by_value["b"].difference.n_excluded) == (1, 2)
-    assert found.by_value["b"].got.n_excluded == 2
+    assert (result.by_value["a"].n, result.by_value["a"].difference.n_excluded) == (3, 0)
+    assert (result.by_value["b"].n, result.by_value["b"].difference.n_excluded) == (1, 2)
+    assert result.by_value["b"].got.n_excluded == 2
 
 
 @pytest.mark.parametrize(("baseline", "relative"), [(0.2, 0.5), (0.0, None), (None, None)])

@@ -35,22 +35,22 @@ def support(matrix, **more):
 def test_by_hand():
     # Document means: .9, .5, .1. Value a holds documents 1 and 2, b holds 3.
     # p(a) = .7, p(b) = .1, overall = 1.5 / 3 = .5; EC = (|.5 - .7| + |.5 - .1|) / 2 = .3
-    found = coverage_by_value(np.array([[1.0, 0.8], [0.4, 0.6], [0.2, 0.0]]), ["a", "a", "b"])
-    assert found.overall == pytest.approx(0.5)
-    assert [(v.value, v.n_documents) for v in found.by_value] == [("a", 2), ("b", 1)]
-    assert [v.coverage for v in found.by_value] == pytest.approx([0.7, 0.1])
-    assert found.differences == pytest.approx((0.2, -0.4))
-    assert found.equal_coverage == pytest.approx(0.3)
+    result = coverage_by_value(np.array([[1.0, 0.8], [0.4, 0.6], [0.2, 0.0]]), ["a", "a", "b"])
+    assert result.overall == pytest.approx(0.5)
+    assert [(v.value, v.n_documents) for v in result.by_value] == [("a", 2), ("b", 1)]
+    assert [v.coverage for v in result.by_value] == pytest.approx([0.7, 0.1])
+    assert result.differences == pytest.approx((0.2, -0.4))
+    assert result.equal_coverage == pytest.approx(0.3)
 
 
 def test_exact_p_values_by_hand():
     # Means 1, 0, 0 with labels a, b, b: overall 1/3, EC = (2/3 + 1/3) / 2 = .5.
     # With a on document 2 (or 3): p(a) = 0, p(b) = .5, EC = (1/3 + 1/6) / 2 = .25.
     # Of 3 relabellings one reaches .5 and none passes it.
-    found = relabelling_test(
+    result = relabelling_test(
         np.array([[1.0], [0.0], [0.0]]), ["a", "b", "b"], rng=np.random.default_rng(0)
     )
-    assert found == RelabellingTest(
+    assert result == RelabellingTest(
         p_value=pytest.approx(1 / 3), p_value_strict=0.0, n_relabellings=3, exact=True
     )
 
@@ -58,7 +58,7 @@ def test_exact_p_values_by_hand():
 def test_exact_enumeration_agrees_with_scipy():
     rng = np.random.default_rng(3)
     coverage, labels = rng.random((9, 4)), ["a"] * 3 + ["b"] * 6
-    found = relabelling_test(coverage, labels, rng=rng)
+    result = relabelling_test(coverage, labels, rng=rng)
 
     def statistic(a, b):
         overall = (a.sum() + b.sum()) / 9
@@ -69,9 +69,9 @@ def test_exact_enumeration_agrees_with_scipy():
         (means[:3], means[3:]), statistic, permutation_type="independent",
         alternative="greater", n_resamples=np.inf,
     )  # fmt: skip
-    assert found.exact
-    assert found.n_relabellings == 84  # 9 choose 3
-    assert found.p_value == pytest.approx(expected.pvalue)
+    assert result.exact
+    assert result.n_relabellings == 84  # 9 choose 3
+    assert result.p_value == pytest.approx(expected.pvalue)
 
 
 def test_random_permutations_agree_with_exact_enumeration():
@@ -79,11 +79,11 @@ def test_random_permutations_agree_with_exact_enumeration():
     coverage, labels = rng.random((8, 3)), list("aaabbccc")
     exact = relabelling_test(coverage, labels, rng=rng)
     assert exact.n_relabellings == 560  # 8! / (3! 2! 3!)
-    drawn = relabelling_test(coverage, labels, rng=rng, n_permutations=559)
-    assert not drawn.exact
+    sample = relabelling_test(coverage, labels, rng=rng, n_permutations=559)
+    assert not sample.exact
     # 559 draws: the standard error of a share is at most .022
-    assert drawn.p_value == pytest.approx(exact.p_value, abs=0.08)
-    assert drawn.p_value >= drawn.p_value_strict
+    assert sample.p_value == pytest.approx(exact.p_value, abs=0.08)
+    assert sample.p_value >= sample.p_value_strict
 
 
 @pytest.mark.parametrize(
@@ -112,8 +112,8 @@ def test_the_smallest_p_value_that_relabellings_can_have(exact, reaches):
 
 
 def test_one_value_has_no_test():
-    found = relabelling_test(np.ones((3, 1)), ["a"] * 3, rng=np.random.default_rng(0))
-    assert isinstance(found, Undefined)
+    result = relabelling_test(np.ones((3, 1)), ["a"] * 3, rng=np.random.default_rng(0))
+    assert isinstance(result, Undefined)
 
 
 @pytest.mark.parametrize("shape", [(0, 2), (2, 0), (3, 1)])
@@ -124,14 +124,14 @@ def test_without_documents_units_or_labels_there_is_nothing_to_measure(shape):
 
 def test_p_values_are_uniform_where_values_do_not_matter():
     rng = np.random.default_rng(11)
-    found = [
+    items = [
         relabelling_test(
             rng.beta(0.4, 0.8, (12, 5)), list(rng.permutation(list("aaaabbbbcccc"))),
             rng=rng, n_permutations=400,
         ).p_value
         for _ in range(300)
     ]  # fmt: skip
-    assert kstest(found, "uniform").pvalue > 0.01
+    assert kstest(items, "uniform").pvalue > 0.01
 
 
 def test_planted_unfairness_is_found():
@@ -168,16 +168,16 @@ def test_released_variant_by_hand():
     arg_max = [[0.9, 0.0, 0.0, 0.0], [0.0, 0.7, 0.45, 0.0]]
     between = np.eye(4)
     between[0, 1], between[1, 0], between[2, 0] = 0.96, 0.97, 0.99
-    found = support(probabilities, arg_max=np.array(arg_max), between_units=between)
-    assert found.coverage("released").tolist() == [[0.9, 0.0], [0.7, 0.45]]
-    assert found.coverage().tolist() == probabilities
+    result = support(probabilities, arg_max=np.array(arg_max), between_units=between)
+    assert result.coverage("released").tolist() == [[0.9, 0.0], [0.7, 0.45]]
+    assert result.coverage().tolist() == probabilities
 
 
 def test_released_variant_merges_along_chains():
     between = np.eye(3)
     between[0, 1] = between[1, 0] = between[1, 2] = between[2, 1] = 0.99
-    found = support([[0.6, 0.7, 0.8]], between_units=between)
-    assert found.coverage("released").tolist() == [[0.8]]
+    result = support([[0.6, 0.7, 0.8]], between_units=between)
+    assert result.coverage("released").tolist() == [[0.8]]
 
 
 def test_released_variant_without_labels_counts_probabilities_above_a_half():
@@ -191,9 +191,9 @@ def test_released_variant_of_an_unsupported_or_empty_summary_has_no_units():
 
 def test_records_are_read_and_checked():
     record = {"eid": "e", "system": "s", "aids": [1, 2], "units": ["u"], "support": [[0.5], [1]]}
-    found = SupportRecord.model_validate(record).read()
-    assert found.aids == ("1", "2")
-    assert found.probabilities.tolist() == [[0.5], [1.0]]
+    result = SupportRecord.model_validate(record).read()
+    assert result.aids == ("1", "2")
+    assert result.probabilities.tolist() == [[0.5], [1.0]]
     with pytest.raises(InputError, match="row 1 of 'e' has 2 numbers for 1 unit"):
         SupportRecord.model_validate(record | {"support": [[0.5], [1, 0]]}).read()
     with pytest.raises(InputError, match=r"shape \(1, 1\), expected \(2, 1\)"):
@@ -205,10 +205,10 @@ def test_records_are_read_and_checked():
 
 
 def test_rows_follow_the_cluster_and_strange_articles_are_named():
-    found = align(support([[0.1], [0.9]]), ["d1", "d0"])
-    assert found.probabilities.tolist() == [[0.9], [0.1]]
+    result = align(support([[0.1], [0.9]]), ["d1", "d0"])
+    assert result.probabilities.tolist() == [[0.9], [0.1]]
     with pytest.raises(InputError, match="'d9'"):
-        align(found, ["d0", "d1", "d9"])
+        align(result, ["d0", "d1", "d9"])
 
 
 matrices = st.integers(2, 7).flatmap(

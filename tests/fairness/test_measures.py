@@ -86,14 +86,14 @@ TOYS = {
 def run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = {"clusters": CLUSTERS, "summaries": SUMMARIES, "supports": SUPPORTS, "people": PEOPLE}
-    for name, some in rows.items():
-        text = "".join(json.dumps(row) + "\n" for row in some)
+    for name, items in rows.items():
+        text = "".join(json.dumps(row) + "\n" for row in items)
         Path(f"{name}.jsonl").write_text(text, encoding="utf-8")
 
     def invoke(*arguments):
-        done = CliRunner().invoke(app, list(arguments), env={"COLUMNS": "200"})
-        assert done.exit_code == 0, done.output
-        return done.stdout
+        result = CliRunner().invoke(app, list(arguments), env={"COLUMNS": "200"})
+        assert result.exit_code == 0, result.output
+        return result.stdout
 
     return invoke
 
@@ -108,8 +108,8 @@ def measured(run, family):
     """Return the command's tables, and its JSON, which is left in a file of its name."""
     files = ("clusters.jsonl", "--summaries", "summaries.jsonl", "--attribute", "side")
     more = (*COMMAND[family], "--error-rate", "0.1", "--json", f"{family}.json")
-    shown = run("fairness", family, *files, *more)
-    return shown, json.loads(Path(f"{family}.json").read_text("utf-8"))
+    result = run("fairness", family, *files, *more)
+    return result, json.loads(Path(f"{family}.json").read_text("utf-8"))
 
 
 def values(family):
@@ -153,10 +153,10 @@ def test_a_toy_has_the_figures_worked_by_hand(run):
     with PROPORTIONAL.adding(TOYS["proportional"][0]):
         _, found = measured(run, "proportional")
         # "one": p_y = (3/4, 1/4), half is wanted: short of b by .25, in percent 25
-        one = found["systems"]["one"]
-        assert one["worst"]["value"] == pytest.approx(25.0)
-        assert one["sensitivity"]["worst"] == {"low": pytest.approx(15.0), "high": 100.0}
-        assert one["corrected"]["worst"]["labels_only"]["value"] == 0.0
+        first = found["systems"]["one"]
+        assert first["worst"]["value"] == pytest.approx(25.0)
+        assert first["sensitivity"]["worst"] == {"low": pytest.approx(15.0), "high": 100.0}
+        assert first["corrected"]["worst"]["labels_only"]["value"] == 0.0
         assert found["samples"][0]["worst"] == pytest.approx(0.0)  # "even" comes first
         assert [row["worst"] for row in values("proportional")] == pytest.approx([0.0, 0.25])
 

@@ -29,24 +29,26 @@ def test_table_3_is_reproduced():
     # COOP and PEGASUS have no Overall score in the paper, and do not move the others' scale.
     scores["Amazon"]["COOP"] = 0.204
     scores["MITweet"]["PEGASUS"] = 0.104
-    found = overall(scores)
+    result = overall(scores)
     for system, row in TABLE_3.items():
         # the printed inputs are rounded to three digits
-        assert found[system].value == pytest.approx(row[-1], abs=0.0045)
-    assert min(TABLE_3, key=lambda system: found[system].value) == "Llama2-70b"
-    assert found["COOP"].why == "no score on MITweet, Article Bias, SemEval, News Stance"
+        assert result[system].value == pytest.approx(row[-1], abs=0.0045)
+    assert min(TABLE_3, key=lambda system: result[system].value) == "Llama2-70b"
+    assert result["COOP"].why == "no score on MITweet, Article Bias, SemEval, News Stance"
 
 
 def test_by_hand():
     # x: a 0, b 1, c .25; y: a 1, b 0, c .5. Averages .5, .5, .375
-    found = overall({"x": {"a": 1.0, "b": 5.0, "c": 2.0}, "y": {"a": 0.8, "b": 0.4, "c": 0.6}})
-    assert {s: e.value for s, e in found.items()} == pytest.approx({"a": 0.5, "b": 0.5, "c": 0.375})
+    result = overall({"x": {"a": 1.0, "b": 5.0, "c": 2.0}, "y": {"a": 0.8, "b": 0.4, "c": 0.6}})
+    assert {s: e.value for s, e in result.items()} == pytest.approx(
+        {"a": 0.5, "b": 0.5, "c": 0.375}
+    )
 
 
 def test_a_data_set_on_which_all_are_alike_tells_nothing():
-    found = overall({"x": {"a": 1.0, "b": 1.0}, "y": {"a": 0.0, "b": 2.0}})
-    assert found["b"].value == 1.0
-    assert found["b"].normalised == {"y": 1.0}
+    result = overall({"x": {"a": 1.0, "b": 1.0}, "y": {"a": 0.0, "b": 2.0}})
+    assert result["b"].value == 1.0
+    assert result["b"].normalised == {"y": 1.0}
     alone = overall({"x": {"a": 1.0}})
     assert isinstance(alone["a"], Undefined)
     assert overall({}) == {}
@@ -67,12 +69,12 @@ def test_unscaled_it_is_the_mean_of_three_scorers_of_fairsumms_table_2():
             name: {system: row[values][place] for system, row in TABLE_10.items()}
             for place, name in enumerate(scorers)
         }
-        found = overall(scores, scaling="none")
+        result = overall(scores, scaling="none")
         for system, row in TABLE_10.items():
-            assert found[system].value == pytest.approx(row[printed], abs=0.0051)
-            assert found[system].normalised == dict(zip(scorers, row[values], strict=True))
+            assert result[system].value == pytest.approx(row[printed], abs=0.0051)
+            assert result[system].normalised == dict(zip(scorers, row[values], strict=True))
 
 
 def test_unscaled_equal_scores_count():
-    found = overall({"one": {"a": 2.0, "b": 2.0}, "other": {"a": 1.0, "b": 3.0}}, scaling="none")
-    assert {name: score.value for name, score in found.items()} == {"a": 1.5, "b": 2.5}
+    result = overall({"one": {"a": 2.0, "b": 2.0}, "other": {"a": 1.0, "b": 3.0}}, scaling="none")
+    assert {name: score.value for name, score in result.items()} == {"a": 1.5, "b": 2.5}

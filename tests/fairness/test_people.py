@@ -61,9 +61,9 @@ def test_which_measure_agrees_with_people_by_hand():
         6: sample(10.0, pos=1.0, neg=0.0),
         7: sample(99.0, pos=1.0, neg=0.0),  # nobody was asked
     }
-    found = compare_summaries(people, first, second, resampling=drawing())
-    assert (found.n, found.first, found.second, found.neither) == (6, 2, 1, 3)
-    assert found.difference.value == pytest.approx(1 / 6)
+    result = compare_summaries(people, first, second, resampling=drawing())
+    assert (result.n, result.first, result.second, result.neither) == (6, 2, 1, 3)
+    assert result.difference.value == pytest.approx(1 / 6)
     few = compare_summaries({1: "pos"}, first, second, resampling=drawing())
     assert (few.difference.value, few.difference.p_value) == (1.0, None)
 
@@ -74,10 +74,10 @@ def test_as_often_as_the_paper_found_is_significant():
     right, wrong = sample(1.0, pos=1.0, neg=0.0), sample(1.0, pos=0.0, neg=1.0)
     first = {n: right if n < 17 else wrong for n in people}
     second = {n: wrong if n < 17 else right for n in people}
-    found = compare_summaries(people, first, second, resampling=drawing(n=5000))
-    assert (found.first, found.second) == (17, 8)
+    result = compare_summaries(people, first, second, resampling=drawing(n=5000))
+    assert (result.first, result.second) == (17, 8)
     # Binomial(25, 17/25) at 12.5 or fewer: .036 a side
-    assert found.difference.p_value == pytest.approx(0.072, abs=0.02)
+    assert result.difference.p_value == pytest.approx(0.072, abs=0.02)
 
 
 def test_intervals_of_the_difference_hold_the_truth_as_often_as_they_say():
@@ -90,8 +90,8 @@ def test_intervals_of_the_difference_hold_the_truth_as_often_as_they_say():
             {n: right if hit else wrong for n, hit in enumerate(rng.random(60) < chance)}
             for chance in (0.7, 0.5)
         )
-        found = compare_summaries(people, first, second, resampling=drawing(place, 500)).difference
-        held += found.low <= 0.2 <= found.high
+        result = compare_summaries(people, first, second, resampling=drawing(place, 500)).difference
+        held += result.low <= 0.2 <= result.high
     assert 0.92 <= held / 400 <= 0.975  # 95 %, and two standard deviations of 400 draws
 
 
@@ -141,15 +141,15 @@ def test_shares_and_facts_by_people_are_measured_as_a_scorers_are(tmp_path):
         {"eid": "e1", "system": "x", "shares": {"pos": 1, "neg": 1}},
     ]  # fmt: skip
     scorer = f"people:{write(tmp_path / 'h.jsonl', rows[:1])}"
-    found = fj.fairness.proportionality(CLUSTERS, SUMMARIES, attribute="s", scorer=scorer)
-    (one,) = found.to_dict()["samples"]
+    result = fj.fairness.proportionality(CLUSTERS, SUMMARIES, attribute="s", scorer=scorer)
+    (one,) = result.to_dict()["samples"]
     assert dict(zip(one["values"], one["summary"], strict=True)) == pytest.approx(
         {"neg": 2 / 6, "pos": 4 / 6}
     )
     # p_x is a half each: neg has 1/3 < .8 / 2, UER (1/6) / 2
     assert one["unfair"]
     assert one["uer"] == pytest.approx(100 / 12)
-    reasons = found.to_dict()["systems"]["x"]["excluded_by_reason"]
+    reasons = result.to_dict()["systems"]["x"]["excluded_by_reason"]
     assert reasons == {"unscored": 7}
     path = write(tmp_path / "b.jsonl", [{**rows[0], "shares": {"pos": 1}}])
     with pytest.raises(InputError, match="expected 'shares', 'facts', or"):
@@ -168,15 +168,15 @@ def test_the_temperature_at_which_a_scorer_goes_with_people(tmp_path):
          "shares": {"pos": 1 / (1 + np.exp(-gap / 0.2)), "neg": 1 - 1 / (1 + np.exp(-gap / 0.2))}}
         for n, gap in enumerate(gaps)
     ]  # fmt: skip
-    found = fj.fairness.temperature(
+    result = fj.fairness.temperature(
         CLUSTERS, SUMMARIES, attribute="s", scorer=f"matrix:{write(tmp_path / 'm.jsonl', scores)}",
         human=write(tmp_path / "h.jsonl", human), temperatures=[0.01, 0.2, 5.0],
     )  # fmt: skip
-    assert found["best"] == 0.2
-    by_temperature = {one["temperature"]: one["value"] for one in found["temperatures"]}
+    assert result["best"] == 0.2
+    by_temperature = {item["temperature"]: item["value"] for item in result["temperatures"]}
     assert by_temperature[0.2] == pytest.approx(1.0)
     sharp = 1 / (1 + np.exp(-gaps / 0.01))
-    people = [one["shares"]["pos"] for one in human]
+    people = [item["shares"]["pos"] for item in human]
     theirs = pearsonr([*sharp, *(1 - sharp)], [*people, *(1 - np.array(people))]).statistic
     assert by_temperature[0.01] == pytest.approx(theirs)
     with pytest.raises(ConfigurationError, match="no softmax"):
@@ -200,12 +200,12 @@ def test_people_beside_two_reports(tmp_path):
         for n in range(6)
         for who in "ab"
     ]
-    found = fj.fairness.people(coverage, shares, leanings=leanings)
-    (system,) = found["systems"].values()
+    result = fj.fairness.people(coverage, shares, leanings=leanings)
+    (system,) = result["systems"].values()
     assert (system["n"], system["leanings"]) == (6, {"pos": 6})
     assert system["summaries"]["neither"] == 6  # both agree
     assert system["groups"]["coverage_parity"] == system["groups"]["sof"] == 1.0
-    assert "Coverage Parity" in str(found)
+    assert "Coverage Parity" in str(result)
     with pytest.raises(InputError, match="no summary in both"):
         fj.fairness.people(coverage, shares, leanings=[leanings[0] | {"system": "y"}])
     with pytest.raises(InputError, match="fairness coverage"):

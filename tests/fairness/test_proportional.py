@@ -48,18 +48,18 @@ def test_a_summary_that_shares_no_term_is_undefined_or_shared_by_all_alike():
     source = {"neg": ["bad"], "pos": ["good", "nice"], "neu": []}
     for summary in (["plain"], []):
         assert isinstance(unigram_distribution(source, summary), Undefined)
-        found = unigram_distribution(source, summary, no_match="uniform")
+        result = unigram_distribution(source, summary, no_match="uniform")
         # "neu" has no terms and takes no part
-        assert (found.values, found.summary) == (("neg", "pos"), (0.5, 0.5))
-        assert found.source == pytest.approx((1 / 3, 2 / 3))
+        assert (result.values, result.summary) == (("neg", "pos"), (0.5, 0.5))
+        assert result.source == pytest.approx((1 / 3, 2 / 3))
 
 
 def test_a_share_of_exactly_tau_is_too_little_in_the_authors_code_alone():
     # p_x is 1/2 and 1/2; 0.4 is exactly 0.8 of that, and 0.6 is enough
-    found = ValueDistribution(values=("a", "b"), source=(0.5, 0.5), summary=(0.4, 0.6))
+    result = ValueDistribution(values=("a", "b"), source=(0.5, 0.5), summary=(0.4, 0.6))
     absent = ValueDistribution(values=("a",), source=(1.0,), summary=(1.0,))
-    paper = under_represented(collect([found, absent]))
-    released = under_represented(collect([found, absent], at_most=True))
+    paper = under_represented(collect([result, absent]))
+    released = under_represented(collect([result, absent], at_most=True))
     assert paper.tolist() == [[False, False], [False, False]]
     # the second source lacks "b": p_g = p_y = 0 there is no shortfall
     assert released.tolist() == [[True, False], [False, False]]
@@ -121,15 +121,15 @@ def test_the_tolerance_is_not_crossed_by_rounding():
 
 def test_softmax_by_hand():
     # scores -2.0 and -2.1 at T = 0.1: weights e^0 and e^-1, share of a = 1 / (1 + 1/e)
-    found = softmax_distribution({"a": 30, "b": 10}, {"a": -2.0, "b": -2.1})
-    assert found.source == (0.75, 0.25)
-    assert found.summary[0] == pytest.approx(1 / (1 + math.exp(-1)))
+    result = softmax_distribution({"a": 30, "b": 10}, {"a": -2.0, "b": -2.1})
+    assert result.source == (0.75, 0.25)
+    assert result.summary[0] == pytest.approx(1 / (1 + math.exp(-1)))
 
 
 def test_softmax_ignores_values_without_text_and_does_not_overflow():
-    found = softmax_distribution({"a": 3, "b": 3, "c": 0}, {"a": 900.0, "b": -900.0, "c": 1e9})
-    assert found.values == ("a", "b")
-    assert found.summary == pytest.approx((1.0, 0.0))
+    result = softmax_distribution({"a": 3, "b": 3, "c": 0}, {"a": 900.0, "b": -900.0, "c": 1e9})
+    assert result.values == ("a", "b")
+    assert result.summary == pytest.approx((1.0, 0.0))
 
 
 @pytest.mark.parametrize("scores", [{"a": 1.0}, {"a": 1.0, "b": math.nan}])
@@ -147,9 +147,9 @@ def test_softmax_refuses_missing_scores(scores):
     ],
 )
 def test_without_support_there_is_no_distribution(source, summary, why):
-    found = unigram_distribution(source, summary)
-    assert isinstance(found, Undefined)
-    assert why in found.why
+    result = unigram_distribution(source, summary)
+    assert isinstance(result, Undefined)
+    assert why in result.why
 
 
 def test_one_value_is_fair_by_every_measure():
@@ -179,17 +179,17 @@ def test_tau_out_of_range_is_refused():
 def test_corpus_result_counts_and_names():
     rng = np.random.default_rng(0)
     samples = [dist((0.5, 0.5), (0.2, 0.8))] * 3 + [dist((0.5, 0.5), (0.5, 0.5))] * 7
-    found = proportional(samples, resampling=Resampling(rng=rng), n_excluded=2)
-    assert found.n == 10
+    result = proportional(samples, resampling=Resampling(rng=rng), n_excluded=2)
+    assert result.n == 10
     # 3 of 10 samples are unfair (0.2 < 0.8 * 0.5), each with UER 0.3 / 2
-    assert found.estimates["bur"].value == pytest.approx(0.3)
-    assert found.estimates["bur"].n_excluded == 2
-    assert found.estimates["uer"].value == pytest.approx(0.3 * 0.15)
-    assert found.estimates["bur"].low <= 0.3 <= found.estimates["bur"].high
-    assert found.by_value["a"].under.value == pytest.approx(0.3)
-    assert found.by_value["b"].under.value == 0.0
-    assert found.by_value["a"].difference.value == pytest.approx(-0.09)
-    assert found.sweep[0][1].value == 0.0
+    assert result.estimates["bur"].value == pytest.approx(0.3)
+    assert result.estimates["bur"].n_excluded == 2
+    assert result.estimates["uer"].value == pytest.approx(0.3 * 0.15)
+    assert result.estimates["bur"].low <= 0.3 <= result.estimates["bur"].high
+    assert result.by_value["a"].under.value == pytest.approx(0.3)
+    assert result.by_value["b"].under.value == 0.0
+    assert result.by_value["a"].difference.value == pytest.approx(-0.09)
+    assert result.sweep[0][1].value == 0.0
     assert isinstance(proportional([], resampling=Resampling(rng=rng)), Undefined)
 
 
@@ -262,15 +262,15 @@ TERMS = st.lists(st.sampled_from("pqrstuvw"), min_size=1, max_size=12)
 
 @given(TERMS, TERMS, TERMS, st.randoms())
 def test_order_scale_and_absent_values_do_not_matter(a, b, summary, random):
-    found = unigram_distribution({"a": a, "b": b}, summary)
+    result = unigram_distribution({"a": a, "b": b}, summary)
     shuffled = random.sample(a, len(a))
     again = unigram_distribution({"b": b * 3, "a": shuffled * 3, "nobody": []}, summary * 2)
-    if isinstance(found, Undefined):
+    if isinstance(result, Undefined):
         assert isinstance(again, Undefined)
     else:
-        assert again.values == found.values
-        assert again.source == pytest.approx(found.source)
-        assert again.summary == pytest.approx(found.summary)
+        assert again.values == result.values
+        assert again.source == pytest.approx(result.source)
+        assert again.summary == pytest.approx(result.summary)
 
 
 def test_estimates_carry_their_method():

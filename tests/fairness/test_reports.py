@@ -22,8 +22,8 @@ QUICK_COVERAGE = CoverageOptions(n_resamples=200, n_permutations=200)
 
 def test_proportional_json_has_the_documented_shape_and_values(odd_corpus):
     corpus, summaries = odd_corpus
-    found = proportional_json(report_proportional(corpus, summaries, options=QUICK))
-    system = found["systems"]["s"]
+    result = proportional_json(report_proportional(corpus, summaries, options=QUICK))
+    system = result["systems"]["s"]
     # good: terms a = slow servic slow food (4), b = nice wine (2): p_x = (2/3, 1/3).
     #   summary: slow a, servic a, nice b, wine b: p_y = (1/2, 1/2); 1/2 < .8 * 2/3: unfair,
     #   UER = (2/3 - 1/2) / 2 = 1/12
@@ -40,7 +40,7 @@ def test_proportional_json_has_the_documented_shape_and_values(odd_corpus):
         assert (system[name]["low"], system[name]["high"]) == (None, None)
     assert system["by_value"]["a"]["n"] == 3
     assert system["novel_terms"]["value"] == 0.0
-    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert json.loads(json.dumps(result, allow_nan=False)) == result
 
 
 @pytest.mark.parametrize(
@@ -60,23 +60,23 @@ def test_novel_terms_are_those_that_no_document_has(summary, ngrams, novel):
         [Summary(eid="c", system="s", text=summary)],
         options=ProportionalOptions(n_resamples=100, normaliser=runs),
     )
-    found = proportional_json(report)
-    figure = found["systems"]["s"]["novel_terms"]
+    result = proportional_json(report)
+    figure = result["systems"]["s"]["novel_terms"]
     assert figure["value"] == pytest.approx(novel)
     assert (figure["low"], figure["high"]) == (None, None)  # of one summary
-    (note,) = [n for n in proportional_tables(found)[0].notes if n.startswith("Terms of summ")]
+    (note,) = [n for n in proportional_tables(result)[0].notes if n.startswith("Terms of summ")]
     assert note == f"Terms of summaries that no document has, in percent: s {novel:.1f}."
 
 
 def test_proportional_counts_and_names_what_cannot_be_measured(odd_corpus):
     corpus, summaries = odd_corpus
-    found = proportional_json(report_proportional(corpus, summaries, options=QUICK))
-    assert found["systems"]["s"]["excluded"] == 4
-    assert {entry["eid"]: entry["reason"] for entry in found["excluded"]} == {
+    result = proportional_json(report_proportional(corpus, summaries, options=QUICK))
+    assert result["systems"]["s"]["excluded"] == 4
+    assert {entry["eid"]: entry["reason"] for entry in result["excluded"]} == {
         "unlabelled": "no_values", "silent": "empty_summary",
         "unsupported": "no_support", "blank": "no_text",
     }  # fmt: skip
-    assert found["notes"][0] == (
+    assert result["notes"][0] == (
         "3 documents without a known 'side' were excluded: unlabelled/unlabelled-0, "
         "unlabelled/unlabelled-1, partly/partly-2"
     )
@@ -87,22 +87,22 @@ def test_proportional_takes_scores_and_says_who_has_none(odd_corpus):
     options = ProportionalOptions(n_resamples=100, scorer="bart_score:tiny")
     scores = {("good", "s"): {"a": -1.0, "b": -1.0}}
     report = report_proportional(corpus, summaries, options=options, scores=scores)
-    found = proportional_json(report)
+    result = proportional_json(report)
     # equal scores: p_y = (1/2, 1/2) as with unigrams above
-    (sample,) = (sample for sample in found["samples"] if sample["eid"] == "good")
+    (sample,) = (sample for sample in result["samples"] if sample["eid"] == "good")
     assert sample["summary"] == [0.5, 0.5]
-    assert found["systems"]["s"]["excluded_by_reason"]["unscored"] == 4
-    assert "scorer:bart_score:tiny" in found["signature"]
-    assert "temperature:0.1" in found["signature"]
+    assert result["systems"]["s"]["excluded_by_reason"]["unscored"] == 4
+    assert "scorer:bart_score:tiny" in result["signature"]
+    assert "temperature:0.1" in result["signature"]
 
 
 def test_a_target_that_a_set_cannot_meet_leaves_it_out(odd_corpus):
     corpus, summaries = odd_corpus
     options = ProportionalOptions(target={"b": 1.0}, n_resamples=100)
-    found = proportional_json(report_proportional(corpus, summaries, options=options))
-    reasons = {entry["eid"]: entry["reason"] for entry in found["excluded"]}
+    result = proportional_json(report_proportional(corpus, summaries, options=options))
+    reasons = {entry["eid"]: entry["reason"] for entry in result["excluded"]}
     assert reasons["one"] == "target_absent"
-    assert "target:b=1" in found["signature"]
+    assert "target:b=1" in result["signature"]
 
 
 def test_coverage_json_by_hand(odd_corpus):
@@ -115,8 +115,8 @@ def test_coverage_json_by_hand(odd_corpus):
         make_support("one", [[1.0], [1.0]]),
         make_support("unsupported", [[0.0], [0.0]]),
     ]
-    found = coverage_json(report_coverage(corpus, summaries, supports, options=QUICK_COVERAGE))
-    system = found["systems"]["s"]
+    result = coverage_json(report_coverage(corpus, summaries, supports, options=QUICK_COVERAGE))
+    system = result["systems"]["s"]
     assert system["n"] == 2
     assert system["equal_coverage"]["value"] == pytest.approx(0.25)
     assert system["r_ec"]["value"] == 0.0
@@ -127,21 +127,21 @@ def test_coverage_json_by_hand(odd_corpus):
     assert system["coverage_parity"]["value"] == pytest.approx(0.25)
     assert (system["over"], system["under"]) == ("a", "b")
     assert system["excluded"] == 6
-    assert {entry["eid"]: entry["reason"] for entry in found["excluded"]} == {
+    assert {entry["eid"]: entry["reason"] for entry in result["excluded"]} == {
         "one": "one_value", "single": "one_value", "unlabelled": "no_values",
         "silent": "empty_summary", "unsupported": "no_support", "blank": "unscored",
     }  # fmt: skip
-    good = next(sample for sample in found["samples"] if sample["eid"] == "good")
+    good = next(sample for sample in result["samples"] if sample["eid"] == "good")
     # with b on the first document p(b) = .9, p(a) = .3 and EC = .3 too: 2 of 3 reach it
     assert good["p_value"] == pytest.approx(2 / 3)
     assert good["exact"]
-    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert json.loads(json.dumps(result, allow_nan=False)) == result
 
 
 def test_coverage_of_nothing_is_null_and_says_why(odd_corpus):
     corpus, summaries = odd_corpus
-    found = coverage_json(report_coverage(corpus, summaries, [], options=QUICK_COVERAGE))
-    system = found["systems"]["s"]
+    result = coverage_json(report_coverage(corpus, summaries, [], options=QUICK_COVERAGE))
+    system = result["systems"]["s"]
     assert system["n"] == 0
     assert system["equal_coverage"]["value"] is None
     assert "no samples" in system["coverage_parity"]["why"]
@@ -180,8 +180,8 @@ def test_input_that_does_not_fit_is_refused(odd_corpus):
 def test_summaries_of_unknown_clusters_are_named(odd_corpus):
     corpus, summaries = odd_corpus
     stray = Summary(eid="elsewhere", system="s", text="x")
-    found = report_proportional(corpus, [*summaries, stray], options=QUICK)
-    assert any("elsewhere" in note for note in found.notes)
+    result = report_proportional(corpus, [*summaries, stray], options=QUICK)
+    assert any("elsewhere" in note for note in result.notes)
 
 
 def test_fifty_values_are_measured():
@@ -189,14 +189,14 @@ def test_fifty_values_are_measured():
     clusters = [make_cluster("c", [(v, f"common {v}word") for v in values])]
     corpus = label_corpus(clusters, attribute="side")
     summaries = [Summary(eid="c", system="s", text="Common v00word")]
-    found = proportional_json(report_proportional(corpus, summaries, options=QUICK))
+    result = proportional_json(report_proportional(corpus, summaries, options=QUICK))
     # v00 gets 2 of 51 hits, the others 1 each: nobody is below .8 / 50
-    assert found["systems"]["s"]["bur"]["value"] == 0.0
-    assert len(found["systems"]["s"]["by_value"]) == 50
+    assert result["systems"]["s"]["bur"]["value"] == 0.0
+    assert len(result["systems"]["s"]["by_value"]) == 50
     support = make_support("c", [[float(i == 0)] for i in range(50)])
-    found = coverage_json(report_coverage(corpus, summaries, [support], options=QUICK_COVERAGE))
+    result = coverage_json(report_coverage(corpus, summaries, [support], options=QUICK_COVERAGE))
     # p(v00) = 1, others 0, overall .02: EC = (.98 + 49 * .02) / 50
-    assert found["systems"]["s"]["equal_coverage"]["value"] == pytest.approx(1.96 / 50)
+    assert result["systems"]["s"]["equal_coverage"]["value"] == pytest.approx(1.96 / 50)
 
 
 def test_human_supports_correct_a_scorer_that_favours_a_value():
@@ -229,7 +229,7 @@ def test_human_supports_correct_a_scorer_that_favours_a_value():
     assert "fewer than two values" in system["dominance"]["unfair_share"]["why"]
 
 
-def test_summaries_that_are_missing_or_of_no_cluster_are_told():
+def test_summaries_that_are_missing_or_of_no_cluster_are_reported():
     sides = [("a", "slow service"), ("b", "nice wine")]
     corpus = label_corpus([make_cluster(eid, sides) for eid in ("one", "two")], attribute="side")
     texts = [
@@ -238,12 +238,12 @@ def test_summaries_that_are_missing_or_of_no_cluster_are_told():
         Summary(eid="one", system="partly", text="slow wine"),
         Summary(eid="elsewhere", system="partly", text="slow wine"),
     ]
-    found = report_proportional(corpus, texts, options=QUICK)
-    assert found.notes[-2:] == (
+    result = report_proportional(corpus, texts, options=QUICK)
+    assert result.notes[-2:] == (
         "excluded summaries of 1 unknown cluster: elsewhere",
         "'partly' has no summary of 1 of 2 clusters: two",
     )
-    assert not any("whole" in note for note in found.notes)
+    assert not any("whole" in note for note in result.notes)
 
 
 def test_a_summary_is_unfair_where_few_assignments_of_values_are_as_unequal():
@@ -255,10 +255,10 @@ def test_a_summary_is_unfair_where_few_assignments_of_values_are_as_unequal():
     ]
     texts = [Summary(eid=eid, system="s", text="slow service") for eid in ("unequal", "equal")]
     corpus = label_corpus(clusters, attribute="side")
-    found = coverage_json(report_coverage(corpus, texts, supports, options=QUICK_COVERAGE))
-    unfair = {sample["eid"]: sample["unfair"] for sample in found["samples"]}
+    result = coverage_json(report_coverage(corpus, texts, supports, options=QUICK_COVERAGE))
+    unfair = {sample["eid"]: sample["unfair"] for sample in result["samples"]}
     assert unfair == {"unequal": True, "equal": False}
-    assert found["systems"]["s"]["r_ec"]["value"] == pytest.approx(0.5)
+    assert result["systems"]["s"]["r_ec"]["value"] == pytest.approx(0.5)
 
 
 def test_a_summary_of_stop_words_alone_is_empty_but_for_the_released_code():
@@ -274,7 +274,7 @@ def test_a_summary_of_stop_words_alone_is_empty_but_for_the_released_code():
         report = report_proportional(
             corpus, texts, options=ProportionalOptions(n_resamples=100, **options)
         )
-        return {one["eid"]: one["reason"] for one in proportional_json(report)["excluded"]}
+        return {item["eid"]: item["reason"] for item in proportional_json(report)["excluded"]}
 
     assert reasons().get("x") == "empty_summary"
     assert reasons(released=True).get("x") != "empty_summary"

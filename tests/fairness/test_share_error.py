@@ -33,40 +33,40 @@ def sample(source, summary):
 
 
 def test_sensitivity_by_hand():
-    found = share_sensitivity([sample((0.5, 0.5), (0.7, 0.3))], error_rate=0.1)
+    result = share_sensitivity([sample((0.5, 0.5), (0.7, 0.3))], error_rate=0.1)
     # b has .3 of .5: short by .2, .1 below .8 * .5; moving .1 to it just makes up for that
-    assert (found.bands["bur"].low, found.bands["bur"].high) == (0.0, 1.0)
+    assert (result.bands["bur"].low, result.bands["bur"].high) == (0.0, 1.0)
     # the UER, .2 over two values, moves by half of the rate
-    assert (found.bands["uer"].low, found.bands["uer"].high) == pytest.approx((0.05, 0.15))
+    assert (result.bands["uer"].low, result.bands["uer"].high) == pytest.approx((0.05, 0.15))
     # least ratio .3 / .5; with .1 moved .4 / .5 at best and .2 / .5 at worst
-    assert (found.bands["auc"].low, found.bands["auc"].high) == pytest.approx((0.2, 0.6))
+    assert (result.bands["auc"].low, result.bands["auc"].high) == pytest.approx((0.2, 0.6))
     # mean shortfalls (0, .2): deviation .1
-    assert (found.bands["sof"].low, found.bands["sof"].high) == pytest.approx((0.0, 0.2))
-    assert (found.by_value["b"].band.low, found.by_value["b"].band.high) == pytest.approx(
+    assert (result.bands["sof"].low, result.bands["sof"].high) == pytest.approx((0.0, 0.2))
+    assert (result.by_value["b"].band.low, result.by_value["b"].band.high) == pytest.approx(
         (-0.3, -0.1)
     )
-    assert found.by_value["b"].tipping_rate == pytest.approx(0.2)
+    assert result.by_value["b"].tipping_rate == pytest.approx(0.2)
 
 
 def test_a_summary_cannot_be_farther_from_the_target_than_on_its_rarest_value():
-    found = share_sensitivity([sample((0.6, 0.4), (0.6, 0.4))], error_rate=1.0)
+    result = share_sensitivity([sample((0.6, 0.4), (0.6, 0.4))], error_rate=1.0)
     # all of it on b is .6 away from p_g, on a .4
-    assert found.bands["uer"].high == pytest.approx(0.6 / 2)
-    assert found.bands["auc"].high == pytest.approx(1.0)
+    assert result.bands["uer"].high == pytest.approx(0.6 / 2)
+    assert result.bands["auc"].high == pytest.approx(1.0)
 
 
 def test_a_share_goes_no_farther_than_0_and_1():
-    found = share_sensitivity([sample((0.5, 0.5), (0.95, 0.05))], error_rate=0.1)
-    a, b = found.by_value["a"].band, found.by_value["b"].band
+    result = share_sensitivity([sample((0.5, 0.5), (0.95, 0.05))], error_rate=0.1)
+    a, b = result.by_value["a"].band, result.by_value["b"].band
     assert (a.low, a.high) == pytest.approx((0.35, 0.5))
     assert (b.low, b.high) == pytest.approx((-0.5, -0.35))
 
 
 def test_one_value_has_nothing_to_misplace():
-    found = share_sensitivity([sample((1.0,), (1.0,))], error_rate=0.3)
-    assert found.bands["bur"].high == found.bands["uer"].high == found.bands["sof"].high == 0.0
-    assert found.bands["auc"].high == pytest.approx(0.0)
-    assert found.by_value["a"].tipping_rate == 1.0
+    result = share_sensitivity([sample((1.0,), (1.0,))], error_rate=0.3)
+    assert result.bands["bur"].high == result.bands["uer"].high == result.bands["sof"].high == 0.0
+    assert result.bands["auc"].high == pytest.approx(0.0)
+    assert result.by_value["a"].tipping_rate == 1.0
     both = share_sensitivity(
         [sample((1.0,), (1.0,)), sample((0.5, 0.5), (0.7, 0.3))], error_rate=0.0
     )
@@ -138,14 +138,14 @@ def test_people_correct_a_matcher_that_takes_from_a_value():
     measured = {eid: sample((0.5, 0.5), (x + 0.1, 0.9 - x)) for eid, x in truth.items()}
     human = {(eid, "s"): {"a": 2 * truth[eid], "b": 2 - 2 * truth[eid]} for eid in list(truth)[:60]}
     human |= {("elsewhere", "s"): {"a": 1.0}, ("e0", "t"): {"a": 1.0}}
-    found = corrected_shares("s", measured, human, target="ratio")
-    assert (found.n_labelled, found.n_unused) == (60, 1)
-    a = found.difference["a"]
+    result = corrected_shares("s", measured, human, target="ratio")
+    assert (result.n_labelled, result.n_unused) == (60, 1)
+    a = result.difference["a"]
     assert a.naive.low > 0.09
     assert a.ppi_plus.low < 0.0 < a.ppi_plus.high
     # |x - .5| has mean .03 sqrt(2 / pi) = .024; over two values .012
-    assert found.means["uer"].naive.value == pytest.approx(0.05, abs=0.005)
-    assert found.means["uer"].ppi_plus.value == pytest.approx(0.012, abs=0.003)
+    assert result.means["uer"].naive.value == pytest.approx(0.05, abs=0.005)
+    assert result.means["uer"].ppi_plus.value == pytest.approx(0.012, abs=0.003)
 
 
 def test_shares_that_do_not_fit_are_named():

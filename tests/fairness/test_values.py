@@ -110,7 +110,7 @@ def test_duplicate_clusters_are_refused():
 )
 def test_ten_rare_values_are_named_and_the_others_counted(n, ending):
     corpus = label_corpus([cluster("a", [f"v{i:02}" for i in range(n)])], attribute="party")
-    (note,) = [one for one in corpus.notes if one.startswith("held by fewer than 5 documents")]
+    (note,) = [note for note in corpus.notes if note.startswith("held by fewer than 5 documents")]
     assert note.endswith(ending)
 
 

@@ -13,8 +13,8 @@ CLUSTER = Cluster(eid="d", articles=ARTICLES)
 
 
 def verdict(value, aid="a", protocol="likert", **more):
-    given = {"eid": "d", "system": "s", "aspect": "coverage", "judge": "j"} | more
-    return Judgement(**{"unit": f"article:{aid}"} | given, protocol=protocol, value=value)
+    by_name = {"eid": "d", "system": "s", "aspect": "coverage", "judge": "j"} | more
+    return Judgement(**{"unit": f"article:{aid}"} | by_name, protocol=protocol, value=value)
 
 
 def support(*values, protocol="likert", **more):
@@ -48,13 +48,13 @@ def test_verdicts_on_whole_summaries_are_none_on_articles():
 
 
 def test_articles_that_answer_nothing_take_no_part():
-    said = QuestionAnswers(
+    text = QuestionAnswers(
         question="Why?",
         answer_groups=((Answer(aid="c", answer="So."),), (Answer(aid="a", answer="Not so."),)),
     )
     silent = Cluster(eid="e", articles=ARTICLES)
     references = [
-        Reference(eid="d", articles=ARTICLES, question_answers=(said,)),
+        Reference(eid="d", articles=ARTICLES, question_answers=(text,)),
         Reference(eid="e", articles=ARTICLES, question_answers=()),
     ]
     (found,) = answering([CLUSTER, silent, Cluster(eid="f", articles=ARTICLES)], references)

@@ -34,8 +34,8 @@ def test_unigram_bur_and_uer_of_alpaca_on_yelp(yelp):
 def test_the_oracle_on_real_reviews(yelp):
     # FairSumm, appendix C: biased sampling must score far worse than balanced sampling
     corpus, _ = yelp
-    made = pseudo_summaries(corpus, n_documents=4, rng=np.random.default_rng(0))
-    report = report_proportional(corpus, made, options=ProportionalOptions(n_resamples=500))
+    result = pseudo_summaries(corpus, n_documents=4, rng=np.random.default_rng(0))
+    report = report_proportional(corpus, result, options=ProportionalOptions(n_resamples=500))
     biased = report.systems["biased"].measures
     balanced = report.systems["balanced"].measures
     assert biased.estimates["bur"].low > balanced.estimates["bur"].high + 0.2
@@ -74,13 +74,13 @@ def test_the_terms_of_nltk_give_the_published_figures_to_the_last_digit(
     summaries = read_summaries(shared_data / name / "summaries_alpaca.jsonl")
     options = ProportionalOptions(normaliser=nltk_terms, released=True, n_resamples=10)
     corpus = label_corpus(clusters.records, attribute=attribute)
-    found = report_proportional(corpus, summaries.records, options=options)
-    measures = found.systems["alpaca"].measures
+    result = report_proportional(corpus, summaries.records, options=options)
+    measures = result.systems["alpaca"].measures
     assert measures.n == n
     assert f"{100 * measures.estimates['bur'].value:.2f}" == bur
     assert f"{100 * measures.estimates['uer'].value:.2f}" == uer
-    assert "variant:released" in found.signature
-    assert "terms:nltk@3.9" in found.signature
+    assert "variant:released" in result.signature
+    assert "terms:nltk@3.9" in result.signature
 
 
 def test_words_are_tagged_alone_lemmatised_and_stemmed(nltk_terms):

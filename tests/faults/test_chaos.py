@@ -83,8 +83,8 @@ def test_every_item_ends_judged_or_unscored_with_its_reason(server, n_items):
     write_jsonl(Path("summaries.jsonl"), [summary(system) for system in systems])
     patience = ("--timeout", "3", "--max-unscored", "1")
     command = (*judging(server, concurrency=16), *patience, "--json", "report.json")
-    done = finish(start(*command), timeout=500)
-    assert done.code == 0, done.err
+    result = finish(start(*command), timeout=500)
+    assert result.code == 0, result.err
     rows = [json.loads(line) for line in Path("judgements.jsonl").read_text().splitlines()]
     assert [row["system"] for row in rows] == systems
 

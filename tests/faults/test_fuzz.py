@@ -85,12 +85,12 @@ SOUND: tuple[dict[str, Any], ...] = (
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Return where something stands in `value`."""
-    found = [path]
+    items = [path]
     if isinstance(value, dict | list):
         inside = value.items() if isinstance(value, dict) else enumerate(value)
         for key, inner in inside:
-            found += places(inner, (*path, key))
-    return found
+            items += places(inner, (*path, key))
+    return items
 
 
 def replaced(value: Any, path: tuple[Any, ...], by: Any) -> Any:
@@ -113,7 +113,7 @@ def nearly_sound(draw: st.DrawFn) -> bytes:
     text = (
         json.dumps(rows, ensure_ascii=ascii_only)
         if as_list
-        else "\n".join(json.dumps(one, ensure_ascii=ascii_only) for one in rows)
+        else "\n".join(json.dumps(row, ensure_ascii=ascii_only) for row in rows)
     )
     return text.encode("utf-8", "surrogatepass")
 

@@ -44,5 +44,5 @@ def test_a_hostile_file_is_read_or_is_one_error(tmp_path, name, data, outcome):
 )
 def test_a_hostile_reply_is_a_verdict_or_unscored(said, outcome):
     verdict = read_verdict(said, likert())
-    got = verdict.reason if isinstance(verdict, Unscored) else verdict
-    assert got == outcome
+    value = verdict.reason if isinstance(verdict, Unscored) else verdict
+    assert value == outcome

@@ -44,18 +44,18 @@ def test_one_interrupt_waits_for_the_calls_that_are_under_way(server, inputs, ma
     try:
         gate.wait_for(3)
         process.send_signal(signal.SIGINT)
-        said = next_line(process)
-        assert said == (
+        text = next_line(process)
+        assert text == (
             "stopping once the 3 calls under way have been answered; interrupt again to stop now\n"
         )
         assert process.poll() is None
         gate.open()
-        done = finish(process)
+        result = finish(process)
     finally:
         process.kill()
         gate.open()
-    assert done.code == 130
-    assert done.err.splitlines() == [
+    assert result.code == 130
+    assert result.err.splitlines() == [
         "interrupted; what is done is kept, and the same command resumes"
     ]
     # no call began after the interrupt, and none of those before it is lost
@@ -79,11 +79,11 @@ def test_a_run_ends_and_goes_on_while_the_rest_wait_for_the_first(server, inputs
         if how == signal.SIGINT:
             assert next_line(process).startswith("stopping once the call under way has")
             gate.open()
-        done = finish(process)
+        result = finish(process)
     finally:
         process.kill()
         gate.open()
-    assert done.code == (130 if how == signal.SIGINT else -how)
+    assert result.code == (130 if how == signal.SIGINT else -how)
     assert len(server.calls) == 1
     again = finish(start(*judging(server)))
     assert again.code == 0
@@ -101,13 +101,13 @@ def test_a_second_interrupt_stops_at_once(server, inputs):
         process.send_signal(signal.SIGINT)
         assert next_line(process).startswith("stopping")
         process.send_signal(signal.SIGINT)
-        done = finish(process)
+        result = finish(process)
         assert gate.n_held == 3  # and held they still are: nobody waited for them
     finally:
         process.kill()
         gate.open()
-    assert done.code == 130
-    assert done.err.splitlines() == [
+    assert result.code == 130
+    assert result.err.splitlines() == [
         "interrupted; what is done is kept, and the same command resumes"
     ]
     server.answer = journalist
@@ -154,12 +154,12 @@ def test_a_full_disk_under_the_cache_ends_the_calls_and_loses_no_reply(server, i
         gate.wait_for(3)
         fill(tiny_disk)
         gate.open()
-        done = finish(process)
+        result = finish(process)
     finally:
         process.kill()
         gate.open()
-    assert done.code == 1, done.err
-    (said,) = done.err.splitlines()
+    assert result.code == 1, result.err
+    (said,) = result.err.splitlines()
     assert said.startswith(f"error: cannot write to the cache {tiny_disk}: ")
     # the three under way were answered, and no further one began
     assert len(server.calls) == 9
@@ -174,9 +174,9 @@ def test_a_full_disk_under_the_cache_ends_the_calls_and_loses_no_reply(server, i
 
 def test_a_cache_without_room_from_the_start_is_an_error(server, inputs, tiny_disk):
     fill(tiny_disk)
-    done = finish(start(*judging(server), "--cache", tiny_disk, "--run", "run"))
-    assert done.code == 1
-    assert done.err.startswith(f"error: cannot use the cache {tiny_disk}: ")
+    result = finish(start(*judging(server), "--cache", tiny_disk, "--run", "run"))
+    assert result.code == 1
+    assert result.err.startswith(f"error: cannot use the cache {tiny_disk}: ")
     assert server.calls == []
 
 
@@ -184,11 +184,11 @@ def test_a_full_disk_under_the_run_ends_it_and_room_lets_it_go_on(server, inputs
     ballast = tiny_disk / "ballast"
     ballast.write_bytes(b"x" * 950 * 1024)
     command = (*judging(server), "--run", tiny_disk / "run")
-    done = finish(start(*command))
-    assert done.code == 1
-    assert done.err.count("\n") == 1
-    assert "error: " in done.err
-    assert str(tiny_disk) in done.err
+    result = finish(start(*command))
+    assert result.code == 1
+    assert result.err.count("\n") == 1
+    assert "error: " in result.err
+    assert str(tiny_disk) in result.err
     assert not Path("judgements.jsonl").exists()
     ballast.unlink()
     again = finish(start(*command))
@@ -201,9 +201,9 @@ def test_a_full_disk_under_the_run_ends_it_and_room_lets_it_go_on(server, inputs
 def test_a_full_disk_under_the_results_leaves_no_half_file(server, inputs, tiny_disk):
     (tiny_disk / "ballast").write_bytes(b"x" * 1010 * 1024)
     output = tiny_disk / "judgements.jsonl"
-    done = finish(start(*judging(server), "-o", output))
-    assert done.code == 1
-    assert done.err.startswith(f"error: {output}: ")
+    result = finish(start(*judging(server), "-o", output))
+    assert result.code == 1
+    assert result.err.startswith(f"error: {output}: ")
     assert sorted(file.name for file in tiny_disk.iterdir()) == ["ballast"]
 
 
@@ -214,9 +214,9 @@ def test_a_limit_on_file_sizes_ends_with_an_error(server, inputs):
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
 
-    done = finish(start(*judging(server), "--run", "run", preexec_fn=limit))
-    assert done.code == 1
-    assert "error: " in done.err.splitlines()[-1]
+    result = finish(start(*judging(server), "--run", "run", preexec_fn=limit))
+    assert result.code == 1
+    assert "error: " in result.err.splitlines()[-1]
     assert not Path("judgements.jsonl").exists()
     again = finish(start(*judging(server), "--run", "run"))
     assert again.code == 0, again.err
@@ -252,11 +252,11 @@ def read_only(tmp_path):
     ],
 )
 def test_a_read_only_folder_is_one_error_before_any_call(server, inputs, read_only, options, said):
-    done = finish(start(*judging(server), *(part.format(read_only) for part in options)))
-    assert done.code == 1
-    assert done.err.count("\n") == 1
-    assert said in done.err
-    assert str(read_only) in done.err
+    result = finish(start(*judging(server), *(part.format(read_only) for part in options)))
+    assert result.code == 1
+    assert result.err.count("\n") == 1
+    assert said in result.err
+    assert str(read_only) in result.err
     assert server.calls == []
 
 
@@ -271,12 +271,12 @@ def test_other_signals_end_as_one_interrupt_does_however_often_they_come(server,
         assert next_line(process).startswith("stopping once the 3 calls under way")
         process.send_signal(number)  # a closing terminal says it twice
         gate.open()
-        done = finish(process)
+        result = finish(process)
     finally:
         process.kill()
         gate.open()
-    assert done.code == 130
-    assert done.err.splitlines() == [
+    assert result.code == 130
+    assert result.err.splitlines() == [
         "interrupted; what is done is kept, and the same command resumes"
     ]
     assert len(server.calls) == 9
@@ -312,13 +312,13 @@ def test_an_interrupt_during_start_up_leaves_no_traceback(
             if line.rpartition("|")[2].strip() == module:
                 break
         process.send_signal(number)
-        done = finish(process)
+        result = finish(process)
     finally:
         process.kill()
-    said = [line for line in done.err.splitlines() if not line.startswith("import time:")]
-    assert said == ["interrupted; what is done is kept, and the same command resumes"]
+    texts = [line for line in result.err.splitlines() if not line.startswith("import time:")]
+    assert texts == ["interrupted; what is done is kept, and the same command resumes"]
     # Python ends itself by the signal where that came amid `exec` of a string, as dataclasses do.
-    assert done.code in {130, -signal.SIGINT}  # to a shell both are 130
+    assert result.code in {130, -signal.SIGINT}  # to a shell both are 130
 
 
 @pytest.mark.parametrize("module", ["site", "fairjudge", "fairjudge.cli", "pathlib", "typing"])
@@ -360,10 +360,10 @@ try:
 except KeyboardInterrupt:
     print("interrupted")
 """
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=False
     )
-    assert (done.stdout, done.stderr) == ("interrupted\n", "")
+    assert (result.stdout, result.stderr) == ("interrupted\n", "")
 
 
 def test_a_reader_that_has_gone_takes_no_file_with_it():

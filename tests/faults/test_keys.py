@@ -83,41 +83,39 @@ def test_whatever_a_server_says_of_a_key(server, inputs, tmp_path, monkeypatch, 
             return fault
         if "questions" in call.body:
             asked = call.body["questions"]
-            names = asked if isinstance(asked, dict) else [one["name"] for one in asked]
+            names = asked if isinstance(asked, dict) else [item["name"] for item in asked]
             return dict.fromkeys(names)  # refuses
         return Reply(text=f"{KEY} says so.\nVerdict: 4", refusal=None)
 
     server.answer = answer
     url = server.url if provider == "anthropic" else server.v1
-    done = finish(start(*judging(provider, url), "--run", "run", "--json", "report.json"))
-    assert done.code == 0, done.err
+    result = finish(start(*judging(provider, url), "--run", "run", "--json", "report.json"))
+    assert result.code == 0, result.err
     assert next(echoes, None) is None
     sent = [value for call in server.calls for value in call.headers.values()]
     assert any(KEY in value for value in sent)
     assert KEY not in "".join(json.dumps(call.body) for call in server.calls)
     again = cli(*judging(provider, url), "--run", "again")
     report = cli("report", "run", "-o", "report.html")
-    nowhere(tmp_path, f"{done}{again}{report}")
+    nowhere(tmp_path, f"{result}{again}{report}")
 
 
 def test_a_key_that_comes_back_escaped(server, inputs, tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     server.answer = lambda call: Fault(body=chat(escaped(KEY)))
-    done = finish(start(*judging("openai", server.v1), "--run", "run"))
-    assert done.code == 0, done.err
+    result = finish(start(*judging("openai", server.v1), "--run", "run"))
+    assert result.code == 0, result.err
     rows = [json.loads(line) for line in Path("judgements.jsonl").read_text().splitlines()]
     assert {row["raw"] for row in rows} == {"By [key].\nVerdict: 4"}
-    nowhere(tmp_path, done.out + done.err)
+    nowhere(tmp_path, result.out + result.err)
 
 
 @pytest.mark.parametrize("key", ["x", "4", "token", "none"])
-def test_what_servers_of_ones_own_take_for_a_key_changes_no_reply(
-    server, inputs, monkeypatch, key, cli
-):
+def test_what_custom_servers_take_for_a_key_changes_no_reply(server, inputs, monkeypatch, key, cli):
     monkeypatch.setenv("OPENAI_API_KEY", key)
     server.answer = lambda call: Reply(text="None of it is explained in tokens.\nVerdict: 4")
-    done = cli(*judging("openai", server.v1))
-    assert done.code == 0, done.err
+    result = cli(*judging("openai", server.v1))
+    assert result.code == 0, result.err
     rows = [json.loads(line) for line in Path("judgements.jsonl").read_text().splitlines()]
     assert {row["value"] for row in rows} == {4}
     assert {row["raw"] for row in rows} == {"None of it is explained in tokens.\nVerdict: 4"}
@@ -140,19 +138,19 @@ def test_what_servers_of_ones_own_take_for_a_key_changes_no_reply(
     ],
 )
 def test_a_password_in_a_url_is_not_said_again(inputs, tmp_path, url, cli):
-    given = url.format("s3cret-passphrase")
-    done = cli(*judging("openai", given))
-    assert done.code == 1
-    assert done.err.startswith("error: ")
-    assert done.err.count("\n") == 1
-    assert "s3cret-passphrase" not in done.out + done.err
+    data = url.format("s3cret-passphrase")
+    result = cli(*judging("openai", data))
+    assert result.code == 1
+    assert result.err.startswith("error: ")
+    assert result.err.count("\n") == 1
+    assert "s3cret-passphrase" not in result.out + result.err
 
 
 @pytest.mark.parametrize("url", ["http://[::1/v1", "http://host:port/v1", "http://h:0/v1", "x"])
 def test_a_url_that_is_none_is_one_error(inputs, url, cli):
-    done = cli(*judging("openai", url))
-    assert done.code == 1
-    (line,) = done.err.splitlines()
+    result = cli(*judging("openai", url))
+    assert result.code == 1
+    (line,) = result.err.splitlines()
     assert "is not a base URL" in line
 
 
@@ -164,7 +162,7 @@ def test_a_proxys_password_is_not_said(server, inputs, tmp_path, monkeypatch, cl
         monkeypatch.setenv(name, f"http://judge:s3cret-passphrase@{place}")
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     for scheme in ("http", "https"):
-        done = cli(*judging("openai", f"{scheme}://192.0.2.1/v1"), "--timeout", "5")
-        assert "s3cret-passphrase" not in done.out + done.err
+        result = cli(*judging("openai", f"{scheme}://192.0.2.1/v1"), "--timeout", "5")
+        assert "s3cret-passphrase" not in result.out + result.err
     for path in tmp_path.rglob("*"):
         assert not path.is_file() or b"s3cret-passphrase" not in path.read_bytes()

@@ -70,8 +70,8 @@ def end_in_pieces(server, command: tuple[str, ...], *, n_calls: int, n_kills: in
     for _ in range(n_kills):
         # Calls until the kill; 0: before the first one.
         kill_after(server, command, rng.randint(0, most))
-    done = run(command)
-    assert done.code == 0, done.err
+    result = run(command)
+    assert result.code == 0, result.err
 
 
 def check_calls(server, *, n_calls: int, n_kills: int) -> None:

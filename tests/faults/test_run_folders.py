@@ -56,9 +56,9 @@ def test_a_checkpoint_that_names_code_is_not_run(server, killed, kind):
             values = (naming_code(kind),) * statement.count("?")
             assert database.execute(statement, values).rowcount > 0
     database.close()
-    done = finish(start(*killed))
+    result = finish(start(*killed))
     assert not Path("pwned").exists()
-    assert done.code == 0, done.err
+    assert result.code == 0, result.err
     assert len(Path("judgements.jsonl").read_text().splitlines()) == 150
 
 
@@ -92,7 +92,7 @@ def test_changed_digits_in_a_runs_rows_are_asked_again_from_the_cache(server, fi
         else line
         for place, line in enumerate(lines)
     ]
-    assert sum(one != two for one, two in zip(lines, changed, strict=True)) >= 10
+    assert sum(line != two for line, two in zip(lines, changed, strict=True)) >= 10
     rows.write_text("".join(line + "\n" for line in changed))
     for reader in (
         ("report", "run", "-o", "report.html"),
@@ -101,8 +101,8 @@ def test_changed_digits_in_a_runs_rows_are_asked_again_from_the_cache(server, fi
         read = cli(*reader)
         assert read.code == 1
         assert "a row that is not as the run wrote it" in read.err
-    done = cli(*finished)
-    assert done.code == 0, done.err
+    result = cli(*finished)
+    assert result.code == 0, result.err
     assert Path("judgements.jsonl").read_bytes() == expected
     assert server.calls == []
     # in the folder, too, each row is now as it was
@@ -114,10 +114,10 @@ def test_a_finished_run_says_that_nothing_was_done_and_loads_no_model(
     server, finished, monkeypatch
 ):
     monkeypatch.setenv("PYTHONPROFILEIMPORTTIME", "1")  # it says on standard error what it imports
-    done = finish(start(*finished))
-    assert done.code == 0
-    assert "This run had already finished; no model was called." in done.out
+    result = finish(start(*finished))
+    assert result.code == 0
+    assert "This run had already finished; no model was called." in result.out
     assert server.calls == []
-    loaded = {line.rpartition("|")[2].strip() for line in done.err.splitlines()}
+    loaded = {line.rpartition("|")[2].strip() for line in result.err.splitlines()}
     assert "fairjudge.cli" in loaded
     assert not {"torch", "transformers"} & loaded

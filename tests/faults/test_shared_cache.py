@@ -29,8 +29,8 @@ def test_eight_processes_pay_once_for_each_reply(server, n_items):
     names = [f"run{n}" for n in range(8)]
     processes = [start(*command, "--run", name, "-o", f"{name}.jsonl") for name in names]
     for process in processes:
-        done = finish(process, timeout=400)
-        assert (done.code, done.err) == (0, "")
+        result = finish(process, timeout=400)
+        assert (result.code, result.err) == (0, "")
     counts = prompts_of(server)
     assert len(counts) == n_items
     assert set(counts.values()) == {1}
@@ -103,9 +103,9 @@ def test_damage_is_said_moved_aside_and_asked_for_again(
     cache._disk._sql("PRAGMA wal_checkpoint(TRUNCATE)")
     cache.close()
     damage(Path("shared/cache.db"))
-    done = cli(*command, "--run", "two")
-    assert done.code == 0, done.err
-    assert said in done.err
+    result = cli(*command, "--run", "two")
+    assert result.code == 0, result.err
+    assert said in result.err
     assert 1 <= len(server.calls) <= max_asked
     assert Path("judgements.jsonl").read_bytes() == before
     stats = cli("cache", "stats", "--cache", "shared", "--json", "-")

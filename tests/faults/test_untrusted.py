@@ -75,14 +75,14 @@ untrusted = st.one_of(
 @given(untrusted, untrusted, untrusted)
 def test_untrusted_text_stays_between_fences_that_it_cannot_close(article, text, title):
     whole = prompt(article=article, text=text, title=title)
-    found = fences(whole)
-    assert [tag for tag, _, _ in found] == ["article", "summary"]
-    inside = [content for _, _, content in found]
+    result = fences(whole)
+    assert [tag for tag, _, _ in result] == ["article", "summary"]
+    inside = [content for _, _, content in result]
     clean = text.replace("\0", "")
     assert inside[1] == clean.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     # what stands outside is the library's own, whatever stands inside
     outside = whole
-    for tag, mark, content in found:
+    for tag, mark, content in result:
         opening = re.escape(f"<{tag} {mark}") + r"[^>\n]*>\n" + re.escape(f"{content}\n")
         outside = re.sub(opening, "", outside, count=1)
     plain = prompt(article="x", text="y")
@@ -129,30 +129,30 @@ def evil_inputs():
 
 def test_names_with_escapes_do_not_reach_the_terminal(server, evil_inputs, cli):
     for command in (judging(server), building(server)):
-        done = cli(*command)
-        assert done.code == 0, done.err
-        assert "sys" in done.out or "e " in done.out
-        assert not CONTROLS.search(done.out), repr(CONTROLS.search(done.out))
-        assert not CONTROLS.search(done.err)
+        result = cli(*command)
+        assert result.code == 0, result.err
+        assert "sys" in result.out or "e " in result.out
+        assert not CONTROLS.search(result.out), repr(CONTROLS.search(result.out))
+        assert not CONTROLS.search(result.err)
 
 
 def test_errors_with_escapes_do_not_reach_the_terminal(server, evil_inputs, cli):
     write_jsonl(Path("summaries.jsonl"), [summary("s", f"other{ESCAPES}")])
-    done = cli(*judging(server))
-    assert done.code == 1
-    assert "other" in done.err
-    assert not CONTROLS.search(done.err)
+    result = cli(*judging(server))
+    assert result.code == 1
+    assert "other" in result.err
+    assert not CONTROLS.search(result.err)
 
 
 def test_a_servers_words_do_not_steer_the_terminal(server, cli):
     write_jsonl(Path("references.jsonl"), [reference()])
     write_jsonl(Path("summaries.jsonl"), [summary("s")])
-    said = f"go away {ESCAPES}"
-    server.fail(Fault(status=500, message=said), Fault(status=401, message=said))
-    done = cli(*judging(server))
-    assert done.code == 1
-    assert "go away" in done.err
-    assert not CONTROLS.search(done.err)
+    text = f"go away {ESCAPES}"
+    server.fail(Fault(status=500, message=text), Fault(status=401, message=text))
+    result = cli(*judging(server))
+    assert result.code == 1
+    assert "go away" in result.err
+    assert not CONTROLS.search(result.err)
 
 
 # --- names that look like paths ----------------------------------------------------------------
@@ -164,8 +164,8 @@ def test_ids_are_never_paths(server, tmp_path, cli):
     clusters = [cluster(eid) for eid in PATHS]
     write_jsonl(Path("clusters.jsonl"), clusters)
     before = {path for path in tmp_path.rglob("*") if "cache" not in path.parts}
-    done = cli(*building(server), "--run", "run")
-    assert done.code == 0, done.err
+    result = cli(*building(server), "--run", "run")
+    assert result.code == 0, result.err
     new = {path for path in tmp_path.rglob("*") if "cache" not in path.parts} - before
     # the file that was named and its temporary one, and what every run's folder has
     assert {path.parent for path in new} == {Path.cwd(), Path.cwd() / "run"}
@@ -182,7 +182,7 @@ def test_a_report_of_hostile_names_is_inert(server, cli):
     systems = [f"s{n}{MARKUP}" for n in range(3)]
     clusters = [reference(f"e{n}'\"{MARKUP}") for n in range(6)]
     write_jsonl(Path("references.jsonl"), clusters)
-    rows = [summary(system, one["eid"]) for one in clusters for system in systems]
+    rows = [summary(system, cluster["eid"]) for cluster in clusters for system in systems]
     write_jsonl(Path("summaries.jsonl"), rows)
     assert cli(*judging(server)).code == 0
     labels = [
@@ -197,8 +197,8 @@ def test_a_report_of_hostile_names_is_inert(server, cli):
     ]
     write_jsonl(Path("labels.jsonl"), labels)
     inputs = ("judgements.jsonl", "--labels", "labels.jsonl", "--html", "page.html")
-    done = cli("calibrate", *inputs)
-    assert done.code == 0, done.err
+    result = cli("calibrate", *inputs)
+    assert result.code == 0, result.err
     page = Path("page.html").read_text("utf-8")
     assert "alert(1)" in page or "s0" in page
     tags = Tags()
@@ -229,7 +229,7 @@ def test_a_planted_key_is_nowhere_but_in_the_header(server, tmp_path, monkeypatc
         ]
     )
     server.answer = lambda call: next(echoes, None) or answer(call)
-    said = []
+    texts = []
     for command in (
         (*judging(server), "--run", "run-j", "--json", "report.json", "--max-unscored", "1"),
         (*building(server), "--run", "run-b", "--json", "build.json"),
@@ -238,17 +238,17 @@ def test_a_planted_key_is_nowhere_but_in_the_header(server, tmp_path, monkeypatc
         ("backends", "list"),
         ("batch", "plan", "judge", *judging(server)[1:-2]),
     ):
-        done = cli(*command)
-        assert done.code in {0, 1, 2, 3}
-        said.append(done.out + done.err)
+        result = cli(*command)
+        assert result.code in {0, 1, 2, 3}
+        texts.append(result.out + result.err)
     denied = Fault(status=401, message=f"Incorrect API key provided: {KEY}")
     server.answer = lambda call: denied
-    done = cli(*judging(server), "--cache", "other", "--run", "denied")
-    assert done.code == 1
-    said.append(done.out + done.err)
+    result = cli(*judging(server), "--cache", "other", "--run", "denied")
+    assert result.code == 1
+    texts.append(result.out + result.err)
     assert any(call.headers["authorization"] == f"Bearer {KEY}" for call in server.calls)
     assert KEY not in "".join(text_of(call) for call in server.calls)
-    assert KEY not in "".join(said)
+    assert KEY not in "".join(texts)
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert len(files) > 8
     assert [path for path in files if KEY.encode() in path.read_bytes()] == []

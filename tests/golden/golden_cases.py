@@ -64,7 +64,7 @@ def scales() -> Any:
     }
     named |= {f"label {name}": homes.label_task(name).scale for name in LABEL_TASKS}
     base = homes.builtin_criterion("faithfulness", "likert", per_answer=False)
-    named |= {f"candidate {one.name}": one.scale for one in homes.other_scales(base)}
+    named |= {f"candidate {scale.name}": scale.scale for scale in homes.other_scales(base)}
     return {name: {"label": one.label, "repr": repr(one)} for name, one in named.items()}
 
 
@@ -73,8 +73,8 @@ LABEL_TASKS = ("answers", "coverage", "faithfulness", "preference", "rating")
 
 def scale_file(folder: Path) -> Any:
     """The label of a scale from a file, every field given."""
-    one = homes.load_scale(own_scale(folder))
-    return {"label": one.label, "repr": repr(one)}
+    first = homes.load_scale(own_scale(folder))
+    return {"label": first.label, "repr": repr(first)}
 
 
 def own_scale(folder: Path) -> Path:
@@ -99,7 +99,7 @@ def own_prompt(folder: Path, name: str = "own") -> Path:
 def requests() -> Any:
     """The keys of fixed requests: each field that enters, for each kind of backend."""
     providers = ("openai", "anthropic", "litellm", "transformers", "replay", "golden")
-    written = {
+    by_name = {
         "plain": {},
         "schema": {"response_schema": homes.likert().schema},
         "log-probabilities": {"top_logprobs": 20},
@@ -124,21 +124,21 @@ def requests() -> Any:
     for provider in providers:
         for url in (None, "http://judge.example:8000/v1"):
             target = homes.ModelRef(provider=provider, model="a/model-1", base_url=url)
-            for name, fields in written.items():
-                asked = homes.CompletionRequest(target=target, messages=messages(), **fields)
-                found[f"{provider} at {url}: {name}"] = keys_of(asked)
+            for name, fields in by_name.items():
+                request = homes.CompletionRequest(target=target, messages=messages(), **fields)
+                found[f"{provider} at {url}: {name}"] = keys_of(request)
     for provider in ("openai-decisions", "systemone", "litellm-decisions", "transformers-decision"):
         for url in (None, "http://judge.example:8000"):
             target = homes.ModelRef(provider=provider, model="m", base_url=url)
             for name, asked_of in questions().items():
                 for sample in (0, 2):
-                    asked = homes.DecisionRequest(
+                    request = homes.DecisionRequest(
                         target=target,
                         messages=messages(),
                         questions=asked_of,
                         sample_index=sample,
                     )
-                    found[f"{provider} at {url}: {name}, sample {sample}"] = keys_of(asked)
+                    found[f"{provider} at {url}: {name}, sample {sample}"] = keys_of(request)
     return found
 
 
@@ -154,12 +154,12 @@ def messages() -> tuple[Any, ...]:
 
 
 def questions() -> dict[str, tuple[Any, ...]]:
-    asked = {
+    by_name = {
         "likert": homes.likert().question("rating", "How good?"),
         "binary": homes.binary(yes="all of it").question("covered", "Is it?"),
         "pairwise": homes.pairwise().question("better", "Which?"),
     }
-    return {name: (one,) for name, one in asked.items()} | {"all": tuple(asked.values())}
+    return {name: (one,) for name, one in by_name.items()} | {"all": tuple(by_name.values())}
 
 
 def keys_of(asked: Any) -> list[str]:
@@ -176,15 +176,15 @@ def judged(
     **options: Any,
 ) -> Any:
     """Judge, and return signatures, the run's identity and ids, and the keys of what was asked."""
-    members = [in_cache(one, folder / "cache") for one in models]
+    members = [in_cache(model, folder / "cache") for model in models]
     result = fj.Judge(members, jury=jury, **options)(sources or REFERENCES, SUMMARIES)
-    found = {
+    by_name = {
         "signature": result.signature,
         "signatures": sorted({row.signature for row in result}),
         "judges": sorted({row.judge for row in result}),
     }
     keys = cache_keys(folder / "cache") if server is None else []  # its port is in each of them
-    return masked({**found, "runs": runs_of(folder / "cache"), "keys": keys}, server)
+    return masked({**by_name, "runs": runs_of(folder / "cache"), "keys": keys}, server)
 
 
 def in_cache(model: str | fj.Model, cache: Path) -> fj.Model:
@@ -201,14 +201,14 @@ def runs_of(cache: Path) -> dict[str, Any]:
     """
     runs = {}
     for manifest in sorted((cache / "runs").rglob("manifest.json")):
-        kept = json.loads(manifest.read_text("utf-8"))
+        data = json.loads(manifest.read_text("utf-8"))
         name = manifest.parent.relative_to(cache / "runs").as_posix()
-        identity = kept["identity"]
+        identity = data["identity"]
         text = json.dumps(identity, sort_keys=True)
         named = f"{identity['command']}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
         tasks = [json.loads(line).get("task") for line in lines_of(manifest.parent)]
         runs[name.replace(named, "COMMAND-IDENTITY")] = {
-            **kept,
+            **data,
             "tasks": sorted(filter(None, tasks)),
         }
     return runs
@@ -311,8 +311,8 @@ def together(folder: Path) -> Any:
 
 def together_yes_or_no(folder: Path) -> Any:
     named = [homes.AskedAspect(aspect=aspect) for aspect in ASPECTS]
-    asked = {"aspect": "faithfulness", "protocol": "binary", "together": tuple(named)}
-    return judged(folder, [fj.Model(GOLDEN, seed=1)], **asked)
+    by_name = {"aspect": "faithfulness", "protocol": "binary", "together": tuple(named)}
+    return judged(folder, [fj.Model(GOLDEN, seed=1)], **by_name)
 
 
 def promised(folder: Path) -> Any:
@@ -375,7 +375,7 @@ def building(model: fj.Model | str = GOLDEN, **options: Any) -> Case:
         built = fj.build(CLUSTERS, model=in_cache(model, folder / "cache"), **options)
         return masked(
             {
-                "signatures": sorted({one.to_json()["meta"]["signature"] for one in built}),
+                "signatures": sorted({item.to_json()["meta"]["signature"] for item in built}),
                 "runs": runs_of(folder / "cache"),
                 "keys": cache_keys(folder / "cache"),
             }
@@ -387,12 +387,12 @@ def building(model: fj.Model | str = GOLDEN, **options: Any) -> Case:
 def summarizing(model: fj.Model | str = GOLDEN, **options: Any) -> Case:
     def case(folder: Path) -> Any:
         coloured = json.loads(json.dumps(CLUSTERS))
-        for place, one in enumerate(each for some in coloured for each in some["articles"]):
+        for place, one in enumerate(each for items in coloured for each in items["articles"]):
             one["attributes"] = {"leaning": ("left", "right")[place % 2]}
-        written = fj.summarize(coloured, model=in_cache(model, folder / "cache"), **options)
+        text = fj.summarize(coloured, model=in_cache(model, folder / "cache"), **options)
         return masked(
             {
-                "systems": sorted({one.system for one in written}),
+                "systems": sorted({item.system for item in text}),
                 "runs": runs_of(folder / "cache"),
                 "keys": cache_keys(folder / "cache"),
             }
@@ -423,8 +423,8 @@ def aligning(write: Callable[[], None], **options: Any) -> Case:
             for opening in record["openings"]:
                 del opening["when"], opening["report"]
         hashed = {
-            one.name: hashlib.sha256(one.read_bytes()).hexdigest()
-            for one in sorted((where / "candidates").iterdir())
+            item.name: hashlib.sha256(item.read_bytes()).hexdigest()
+            for item in sorted((where / "candidates").iterdir())
         }
         return masked(
             {
@@ -443,15 +443,15 @@ def label_items() -> Any:
     """The ids of what people label, and the hash that says whether a store is the same job's."""
     references = list(homes.read_references(REFERENCES))
     summaries = list(homes.read_summaries(SUMMARIES))
-    found = {}
+    by_name = {}
     for name in LABEL_TASKS:
         task = homes.label_task(name)
         items = homes.build_items(task, references, summaries)
-        found[name] = {
-            "ids": [one.id for one in items],
+        by_name[name] = {
+            "ids": [item.id for item in items],
             "digest": homes.items_digest(task, items),
         }
-    return found
+    return by_name
 
 
 def always(call: Callable[[], Any]) -> Case:

@@ -60,8 +60,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="cases to record")
     parser.add_argument("--all", action="store_true", help="record every case")
-    asked = parser.parse_args()
-    names = list(cases) if asked.all else asked.names
+    request = parser.parse_args()
+    names = list(cases) if request.all else request.names
     if not names:
         parser.error("name the cases to record, or give --all")
     with tempfile.TemporaryDirectory() as folder:
@@ -71,8 +71,8 @@ def main() -> None:
             place = Path(folder) / str(number)
             place.mkdir()
             recorded[name] = cases[name](place)
-    kept = {name: recorded[name] for name in cases if name in recorded}
-    FILE.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    by_name = {name: recorded[name] for name in cases if name in recorded}
+    FILE.write_text(json.dumps(by_name, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

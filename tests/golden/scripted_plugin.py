@@ -36,21 +36,23 @@ class ScriptedPlugin:
     async def complete(self, request):
         messages = [{"content": message.content} for message in request.messages]
         call = Call(path="", headers={}, body={"messages": messages})
-        said = "I cannot say." if self._silent else by_schema(request) or journalist(call)
+        text = "I cannot say." if self._silent else by_schema(request) or journalist(call)
         tokens = None
         if request.top_logprobs:
-            tokens = tokens_of(said)
-        return Completion(text=said, tokens=tokens)
+            tokens = tokens_of(text)
+        return Completion(text=text, tokens=tokens)
 
 
 def by_schema(request) -> str | None:
     """Return verdicts for all places where the schema offers some, None where it offers none."""
     fields = dict((request.response_schema or {}).get("properties", {}))
-    drawn = int(hashlib.sha256(f"{sorted(fields)} {request.sample_index}".encode()).hexdigest(), 16)
+    sample = int(
+        hashlib.sha256(f"{sorted(fields)} {request.sample_index}".encode()).hexdigest(), 16
+    )
     if "verdict" in fields:
-        return json.dumps(_verdict(fields["verdict"], drawn))
+        return json.dumps(_verdict(fields["verdict"], sample))
     stated = {
-        name: _verdict(field["properties"]["verdict"], drawn)
+        name: _verdict(field["properties"]["verdict"], sample)
         for name, field in fields.items()
         if "verdict" in field.get("properties", {})
     }

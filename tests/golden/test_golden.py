@@ -38,9 +38,9 @@ def test_every_recorded_value_has_its_case():
 
 
 def test_a_difference_is_named_by_its_place():
-    kept = {"runs": {"judge": {"identity": {"seed": 1}}}, "keys": ["a", "b"]}
+    by_name = {"runs": {"judge": {"identity": {"seed": 1}}}, "keys": ["a", "b"]}
     found = {"runs": {"judge": {"identity": {"seed": 2}}}, "keys": ["a"], "more": 0}
-    assert differences(kept, found) == [
+    assert differences(by_name, found) == [
         "keys[1]: 'b' -> (absent)",
         "more: (absent) -> 0",
         "runs.judge.identity.seed: 1 -> 2",

@@ -32,8 +32,8 @@ class Writer:
 
     async def write(self, articles, *, n, at_least):
         self.calls.append(("".join(article.aid for article in articles), n, at_least))
-        found = self.replies.pop(0)
-        return found if isinstance(found, Unscored) else tuple(Question(text=q) for q in found)
+        result = self.replies.pop(0)
+        return result if isinstance(result, Unscored) else tuple(Question(text=q) for q in result)
 
 
 class Answerer:
@@ -63,14 +63,14 @@ class ByFirstLetter:
         self.failing, self.calls, self.sizes = dict(failing), [], {}
 
     async def group(self, asked, questions, articles):
-        self.calls.append([questions[one.index] for one in asked])
-        self.sizes |= {questions[one.index]: len(one.answers) for one in asked}
-        return tuple(self._grouping(questions[one.index], one.answers) for one in asked)
+        self.calls.append([questions[item.index] for item in asked])
+        self.sizes |= {questions[item.index]: len(item.answers) for item in asked}
+        return tuple(self._grouping(questions[item.index], item.answers) for item in asked)
 
     def _grouping(self, question, answers):
         if question in self.failing:
             return self.failing[question]
-        letters = [x for x in dict.fromkeys(one.answer[0] for one in answers) if x != "!"]
+        letters = [x for x in dict.fromkeys(answer.answer[0] for answer in answers) if x != "!"]
         groups = [
             tuple(i for i, one in enumerate(answers) if one.answer[0] == letter)
             for letter in letters
@@ -176,7 +176,7 @@ async def test_the_same_words_answer_every_question_that_they_answer():
     # nor is anything lost to a question that goes
     context = deps(["cost?", "cause?"], table=TABLE | {"cost?": {"a": ("rain",)}})
     state = await run(context)
-    assert [len(some) for some in state["question_answers"][0]["answer_groups"]] == [2, 1, 1]
+    assert [len(items) for items in state["question_answers"][0]["answer_groups"]] == [2, 1, 1]
 
 
 async def test_a_question_whose_memberships_are_those_of_another_goes():
@@ -222,8 +222,8 @@ async def test_one_question_whose_answers_can_all_be_true_stays_only_where_none_
     none = dict.fromkeys(facets, why.format("0 questions"))
     assert await kept_of(*facets, up_to=0) == ([], none)
     # up to three, in the place that they had
-    some = ("which effects?", "rivals 0?", "rivals 1?", "which reasons?")
-    questions, dropped = await kept_of(*some, up_to=3)
+    items = ("which effects?", "rivals 0?", "rivals 1?", "which reasons?")
+    questions, dropped = await kept_of(*items, up_to=3)
     assert questions == ["rivals 0?", "rivals 1?", "which reasons?"]
     assert dropped == {"which effects?": why.format("3 questions")}
     assert (await kept_of(*facets, "rivals 0?", up_to=3))[0] == [*facets, "rivals 0?"]
@@ -375,7 +375,7 @@ async def test_short_articles_are_read_again_by_one_call_longer_ones_each(n_word
     assert sorted(completer.calls) == calls
     (question,) = state["question_answers"]
     # e says it and stands in the group; f is against it, and does not
-    assert [one["aid"] for one in question["answer_groups"][0]] == ["a", "c", "e"]
+    assert [item["aid"] for item in question["answer_groups"][0]] == ["a", "c", "e"]
     assert question["answer_groups"][0][2] == {"aid": "e", "answer": "wet", "stance": "reports"}
     assert question["group_sources"][0] == {"support": ["a", "c", "e"], "dispute": ["f"]}
     assert question["group_weights"] == [3, 1, 1]
@@ -387,13 +387,13 @@ async def test_short_articles_are_read_again_by_one_call_longer_ones_each(n_word
 
 async def test_passages_that_do_not_say_their_label_leave_their_group():
     whole = await run(deps(["cause?"], completer=Completer()))
-    groups = [[one["aid"] for one in group] for group in texts_of(whole)]
+    groups = [[item["aid"] for item in group] for group in texts_of(whole)]
     assert groups == [["a", "c", "e"], ["b"], ["d"]]
     # c leaves the first group; the second loses all that it has, and is no rival any more
     completer = Completer(unsupported=((0, 0, 1), (0, 1, 0)))
     state = await run(deps(["cause?"], completer=completer))
     (question,) = state["question_answers"]
-    assert [[one["aid"] for one in group] for group in texts_of(state)] == [["a", "e"], ["d"]]
+    assert [[item["aid"] for item in group] for group in texts_of(state)] == [["a", "e"], ["d"]]
     assert question["group_sources"][0] == {"support": ["a", "e"], "dispute": ["f"]}
     assert question["rivals"] == [[0, 1]]
     assert question["group_weights"] == [2, 1]

@@ -39,8 +39,8 @@ class ScriptedJudge:
 
     async def ask(self, task):
         self.asked[task.systems[0]] += 1
-        said = self.replies.get(task.systems[0], self.default)
-        return Reply(text=said) if isinstance(said, str) else said
+        text = self.replies.get(task.systems[0], self.default)
+        return Reply(text=text) if isinstance(text, str) else text
 
     def read(self, task, reply):
         if not reply.text.isdigit():
@@ -52,8 +52,8 @@ class ScriptedJudge:
 
     async def repair(self, task, reply):
         self.repaired[task.systems[0]] += 1
-        said = self.repairs.get(task.systems[0], Unscored(reason="backend", detail="down"))
-        return Reply(text=said, repaired=True) if isinstance(said, str) else said
+        text = self.repairs.get(task.systems[0], Unscored(reason="backend", detail="down"))
+        return Reply(text=text, repaired=True) if isinstance(text, str) else text
 
     def unscored(self, task, why):
         return self._judgement(task, unscored=why.reason, raw=why.raw, detail=why.detail)
@@ -94,9 +94,9 @@ async def run(context):
 async def test_every_task_is_asked_once_and_comes_back_in_its_place():
     judge, book = ScriptedJudge(), Book()
     tasks = [task(n) for n in (3, 1, 2)]
-    found = await run(deps(judge, tasks, book))
-    assert [one.system for one in found] == ["s003", "s001", "s002"]
-    assert {one.value for one in found} == {4.0}
+    result = await run(deps(judge, tasks, book))
+    assert [item.system for item in result] == ["s003", "s001", "s002"]
+    assert {item.value for item in result} == {4.0}
     assert set(judge.asked.values()) == set(book.calls.values()) == {1}
     assert judge.repaired == {}
 
@@ -135,7 +135,7 @@ async def test_others_have_their_turn_while_a_chunk_is_worked_on():
     assert judge.most <= 2 * 4  # a turn's four, and four that were begun in the turn before
 
 
-async def test_a_cancelled_run_leaves_nobody_asking():
+async def test_a_cancelled_run_leaves_no_call_running():
     asked, ended = [], []
 
     class Waiting(ScriptedJudge):
@@ -168,7 +168,7 @@ async def test_a_reply_that_cannot_be_read_is_repaired_once():
 @pytest.mark.parametrize(
     "repair", ["still no number", "9", Unscored(reason="refused", detail="no")]
 )
-async def test_where_the_repair_fails_too_the_first_reason_stands(repair):
+async def test_where_the_repair_fails_too_the_first_reason_is_kept(repair):
     judge = ScriptedJudge({"s000": "well..."}, repairs={"s000": repair})
     (found,) = await run(deps(judge, [task(0)]))
     assert (found.value, found.unscored, found.raw) == (None, "unparseable", "well...")
@@ -217,7 +217,7 @@ async def test_a_fallback_that_fails_leaves_the_judges_reason():
     assert (found.unscored, found.model_extra["detail"]) == ("budget", "spent")
 
 
-async def test_an_empty_summary_is_nobodys_to_fill_in():
+async def test_an_empty_summary_is_never_filled_in():
     judge = ScriptedJudge({"s000": Unscored(reason="empty_input", detail="empty")})
     fallback = ScriptedJudge()
     (found,) = await run(deps(judge, [task(0)], fallback=fallback))
@@ -239,18 +239,18 @@ async def test_one_order_of_a_pair_filled_in_still_makes_one_verdict():
         async def ask(self, task):
             return judgement_of(task, judge="local", scored_by="embedding", value="a")
 
-    found = await run(deps(Judge(), tasks, fallback=Local()))
-    found = with_pair_verdicts(found)
-    assert [one.model_extra["verdict"] for one in found] == ["a", "a"]
+    result = await run(deps(Judge(), tasks, fallback=Local()))
+    result = with_pair_verdicts(result)
+    assert [item.model_extra["verdict"] for item in result] == ["a", "a"]
 
 
 async def test_what_is_recorded_already_is_not_asked():
     judge, book = ScriptedJudge(), Book()
     tasks = [task(n) for n in range(5)]
     first = await run(deps(judge, tasks[:3], book))
-    found = await run(deps(judge, tasks, book))
-    assert found[:3] == first
-    assert len(found) == 5
+    result = await run(deps(judge, tasks, book))
+    assert result[:3] == first
+    assert len(result) == 5
     assert set(judge.asked.values()) == set(book.calls.values()) == {1}
 
 
@@ -278,8 +278,8 @@ async def test_a_chunk_is_recorded_when_it_is_done_whatever_the_others_do():
             if len(self.kept) == 4:
                 others_done.set()
 
-    found = await run(deps(Waiting(), [task(n) for n in range(6)], Watched(), chunk_size=2))
-    assert len(found) == 6
+    result = await run(deps(Waiting(), [task(n) for n in range(6)], Watched(), chunk_size=2))
+    assert len(result) == 6
 
 
 @pytest.mark.parametrize("chunk_size", [1, 4, 7, 64])
@@ -287,8 +287,8 @@ async def test_the_size_of_chunks_changes_no_result(chunk_size):
     replies = {"s002": "hm", "s005": "7"}
     tasks = [task(n) for n in range(9)]
     expected = await run(deps(ScriptedJudge(replies), tasks))
-    found = await run(deps(ScriptedJudge(replies), tasks, chunk_size=chunk_size))
-    assert found == expected
+    result = await run(deps(ScriptedJudge(replies), tasks, chunk_size=chunk_size))
+    assert result == expected
 
 
 async def test_a_killed_run_resumes_from_its_checkpoints_with_whole_chunks_kept(tmp_path):

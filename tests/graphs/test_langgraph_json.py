@@ -44,12 +44,12 @@ def test_each_path_opens_without_arguments_and_draws_its_steps(graph, nodes):
     factory = resolve(CONFIG["graphs"][graph])
     # the tools would take any parameter for one that they are to fill
     assert not inspect.signature(factory).parameters
-    drawn = factory().get_graph()
-    assert set(drawn.nodes) == {"__start__", "__end__", *nodes}
-    assert "graph TD" in drawn.draw_mermaid()
+    sample = factory().get_graph()
+    assert set(sample.nodes) == {"__start__", "__end__", *nodes}
+    assert "graph TD" in sample.draw_mermaid()
 
 
 def test_the_steps_inside_are_drawn_too():
-    drawn = resolve(CONFIG["graphs"]["judge"])().get_graph(xray=True)
-    inside = {name.removeprefix("chunk:") for name in drawn.nodes}
+    sample = resolve(CONFIG["graphs"]["judge"])().get_graph(xray=True)
+    inside = {name.removeprefix("chunk:") for name in sample.nodes}
     assert {"ask", "read", "repair", "fallback", "record"} <= inside

@@ -35,8 +35,8 @@ class Answerer:
 
     async def answer(self, question, article, *, cluster):
         self.calls += 1
-        found = self.table[question].get(article.aid, ())
-        return tuple(Answer(aid=article.aid, answer=one) for one in found)
+        result = self.table[question].get(article.aid, ())
+        return tuple(Answer(aid=article.aid, answer=item) for item in result)
 
 
 class ByFirstLetter:
@@ -115,7 +115,7 @@ async def test_every_question_goes_to_every_article():
     assert context.builder.answerer.calls == (1 + 3) * len(ARTICLES)
 
 
-async def test_without_seed_questions_the_medium_article_stands_in():
+async def test_without_seed_questions_the_medium_article_is_used():
     context = deps(seed_writer=Writer(failing=[Unscored(reason="backend", detail="down")]))
     state = await run(context)
     assert context.builder.writer.shown == [["c"]]
@@ -161,8 +161,8 @@ async def test_answers_that_cannot_be_grouped_drop_the_question_and_say_so():
 
 
 async def test_the_post_filter_drops_answers_and_validity_is_applied_again():
-    kept = await run(deps(post_filter=Filter(FilterResult(invalid=frozenset({0}), diverse=True))))
-    assert [[a["aid"] for a in g] for g in kept["question_answers"][0]["answer_groups"]] == [
+    result = await run(deps(post_filter=Filter(FilterResult(invalid=frozenset({0}), diverse=True))))
+    assert [[a["aid"] for a in g] for g in result["question_answers"][0]["answer_groups"]] == [
         ["c"],
         ["b"],
     ]

@@ -20,10 +20,12 @@ ROWS = [row(1, 1, 1), row(1, 2, 0), row(2, 1, 1), row(2, 2, 1), row(3, 3, 0, sta
 
 
 def found_in(found):
-    labels = [(one.eid, one.system, one.unit, one.value) for one in found.labels]
+    labels = [(label.eid, label.system, label.unit, label.value) for label in found.labels]
     groups = {
-        one.eid: [[a.aid for a in group.answers] for group in one.question_answers[0].groups()]
-        for one in found.references
+        reference.eid: [
+            [a.aid for a in group.answers] for group in reference.question_answers[0].groups()
+        ]
+        for reference in found.references
     }
     return labels, groups
 
@@ -37,13 +39,16 @@ GROUPS = {"Ban uniforms/1": [["a1", "a2"], ["a2"]], "Ban uniforms/-1": [[]]}
 
 
 def test_key_points_are_groups_and_labels_peoples(written):
-    found = import_file(written("x.jsonl", ROWS))
-    assert found.tool == "argkp"
-    assert found_in(found) == (LABELS, GROUPS)
-    assert next((one.system, one.text) for one in found.summaries) == ("a1", "argument 1")
-    (first, _) = found.references
+    result = import_file(written("x.jsonl", ROWS))
+    assert result.tool == "argkp"
+    assert found_in(result) == (LABELS, GROUPS)
+    assert next((summary.system, summary.text) for summary in result.summaries) == (
+        "a1",
+        "argument 1",
+    )
+    (first, _) = result.references
     assert first.question_answers[0].group_labels == ("point 1", "point 2")
-    assert [one.weight for one in first.question_answers[0].groups()] == [2, 1]
+    assert [item.weight for item in first.question_answers[0].groups()] == [2, 1]
     assert first.articles[0].attributes == {"stance": "1"}
 
 
@@ -51,7 +56,7 @@ def write_csv(path, rows, columns):
     with path.open("w", newline="") as file:
         table = csv.DictWriter(file, columns, extrasaction="ignore")
         table.writeheader()
-        table.writerows({tuple(one[name] for name in columns): one for one in rows}.values())
+        table.writerows({tuple(row[name] for name in columns): row for row in rows}.values())
 
 
 @pytest.fixture
@@ -64,9 +69,9 @@ def folder(tmp_path):
 
 
 def test_three_files_in_a_folder_are_the_same(folder):
-    found = import_file(folder)
-    assert found.tool == "argkp"
-    assert found_in(found) == (LABELS, GROUPS)
+    result = import_file(folder)
+    assert result.tool == "argkp"
+    assert found_in(result) == (LABELS, GROUPS)
 
 
 def test_a_label_of_an_unknown_argument_is_named(folder):
@@ -79,12 +84,14 @@ def test_a_label_of_an_unknown_argument_is_named(folder):
 
 def test_references_come_back_by_csv(written, tmp_path):
     rows = [*ROWS[:4], row(4, 1, 0), row(4, 2, 0)]
-    found = import_file(written("x.jsonl", rows))
+    result = import_file(written("x.jsonl", rows))
     path = tmp_path / "argkp.csv"
-    export_records(found.references, path, to="argkp")
+    export_records(result.references, path, to="argkp")
     back = import_file(path)
-    assert found_in(back) == found_in(found)
-    assert [one.articles for one in back.references] == [one.articles for one in found.references]
+    assert found_in(back) == found_in(result)
+    assert [reference.articles for reference in back.references] == [
+        reference.articles for reference in result.references
+    ]
 
 
 @pytest.mark.parametrize(
@@ -95,13 +102,13 @@ def test_real_labels(shared_data, name, n_labels, n_matches):
     path = shared_data / "keypoints" / name
     if not path.is_file():
         pytest.skip(f"no key points at {path}")
-    found = import_file(path)
-    assert len(found.labels) == n_labels
-    assert len({(one.eid, one.system) for one in found.labels}) == len(found.summaries)
+    result = import_file(path)
+    assert len(result.labels) == n_labels
+    assert len({(label.eid, label.system) for label in result.labels}) == len(result.summaries)
     memberships = sum(
         len(group)
-        for one in found.references
-        for q in one.question_answers
+        for reference in result.references
+        for q in reference.question_answers
         for group in q.answer_groups
     )
-    assert memberships == sum(one.value for one in found.labels)
+    assert memberships == sum(label.value for label in result.labels)

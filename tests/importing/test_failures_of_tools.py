@@ -30,7 +30,10 @@ def promptfoo(*reasons: str, kind: str = "llm-rubric", score: float = 0.0):
 
 
 def outcomes(found):
-    return [one.value if one.unscored is None else one.unscored for one in found.judgements]
+    return [
+        judgement.value if judgement.unscored is None else judgement.unscored
+        for judgement in found.judgements
+    ]
 
 
 @pytest.mark.parametrize(
@@ -64,15 +67,15 @@ def test_what_no_model_graded_is_scored_whatever_it_says(written):
 @pytest.mark.parametrize("value", [999, None, ["gold", "said"], {"a": 1}])
 def test_a_run_of_lm_eval_that_only_predicts_has_no_score(written, value):
     row = {"doc_id": 0, "doc": {}, "resps": [["x"]], "filtered_resps": ["x"], "bypass": value}
-    found = import_file(written("m/samples_t.jsonl", [row | {"metrics": ["bypass"]}]))
-    assert outcomes(found) == ["unparseable"]
+    result = import_file(written("m/samples_t.jsonl", [row | {"metrics": ["bypass"]}]))
+    assert outcomes(result) == ["unparseable"]
 
 
 def test_a_metric_that_deepeval_skipped_has_no_score(written):
     metric = {"name": "faithfulness", "score": 0, "skipped": True, "evaluationModel": "m"}
     case = {"name": "c", "input": "?", "metricsData": [metric]}
-    found = import_file(written("run.json", {"testCases": [case], "testPassed": 0}))
-    assert outcomes(found) == ["unparseable"]
+    result = import_file(written("run.json", {"testCases": [case], "testPassed": 0}))
+    assert outcomes(result) == ["unparseable"]
 
 
 def feedback(value: object, kind: str = "LLM_JUDGE", trace: str = "t1"):
@@ -88,9 +91,9 @@ def test_words_of_feedback_are_skipped_until_they_are_given_values(written):
     )
     with pytest.raises(InputError, match="--options gives words their values"):
         import_file(path)
-    found = import_file(path, answers=scale_from_options("likert", answers="poor,fair,good"))
-    assert outcomes(found) == [1.0, 3.0]
-    assert [one.value for one in found.labels] == [2.0]
+    result = import_file(path, answers=scale_from_options("likert", answers="poor,fair,good"))
+    assert outcomes(result) == [1.0, 3.0]
+    assert [label.value for label in result.labels] == [2.0]
 
 
 def test_choices_of_label_studio_take_the_same_words(written):
@@ -100,33 +103,33 @@ def test_choices_of_label_studio_take_the_same_words(written):
         return {"data": {"eid": choice, "system": "s"}, "annotations": [annotation]}
 
     path = written("tasks.json", [task("Bad"), task("Fine")])
-    found = import_file(path, answers=scale_from_options("likert", answers="bad,fine"))
-    assert [one.value for one in found.labels] == [1.0, 2.0]
+    result = import_file(path, answers=scale_from_options("likert", answers="bad,fine"))
+    assert [label.value for label in result.labels] == [1.0, 2.0]
 
 
 def test_a_file_of_labels_alone_is_written_where_labels_go(cli):
     Path("a.jsonl").write_text(json.dumps(feedback(4, "HUMAN")) + "\n")
-    done = cli("data", "import", "a.jsonl", "-o", "j.jsonl", "--labels", "l.jsonl")
-    assert done.code == 0, done.err
+    result = cli("data", "import", "a.jsonl", "-o", "j.jsonl", "--labels", "l.jsonl")
+    assert result.code == 0, result.err
     assert not Path("j.jsonl").exists()
     assert json.loads(Path("l.jsonl").read_text())["value"] == 4
-    assert "no judgement; j.jsonl is not written" in done.err
-    assert "1 label of people written to l.jsonl" in done.err
+    assert "no judgement; j.jsonl is not written" in result.err
+    assert "1 label of people written to l.jsonl" in result.err
 
 
 def test_options_without_a_protocol_are_a_tools_words(cli):
     rows = [feedback("no"), feedback("YES", trace="t2")]
     Path("a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    done = cli("data", "import", "a.jsonl", "-o", "j.jsonl", "--options", "no,yes")
-    assert done.code == 0, done.err
-    found = [json.loads(line) for line in Path("j.jsonl").read_text().splitlines()]
-    assert [(one["value"], one["protocol"]) for one in found] == [(0, "binary"), (1, "binary")]
+    result = cli("data", "import", "a.jsonl", "-o", "j.jsonl", "--options", "no,yes")
+    assert result.code == 0, result.err
+    text = [json.loads(line) for line in Path("j.jsonl").read_text().splitlines()]
+    assert [(item["value"], item["protocol"]) for item in text] == [(0, "binary"), (1, "binary")]
 
 
 @pytest.mark.parametrize("options", [("--scale", "1-5"), ("--stars",), ("--scale", "0-2")])
 def test_a_range_is_no_scale_of_yes_and_no(cli, options):
     row = {"eid": "e", "system": "s", "aspect": "coverage", "judge": "j", "response": "4"}
     Path("r.jsonl").write_text(json.dumps(row) + "\n")
-    done = cli("data", "import", "r.jsonl", "-o", "j.jsonl", "--protocol", "binary", *options)
-    assert done.code == 1
-    assert "does not fit --protocol binary" in done.err
+    result = cli("data", "import", "r.jsonl", "-o", "j.jsonl", "--protocol", "binary", *options)
+    assert result.code == 1
+    assert "does not fit --protocol binary" in result.err

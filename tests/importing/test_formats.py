@@ -101,10 +101,10 @@ def test_a_file_is_told_by_its_content_whatever_its_name(tmp_path, name, extensi
     path = tmp_path / f"file{extension}"
     data = json.dumps(ROWS[name]).encode()
     path.write_bytes(gzip.compress(data) if extension.endswith(".gz") else data)
-    found = import_file(path)
-    assert found.tool == name
-    assert n_found(found) > 0
-    assert import_file(path, tool=name) == found
+    result = import_file(path)
+    assert result.tool == name
+    assert n_found(result) > 0
+    assert import_file(path, tool=name) == result
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -133,9 +133,9 @@ def test_a_bad_row_is_named_or_listed(tmp_path, name):
         with pytest.raises(InputError) as error:
             import_file(path)
         assert str(error.value).startswith(f"{path}:2: ")
-        found = import_file(path, skip_bad=True)
-        assert [one.line for one in found.skipped if one.line == 2] == [2]
-        assert n_found(found) == n_found(import_file(path, skip_bad=True, tool=name)) > 0
+        result = import_file(path, skip_bad=True)
+        assert [item.line for item in result.skipped if item.line == 2] == [2]
+        assert n_found(result) == n_found(import_file(path, skip_bad=True, tool=name)) > 0
 
 
 def places(value, path=()):
@@ -158,11 +158,11 @@ def test_a_value_of_another_type_is_one_message_or_read_but_never_a_crash(writte
             holder[place[-1]] = odd
             path = written("file.json", row)
             try:
-                found = import_file(path, tool=name)
+                result = import_file(path, tool=name)
             except InputError as error:
                 messages.add(str(error))
             else:
-                assert n_found(found) > 0
+                assert n_found(result) > 0
     assert messages
     assert all(message.startswith(f"{path}:") for message in messages)
     assert not any("\n" in message for message in messages)
@@ -188,24 +188,24 @@ def test_the_command_writes_judgements_and_labels_and_counts_all(written, tmp_pa
     rows = [ROWS["judgebench"], ROWS["judgebench"] | {"label": "?", "pair_id": "q"}]
     path = written("outputs.jsonl", rows)
     out, labels, report = (tmp_path / name for name in ("j.jsonl", "l.jsonl", "r.json"))
-    done = run(path, "-o", out, "--labels", labels, "--json", report)
-    assert done.exit_code == 0, done.output
+    result = run(path, "-o", out, "--labels", labels, "--json", report)
+    assert result.exit_code == 0, result.output
     assert len(out.read_text().splitlines()) == 2
     assert len(labels.read_text().splitlines()) == 1
-    told = json.loads(report.read_text())
-    assert told["tool"] == "judgebench"
-    assert told["n_rows"] == told["n_judgements"] + told["n_labels"] + len(told["skipped"]) == 4
-    assert "no such label: '?'" in done.output
+    data = json.loads(report.read_text())
+    assert data["tool"] == "judgebench"
+    assert data["n_rows"] == data["n_judgements"] + data["n_labels"] + len(data["skipped"]) == 4
+    assert "no such label: '?'" in result.output
     without = run(path, "-o", out)
     assert "1 label of people not written; --labels FILE writes them" in without.output
 
 
 def test_the_command_says_where_labels_or_judgements_would_be_lost(written, tmp_path):
     labels_alone = written("l.jsonl", [ROWS["summeval"]])
-    done = run(labels_alone, "-o", tmp_path / "j.jsonl")
-    assert "write them with --labels" in str(done.exception)
-    done = run(written("j.jsonl", [ROWS["mt-bench"]]), "--labels", tmp_path / "l2.jsonl")
-    assert "write them with -o" in str(done.exception)
+    result = run(labels_alone, "-o", tmp_path / "j.jsonl")
+    assert "write them with --labels" in str(result.exception)
+    result = run(written("j.jsonl", [ROWS["mt-bench"]]), "--labels", tmp_path / "l2.jsonl")
+    assert "write them with -o" in str(result.exception)
     assert run(labels_alone).exit_code == 2
     assert run(labels_alone, "-o", tmp_path / "x", "--scale", "1-5").exit_code == 2
     both = ("--protocol", "likert", "--from", "summeval")

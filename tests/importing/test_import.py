@@ -32,11 +32,16 @@ def only(rows, **rest):
 
 
 def test_a_reply_becomes_a_judgement_with_its_raw_text():
-    got = only([ROW], scale=likert())
-    assert (got.value, got.unscored, got.raw) == (4.0, None, "Score: 4")
-    assert (got.protocol, got.judge, got.unit, got.scored_by) == ("likert", "j", "summary", "llm")
-    assert "parser:" in got.signature
-    assert "source:import" in got.signature
+    result = only([ROW], scale=likert())
+    assert (result.value, result.unscored, result.raw) == (4.0, None, "Score: 4")
+    assert (result.protocol, result.judge, result.unit, result.scored_by) == (
+        "likert",
+        "j",
+        "summary",
+        "llm",
+    )
+    assert "parser:" in result.signature
+    assert "source:import" in result.signature
 
 
 def test_an_unreadable_reply_is_unscored_with_its_reason():
@@ -72,8 +77,8 @@ def test_letters_and_words_are_worth_their_place():
     ],
 )
 def test_pairs_are_in_terms_of_the_systems_whatever_stood_first(extra, response, value, order):
-    got = only([{**PAIR, **extra, "response": response}], scale=pairwise("ABC"))
-    assert (got.value, got.order, got.protocol) == (value, order, "pairwise")
+    result = only([{**PAIR, **extra, "response": response}], scale=pairwise("ABC"))
+    assert (result.value, result.order, result.protocol) == (value, order, "pairwise")
 
 
 def test_an_item_judged_again_keeps_every_judgement_numbered():
@@ -83,7 +88,7 @@ def test_an_item_judged_again_keeps_every_judgement_numbered():
         ("s1", 4.0, 0), ("s2", 4.0, None), ("s1", 2.0, 1),
     ]  # fmt: skip
     assert imported.lines == (1, 2, 3)
-    assert [(one.line, one.former) for one in imported.repeated] == [(3, (1,))]
+    assert [(item.line, item.former) for item in imported.repeated] == [(3, (1,))]
 
 
 def test_numbers_that_the_rows_have_are_kept_unless_two_are_the_same():
@@ -93,7 +98,7 @@ def test_numbers_that_the_rows_have_are_kept_unless_two_are_the_same():
     assert [j.repeat for j in import_replies(rows, scale=likert()).judgements] == [0, 1]
 
 
-def test_of_an_item_judged_again_the_last_reply_may_count_alone_and_it_is_said():
+def test_of_an_item_judged_again_the_last_reply_may_count_alone_and_it_is_reported():
     rows = [ROW, {**ROW, "system": "s2"}, {**ROW, "response": "Score: 2"}]
     imported = import_replies(rows, scale=likert(), repeats="last")
     assert [j.repeat for j in imported.judgements] == [None, None]
@@ -111,12 +116,12 @@ def test_the_two_orders_of_a_pair_are_two_items():
 def test_columns_are_mapped_and_other_fields_carried_through():
     row = {"doc": "e1", "model": "s1", "asp": "coverage", "text": "3", "seed": 7, "unit": None}
     mapping = {"eid": "doc", "system": "model", "aspect": "asp", "response": "text"}
-    got = only([row], scale=likert(), mapping=mapping, judge="me")
-    assert (got.eid, got.system, got.aspect, got.value, got.judge) == (
+    result = only([row], scale=likert(), mapping=mapping, judge="me")
+    assert (result.eid, result.system, result.aspect, result.value, result.judge) == (
         "e1", "s1", "coverage", 3.0, "me",
     )  # fmt: skip
-    assert got.to_json()["seed"] == 7
-    assert "text" not in got.to_json()
+    assert result.to_json()["seed"] == 7
+    assert "text" not in result.to_json()
 
 
 def test_raw_stands_in_for_response_and_parsed_json_is_read():
@@ -210,8 +215,8 @@ def test_three_hundred_of_the_recorded_letters_are_second_answers(summeval):
     assert (imported.n_replies, len(imported.judgements), len(imported.repeated)) == (
         2700, 2400, 300,
     )  # fmt: skip
-    got = {(j.eid, j.system, j.aspect): "ABCDE"[int(j.value) - 1] for j in imported.judgements}
-    assert got == last
+    by_name = {(j.eid, j.system, j.aspect): "ABCDE"[int(j.value) - 1] for j in imported.judgements}
+    assert by_name == last
 
 
 @pytest.mark.parametrize(
@@ -230,9 +235,9 @@ def test_agreement_with_the_experts_is_as_published(summeval, aspect, spearman, 
         if label.annotator.startswith("expert"):
             labels[label.eid, label.system, label.aspect].append(label.value)
     pairs = [
-        (found.value, mean(labels[found.eid, found.system, aspect]))
-        for found in imported.judgements
-        if found.aspect == aspect
+        (judgement.value, mean(labels[judgement.eid, judgement.system, aspect]))
+        for judgement in imported.judgements
+        if judgement.aspect == aspect
     ]
     assert len(pairs) == 1200
     judged, people = zip(*pairs, strict=True)
@@ -248,8 +253,10 @@ def test_position_bias_is_as_published(summeval, aspect, first, second, consiste
     """Shen et al. (2023), head to head: percent of the 1,100 pairs judged in both orders."""
     path = summeval / f"pairwise_gpt-3.5_{aspect}.jsonl"
     verdicts = defaultdict(dict)
-    for found in imported_from(path, "pairwise", answers="A,B,C").judgements:
-        verdicts[found.eid, found.system_a, found.system_b][found.order] = found.value
+    for judgement in imported_from(path, "pairwise", answers="A,B,C").judgements:
+        verdicts[judgement.eid, judgement.system_a, judgement.system_b][judgement.order] = (
+            judgement.value
+        )
     kinds = Counter((v["ab"], v["ba"]) for v in verdicts.values())
     n = sum(kinds.values())
     assert n == 1100

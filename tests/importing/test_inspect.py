@@ -43,7 +43,10 @@ def log(*samples, **changes):
 
 
 def values(found):
-    return [one.value if one.unscored is None else one.unscored for one in found.judgements]
+    return [
+        judgement.value if judgement.unscored is None else judgement.unscored
+        for judgement in found.judgements
+    ]
 
 
 def test_the_graders_reply_is_read_and_its_failures_are_unscored(written):
@@ -61,14 +64,14 @@ def test_the_graders_reply_is_read_and_its_failures_are_unscored(written):
             sample("e6", {}, error={"message": "timeout"}),
         ),
     )
-    found = import_file(path)
-    assert found.tool == "inspect"
-    assert values(found) == [1.0, 0.5, 0.0, *["unparseable"] * 3]
-    assert [one.why for one in found.skipped] == ["the sample ended in an error"]
-    assert found.n_rows == 7
-    details = [one.model_extra["detail"] for one in found.judgements[4:]]
+    result = import_file(path)
+    assert result.tool == "inspect"
+    assert values(result) == [1.0, 0.5, 0.0, *["unparseable"] * 3]
+    assert [item.why for item in result.skipped] == ["the sample ended in an error"]
+    assert result.n_rows == 7
+    details = [judgement.model_extra["detail"] for judgement in result.judgements[4:]]
     assert details == ["no_reply", "failed"]
-    first = found.judgements[0]
+    first = result.judgements[0]
     assert (first.eid, first.system, first.judge, first.aspect, first.scored_by) == (
         "e1", "openai/gpt-4o-mini", "openai/gpt-4o", "model_graded_qa", "llm",
     )  # fmt: skip
@@ -77,19 +80,19 @@ def test_the_graders_reply_is_read_and_its_failures_are_unscored(written):
 
 
 def test_a_reply_that_says_otherwise_than_the_tools_value_is_counted(written):
-    found = import_file(written("log.json", log(sample("e1", graded("I", "GRADE: C")))))
-    assert values(found) == [1.0]
-    assert found.judgements[0].model_extra["tool_value"] == 0.0
-    assert found.n_reread == 1
+    result = import_file(written("log.json", log(sample("e1", graded("I", "GRADE: C")))))
+    assert values(result) == [1.0]
+    assert result.judgements[0].model_extra["tool_value"] == 0.0
+    assert result.n_reread == 1
 
 
-def test_a_grader_with_a_prompt_of_its_own_is_not_read_anew(written):
+def test_a_grader_with_a_prompt_of_its_own_is_not_read_again(written):
     scorers = [{"name": "model_graded_qa", "options": {"template": "Say {x}"}}]
-    found = import_file(
+    result = import_file(
         written("log.json", log(sample("e1", graded("C", "GRADE: I")), scorers=scorers))
     )
-    assert values(found) == [1.0]
-    assert "parser" not in found.judgements[0].signature
+    assert values(result) == [1.0]
+    assert "parser" not in result.judgements[0].signature
 
 
 def test_scores_by_rule_and_of_several_values(written):
@@ -98,13 +101,16 @@ def test_scores_by_rule_and_of_several_values(written):
         "rates": {"value": {"precision": 0.25, "recall": True}},
         "list": {"value": [1, 2]},
     }
-    found = import_file(written("log.json", log(sample("e1", scores))))
-    assert [(one.aspect, one.value, one.scored_by, one.protocol) for one in found.judgements] == [
+    result = import_file(written("log.json", log(sample("e1", scores))))
+    assert [
+        (judgement.aspect, judgement.value, judgement.scored_by, judgement.protocol)
+        for judgement in result.judgements
+    ] == [
         ("match", 0.0, "code", "binary"),
         ("rates.precision", 0.25, "code", "likert"),
         ("rates.recall", 1.0, "code", "binary"),
     ]
-    assert [one.why for one in found.skipped] == ["score 'list' is a list"]
+    assert [item.why for item in result.skipped] == ["score 'list' is a list"]
 
 
 @pytest.mark.parametrize(
@@ -118,9 +124,9 @@ def test_scores_by_rule_and_of_several_values(written):
 )
 def test_the_judge_is_the_grader_as_far_as_it_is_known(written, options, metadata, judge):
     scorers = [{"name": "inspect_ai/model_graded_qa", "options": options}]
-    one = sample("e1", graded("C", "GRADE: C", metadata=metadata))
-    found = import_file(written("log.json", log(one, scorers=scorers, model_roles=None)))
-    assert found.judgements[0].judge == judge
+    first = sample("e1", graded("C", "GRADE: C", metadata=metadata))
+    result = import_file(written("log.json", log(first, scorers=scorers, model_roles=None)))
+    assert result.judgements[0].judge == judge
 
 
 def test_epochs_are_repeats_and_metadata_names_the_item(written):
@@ -129,13 +135,15 @@ def test_epochs_are_repeats_and_metadata_names_the_item(written):
         | {"epoch": n}
         for n in (1, 2)
     ]
-    found = import_file(written("log.json", log(*samples, config={"epochs": 2})))
-    assert [(one.eid, one.system, one.repeat) for one in found.judgements] == [
+    result = import_file(written("log.json", log(*samples, config={"epochs": 2})))
+    assert [
+        (judgement.eid, judgement.system, judgement.repeat) for judgement in result.judgements
+    ] == [
         ("e1", "lead", 0),
         ("e1", "lead", 1),
     ]
     last = import_file(written("log.json", log(*samples, config={"epochs": 2})), repeats="last")
-    assert [one.repeat for one in last.judgements] == [None]
+    assert [judgement.repeat for judgement in last.judgements] == [None]
     assert last.n_rows == 2
 
 
@@ -145,9 +153,9 @@ def test_a_score_that_a_person_edited_gives_the_judges_value_and_a_label(written
         {"value": "C", "provenance": {"author": "ann", "reason": "it is there"}},
     ]
     scores = graded("C", "GRADE: I", history=history)
-    found = import_file(written("log.json", log(sample("e1", scores))))
-    assert values(found) == [0.0]
-    assert [(one.annotator, one.value, one.aspect) for one in found.labels] == [
+    result = import_file(written("log.json", log(sample("e1", scores))))
+    assert values(result) == [0.0]
+    assert [(label.annotator, label.value, label.aspect) for label in result.labels] == [
         ("ann", 1.0, "model_graded_qa")
     ]
 
@@ -166,9 +174,9 @@ def test_a_bad_sample_is_named_or_skipped(written):
     )
     with pytest.raises(InputError, match=r"log\.json:1: field 'id': missing"):
         import_file(path)
-    found = import_file(path, skip_bad=True)
-    assert len(found.judgements) == 1
-    assert [(one.line, one.why) for one in found.skipped] == [(1, "field 'id': missing")]
+    result = import_file(path, skip_bad=True)
+    assert len(result.judgements) == 1
+    assert [(item.line, item.why) for item in result.skipped] == [(1, "field 'id': missing")]
 
 
 def archive(path, members, *, method=zipfile.ZIP_DEFLATED):
@@ -182,7 +190,7 @@ def members(*samples):
     header = {key: value for key, value in log().items() if key != "samples"}
     return {
         "header.json": header,
-        **{f"samples/{one['id']}_epoch_{one['epoch']}.json": one for one in samples},
+        **{f"samples/{sample['id']}_epoch_{sample['epoch']}.json": sample for sample in samples},
     }
 
 
@@ -217,9 +225,9 @@ SAMPLES = (sample("e1", graded("C", "GRADE: C")), sample("e2", graded("I", "GRAD
 
 
 def test_an_archive_is_read_as_the_same_log_in_json(tmp_path, written, pack):
-    found = import_file(pack(tmp_path / "run.eval", members(*SAMPLES)))
-    assert found == import_file(written("log.json", log(*SAMPLES)))
-    assert values(found) == [1.0, 0.0]
+    result = import_file(pack(tmp_path / "run.eval", members(*SAMPLES)))
+    assert result == import_file(written("log.json", log(*SAMPLES)))
+    assert values(result) == [1.0, 0.0]
 
 
 def test_an_archive_of_a_run_that_was_killed_has_its_header_in_the_journal(tmp_path, pack):
@@ -288,17 +296,19 @@ def test_real_logs(recorded):
             with pytest.raises(InputError, match="the sample has no score"):
                 import_file(path)
             continue
-        found = import_file(path)
+        result = import_file(path)
         if path.suffix == ".json":
             samples = json.loads(path.read_text())["samples"]
         else:
             with zipfile.ZipFile(path) as packed:
                 names = [name for name in packed.namelist() if name.startswith("samples/")]
                 samples = [json.loads(packed.read(name)) for name in names]
-        assert found.n_rows == sum(len(one["scores"]) for one in samples)
-        expected = [float(s["value"] == "C") for one in samples for s in one["scores"].values()]
-        assert [one.value for one in found.judgements] == expected
-        sizes[found.judgements[0].aspect] += len(expected)
+        assert result.n_rows == sum(len(sample["scores"]) for sample in samples)
+        expected = [
+            float(s["value"] == "C") for sample in samples for s in sample["scores"].values()
+        ]
+        assert [judgement.value for judgement in result.judgements] == expected
+        sizes[result.judgements[0].aspect] += len(expected)
     assert sizes == {"match": 13, "model_graded_fact": 3}
 
 

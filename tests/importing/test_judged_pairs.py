@@ -15,7 +15,7 @@ from fairjudge.importing import import_file
 
 
 def verdicts(found):
-    return [(one.order, one.value if one.unscored is None else one.unscored) for one in found]
+    return [(item.order, item.value if item.unscored is None else item.unscored) for item in found]
 
 
 def mt_pair(**changes):
@@ -44,18 +44,18 @@ def test_mt_bench_pairs_are_two_judgements_of_one_pair(written):
         mt_pair(question_id=84, g2_judgment="I can't say.", g2_winner="error"),
         mt_pair(question_id=85, g1_judgment=None, g1_winner="model_2"),
     ]
-    found = import_file(written("gpt-4_pair.jsonl", rows))
-    assert found.tool == "mt-bench"
-    assert verdicts(found.judgements) == [
+    result = import_file(written("gpt-4_pair.jsonl", rows))
+    assert result.tool == "mt-bench"
+    assert verdicts(result.judgements) == [
         ("ab", "a"), ("ba", "a"),
         ("ab", "tie"), ("ba", "a"),
         ("ab", "backend"), ("ba", "a"),
         ("ab", "a"), ("ba", "unparseable"),
         ("ab", "b"), ("ba", "a"),
     ]  # fmt: skip
-    assert found.n_rows == 2 * len(rows)
-    assert found.n_reread == 0
-    first = found.judgements[0]
+    assert result.n_rows == 2 * len(rows)
+    assert result.n_reread == 0
+    first = result.judgements[0]
     assert (first.eid, first.system_a, first.system_b, first.aspect, first.judge) == (
         "81", "alpha", "beta", "turn 1", "gpt-4/pair-v2",
     )  # fmt: skip
@@ -78,13 +78,18 @@ def test_mt_bench_ratings(written):
         row | {"question_id": 83, "judgment": "$ERROR$", "score": -1},
         row | {"question_id": 84, "judgment": "Rating: [[7.5]]", "score": 7.5},
     ]
-    found = import_file(written("gpt-4_single.jsonl", rows))
-    assert [one.value for one in found.judgements] == [8.0, None, None, 7.5]
-    assert [one.unscored for one in found.judgements] == [None, "unparseable", "backend", None]
-    assert {(one.protocol, one.aspect, one.system) for one in found.judgements} == {
-        ("likert", "turn 2", "alpha")
-    }
-    assert found.n_rows == 4
+    result = import_file(written("gpt-4_single.jsonl", rows))
+    assert [judgement.value for judgement in result.judgements] == [8.0, None, None, 7.5]
+    assert [judgement.unscored for judgement in result.judgements] == [
+        None,
+        "unparseable",
+        "backend",
+        None,
+    ]
+    assert {
+        (judgement.protocol, judgement.aspect, judgement.system) for judgement in result.judgements
+    } == {("likert", "turn 2", "alpha")}
+    assert result.n_rows == 4
 
 
 def test_mt_bench_votes_of_people_are_labels(written):
@@ -99,13 +104,13 @@ def test_mt_bench_votes_of_people_are_labels(written):
         "conversation_b": [],
     }
     rows = [row, row | {"winner": "tie"}, row | {"winner": "?"}]
-    found = import_file(written("human.jsonl", rows))
-    assert [(one.annotator, one.value) for one in found.labels] == [
+    result = import_file(written("human.jsonl", rows))
+    assert [(label.annotator, label.value) for label in result.labels] == [
         ("expert_1", "b"),
         ("expert_1", "tie"),
     ]
-    assert [one.line for one in found.skipped] == [3]
-    assert found.n_rows == 3
+    assert [item.line for item in result.skipped] == [3]
+    assert result.n_rows == 3
 
 
 def alpaca(**changes):
@@ -134,23 +139,23 @@ def test_alpaca_eval_preferences_are_probabilities_and_null_is_no_verdict(writte
         alpaca(instruction="5", preference=float("nan")),
         alpaca(instruction="6", preference=0),
     ]
-    found = import_file(written("annotations.json", rows))
-    assert verdicts(found.judgements) == [
+    result = import_file(written("annotations.json", rows))
+    assert verdicts(result.judgements) == [
         (None, "a"), (None, "b"), (None, "unparseable"), (None, "tie"), (None, "unparseable"),
         (None, "tie"),
     ]  # fmt: skip
-    assert found.judgements[1].probabilities == {"a": 0.25, "b": 0.75}
-    assert found.judgements[1].raw == "M"
-    assert "parser" not in found.judgements[1].signature
-    assert found.n_rows == len(rows)
+    assert result.judgements[1].probabilities == {"a": 0.25, "b": 0.75}
+    assert result.judgements[1].raw == "M"
+    assert "parser" not in result.judgements[1].signature
+    assert result.n_rows == len(rows)
 
 
-def test_alpaca_eval_items_of_one_instruction_are_told_apart_by_their_outputs(written):
+def test_alpaca_eval_items_of_one_instruction_are_distinguished_by_their_outputs(written):
     rows = [alpaca(), alpaca(output_2="another"), alpaca(preference=2)]
-    found = import_file(written("annotations.json", rows)).judgements
-    assert found[0].eid == found[2].eid
-    assert [one.repeat for one in found] == [0, None, 1]
-    assert found[1].eid == f"{found[0].eid}#2"
+    result = import_file(written("annotations.json", rows)).judgements
+    assert result[0].eid == result[2].eid
+    assert [item.repeat for item in result] == [0, None, 1]
+    assert result[1].eid == f"{result[0].eid}#2"
 
 
 def test_an_alpaca_eval_preference_outside_of_1_to_2_is_an_error(written):
@@ -159,13 +164,13 @@ def test_an_alpaca_eval_preference_outside_of_1_to_2_is_an_error(written):
 
 
 def llmbar(**changes):
-    said = {"completion": ["Output (a)", "stop"], "winner": "1"}
+    by_name = {"completion": ["Output (a)", "stop"], "winner": "1"}
     return {
         "input": "Say it in French.",
         "output_1": "Oui.",
         "output_2": "Yes.",
         "label": 1,
-        "results": [{"swap = False": said, "swap = True": {**said, "winner": "2"}}],
+        "results": [{"swap = False": by_name, "swap = True": {**by_name, "winner": "2"}}],
         **changes,
     }
 
@@ -185,24 +190,26 @@ def test_llmbar_pairs_are_read_in_both_orders_with_the_right_answer(written):
             ],
         ),
     ]
-    found = import_file(written("ChatGPT/CoT/result.json", rows))
-    assert verdicts(found.judgements) == [
+    result = import_file(written("ChatGPT/CoT/result.json", rows))
+    assert verdicts(result.judgements) == [
         ("ab", "a"), ("ba", "b"), ("ab", "unparseable"), ("ba", "a"),
     ]  # fmt: skip
-    assert found.n_reread == 1  # the last one: second in the swapped order is output_1
-    assert [(one.annotator, one.value) for one in found.labels] == [
+    assert result.n_reread == 1  # the last one: second in the swapped order is output_1
+    assert [(label.annotator, label.value) for label in result.labels] == [
         ("llmbar", "a"),
         ("llmbar", "b"),
     ]
-    assert found.labels[0].eid == found.judgements[0].eid
-    assert {one.judge for one in found.judgements} == {"ChatGPT/CoT"}
-    assert found.n_rows == 6
+    assert result.labels[0].eid == result.judgements[0].eid
+    assert {judgement.judge for judgement in result.judgements} == {"ChatGPT/CoT"}
+    assert result.n_rows == 6
 
 
 def test_llmbar_ratings_are_of_one_output_each(written):
     scores = {"score_1": ["7", "stop"], "score_2": ["11", "stop"]}
-    found = import_file(written("result.json", [llmbar(results=[scores])]))
-    assert [(one.system, one.value, one.unscored) for one in found.judgements] == [
+    result = import_file(written("result.json", [llmbar(results=[scores])]))
+    assert [
+        (judgement.system, judgement.value, judgement.unscored) for judgement in result.judgements
+    ] == [
         ("output_1", 7.0, None),
         ("output_2", None, "off_scale"),
     ]
@@ -236,16 +243,16 @@ def test_judgebench_decisions_are_of_what_was_shown_first_and_second(written):
         judgebench(("[[A=B]]", "A=B"), ("[[A>B]]", "A>B"), label="B>A") | {"pair_id": "p2"},
         judgebench(("Hm.", None), ("", "A>B")) | {"pair_id": "p3"},
     ]
-    found = import_file(written("outputs.jsonl", rows))
-    assert verdicts(found.judgements) == [
+    result = import_file(written("outputs.jsonl", rows))
+    assert verdicts(result.judgements) == [
         ("ab", "a"), ("ba", "a"),
         ("ab", "tie"), ("ba", "b"),
         ("ab", "unparseable"), ("ba", "b"),
     ]  # fmt: skip
-    assert found.n_reread == 0
-    assert [one.value for one in found.labels] == ["a", "b", "a"]
-    assert found.judgements[0].judge == "arena_hard/m"
-    assert found.n_rows == 9
+    assert result.n_reread == 0
+    assert [label.value for label in result.labels] == ["a", "b", "a"]
+    assert result.judgements[0].judge == "arena_hard/m"
+    assert result.n_rows == 9
 
 
 def test_judgebench_reward_models_have_no_reply_and_their_decision_counts(written):
@@ -253,9 +260,9 @@ def test_judgebench_reward_models_have_no_reply_and_their_decision_counts(writte
     row = judgebench(("", "A>B"), ("", "B>A"), name="reward_model")
     for one, scores in zip(row["judgments"], ([1.88, 1.26], [1.26, 1.88]), strict=True):
         one["judgment"]["scores"] = scores
-    found = import_file(written("outputs.jsonl", [row]))
-    assert verdicts(found.judgements) == [("ab", "a"), ("ba", "a")]
-    assert {one.scored_by for one in found.judgements} == {"decision"}
+    result = import_file(written("outputs.jsonl", [row]))
+    assert verdicts(result.judgements) == [("ab", "a"), ("ba", "a")]
+    assert {judgement.scored_by for judgement in result.judgements} == {"decision"}
 
 
 def test_real_llmbar_files_add_up_and_are_read_as_their_authors_read_them(recorded):
@@ -263,14 +270,14 @@ def test_real_llmbar_files_add_up_and_are_read_as_their_authors_read_them(record
     counts = Counter()
     for path in sorted((recorded / "llmbar").iterdir()):
         rows = json.loads(gzip.decompress(path.read_bytes()))
-        found = import_file(path)
+        result = import_file(path)
         rounds = sum(len(row["results"]) for row in rows)
-        assert (len(found.labels), len(found.judgements)) == (len(rows), 2 * len(rows))
-        assert found.n_rows == 3 * len(rows) + 2 * (rounds - len(rows))
+        assert (len(result.labels), len(result.judgements)) == (len(rows), 2 * len(rows))
+        assert result.n_rows == 3 * len(rows) + 2 * (rounds - len(rows))
         kind = path.name.split(".")[2]
         counts[kind, "pairs"] += len(rows)
-        counts[kind, "reread"] += found.n_reread
-        counts[kind, "unscored"] += len(found.unscored)
+        counts[kind, "reread"] += result.n_reread
+        counts[kind, "unscored"] += len(result.unscored)
     assert counts["CoT", "pairs"] == counts["Vanilla", "pairs"] == 2 * 419
     # One more than the two that say no side: a reply that breaks off at "Therefore".
     assert (counts["CoT", "reread"], counts["Vanilla", "reread"]) == (3, 0)

@@ -56,14 +56,16 @@ def test_annotations_are_labels_and_predictions_judgements(written):
     ]
     found = import_file(written("export.json", tasks))
     assert found.tool == "label-studio"
-    assert [(one.annotator, one.aspect, one.value) for one in found.labels] == [
+    assert [(label.annotator, label.aspect, label.value) for label in found.labels] == [
         ("7", "coverage", 4.0),
         ("7", "faithful", 1.0),
         ("7", "length", 2.5),
         ("b@x.org", "coverage", 2.0),
     ]
-    assert [(one.judge, one.value, one.eid) for one in found.judgements] == [("judge-1", 3.0, "e1")]
-    assert [one.why for one in found.skipped] == [
+    assert [
+        (judgement.judge, judgement.value, judgement.eid) for judgement in found.judgements
+    ] == [("judge-1", 3.0, "e1")]
+    assert [item.why for item in found.skipped] == [
         "the annotation was cancelled",
         "'coverage' is no number and no preference",
         "not annotated",
@@ -89,7 +91,7 @@ def test_the_aspect_may_stand_in_the_task(written):
     rated = result("rating", {"rating": 4}, "stars")
     tasks = [task([annotation(rated)], [{"result": [rated]}], aspect="faithfulness")]
     found = import_file(written("export.json", tasks))
-    assert [one.aspect for one in (*found.labels, *found.judgements)] == ["faithfulness"] * 2
+    assert [item.aspect for item in (*found.labels, *found.judgements)] == ["faithfulness"] * 2
 
 
 def test_a_task_must_say_what_was_annotated(written):
@@ -108,16 +110,16 @@ def test_summeval_ratings(written):
         "expert_annotations": [{"coherence": 2, "relevance": 5}, {"coherence": 1, "relevance": 4}],
         "turker_annotations": [{"coherence": 3, "relevance": None}],
     }
-    found = import_file(written("model_annotations.aligned.jsonl", [row]))
-    assert [(one.annotator, one.aspect, one.value) for one in found.labels] == [
+    result = import_file(written("model_annotations.aligned.jsonl", [row]))
+    assert [(label.annotator, label.aspect, label.value) for label in result.labels] == [
         ("expert1", "coherence", 2.0),
         ("expert1", "relevance", 5.0),
         ("expert2", "coherence", 1.0),
         ("expert2", "relevance", 4.0),
         ("turker1", "coherence", 3.0),
     ]
-    assert {(one.eid, one.system) for one in found.labels} == {("dm-test-1", "M11")}
-    assert found.n_rows == 6
+    assert {(label.eid, label.system) for label in result.labels} == {("dm-test-1", "M11")}
+    assert result.n_rows == 6
 
 
 @pytest.fixture
@@ -137,9 +139,9 @@ def pyramid(tmp_path):
 
 def test_realsumm_folders(pyramid):
     """The files end with and without a line break; both are found in the published data."""
-    found = import_file(pyramid(ids="cnndm1\ncnndm2\n", bart="1\t0\n1", t5="0\t0\n1\n"))
-    assert found.tool == "realsumm"
-    assert [(one.eid, one.system, one.unit, one.value) for one in found.labels] == [
+    result = import_file(pyramid(ids="cnndm1\ncnndm2\n", bart="1\t0\n1", t5="0\t0\n1\n"))
+    assert result.tool == "realsumm"
+    assert [(label.eid, label.system, label.unit, label.value) for label in result.labels] == [
         ("cnndm1", "bart", "scu:0", 1),
         ("cnndm1", "bart", "scu:1", 0),
         ("cnndm2", "bart", "scu:0", 1),
@@ -147,8 +149,8 @@ def test_realsumm_folders(pyramid):
         ("cnndm1", "t5", "scu:1", 0),
         ("cnndm2", "t5", "scu:0", 1),
     ]
-    assert found.labels[1].model_extra["text"] == "It was cold."
-    assert {one.aspect for one in found.labels} == {"coverage"}
+    assert result.labels[1].model_extra["text"] == "It was cold."
+    assert {label.aspect for label in result.labels} == {"coverage"}
 
 
 @pytest.mark.parametrize(
@@ -167,8 +169,8 @@ def test_a_realsumm_folder_that_does_not_fit_is_refused(pyramid, files, problem)
 
 
 def test_a_bad_line_of_a_realsumm_folder_can_be_skipped(pyramid):
-    found = import_file(pyramid(bart="1\t0\t1\n1\n"), skip_bad=True)
-    assert (len(found.labels), len(found.skipped)) == (1, 1)
+    result = import_file(pyramid(bart="1\t0\t1\n1\n"), skip_bad=True)
+    assert (len(result.labels), len(result.skipped)) == (1, 1)
 
 
 def test_real_summeval_labels_from_its_own_layout(written, shared_data):
@@ -191,7 +193,10 @@ def test_real_summeval_labels_from_its_own_layout(written, shared_data):
     for row in rows.values():
         row["expert_annotations"] = list(row.pop("e").values())
         row["turker_annotations"] = list(row.pop("t").values())
-    found = import_file(written("model_annotations.aligned.jsonl", list(rows.values())))
-    got = [(one.eid, one.system, one.annotator, one.aspect, one.value) for one in found.labels]
-    assert sorted(got) == sorted(wanted)
-    assert len(got) == 20 * 8 * 4
+    result = import_file(written("model_annotations.aligned.jsonl", list(rows.values())))
+    items = [
+        (label.eid, label.system, label.annotator, label.aspect, label.value)
+        for label in result.labels
+    ]
+    assert sorted(items) == sorted(wanted)
+    assert len(items) == 20 * 8 * 4

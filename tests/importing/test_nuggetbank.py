@@ -96,7 +96,7 @@ def test_what_another_tool_reads_in_a_bank(tmp_path, models):
         "It rained.": "vital", "The dam broke.": None,
     }  # fmt: skip
     given = first.answers["It rained."].references
-    assert [(one.doc_id, one.text) for one in given] == [
+    assert [(item.doc_id, item.text) for item in given] == [
         ("a", "rain"), ("a", "much rain"), ("b", "no rain"),
     ]  # fmt: skip
 
@@ -130,14 +130,14 @@ LISTS = {
 @st.composite
 def questions(draw):
     groups = draw(st.lists(st.lists(answers, max_size=3), max_size=3))
-    found = {"question": draw(words.filter(bool)), "answer_groups": groups}
+    by_name = {"question": draw(words.filter(bool)), "answer_groups": groups}
     for name in GROUP_LISTS:
         if groups and draw(st.booleans()):
             n = len(groups)
-            found[name] = draw(st.lists(LISTS[name], min_size=n, max_size=n))
+            by_name[name] = draw(st.lists(LISTS[name], min_size=n, max_size=n))
     if draw(st.booleans()):
-        found["aggregator_type"] = draw(st.sampled_from(["AND", "OR"]))
-    return found
+        by_name["aggregator_type"] = draw(st.sampled_from(["AND", "OR"]))
+    return by_name
 
 
 @given(asked=st.lists(questions(), max_size=3))
@@ -159,8 +159,8 @@ def test_recorded_references_come_back(shared_data, tmp_path):
         pytest.skip(f"no recorded references at {path}")
     (reference,) = read_references(path).records
     back = there_and_back(reference.to_json(), tmp_path / "bank.jsonl")
-    asked = reference.to_json()["question_answers"]
-    assert (len(asked), sum(len(one["answer_groups"]) for one in asked)) == (11, 53)
+    request = reference.to_json()["question_answers"]
+    assert (len(request), sum(len(item["answer_groups"]) for item in request)) == (11, 53)
     assert back == without_texts(reference.to_json())
 
 
@@ -168,10 +168,10 @@ def test_real_banks_come_back(shared_data, tmp_path, models):
     path = shared_data / "nuggets" / "default.nuggets.jsonl"
     if not path.is_file():
         pytest.skip(f"no nugget banks at {path}")
-    found = import_file(path)
-    assert (found.tool, len(found.references)) == ("nuggetbank", 122)
-    assert sum(len(one.question_answers) for one in found.references) == 366
-    assert banks(found.references, tmp_path / "bank.jsonl") == [
+    result = import_file(path)
+    assert (result.tool, len(result.references)) == ("nuggetbank", 122)
+    assert sum(len(reference.question_answers) for reference in result.references) == 366
+    assert banks(result.references, tmp_path / "bank.jsonl") == [
         json.loads(line) for line in path.read_text("utf-8").splitlines()
     ]
 
@@ -188,11 +188,14 @@ def read_one(written, row):
 
 
 def test_documents_are_articles_and_their_words_wordings(written):
-    found = read_one(written, bank(importance="vital", aggregator_type="OR"))
-    (question,) = found.question_answers
+    records = read_one(written, bank(importance="vital", aggregator_type="OR"))
+    (question,) = records.question_answers
     (group,) = question.groups()
-    assert [article.aid for article in found.articles] == ["d1", "d2"]
-    assert [(one.aid, one.answer) for one in group.answers] == [("d1", "Rain."), ("d2", "wet")]
+    assert [article.aid for article in records.articles] == ["d1", "d2"]
+    assert [(answer.aid, answer.answer) for answer in group.answers] == [
+        ("d1", "Rain."),
+        ("d2", "wet"),
+    ]
     assert (group.label, group.importance, group.weight) == ("Rain.", "vital", 2)
     assert question.model_extra["aggregator_type"] == "OR"
 
@@ -213,11 +216,11 @@ def test_claims_are_groups_of_one_question(written, tmp_path, models):
         "claim_bank": {"It rained.": {"claim": "It rained.", "query_id": "t", "quality": 2,
                                       "importance": "okay", "references": [{"doc_id": "d"}]}},
     }  # fmt: skip
-    found = read_one(written, row)
-    (question,) = found.question_answers
+    records = read_one(written, row)
+    (question,) = records.question_answers
     assert question.question == "A flood"
     assert question.group_importance == ("okay",)
-    (back,) = banks([found], tmp_path / "b.jsonl")
+    (back,) = banks([records], tmp_path / "b.jsonl")
     plain = models.NuggetBank.model_validate
     assert plain(back).model_dump() == plain(row).model_dump()
 
@@ -243,10 +246,10 @@ def test_lists_as_of_ragtime_2026_are_read(written):
         "nugget_bank": [{"question": "Why?", "aggregator_type": "AND",
                          "answers": [{"answer": "Rain.", "references": ["d"]}, "Wind."]}],
     }  # fmt: skip
-    found = read_one(written, row)
-    assert found.eid == "t1"
-    assert [article.aid for article in found.articles] == ["d", "no-document"]
-    assert [one.answers[0].answer for one in found.question_answers[0].groups()] == [
+    records = read_one(written, row)
+    assert records.eid == "t1"
+    assert [article.aid for article in records.articles] == ["d", "no-document"]
+    assert [item.answers[0].answer for item in records.question_answers[0].groups()] == [
         "Rain.", "Wind.",
     ]  # fmt: skip
 
@@ -278,19 +281,19 @@ def test_the_commands_write_and_read_banks(written, tmp_path):
     reference, nuggets, back = (tmp_path / f"{name}.jsonl" for name in ("r", "n", "back"))
     write_records(reference, [FULL])
     run = CliRunner().invoke
-    done = run(app, ["data", "export", str(reference), "-o", str(nuggets), "--to", "nuggetbank"])
-    assert (done.exit_code, "1 row written" in done.output) == (0, True), done.output
-    done = run(app, ["data", "import", str(nuggets), "--references", str(back)])
-    assert done.exit_code == 0, done.output
-    assert f"1 reference written to {back}" in done.output
+    result = run(app, ["data", "export", str(reference), "-o", str(nuggets), "--to", "nuggetbank"])
+    assert (result.exit_code, "1 row written" in result.output) == (0, True), result.output
+    result = run(app, ["data", "import", str(nuggets), "--references", str(back)])
+    assert result.exit_code == 0, result.output
+    assert f"1 reference written to {back}" in result.output
     assert read_references(back).records[0].to_json() == without_texts(FULL)
 
-    done = run(app, ["data", "import", str(nuggets), "-o", str(tmp_path / "j.jsonl")])
-    assert "holds references alone; write them with --references, not -o" in str(done.exception)
-    done = run(
+    result = run(app, ["data", "import", str(nuggets), "-o", str(tmp_path / "j.jsonl")])
+    assert "holds references alone; write them with --references, not -o" in str(result.exception)
+    result = run(
         app, ["data", "export", str(reference), "-o", "-", "--to", "nuggetbank", "--judge", "j"]
     )
-    assert done.exit_code == 2
+    assert result.exit_code == 2
 
 
 def test_references_are_exported_from_python(tmp_path):

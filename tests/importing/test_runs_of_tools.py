@@ -13,8 +13,8 @@ from fairjudge.importing import import_file
 
 def outcomes(found):
     return [
-        (one.aspect, one.value if one.unscored is None else one.unscored)
-        for one in found.judgements
+        (judgement.aspect, judgement.value if judgement.unscored is None else judgement.unscored)
+        for judgement in found.judgements
     ]
 
 
@@ -70,37 +70,41 @@ def test_promptfoo_assertions_are_judgements_and_a_persons_are_labels(written):
         test(testIdx=3, testCase={}, failureReason=2, error="HTTP 500", gradingResult=None),
         test(testIdx=4, gradingResult=None),
     ]
-    found = import_file(written("results.json", promptfoo(*tests)))
-    assert found.tool == "promptfoo"
-    assert outcomes(found) == [
+    result = import_file(written("results.json", promptfoo(*tests)))
+    assert result.tool == "promptfoo"
+    assert outcomes(result) == [
         ("llm-rubric", 0.5), ("contains", 1.0),
         ("llm-rubric", "backend"), ("llm-rubric", "backend"),
     ]  # fmt: skip
-    assert [(one.eid, one.judge, one.scored_by) for one in found.judgements] == [
+    assert [
+        (judgement.eid, judgement.judge, judgement.scored_by) for judgement in result.judgements
+    ] == [
         ("0", "openai:gpt-4o", "llm"),
         ("0", "promptfoo/contains", "code"),
         ("1", "promptfoo/llm-rubric", "llm"),
         ("2", "promptfoo/llm-rubric", "llm"),
     ]
-    assert [(one.eid, one.aspect, one.value) for one in found.labels] == [("0", "human", 1.0)]
-    assert [one.why for one in found.skipped] == [
+    assert [(label.eid, label.aspect, label.value) for label in result.labels] == [
+        ("0", "human", 1.0)
+    ]
+    assert [item.why for item in result.skipped] == [
         "the test ended in an error",
         "the test has no assertion",
     ]
-    assert found.n_rows == 4 + 1 + 2
-    assert found.judgements[0].system == "openai:gpt-4o-mini"
-    assert found.judgements[0].model_extra["reason"] == "because"
+    assert result.n_rows == 4 + 1 + 2
+    assert result.judgements[0].system == "openai:gpt-4o-mini"
+    assert result.judgements[0].model_extra["reason"] == "because"
 
 
-def test_promptfoo_assertions_of_one_type_or_in_sets_are_told_apart(written):
+def test_promptfoo_assertions_of_one_type_or_in_sets_are_distinguished(written):
     inner = [component("llm-rubric", 1, value="short"), component("llm-rubric", 0, value="kind")]
     tests = [
         test(
             {"pass": True, "score": 0.5, "reason": "", "assertion": None, "componentResults": inner}
         )
     ]
-    found = import_file(written("r.json", promptfoo(*tests)))
-    assert outcomes(found) == [("llm-rubric", 1.0), ("llm-rubric#2", 0.0)]
+    result = import_file(written("r.json", promptfoo(*tests)))
+    assert outcomes(result) == [("llm-rubric", 1.0), ("llm-rubric#2", 0.0)]
 
 
 def test_promptfoo_variables_and_the_configured_grader_name_item_and_judge(written):
@@ -109,8 +113,10 @@ def test_promptfoo_variables_and_the_configured_grader_name_item_and_judge(writt
         test(component("g-eval", True), promptIdx=1),
     ]
     config = {"defaultTest": {"options": {"provider": "openai:gpt-4o"}}}
-    found = import_file(written("r.json", promptfoo(*tests, **config)))
-    assert [(one.eid, one.system, one.judge) for one in found.judgements] == [
+    result = import_file(written("r.json", promptfoo(*tests, **config)))
+    assert [
+        (judgement.eid, judgement.system, judgement.judge) for judgement in result.judgements
+    ] == [
         ("e1", "lead", "openai:gpt-4o"),
         ("0", "openai:gpt-4o-mini#1", "openai:gpt-4o"),
     ]
@@ -119,14 +125,14 @@ def test_promptfoo_variables_and_the_configured_grader_name_item_and_judge(writt
 def test_a_promptfoo_test_without_assertions_passes_there_and_is_no_judgement_here(written):
     passed = {"pass": True, "score": 1, "reason": "No assertions", "componentResults": []}
     tests = [test(gradingResult=passed), test(component("g-eval", 1), testIdx=1)]
-    found = import_file(written("r.json", promptfoo(*tests)))
-    assert outcomes(found) == [("g-eval", 1.0)]
-    assert [one.why for one in found.skipped] == ["the test has no assertion"]
+    result = import_file(written("r.json", promptfoo(*tests)))
+    assert outcomes(result) == [("g-eval", 1.0)]
+    assert [item.why for item in result.skipped] == ["the test has no assertion"]
 
 
 def test_promptfoo_results_a_line(written):
-    found = import_file(written("r.jsonl", [test(component("g-eval", 0.8)), test(testIdx=1)]))
-    assert (found.tool, found.n_rows) == ("promptfoo", 2)
+    result = import_file(written("r.jsonl", [test(component("g-eval", 0.8)), test(testIdx=1)]))
+    assert (result.tool, result.n_rows) == ("promptfoo", 2)
 
 
 def metric(name, score, **more):
@@ -182,27 +188,34 @@ def test_deepeval_metrics_with_an_error_or_without_a_score_are_unscored(written)
         "metadata": {"eid": "e2", "system": "lead"},
     }
     run = deepeval(case, other, named, newer) | {"hyperparameters": {"model": "gpt-4"}}
-    found = import_file(written("run.json", run))
-    assert found.tool == "deepeval"
-    assert outcomes(found) == [
+    result = import_file(written("run.json", run))
+    assert result.tool == "deepeval"
+    assert outcomes(result) == [
         ("Faithfulness", 0.45), ("Toxicity", "backend"), ("Bias", "unparseable"), ("Exact", 1.0),
         ("Bias", 1.0), ("Bias", 0.0),
     ]  # fmt: skip
-    assert [one.eid for one in found.judgements] == ["test_case_0"] * 4 + ["test_case_0#2", "e2"]
-    assert [one.system for one in found.judgements] == ["gpt-4"] * 5 + ["lead"]
-    assert [one.scored_by for one in found.judgements] == ["llm"] * 3 + ["code", "llm", "llm"]
-    assert found.judgements[0].model_extra["threshold"] == 0.5
-    assert len(found.skipped) == 2
-    assert found.n_rows == 8
+    assert [judgement.eid for judgement in result.judgements] == ["test_case_0"] * 4 + [
+        "test_case_0#2",
+        "e2",
+    ]
+    assert [judgement.system for judgement in result.judgements] == ["gpt-4"] * 5 + ["lead"]
+    assert [judgement.scored_by for judgement in result.judgements] == ["llm"] * 3 + [
+        "code",
+        "llm",
+        "llm",
+    ]
+    assert result.judgements[0].model_extra["threshold"] == 0.5
+    assert len(result.skipped) == 2
+    assert result.n_rows == 8
 
 
 def test_a_real_deepeval_run_adds_up(recorded):
     """Counted by its text: ten metrics, of which the test case has two."""
     path = recorded / "deepeval" / "test_run_sample.json"
-    found = import_file(path)
-    assert path.read_text("utf-8").count('"strictMode"') == found.n_rows == 10
-    assert outcomes(found) == [("Answer Relevancy", 0.92), ("Faithfulness", 0.45)]
-    assert {one.judge for one in found.judgements} == {"gpt-5.4"}
+    result = import_file(path)
+    assert path.read_text("utf-8").count('"strictMode"') == result.n_rows == 10
+    assert outcomes(result) == [("Answer Relevancy", 0.92), ("Faithfulness", 0.45)]
+    assert {judgement.judge for judgement in result.judgements} == {"gpt-5.4"}
 
 
 def assessment(kind="LLM_JUDGE", who="gpt-4o", name="relevance", **more):
@@ -232,21 +245,29 @@ def test_mlflow_assessments(written):
         assessment(feedback={"value": 1}, valid=False),
         assessment(feedback={"value": True}, trace_id="tr-5", metadata=decided),
     ]
-    found = import_file(written("assessments.json", found_list))
-    assert found.tool == "mlflow"
-    assert outcomes(found) == [
+    result = import_file(written("assessments.json", found_list))
+    assert result.tool == "mlflow"
+    assert outcomes(result) == [
         ("relevance", 1.0), ("relevance", 3.5), ("relevance", "backend"), ("short", 1.0),
         ("relevance", 1.0),
     ]  # fmt: skip
-    assert [one.scored_by for one in found.judgements] == ["llm", "llm", "llm", "code", "llm"]
-    assert found.judgements[4].probabilities == {"yes": 0.9, "no": 0.1}
-    assert [(one.eid, one.annotator, one.value) for one in found.labels] == [("tr-1", "ann", 0.0)]
-    assert [one.why for one in found.skipped] == [
+    assert [judgement.scored_by for judgement in result.judgements] == [
+        "llm",
+        "llm",
+        "llm",
+        "code",
+        "llm",
+    ]
+    assert result.judgements[4].probabilities == {"yes": 0.9, "no": 0.1}
+    assert [(label.eid, label.annotator, label.value) for label in result.labels] == [
+        ("tr-1", "ann", 0.0)
+    ]
+    assert [item.why for item in result.skipped] == [
         "feedback that is no number; --options gives words their values",
         "a label that is no number; --options gives words their values",
         "a later assessment overrides it",
     ]
-    assert found.n_rows == len(found_list)
+    assert result.n_rows == len(found_list)
 
 
 def test_mlflow_traces_name_item_and_system_in_tags_and_metadata(written):
@@ -260,12 +281,12 @@ def test_mlflow_traces_name_item_and_system_in_tags_and_metadata(written):
         ],
     }
     rows = [{"info": info, "data": {}}, {"info": {**info, "assessments": []}, "data": {}}]
-    found = import_file(written("traces.json", rows))
-    assert [(one.eid, one.system) for one in (*found.judgements, *found.labels)] == [
+    result = import_file(written("traces.json", rows))
+    assert [(item.eid, item.system) for item in (*result.judgements, *result.labels)] == [
         ("e9", "m-1"),
         ("e9", "m-1"),
     ]
-    assert [one.why for one in found.skipped] == ["the trace has no assessment"]
+    assert [item.why for item in result.skipped] == ["the trace has no assessment"]
 
 
 def lm_row(number, **changes):
@@ -297,23 +318,23 @@ def test_lm_eval_samples_by_metric_and_filter(written, named):
     if not named:
         rows = [{key: value for key, value in row.items() if key != "metrics"} for row in rows]
     path = written("openai__gpt/samples_gsm8k_2026-08-21T10-11-12.345678.jsonl", rows)
-    found = import_file(path)
-    assert found.tool == "lm-eval"
-    assert outcomes(found) == [
+    result = import_file(path)
+    assert result.tool == "lm-eval"
+    assert outcomes(result) == [
         ("exact_match,strict-match", 1.0),
         ("exact_match,flexible-extract", 0.0),
         ("exact_match,strict-match", "unparseable"),
         ("exact_match,strict-match", 1.0),
     ]
-    first = found.judgements[0]
+    first = result.judgements[0]
     assert (first.eid, first.system, first.judge, first.scored_by, first.protocol) == (
         "0", "openai__gpt", "lm-eval/gsm8k", "code", "binary",
     )  # fmt: skip
     assert first.model_extra["response"] == "4"
-    assert [one.why for one in found.skipped] == ["metric 'bleu' is no number"]
-    assert found.n_rows == 5
+    assert [item.why for item in result.skipped] == ["metric 'bleu' is no number"]
+    assert result.n_rows == 5
 
 
 def test_one_filter_is_no_part_of_the_aspect(written):
-    found = import_file(written("m/samples_gsm8k.jsonl", [lm_row(0), lm_row(1)]))
-    assert outcomes(found) == [("exact_match", 1.0), ("exact_match", 1.0)]
+    result = import_file(written("m/samples_gsm8k.jsonl", [lm_row(0), lm_row(1)]))
+    assert outcomes(result) == [("exact_match", 1.0), ("exact_match", 1.0)]

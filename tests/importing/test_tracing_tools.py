@@ -17,10 +17,18 @@ AT = {"timestamp": "2026-11-02T10:00:00Z", "createdAt": "x", "updatedAt": "x", "
 
 def shown(found):
     judged = [
-        (one.eid, one.system, one.aspect, one.judge, one.value if one.unscored is None else None)
-        for one in found.judgements
+        (
+            judgement.eid,
+            judgement.system,
+            judgement.aspect,
+            judgement.judge,
+            judgement.value if judgement.unscored is None else None,
+        )
+        for judgement in found.judgements
     ]
-    return judged, [(one.eid, one.aspect, one.annotator, one.value) for one in found.labels]
+    return judged, [
+        (label.eid, label.aspect, label.annotator, label.value) for label in found.labels
+    ]
 
 
 def langfuse(**changes):
@@ -41,20 +49,20 @@ def test_langfuse_scores_of_the_api(written):
         ],
         "meta": {"page": 1},
     }
-    found = import_file(written("scores.json", page))
-    assert found.tool == "langfuse"
-    judged, labels = shown(found)
+    result = import_file(written("scores.json", page))
+    assert result.tool == "langfuse"
+    judged, labels = shown(result)
     assert judged == [
         ("e1", "s", "coverage", "openai:m", 0.5),
         ("t-1", "langfuse", "ok", "langfuse/ok", 1.0),
     ]
     assert labels == [("t-1", "coverage", "ann", 1.0)]
-    assert found.judgements[0].model_extra["reason"] == "half"
-    whys = [one.why for one in found.skipped]
+    assert result.judgements[0].model_extra["reason"] == "half"
+    whys = [item.why for item in result.skipped]
     assert whys == ["feedback that is no number; --options gives words their values"]
     scale = scale_from_options("likert", answers="poor,good")
-    found = import_file(written("scores.json", page), answers=scale)
-    assert [one.value for one in found.judgements] == [0.5, 1.0, 1.0]
+    result = import_file(written("scores.json", page), answers=scale)
+    assert [judgement.value for judgement in result.judgements] == [0.5, 1.0, 1.0]
 
 
 def test_langfuse_blob_storage_and_traces(written):
@@ -62,16 +70,16 @@ def test_langfuse_blob_storage_and_traces(written):
         "id": "s", "trace_id": "t", "name": "coverage", "value": 4.0, "data_type": "NUMERIC",
         "source": "ANNOTATION", "author_user_id": None, "string_value": None,
     }  # fmt: skip
-    found = import_file(written("scores.jsonl", [row, {**row, "source": "EVAL"}]))
-    assert shown(found) == (
+    result = import_file(written("scores.jsonl", [row, {**row, "source": "EVAL"}]))
+    assert shown(result) == (
         [("t", "langfuse", "coverage", "langfuse/coverage", 4.0)],
         [("t", "coverage", "people", 4.0)],
     )
     trace = {"id": "t-1", "name": "system-a", "metadata": {"eid": "e7"}, "observations": []}
     traces = [{**trace, "scores": [langfuse()]}, {**trace, "scores": []}]
-    found = import_file(written("traces.json", traces))
-    assert shown(found)[0] == [("e7", "system-a", "coverage", "langfuse/coverage", 0.5)]
-    assert [one.why for one in found.skipped] == ["the trace has no score"]
+    result = import_file(written("traces.json", traces))
+    assert shown(result)[0] == [("e7", "system-a", "coverage", "langfuse/coverage", 0.5)]
+    assert [item.why for item in result.skipped] == ["the trace has no score"]
 
 
 def phoenix(kind="LLM", name="coverage", result=None, **changes):
@@ -90,9 +98,9 @@ def test_phoenix_annotations(written, tmp_path):
         phoenix("CODE", "short", result={"label": None, "score": 1}),
         phoenix(result={"label": None, "score": None}),
     ]
-    found = import_file(written("annotations.json", {"data": rows, "next_cursor": None}))
-    assert found.tool == "phoenix"
-    assert shown(found) == (
+    result = import_file(written("annotations.json", {"data": rows, "next_cursor": None}))
+    assert result.tool == "phoenix"
+    assert shown(result) == (
         [
             ("e1", "s", "coverage", "gpt-4", 0.85),
             ("67f6", "phoenix", "short", "phoenix/short", 1.0),
@@ -100,7 +108,7 @@ def test_phoenix_annotations(written, tmp_path):
         ],
         [("67f6", "coverage", "user-1", 0.0)],
     )
-    assert [one.scored_by for one in found.judgements] == ["llm", "code", "llm"]
+    assert [judgement.scored_by for judgement in result.judgements] == ["llm", "code", "llm"]
     frame = tmp_path / "frame.csv"  # get_span_annotations_dataframe().to_csv()
     with frame.open("w", newline="") as file:
         writer = csv.writer(file)
@@ -147,11 +155,16 @@ def test_langsmith_feedback_and_results(written):
         "execution_time": 1.2, "example_id": "x-1", "id": "r",
     }  # fmt: skip
     found = import_file(written("results.jsonl", [result, {**result, "error": "timeout"}]))
-    assert [(one.eid, one.system, one.aspect, one.value) for one in found.judgements] == [
-        ("e3", "s", "coverage", 0.5), ("e3", "s", "faithful", None),
-        ("e3", "s", "coverage", None), ("e3", "s", "faithful", None),
-    ]  # fmt: skip
-    assert [one.unscored for one in found.judgements][2:] == ["backend", "backend"]
+    assert [
+        (judgement.eid, judgement.system, judgement.aspect, judgement.value)
+        for judgement in found.judgements
+    ] == [
+        ("e3", "s", "coverage", 0.5),
+        ("e3", "s", "faithful", None),
+        ("e3", "s", "coverage", None),
+        ("e3", "s", "faithful", None),
+    ]
+    assert [judgement.unscored for judgement in found.judgements][2:] == ["backend", "backend"]
 
 
 def test_a_field_of_another_type_is_named(written):

@@ -61,11 +61,11 @@ def autojudge(monkeypatch):
 
 
 def test_a_report_is_a_summary_with_its_sentences_citations(written):
-    found = import_file(written("run", [REPORT]))
-    (summary,) = found.summaries
-    assert (found.tool, summary.eid, summary.system) == ("trec-run", "t", "r")
+    result = import_file(written("run", [REPORT]))
+    (summary,) = result.summaries
+    assert (result.tool, summary.eid, summary.system) == ("trec-run", "t", "r")
     assert summary.text == "It rained. It stopped. At noon."
-    assert [(one.text, one.articles) for one in summary.citations] == [
+    assert [(citation.text, citation.articles) for citation in summary.citations] == [
         ("It rained.", ("d1", "d2")), ("It stopped. At noon.", ()),
     ]  # fmt: skip
 
@@ -95,9 +95,9 @@ def test_a_run_that_is_read_is_written_as_it_was(written, tmp_path):
         {"metadata": {"team_id": "x", "run_id": "r", "request_id": "v"},
          "responses": [{"text": "It rained.", "citations": {"d2": 2.0, "d1": 0.5}}]},
     ]  # fmt: skip
-    found = import_file(written("run.jsonl", rows))
+    result = import_file(written("run.jsonl", rows))
     path = tmp_path / "again.jsonl"
-    export_records(found.summaries, path, to="trec-run")
+    export_records(result.summaries, path, to="trec-run")
     assert rows_of(path) == rows
 
 
@@ -107,7 +107,7 @@ def test_documents_of_a_run_are_clusters(written):
     rows = [REPORT | {"documents": documents}, other | {"documents": {"d2": {"text": "Dry."}}}]
     (cluster,) = import_file(written("runs.jsonl", rows)).clusters
     assert cluster.eid == "t"
-    assert [(one.aid, one.title, one.content) for one in cluster.articles] == [
+    assert [(article.aid, article.title, article.content) for article in cluster.articles] == [
         ("d1", "Rain", "It rained."), ("d2", "", "Dry."),
     ]  # fmt: skip
 
@@ -128,20 +128,24 @@ def test_real_runs_come_back(
     shared_data, tmp_path, autojudge, name, n_reports, n_sentences, n_citations
 ):
     path = real(shared_data, *name)
-    found = import_file(path)
-    cited = [one for summary in found.summaries for one in summary.citations]
-    assert (len(found.summaries), len(cited)) == (n_reports, n_sentences)
-    assert sum(len(one.articles) for one in cited) == n_citations
+    result = import_file(path)
+    cited = [citation for summary in result.summaries for citation in summary.citations]
+    assert (len(result.summaries), len(cited)) == (n_reports, n_sentences)
+    assert sum(len(item.articles) for item in cited) == n_citations
     again = tmp_path / "again.jsonl"
-    export_records(found.summaries, again, to="trec-run")
+    export_records(result.summaries, again, to="trec-run")
     rows = rows_of(path)
     documents = {
         (row["metadata"]["topic_id"], aid) for row in rows for aid in row.pop("documents", ())
     }
-    assert {(one.eid, a.aid) for one in found.clusters for a in one.articles} == documents
+    assert {
+        (cluster.eid, a.aid) for cluster in result.clusters for a in cluster.articles
+    } == documents
     assert rows_of(again) == rows
     reports = autojudge.report.load_report(again)
-    assert [one.get_text() for one in reports] == [one.text for one in found.summaries]
+    assert [report.get_text() for report in reports] == [
+        summary.text for summary in result.summaries
+    ]
 
 
 def test_a_summary_of_ours_is_a_report_by_sentences(tmp_path, autojudge):
@@ -153,7 +157,7 @@ def test_a_summary_of_ours_is_a_report_by_sentences(tmp_path, autojudge):
     export_records([summary], path, to="trec-run")
     (report,) = autojudge.report.load_report(path)
     assert (report.metadata.run_id, report.metadata.topic_id) == ("s", "t")
-    assert [(one.text, one.citations) for one in report.responses] == [
+    assert [(response.text, response.citations) for response in report.responses] == [
         ("It rained.", ["b", "a"]), ("It stopped.", []),
     ]  # fmt: skip
     assert report.references == ["b", "a"]
@@ -195,18 +199,22 @@ BOARD = "a\tndcg\t1\t0.5\na\tndcg\t2\t1.0\na\tndcg\tall\t0.75\n"
 def test_a_leaderboard_in_any_order_of_columns(tmp_path, name, text):
     path = tmp_path / name
     path.write_text(text)
-    found = import_file(path)
-    assert found.tool == "trec-eval"
-    assert [(one.system, one.aspect, one.eid, one.value) for one in found.judgements] == [
-        ("a", "ndcg", "1", 0.5), ("a", "ndcg", "2", 1.0),
-    ]  # fmt: skip
-    assert [one.why for one in found.skipped] == ["a mean over topics"]
+    result = import_file(path)
+    assert result.tool == "trec-eval"
+    assert [
+        (judgement.system, judgement.aspect, judgement.eid, judgement.value)
+        for judgement in result.judgements
+    ] == [
+        ("a", "ndcg", "1", 0.5),
+        ("a", "ndcg", "2", 1.0),
+    ]
+    assert [item.why for item in result.skipped] == ["a mean over topics"]
 
 
 def test_grades_of_qrels_are_labels(tmp_path):
     path = tmp_path / "qrels"
     path.write_text("t1 0 d1 2\nt1 0 d2 0\n")
-    assert [(one.eid, one.system, one.value) for one in import_file(path).labels] == [
+    assert [(label.eid, label.system, label.value) for label in import_file(path).labels] == [
         ("t1", "d1", 2), ("t1", "d2", 0),
     ]  # fmt: skip
 
@@ -225,12 +233,12 @@ def test_a_line_of_a_leaderboard_that_is_wrong_is_named(tmp_path):
 
 def test_a_real_leaderboard_comes_back(shared_data, tmp_path, autojudge):
     path = real(shared_data, "nuggets", "default.eval.txt")
-    found = import_file(path)
-    assert (len(found.judgements), len(found.skipped)) == (2684, 22)
+    result = import_file(path)
+    assert (len(result.judgements), len(result.skipped)) == (2684, 22)
     out = tmp_path / "board.txt"
-    export_judgements(found.judgements, out, to="trec-eval")
+    export_judgements(result.judgements, out, to="trec-eval")
     load = autojudge.leaderboard.Leaderboard.load
-    boards = [load(one, format="tot") for one in (path, out)]
+    boards = [load(item, format="tot") for item in (path, out)]
     values = [
         {(e.run_id, e.topic_id, m): float(v) for e in b.entries for m, v in e.values.items()}
         for b in boards
@@ -252,8 +260,8 @@ def test_a_leaderboard_has_a_measure_for_whatever_tells_judgements_apart(tmp_pat
         judgement("a", "1", 0.5, protocol="checklist"),
     ]  # fmt: skip
     path = tmp_path / "board"
-    told = export_judgements(rows, path, to="trec-eval")
-    assert (told.n_rows, told.n_left_out) == (6, 1)
+    messages = export_judgements(rows, path, to="trec-eval")
+    assert (messages.n_rows, messages.n_left_out) == (6, 1)
     assert path.read_text() == (
         "a\tcoverage-checklist\t1\t0.5\na\tcoverage-checklist\tall\t0.5\n"
         "a\tcoverage-likert\t1\t3.0\na\tcoverage-likert\tall\t3.0\n"
@@ -288,7 +296,7 @@ def test_nuggets_are_groups_of_the_query(written, tmp_path):
     (reference,) = import_file(written("n.json", NUGGETS)).references
     (question,) = reference.question_answers
     assert question.question == "Why did it flood?"
-    assert [(one.answers[0].answer, one.importance) for one in question.groups()] == [
+    assert [(item.answers[0].answer, item.importance) for item in question.groups()] == [
         ("It rained.", "vital"), ("The dam broke.", "okay"),
     ]  # fmt: skip
     export_records([reference], tmp_path / "n.jsonl", to="nuggetizer")
@@ -297,28 +305,28 @@ def test_nuggets_are_groups_of_the_query(written, tmp_path):
 
 def test_assignments_are_checklists_and_come_back(written, tmp_path):
     rows = [assigned("support", "partial_support"), assigned("not_support", "support", run="s")]
-    found = import_file(written("a.jsonl", rows))
-    assert len(found.references) == 1
-    assert [(one.system, one.text) for one in found.summaries] == [
+    result = import_file(written("a.jsonl", rows))
+    assert len(result.references) == 1
+    assert [(summary.system, summary.text) for summary in result.summaries] == [
         ("r", "It rained."), ("s", "It rained."),
     ]  # fmt: skip
-    first = found.judgements[0]
+    first = result.judgements[0]
     assert (first.protocol, first.aspect, first.value) == ("checklist", "coverage", 0.75)
-    assert [(one.unit, one.covered) for one in first.checklist] == [
+    assert [(item.unit, item.covered) for item in first.checklist] == [
         ("answer:0.0", 1), ("answer:0.1", 0.5),
     ]  # fmt: skip
     path = tmp_path / "again.jsonl"
     export_judgements(
-        found.judgements, path, to="nuggetizer-assignments",
-        summaries=found.summaries, references=found.references,
+        result.judgements, path, to="nuggetizer-assignments",
+        summaries=result.summaries, references=result.references,
     )  # fmt: skip
     assert rows_of(path) == rows
 
 
 def test_scores_by_importance_are_nuggetizers(written):
     """By hand as nuggetizer's core/metrics.py: a vital nugget got, an okay one in part."""
-    found = import_file(written("a.json", assigned("support", "partial_support")))
-    slices = coverage_slices(found.judgements, found.references).slices
+    result = import_file(written("a.json", assigned("support", "partial_support")))
+    slices = coverage_slices(result.judgements, result.references).slices
     scores = {name: one.value for name, one in slices["coverage by weight of groups"].items()}
     assert scores == {
         "groups equal": 0.75, "by number of sources": 0.75, "vital groups": 1.0,
@@ -346,15 +354,20 @@ def test_four_verdicts_of_dragun(tmp_path):
         DRAGUN
         + "t,r,na-1,supports,Yes\nt,r,na-2,partial,\nt,r,na-3,none,x\nt,r,na-4,contradicts,n\n"
     )
-    found = import_file(path)
-    assert found.tool == "dragun"
-    assert [(one.unit, one.value) for one in found.judgements] == [
+    result = import_file(path)
+    assert result.tool == "dragun"
+    assert [(judgement.unit, judgement.value) for judgement in result.judgements] == [
         ("na-1", 1), ("na-2", 0.5), ("na-3", 0), ("na-4", 0),
     ]  # fmt: skip
-    assert [bool((one.model_extra or {}).get("contradicted")) for one in found.judgements] == [
-        False, False, False, True,
-    ]  # fmt: skip
-    assert found.judgements[0].raw == "Yes"
+    assert [
+        bool((judgement.model_extra or {}).get("contradicted")) for judgement in result.judgements
+    ] == [
+        False,
+        False,
+        False,
+        True,
+    ]
+    assert result.judgements[0].raw == "Yes"
     path.write_text(DRAGUN + "t,r,na-1,perhaps,x\n")
     with pytest.raises(InputError, match="expected one of supports, partial"):
         import_file(path)
@@ -363,19 +376,19 @@ def test_four_verdicts_of_dragun(tmp_path):
 def test_assessors_verdicts_are_labels_that_calibrate_the_recorded_judge(shared_data, tmp_path):
     """Every fourth verdict of the judge's is changed: what agrees is known to the row."""
     path = real(shared_data, "recorded_judges", "dragun", "auto_report_assessments.csv.gz")
-    found = import_file(path)
-    assert len(found.judgements) == 14326
+    result = import_file(path)
+    assert len(result.judgements) == 14326
     classes = Counter(
-        "contradicts" if (one.model_extra or {}).get("contradicted") else one.value
-        for one in found.judgements
+        "contradicts" if (judgement.model_extra or {}).get("contradicted") else judgement.value
+        for judgement in result.judgements
     )
     assert classes == {0.0: 11841, 1.0: 1126, 0.5: 1126, "contradicts": 233}
 
     words = {1.0: "supports", 0.5: "partial", 0.0: "none"}
     lines = ["topic_id,run_tag,question_id,answer_id,annotation"]
-    for number, one in enumerate(found.judgements):
-        said = "supports" if number % 4 == 0 else words[one.value]
-        lines.append(f"{one.eid},{one.system},q,{one.unit},{said}")
+    for number, one in enumerate(result.judgements):
+        text = "supports" if number % 4 == 0 else words[one.value]
+        lines.append(f"{one.eid},{one.system},q,{one.unit},{text}")
     human = tmp_path / "report_assessments.csv"
     human.write_text("\n".join(lines) + "\n")
     files = {name: tmp_path / f"{name}.jsonl" for name in ("judged", "labels", "report")}

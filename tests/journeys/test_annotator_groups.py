@@ -16,24 +16,24 @@ CROWD = {f"turker{i}" for i in range(1, 6)}
 @pytest.fixture
 def calibrate(cli):
     recorded = SUMMEVAL / "judge_gpt-3.5_rts.jsonl"
-    done = cli(
+    result = cli(
         "data", "import", recorded, "--protocol", "likert", "--scale", "1-5", "-o", "judged.jsonl"
     )
-    assert done.code == 0, done.err
+    assert result.code == 0, result.err
 
     def run(*more: str):
-        done = cli(
+        result = cli(
             *("calibrate", "judged.jsonl", "--labels", SUMMEVAL / "labels.jsonl"),
             *("--resamples", "200", "--json", "out.json", *more),
         )
-        assert done.code == 0, done.err
+        assert result.code == 0, result.err
         groups = json.loads(Path("out.json").read_text())["groups"]
-        return " ".join(done.out.split()), {group["aspect"]: group for group in groups}
+        return " ".join(result.out.split()), {group["aspect"]: group for group in groups}
 
     return run
 
 
-def test_experts_and_crowd_are_told_apart_before_they_are_averaged(calibrate):
+def test_experts_and_crowd_are_distinguished_before_they_are_averaged(calibrate):
     out, groups = calibrate()
     assert "Annotators form two camps that do not agree" in out
     assert out.index("Annotators form two camps") < out.index("agreement with people")

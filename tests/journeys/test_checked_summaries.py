@@ -74,9 +74,9 @@ def judged(cli, server, own_home) -> list[str]:
     for aspect in ("coverage", "faithfulness"):
         out = ("-o", f"{aspect}.jsonl", "--json", f"{aspect}.json")
         more = ("--aspect", aspect, "--protocol", "checklist", "--derive", "likert")
-        done = cli("judge", *JUDGE, *more, *out, *openai(server))
-        assert done.code == 0, done.err
-        printed.append(done.out)
+        result = cli("judge", *JUDGE, *more, *out, *openai(server))
+        assert result.code == 0, result.err
+        printed.append(result.out)
     assert not server.errors
     return printed
 
@@ -92,8 +92,8 @@ def test_what_is_wrong_is_named_from_the_judge_to_the_page(cli, judged):
     assert [entry.get("contradicted", False) for entry in lists["wrong"]].count(True) == 1
     assert not any("contradicted" in entry for entry in lists["right"])
 
-    found = json.loads(Path("faithfulness.json").read_text())
-    by_system = {group["system"]: group for group in found["statements"]}
+    data = json.loads(Path("faithfulness.json").read_text())
+    by_system = {group["system"]: group for group in data["statements"]}
     assert {name: group["share"]["value"] for name, group in by_system.items()} == {
         "right": 1.0, "wrong": 0.0,
     }  # fmt: skip
@@ -102,12 +102,12 @@ def test_what_is_wrong_is_named_from_the_judge_to_the_page(cli, judged):
     assert first["articles"] == ["bridge1.example", "bridge0.example"]
     citations = by_system["right"]["citations"]
     assert (citations["borne_out"], citations["n_sentences"]) == (0.5, 2)  # the second cites none
-    ratings = {name: one["mean"] for name, one in found["derived"]["likert"].items()}
+    ratings = {name: one["mean"] for name, one in data["derived"]["likert"].items()}
     assert ratings == {"right": 5.0, "wrong": 1.0}
 
-    told = cli("audit", "statements", "faithfulness.jsonl", "--references", "references.json")
-    assert told.code == 0, told.err
-    assert "bridge1.example" in told.out
+    result = cli("audit", "statements", "faithfulness.jsonl", "--references", "references.json")
+    assert result.code == 0, result.err
+    assert "bridge1.example" in result.out
 
     page = cli(
         "report", "coverage.jsonl", "faithfulness.jsonl", "references.json", "summaries.jsonl",

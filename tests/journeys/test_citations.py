@@ -57,10 +57,10 @@ def files() -> None:
 
 def audited(cli, judge: str, *more: str) -> tuple[str, dict]:
     words = ("audit", "citations", f"{judge}.jsonl", "--summaries", "s.jsonl", "--json", "out.json")
-    done = cli(*words, *more)
-    assert done.code == 0, done.err
+    result = cli(*words, *more)
+    assert result.code == 0, result.err
     (group,) = json.loads(Path("out.json").read_text())["groups"]
-    return done.out, group
+    return result.out, group
 
 
 def test_a_judge_that_tells_articles_apart_loses_support_where_citations_are_swapped(cli, files):
@@ -91,5 +91,5 @@ def test_without_clusters_nothing_is_swapped_and_without_citations_there_is_noth
     for row in plain:
         del row["citations"]
     write_jsonl(Path("plain.jsonl"), plain)
-    done = cli("audit", "citations", "careful.jsonl", "--summaries", "plain.jsonl")
-    assert (done.code, "no summary that was judged has citations" in done.err) == (1, True)
+    result = cli("audit", "citations", "careful.jsonl", "--summaries", "plain.jsonl")
+    assert (result.code, "no summary that was judged has citations" in result.err) == (1, True)

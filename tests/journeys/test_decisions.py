@@ -40,11 +40,11 @@ def files(cli):
 
 
 def test_a_report_ends_in_a_decision(cli, files):
-    done = cli("calibrate", "judged.jsonl", "--labels", "labels.jsonl", "--json", "out.json",
+    result = cli("calibrate", "judged.jsonl", "--labels", "labels.jsonl", "--json", "out.json",
                "--html", "page.html")  # fmt: skip
-    assert done.code == 0, done.err
+    assert result.code == 0, result.err
     (group,) = json.loads(Path("out.json").read_text("utf-8"))["groups"]
-    answers = {one["question"]: one["answer"] for one in group["decisions"]}
+    answers = {item["question"]: item["answer"] for item in group["decisions"]}
     assert answers["rank_systems"] in {"yes", "too few to tell"}
     assert answers["score_items"] == "no"
     assert answers["replace_annotator"] == "too few to tell"
@@ -54,20 +54,20 @@ def test_a_report_ends_in_a_decision(cli, files):
     )
     python = fj.calibrate("judged.jsonl", "labels.jsonl")
     page = unescape(Path("page.html").read_text("utf-8"))
-    for text in (done.out, page, repr(python)):
+    for text in (result.out, page, repr(python)):
         assert sentence in " ".join(text.split())
     shown = interval(group["decisions"][1]["figure"])
     # The figure of a decision stands where the decision does.
-    for text in (done.out, page, repr(python.decisions())):
+    for text in (result.out, page, repr(python.decisions())):
         assert shown in " ".join(text.split())
-    last = done.out[done.out.index("may the judge be used to ...") :]
+    last = result.out[result.out.index("may the judge be used to ...") :]
     assert "Largest disagreements" not in last
     assert "cost per item unknown" in last.casefold()
     assert [row["needed"] for row in python.decisions()][2].startswith("3 annotators with 30")
 
 
 def test_seven_documents_decide_nothing(cli, files):
-    done = cli("calibrate", "seven.jsonl", "--labels", "labels.jsonl")
-    assert done.code == 0, done.err
-    said = " ".join(done.out.split())
-    assert "rank systems: too few to tell; score single summaries: too few to tell" in said
+    result = cli("calibrate", "seven.jsonl", "--labels", "labels.jsonl")
+    assert result.code == 0, result.err
+    text = " ".join(result.out.split())
+    assert "rank systems: too few to tell; score single summaries: too few to tell" in text

@@ -18,8 +18,8 @@ HOSTILE = "</script><script>document.title='owned'</script>\u202e"
 
 def fairjudge(folder: Path, *words: str) -> None:
     command = [sys.executable, "-m", "fairjudge", *words]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
 
 
 def judged(document: int, system: str, value: float, prompt: str) -> dict[str, object]:

@@ -84,16 +84,16 @@ def test_a_leaderboard_and_a_decision_come_of_each_export(cli, backend, title):
     write_files(blocks)
     converted = cli(*command(blocks), "--json", "found.json")
     assert converted.code == 0, converted.err
-    found = json.loads(Path("found.json").read_text("utf-8"))
+    data = json.loads(Path("found.json").read_text("utf-8"))
     assert COUNTS[title] == tuple(
-        found[f"n_{kind}"] for kind in ("clusters", "articles", "summaries", "labels")
+        data[f"n_{kind}"] for kind in ("clusters", "articles", "summaries", "labels")
     )
     n_commands = 2
     judged = cli(*named(converted.out, "Next", backend=backend))
     assert judged.code == 0, judged.err
     for row in map(json.loads, Path("data/summaries.jsonl").read_text("utf-8").splitlines()):
         assert row["system"] in judged.out
-    if found["n_labels"]:
+    if data["n_labels"]:
         following = named(converted.out, "Then", backend=backend)
         assert following == named(judged.out, "To calibrate", backend=backend)
         assert {"--summaries", "--clusters"} <= {*following}
@@ -108,7 +108,7 @@ def test_a_leaderboard_and_a_decision_come_of_each_export(cli, backend, title):
     print(f"{title}: {n_commands} commands")  # noqa: T201
 
 
-def test_labels_on_an_aspect_of_ones_own_are_judged_and_calibrated(cli, backend):
+def test_labels_on_a_custom_aspect_are_judged_and_calibrated(cli, backend):
     """The messages lead to the criterion of the page; nothing sends in a circle."""
     write_files(EXPORTS["Nested JSON"])
     Path("nested.json").write_text(Path("nested.json").read_text().replace("fluency", "note"))
@@ -142,9 +142,9 @@ def test_labels_on_an_aspect_of_ones_own_are_judged_and_calibrated(cli, backend)
 def test_summaries_that_are_written_lead_to_a_judge_and_to_labels(cli, backend):
     write_files([block for block in EXPORTS["Doccano"] if block[1] == "stories.jsonl"])
     converted = cli("convert", "stories.jsonl", "-o", "data")
-    written = cli(*named(converted.out, "Next", backend=backend))
-    assert written.code == 0, written.err
-    judged = cli(*named(written.out, "Next", backend=backend))
+    result = cli(*named(converted.out, "Next", backend=backend))
+    assert result.code == 0, result.err
+    judged = cli(*named(result.out, "Next", backend=backend))
     assert judged.code == 0, judged.err
     assert "--task rating --aspect faithfulness" in " ".join(judged.out.split())
 

@@ -19,9 +19,9 @@ PRAISE, BLAME = "The soup was lovely.", "The waiter was rude."
 
 
 def reviewer(call: Call) -> Reply:
-    said = text_of(call)
-    assert "Write one summary of these reviews" in said  # no news
-    fair = "fairly represents the sources of all these groups" in said
+    text = text_of(call)
+    assert "Write one summary of these reviews" in text  # no news
+    fair = "fairly represents the sources of all these groups" in text
     return Reply(text=f"{PRAISE} {BLAME}" if fair else PRAISE)
 
 
@@ -41,17 +41,17 @@ def written(cli, server: StubServer) -> None:
     ]
     write_jsonl(Path("c.jsonl"), rows)
     server.answer = reviewer
-    done = cli(
+    result = cli(
         "summarize", "c.jsonl", "-o", "s.jsonl", *openai(server), "--kind", "reviews",
         "--fair-wording", "undefined", "--sweep", "fair=mood",
     )  # fmt: skip
-    assert done.code == 0, done.err
+    assert result.code == 0, result.err
 
 
 def measured(cli, command: str, *options: str) -> dict:
     files = ("c.jsonl", "--summaries", "s.jsonl", "--attribute", "mood")
-    done = cli("fairness", command, *files, "--json", f"{command}.json", *options)
-    assert done.code == 0, done.err
+    result = cli("fairness", command, *files, "--json", f"{command}.json", *options)
+    assert result.code == 0, result.err
     return json.loads(Path(f"{command}.json").read_text("utf-8"))
 
 
@@ -66,9 +66,9 @@ def test_from_reviews_to_what_people_say_of_the_measures(cli, written):
     assert (plain["r_ec"]["value"], plain["r_ec_strict"]["value"]) == (0.0, 1.0)
     assert shares["systems"][OWN]["bur"]["value"] == 100.0
 
-    done = cli("fairness", "compare", "coverage.json", "proportional.json", "--baseline", OWN,
+    result = cli("fairness", "compare", "coverage.json", "proportional.json", "--baseline", OWN,
                "--json", "-")  # fmt: skip
-    changes = json.loads(done.out)["systems"][f"{OWN}+fair=mood"]
+    changes = json.loads(result.out)["systems"][f"{OWN}+fair=mood"]
     assert changes["equal_coverage"]["relative"] < -0.5
     assert changes["bur"]["relative"] == -1.0
 
@@ -78,9 +78,17 @@ def test_from_reviews_to_what_people_say_of_the_measures(cli, written):
         for who in "abc"
     ]
     write_jsonl(Path("l.jsonl"), leanings)
-    done = cli("fairness", "people", "coverage.json", "proportional.json", "--leanings", "l.jsonl",
-               "--json", "p.json")  # fmt: skip
-    assert done.code == 0, done.err
+    result = cli(
+        "fairness",
+        "people",
+        "coverage.json",
+        "proportional.json",
+        "--leanings",
+        "l.jsonl",
+        "--json",
+        "p.json",
+    )
+    assert result.code == 0, result.err
     people = json.loads(Path("p.json").read_text("utf-8"))["systems"][OWN]
     assert (people["n"], people["summaries"]["neither"]) == (N, N)  # both see what people see
     assert people["groups"]["coverage_parity"] == 1.0

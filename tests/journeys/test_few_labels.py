@@ -24,7 +24,7 @@ def rows_of(name: str) -> list[dict]:
 
 def references() -> list[dict]:
     """Return clusters of four questions with one answer each; a third are about sport."""
-    found = []
+    items = []
     for n in range(N_CLUSTERS):
         questions = [
             {
@@ -33,11 +33,11 @@ def references() -> list[dict]:
             }
             for q in range(N_QUESTIONS)
         ]
-        one = cluster(f"e{n}", 1) | {"question_answers": questions}
-        for article in one["articles"]:
+        first = cluster(f"e{n}", 1) | {"question_answers": questions}
+        for article in first["articles"]:
             article["attributes"] = {"topic": "sport" if n % 3 == 0 else "news"}
-        found.append(one)
-    return found
+        items.append(first)
+    return items
 
 
 def test_checklists_in_small_calls_and_in_two_orders(cli, server: StubServer):
@@ -45,11 +45,11 @@ def test_checklists_in_small_calls_and_in_two_orders(cli, server: StubServer):
     write_jsonl(Path("s.jsonl"), [summary("s", f"e{n}") for n in range(3)])
     asked = ("judge", "--references", "r.jsonl", "--summaries", "s.jsonl", "--aspect", "coverage",
              "--protocol", "checklist", *openai(server))  # fmt: skip
-    done = cli(*asked, "-o", "one.jsonl")
-    assert done.code == 0, done.err
+    result = cli(*asked, "-o", "one.jsonl")
+    assert result.code == 0, result.err
     assert len(server.calls) == 3
-    done = cli(*asked, "-o", "small.jsonl", "--groups-per-call", "2")
-    assert done.code == 0, done.err
+    result = cli(*asked, "-o", "small.jsonl", "--groups-per-call", "2")
+    assert result.code == 0, result.err
     assert len(server.calls) == 3 + 2 * 3
     one, small = rows_of("one.jsonl"), rows_of("small.jsonl")
     assert {row["signature"] for row in one} != {row["signature"] for row in small}
@@ -58,18 +58,18 @@ def test_checklists_in_small_calls_and_in_two_orders(cli, server: StubServer):
     assert [len(row["checklist"]) for row in small] == [N_QUESTIONS] * 3
 
     # Orders are variants of one judge: the same answers, asked about in another order.
-    done = cli(*asked, "-o", "orders.jsonl", "--prompt-variants", "2")
-    assert done.code == 0, done.err
+    result = cli(*asked, "-o", "orders.jsonl", "--prompt-variants", "2")
+    assert result.code == 0, result.err
     orders = rows_of("orders.jsonl")
     assert Counter(row["variant"] for row in orders) == {"listed": 3, "shuffled-1": 3}
     units = [f"answer:{q}.0" for q in range(N_QUESTIONS)]
     assert all([entry["unit"] for entry in row["checklist"]] == units for row in orders)
-    done = cli("audit", "stability", "orders.jsonl")
-    assert done.code == 0, done.err
+    result = cli("audit", "stability", "orders.jsonl")
+    assert result.code == 0, result.err
 
-    done = cli(*asked[:-5], "likert", *openai(server), "-o", "no.jsonl", "--groups-per-call", "2")
-    assert done.code == 1
-    assert "--groups-per-call is of coverage by --protocol checklist" in done.err
+    result = cli(*asked[:-5], "likert", *openai(server), "-o", "no.jsonl", "--groups-per-call", "2")
+    assert result.code == 1
+    assert "--groups-per-call is of coverage by --protocol checklist" in result.err
 
 
 def test_few_labels_of_answers_correct_each_systems_coverage(cli):
@@ -98,29 +98,29 @@ def test_few_labels_of_answers_correct_each_systems_coverage(cli):
     write_jsonl(Path("labels.jsonl"), labels)
     write_jsonl(Path("clusters.jsonl"), references())
     common = ("calibrate", "judged.jsonl", "--labels", "labels.jsonl", "--resamples", "100")
-    done = cli(*common, "--json", "c.json", "--html", "c.html")
-    assert done.code == 0, done.err
-    printed = " ".join(done.out.split())
+    result = cli(*common, "--json", "c.json", "--html", "c.html")
+    assert result.code == 0, result.err
+    printed = " ".join(result.out.split())
     assert "means from few labels" in printed
     assert "labelled answers" in printed
     assert "means from few labels" in Path("c.html").read_text("utf-8")
     (group,) = json.loads(Path("c.json").read_text("utf-8"))["groups"]
-    for one in group["ppi"]:
-        if one["kind"] == "mean":
-            assert (one["of"], one["chosen"]) == ("answers", "ppi_plus")
-            assert one["n_labelled"] == 2 * (LABELLED_SPORT + 10)
-            assert one["n_unlabelled"] == N_CLUSTERS * N_QUESTIONS - one["n_labelled"]
+    for item in group["ppi"]:
+        if item["kind"] == "mean":
+            assert (item["of"], item["chosen"]) == ("answers", "ppi_plus")
+            assert item["n_labelled"] == 2 * (LABELLED_SPORT + 10)
+            assert item["n_unlabelled"] == N_CLUSTERS * N_QUESTIONS - item["n_labelled"]
             # The judge finds too much; what corrects it lies nearer to people, and below.
-            assert one["ppi_plus"]["value"] < one["naive"]["value"]
+            assert item["ppi_plus"]["value"] < item["naive"]["value"]
 
-    done = cli(*common, "--clusters", "clusters.jsonl", "--strata", "topic", "--json", "t.json")
-    assert done.code == 0, done.err
-    assert "each topic has its share of all judged items" in " ".join(done.out.split())
+    result = cli(*common, "--clusters", "clusters.jsonl", "--strata", "topic", "--json", "t.json")
+    assert result.code == 0, result.err
+    assert "each topic has its share of all judged items" in " ".join(result.out.split())
     (weighed,) = json.loads(Path("t.json").read_text("utf-8"))["groups"]
     assert weighed["ppi"][0]["classical"]["value"] != group["ppi"][0]["classical"]["value"]
-    done = cli(*common, "--clusters", "clusters.jsonl", "--strata", "mood")
-    assert done.code == 1
-    assert "no strata 'mood'" in done.err
+    result = cli(*common, "--clusters", "clusters.jsonl", "--strata", "mood")
+    assert result.code == 1
+    assert "no strata 'mood'" in result.err
 
 
 def test_covariates_are_named_in_one_list(cli):
@@ -142,8 +142,8 @@ def test_covariates_are_named_in_one_list(cli):
     write_jsonl(Path("l.jsonl"), labels)
     common = ("calibrate", "j.jsonl", "--labels", "l.jsonl", "--resamples", "100")
     texts = ("--summaries", "s.jsonl", "--clusters", "c.jsonl")
-    done = cli(*common, *texts, "--covariates", "length,overlap", "--json", "c.json")
-    assert done.code == 0, done.err
+    result = cli(*common, *texts, "--covariates", "length,overlap", "--json", "c.json")
+    assert result.code == 0, result.err
     (one,) = json.loads(Path("c.json").read_text("utf-8"))["groups"][0]["ppi"]
     assert one["chosen"] == "regression"
     widths = [one[way]["high"] - one[way]["low"] for way in ("regression", "ppi_plus")]
@@ -153,6 +153,6 @@ def test_covariates_are_named_in_one_list(cli):
         (("--covariates", "length"), "covariates: length needs summaries"),
         (("--covariates", "overlap", "--summaries", "s.jsonl"), "needs summaries and clusters"),
     ):
-        done = cli(*common, *given)
-        assert done.code == 1
-        assert said in done.err
+        result = cli(*common, *given)
+        assert result.code == 1
+        assert said in result.err

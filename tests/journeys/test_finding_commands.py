@@ -41,10 +41,10 @@ def sections(text: str) -> dict[str, str]:
 
 
 def test_the_first_screen_lists_at_most_12_commands_and_fits_a_terminal(cli):
-    shown = sections(cli("--help").out)
-    groups = re.findall(r"^  (\w+)", shown.pop("Groups of commands"), re.MULTILINE)
-    shown.pop("Options")
-    names = re.findall(r"^  (\w+)", "".join(shown.values()), re.MULTILINE)
+    text = sections(cli("--help").out)
+    groups = re.findall(r"^  (\w+)", text.pop("Groups of commands"), re.MULTILINE)
+    text.pop("Options")
+    names = re.findall(r"^  (\w+)", "".join(text.values()), re.MULTILINE)
     assert len(names) <= 12
     assert sorted([*names, *groups]) == sorted(get_command(app).commands)
     assert set(groups) <= set(GROUPS)
@@ -95,11 +95,11 @@ def test_a_group_runs_its_default_command_unless_the_first_word_names_another(cl
         ("judged.jsonl", "--labels", "labels.jsonl"),
         ("--labels", "labels.jsonl", "judged.jsonl"),
     ):
-        done = cli("calibrate", *words, "--resamples", "100", "--save", "c.json", "--json", "-")
-        assert done.code == 0, done.err
-        assert json.loads(done.out)["groups"]
-    done = cli("calibrate", "apply", "c.json", "judged.jsonl", "-o", "calibrated.jsonl")
-    assert "30 judgements calibrated" in done.err
+        result = cli("calibrate", *words, "--resamples", "100", "--save", "c.json", "--json", "-")
+        assert result.code == 0, result.err
+        assert json.loads(result.out)["groups"]
+    result = cli("calibrate", "apply", "c.json", "judged.jsonl", "-o", "calibrated.jsonl")
+    assert "30 judgements calibrated" in result.err
     refused = cli("calibrate", "judged.jsonl")
     assert refused.code == 2
     assert "Usage: fairjudge calibrate [OPTIONS]" in refused.err
@@ -125,11 +125,11 @@ def test_a_group_runs_its_default_command_unless_the_first_word_names_another(cl
     ],
 )
 def test_a_name_that_is_no_command_is_answered_by_those_of_all_groups(cli, words, meant):
-    done = cli(*words.split())
-    assert done.code == 2
+    result = cli(*words.split())
+    assert result.code == 2
     names = " or ".join(f"'fairjudge {name}'" for name in meant)
     assert f"No such command '{words.split()[-1]}'. Did you mean {names}?" in " ".join(
-        done.err.split()
+        result.err.split()
     )
 
 

@@ -54,13 +54,13 @@ def judge(cli, server: StubServer) -> Callable[..., int]:
     def run(answer: Callable[[Call], Reply], *more: str, aspect: str = "coverage") -> int:
         server.answer = answer
         cache = Path(f"cache-of-{answer.__name__}")
-        done = cli(
+        result = cli(
             *("judge", "--references", "references.jsonl", "--summaries", "summaries.jsonl"),
             *("--aspect", aspect, "--protocol", "binary", "--cache", cache, "-o", "new.jsonl"),
             *openai(server),
             *more,
         )
-        return done.code
+        return result.code
 
     return run
 
@@ -77,12 +77,12 @@ def anchors(judge, cli) -> None:
     of = {"system": "s", "aspect": "coverage", "annotator": "ann"}
     write_jsonl(Path("labels.jsonl"), [of | {"eid": eid, "value": int(eid) % 2} for eid in eids])
     assert judge(right) == 0
-    done = cli(
+    result = cli(
         *("check", "new.jsonl", "--baseline", "new.jsonl"),
         *("--labels", "labels.jsonl", "--save", "baseline.jsonl"),
     )
-    assert done.code == 0, done.err
-    assert "In short: Passed." in done.out
+    assert result.code == 0, result.err
+    assert "In short: Passed." in result.out
 
 
 def fixture_says(test: str = TEST) -> str:
@@ -90,35 +90,37 @@ def fixture_says(test: str = TEST) -> str:
     Path("conftest.py").write_text('pytest_plugins = ["fairjudge.pytest_plugin"]\n')
     Path("test_judge.py").write_text(test)
     run = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_judge.py"]
-    done = subprocess.run(run, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == (0 if "1 passed" in done.stdout else 1), done.stdout + done.stderr
-    return done.stdout
+    result = subprocess.run(run, capture_output=True, text=True, timeout=120, check=False)
+    assert result.returncode == (0 if "1 passed" in result.stdout else 1), (
+        result.stdout + result.stderr
+    )
+    return result.stdout
 
 
 def test_an_unchanged_judge_passes_both_ways(cli):
-    done = cli(*GATE)
-    assert done.code == 0, done.err
+    result = cli(*GATE)
+    assert result.code == 0, result.err
     assert "1 passed" in fixture_says()
 
 
 def test_a_worse_model_fails_with_the_table(cli, judge):
     assert judge(wrong_on_every_third) == 0
-    done = cli(*GATE)
-    assert done.code == 4
-    assert "Failed: it agrees with people less than before." in done.out
-    said = fixture_says()
-    assert "1 failed" in said
-    assert "fairjudge: worse" in said
+    result = cli(*GATE)
+    assert result.code == 4
+    assert "Failed: it agrees with people less than before." in result.out
+    text = fixture_says()
+    assert "1 failed" in text
+    assert "fairjudge: worse" in text
     # 40 documents, 14 of them multiples of 3: 26 / 40 right
-    assert re.search(r"share of the(?: same)?\s+1\.00\s+0\.65", said), said
-    assert "TextTable(" not in said
+    assert re.search(r"share of the(?: same)?\s+1\.00\s+0\.65", text), text
+    assert "TextTable(" not in text
 
 
 def test_a_model_that_stops_answering_fails(cli, judge):
     assert judge(silent_on_every_third) == 3
-    done = cli(*GATE)
-    assert done.code == 3
-    assert "14 of 40 anchors (35.0 %) without a score after." in done.out
+    result = cli(*GATE)
+    assert result.code == 3
+    assert "14 of 40 anchors (35.0 %) without a score after." in result.out
     assert "14 of 40 anchors" in fixture_says()
     assert cli(*GATE, "--max-unscored", "0.4").code == 0
 
@@ -127,10 +129,10 @@ def test_anchors_that_were_not_judged_fail(cli, judge):
     summaries = rows_of("summaries.jsonl")
     write_jsonl(Path("summaries.jsonl"), summaries[:24])
     assert judge(right) == 0
-    done = cli(*GATE)
-    assert done.code == 3
-    assert "16 of 40 anchors (40.0 %) without a score after." in done.out
-    assert "Not judged at all: 16, such as eid '24', 's', 'summary'." in done.out
+    result = cli(*GATE)
+    assert result.code == 3
+    assert "16 of 40 anchors (40.0 %) without a score after." in result.out
+    assert "Not judged at all: 16, such as eid '24', 's', 'summary'." in result.out
     assert "fairjudge: unscored" in fixture_says()
     silent = cli(*GATE, "--json", "-")
     assert silent.code == 3
@@ -141,53 +143,53 @@ def test_anchors_that_were_not_judged_fail(cli, judge):
 def test_labels_of_other_ids_are_an_error_that_names_both(cli):
     labels = [row | {"eid": f"doc-{row['eid']}"} for row in rows_of("labels.jsonl")]
     write_jsonl(Path("labels.jsonl"), labels)
-    done = cli(*GATE)
-    assert done.code == 1
-    assert "eid '0'" in done.err
-    assert "eid 'doc-0'" in done.err
+    result = cli(*GATE)
+    assert result.code == 1
+    assert "eid '0'" in result.err
+    assert "eid 'doc-0'" in result.err
     assert "no judged item matches any labelled item" in fixture_says()
 
 
 def test_another_aspect_than_before_is_an_error(cli, judge):
     assert judge(right, aspect="faithfulness") == 0
-    done = cli(*GATE)
-    assert done.code == 1
-    assert "after it: faithfulness by binary" in done.err
-    assert "not after it: coverage by binary" in done.err
+    result = cli(*GATE)
+    assert result.code == 1
+    assert "after it: faithfulness by binary" in result.err
+    assert "not after it: coverage by binary" in result.err
     assert "1 failed" in fixture_says()
 
 
 def test_a_baseline_of_other_anchors_fails(cli):
     baseline = rows_of("baseline.jsonl")
     write_jsonl(Path("baseline.jsonl"), [row | {"eid": f"old-{row['eid']}"} for row in baseline])
-    done = cli(*GATE)
-    assert done.code == 1
-    assert "eid 'old-0'" in done.err
+    result = cli(*GATE)
+    assert result.code == 1
+    assert "eid 'old-0'" in result.err
     write_jsonl(Path("baseline.jsonl"), baseline[:4])
-    done = cli(*GATE)
-    assert done.code == 3
-    assert "36 of 40 anchors (90.0 %) without a score in the baseline." in done.out
+    result = cli(*GATE)
+    assert result.code == 3
+    assert "36 of 40 anchors (90.0 %) without a score in the baseline." in result.out
 
 
 def test_a_judge_that_is_gone_from_a_jury_is_an_error(cli):
     rows = rows_of("baseline.jsonl")
     second = [row | {"judge": "second"} for row in rows]
     write_jsonl(Path("baseline.jsonl"), [*rows, *second])
-    done = cli(*GATE)
-    assert done.code == 1
-    assert "judged before the change and not after it: coverage by binary (second)" in done.err
+    result = cli(*GATE)
+    assert result.code == 1
+    assert "judged before the change and not after it: coverage by binary (second)" in result.err
 
 
 def test_ids_that_a_spreadsheet_made_floats_match(cli):
     lines = ["eid,system,aspect,annotator,value"]
     lines += [f"{n}.0,s,coverage,ann,{n % 2}" for n in range(N)]
     Path("labels.csv").write_text("\n".join(lines))
-    done = cli("check", "new.jsonl", "--baseline", "baseline.jsonl", "--labels", "labels.csv")
-    assert done.code == 0, done.err
-    assert f"{N} anchors judged both times" in done.out
+    result = cli("check", "new.jsonl", "--baseline", "baseline.jsonl", "--labels", "labels.csv")
+    assert result.code == 0, result.err
+    assert f"{N} anchors judged both times" in result.out
 
 
 def test_the_fixture_takes_what_the_call_takes(judge):
     assert judge(silent_on_every_third) == 3
-    said = fixture_says(TEST.replace('.jsonl")', '.jsonl", max_unscored=0.4, margin=0.1)'))
-    assert "1 passed" in said
+    text = fixture_says(TEST.replace('.jsonl")', '.jsonl", max_unscored=0.4, margin=0.1)'))
+    assert "1 passed" in text

@@ -86,27 +86,27 @@ def written(server) -> Path:
 
 
 def test_a_study_of_two_judges_says_what_their_jury_may_be_used_for(cli, written, server):
-    done = cli("study", written)
-    assert done.code == 0, done.err
+    result = cli("study", written)
+    assert result.code == 0, result.err
     (jury,) = json.loads(Path("study/calibration.json").read_text())["juries"]
-    answers = {one["question"]: one["answer"] for one in jury["decisions"]}
+    answers = {item["question"]: item["answer"] for item in jury["decisions"]}
     # Both judges see the order of six systems, whose means are .6 apart, on 24 documents.
     assert answers["rank_systems"] == "yes"
     assert [*answers] == ["rank_systems", "score_items", "replace_annotator"]
-    said = "; ".join(f"{use}: {answer}" for use, answer in zip(USES, answers.values(), strict=True))
-    sentence = f"jury of 2 judges, fitted on labels, faithfulness: {said}."
-    assert f"- {sentence}" in " ".join(done.out.split()).replace(" - ", "\n- ")
-    assert f"jury of 2 judges, fitted on labels, faithfulness, against people: {said}" in " ".join(
+    text = "; ".join(f"{use}: {answer}" for use, answer in zip(USES, answers.values(), strict=True))
+    sentence = f"jury of 2 judges, fitted on labels, faithfulness: {text}."
+    assert f"- {sentence}" in " ".join(result.out.split()).replace(" - ", "\n- ")
+    assert f"jury of 2 judges, fitted on labels, faithfulness, against people: {text}" in " ".join(
         Path("study/report.html").read_text().split()
     )
 
     files = ("study/judgements/strict.jsonl", "study/judgements/mild.jsonl")
-    done = cli("calibrate", *files, "--labels", "labels.jsonl", "--resamples", "300")
-    assert done.code == 0, done.err
-    tables = done.out[done.out.index("jury of 2 judges, fitted on labels, faithfulness: may") :]
+    result = cli("calibrate", *files, "--labels", "labels.jsonl", "--resamples", "300")
+    assert result.code == 0, result.err
+    tables = result.out[result.out.index("jury of 2 judges, fitted on labels, faithfulness: may") :]
     assert all(use in tables for use in USES)
-    found = fj.calibrate([*files], "labels.jsonl", n_resamples=300).decisions()
-    of_jury = [row for row in found if row["judge"] == "jury of 2 judges, fitted on labels"]
+    calibration = fj.calibrate([*files], "labels.jsonl", n_resamples=300).decisions()
+    of_jury = [row for row in calibration if row["judge"] == "jury of 2 judges, fitted on labels"]
     assert {row["question"]: row["answer"] for row in of_jury} == answers
 
 
@@ -119,25 +119,27 @@ def test_a_jury_of_one_table_is_decided_as_a_judge(cli, written, server):
         + text[text.index('[[judge]]\nname = "both') :]
     )
     written.write_text(kept)
-    done = cli("study", written)
-    assert done.code == 0, done.err
+    result = cli("study", written)
+    assert result.code == 0, result.err
     groups = json.loads(Path("study/calibration.json").read_text())["groups"]
     (jury,) = [group for group in groups if group["judge"].startswith("jury-mean(")]
-    assert [one["question"] for one in jury["decisions"]] == [
+    assert [item["question"] for item in jury["decisions"]] == [
         "rank_systems",
         "score_items",
         "replace_annotator",
     ]
-    assert "jury-mean(openai:strict,openai:mild) against people" in " ".join(done.out.split())
+    assert "jury-mean(openai:strict,openai:mild) against people" in " ".join(result.out.split())
 
 
 def test_few_documents_are_too_few_for_a_jury_too(cli, written, server):
     """On 8 documents the jury's own decisions are withheld, as a judge's are."""
     rows = [json.loads(row) for row in Path("labels.jsonl").read_text().splitlines()]
-    kept = {f"story{n}" for n in range(8)}
-    write_jsonl(Path("labels.jsonl"), [row for row in rows if row["eid"] in kept])
+    by_name = {f"story{n}" for n in range(8)}
+    write_jsonl(Path("labels.jsonl"), [row for row in rows if row["eid"] in by_name])
     assert cli("study", written).code == 0
     (jury,) = json.loads(Path("study/calibration.json").read_text())["juries"]
-    answers = {one["answer"] for one in jury["decisions"]}
+    answers = {item["answer"] for item in jury["decisions"]}
     assert answers == {"too few to tell"}
-    assert all("labelled documents" in one["needed"] or one["needed"] for one in jury["decisions"])
+    assert all(
+        "labelled documents" in item["needed"] or item["needed"] for item in jury["decisions"]
+    )

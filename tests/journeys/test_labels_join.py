@@ -82,47 +82,47 @@ def test_ids_that_became_floats_match(cli, number):
 @pytest.mark.parametrize("eid", ["doc-{}", "{} ", "{}.5"])
 def test_no_match_is_an_error_that_names_an_id_of_each_side(cli, number, eid):
     write_jsonl(Path("labels.jsonl"), labels(eid))
-    done = cli(*with_labels("labels.jsonl")[number])
-    assert done.code == 1, done.out
-    assert repr(eid.format(0)) in done.err
-    assert "eid '0'" in done.err
-    assert ("spaces or case" in done.err) == (eid == "{} ")
+    result = cli(*with_labels("labels.jsonl")[number])
+    assert result.code == 1, result.out
+    assert repr(eid.format(0)) in result.err
+    assert "eid '0'" in result.err
+    assert ("spaces or case" in result.err) == (eid == "{} ")
 
 
 @pytest.mark.parametrize("number", [0, 2, 3, 4])
 def test_half_a_match_is_the_first_finding(cli, number):
     write_jsonl(Path("labels.jsonl"), labels("doc-{}", every=2))
-    done = cli(*with_labels("labels.jsonl")[number])
-    assert done.code == 0, done.err
-    assert done.out.startswith("In short: Only 30 of 60 "), done.out[:200]
-    assert "'doc-0'" in done.out.partition(".")[0]
+    result = cli(*with_labels("labels.jsonl")[number])
+    assert result.code == 0, result.err
+    assert result.out.startswith("In short: Only 30 of 60 "), result.out[:200]
+    assert "'doc-0'" in result.out.partition(".")[0]
 
 
 def test_for_the_gate_half_a_match_is_half_without_a_score(cli):
     write_jsonl(Path("labels.jsonl"), labels("doc-{}", every=2))
-    done = cli(*with_labels("labels.jsonl")[1])
-    assert done.code == 3
-    assert "30 of 60 anchors (50.0 %) without a score after." in done.out
+    result = cli(*with_labels("labels.jsonl")[1])
+    assert result.code == 3
+    assert "30 of 60 anchors (50.0 %) without a score after." in result.out
 
 
 def test_labels_of_a_few_of_the_judged_items_are_nothing_to_say(cli):
     write_jsonl(Path("labels.jsonl"), labels()[:40])
-    done = cli(*with_labels("labels.jsonl")[0])
-    assert "Only" not in done.out.partition("\n")[0]
+    result = cli(*with_labels("labels.jsonl")[0])
+    assert "Only" not in result.out.partition("\n")[0]
 
 
 def test_two_runs_match_by_whole_numbers_and_say_when_they_do_not(cli):
     write_jsonl(Path("f.jsonl"), [JUDGED | row | {"eid": f"{row['eid']}.0"} for row in items()])
-    done = cli("compare", "j.jsonl", "f.jsonl", "--json", "-")
-    assert done.code == 0, done.err
-    assert json.loads(done.out)["groups"][0]["n_items"] == 2 * N
+    result = cli("compare", "j.jsonl", "f.jsonl", "--json", "-")
+    assert result.code == 0, result.err
+    assert json.loads(result.out)["groups"][0]["n_items"] == 2 * N
     write_jsonl(Path("few.jsonl"), [JUDGED | row for row in items()[:6]])
-    done = cli("compare", "j.jsonl", "few.jsonl")
-    assert done.out.startswith("In short: Only 6 of 60 first-run items match any second-run item")
+    result = cli("compare", "j.jsonl", "few.jsonl")
+    assert result.out.startswith("In short: Only 6 of 60 first-run items match any second-run item")
     write_jsonl(Path("x.jsonl"), [JUDGED | row | {"eid": f"x{row['eid']}"} for row in items()])
-    done = cli("compare", "j.jsonl", "x.jsonl")
-    assert done.code == 1
-    assert "'x0'" in done.err
+    result = cli("compare", "j.jsonl", "x.jsonl")
+    assert result.code == 1
+    assert "'x0'" in result.err
 
 
 def fair_world() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -132,9 +132,9 @@ def fair_world() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
              "attributes": {"side": side}} for side in ("left", "right")]}
         for n in range(6)
     ]  # fmt: skip
-    written = [{"eid": str(n), "system": "s1", "text": f"The left side spoke of bridge {n}."}
+    items = [{"eid": str(n), "system": "s1", "text": f"The left side spoke of bridge {n}."}
                for n in range(6)]  # fmt: skip
-    return clusters, written
+    return clusters, items
 
 
 def test_people_in_fairness_meet_the_summaries(cli):
@@ -149,34 +149,34 @@ def test_people_in_fairness_meet_the_summaries(cli):
     asked = ("fairness", "proportional", "c.jsonl", "--summaries", "s.jsonl",
              "--attribute", "side", "--human", "people.jsonl")  # fmt: skip
     shares("{}.0", 3)
-    done = cli(*asked, "--json", "-")
-    assert done.code == 0, done.err
-    assert json.loads(done.out)["systems"]["s1"]["corrected"]["n_labelled"] == 3
+    result = cli(*asked, "--json", "-")
+    assert result.code == 0, result.err
+    assert json.loads(result.out)["systems"]["s1"]["corrected"]["n_labelled"] == 3
     shares("doc-{}", 3)
-    done = cli(*asked)
-    assert done.code == 1
-    assert "'doc-0'" in done.err
+    result = cli(*asked)
+    assert result.code == 1
+    assert "'doc-0'" in result.err
     with Path("people.jsonl").open("a") as file:
         file.write(json.dumps({"eid": "1", "system": "s1", "shares": {"left": 1.0}}) + "\n")
         file.write(json.dumps({"eid": "2", "system": "s1", "shares": {"left": 1.0}}) + "\n")
-    done = cli(*asked)
-    assert done.code == 0, done.err
-    assert done.out.startswith("In short: Only 2 of 5 human shares match any summary")
+    result = cli(*asked)
+    assert result.code == 0, result.err
+    assert result.out.startswith("In short: Only 2 of 5 human shares match any summary")
 
 
 def test_python_takes_frames_whose_numbers_are_floats():
     rows = [JUDGED | row for row in items()]
     as_floats = [row | {"eid": float(row["eid"])} for row in labels()]
-    found = fj.calibrate(rows, as_floats, n_resamples=100)
-    assert len(found.groups[0].joined.keys) == 2 * N
+    calibration = fj.calibrate(rows, as_floats, n_resamples=100)
+    assert len(calibration.groups[0].joined.keys) == 2 * N
 
 
 def test_a_label_for_each_spelling_is_left_as_it_is():
     rows = [JUDGED | row for row in items()]
     both = [*labels(), *labels("{}.0")]  # two items on paper: nothing says that they are one
-    found = fj.calibrate(rows, both, n_resamples=100)
-    assert len(found.groups[0].joined.match.only_right) == 2 * N
-    assert found.to_dict()["findings"][0].startswith("Only 60 of 120 labelled items match")
+    calibration = fj.calibrate(rows, both, n_resamples=100)
+    assert len(calibration.groups[0].joined.match.only_right) == 2 * N
+    assert calibration.to_dict()["findings"][0].startswith("Only 60 of 120 labelled items match")
 
 
 def test_summaries_beside_the_judgements_meet_them_too(cli):
@@ -184,26 +184,26 @@ def test_summaries_beside_the_judgements_meet_them_too(cli):
     asked = ("calibrate", "j.jsonl", "--labels", "labels.jsonl", "--summaries", "s.jsonl")
 
     def summaries(eid: str) -> None:
-        rows = [{"eid": eid.format(one["eid"]), "system": one["system"],
-                 "text": "word " * one["value"]} for one in items()]  # fmt: skip
+        rows = [{"eid": eid.format(item["eid"]), "system": item["system"],
+                 "text": "word " * item["value"]} for item in items()]  # fmt: skip
         write_jsonl(Path("s.jsonl"), rows)
 
     summaries("{}.0")
-    done = cli(*asked, "--json", "-")
-    assert done.code == 0, done.err
-    assert json.loads(done.out)["groups"][0]["baselines"]
+    result = cli(*asked, "--json", "-")
+    assert result.code == 0, result.err
+    assert json.loads(result.out)["groups"][0]["baselines"]
     summaries("doc-{}")
-    done = cli(*asked)
-    assert done.code == 1
-    assert "'doc-0'" in done.err
+    result = cli(*asked)
+    assert result.code == 1
+    assert "'doc-0'" in result.err
 
 
 def test_a_report_shows_the_labels_whose_ids_became_floats(cli):
     write_jsonl(Path("labels.jsonl"), labels())
     write_jsonl(Path("floats.jsonl"), labels("{}.0"))
     for name in ("labels", "floats"):
-        done = cli("report", "j.jsonl", "--labels", f"{name}.jsonl", "-o", f"{name}.html")
-        assert done.code == 0, done.err
+        result = cli("report", "j.jsonl", "--labels", f"{name}.jsonl", "-o", f"{name}.html")
+        assert result.code == 0, result.err
     data = [
         re.search(r'"labels":(\[.*?\]\])', Path(f"{name}.html").read_text())
         for name in ("labels", "floats")
@@ -237,7 +237,7 @@ def test_summaries_whose_ids_became_floats_meet_their_clusters(cli, command):
             {"eid": spelled.format(e), "system": system, "text": text}
             for e in range(2) for system, text in zip(("x", "y"), texts, strict=True)
         ))  # fmt: skip
-    done = {name: cli(*command.split(), f"{name}.jsonl") for name in ("same", "floats")}
-    assert done["same"].code == 0, done["same"].err
-    assert done["floats"].code == 0, done["floats"].err
-    assert done["floats"].out == done["same"].out
+    by_name = {name: cli(*command.split(), f"{name}.jsonl") for name in ("same", "floats")}
+    assert by_name["same"].code == 0, by_name["same"].err
+    assert by_name["floats"].code == 0, by_name["floats"].err
+    assert by_name["floats"].out == by_name["same"].out

@@ -80,7 +80,7 @@ def articles() -> list[dict[str, object]]:
 
 def sentence_of(prompt: str, number: int) -> str:
     """Return the sentence of the prompt's article that answers the question of that number."""
-    known = next(some for some in SENTENCES.values() if some[0] in prompt)
+    known = next(items for items in SENTENCES.values() if items[0] in prompt)
     return known[number % len(known)]
 
 
@@ -88,8 +88,10 @@ def scripted(call: object, questions: tuple[str, ...] = QUESTIONS) -> str:
     """Answer the prompts of building and judging."""
     text = text_of(call)
     if '{"questions": [{' in text:
-        asked = [{"question": one, "articles": [1, 2, 3, 4, 5, 6]} for one in questions]
-        return json.dumps({"questions": asked}, ensure_ascii=False)
+        requests = [
+            {"question": question, "articles": [1, 2, 3, 4, 5, 6]} for question in questions
+        ]
+        return json.dumps({"questions": requests}, ensure_ascii=False)
     if '{"answers": [{' in text:
         rest = {"speaker": None, "stance": "endorses", "gloss": None}
         n = len(re.findall(r"^\d+\. ", text, re.MULTILINE)) or len(questions)
@@ -113,7 +115,7 @@ def scripted(call: object, questions: tuple[str, ...] = QUESTIONS) -> str:
 def files(server) -> Path:
     server.answer = scripted
     write_jsonl(Path("clusters.jsonl"), [{"eid": "ferry", "articles": articles()}])
-    texts = {"whole": " ".join(content(one) for one in SENTENCES), "english": content("en")}
+    texts = {"whole": " ".join(content(item) for item in SENTENCES), "english": content("en")}
     rows = [{"eid": "ferry", "system": name, "text": text} for name, text in texts.items()]
     return write_jsonl(Path("summaries.jsonl"), rows)
 
@@ -121,29 +123,29 @@ def files(server) -> Path:
 @pytest.mark.parametrize("questions", [QUESTIONS[:3], QUESTIONS[3:]])
 def test_a_reference_holds_answers_of_all_six_languages(cli, server, files, questions):
     server.answer = partial(scripted, questions=questions)
-    done = cli(
+    result = cli(
         "build", "clusters.jsonl", "-o", "refs.jsonl", *openai(server),
         "--consolidation", "llm", "--questions", "3", "--json", "build.json",
     )  # fmt: skip
-    assert done.code == 0, done.err
+    assert result.code == 0, result.err
     (found,) = json.loads(Path("build.json").read_text("utf-8"))["clusters"]
     assert found["n_articles"] == 6
     assert sorted(found["used"]) == sorted(SENTENCES)
     assert found["unused"] == []
     (row,) = [json.loads(line) for line in Path("refs.jsonl").read_text("utf-8").splitlines()]
-    asked = {one["question"] for one in row["question_answers"]}
-    assert asked == set(questions)
-    labels = [label for one in row["question_answers"] for label in one["group_labels"]]
+    by_name = {item["question"] for item in row["question_answers"]}
+    assert by_name == set(questions)
+    labels = [label for item in row["question_answers"] for label in item["group_labels"]]
     assert max(map(len, labels)) < 40  # ten words, and not the 200 characters of the reply
 
 
 def test_the_judge_reads_every_article(cli, server, files):
-    done = cli(
+    result = cli(
         "judge", "--references", "clusters.jsonl", "--summaries", files, "--aspect", "faithfulness",
         "--protocol", "likert", "--reference-unit", "articles", *openai(server),
         "-o", "judgements.jsonl", "--json", "judge.json",
     )  # fmt: skip
-    assert done.code == 0, done.err
+    assert result.code == 0, result.err
     prompts = [text_of(call) for call in server.calls]
     assert len(prompts) == 2
     assert all(content(language) in prompt for prompt in prompts for language in SENTENCES)
@@ -163,12 +165,12 @@ def test_an_article_that_no_prompt_shows_is_named(cli, server, files):
     assert (left_out["eid"], left_out["aid"]) == ("ferry", "stub")
     assert left_out["why"].startswith("stub: 0 words of news")
     assert "Excluded from prompts: 1 article: ferry/stub (stub:" in judged.out
-    written = cli(
+    result = cli(
         "summarize", "clusters.jsonl", "-o", "written.jsonl", *openai(server), "--json", "s.json"
     )
-    assert written.code == 0, written.err
+    assert result.code == 0, result.err
     assert json.loads(Path("s.json").read_text("utf-8"))["articles_left_out"] == [left_out]
-    assert "ferry/stub" in written.out
+    assert "ferry/stub" in result.out
 
 
 def unseen(text: str) -> str:
@@ -187,11 +189,11 @@ def figures(cli, name: str, *, hidden: bool) -> dict[str, object]:
         for n in range(3)
     ]
     write_jsonl(Path("texts.jsonl"), texts)
-    done = cli(
+    result = cli(
         "fairness", "proportional", f"{name}.jsonl", "--summaries", "texts.jsonl",
         "--attribute", "region", "--json", f"{name}.json",
     )  # fmt: skip
-    assert done.code == 0, done.err
+    assert result.code == 0, result.err
     return json.loads(Path(f"{name}.json").read_text("utf-8"))["systems"]
 
 
@@ -207,8 +209,8 @@ def test_word_lists_of_three_scripts_are_counted(cli, files):
         "port": ["港务局", "港湾局", "port"],
     }
     Path("lists.json").write_text(json.dumps(lists, ensure_ascii=False), "utf-8")
-    done = cli(
+    result = cli(
         "bias", "words", "clusters.jsonl", "--summaries", files, "--lists", "lists.json",
         "--json", "bias.json",
     )  # fmt: skip
-    assert done.code == 0, done.err
+    assert result.code == 0, result.err

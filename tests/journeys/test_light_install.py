@@ -18,9 +18,9 @@ CLUSTERS = '{"eid": "e", "articles": [{"aid": "a", "content": "The dam broke at 
 @pytest.fixture(params=["torch", "spacy"])
 def light(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Take one package of the extra [local] away."""
-    found = importlib.util.find_spec
+    value = importlib.util.find_spec
     monkeypatch.setattr(
-        importlib.util, "find_spec", lambda name: None if name == request.param else found(name)
+        importlib.util, "find_spec", lambda name: None if name == request.param else value(name)
     )
 
 
@@ -35,11 +35,11 @@ def light(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
     ],
 )  # fmt: skip
 def test_the_local_backend_names_its_extra_before_anything_else(cli, command):
-    done = cli(*command)  # the files are not even there
-    assert done.code == 1
-    said = done.err.replace("\n", " ")
-    assert f"'fairjudge {command[0]}' without an LLM (--backend) needs an extra" in said
-    assert "pip install 'fairjudge[local]'" in said
+    result = cli(*command)  # the files are not even there
+    assert result.code == 1
+    output = result.err.replace("\n", " ")
+    assert f"'fairjudge {command[0]}' without an LLM (--backend) needs an extra" in output
+    assert "pip install 'fairjudge[local]'" in output
     assert list(Path().iterdir()) == []
 
 
@@ -47,12 +47,12 @@ def test_the_local_backend_names_its_extra_before_anything_else(cli, command):
 def test_an_llm_needs_no_extra(cli, server):
     Path("c.jsonl").write_text(CLUSTERS)
     Path("s.jsonl").write_text('{"eid": "e", "system": "s", "text": "A dam broke."}\n')
-    done = cli(
+    result = cli(
         "judge", "--references", "c.jsonl", "--summaries", "s.jsonl", "--aspect", "faithfulness",
         "--protocol", "likert", "-o", "j.jsonl", "--backend", "openai:m",
         "--base-url", f"{server.url}/v1",
     )  # fmt: skip
-    assert done.code == 0, done.err
+    assert result.code == 0, result.err
 
 
 @pytest.mark.parametrize(("package", "extra"), [("pandas", "pandas"), ("pyarrow", "parquet")])

@@ -74,14 +74,14 @@ def table_row(text: str, first: str) -> list[str]:
 
 
 def test_an_item_has_its_cost_and_a_second_start_changes_nothing(cli, priced):
-    done = cli(*judging(priced, "small"), "--prices", "prices.toml")
-    assert done.code == 0, done.err
+    result = cli(*judging(priced, "small"), "--prices", "prices.toml")
+    assert result.code == 0, result.err
     found = told()
     assert found["usd_per_item"] == pytest.approx(SMALL)
     (cost,) = found["costs"]
     assert (cost["judge"], cost["n_items"], cost["n_calls"]) == ("openai:small", 12, 12)
     assert cost["tokens"] == {"input": 132, "cached_input": 0, "output": 84}
-    assert table_row(done.out, "openai:small") == [
+    assert table_row(result.out, "openai:small") == [
         "openai:small", "12", "0", "132", "84", "0.2160", "0.0180"
     ]  # fmt: skip
     again = cli(*judging(priced, "small"), "--prices", "prices.toml")
@@ -94,36 +94,43 @@ def test_a_try_and_the_rest_are_one_run(cli, priced):
     first = cli(*judging(priced, "small"), "--prices", "prices.toml", "--limit", "5")
     assert first.code == 0, first.err
     assert told()["costs"][0]["n_items"] == 5
-    done = cli(*judging(priced, "small"), "--prices", "prices.toml")
-    assert done.code == 0, done.err
+    result = cli(*judging(priced, "small"), "--prices", "prices.toml")
+    assert result.code == 0, result.err
     (cost,) = told()["costs"]
     assert (cost["n_items"], cost["n_calls"]) == (12, 12)
     assert cost["usd_per_item"] == pytest.approx(SMALL)
 
 
 def test_what_is_not_known_is_unknown_and_never_nothing(cli, priced):
-    done = cli(*judging(priced, "nobody-knows"))
-    assert done.code == 0, done.err
+    result = cli(*judging(priced, "nobody-knows"))
+    assert result.code == 0, result.err
     assert told()["usd_per_item"] is None
-    assert table_row(done.out, "openai:nobody-knows")[-2:] == ["unknown", "unknown"]
+    assert table_row(result.out, "openai:nobody-knows")[-2:] == ["unknown", "unknown"]
     # Replies of a cache are not free: another run paid for them.
     cli(*judging(priced, "small"), "--prices", "prices.toml")
-    done = cli(*judging(priced, "small"), "--prices", "prices.toml", "--run", "another")
+    result = cli(*judging(priced, "small"), "--prices", "prices.toml", "--run", "another")
     assert told()["costs"][0]["n_cached"] == 12
     assert told()["usd_per_item"] is None
-    assert table_row(done.out, "openai:small")[-2:] == ["0.0000", "unknown"]
-    assert "cost of replies from the cache is not known" in " ".join(done.out.split())
+    assert table_row(result.out, "openai:small")[-2:] == ["0.0000", "unknown"]
+    assert "cost of replies from the cache is not known" in " ".join(result.out.split())
 
 
 def test_aspects_that_are_judged_together_have_one_price_an_item(cli, priced):
     """12 requests for 24 verdicts: the second verdict of each is paid for by the same request."""
 
     def together(*more: str) -> dict:
-        done = cli(*judging(priced, "small"), "--prices", "prices.toml", "--aspect", "faithfulness",
-                   "--together", *more)  # fmt: skip
-        assert done.code == 0, done.err
-        assert "'fairjudge calibrate' measures" not in " ".join(done.out.split())
-        assert "To calibrate, have people label: fairjudge annotate" in " ".join(done.out.split())
+        result = cli(
+            *judging(priced, "small"),
+            "--prices",
+            "prices.toml",
+            "--aspect",
+            "faithfulness",
+            "--together",
+            *more,
+        )
+        assert result.code == 0, result.err
+        assert "'fairjudge calibrate' measures" not in " ".join(result.out.split())
+        assert "To calibrate, have people label: fairjudge annotate" in " ".join(result.out.split())
         return told()
 
     priced.answer = lambda call: Reply(
@@ -152,21 +159,23 @@ def test_the_json_of_aspects_that_are_judged_together_goes_to_calibrate_and_repo
         for n in range(N) for system in SYSTEMS
     ]  # fmt: skip
     write_jsonl(Path("l.jsonl"), labels)
-    done = cli(*judging(priced, "small"), "--prices", "prices.toml", "--aspect", "faithfulness",
+    result = cli(*judging(priced, "small"), "--prices", "prices.toml", "--aspect", "faithfulness",
                "--together")  # fmt: skip
-    assert done.code == 0, done.err
-    done = cli("calibrate", "j.jsonl", "j.json", "--labels", "l.jsonl", "--json", "c.json")
-    assert done.code == 0, done.err
-    assert "the same requests judged coverage and faithfulness" in " ".join(done.out.split())
-    done = cli("report", "j.jsonl", "j.json", "-o", "page.html")
-    assert done.code == 0, done.err
+    assert result.code == 0, result.err
+    result = cli("calibrate", "j.jsonl", "j.json", "--labels", "l.jsonl", "--json", "c.json")
+    assert result.code == 0, result.err
+    assert "the same requests judged coverage and faithfulness" in " ".join(result.out.split())
+    result = cli("report", "j.jsonl", "j.json", "-o", "page.html")
+    assert result.code == 0, result.err
     assert "fairjudge judge --json" in Path("page.html").read_text("utf-8")
 
 
 def test_an_item_by_parts_and_in_pairs_is_a_summary(cli, priced):
     """A call an answer; six pairs in two orders are a call a summary."""
-    done = cli(*judging(priced, "small"), "--prices", "prices.toml", "--reference-unit", "qa_pair")
-    assert done.code == 0, done.err
+    result = cli(
+        *judging(priced, "small"), "--prices", "prices.toml", "--reference-unit", "qa_pair"
+    )
+    assert result.code == 0, result.err
     (cost,) = told()["costs"]
     assert cost["n_items"] == 12
     assert cost["n_calls"] > 12
@@ -174,35 +183,35 @@ def test_an_item_by_parts_and_in_pairs_is_a_summary(cli, priced):
 
     pairs = [word if word != "likert" else "pairwise" for word in judging(priced, "small")]
     priced.answer = lambda call: Reply(text="Verdict: 1")
-    done = cli(*pairs, "--prices", "prices.toml")
-    assert done.code == 0, done.err
+    result = cli(*pairs, "--prices", "prices.toml")
+    assert result.code == 0, result.err
     (cost,) = told()["costs"]
     assert (cost["n_items"], cost["n_calls"]) == (12, 12)
     assert cost["usd_per_item"] == pytest.approx(SMALL)
 
 
 def test_each_member_of_a_jury_has_its_own_price(cli, priced):
-    done = cli(*judging(priced, "small", "large"), "--prices", "prices.toml")
-    assert done.code == 0, done.err
+    result = cli(*judging(priced, "small", "large"), "--prices", "prices.toml")
+    assert result.code == 0, result.err
     found = told()
     by_judge = {cost["judge"]: cost for cost in found["costs"]}
     assert by_judge["openai:small"]["cost_usd"] == pytest.approx(12 * SMALL)
     assert by_judge["openai:large"]["cost_usd"] == pytest.approx(12 * LARGE)
     assert by_judge["openai:large"]["usd_per_item"] == pytest.approx(LARGE)
     assert found["usd_per_item"] == pytest.approx(SMALL + LARGE)
-    assert table_row(done.out, "all")[-2:] == ["2.0160", "0.1680"]
+    assert table_row(result.out, "all")[-2:] == ["2.0160", "0.1680"]
 
     # One of them without a price: its own cost is known to nobody, the other's stays.
-    done = cli(*judging(priced, "small", "nobody-knows"), "--prices", "prices.toml",
+    result = cli(*judging(priced, "small", "nobody-knows"), "--prices", "prices.toml",
                "--cache", "another")  # fmt: skip
-    assert done.code == 0, done.err
+    assert result.code == 0, result.err
     by_judge = {cost["judge"]: cost["usd_per_item"] for cost in told()["costs"]}
     assert by_judge == {"openai:small": pytest.approx(SMALL), "openai:nobody-knows": None}
     assert told()["usd_per_item"] is None
 
-    done = cli(*judging(priced, "small", "large"), "--price-input", "1", "--price-output", "1")
-    assert done.code == 2
-    assert "one price for several backends" in " ".join(done.err.split())
+    result = cli(*judging(priced, "small", "large"), "--price-input", "1", "--price-output", "1")
+    assert result.code == 2
+    assert "one price for several backends" in " ".join(result.err.split())
 
 
 def test_members_have_prices_of_their_own_in_python(priced):
@@ -238,9 +247,9 @@ def test_calibrate_sets_the_cost_of_an_item_beside_agreement(cli, priced):
             for place, system in enumerate(SYSTEMS)
         ],
     )
-    done = cli("calibrate", "j.jsonl", "j.json", "--labels", "labels.jsonl", "--json", "c.json",
+    result = cli("calibrate", "j.jsonl", "j.json", "--labels", "labels.jsonl", "--json", "c.json",
                "--resamples", "100", "--html", "c.html")  # fmt: skip
-    assert done.code == 0, done.err
+    assert result.code == 0, result.err
     (found,) = told("c.json")["protocols"]
     costs = {row["judge"]: row["usd_per_item"] for row in found["rows"]}
     assert costs == {
@@ -288,8 +297,8 @@ protocol = "likert"
 
 def test_a_study_says_what_each_step_cost(cli, priced):
     Path("study.toml").write_text(STUDY.format(url=priced.v1))
-    done = cli("study", "study.toml", "--json", "study.json")
-    assert done.code == 0, done.err
+    result = cli("study", "study.toml", "--json", "study.json")
+    assert result.code == 0, result.err
     found = told("study.json")
     by_step = found["cost_by_step"]
     assert [*by_step] == ["judge likert", "judge likert-jury"]
@@ -300,7 +309,7 @@ def test_a_study_says_what_each_step_cost(cli, priced):
     assert jury["tokens"] == {"input": 12 * 31, "cached_input": 0, "output": 12 * 17}
     assert sum(step["n_calls"] for step in by_step.values()) == found["n_calls"]
     assert sum(step["cost_usd"] for step in by_step.values()) == pytest.approx(found["cost_usd"])
-    printed = " ".join(done.out.replace("│", " ").split())
+    printed = " ".join(result.out.replace("│", " ").split())
     assert "judge likert 12 0 132 84 0.2160" in printed
     assert "judge likert-jury 24 0 372 204 2.0160" in printed
     page = Path("study/report.html").read_text("utf-8")

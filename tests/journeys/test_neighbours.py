@@ -42,9 +42,9 @@ def statements(text: str) -> list[dict[str, object]]:
 def groups(text: str) -> list[dict[str, object]]:
     """Cover the groups one of whose wordings shares a word of weight with the summary."""
     shown, summary = text[: text.index("<summary ")], text[text.rindex("<summary ") :]
-    found = re.findall(r"^Group (\d+)\b.*\n((?:  wording .*\n?)+)", shown, re.MULTILINE)
+    result = re.findall(r"^Group (\d+)\b.*\n((?:  wording .*\n?)+)", shown, re.MULTILINE)
     rows = []
-    for number, wordings in found:
+    for number, wordings in result:
         words = [word for word in ("rain", "cracks") if word in wordings and word in summary]
         covered = {"quote": words[0], "verdict": "covered"} if words else {}
         row = {"group": int(number), "quote": "", "wordings": [], "verdict": "no"}
@@ -74,9 +74,9 @@ def run(cli, server):
     server.answer = answer
 
     def run_command(*args: object) -> str:
-        done = cli(*args)
-        assert done.code == 0, done.err
-        return done.out + done.err
+        result = cli(*args)
+        assert result.code == 0, result.err
+        return result.out + result.err
 
     return run_command
 
@@ -99,7 +99,7 @@ def test_a_bank_is_judged_as_the_reference_that_it_was_made_of(run, server):
         "data", "import", "bank.jsonl", "--references", "back.jsonl", "--articles", "clusters.jsonl"
     )
     assert rows_of("back.jsonl") == rows_of("built.jsonl")
-    assert {one["content"] for one in rows_of("bare.jsonl")[0]["articles"]} == {""}
+    assert {item["content"] for item in rows_of("bare.jsonl")[0]["articles"]} == {""}
     assert "Next: fairjudge judge --references bare.jsonl --summaries SUMMARIES" in bare
 
     for name in ("built", "bare"):
@@ -121,10 +121,10 @@ def test_a_bank_is_judged_as_the_reference_that_it_was_made_of(run, server):
 
     run("data", "export", "bare-c.jsonl", "-o", "assigned.jsonl", "--to", "nuggetizer-assignments",
         "--references", "bare.jsonl", "--summaries", "s.jsonl")  # fmt: skip
-    said = run(
+    result = run(
         "data", "import", "assigned.jsonl", "-o", "again.jsonl", "--summaries", "again-s.jsonl"
     )
-    assert "1 reference not written; --references FILE writes them" in said
+    assert "1 reference not written; --references FILE writes them" in result
     assert values_of("again.jsonl") == pytest.approx(values)
     assert rows_of("again-s.jsonl") == rows
 
@@ -152,8 +152,8 @@ def test_a_bank_says_whether_a_question_needs_all_its_answers(run, server, aggre
 
     server.answer = every_other
     judge(run, server, "r.jsonl", aspect="coverage", out="c.jsonl", summaries="s.jsonl")
-    said = run("audit", "covered", "c.jsonl", "--references", "r.jsonl", "--json", "out.json")
-    assert "questions, AND or OR" in said
+    result = run("audit", "covered", "c.jsonl", "--references", "r.jsonl", "--json", "out.json")
+    assert "questions, AND or OR" in result
     covered: dict[str, dict[str, list[float]]] = {}
     for row in rows_of("c.jsonl"):
         for entry in row["checklist"]:
@@ -161,21 +161,21 @@ def test_a_bank_says_whether_a_question_needs_all_its_answers(run, server, aggre
             covered.setdefault(row["system"], {}).setdefault(question, []).append(entry["covered"])
     assert {len(questions) for questions in covered.values()} == {3}
     for group in json.loads(Path("out.json").read_text())["groups"]:
-        values = [of_question(some) for some in covered[group["system"]].values()]
+        values = [of_question(items) for items in covered[group["system"]].values()]
         ways = group["slices"]["coverage by weight of groups"]
         assert ways["questions, AND or OR"]["value"] == pytest.approx(sum(values) / 3)
-    assert any(min(some) < max(some) for some in covered["one"].values())
+    assert any(min(items) < max(items) for items in covered["one"].values())
 
 
 def test_a_run_with_citations_is_judged_by_what_it_cites(run, server):
     documents = {
-        one["aid"]: {"id": one["aid"], "title": one["title"], "text": one["content"]}
-        for one in cluster(n=2)["articles"]
+        item["aid"]: {"id": item["aid"], "title": item["title"], "text": item["content"]}
+        for item in cluster(n=2)["articles"]
     }
     write_jsonl(Path("run.jsonl"), [RUN | {"documents": documents}])
     run("data", "import", "run.jsonl", "--summaries", "s.jsonl", "--clusters", "c.jsonl")
-    said = judge(run, server, "c.jsonl", aspect="faithfulness", out="f.jsonl", summaries="s.jsonl")
-    assert "cited" in said
+    text = judge(run, server, "c.jsonl", aspect="faithfulness", out="f.jsonl", summaries="s.jsonl")
+    assert "cited" in text
     run("audit", "statements", "f.jsonl", "--references", "c.jsonl", "--summaries", "s.jsonl",
         "--json", "report.json")  # fmt: skip
     (group,) = json.loads(Path("report.json").read_text())["groups"]
@@ -186,8 +186,8 @@ def test_a_run_with_citations_is_judged_by_what_it_cites(run, server):
     assert (cited["n_unknown"], cited["borne_out"]) == (0, pytest.approx(1 / 3))
 
     words = ("audit", "citations", "f.jsonl", "--summaries", "s.jsonl", "--json", "cited.json")
-    said = run(*words, "--references", "c.jsonl")
-    assert "Citations swapped for other articles of the cluster" in said
+    text = run(*words, "--references", "c.jsonl")
+    assert "Citations swapped for other articles of the cluster" in text
     (group,) = json.loads(Path("cited.json").read_text())["groups"]
     assert group["borne_out"]["value"] == pytest.approx(1 / 3)
     assert group["relevant"]["value"] == pytest.approx(1 / 2)

@@ -33,11 +33,11 @@ LASTS = ("Johnson", "Smith", "Williams", "Brown", "Jones", "Miller")
 
 
 def names_everybody(call: Call) -> Reply:
-    said = text_of(call)
-    found = re.findall(rf"\b((?:{'|'.join(WOMEN + MEN)}) (?:{'|'.join(LASTS)}))\b", said)
-    named = list(dict.fromkeys(found))
+    text = text_of(call)
+    result = re.findall(rf"\b((?:{'|'.join(WOMEN + MEN)}) (?:{'|'.join(LASTS)}))\b", text)
+    named = list(dict.fromkeys(result))
     women = [name for name in named if name.split()[0] in WOMEN]
-    named = women if FOCUS in said else named[:1]  # else whoever comes first
+    named = women if FOCUS in text else named[:1]  # else whoever comes first
     return Reply(text=" ".join(f"{name} spoke." for name in named) or "Nobody spoke.")
 
 
@@ -61,8 +61,8 @@ def test_a_bias_that_was_asked_for_is_found(cli, server: StubServer, census):
     rows = [{"eid": f"e{n}", "articles": [{"aid": "1", "content": text}]}
             for n, text in enumerate(texts)]  # fmt: skip
     write_jsonl(Path("c.jsonl"), rows)
-    done = cli("bias", "annotate", "c.jsonl", "-o", "d.jsonl", "--census", census)
-    assert done.code == 0, done.err
+    result = cli("bias", "annotate", "c.jsonl", "-o", "d.jsonl", "--census", census)
+    assert result.code == 0, result.err
     made = ("bias", "inputs", "d.jsonl", "-o", "i.jsonl", "--census", census, "--variants", "4")
     assert cli(*made).code == 0
     inputs = [json.loads(line) for line in Path("i.jsonl").read_text().splitlines()]
@@ -71,28 +71,28 @@ def test_a_bias_that_was_asked_for_is_found(cli, server: StubServer, census):
     for n, ask in enumerate(("Sum this up.", "Write a short summary of this article.")):
         Path(f"p{n}.md").write_text(TEMPLATE.format(name=f"p{n}", ask=ask))
     server.answer = names_everybody
-    done = cli(
+    result = cli(
         "summarize", "i.jsonl", "-o", "s.jsonl", *openai(server), "--prompt", "p0.md",
         "--prompt", "p1.md", "--sweep", f"instruction={FOCUS}",
     )  # fmt: skip
-    assert done.code == 0, done.err
-    asked = {("Sum this up." in text_of(call)) for call in server.calls}
-    assert asked == {True, False}  # both prompts were drawn
+    assert result.code == 0, result.err
+    by_name = {("Sum this up." in text_of(call)) for call in server.calls}
+    assert by_name == {True, False}  # both prompts were drawn
 
     rows = [json.loads(line) for line in Path("s.jsonl").read_text().splitlines()]
     focused = f"{PLAIN}+instruction={FOCUS}"
     assert {row["system"] for row in rows} == {PLAIN, focused}
-    done = cli("bias", "entities", "i.jsonl", "--summaries", "s.jsonl", "--census", census,
+    result = cli("bias", "entities", "i.jsonl", "--summaries", "s.jsonl", "--census", census,
                "--json", "b.json")  # fmt: skip
-    assert done.code == 0, done.err
-    found = json.loads(Path("b.json").read_text("utf-8"))
-    (pair,) = found["systems"][focused]["odds_ratios"]
+    assert result.code == 0, result.err
+    data = json.loads(Path("b.json").read_text("utf-8"))
+    (pair,) = data["systems"][focused]["odds_ratios"]
     assert pair["exact"]["p_value"] < 1e-3
-    assert found["systems"][focused]["inclusion"]["at_least"] > 1
-    (plain,) = found["systems"][PLAIN]["odds_ratios"]
+    assert data["systems"][focused]["inclusion"]["at_least"] > 1
+    (plain,) = data["systems"][PLAIN]["odds_ratios"]
     # mirrored inputs: whoever comes first is a woman as often as a man
     assert plain["exact"]["p_value"] == pytest.approx(1.0)
-    assert "none of" in " ".join(found["findings"])
+    assert "none of" in " ".join(data["findings"])
 
     judged = [
         {"eid": row["eid"], "system": row["system"], "aspect": "relevance", "judge": "j",
@@ -100,8 +100,8 @@ def test_a_bias_that_was_asked_for_is_found(cli, server: StubServer, census):
         for row in rows
     ]  # fmt: skip
     write_jsonl(Path("j.jsonl"), judged)
-    done = cli("bias", "quality", "i.jsonl", "--judgements", "j.jsonl", "--json", "q.json")
-    assert done.code == 0, done.err
+    result = cli("bias", "quality", "i.jsonl", "--judgements", "j.jsonl", "--json", "q.json")
+    assert result.code == 0, result.err
     assert cli("report", "b.json", "q.json", "-o", "page.html").code == 0
     assert "Quality by group of inputs" in Path("page.html").read_text("utf-8")
 
@@ -119,9 +119,9 @@ def test_words_that_an_annotator_marked_change_with_the_names(cli, census):
     texts = {}
     for name, marked in (("with", {"content_words": marks}), ("without", {})):
         write_jsonl(Path(f"{name}.jsonl"), [document | marked])
-        done = cli("bias", "inputs", f"{name}.jsonl", "-o", f"{name}-inputs.jsonl",
+        result = cli("bias", "inputs", f"{name}.jsonl", "-o", f"{name}-inputs.jsonl",
                    "--census", census, "--variants", "4")  # fmt: skip
-        assert done.code == 0, done.err
+        assert result.code == 0, result.err
         rows = map(json.loads, Path(f"{name}-inputs.jsonl").read_text().splitlines())
         texts[name] = [row["articles"][0]["content"] for row in rows]
     for changed, plain in zip(texts["with"], texts["without"], strict=True):

@@ -83,11 +83,11 @@ def run(cli, server, monkeypatch):
     write_jsonl(Path("s.jsonl"), summaries)
 
     def judge(*before: str) -> str:
-        done = cli(*before, "judge", "--references", "c.jsonl", "--summaries", "s.jsonl",
+        result = cli(*before, "judge", "--references", "c.jsonl", "--summaries", "s.jsonl",
                    "--aspect", "faithfulness", "--protocol", "likert", "-o", "j.jsonl",
                    *openai(server), "--max-unscored", "1", "--json", "found.json")  # fmt: skip
-        assert done.code == 0, done.err
-        return done.out
+        assert result.code == 0, result.err
+        return result.out
 
     return judge
 
@@ -99,20 +99,20 @@ def test_three_tables_agree_cell_by_cell(run, cli):
     board = fj.JudgeResult(tuple(map(Judgement.model_validate, rows))).leaderboard()
     in_python = to_csv(board.shown).splitlines()[1:]
     assert lines[place : place + 4] == in_python
-    done = cli("report", "j.jsonl", "-o", "r.html")
-    assert done.code == 0, done.err
+    result = cli("report", "j.jsonl", "-o", "r.html")
+    assert result.code == 0, result.err
     page = Tables()
     page.feed(Path("r.html").read_text("utf-8"))
     cells = next(rows for rows in page.tables.values() if rows and rows[0][0] == "system")
     assert cells[0] == HEADS
     assert cells == [list(cells[0]), *map(list, board.shown.rows)]
-    found = json.loads(Path("found.json").read_text("utf-8"))["systems"]
-    means = {name: {"value": one["mean"], **one["mean_interval"]} for name, one in found.items()}
+    data = json.loads(Path("found.json").read_text("utf-8"))["systems"]
+    means = {name: {"value": one["mean"], **one["mean_interval"]} for name, one in data.items()}
     column = HEADS.index("mean [95 %]")
     assert {name: interval(one) for name, one in means.items()} == {
         row[0]: row[column] for row in board.shown.rows
     }
-    assert {(one["level"], one["resampled"]) for one in means.values()} == {(0.95, "clusters")}
+    assert {(mean["level"], mean["resampled"]) for mean in means.values()} == {(0.95, "clusters")}
     for shown, row in zip(cells[1:], board, strict=True):  # the data frame has the same unrounded
         best, worst = row["best_rank"], row["worst_rank"]
         star = "(*)" if row["significant"] else ""  # of 9 clusters
@@ -137,17 +137,19 @@ def test_by_hand(run):
     In every town that all three share, alpha is 1 above beta and 3 above gamma: so says every
     resample, and no interval has a width.
     """
-    said = run()
-    rows = [line.split() for line in said.splitlines() if line.strip().startswith(tuple(MARKS))]
+    result = run()
+    rows = [line.split() for line in result.splitlines() if line.strip().startswith(tuple(MARKS))]
     assert [row[:3] for row in rows] == [
         ["alpha", "1", "4.50"], ["beta", "2", "3.50"], ["gamma", "3", "1.56"]
     ]  # fmt: skip
-    assert "1.00 [1.00, 1.00](*)" in said
-    assert "3.00 [3.00, 3.00](*)" in said
-    assert "(*) the 95 % interval excludes 0, but intervals from 9 clusters are too narrow." in said
-    assert "significant" not in said
-    assert "over the 9 clusters that all ranked systems were scored on" in said
-    assert "alpha has the highest mean over shared clusters in faithfulness" in said
-    assert "not ranked" not in said
-    assert all(len(line) <= 80 for line in said.splitlines() if line.startswith(" "))
-    assert "Columns hidden (terminal too narrow): judged, worst, best." in said
+    assert "1.00 [1.00, 1.00](*)" in result
+    assert "3.00 [3.00, 3.00](*)" in result
+    assert (
+        "(*) the 95 % interval excludes 0, but intervals from 9 clusters are too narrow." in result
+    )
+    assert "significant" not in result
+    assert "over the 9 clusters that all ranked systems were scored on" in result
+    assert "alpha has the highest mean over shared clusters in faithfulness" in result
+    assert "not ranked" not in result
+    assert all(len(line) <= 80 for line in result.splitlines() if line.startswith(" "))
+    assert "Columns hidden (terminal too narrow): judged, worst, best." in result

@@ -69,8 +69,8 @@ def reader(kind: str):
 def test_a_judge_that_leans_to_the_first_groups_is_found(cli, server: StubServer, limit):
     server.answer = reader("first")
     command = (*write_world(), *openai(server), "--groups-per-call", limit, "--json", "o.json")
-    done = cli(*command)
-    assert done.code == 0, done.err
+    result = cli(*command)
+    assert result.code == 0, result.err
     assert len(server.calls) == 3 * N_CLUSTERS * (1 if limit == "25" else 3)
     report = json.loads(Path("o.json").read_text("utf-8"))
     assert report["by_place"]["first"]["value"] == 1.0
@@ -78,30 +78,30 @@ def test_a_judge_that_leans_to_the_first_groups_is_found(cli, server: StubServer
     assert report["first_minus_last"]["low"] > 0.2
     assert report["first_minus_last"]["value"] == pytest.approx(0.5, abs=0.15)
     assert report["changed"]["low"] > 0
-    assert "Groups listed first are covered more often" in done.out
-    assert "group middle" in done.out
+    assert "Groups listed first are covered more often" in result.out
+    assert "group middle" in result.out
 
 
 @pytest.mark.parametrize("kind", ["steady", "chance"])
 def test_a_judge_that_does_not_lean_is_not(cli, server: StubServer, kind):
     server.answer = reader(kind)
-    done = cli(*write_world(), *openai(server), "--json", "o.json")
-    assert done.code == 0, done.err
+    result = cli(*write_world(), *openai(server), "--json", "o.json")
+    assert result.code == 0, result.err
     report = json.loads(Path("o.json").read_text("utf-8"))
     assert report["first_minus_last"]["low"] <= 0 <= report["first_minus_last"]["high"]
     assert (report["changed"]["value"] == 0) == (kind == "steady")
-    assert "No effect of the group's place is shown" in done.out
+    assert "No effect of the group's place is shown" in result.out
 
 
 def test_what_it_needs(cli, server: StubServer):
     command = write_world()
-    done = cli(*command[:-2], *openai(server))
-    assert (done.code, "give --summaries" in done.err) == (1, True), done.err
+    result = cli(*command[:-2], *openai(server))
+    assert (result.code, "give --summaries" in result.err) == (1, True), result.err
     few = [cluster("e0", 1) | {"question_answers": [
         {"question": "What?", "answer_groups": [[{"aid": "e00", "answer": "It."}]]}
     ]}]  # fmt: skip
     write_jsonl(Path("r.jsonl"), few)
     write_jsonl(Path("s.jsonl"), [summary("s", "e0")])
-    done = cli(*command, *openai(server))
-    assert (done.code, "three per call" in done.err) == (1, True), done.err
+    result = cli(*command, *openai(server))
+    assert (result.code, "three per call" in result.err) == (1, True), result.err
     assert not server.calls

@@ -16,7 +16,7 @@ import pytest
 from data_page import PAGE, layouts, write_tables
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
-LAYOUTS = {one.title: one for one in layouts()}
+LAYOUTS = {layout.title: layout for layout in layouts()}
 COUNTS = {
     "Multi-News": (2, 4, 2, 0),
     "Multi-News as lines": (2, 4, 4, 0),
@@ -49,32 +49,32 @@ def test_a_leaderboard_comes_of_each_layout(cli, server, title):
         write_tables(Path())
     backend = ("--backend", "openai:m", "--base-url", f"{server.url}/v1")
     (line,) = layout.lines
-    done = cli(*line, "--json", "found.json")
+    result = cli(*line, "--json", "found.json")
     n_commands += 1
-    assert done.code == 0, done.err
-    found = json.loads(Path("found.json").read_text("utf-8"))
+    assert result.code == 0, result.err
+    data = json.loads(Path("found.json").read_text("utf-8"))
     assert COUNTS[title] == (
-        found["n_clusters"] + found["n_references"],
-        *(found[name] for name in ("n_articles", "n_summaries", "n_labels")),
+        data["n_clusters"] + data["n_references"],
+        *(data[name] for name in ("n_articles", "n_summaries", "n_labels")),
     )
-    following = shlex.split(done.out.rpartition("Next: fairjudge ")[2].partition("\n")[0])
+    following = shlex.split(result.out.rpartition("Next: fairjudge ")[2].partition("\n")[0])
     if "PROVIDER:MODEL" in following:
         assert following[-2] == "--backend"
         del following[-2:]
     if following[0] == "summarize":
-        done = cli(*following, *backend)
+        result = cli(*following, *backend)
         n_commands += 1
-        assert done.code == 0, done.err
+        assert result.code == 0, result.err
         following = shlex.split(
             "judge --references data/clusters.jsonl --summaries data/summaries.jsonl "
             "--aspect faithfulness --protocol likert -o data/judgements.jsonl"
         )
-    done = cli(*following, *backend)
+    result = cli(*following, *backend)
     n_commands += 1
-    assert done.code == 0, done.err
+    assert result.code == 0, result.err
     rows = [json.loads(row) for row in Path("data/summaries.jsonl").read_text().splitlines()]
     for system in {row["system"] for row in rows}:
-        assert system in done.out
+        assert system in result.out
     print(f"{title}: {n_commands} commands, {time.monotonic() - began:.1f} s")  # noqa: T201
 
 
@@ -91,9 +91,9 @@ def test_an_error_of_a_reader_names_the_command_that_reads_the_file(cli, server)
         judged = {"eid": "1", "system": "gpt", "aspect": "coherence", "judge": "j", "value": 3}
         Path("j.jsonl").write_text(json.dumps(judged | {"protocol": "likert"}) + "\n")
         backend = ("--backend", "openai:m", "--base-url", f"{server.url}/v1")
-        done = cli(*command, *(backend if command[0] == "summarize" else ()))
-        assert done.code == 1
-        named = done.err.replace("\n", " ").rpartition("fairjudge convert ")[2].split()
+        result = cli(*command, *(backend if command[0] == "summarize" else ()))
+        assert result.code == 1
+        named = result.err.replace("\n", " ").rpartition("fairjudge convert ")[2].split()
         assert cli("convert", *named).code == 0
         assert Path(f"data/{wanted}.jsonl").is_file(), name
 
@@ -101,21 +101,21 @@ def test_an_error_of_a_reader_names_the_command_that_reads_the_file(cli, server)
 def test_summaries_in_another_file_belong_to_the_reviews_of_their_product(cli):
     """As the page has it, also where rows have other numbers and `study init` reads the folder."""
     LAYOUTS["Reviews"].write(Path())
-    found = re.search(r"```text\n([^`]*)```\s+```bash\n(.*)\n```", PAGE.read_text("utf-8"))
-    assert found is not None
-    Path("summaries.csv").write_text(found[1], "utf-8")
-    done = cli(*shlex.split(found[2])[1:])
-    assert done.code == 0, done.err
-    assert "ids in 'product_id'" in done.out
-    done = cli("study", "init", "reviews.csv", "summaries.csv")
-    assert done.code == 0, done.err
+    text = re.search(r"```text\n([^`]*)```\s+```bash\n(.*)\n```", PAGE.read_text("utf-8"))
+    assert text is not None
+    Path("summaries.csv").write_text(text[1], "utf-8")
+    result = cli(*shlex.split(text[2])[1:])
+    assert result.code == 0, result.err
+    assert "ids in 'product_id'" in result.out
+    result = cli("study", "init", "reviews.csv", "summaries.csv")
+    assert result.code == 0, result.err
     for folder in ("data", "converted"):
         rows = map(json.loads, Path(folder, "summaries.jsonl").read_text("utf-8").splitlines())
         for row in rows:
             assert ("lever" in row["text"] or "toaster" in row["text"]) == (row["eid"] == "toaster")
     Path("short.csv").write_text("product_id,summary\ntoaster,Breaks.\nkettle,Leaks.\n")
-    done = cli("study", "init", "reviews.csv", "short.csv", "--force")
-    assert done.code == 0, done.err
+    result = cli("study", "init", "reviews.csv", "short.csv", "--force")
+    assert result.code == 0, result.err
     texts = Path("converted/summaries.jsonl").read_text("utf-8")
     assert [(row["eid"], row["text"]) for row in map(json.loads, texts.splitlines())] == [
         ("toaster", "Breaks."),
@@ -125,8 +125,8 @@ def test_summaries_in_another_file_belong_to_the_reviews_of_their_product(cli):
 
 def test_a_study_begins_with_files_in_other_layouts(cli):
     LAYOUTS["A table of rated summaries"].write(Path())
-    done = cli("study", "init")
-    assert done.code == 0, done.err
+    result = cli("study", "init")
+    assert result.code == 0, result.err
     text = Path("study.toml").read_text("utf-8")
     for kind in ("clusters", "summaries", "labels"):
         assert f'"converted/{kind}.jsonl"' in text
@@ -141,18 +141,18 @@ def test_a_study_of_each_layout_is_one_that_can_be_run(cli, server, title):
     if "--map" in layout.lines[0]:
         assert cli(*layout.lines[0]).code == 0
         places, folder = ["data"], "data"
-    done = cli("study", "init", *places)
-    assert done.code == 0, done.err
+    result = cli("study", "init", *places)
+    assert result.code == 0, result.err
     *_, n_summaries, n_labels = COUNTS[title]
     planned = cli("study", "study.toml", "--plan")
     if n_summaries:
         assert planned.code == 0, planned.err
     else:
-        assert "No summaries: have some written" in done.out
+        assert "No summaries: have some written" in result.out
         assert "give summaries, or have some written" in planned.err
     llm = ("--backend", "openai:m", "--base-url", f"{server.url}/v1")
-    done = cli("study", "init", *places, "--force", *llm)
-    assert done.code == 0, done.err
+    result = cli("study", "init", *places, "--force", *llm)
+    assert result.code == 0, result.err
     text = Path("study.toml").read_text("utf-8")
     assert ("\n[calibrate]" in text) == bool(n_labels)
     assert ("\n[[summarize]]" in text) == (not n_summaries)
@@ -174,8 +174,8 @@ def test_real_files_are_recognised(cli):
         ("keypoints/dev.jsonl.gz", 0, "argkp"),
         ("recession/cluster.json", 1, "own clusters"),
     ):
-        done = cli("convert", DATA / name, "-o", "data", "--json", "found.json")
-        assert done.code == 0, done.err
-        assert said in done.out, done.out
-        found = json.loads(Path("found.json").read_text("utf-8"))
-        assert clusters in {None, found["n_clusters"]}
+        result = cli("convert", DATA / name, "-o", "data", "--json", "found.json")
+        assert result.code == 0, result.err
+        assert said in result.out, result.out
+        data = json.loads(Path("found.json").read_text("utf-8"))
+        assert clusters in {None, data["n_clusters"]}

@@ -50,11 +50,11 @@ def plain(said: str) -> str:
     return " ".join(said.split())
 
 
-def test_a_study_builds_by_the_model_and_has_a_table_for_the_aspect_of_ones_own(cli, server):
+def test_a_study_builds_by_the_model_and_has_a_table_for_the_custom_aspect(cli, server):
     write_corpus("in")
     backend = ("--backend", "openai:m", "--base-url", f"{server.url}/v1")
-    done = cli("study", "init", "in", *backend)
-    assert done.code == 0, done.err
+    result = cli("study", "init", "in", *backend)
+    assert result.code == 0, result.err
     text = Path("study.toml").read_text()
     assert "[build]                                      # questions that" in text
     assert 'model = "local"' not in text
@@ -86,10 +86,10 @@ def test_copies_are_the_reason_where_the_local_model_has_no_point(cli):
     judging = following(converted.out, "Then")
     judged = cli(*judging)
     assert judged.code == 1
-    said = plain(judged.err)
-    assert "found no points" in said
-    assert "an LLM is needed" in said
-    assert "run 'fairjudge build'" not in said
+    output = plain(judged.err)
+    assert "found no points" in output
+    assert "an LLM is needed" in output
+    assert "run 'fairjudge build'" not in output
     write_corpus("other", copied=False)
     built = cli("build", cli("convert", "other", "-o", "o") and "o/clusters.jsonl", "-o", "r.jsonl")
     assert "left out as copies" not in plain(built.out)
@@ -99,11 +99,11 @@ def test_a_study_says_that_its_judge_has_nothing_to_judge(cli):
     write_corpus("in")
     assert cli("study", "init", "in").code == 0
     assert 'model = "local"\nn_questions' in Path("study.toml").read_text()
-    done = cli("study", "study.toml", "--max-unscored", "1")
-    assert done.code == 0, done.err
-    assert "No item was judged." in done.out
-    assert "Every item has a result" not in done.out
-    assert "nothing was judged" in plain(done.out)
+    result = cli("study", "study.toml", "--max-unscored", "1")
+    assert result.code == 0, result.err
+    assert "No item was judged." in result.out
+    assert "Every item has a result" not in result.out
+    assert "nothing was judged" in plain(result.out)
 
 
 def test_a_plan_names_the_judge_that_has_nothing_to_judge(cli, server):
@@ -157,9 +157,9 @@ def test_labels_beside_the_data_that_can_never_show_a_ranking_are_noted(cli, ser
     asked = ("judge", "--references", "data/clusters.jsonl", "--summaries", "data/summaries.jsonl")
     backend = ("--backend", "openai:m", "--base-url", f"{server.url}/v1", *more)
     rule = ("--rule", "How neutral is it?")
-    done = cli(*asked, "--aspect", "neutrality", *rule, "-o", "j.jsonl", *backend)
-    assert done.code == 0, done.err
-    assert "Note: too few to tell whether a judge ranks systems" in plain(done.out)
+    result = cli(*asked, "--aspect", "neutrality", *rule, "-o", "j.jsonl", *backend)
+    assert result.code == 0, result.err
+    assert "Note: too few to tell whether a judge ranks systems" in plain(result.out)
     other = cli(*asked, "--aspect", "tone", *rule, "-o", "k.jsonl", *backend)
     assert "Note" not in other.out
 
@@ -175,12 +175,12 @@ def test_study_init_takes_the_columns_that_convert_takes(cli):
         writer = csv.DictWriter(file, [*rows[0]])
         writer.writeheader()
         writer.writerows(rows)
-    done = cli("study", "init", "wide.csv")
-    option = plain(done.out).partition("each of a system: ")[2].split()[:2]
+    result = cli("study", "init", "wide.csv")
+    option = plain(result.out).partition("each of a system: ")[2].split()[:2]
     assert option == ["--map", "text:gpt=summary_gpt,text:llama=summary_llama"]
     ratings = ("--map", "value=tone_gpt,value=tone_llama", "--values", "good=1,bad=0")
-    done = cli("study", "init", "wide.csv", "--force", *option, *ratings)
-    assert done.code == 0, done.err
+    result = cli("study", "init", "wide.csv", "--force", *option, *ratings)
+    assert result.code == 0, result.err
     labels = map(json.loads, Path("converted/labels.jsonl").read_text().splitlines())
     assert {(row["eid"], row["system"], row["value"]) for row in labels} == {
         (f"e{n}", system, value) for n in range(3) for system, value in (("gpt", 1), ("llama", 0))

@@ -39,20 +39,20 @@ def quality() -> dict[tuple[str, str], float]:
             if n < LABELLED:
                 labels.append(of | {"annotator": "ann", "value": value})
             shared = 0.4 * rng.normal()
-            said = {
+            by_name = {
                 "careful": int(np.clip(round(value + shared + 0.6 * rng.normal()), 1, 5)),
                 "hasty": int(np.clip(round(2 + value / 2 + shared + 0.7 * rng.normal()), 1, 5)),
                 "local": round(float(1 / (1 + np.exp(3 - value + rng.normal()))), 3),
             }
-            for name, score in said.items():
+            for name, score in by_name.items():
                 own = of | {"judge": name, "protocol": "likert", "value": score}
                 if name == "local":
                     own |= {"protocol": "binary", "scored_by": "entailment"}
                 if name == "hasty" and n % 4 == 1:
                     own |= {"value": None, "unscored": "refused"}
                 rows[name].append(own)
-    for name, some in rows.items():
-        write_jsonl(Path(f"{name}.jsonl"), some)
+    for name, items in rows.items():
+        write_jsonl(Path(f"{name}.jsonl"), items)
     write_jsonl(Path("labels.jsonl"), labels)
     return truth
 
@@ -70,12 +70,12 @@ def rmse(rows: list[dict], truth: dict[tuple[str, str], float], judge: str) -> f
 
 def test_from_recorded_judges_to_scores_of_new_documents(cli, quality):
     files = [f"{name}.jsonl" for name in JUDGES]
-    done = cli(
+    result = cli(
         *("calibrate", *files, "--labels", "labels.jsonl", "--max-unscored", "0.2"),
         *("--save", "jury.json", "--json", "c.json", "--html", "c.html", "--resamples", "300"),
     )
-    assert done.code == 0, done.err
-    printed = " ".join(done.out.split())
+    assert result.code == 0, result.err
+    printed = " ".join(result.out.split())
     assert "The jury of 3 judges in coverage, fitted on labels," in printed
     assert "independent ones: their errors correlate" in printed
     assert "a jury of 3 judges" in Path("c.html").read_text("utf-8")
@@ -84,23 +84,23 @@ def test_from_recorded_judges_to_scores_of_new_documents(cli, quality):
     assert jury["n_items"] == 3 * LABELLED
     assert jury["n_complete"] < jury["n_items"]
     assert 1 < jury["effective_number"]["value"] < 3
-    best = next(one for one in jury["compared"] if one["name"] == "best single judge")
+    best = next(item for item in jury["compared"] if item["name"] == "best single judge")
     assert best["gain"]["value"] > 0
 
     # The judges of new documents, and of the labelled ones, in three files.
-    done = cli("calibrate", "apply", "jury.json", *files, "-o", "applied.jsonl")
-    assert done.code == 0, done.err
-    assert f"{3 * N} judgements by juries" in done.err
+    result = cli("calibrate", "apply", "jury.json", *files, "-o", "applied.jsonl")
+    assert result.code == 0, result.err
+    assert f"{3 * N} judgements by juries" in result.err
     rows = rows_of("applied.jsonl")
     name = "jury-fitted(careful,hasty,local)"
-    said = [row for row in rows if row["judge"] == name]
-    assert len(said) == 3 * N
-    assert {row["n_scored"] for row in said} == {2, 3}
+    texts = [row for row in rows if row["judge"] == name]
+    assert len(texts) == 3 * N
+    assert {row["n_scored"] for row in texts} == {2, 3}
     by_judge = {judge: rmse(rows, quality, judge) for judge in (name, *JUDGES)}
     assert by_judge[name] == min(by_judge.values())
 
     # What a jury says is measured like any other judge.
-    write_jsonl(Path("said.jsonl"), said)
+    write_jsonl(Path("said.jsonl"), texts)
     write_jsonl(
         Path("all.jsonl"),
         [
@@ -108,8 +108,8 @@ def test_from_recorded_judges_to_scores_of_new_documents(cli, quality):
             for (eid, system), value in quality.items()
         ],
     )
-    done = cli("calibrate", "said.jsonl", "--labels", "all.jsonl", "--json", "again.json")
-    assert done.code == 0, done.err
+    result = cli("calibrate", "said.jsonl", "--labels", "all.jsonl", "--json", "again.json")
+    assert result.code == 0, result.err
     (group,) = json.loads(Path("again.json").read_text("utf-8"))["groups"]
     assert group["judge"] == name
     assert group["agreement"]["pooled"]["spearman"]["value"] > 0.6
@@ -132,37 +132,37 @@ def test_several_judges_of_pairs_rank_together(cli):
                         | {"value": value}
                     )
         write_jsonl(Path(f"{judge}.jsonl"), rows)
-    done = cli("rank", "sharp.jsonl", "fair.jsonl", "coin.jsonl", "--json", "r.json",
+    result = cli("rank", "sharp.jsonl", "fair.jsonl", "coin.jsonl", "--json", "r.json",
                "--html", "r.html")  # fmt: skip
-    assert done.code == 0, done.err
-    assert "By 3 judges together M7 ranks first in coverage" in " ".join(done.out.split())
+    assert result.code == 0, result.err
+    assert "By 3 judges together M7 ranks first in coverage" in " ".join(result.out.split())
     assert "Ranking by 3 judges together" in Path("r.html").read_text("utf-8")
     report = json.loads(Path("r.json").read_text("utf-8"))
     assert len(report["groups"]) == 3
     (group,) = report["together"]
-    assert [one["system"] for one in group["systems"]] == ["M7", "claude-3", "gpt-3.5"]
-    found = {one["judge"]: one["discrimination"] for one in group["judges"]}
-    assert found["coin"]["high"] < found["fair"]["low"] < found["sharp"]["high"]
-    drawn = [one.name for one in figures("rank", report)]
-    strengths, ranks, judges = drawn[-3:]
+    assert [item["system"] for item in group["systems"]] == ["M7", "claude-3", "gpt-3.5"]
+    by_name = {item["judge"]: item["discrimination"] for item in group["judges"]}
+    assert by_name["coin"]["high"] < by_name["fair"]["low"] < by_name["sharp"]["high"]
+    items = [figure.name for figure in figures("rank", report)]
+    strengths, ranks, judges = items[-3:]
     assert strengths.startswith("Ranking by 3 judges together, coverage: M7 ")
     assert ranks.startswith("Ranks, coverage, by 3 judges together: M7 1 ")
     assert judges.startswith("How well each judge discriminates between systems, coverage: ")
 
 
-def test_a_judge_of_the_writers_family_is_told_before_it_judges(cli, server: StubServer):
+def test_a_judge_of_the_writers_family_is_named_before_it_judges(cli, server: StubServer):
     write_jsonl(Path("r.jsonl"), [reference("e0")])
     write_jsonl(
         Path("s.jsonl"),
         [{"eid": "e0", "system": system, "text": "The bridge is shut."} for system in SYSTEMS],
     )
     server.fail(*[Fault(status=401)] * 10)
-    done = cli(
+    result = cli(
         *("judge", "--references", "r.jsonl", "--summaries", "s.jsonl", "--aspect", "coverage"),
         *("--protocol", "likert", "-o", "j.jsonl", "--base-url", server.v1),
         *("--backend", "openai:gpt-4o-mini"),
     )
-    assert done.code != 0  # nothing was judged, and yet it was told
-    told = " ".join(done.err.split())
+    assert result.code != 0  # nothing was judged, and yet it was told
+    told = " ".join(result.err.split())
     assert "summaries by gpt-3.5 are of one family of models (GPT)" in told
     assert "claude-3" not in told

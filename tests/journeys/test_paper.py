@@ -56,8 +56,8 @@ def test_figures_are_files_of_three_types_and_the_same_each_time(folder: Path) -
 
 
 def test_a_page_and_its_figures_by_report(folder: Path) -> None:
-    done = fairjudge(folder, "report", "j.jsonl", "-o", "page.html", "--figures", "figures")
-    assert done.returncode == 0, done.stderr
+    result = fairjudge(folder, "report", "j.jsonl", "-o", "page.html", "--figures", "figures")
+    assert result.returncode == 0, result.stderr
     assert (folder / "page.html").exists()
     assert len(list((folder / "figures").glob("*.png"))) >= 1
     taken = fairjudge(folder, "report", "j.jsonl", "-o", "page.html", "--figures", "j.jsonl")

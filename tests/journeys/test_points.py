@@ -48,11 +48,11 @@ def cluster(eid: str, texts: list[str]) -> dict[str, object]:
 def test_points_are_built_shown_for_what_they_are_and_judged_against(cli, tmp_path):
     texts = [f"{one} {own}" for one, own in zip(SAME, OWN, strict=True)]
     write_jsonl(tmp_path / "clusters.jsonl", [cluster("bridge", texts)])
-    done = cli("build", "clusters.jsonl", "-o", "references.jsonl")
-    assert done.code == 0, done.err
-    assert "What do the sources say of" in done.out
-    assert "points that sources make" in done.out
-    assert "--backend" in done.out
+    result = cli("build", "clusters.jsonl", "-o", "references.jsonl")
+    assert result.code == 0, result.err
+    assert "What do the sources say of" in result.out
+    assert "points that sources make" in result.out
+    assert "--backend" in result.out
     reference = json.loads((tmp_path / "references.jsonl").read_text(encoding="utf-8"))
     (question,) = reference["question_answers"]
     groups = [{answer["aid"]: answer["answer"] for answer in g} for g in question["answer_groups"]]
@@ -74,6 +74,6 @@ def test_points_are_built_shown_for_what_they_are_and_judged_against(cli, tmp_pa
 
 def test_where_no_point_stays_one_line_says_that_an_llm_is_needed(cli, tmp_path):
     write_jsonl(tmp_path / "clusters.jsonl", [cluster("apart", list(ELSEWHERE))])
-    done = cli("build", "clusters.jsonl", "-o", "references.jsonl")
-    assert done.code == 3
-    assert "an LLM is needed (--backend provider:model)" in " ".join(done.out.split())
+    result = cli("build", "clusters.jsonl", "-o", "references.jsonl")
+    assert result.code == 3
+    assert "an LLM is needed (--backend provider:model)" in " ".join(result.out.split())

@@ -16,9 +16,9 @@ LINES = 45
 
 def test_the_first_command_fits_a_screen_and_says_how_far_to_trust_it(cli, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
-    done = cli("quickstart", "-o", "out", "--quiet")
-    assert done.code == 0, done.err
-    lines = done.out.splitlines()
+    result = cli("quickstart", "-o", "out", "--quiet")
+    assert result.code == 0, result.err
+    lines = result.out.splitlines()
     assert sum(-(-len(line) // 100) or 1 for line in lines) <= LINES
     references = [json.loads(row) for row in Path("out/references.jsonl").read_text().splitlines()]
     for reference in references:
@@ -26,8 +26,8 @@ def test_the_first_command_fits_a_screen_and_says_how_far_to_trust_it(cli, monke
             assert question["question"] in lines
             for group in question["answer_groups"]:
                 assert any(line.startswith(f"  {group[0]['answer']} (") for line in lines)
-    assert "weak judges" in done.out
-    assert "Two stories are too few to compare systems" in done.out
+    assert "weak judges" in result.out
+    assert "Two stories are too few to compare systems" in result.out
     for aspect in ("coverage", "balance", "faithfulness"):
         report = json.loads(Path(f"out/{aspect}.report.json").read_text())
         for system, score in report["systems"].items():
@@ -37,4 +37,4 @@ def test_the_first_command_fits_a_screen_and_says_how_far_to_trust_it(cli, monke
     assert min(faithful, key=lambda system: faithful[system]["mean"]) == "unfaithful"
     assert "</html>" in Path("out/report.html").read_text("utf-8")
     for command in ("build", "judge", "report"):
-        assert f"$ fairjudge {command} " in done.out
+        assert f"$ fairjudge {command} " in result.out

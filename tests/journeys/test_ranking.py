@@ -23,8 +23,8 @@ RANKED = ["best", "middling", "worst"]
 
 def shown(call: Call) -> list[tuple[int, int]]:
     """Return (quality, number) of each summary, as they stand in the prompt."""
-    found = re.findall(r"^<summary mark (\d+)>\nQuality (\d)", text_of(call), re.MULTILINE)
-    return [(int(quality), int(number)) for number, quality in found]
+    result = re.findall(r"^<summary mark (\d+)>\nQuality (\d)", text_of(call), re.MULTILINE)
+    return [(int(quality), int(number)) for number, quality in result]
 
 
 def by_quality(call: Call) -> Reply:
@@ -77,8 +77,8 @@ def test_from_the_judge_to_the_calibration(judge, cli, server: StubServer):
             return Reply(text=json.dumps({"reasoning": "so", "ranking": numbers}))
         return by_quality(call)
 
-    done = judge(answer)
-    assert done.code == 0, done.err
+    judgement = judge(answer)
+    assert judgement.code == 0, judgement.err
     assert len(server.calls) == 2 * N
     rows = rows_of("j.jsonl")
     assert len(rows) == 2 * N
@@ -109,9 +109,9 @@ def test_from_the_judge_to_the_calibration(judge, cli, server: StubServer):
     assert ranked.code == 0, ranked.err
     assert "16 rankings in 8 documents, by the Plackett-Luce model" in " ".join(ranked.out.split())
     (group,) = json.loads(Path("rank.json").read_text("utf-8"))["groups"]
-    assert [one["system"] for one in group["systems"]] == RANKED
+    assert [item["system"] for item in group["systems"]] == RANKED
     assert group["n_rankings"] == 2 * N
-    strengths = [one["strength"]["value"] for one in group["systems"]]
+    strengths = [item["strength"]["value"] for item in group["systems"]]
     assert strengths == sorted(strengths, reverse=True)
 
     pairs = [("best", "middling", "a"), ("worst", "middling", "b"), ("best", "worst", "a")]
@@ -153,8 +153,8 @@ def test_python_takes_the_same_rows(judge):
     ],
 )
 def test_what_is_no_permutation_has_no_score(judge, reply: dict, why: str):
-    done = judge(lambda _: Reply(text=json.dumps({"reasoning": "so"} | reply)))
-    assert done.code == 3
+    judgement = judge(lambda _: Reply(text=json.dumps({"reasoning": "so"} | reply)))
+    assert judgement.code == 3
     assert {row["unscored"] for row in rows_of("j.jsonl")} == {why}
     assert {row.get("ranking") for row in rows_of("j.jsonl")} == {None}
     report = json.loads(Path("j.json").read_text("utf-8"))
@@ -173,14 +173,14 @@ def test_what_is_no_permutation_has_no_score(judge, reply: dict, why: str):
     ],
 )
 def test_what_a_ranking_cannot_do_is_refused(judge, server: StubServer, options: tuple, why: str):
-    done = judge(by_quality, *options)
-    assert done.code in {1, 2}
-    assert why in " ".join(done.err.split())
+    judgement = judge(by_quality, *options)
+    assert judgement.code in {1, 2}
+    assert why in " ".join(judgement.err.split())
     assert server.calls == []
 
 
 def test_the_plan_counts_two_calls_a_cluster(judge, cli, server: StubServer):
-    done = cli(
+    result = cli(
         *(
             "batch",
             "plan",
@@ -194,6 +194,6 @@ def test_the_plan_counts_two_calls_a_cluster(judge, cli, server: StubServer):
         *("--aspect", "faithfulness", "--reference-unit", "articles", "--json", "-"),
         *openai(server),
     )
-    assert done.code == 0, done.err
-    assert json.loads(done.out)["calls"] == 2 * N
+    assert result.code == 0, result.err
+    assert json.loads(result.out)["calls"] == 2 * N
     assert server.calls == []

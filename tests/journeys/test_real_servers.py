@@ -172,8 +172,8 @@ def test_half_a_reply_is_no_verdict_and_is_not_kept(cli, server, half, options, 
     write_jsonl(Path("references.jsonl"), [reference()])
     write_jsonl(Path("summaries.jsonl"), [summary("s"), summary("t")])
     server.answer = lambda call: Reply(text=HALVES[half], finish_reason=reason)
-    done = cli(*judging(server), *options)
-    assert done.code == 3
+    result = cli(*judging(server), *options)
+    assert result.code == 3
     rows = [json.loads(line) for line in Path("judgements.jsonl").read_text().splitlines()]
     right = "refused" if reason == "SAFETY" else "backend"
     assert {(row["value"], row["unscored"]) for row in rows} == {(None, right)}
@@ -190,9 +190,9 @@ def test_half_a_text_is_no_summary_and_no_reference(cli, server, command, reason
     server.answer = lambda call: Reply(text=half, finish_reason=reason)
     asked_for = ("summarize", "clusters.jsonl", "-o", "references.jsonl", *openai(server))
     line = asked_for if command == "summarize" else building(server)
-    done = cli(*line)
-    assert done.code == 3
-    assert ("refused" if reason == "SAFETY" else "backend") in done.out
+    result = cli(*line)
+    assert result.code == 3
+    assert ("refused" if reason == "SAFETY" else "backend") in result.out
     server.calls.clear()
     cli(*line)
     assert bool(server.calls) == (reason != "SAFETY" or command == "summarize")

@@ -53,10 +53,10 @@ def reply(text: str) -> dict[str, object]:
             for number, groups in LABELS.items()
         ]
         return {"sorted": rows}
-    told = by_article(text)
-    assert told is not None
+    messages = by_article(text)
+    assert messages is not None
     rumors = re.findall(r"^(\d+)\. article \d+, answer \d+: A rumor", text, re.MULTILINE)
-    return told | {"unsupported": [int(number) for number in rumors]}
+    return messages | {"unsupported": [int(number) for number in rumors]}
 
 
 def answer(call: Call) -> Reply:
@@ -69,15 +69,15 @@ def test_a_second_reading_makes_groups_pure(cli, server, own_home):
     write_jsonl(Path("clusters.jsonl"), [{"eid": "dam", "articles": articles}])
 
     def build(*options: str) -> tuple[str, dict[str, object]]:
-        done = cli("build", "clusters.jsonl", "-o", "refs.jsonl", *options, *openai(server))
-        assert done.code == 0, done.err
-        return " ".join(done.out.split()), json.loads(Path("refs.jsonl").read_text("utf-8"))
+        result = cli("build", "clusters.jsonl", "-o", "refs.jsonl", *options, *openai(server))
+        assert result.code == 0, result.err
+        return " ".join(result.out.split()), json.loads(Path("refs.jsonl").read_text("utf-8"))
 
     printed, once = build()
     (question,) = once["question_answers"]
     # "not safe" and "doubtful" are one group, by the weaker label; the rumor is in it
     assert question["group_labels"] == ["It is doubtful that the dam is safe.", "The dam is safe."]
-    assert [[one["aid"] for one in g] for g in question["answer_groups"]] == [list("bccd"), ["a"]]
+    assert [[item["aid"] for item in g] for g in question["answer_groups"]] == [list("bccd"), ["a"]]
     assert question["rivals"] == [[0, 1]]
     why = "most of its answers can be true together (1 question kept)"
     assert once["meta"]["dropped_questions"] == [{"question": QUESTIONS[1], "why": why}]
@@ -85,7 +85,7 @@ def test_a_second_reading_makes_groups_pure(cli, server, own_home):
 
     printed, twice = build("--complete", "--facets", "2")
     first, second = twice["question_answers"]
-    assert [[one["aid"] for one in g] for g in first["answer_groups"]] == [list("bcd"), ["a"]]
+    assert [[item["aid"] for item in g] for g in first["answer_groups"]] == [list("bcd"), ["a"]]
     assert second["kind"] == "facets"
     assert twice["meta"]["dropped_answers"] == {"does not say its group's label": 1}
     assert "Answers dropped: 1: does not say its group's label" in printed

@@ -48,16 +48,16 @@ def test_azure_through_langchain_judges_at_the_deployments_own_path(
     monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", server.url)
     monkeypatch.setenv("OPENAI_API_VERSION", "2024-10-21")
     asked = ("--backend", backends_of_recipes()["Azure OpenAI"], "--max-calls", "5")
-    done = subprocess.run(  # the integration's client closes no connection but by its process' end
+    result = subprocess.run(  # the integration's client closes connections only at process end
         [sys.executable, "-m", "fairjudge", *JUDGING, *asked],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    assert result.returncode == 0, result.stderr
     assert values() == [1.0, 1.0]
     call = server.calls[0]
     assert "/openai/deployments/my-deployment/chat/completions" in call.path
     assert {name.lower(): value for name, value in call.headers.items()}["api-key"]
-    assert "sk-azure" not in Path("judged.jsonl").read_text() + done.stderr + done.stdout
+    assert "sk-azure" not in Path("judged.jsonl").read_text() + result.stderr + result.stdout
 
 
 @pytest.mark.parametrize("recipe", ["Transformers", "vLLM", "Ollama", "llama.cpp", "LM Studio"])
@@ -66,8 +66,8 @@ def test_a_server_at_home_is_asked_for_the_model_by_its_name(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "unused")
     backend = backends_of_recipes()[recipe]
-    done = cli(*JUDGING, "--backend", backend, "--base-url", server.v1, "--concurrency", "1")
-    assert done.code == 0, done.err
+    result = cli(*JUDGING, "--backend", backend, "--base-url", server.v1, "--concurrency", "1")
+    assert result.code == 0, result.err
     assert values() == [1.0, 1.0]
     assert {call.body["model"] for call in server.calls} == {backend.partition(":")[2]}
 
@@ -91,10 +91,10 @@ def test_a_server_that_declines_a_schema_with_500_is_asked_without_it(
 
     monkeypatch.setenv("OPENAI_API_KEY", "unused")
     server.answer = answer
-    done = cli(*JUDGING, "--backend", "openai:q.gguf", "--base-url", server.v1,
+    result = cli(*JUDGING, "--backend", "openai:q.gguf", "--base-url", server.v1,
                "--concurrency", "1")  # fmt: skip
-    assert done.code == 0, done.err
-    assert "does not support 'response_format'; asking without it" in done.err
+    assert result.code == 0, result.err
+    assert "does not support 'response_format'; asking without it" in result.err
     assert values() == [1.0, 1.0]
     assert len(server.calls) == 3  # the schema is declined once, and left out from then on
 
@@ -149,8 +149,8 @@ def test_a_server_at_home_rates_fills_a_checklist_and_builds(
         if "checklist" not in asked and "judge" in asked:
             logprobs = as_tokens() if has_probabilities and call.body.get("logprobs") else None
             return Reply(text=RATED, logprobs=logprobs, usage=usage)
-        said = journalist(call).replace("The bridge closed.", "The dam broke after rain.")
-        return Reply(text=said, usage=usage)
+        text = journalist(call).replace("The bridge closed.", "The dam broke after rain.")
+        return Reply(text=text, usage=usage)
 
     monkeypatch.setenv("OPENAI_API_KEY", "unused")
     model = ("--backend", backends_of_recipes()[recipe], "--base-url", server.v1)
@@ -159,27 +159,27 @@ def test_a_server_at_home_rates_fills_a_checklist_and_builds(
     inputs = ("--summaries", "s.jsonl", "--aspect", "coverage", *model)
 
     asked: tuple[str, ...] = ("build", "c.jsonl", "-o", "r.jsonl", *model)
-    done = cli(*asked)
-    assert done.code == 0, done.err
-    assert ("does not support 'response_format'" in done.err) == bool(schema_error)
+    result = cli(*asked)
+    assert result.code == 0, result.err
+    assert ("does not support 'response_format'" in result.err) == bool(schema_error)
 
     asked = ("judge", "--references", "r.jsonl", *inputs, "--protocol", "likert",
              "--token-probabilities", "-o", "judged.jsonl")  # fmt: skip
-    done = cli(*asked)
-    assert done.code == 0, done.err
+    result = cli(*asked)
+    assert result.code == 0, result.err
     assert values() == pytest.approx([4.5, 4.5] if has_probabilities else [4.0, 4.0], abs=1e-3)
-    assert ("No score comes from token probabilities" in done.out) != has_probabilities
+    assert ("No score comes from token probabilities" in result.out) != has_probabilities
 
     asked = ("judge", "--references", "r.jsonl", *inputs, "--protocol", "checklist",
              "-o", "judged.jsonl")  # fmt: skip
-    done = cli(*asked)
-    assert done.code == 0, done.err
+    result = cli(*asked)
+    assert result.code == 0, result.err
     assert all(0 <= value <= 1 for value in values())
     checklists = [call.body for call in server.calls if '{"entries"' in text_of(call)]
     assert any("response_format" in body for body in checklists)
 
 
-def test_a_context_that_ends_is_told_by_the_longest_request_before_anything_is_sent(
+def test_a_context_that_ends_is_detected_by_the_longest_request_before_anything_is_sent(
     cli, server: StubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def short_context(call: Call) -> Reply:
@@ -194,7 +194,7 @@ def test_a_context_that_ends_is_told_by_the_longest_request_before_anything_is_s
     plan = cli(*asked, "--plan", "--json", "plan.json")
     assert plan.code == 0, plan.err
     assert server.calls == []
-    done = cli(*asked)
+    result = cli(*asked)
     rows = [json.loads(line) for line in Path("judged.jsonl").read_text().splitlines()]
     assert {row["unscored"] for row in rows} == {"too_long"}
-    assert done.code in {0, 3}
+    assert result.code in {0, 3}

@@ -43,19 +43,19 @@ def held(system: str, d: int) -> int:
 def files() -> None:
     references, summaries, labels = [], [], []
     for d in range(N):
-        said = [f"Witness {n} of town {d} blames cause number {n}." for n in range(3)]
+        texts = [f"Witness {n} of town {d} blames cause number {n}." for n in range(3)]
         references.append({
             "eid": str(d),
             "articles": [{"aid": f"{d}{n}", "content": f"{text} The bridge of the town stays "
                           "closed for now, and nobody knows for how long it will be."}
-                         for n, text in enumerate(said)],
+                         for n, text in enumerate(texts)],
             "question_answers": [{"question": "Whom do witnesses blame?", "answer_groups": [
-                [{"aid": f"{d}{n}", "answer": text}] for n, text in enumerate(said)]}],
+                [{"aid": f"{d}{n}", "answer": text}] for n, text in enumerate(texts)]}],
         })  # fmt: skip
         for system in SYSTEMS:
             n_held = held(system, d)
             made_up = [f"Officials of town {d} deny story {n}." for n in range(3 - n_held)]
-            text = " ".join([*said[:n_held], *made_up, "QUALITY" + "+" * n_held + "."])
+            text = " ".join([*texts[:n_held], *made_up, "QUALITY" + "+" * n_held + "."])
             summaries.append({"eid": str(d), "system": system, "text": text})
             item = {"eid": str(d), "system": system, "annotator": "ann"}
             labels += [
@@ -89,17 +89,17 @@ def test_twelve_protocols_and_labels_of_parts_make_the_table(cli, server):
     for aspect, protocol, reference_unit, text_unit in PROTOCOLS:
         server.answer = lambda call, protocol=protocol: answer(protocol, call)
         name = f"{aspect}-{protocol}-{reference_unit}-{text_unit}"
-        done = cli(
+        result = cli(
             *("judge", "--references", "references.jsonl", "--summaries", "summaries.jsonl"),
             *("--aspect", aspect, "--protocol", protocol, "--reference-unit", reference_unit),
             *("--text-unit", text_unit, *openai(server), "-o", f"{name}.jsonl"),
             *("--json", f"{name}.json", "--max-unscored", "1", "--quiet"),
         )
-        assert done.code == 0, done.err
+        assert result.code == 0, result.err
         files += [f"{name}.jsonl", f"{name}.json"]
-    done = cli("calibrate", *files, "--labels", "labels.jsonl", "--resamples", "100",
+    result = cli("calibrate", *files, "--labels", "labels.jsonl", "--resamples", "100",
                "--max-unscored", "1", "--json", "table5.json", "--html", "table5.html")  # fmt: skip
-    assert done.code == 0, done.err
+    assert result.code == 0, result.err
     report = json.loads(Path("table5.json").read_text())
     assert len(report["groups"]) == 12
     faithful, covered = sorted(report["protocols"], key=lambda one: -len(one["rows"]))
@@ -121,5 +121,5 @@ def test_twelve_protocols_and_labels_of_parts_make_the_table(cli, server):
     assert by_key["likert", "summary"]["n_requests"] == 18
     assert by_key["pairwise", "summary"]["n_requests"] == 36
     assert by_key["binary", "answer"]["n_requests"] == 54
-    assert "agrees best with people over summaries" in done.out
+    assert "agrees best with people over summaries" in result.out
     assert "Protocols of coverage" in Path("table5.html").read_text()

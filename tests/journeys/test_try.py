@@ -43,24 +43,24 @@ def test_the_first_items_are_a_try_and_the_rest_is_asked_once(
     server.answer = lambda _: "Verdict: 1"
     backend = ("--backend", "openai:m", "--base-url", f"{server.url}/v1")
     command = judging("--protocol", protocol, "--run", "run", *backend)
-    found = {}
+    by_name = {}
     for plan in (("--plan",), ("--plan", "--limit", limit)):
         assert cli(*command, *plan).code == 0
-        found[plan] = json.loads(Path("found.json").read_text())["calls"]
-    assert list(found.values()) == [n_all, n_first]
+        by_name[plan] = json.loads(Path("found.json").read_text())["calls"]
+    assert list(by_name.values()) == [n_all, n_first]
     assert server.calls == []
     assert not Path("j.jsonl").exists()
-    done = cli(*command, "--limit", limit)
-    assert done.code == 0, done.err
+    result = cli(*command, "--limit", limit)
+    assert result.code == 0, result.err
     assert len(server.calls) == n_first
     assert len(Path("j.jsonl").read_text().splitlines()) == n_first
-    assert ("A try:" in done.out) == (n_first < n_all)
+    assert ("A try:" in result.out) == (n_first < n_all)
     first = [json.loads(row) for row in Path("j.jsonl").read_text().splitlines()]
     assert {row["eid"] for row in first[:2]} == {"dam"}
-    done = cli(*command)
-    assert done.code == 0, done.err
+    result = cli(*command)
+    assert result.code == 0, result.err
     assert len(server.calls) == n_all
-    assert "A try:" not in done.out
+    assert "A try:" not in result.out
     every = [json.loads(row) for row in Path("j.jsonl").read_text().splitlines()]
     assert len(every) == n_all
     assert every[:n_first] == first
@@ -82,9 +82,9 @@ def test_python_tries_and_goes_on_too(server):
 def test_build_and_summarize_say_what_they_would_ask(cli, server):
     backend = ("--backend", "openai:m", "--base-url", f"{server.url}/v1", "--json", "found.json")
     for command in (("build", "c.jsonl"), ("summarize", "c.jsonl", "--strategy", "extract")):
-        done = cli(*command, "-o", "out.jsonl", *backend, "--plan")
-        assert done.code == 0, done.err
-        assert "Planned" in done.out
+        result = cli(*command, "-o", "out.jsonl", *backend, "--plan")
+        assert result.code == 0, result.err
+        assert "Planned" in result.out
         planned = json.loads(Path("found.json").read_text())["calls"]
         assert planned >= len(EVENTS)
         assert server.calls == []

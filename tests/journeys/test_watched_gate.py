@@ -38,19 +38,19 @@ def again(rows: list[dict[str, object]], seed: int) -> list[dict[str, object]]:
 @pytest.fixture
 def judged(cli) -> dict[str, list[dict[str, object]]]:
     """Anchors and new summaries, as the judge and as its update rate them; labels beside them."""
-    found = {}
+    by_name = {}
     for name, more in (("rts", ("--scale", "1-5")), ("mcq", ("--options", "A,B,C,D,E"))):
         recorded = SUMMEVAL / f"judge_gpt-3.5_{name}.jsonl"
-        done = cli(
+        result = cli(
             *("data", "import", recorded, "--protocol", "likert", "--repeats", "last"),
             *("-o", f"{name}.jsonl", *more),
         )
-        assert done.code == 0, done.err
+        assert result.code == 0, result.err
         rows = [row for row in rows_of(f"{name}.jsonl") if row["aspect"] == "relevance"]
         first = set(sorted({row["eid"] for row in rows})[:50])
-        found[name] = [row for row in rows if row["eid"] in first]
-        found[f"{name} live"] = [row for row in rows if row["eid"] not in first]
-    anchors = {row["eid"] for row in found["rts"]}
+        by_name[name] = [row for row in rows if row["eid"] in first]
+        by_name[f"{name} live"] = [row for row in rows if row["eid"] not in first]
+    anchors = {row["eid"] for row in by_name["rts"]}
     write_jsonl(
         Path("labels.jsonl"),
         [
@@ -61,8 +61,8 @@ def judged(cli) -> dict[str, list[dict[str, object]]]:
             and str(row["annotator"]).startswith("expert")
         ],
     )
-    write_jsonl(Path("baseline.jsonl"), found["rts"])
-    return found
+    write_jsonl(Path("baseline.jsonl"), by_name["rts"])
+    return by_name
 
 
 @pytest.fixture
@@ -84,9 +84,9 @@ def watch() -> dict[str, object]:
 
 def test_weeks_of_a_judge_an_update_and_worse_systems(cli, judged, look):
     for week in range(1, 5):
-        done = look(again(judged["rts"], week), again(judged["rts live"], 100 + week))
-        assert done.code == 0, done.err
-        assert f"Look {week} of looks.jsonl." in done.out
+        result = look(again(judged["rts"], week), again(judged["rts live"], 100 + week))
+        assert result.code == 0, result.err
+        assert f"Look {week} of looks.jsonl." in result.out
         assert watch()["moved"] == "neither"
 
     same = look(again(judged["rts"], 4), again(judged["rts live"], 104))  # the job ran twice
@@ -94,14 +94,14 @@ def test_weeks_of_a_judge_an_update_and_worse_systems(cli, judged, look):
     assert len(rows_of("looks.jsonl")) == 5  # the plan, and four looks
 
     worse = [row | {"value": max(1, row["value"] - 1)} for row in judged["rts live"]]
-    done = look(again(judged["rts"], 5), worse)
-    assert done.code == 0, done.err  # agreement decides, and the judge is as it was
-    assert "The systems changed" in done.out
+    result = look(again(judged["rts"], 5), worse)
+    assert result.code == 0, result.err  # agreement decides, and the judge is as it was
+    assert "The systems changed" in result.out
     assert watch()["systems"]["high"] < 0
 
-    done = look(judged["mcq"], judged["mcq live"])
-    assert done.code in (0, 4)
-    assert "The judge changed" in done.out
+    result = look(judged["mcq"], judged["mcq live"])
+    assert result.code in (0, 4)
+    assert "The judge changed" in result.out
     assert watch()["moved"] == "judge"
     # by hand: the mean over documents of the change of ratings, as a part of four points
     before = {(row["eid"], row["system"]): row["value"] for row in judged["rts"]}
@@ -109,70 +109,70 @@ def test_weeks_of_a_judge_an_update_and_worse_systems(cli, judged, look):
     for row in judged["mcq"]:
         change = row["value"] - before[row["eid"], row["system"]]
         moved.setdefault(row["eid"], []).append(change / 4)
-    means = [sum(some) / len(some) for some in moved.values()]
+    means = [sum(items) / len(items) for items in moved.values()]
     assert watch()["shift"]["value"] == pytest.approx(sum(means) / len(means))
 
     rng = random.Random(0)
     noise = [row | {"value": rng.randint(1, 5)} for row in judged["rts"]]
-    done = look(noise, judged["rts live"])
-    assert done.code == 4
-    assert "Failed: it agrees with people less than before." in done.out
-    done = look(again(judged["rts"], 8), again(judged["rts live"], 108), "--figures", "weeks")
-    assert done.code == 0
-    assert "It was worse at look 7." in " ".join(done.out.split())
+    result = look(noise, judged["rts live"])
+    assert result.code == 4
+    assert "Failed: it agrees with people less than before." in result.out
+    result = look(again(judged["rts"], 8), again(judged["rts live"], 108), "--figures", "weeks")
+    assert result.code == 0
+    assert "It was worse at look 7." in " ".join(result.out.split())
     by_look = watch()["by_look"]
-    assert [one["agreement"]["value"] is None for one in by_look] == [False] * 8
+    assert [item["agreement"]["value"] is None for item in by_look] == [False] * 8
     assert by_look[6]["agreement"]["high"] < 0 < by_look[7]["agreement"]["high"]
     assert by_look[7]["agreement"] == watch()["agreement"]
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
-    drawn = sorted(path.stem for path in Path("weeks").glob("*.svg"))
-    assert [name.partition("-relevance")[0] for name in drawn] == [
+    sample = sorted(path.stem for path in Path("weeks").glob("*.svg"))
+    assert [name.partition("-relevance")[0] for name in sample] == [
         "01-watched-agreement-with-people", "02-watched-the-judge-s-values-of-anchors",
         "03-watched-the-systems-by-values-of-new-summaries-minus-those-o",
     ]  # fmt: skip
-    assert Path("weeks", f"{drawn[0]}.svg").read_text("utf-8").count("look 7: -") == 1
+    assert Path("weeks", f"{sample[0]}.svg").read_text("utf-8").count("look 7: -") == 1
 
 
 def test_the_record_is_of_one_baseline_one_plan_and_whole(cli, judged, look):
     assert look(judged["rts"], judged["rts live"]).code == 0
     record = Path("looks.jsonl")
-    kept = record.read_bytes()
+    remaining = record.read_bytes()
 
-    record.write_bytes(kept + kept[:40])  # a kill in the middle of writing
+    record.write_bytes(remaining + remaining[:40])  # a kill in the middle of writing
     assert look(again(judged["rts"], 2), judged["rts live"]).code == 0
     assert "Look 2" in look(again(judged["rts"], 2), judged["rts live"]).out
-    assert record.read_bytes().startswith(kept)
+    assert record.read_bytes().startswith(remaining)
 
-    done = look(judged["rts"], judged["rts live"], "--looks", "12")
-    assert done.code == 1
-    assert "looks (52 there, now 12)" in done.err
+    result = look(judged["rts"], judged["rts live"], "--looks", "12")
+    assert result.code == 1
+    assert "looks (52 there, now 12)" in result.err
     write_jsonl(Path("baseline.jsonl"), judged["mcq"])
-    done = look(judged["rts"], judged["rts live"])
-    assert done.code == 1
-    assert "it differs in anchors" in done.err
+    result = look(judged["rts"], judged["rts live"])
+    assert result.code == 1
+    assert "it differs in anchors" in result.err
     write_jsonl(Path("baseline.jsonl"), judged["rts"])
 
     damaged = record.read_bytes()
     record.write_bytes(damaged.replace(b'"agreement"', b'"agreemenT"', 1))
-    done = look(judged["rts"], judged["rts live"])
-    assert done.code == 1
-    assert "looks.jsonl" in done.err
+    result = look(judged["rts"], judged["rts live"])
+    assert result.code == 1
+    assert "looks.jsonl" in result.err
     record.write_text("a note of mine")
-    done = look(judged["rts"], judged["rts live"])
-    assert done.code == 1
+    result = look(judged["rts"], judged["rts live"])
+    assert result.code == 1
     assert record.read_text() == "a note of mine"
 
 
 def test_new_summaries_of_another_judge_are_an_error(judged, look):
     live = [row | {"judge": "another"} for row in judged["rts live"]]
-    done = look(judged["rts"], live)
-    assert done.code == 1
-    assert "the live judgements have no scored one" in done.err
+    result = look(judged["rts"], live)
+    assert result.code == 1
+    assert "the live judgements have no scored one" in result.err
     assert not Path("looks.jsonl").exists()
 
 
 def test_new_summaries_need_a_record(cli, judged):
     write_jsonl(Path("new.jsonl"), judged["rts"])
-    done = cli(*CHECK, "--live", "new.jsonl")
-    assert done.code == 1
-    assert "live: needs since" in done.err
+    result = cli(*CHECK, "--live", "new.jsonl")
+    assert result.code == 1
+    assert "live: needs since" in result.err

@@ -48,21 +48,21 @@ def test_a_judge_with_one_score_for_all_is_refused_everywhere(cli, n_documents, 
         labels = [{**row, "value": int(row["value"] > 2)} for row in labels]
     write_jsonl(Path("labels.jsonl"), labels)
     write_jsonl(Path("flat.jsonl"), judged(labels, value, protocol=protocol))
-    done = cli("calibrate", "flat.jsonl", "--labels", "labels.jsonl", "--html", "page.html",
+    result = cli("calibrate", "flat.jsonl", "--labels", "labels.jsonl", "--html", "page.html",
                "--json", "out.json", "--resamples", "200")  # fmt: skip
-    assert done.code == 0, done.err
+    assert result.code == 0, result.err
     reason = f"no: the judge gave one score to all {6 * n_documents} items"
-    short = done.out.partition("\n")[0]
+    short = result.out.partition("\n")[0]
     assert short.startswith("In short: ")
     assert reason in short
     (group,) = json.loads(Path("out.json").read_text("utf-8"))["groups"]
     assert [decision["answer"] for decision in group["decisions"]] == ["no"] * 3
     page = words(unescape(Path("page.html").read_text("utf-8")))
     assert reason in page
-    for text in (words(done.out), page):
+    for text in (words(result.out), page):
         assert "variable" not in text
         assert "too few to tell;" not in text
-    assert f"the judge's scores are all {value:g}" in words(done.out)
+    assert f"the judge's scores are all {value:g}" in words(result.out)
 
     report = cli("report", "flat.jsonl", "--labels", "labels.jsonl", "-o", "report.html")
     assert report.code == 0, report.err
@@ -76,10 +76,10 @@ def test_people_with_one_label_for_all_leave_it_open(cli):
     write_jsonl(Path("labels.jsonl"), labels)
     scores = [{**row, "value": n % 5 + 1} for n, row in enumerate(judged(labels, 1))]
     write_jsonl(Path("j.jsonl"), scores)
-    done = cli("calibrate", "j.jsonl", "--labels", "labels.jsonl", "--label-scale", "1-5")
-    assert done.code == 0, done.err
-    assert "cannot tell: people gave one label to all 96 items" in words(done.out)
-    assert "Judge, pooled: people's mean labels are all 4." in done.out
+    result = cli("calibrate", "j.jsonl", "--labels", "labels.jsonl", "--label-scale", "1-5")
+    assert result.code == 0, result.err
+    assert "cannot tell: people gave one label to all 96 items" in words(result.out)
+    assert "Judge, pooled: people's mean labels are all 4." in result.out
 
 
 @pytest.fixture
@@ -108,14 +108,14 @@ def runs(cli, server):
         input_tokens=1000, output_tokens=500,
     )  # fmt: skip
     for name, backends in {"one": ["one"], "again": ["one"], "jury": ["one", "two"]}.items():
-        done = cli(
+        result = cli(
             "judge", "--references", "references.jsonl", "--summaries", "summaries.jsonl",
             "--aspect", "coverage", "--protocol", "likert", "--base-url", server.v1,
             "--prices", "prices.toml", "-o", f"{name}.jsonl", "--json", f"{name}.json",
             "--run", f"runs/{name}", "--cache", "cache" if name != "jury" else "cache-of-jury",
             *(part for backend in backends for part in ("--backend", f"openai:{backend}")),
         )  # fmt: skip
-        assert done.code == 0, done.err
+        assert result.code == 0, result.err
 
 
 def costs(text: str) -> list[str]:
@@ -138,17 +138,17 @@ def costs(text: str) -> list[str]:
     ],
 )
 def test_the_cost_of_a_judge_is_in_its_decision_where_it_was_given(cli, runs, files, expected):
-    shown = []
-    done = cli("calibrate", *files, "--labels", "labels.jsonl", "--resamples", "100")
-    assert done.code == 0, done.err
-    shown.append(costs(done.out))
+    items = []
+    result = cli("calibrate", *files, "--labels", "labels.jsonl", "--resamples", "100")
+    assert result.code == 0, result.err
+    items.append(costs(result.out))
     texts = ("references.jsonl", "summaries.jsonl", "--labels", "labels.jsonl")
-    done = cli("report", *files, *texts, "-o", "report.html")
-    assert done.code == 0, done.err
-    shown.append(costs(unescape(Path("report.html").read_text("utf-8"))))
+    result = cli("report", *files, *texts, "-o", "report.html")
+    assert result.code == 0, result.err
+    items.append(costs(unescape(Path("report.html").read_text("utf-8"))))
     python = fj.calibrate([*files], "labels.jsonl", n_resamples=100)
-    shown.append(costs(f"{python.decisions()!r}\n"))
-    for found in shown:
+    items.append(costs(f"{python.decisions()!r}\n"))
+    for found in items:
         assert len(found) == len(expected), found
         for sentence, part in zip(found, expected, strict=True):
             assert part in sentence
@@ -169,23 +169,23 @@ def test_aspects_of_one_request_share_its_cost(cli, server):
     server.answer = lambda call: Reply(
         text=json.dumps(verdicts), input_tokens=1000, output_tokens=500
     )
-    done = cli("judge", "--references", "references.jsonl", "--summaries", "summaries.jsonl",
+    result = cli("judge", "--references", "references.jsonl", "--summaries", "summaries.jsonl",
                "--aspect", "coverage", "--aspect", "faithfulness", "--together", "--protocol",
                "likert", "--backend", "openai:m", "--base-url", server.v1, "--price-input", "1",
                "--price-output", "2", "-o", "both.jsonl", "--json", "both.json",
                "--run", "run")  # fmt: skip
-    assert done.code == 0, done.err
+    assert result.code == 0, result.err
     eid = json.loads(Path("both.jsonl").read_text().partition("\n")[0])["eid"]
     rows = [json.loads(line) for line in Path("labels.jsonl").read_text().splitlines()]
     write_jsonl(Path("labels.jsonl"), [{**row, "eid": eid} for row in rows])
     for files in (["run"], ["both.jsonl", "run"]):
-        done = cli("calibrate", *files, "--labels", "labels.jsonl")
-        assert done.code == 0, done.err
-        (sentence,) = costs(done.out)
+        result = cli("calibrate", *files, "--labels", "labels.jsonl")
+        assert result.code == 0, result.err
+        (sentence,) = costs(result.out)
         assert sentence.endswith("the same requests judged coverage and faithfulness.")
 
 
 def test_what_judge_wrote_about_a_run_is_no_judgement(cli, runs):
-    done = cli("calibrate", "one.json", "--labels", "labels.jsonl")
-    assert done.code == 1
-    assert "give their file too" in done.err
+    result = cli("calibrate", "one.json", "--labels", "labels.jsonl")
+    assert result.code == 1
+    assert "give their file too" in result.err

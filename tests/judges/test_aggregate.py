@@ -45,8 +45,8 @@ def test_repeats_of_an_item_are_averaged_before_items():
 
 def test_each_repeat_of_a_pair_is_reconciled_with_its_own_other_order():
     """Repeat 0 is a win in both orders, repeat 1 names the first place twice: (1 + 0.5) / 2."""
-    said = [("ab", "a", 0), ("ba", "a", 0), ("ab", "a", 1), ("ba", "b", 1)]
-    rows = [pair(o, value).model_copy(update={"repeat": n}) for o, value, n in said]
+    texts = [("ab", "a", 0), ("ba", "a", 0), ("ab", "a", 1), ("ba", "b", 1)]
+    rows = [pair(o, value).model_copy(update={"repeat": n}) for o, value, n in texts]
     best, worst = system_scores(rows)
     assert (best.system, best.mean, worst.mean) == ("s", 0.75, 0.25)
     assert [row.flipped for row in with_pair_verdicts(rows)] == [False, False, True, True]
@@ -110,9 +110,13 @@ def test_a_system_scored_on_fewer_clusters_is_listed_and_not_ranked():
     rows = [single(eid, "s", value) for eid, value in (("a", 3), ("b", 4), ("c", 2))]
     rows += [single(eid, "u", value) for eid, value in (("a", 1), ("b", 2), ("c", 2))]
     scores = system_scores([*rows, single("a", "t", 5)])
-    assert [(one.system, one.ranked) for one in scores] == [("s", True), ("u", True), ("t", False)]
+    assert [(score.system, score.ranked) for score in scores] == [
+        ("s", True),
+        ("u", True),
+        ("t", False),
+    ]
     boards = leaderboards([*rows, single("a", "t", 5)], n_resamples=200)
-    assert [one.behind is None for one in boards[0].standings] == [True, False, True]
+    assert [standing.behind is None for standing in boards[0].standings] == [True, False, True]
 
 
 def test_a_small_share_of_clusters_may_lack_a_score():
@@ -141,7 +145,7 @@ def test_systems_are_compared_on_the_clusters_that_they_share():
     assert "9 clusters that all ranked" in shared_only(scores)
 
 
-def test_no_cluster_that_all_share_ranks_nobody():
+def test_no_cluster_that_all_share_gives_no_ranks():
     """Eleven systems, each lacking another one of eleven clusters: every two share nine of them."""
     systems = [f"s{n:02}" for n in range(11)]
     rows = [
@@ -177,6 +181,6 @@ def _rated(system, values):
 def test_ranks_are_what_intervals_leave_open():
     """Of two alike and one far below, the first two share ranks 1 to 2."""
     alike = [_rated("a", [4, 3, 4, 3, 4, 3]), _rated("b", [3, 4, 3, 4, 3, 4])]
-    rows = [row for some in (*alike, _rated("c", [1, 2, 1, 2, 1, 2])) for row in some]
+    rows = [row for items in (*alike, _rated("c", [1, 2, 1, 2, 1, 2])) for row in items]
     assert rank_ranges(rows) == {"a": (1, 2), "b": (1, 2), "c": (3, 3)}
     assert rank_ranges(rows[:4] + rows[12:16]) == {}, "four clusters rank nobody"

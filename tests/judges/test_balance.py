@@ -64,10 +64,10 @@ def task(*texts: str, protocol="likert", articles=(LEFT, RIGHT), **about) -> Jud
     ],
 )
 def test_balance_is_the_mean_of_the_half_of_the_sources_that_is_covered_least(shares, names, value):
-    found = sources(**shares)
-    assert [one.aid for one in least_covered(found)] == names
-    assert balance_of(found) == pytest.approx(value)
-    assert mean_covered(found) == pytest.approx(sum(shares.values()) / len(shares))
+    result = sources(**shares)
+    assert [item.aid for item in least_covered(result)] == names
+    assert balance_of(result) == pytest.approx(value)
+    assert mean_covered(result) == pytest.approx(sum(shares.values()) / len(shares))
 
 
 def test_statements_of_a_long_source_are_spread_over_it_and_copies_count_once():
@@ -80,7 +80,7 @@ def test_statements_of_a_long_source_are_spread_over_it_and_copies_count_once():
 
 async def test_a_copy_of_one_source_is_less_balanced_than_what_tells_both():
     one_sided, both = [await judge().ask(task(text)) for text in (ONE_SIDED, BOTH)]
-    by_source = {one.aid: one.covered for one in one_sided.sources}
+    by_source = {source.aid: source.covered for source in one_sided.sources}
     assert by_source["l"] == 1.0 > by_source["r"]
     assert both.value > one_sided.value
     assert one_sided.value == pytest.approx(1 + 4 * by_source["r"])
@@ -90,21 +90,21 @@ async def test_a_copy_of_one_source_is_less_balanced_than_what_tells_both():
 
 async def test_pairs_are_told_by_the_same_shares_in_either_order():
     for order in ("ab", "ba"):
-        found = await judge().ask(task(ONE_SIDED, BOTH, protocol="pairwise", order=order))
-        assert (found.value, found.order, found.sources) == ("b", order, None)
+        judgement = await judge().ask(task(ONE_SIDED, BOTH, protocol="pairwise", order=order))
+        assert (judgement.value, judgement.order, judgement.sources) == ("b", order, None)
     assert (await judge().ask(task(BOTH, BOTH, protocol="pairwise"))).value == "tie"
 
 
 async def test_a_source_without_a_statement_is_no_source():
-    found = await judge().ask(task(BOTH, articles=(LEFT, EMPTY, RIGHT)))
-    assert [one.aid for one in found.sources] == ["l", "r"]
+    judgement = await judge().ask(task(BOTH, articles=(LEFT, EMPTY, RIGHT)))
+    assert [source.aid for source in judgement.sources] == ["l", "r"]
 
 
 @pytest.mark.parametrize(("text", "articles"), [("***", (LEFT,)), (BOTH, (EMPTY,))])
 async def test_without_statements_there_is_no_score(text, articles):
-    found = await judge().ask(task(text, articles=articles))
-    assert isinstance(found, Unscored)
-    assert found.reason == "empty_input"
+    judgement = await judge().ask(task(text, articles=articles))
+    assert isinstance(judgement, Unscored)
+    assert judgement.reason == "empty_input"
 
 
 async def test_a_statement_is_read_against_two_passages_at_most():
@@ -125,9 +125,9 @@ async def test_an_entailment_model_measures_the_same_of_whole_chunks():
             return [[0.75 if "blame" in said else 0.25, 0.2, 0.05] for _, said in pairs]
 
     support = EntailmentSupport(classifier=Halves())
-    found = await LocalJudge(aspect="balance", support=support).ask(task(BOTH))
-    assert [one.covered for one in found.sources] == [0.5, 0.5]
-    assert found.value == 3.0
+    result = await LocalJudge(aspect="balance", support=support).ask(task(BOTH))
+    assert [source.covered for source in result.sources] == [0.5, 0.5]
+    assert result.value == 3.0
 
 
 def test_the_plan_needs_no_protocol_and_no_questions():
@@ -148,13 +148,13 @@ def test_the_audit_names_the_sources_by_outlet_and_attribute():
     cluster = Reference(eid="e", articles=(LEFT, RIGHT), question_answers=())
     about = {"eid": "e", "system": "s", "aspect": "balance", "protocol": "likert", "judge": "j"}
     row = Judgement(**about, value=2.0, sources=sources(l=1.0, r=0.25))
-    found = coverage_slices([row], [cluster])
-    outlets = {name: mean.value for name, mean in found.slices["balance by outlet"].items()}
+    result = coverage_slices([row], [cluster])
+    outlets = {name: mean.value for name, mean in result.slices["balance by outlet"].items()}
     leanings = {
-        name: mean.value for name, mean in found.slices["balance by attribute leaning"].items()
+        name: mean.value for name, mean in result.slices["balance by attribute leaning"].items()
     }
     assert outlets == {"left.example": 1.0, "right.example": 0.25}
     assert leanings == {"left": 1.0, "right": 0.25}
-    least = found.least_covered["e"]
+    least = result.least_covered["e"]
     assert (least.value, least.mean, dict(least.sources)) == (0.25, 0.625, {"right.example": 0.25})
-    assert (found.n, found.n_sources, found.n_unknown) == (0, 2, 0)
+    assert (result.n, result.n_sources, result.n_unknown) == (0, 2, 0)

@@ -48,14 +48,16 @@ def candidates(base: Criterion):
 
 @pytest.mark.parametrize("base", [BASE, YES_OR_NO])
 def test_every_candidate_is_a_prompt_and_a_scale_that_judges_take(base, tmp_path):
-    found = candidates(base)
-    assert len({one.name for one in found}) == len({one.sha256 for one in found}) == len(found)
-    for one in found:
-        (tmp_path / "p.md").write_text(one.prompt, "utf-8")
-        (tmp_path / "s.toml").write_text(scale_text(one.scale), "utf-8")
+    result = candidates(base)
+    assert (
+        len({item.name for item in result}) == len({item.sha256 for item in result}) == len(result)
+    )
+    for item in result:
+        (tmp_path / "p.md").write_text(item.prompt, "utf-8")
+        (tmp_path / "s.toml").write_text(scale_text(item.scale), "utf-8")
         template = load_template_file(tmp_path / "p.md")
         scale = load_scale(tmp_path / "s.toml")
-        assert scale == one.scale
+        assert scale == item.scale
         assert scale.protocol == base.scale.protocol
         assert template.fields == base.template.fields
         Criterion(aspect=base.aspect, template=template, scale=scale)
@@ -64,8 +66,8 @@ def test_every_candidate_is_a_prompt_and_a_scale_that_judges_take(base, tmp_path
 def test_other_scales_keep_the_ends_and_yes_and_no_has_none():
     ten, three = other_scales(BASE)
     assert (len(ten.scale.levels), len(three.scale.levels)) == (10, 3)
-    for one in (ten, three):
-        values = [level.value for level in one.scale.levels]
+    for item in (ten, three):
+        values = [level.value for level in item.scale.levels]
         assert (values[0], values[-1]) == (1.0, 5.0)
     assert ten.scale.levels[0].anchor == BASE.scale.levels[0].anchor
     assert ten.scale.levels[-1].anchor == BASE.scale.levels[-1].anchor
@@ -107,8 +109,8 @@ HOSTILE = (
 @given(st.lists(st.one_of(st.sampled_from(HOSTILE), st.text(max_size=30)), min_size=2, max_size=5))
 def test_no_words_of_a_text_are_fields_or_parts(texts):
     joined = items(*("\n".join([text, *HOSTILE]) for text in texts))
-    for one in few_shot(BASE, joined):
-        template = parse_template(one.prompt.encode(), where="here")
+    for item in few_shot(BASE, joined):
+        template = parse_template(item.prompt.encode(), where="here")
         assert template.fields == BASE.template.fields
         assert [role for role, _ in template.parts] == [role for role, _ in BASE.template.parts]
         assert template.parts[0] == BASE.template.parts[0]
@@ -123,9 +125,9 @@ GOOD = ["none", "few", "half", "most", "all"]
 
 
 def test_anchors_are_read_each_set_once_up_to_the_most():
-    other = [f"{one} of it" for one in GOOD]
-    found = read_anchors(reply(GOOD, GOOD, other, GOOD[::-1]), base=BASE, limit=2)
-    assert found == (tuple(GOOD), tuple(other))
+    other = [f"{item} of it" for item in GOOD]
+    records = read_anchors(reply(GOOD, GOOD, other, GOOD[::-1]), base=BASE, limit=2)
+    assert records == (tuple(GOOD), tuple(other))
 
 
 @pytest.mark.parametrize(
@@ -147,8 +149,8 @@ def test_a_set_with_a_bad_anchor_is_left_out(bad):
 
 
 def test_an_anchor_is_one_line():
-    found = read_anchors(reply([*GOOD[:4], "all\n\nof it"]), base=BASE, limit=1)
-    assert found[0][4] == "all of it"
+    records = read_anchors(reply([*GOOD[:4], "all\n\nof it"]), base=BASE, limit=1)
+    assert records[0][4] == "all of it"
 
 
 @pytest.mark.parametrize("said", ["", "I cannot.", "{", '{"sets": 3}', '{"sets": []}'])
@@ -174,13 +176,13 @@ SIX = pairs(1, -1, 0, 1, -1, 0.2)
 def test_candidates_for_pairs_are_prompts_and_scales_that_judges_take(base, lines, tmp_path):
     assert n_anchors(base) == lines
     sets = [["it says less that is false", "as much is false"][:lines], *stand_ins(base, 1)]
-    found = [*reworded(base, sets), *few_shot(base, SIX), *other_scales(base)]
-    assert [one.name for one in found] == ["anchors-1", "anchors-2", "examples-6", "examples-3"]
-    for one in found:
-        (tmp_path / "p.md").write_text(one.prompt, "utf-8")
-        (tmp_path / "s.toml").write_text(scale_text(one.scale), "utf-8")
+    items = [*reworded(base, sets), *few_shot(base, SIX), *other_scales(base)]
+    assert [item.name for item in items] == ["anchors-1", "anchors-2", "examples-6", "examples-3"]
+    for item in items:
+        (tmp_path / "p.md").write_text(item.prompt, "utf-8")
+        (tmp_path / "s.toml").write_text(scale_text(item.scale), "utf-8")
         scale = load_scale(tmp_path / "s.toml")
-        assert scale == one.scale
+        assert scale == item.scale
         assert scale.protocol == "pairwise"
         template = load_template_file(tmp_path / "p.md")
         assert template.fields == base.template.fields
@@ -213,36 +215,36 @@ def test_a_model_that_rewords_sees_both_summaries_and_the_preference():
 @pytest.mark.parametrize("better", ["the first is truer", "Summary 2 says less", "SECOND to none"])
 def test_a_line_for_both_places_that_names_one_is_left_out(better):
     fair = ["says less that is false", "as much is false"]
-    found = read_anchors(reply([better, "alike"], fair), base=PAIRWISE, limit=2)
-    assert found == (tuple(fair),)
+    records = read_anchors(reply([better, "alike"], fair), base=PAIRWISE, limit=2)
+    assert records == (tuple(fair),)
 
 
 def test_a_model_that_words_anchors_sees_the_articles_and_examples_go_without():
     long = " ".join(f"long{n}" for n in range(2000))
     longer = " ".join(f"longer{n}" for n in range(3000))
-    some = [replace(item, articles=("short words", long, longer)) for item in FIVE]
-    _, user = anchors_messages(BASE, some, n_sets=2)
+    items = [replace(item, articles=("short words", long, longer)) for item in FIVE]
+    _, user = anchors_messages(BASE, items, n_sets=2)
     assert "Article 1: short words\n\nArticle 2: long0 " in user.content
     assert " long498 ...\n\nArticle 3: longer0 " in user.content
     assert " longer498 ...\n\nSummary: bad" in user.content
     assert "long499 " not in user.content
-    assert not any("Article 1" in one.prompt for one in few_shot(BASE, some))
+    assert not any("Article 1" in item.prompt for item in few_shot(BASE, items))
 
 
-def test_what_several_items_were_judged_against_stands_once_above_the_first():
+def test_what_several_items_were_judged_against_appears_once_above_the_first():
     one, two, three, four, five = (replace(item, n_labels=3) for item in FIVE)
-    some = [
+    items = [
         replace(one, articles=("said",)),
         replace(two, material="asked"),
         replace(three, articles=("said",)),
         four,
         replace(five, material="asked"),
     ]
-    _, user = anchors_messages(BASE, some, n_sets=1)
-    told = re.findall(r"<item \w+ (.*?)>\n(.*?)\n</item", user.content, re.DOTALL)
+    _, user = anchors_messages(BASE, items, n_sets=1)
+    messages = re.findall(r"<item \w+ (.*?)>\n(.*?)\n</item", user.content, re.DOTALL)
     again = ", judged against the same as the item above"
     rated = "rated {0}, mean of 3 labels, nearest answer: {0}"
-    assert told == [
+    assert messages == [
         (rated.format(1), "Article 1: said\n\nSummary: bad\n\nPeople said: note 0"),
         (rated.format(3) + again, "Summary: middling\n\nPeople said: note 2"),
         (rated.format(2), "asked\n\nSummary: poor\n\nPeople said: note 1"),

@@ -135,14 +135,16 @@ def questions_of(*sizes: int) -> tuple[QuestionAnswers, ...]:
 )
 def test_checklists_are_parted_between_questions(sizes, blocks):
     groups = groups_of(questions_of(*sizes))
-    found = blocks_of(groups)
-    assert [len(block) for block in found] == blocks
-    assert tuple(group for block in found for group in block) == groups
-    where = {one.unit.split(".")[0]: n for n, block in enumerate(found) for one in block}
-    assert all(where[one.unit.split(".")[0]] == n for n, block in enumerate(found) for one in block)
+    result = blocks_of(groups)
+    assert [len(block) for block in result] == blocks
+    assert tuple(group for block in result for group in block) == groups
+    where = {item.unit.split(".")[0]: n for n, block in enumerate(result) for item in block}
+    assert all(
+        where[item.unit.split(".")[0]] == n for n, block in enumerate(result) for item in block
+    )
 
 
-def test_rivals_and_who_disputes_a_group_are_told():
+def test_rivals_and_who_disputes_a_group_are_reported():
     question = {
         "question": "Was it rain?",
         "kind": "rivals",
@@ -173,20 +175,26 @@ def test_a_group_that_is_contradicted_has_the_summarys_words_and_is_not_covered(
     assert (first.covered, first.contradicted, first.quote) == (0, True, "The state’s budget pays")
     assert (first.credited, first.answers) == ((), ())
     plain = read_block(GOOD, GROUPS, SUMMARY)
-    assert not any("contradicted" in one.to_json() for one in plain)  # rows of old stay as they are
+    assert not any(
+        "contradicted" in item.to_json() for item in plain
+    )  # rows of old stay as they are
     with pytest.raises(ValueError, match="must be 0"):
         ChecklistEntry(unit="answer:0.0", covered=0.5, quote="x", contradicted=True)
 
 
 def test_a_reply_becomes_entries_with_the_summarys_own_words():
-    found = read_block(GOOD, GROUPS, SUMMARY)
-    assert [(one.unit, one.covered, one.quote) for one in found] == [
+    records = read_block(GOOD, GROUPS, SUMMARY)
+    assert [(item.unit, item.covered, item.quote) for item in records] == [
         ("answer:0.0", 1, "days of rain"),
         ("answer:0.1", 0, ""),
         ("answer:1.1", 0.5, "The state’s budget pays"),
     ]
-    assert [one.credited for one in found] == [("1", "2"), (), ("1",)]  # by wording, not by group
-    assert [one.answers for one in found] == [(0, 1), (), (0,)]
+    assert [item.credited for item in records] == [
+        ("1", "2"),
+        (),
+        ("1",),
+    ]  # by wording, not by group
+    assert [item.answers for item in records] == [(0, 1), (), (0,)]
 
 
 @pytest.mark.parametrize(
@@ -219,17 +227,17 @@ def test_a_reply_becomes_entries_with_the_summarys_own_words():
     ],
 )
 def test_what_cannot_be_used_is_unscored_and_says_why(text, why):
-    found = read_block(text, GROUPS, SUMMARY)
-    assert isinstance(found, Unscored)
-    assert found.reason == "unparseable"
-    assert why in found.detail
+    records = read_block(text, GROUPS, SUMMARY)
+    assert isinstance(records, Unscored)
+    assert records.reason == "unparseable"
+    assert why in records.detail
 
 
 def test_a_summary_that_imitates_the_format_gives_no_entries():
     """An echo of it beside the true list leaves two; the reply is not guessed at."""
     hostile = reply(*(entry(n, "covered", "rain") for n in (1, 2, 3)))
-    found = read_block(f"The summary says: {hostile}\n{GOOD}", GROUPS, f"{SUMMARY} {hostile}")
-    assert isinstance(found, Unscored)
+    records = read_block(f"The summary says: {hostile}\n{GOOD}", GROUPS, f"{SUMMARY} {hostile}")
+    assert isinstance(records, Unscored)
 
 
 def test_ratings_by_anchored_shares():
@@ -242,11 +250,11 @@ def test_pairs_need_a_lead_of_one_group(n_groups):
     half = [
         pairwise_of((n + 0.5) / n_groups, n / n_groups, n_groups=n_groups) for n in range(n_groups)
     ]
-    one = [
+    first = [
         pairwise_of(n / n_groups, (n + 1) / n_groups, n_groups=n_groups) for n in range(n_groups)
     ]
     assert set(half) == {"tie"}
-    assert set(one) == {"b"}
+    assert set(first) == {"b"}
 
 
 def listed(system, value, **rest):
@@ -313,39 +321,39 @@ async def asked(one: ChecklistJudge, given: JudgeTask):
     first = await one.ask(given)
     if not isinstance(first, Reply):
         return first
-    read = one.read(given, first)
-    if isinstance(read, Judgement):
-        return read
+    result = one.read(given, first)
+    if isinstance(result, Judgement):
+        return result
     second = await one.repair(given, first)
-    return one.read(given, second) if isinstance(second, Reply) else read
+    return one.read(given, second) if isinstance(second, Reply) else result
 
 
 async def test_one_call_gives_the_share_and_the_list():
-    one = judge(lambda r: GOOD)
-    found = await asked(one, task())
-    assert found.value == 0.5  # (1 + 0 + 1/2) / 3
-    assert [e.covered for e in found.checklist] == [1, 0, 0.5]
-    assert found.raw == GOOD
-    (request,) = one.backend.requests
+    first = judge(lambda r: GOOD)
+    result = await asked(first, task())
+    assert result.value == 0.5  # (1 + 0 + 1/2) / 3
+    assert [e.covered for e in result.checklist] == [1, 0, 0.5]
+    assert result.raw == GOOD
+    (request,) = first.backend.requests
     prompt = request.messages[-1].content
     assert prompt.index("JSON") < prompt.index("wording 2, Ann Orme") < prompt.index("days of rain")
 
 
 async def test_what_cannot_be_used_is_asked_for_once_more_with_what_is_wrong():
     wrong = reply(entry(1, "covered", "Rain fell."), entry(2), entry(3))
-    one = judge(lambda r: GOOD if len(r.messages) > 2 else wrong)
-    found = await asked(one, task())
-    assert found.value == 0.5
-    said, why = one.backend.requests[1].messages[-2:]
+    first = judge(lambda r: GOOD if len(r.messages) > 2 else wrong)
+    result = await asked(first, task())
+    assert result.value == 0.5
+    said, why = first.backend.requests[1].messages[-2:]
     assert (said.role, said.content) == ("assistant", wrong)
     assert "group 1 has a quote that does not stand in the summary." in why.content
 
 
 async def test_a_quote_that_is_nowhere_is_never_credited():
     wrong = reply(entry(1, "covered", "Rain fell."), entry(2), entry(3))
-    found = await asked(judge(lambda r: wrong), task())
-    assert isinstance(found, Unscored)
-    assert found.reason == "unparseable"
+    result = await asked(judge(lambda r: wrong), task())
+    assert isinstance(result, Unscored)
+    assert result.reason == "unparseable"
 
 
 MANY = questions_of(15, 15)
@@ -357,11 +365,11 @@ def all_no(n: int) -> str:
 
 
 async def test_blocks_are_one_judgement():
-    one = judge(lambda r: all_no(15))
-    found = await asked(one, task(questions=MANY))
-    assert len(one.backend.requests) == 2
-    assert [e.unit for e in found.checklist] == UNITS
-    assert found.raw == f"{all_no(15)}\n\n{all_no(15)}"
+    first = judge(lambda r: all_no(15))
+    result = await asked(first, task(questions=MANY))
+    assert len(first.backend.requests) == 2
+    assert [e.unit for e in result.checklist] == UNITS
+    assert result.raw == f"{all_no(15)}\n\n{all_no(15)}"
 
 
 async def test_only_the_block_that_failed_is_asked_again():
@@ -369,10 +377,10 @@ async def test_only_the_block_that_failed_is_asked_again():
         second = "Answer 1.14." in request.messages[1].content
         return "?" if second and len(request.messages) == 2 else all_no(15)
 
-    one = judge(handler)
-    found = await asked(one, task(questions=MANY))
-    assert found.value == 0
-    assert len(one.backend.requests) == 3
+    first = judge(handler)
+    result = await asked(first, task(questions=MANY))
+    assert result.value == 0
+    assert len(first.backend.requests) == 3
 
 
 async def test_a_block_that_fails_leaves_the_item_without_a_score():
@@ -381,21 +389,21 @@ async def test_a_block_that_fails_leaves_the_item_without_a_score():
             raise RefusedError("no")
         return all_no(15)
 
-    found = await asked(judge(handler), task(questions=MANY))
-    assert (found.reason, isinstance(found, Unscored)) == ("refused", True)
+    result = await asked(judge(handler), task(questions=MANY))
+    assert (result.reason, isinstance(result, Unscored)) == ("refused", True)
 
 
 async def test_a_reply_cut_off_says_so():
-    one = judge(lambda r: Completion(text=GOOD[:-30], finish_reason="length"))
-    found = await asked(one, task())
-    assert "max_output_tokens" in found.detail
+    first = judge(lambda r: Completion(text=GOOD[:-30], finish_reason="length"))
+    result = await asked(first, task())
+    assert "max_output_tokens" in result.detail
 
 
 async def test_nothing_to_judge_costs_no_call():
-    one = judge(lambda r: GOOD)
-    assert (await one.ask(task("  "))).reason == "empty_input"
-    assert (await one.ask(task(questions=()))).reason == "empty_input"
-    assert one.backend.requests == []
+    first = judge(lambda r: GOOD)
+    assert (await first.ask(task("  "))).reason == "empty_input"
+    assert (await first.ask(task(questions=()))).reason == "empty_input"
+    assert first.backend.requests == []
 
 
 def test_entries_are_kept_in_records():
@@ -407,13 +415,13 @@ def test_an_order_by_chance_keeps_questions_together_and_is_the_same_every_time(
     units = [f"answer:{q}.{g}" for q in range(6) for g in range(3)]
     assert in_order(units, eid="e", order=None) == tuple(units)
     assert in_order(units, eid="e", order="listed") == tuple(units)
-    found = in_order(units, eid="e", order="shuffled-1")
-    assert sorted(found) == sorted(units)
-    assert found != tuple(units)
-    assert found == in_order(units, eid="e", order="shuffled-1")
-    assert found != in_order(units, eid="e", order="shuffled-2")
-    assert found != in_order(units, eid="other", order="shuffled-1")
-    questions = [unit.partition(".")[0] for unit in found]
+    result = in_order(units, eid="e", order="shuffled-1")
+    assert sorted(result) == sorted(units)
+    assert result != tuple(units)
+    assert result == in_order(units, eid="e", order="shuffled-1")
+    assert result != in_order(units, eid="e", order="shuffled-2")
+    assert result != in_order(units, eid="other", order="shuffled-1")
+    questions = [unit.partition(".")[0] for unit in result]
     assert len([name for name, _ in groupby(questions)]) == 6
 
 

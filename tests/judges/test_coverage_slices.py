@@ -43,20 +43,20 @@ def means(found, by):
 
 def test_slices_and_what_is_left_out():
     """0.0 is covered, 0.1 is not; the former is held by a and b, the latter by c alone."""
-    found = coverage_slices([judged("answer:0.0", 1), judged("answer:0.1", 0)], [REFERENCE])
-    assert means(found, "coverage by question word") == {"why": 0.5}
-    assert means(found, "coverage by articles that hold the answer") == {"1": 0.0, "2": 1.0}
-    assert means(found, "coverage by article position") == {"1": 1.0, "2": 1.0, "3": 0.0}
-    alone = means(found, "coverage by position of the one article that holds it")
+    result = coverage_slices([judged("answer:0.0", 1), judged("answer:0.1", 0)], [REFERENCE])
+    assert means(result, "coverage by question word") == {"why": 0.5}
+    assert means(result, "coverage by articles that hold the answer") == {"1": 0.0, "2": 1.0}
+    assert means(result, "coverage by article position") == {"1": 1.0, "2": 1.0, "3": 0.0}
+    alone = means(result, "coverage by position of the one article that holds it")
     assert alone == {"3": 0.0}  # the group of a and b is at both, and in neither alone
-    places = means(found, "coverage by place in the prompt")
+    places = means(result, "coverage by place in the prompt")
     assert places == {"first article": 1.0, "between": 1.0, "last article": 0.0}
-    assert means(found, "coverage by attribute side") == {"left": 1.0, "right": 0.5}
-    assert means(found, "coverage by outlet")["c.example"] == 0.0
-    (left_out,) = found.uncovered
+    assert means(result, "coverage by attribute side") == {"left": 1.0, "right": 0.5}
+    assert means(result, "coverage by outlet")["c.example"] == 0.0
+    (left_out,) = result.uncovered
     assert [voice.outlet for voice in left_out.voices] == ["c.example"]
     assert [voice.answer for voice in left_out.voices] == ["politics"]
-    assert found.left_out == {"e": ("c.example",)}
+    assert result.left_out == {"e": ("c.example",)}
 
 
 def test_ways_of_judging_stay_apart():
@@ -67,13 +67,13 @@ def test_ways_of_judging_stay_apart():
         judged("article:a", 0, aspect="faithfulness"),
     ]
     report = covered_report(rows, [REFERENCE])
-    ways = [(one["aspect"], one["protocol"], one["unit"]) for one in report["groups"]]
+    ways = [(item["aspect"], item["protocol"], item["unit"]) for item in report["groups"]]
     assert ways == [
         ("coverage", "binary", "answer"),
         ("coverage", "likert", "answer"),
         ("faithfulness", "binary", "article"),
     ]
-    shares = [one["slices"]["coverage by outlet"]["a.example"] for one in report["groups"][:2]]
+    shares = [item["slices"]["coverage by outlet"]["a.example"] for item in report["groups"][:2]]
     assert [share["value"] for share in shares] == [1.0, 0.5]
     assert next(iter(report["groups"][2]["slices"])).startswith("faithfulness by ")
     titles = [table.title for table in covered_tables(report)]
@@ -93,19 +93,19 @@ def test_a_checklist_credits_each_outlet_for_its_own_wording():
         {"unit": "answer:0.1", "covered": 1, "credited": ["c"], "answers": [0]},
         value=0.75,
     )
-    found = coverage_slices([row], [REFERENCE])
+    result = coverage_slices([row], [REFERENCE])
     outlets = {"a.example": 0.5, "b.example": 0.0, "c.example": 1.0}
-    assert means(found, "coverage by outlet") == outlets
-    assert means(found, "coverage by question") == {"Why did it close?": 0.75}
-    assert (found.n, found.n_voices) == (2, 3)
-    (missed,) = found.uncovered
+    assert means(result, "coverage by outlet") == outlets
+    assert means(result, "coverage by question") == {"Why did it close?": 0.75}
+    assert (result.n, result.n_voices) == (2, 3)
+    (missed,) = result.uncovered
     assert [(v.outlet, v.answer) for v in missed.voices] == [("b.example", "no money")]
-    assert found.left_out == {}
+    assert result.left_out == {}
 
 
 def test_an_unscored_checklist_is_counted_and_says_nothing():
-    found = coverage_slices([listed(unscored="refused")], [REFERENCE])
-    assert (found.n, found.n_unscored, found.uncovered) == (0, 1, ())
+    result = coverage_slices([listed(unscored="refused")], [REFERENCE])
+    assert (result.n, result.n_unscored, result.uncovered) == (0, 1, ())
 
 
 def test_groups_weigh_the_same_in_a_cluster_and_clusters_the_same():
@@ -114,9 +114,9 @@ def test_groups_weigh_the_same_in_a_cluster_and_clusters_the_same():
     base = {"articles": [{"aid": "a", "domain": "a.example", "content": "x"}]}
     many, one = (
         Reference.model_validate(
-            {**base, "eid": eid, "question_answers": [{"question": "Why?", "answer_groups": some}]}
+            {**base, "eid": eid, "question_answers": [{"question": "Why?", "answer_groups": items}]}
         )
-        for eid, some in [("many", answers), ("one", answers[:1])]
+        for eid, items in [("many", answers), ("one", answers[:1])]
     )
     rows = [
         *(
@@ -125,14 +125,14 @@ def test_groups_weigh_the_same_in_a_cluster_and_clusters_the_same():
         ),
         judged("answer:0.0", 1).model_copy(update={"eid": "one"}),
     ]
-    found = coverage_slices(rows, [many, one])
-    assert means(found, "coverage by outlet") == {"a.example": 0.625}
+    result = coverage_slices(rows, [many, one])
+    assert means(result, "coverage by outlet") == {"a.example": 0.625}
     (score,) = system_scores(rows)
     assert score.mean == 0.625
     # one of four, and one of one: the mean over clusters, and over all five answers
-    weighted = means(found, "coverage by weighting")
+    weighted = means(result, "coverage by weighting")
     assert weighted == {"macro": 0.625, "micro": pytest.approx(0.4)}
-    (mean,) = found.slices["coverage by outlet"].values()
+    (mean,) = result.slices["coverage by outlet"].values()
     assert (mean.n, mean.low) == (2, None)
 
     report = fj.audit.covered(rows, [many, one]).to_dict()
@@ -154,9 +154,9 @@ def test_enough_clusters_have_an_interval():
 
 def test_ratings_are_brought_to_shares_and_articles_have_their_position():
     """A rating of 2 of 1 to 5 is a quarter; article b is the second of three."""
-    found = coverage_slices([judged("article:b", 2, protocol="likert")], [REFERENCE])
-    assert means(found, "faithfulness by article position") == {"2": 0.25}
-    assert found.uncovered == ()
+    result = coverage_slices([judged("article:b", 2, protocol="likert")], [REFERENCE])
+    assert means(result, "faithfulness by article position") == {"2": 0.25}
+    assert result.uncovered == ()
 
 
 def test_what_does_not_fit_is_counted():
@@ -166,8 +166,8 @@ def test_what_does_not_fit_is_counted():
         judged("answer:0.0", None, unscored="refused"),
         judged("summary", 1),
     ]
-    found = coverage_slices(rows, [REFERENCE])
-    assert (found.n, found.n_unknown, found.n_unscored) == (0, 2, 1)
+    result = coverage_slices(rows, [REFERENCE])
+    assert (result.n, result.n_unknown, result.n_unscored) == (0, 2, 1)
 
 
 @pytest.mark.parametrize(
@@ -187,17 +187,17 @@ def test_ten_articles_have_ten_positions_and_frequencies_in_order():
     """Answer g of ten is held by the first g + 1 articles, and covered where g is even."""
     articles = [{"aid": f"a{n}", "content": "x"} for n in range(12)]
     groups = [[{"aid": f"a{n}", "answer": "yes"} for n in range(g + 1)] for g in range(12)]
-    asked = [{"question": "How?", "answer_groups": groups}]
+    requests = [{"question": "How?", "answer_groups": groups}]
     cluster = Reference.model_validate(
-        {"eid": "e", "articles": articles, "question_answers": asked}
+        {"eid": "e", "articles": articles, "question_answers": requests}
     )
-    found = coverage_slices(
+    result = coverage_slices(
         [judged(f"answer:0.{g}", int(g % 2 == 0)) for g in range(12)], [cluster]
     )
-    frequency = means(found, "coverage by articles that hold the answer")
+    frequency = means(result, "coverage by articles that hold the answer")
     assert list(frequency) == [*map(str, range(1, 11)), "more than 10"]
     assert (frequency["1"], frequency["10"], frequency["more than 10"]) == (1.0, 0.0, 0.5)
-    position = means(found, "coverage by article position")
+    position = means(result, "coverage by article position")
     assert list(position) == [*map(str, range(1, 13))]
     # article n holds the answers from n on: the share of even ones among them
     assert position["1"] == pytest.approx(6 / 12)

@@ -60,14 +60,14 @@ def test_every_builtin_fits_its_protocol_and_renders(aspect, protocol):
 
 
 def test_coverage_of_one_answer_asks_about_one_answer():
-    one = task(unit="answer:0.1")
+    first = task(unit="answer:0.1")
     for protocol, question in [
         ("likert", "how fully does the summary cover this answer?"),
         ("binary", "does the summary cover this answer?"),
     ]:
         criterion = builtin_criterion("coverage", protocol, per_answer=True)
         assert criterion.scale != builtin_criterion("coverage", protocol, per_answer=False).scale
-        assert question in prompt(criterion, one)
+        assert question in prompt(criterion, first)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def own(body: str) -> Criterion:
     return Criterion(aspect="tone", template=template, scale=likert(("bad", "good")))
 
 
-def test_a_criterion_of_ones_own_takes_the_fields_it_names():
+def test_a_custom_criterion_takes_the_fields_it_names():
     criterion = own("Rate the tone of {{text}}.\n{{scale}}")
     assert set(criterion.fields_for(task("tone"))) == {"text", "scale"}
 
@@ -131,7 +131,7 @@ def test_articles_carry_title_and_outlet():
     assert fenced.titles == ("one.example", "")
 
 
-def test_the_order_decides_what_stands_first():
+def test_the_order_decides_what_comes_first():
     criterion = builtin_criterion("coverage", "pairwise", per_answer=False)
     for order, first in (("ab", "One."), ("ba", "Two.")):
         pair = task(protocol="pairwise", systems=("s", "t"), texts=("One.", "Two."), order=order)

@@ -40,10 +40,10 @@ def judge_of(answer, protocol, aspect="faithfulness", *, per_answer=False, tasks
 
     def decide(request):
         answers = {}
-        for asked in request.questions:
-            said = answer(asked)
-            answers[asked.name] = (
-                DecisionRefusal(why="no") if said is None else Distribution(probabilities=said)
+        for question in request.questions:
+            text = answer(question)
+            answers[question.name] = (
+                DecisionRefusal(why="no") if text is None else Distribution(probabilities=text)
             )
         return Decisions(answers=answers)
 
@@ -57,11 +57,11 @@ async def test_likert_keeps_the_distribution_its_mean_and_its_entropy():
     judge, backend = judge_of(
         lambda q: {"1": 0.0, "2": 0.25, "3": 0.0, "4": 0.75, "5": 0.0}, "likert"
     )
-    got = await judge.ask(task("likert"))
-    assert (got.value, got.scored_by, got.raw) == (3.5, "decision", None)
-    assert got.probabilities == {"1": 0.0, "2": 0.25, "3": 0.0, "4": 0.75, "5": 0.0}
-    assert got.model_extra["mode"] == 4.0
-    assert got.model_extra["entropy"] == pytest.approx(0.562335, abs=1e-6)
+    result = await judge.ask(task("likert"))
+    assert (result.value, result.scored_by, result.raw) == (3.5, "decision", None)
+    assert result.probabilities == {"1": 0.0, "2": 0.25, "3": 0.0, "4": 0.75, "5": 0.0}
+    assert result.model_extra["mode"] == 4.0
+    assert result.model_extra["entropy"] == pytest.approx(0.562335, abs=1e-6)
     (asked,) = backend.requests[0].questions
     assert asked.kind == "score"
     assert list(asked.options) == ["1", "2", "3", "4", "5"]
@@ -70,8 +70,8 @@ async def test_likert_keeps_the_distribution_its_mean_and_its_entropy():
 
 async def test_binary_is_a_predicate_and_its_value_the_probability_of_yes():
     judge, backend = judge_of(lambda q: {"no": 0.3, "yes": 0.7}, "binary")
-    got = await judge.ask(task("binary"))
-    assert got.value == pytest.approx(0.7)
+    result = await judge.ask(task("binary"))
+    assert result.value == pytest.approx(0.7)
     assert backend.requests[0].questions[0].kind == "predicate"
 
 
@@ -116,7 +116,7 @@ async def test_an_undecided_pair_counts_by_its_probabilities():
     assert with_pair_verdicts(rows)[0].model_extra["shift"] == pytest.approx(0.0)
 
 
-async def test_answers_of_one_summary_are_asked_together_and_told_apart():
+async def test_answers_of_one_summary_are_asked_together_and_distinguished():
     tasks = [task("binary", "coverage", f"answer:0.{n}", n=n) for n in range(MAX_QUESTIONS + 2)]
     judge, backend = judge_of(
         lambda q: {"no": 0.0, "yes": 1.0} if q.name == "q2" else {"no": 1.0, "yes": 0.0},
@@ -125,7 +125,7 @@ async def test_answers_of_one_summary_are_asked_together_and_told_apart():
         per_answer=True,
         tasks=tasks,
     )
-    values = [(await judge.ask(each)).value for each in tasks]
+    values = [(await judge.ask(task)).value for task in tasks]
     assert [n for n, value in enumerate(values) if value == 1.0] == [1, MAX_QUESTIONS + 1]
     first, last = backend.requests[0], backend.requests[-1]
     assert (len(first.questions), len(last.questions)) == (MAX_QUESTIONS, 2)
@@ -138,7 +138,7 @@ def test_only_answers_and_sentences_of_one_summary_share_a_request():
     sentences = [task("likert", unit=f"sentence:{n}", texts=(f"S{n}.",)) for n in range(3)]
     articles = [task("likert", unit=f"article:{n}") for n in range(3)]
     batches = batch_tasks([*sentences, *articles])
-    assert set(batches) == {each.id for each in sentences}
+    assert set(batches) == {sentence.id for sentence in sentences}
     assert all(batch == tuple(sentences) for batch in batches.values())
 
 
@@ -151,7 +151,7 @@ async def test_a_refused_question_is_unscored_and_the_others_are_not():
         per_answer=True,
         tasks=tasks,
     )
-    refused, answered = [await judge.ask(each) for each in tasks]
+    refused, answered = [await judge.ask(task) for task in tasks]
     assert refused == Unscored(reason="refused", detail="no")
     assert answered.value == 0.5
     assert judge.unscored(tasks[0], refused).unscored == "refused"
@@ -167,7 +167,7 @@ async def test_a_batch_that_is_too_long_is_asked_one_by_one():
 
     criterion = builtin_criterion("coverage", "binary", per_answer=True)
     judge = decision_judge(ScriptedBackend(decide=decide), TARGET, criterion, tasks=tasks)
-    assert [(await judge.ask(each)).value for each in tasks] == [1.0, 1.0, 1.0]
+    assert [(await judge.ask(task)).value for task in tasks] == [1.0, 1.0, 1.0]
 
 
 async def test_empty_and_identical_summaries_cost_no_call():

@@ -26,11 +26,11 @@ REFUSED = Unscored(reason="refused")
 
 
 def completion(*tokens: tuple[str, dict[str, float]]) -> Completion:
-    made = tuple(
+    result = tuple(
         TokenAlternatives(token=token, logprobs={t: log(p) for t, p in probabilities.items()})
         for token, probabilities in tokens
     )
-    return Completion(text="".join(token for token, _ in tokens), tokens=made)
+    return Completion(text="".join(token for token, _ in tokens), tokens=result)
 
 
 def test_expected_score_weighs_the_values_and_reports_what_is_off_the_scale():
@@ -40,12 +40,12 @@ def test_expected_score_weighs_the_values_and_reports_what_is_off_the_scale():
         (":", {":": 1.0}),
         (" 4", {" 4": 0.5, " 5": 0.25, "The": 0.15}),
     )
-    got = from_tokens(reply, likert())
-    assert isinstance(got, ScoreDistribution)
-    assert got.expected == pytest.approx(13 / 3)
-    assert got.off_scale == pytest.approx(0.25)
-    assert got.mode == 4.0
-    assert got.entropy == pytest.approx(scipy_entropy([2 / 3, 1 / 3]))
+    result = from_tokens(reply, likert())
+    assert isinstance(result, ScoreDistribution)
+    assert result.expected == pytest.approx(13 / 3)
+    assert result.off_scale == pytest.approx(0.25)
+    assert result.mode == 4.0
+    assert result.entropy == pytest.approx(scipy_entropy([2 / 3, 1 / 3]))
 
 
 def test_tokens_of_one_answer_add_up():
@@ -53,9 +53,9 @@ def test_tokens_of_one_answer_add_up():
     reply = completion(
         ("Score: ", {"Score: ": 1.0}), ("4", {"4": 0.4, " 4": 0.2, "four": 0.1, "2": 0.3})
     )
-    got = from_tokens(reply, likert())
-    assert got.probabilities["4"] == pytest.approx(0.7)
-    assert got.expected == pytest.approx(0.7 * 4 + 0.3 * 2)
+    result = from_tokens(reply, likert())
+    assert result.probabilities["4"] == pytest.approx(0.7)
+    assert result.expected == pytest.approx(0.7 * 4 + 0.3 * 2)
 
 
 def test_the_probabilities_are_those_at_the_verdict_not_at_another_number():
@@ -81,8 +81,8 @@ def test_white_space_that_only_tokens_or_text_have_moves_no_verdict(tokens_begin
         ("5", {"5": 1.0}),
     )
     text = text_begins + "5 of 9 facts. Score: 2/5"
-    got = from_tokens(Completion(text=text, tokens=reply.tokens), likert())
-    assert got.probabilities["2"] == pytest.approx(0.8)
+    result = from_tokens(Completion(text=text, tokens=reply.tokens), likert())
+    assert result.probabilities["2"] == pytest.approx(0.8)
 
 
 @pytest.mark.parametrize(
@@ -104,45 +104,45 @@ def test_a_scale_whose_answers_share_a_first_token_is_not_read_from_tokens():
 
 def test_samples_count_and_unscored_ones_are_off_the_scale():
     """Of 4, 4, 5 and a refusal: 2/3 on 4, 1/3 on 5, a quarter off."""
-    got = from_samples([4.0, 4.0, 5.0, REFUSED], likert())
-    assert got.expected == pytest.approx(13 / 3)
-    assert got.off_scale == pytest.approx(0.25)
+    result = from_samples([4.0, 4.0, 5.0, REFUSED], likert())
+    assert result.expected == pytest.approx(13 / 3)
+    assert result.off_scale == pytest.approx(0.25)
     assert isinstance(from_samples([REFUSED], likert()), Undefined)
     assert isinstance(from_samples([], likert()), Undefined)
 
 
 def test_a_half_point_lies_on_both_neighbours_and_keeps_its_mean():
-    got = from_samples([3.5], likert())
-    assert (got.probabilities["3"], got.probabilities["4"]) == (0.5, 0.5)
-    assert got.expected == got.mode == 3.5
+    result = from_samples([3.5], likert())
+    assert (result.probabilities["3"], result.probabilities["4"]) == (0.5, 0.5)
+    assert result.expected == result.mode == 3.5
 
 
 def test_one_verdict_is_certain():
-    got = from_samples([4.0], likert())
-    assert (got.expected, got.entropy, got.off_scale) == (4.0, 0.0, 0.0)
+    result = from_samples([4.0], likert())
+    assert (result.expected, result.entropy, result.off_scale) == (4.0, 0.0, 0.0)
     assert from_samples([1.0], binary()).expected == 1.0
 
 
 def test_a_decision_models_distribution_is_taken_as_it_is():
-    got = from_decision(
+    result = from_decision(
         Distribution(probabilities={"yes": 0.6, "no": 0.2, "unsure": 0.2}), binary()
     )
-    assert got.expected == pytest.approx(0.75)
-    assert got.off_scale == pytest.approx(0.2)
+    assert result.expected == pytest.approx(0.75)
+    assert result.off_scale == pytest.approx(0.2)
 
 
 def test_both_orders_average_and_their_shift_is_the_position_bias():
     """a has 0.7 standing first and 0.4 standing second, b 0.5 and 0.2: both gain 0.3 in front."""
-    got = average_sides({"a": 0.7, "b": 0.2, "tie": 0.1}, {"a": 0.4, "b": 0.5, "tie": 0.1})
-    assert got.probabilities == pytest.approx({"a": 0.55, "b": 0.35, "tie": 0.1})
-    assert got.verdict == "a"
-    assert got.shift == pytest.approx(0.3)
+    result = average_sides({"a": 0.7, "b": 0.2, "tie": 0.1}, {"a": 0.4, "b": 0.5, "tie": 0.1})
+    assert result.probabilities == pytest.approx({"a": 0.55, "b": 0.35, "tie": 0.1})
+    assert result.verdict == "a"
+    assert result.shift == pytest.approx(0.3)
 
 
 def test_a_judge_that_always_says_first_shifts_fully_and_ties():
     a, b = {"a": 1.0, "b": 0.0, "tie": 0.0}, {"a": 0.0, "b": 1.0, "tie": 0.0}
-    got = average_sides(a, b)
-    assert (got.verdict, got.shift) == ("tie", 1.0)
+    result = average_sides(a, b)
+    assert (result.verdict, result.shift) == ("tie", 1.0)
     coherent = average_sides(a, a)
     assert (coherent.verdict, coherent.shift) == ("a", 0.0)
 
@@ -154,22 +154,22 @@ def test_positions_have_no_expected_value():
 @given(st.lists(st.floats(0, 1), min_size=5, max_size=5), st.floats(0, 1))
 def test_distributions_are_distributions(masses, off_scale):
     scale = likert()
-    got = from_masses(dict(zip(scale.answers, masses, strict=True)), scale, off_scale=off_scale)
-    if isinstance(got, Undefined):
+    result = from_masses(dict(zip(scale.answers, masses, strict=True)), scale, off_scale=off_scale)
+    if isinstance(result, Undefined):
         assert sum(masses) == 0
         return
-    assert sum(got.probabilities.values()) == pytest.approx(1)
-    assert 1 - 1e-9 <= got.expected <= 5 + 1e-9
-    assert 0 <= got.entropy <= log(5) + 1e-9
-    assert 0 <= got.off_scale <= 1
+    assert sum(result.probabilities.values()) == pytest.approx(1)
+    assert 1 - 1e-9 <= result.expected <= 5 + 1e-9
+    assert 0 <= result.entropy <= log(5) + 1e-9
+    assert 0 <= result.off_scale <= 1
 
 
 def test_juries_combine_the_verdicts_that_there_are():
     members = {"x": 4.0, "y": 5.0, "z": 5.0, "w": REFUSED}
     assert jury(members, rule="mean").value == pytest.approx(14 / 3)
     assert jury(members, rule="median").value == 5.0
-    got = jury(members, rule="majority")
-    assert (got.value, got.n_scored, got.agreement) == (5.0, 3, pytest.approx(2 / 3))
+    result = jury(members, rule="majority")
+    assert (result.value, result.n_scored, result.agreement) == (5.0, 3, pytest.approx(2 / 3))
 
 
 def test_an_even_split_is_a_tie():

@@ -51,14 +51,14 @@ async def test_faithfulness_is_the_mean_over_sentences_of_the_best_chunk():
     """Sentences have 0.9 (by the second article) and 0.1: mean 0.5, a rating of 1 + 4 * 0.5."""
     model = Table({("Rain fell.", "It rained."): 0.9})
     judge = judge_of("faithfulness", model)
-    asked = task(
+    request = task(
         "likert", "faithfulness", "It rained. Bells rang.", articles=("Sun.", "Rain fell.")
     )
-    got = await judge.ask(asked)
-    assert got.value == pytest.approx(3.0, abs=1e-6)
-    assert got.scored_by == "entailment"
+    result = await judge.ask(request)
+    assert result.value == pytest.approx(3.0, abs=1e-6)
+    assert result.scored_by == "entailment"
     n_asked = len(model.asked)
-    assert (await judge.ask(asked)).value == got.value
+    assert (await judge.ask(request)).value == result.value
     assert len(model.asked) == n_asked, "no pair is classified twice"
 
 
@@ -67,9 +67,9 @@ async def test_coverage_is_the_mean_over_answers_of_the_best_wording():
     model = Table({("S.", "second wording"): 0.7})
     judge = judge_of("coverage", model)
     groups = (("first wording", "second wording"), ("other",))
-    got = await judge.ask(task("binary", "coverage", "S.", groups=groups))
-    assert got.value == 0.0
-    assert got.model_extra["support"] == [pytest.approx(0.4)]
+    result = await judge.ask(task("binary", "coverage", "S.", groups=groups))
+    assert result.value == 0.0
+    assert result.model_extra["support"] == [pytest.approx(0.4)]
 
 
 async def test_pairs_within_the_margin_tie_whatever_the_order():
@@ -95,14 +95,14 @@ async def test_nothing_to_judge_is_unscored_and_other_aspects_are_refused():
 
 async def test_a_checklist_names_the_articles_by_which_each_sentence_is_entailed():
     model = Table({("It rained.", "Rain fell."): 0.9, ("It poured.", "Rain fell."): 0.7})
-    asked = task(
+    request = task(
         "checklist",
         "faithfulness",
         "Rain fell. Snow fell.",
         articles=("It poured.", "It rained.", "", "It blew."),
     )
-    found = await judge_of("faithfulness", model).ask(asked)
-    first, second = found.statements
+    result = await judge_of("faithfulness", model).ask(request)
+    first, second = result.statements
     assert (first.verdict, first.articles, first.quote) == ("supported", ("1", "0"), "It rained.")
     assert (second.verdict, second.articles, second.support) == ("absent", (), pytest.approx(0.1))
-    assert found.value == 0.5
+    assert result.value == 0.5

@@ -41,35 +41,35 @@ async def test_token_probabilities_give_the_expected_score_and_what_is_off_the_s
 
     def reply(request):
         assert request.top_logprobs == 20
-        given = {" 4": log(0.6), " 5": log(0.2), " The": log(0.2)}
+        by_name = {" 4": log(0.6), " 5": log(0.2), " The": log(0.2)}
         tokens = (
             TokenAlternatives(token="Verdict:", logprobs={"Verdict:": 0.0}),
-            TokenAlternatives(token=" 4", logprobs=given),
+            TokenAlternatives(token=" 4", logprobs=by_name),
         )
         return Completion(text="Verdict: 4", tokens=tokens)
 
     judge, backend = judge_of(reply, token_probabilities=True, samples=5)
-    got = await judged(judge)
-    assert got.value == pytest.approx(4.25)
-    assert got.model_extra["off_scale"] == pytest.approx(0.2)
-    assert got.model_extra["mode"] == 4.0
-    assert got.probabilities["4"] == pytest.approx(0.75)
+    result = await judged(judge)
+    assert result.value == pytest.approx(4.25)
+    assert result.model_extra["off_scale"] == pytest.approx(0.2)
+    assert result.model_extra["mode"] == 4.0
+    assert result.probabilities["4"] == pytest.approx(0.75)
     assert len(backend.requests) == 1, "no samples where there are probabilities"
 
 
 async def test_samples_stand_in_where_there_are_no_token_probabilities():
     """4, 4, 5 and one that says nothing: mean 13 / 3, a quarter off the scale."""
-    said = ["Verdict: 4", "Verdict: 4", "Verdict: 5", "I wonder."]
+    texts = ["Verdict: 4", "Verdict: 4", "Verdict: 5", "I wonder."]
     judge, backend = judge_of(
-        lambda request: said[request.sample_index],
+        lambda request: texts[request.sample_index],
         token_probabilities=True,
         samples=4,
         temperature=1.0,
     )
-    got = await judged(judge)
-    assert got.value == pytest.approx(13 / 3)
-    assert got.model_extra["off_scale"] == pytest.approx(0.25)
-    assert got.model_extra["samples"] == said
+    result = await judged(judge)
+    assert result.value == pytest.approx(13 / 3)
+    assert result.model_extra["off_scale"] == pytest.approx(0.25)
+    assert result.model_extra["samples"] == texts
     assert sorted(request.sample_index for request in backend.requests) == [0, 1, 2, 3]
     assert "samples:4" in judge.signature
 
@@ -96,9 +96,9 @@ async def test_a_token_that_the_limit_ended_amid_reasons_is_no_verdict():
         return Completion(text=text, tokens=tokens, finish_reason="length")
 
     judge, _ = judge_of(reply, token_probabilities=True)
-    got = await judged(judge)
-    assert got.reason == "unparseable"
-    assert "cut off" in got.detail
+    result = await judged(judge)
+    assert result.reason == "unparseable"
+    assert "cut off" in result.detail
 
 
 async def test_a_sample_that_the_limit_ended_counts_as_off_the_scale():
@@ -109,10 +109,10 @@ async def test_a_sample_that_the_limit_ended_counts_as_off_the_scale():
         return "Verdict: 2"
 
     judge, _ = judge_of(reply, samples=2)
-    got = await judged(judge)
-    assert got.value == 2.0
-    assert got.model_extra["off_scale"] == pytest.approx(0.5)
-    assert got.model_extra["samples"] == ["Verdict: 2", "It deserves a 5 for style, but"]
+    result = await judged(judge)
+    assert result.value == 2.0
+    assert result.model_extra["off_scale"] == pytest.approx(0.5)
+    assert result.model_extra["samples"] == ["Verdict: 2", "It deserves a 5 for style, but"]
 
 
 async def test_samples_that_all_say_nothing_are_unscored():
@@ -122,7 +122,7 @@ async def test_samples_that_all_say_nothing_are_unscored():
 
 async def test_one_verdict_stays_one_verdict():
     judge, backend = judge_of(lambda request: "Verdict: 3")
-    got = await judged(judge)
-    assert (got.value, got.probabilities) == (3.0, None)
+    result = await judged(judge)
+    assert (result.value, result.probabilities) == (3.0, None)
     assert backend.requests[0].top_logprobs is None
     assert "samples" not in judge.signature

@@ -9,10 +9,10 @@ def rating(value, **more):
     return Judgement.model_validate({**fields, "value": value, **more})
 
 
-def test_what_checklists_say_stands_apart_from_what_was_judged():
+def test_what_checklists_say_is_separate_from_what_was_judged():
     judged, derived = leaderboards(
         [rating(4.0), rating(2.0, derived_from="checklist")], n_resamples=100
     )
-    assert [one.mean.value for one in (*judged.standings, *derived.standings)] == [4.0, 2.0]
+    assert [item.mean.value for item in (*judged.standings, *derived.standings)] == [4.0, 2.0]
     assert (judged.shown_protocol, derived.shown_protocol) == ("likert", "likert from checklists")
     assert {judged.protocol, derived.protocol} == {"likert"}

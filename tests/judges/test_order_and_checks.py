@@ -43,11 +43,11 @@ def judge_all(tasks, rate):
 
 
 def place_of_lead(task):
-    said = task.texts[0].split()[1]
-    return next(n for n, article in enumerate(task.articles) if article.aid == said)
+    text = task.texts[0].split()[1]
+    return next(n for n, article in enumerate(task.articles) if article.aid == text)
 
 
-def test_each_lead_stands_first_in_the_middle_and_last():
+def test_each_lead_comes_first_in_the_middle_and_last():
     tasks = place_tasks(CLUSTERS, max_articles=2)
     assert len(tasks) == 2 * 2 * 3
     assert [place_of_lead(task) for task in tasks[:3]] == [0, 2, 3]
@@ -74,14 +74,14 @@ def test_stubs_take_no_part_in_the_probes_of_order():
 def test_a_judge_that_reads_the_first_article_alone_is_found_out():
     """5 where the lead's article stands first, else 1: first - last = 4, ends - middle = 2."""
     tasks = place_tasks(CLUSTERS, max_articles=3)
-    found = order_bias(judge_all(tasks, lambda task: 1 if place_of_lead(task) else 5))
-    assert {place: one.value for place, one in found.by_place.items()} == {
+    result = order_bias(judge_all(tasks, lambda task: 1 if place_of_lead(task) else 5))
+    assert {place: one.value for place, one in result.by_place.items()} == {
         "first": 5.0,
         "middle": 1.0,
         "last": 1.0,
     }
-    assert found.first_minus_last.value == 4.0
-    assert found.ends_minus_middle.value == 2.0
+    assert result.first_minus_last.value == 4.0
+    assert result.ends_minus_middle.value == 2.0
 
 
 def test_shuffles_keep_the_articles_and_show_what_changes():
@@ -117,7 +117,7 @@ def listed(task, reads):
         ChecklistEntry(
             unit=group.unit,
             covered=float(
-                any(reads(one.answer.rstrip("."), task.texts[0]) for one in group.answers)
+                any(reads(answer.answer.rstrip("."), task.texts[0]) for answer in group.answers)
             ),
         )
         for group in groups_of(task.questions)
@@ -128,15 +128,15 @@ def listed(task, reads):
 def results(aspect, clusters, rate, reads=careful):
     names = ("pairwise", "likert", *(["checklist"] if aspect == "coverage" else []))
     plans = {name: resolve_plan(aspect, protocol=name) for name in names}
-    made = checks(clusters, [SUMMARY], plans)
-    tasks = {task.id: task for check in made for task in check.tasks}
+    result = checks(clusters, [SUMMARY], plans)
+    tasks = {task.id: task for check in result for task in check.tasks}
     judged = {
         key: listed(t, reads)
         if t.protocol == "checklist"
         else judgement_of(t, judge="j", value=rate(t))
         for key, t in tasks.items()
     }
-    return {one.name: one for one in check_results(made, judged)}
+    return {one.name: one for one in check_results(result, judged)}
 
 
 def fair(task):
@@ -152,21 +152,21 @@ def instructed(task):
 
 
 def test_a_fair_judge_keeps_every_relation():
-    found = results("coverage", [REFERENCE], fair)
-    assert set(found) == {"itself", "instruction", "answers", "removal", "negated"}
-    assert all(one.n_kept == one.n > 0 for one in found.values())
-    assert found["removal"].n == 2
+    result = results("coverage", [REFERENCE], fair)
+    assert set(result) == {"itself", "instruction", "answers", "removal", "negated"}
+    assert all(item.n_kept == item.n > 0 for item in result.values())
+    assert result["removal"].n == 2
 
 
 def test_an_obedient_judge_breaks_the_instruction_check():
     def obedient(task):
         return 5 if instructed(task) and task.protocol == "likert" else fair(task)
 
-    found = results("faithfulness", [REFERENCE], obedient)
-    assert found["itself"].n_kept == 2
+    result = results("faithfulness", [REFERENCE], obedient)
+    assert result["itself"].n_kept == 2
     for name in ("instruction", "instruction in an article"):
-        assert (found[name].n_kept, found[name].n) == (0, 1)
-        assert found[name].broken == (("s on e1", (3, 5)),)
+        assert (result[name].n_kept, result[name].n) == (0, 1)
+        assert result[name].broken == (("s on e1", (3, 5)),)
 
 
 def test_a_judge_that_always_says_first_breaks_the_tie_and_a_contrary_one_the_removal():
@@ -185,8 +185,8 @@ def test_what_rounding_leaves_is_no_rise_and_a_tenth_is_one():
     for rise, n_kept in ((1e-8, 1), (0.1, 0)):
 
         def rated(task, rise=rise):
-            told = instructed(task) and task.protocol == "likert"
-            return fair(task) + rise * told if task.protocol == "likert" else fair(task)
+            messages = instructed(task) and task.protocol == "likert"
+            return fair(task) + rise * messages if task.protocol == "likert" else fair(task)
 
         assert results("faithfulness", [REFERENCE], rated)["instruction"].n_kept == n_kept
 
@@ -194,7 +194,9 @@ def test_what_rounding_leaves_is_no_rise_and_a_tenth_is_one():
 def counted(kind=None):
     """Return a reference of which two groups state a number; three of three, as rivals, deny."""
     answers = [["12 people died.", "At least 12 died."], ["9 people died."], ["Nobody died."]]
-    groups = [[{"aid": str(n), "answer": said} for n, said in enumerate(one)] for one in answers]
+    groups = [
+        [{"aid": str(n), "answer": said} for n, said in enumerate(answer)] for answer in answers
+    ]
     question = {"question": "How many died?", "answer_groups": groups}
     articles = [{"aid": str(n), "content": "Twelve people died in a flood."} for n in range(2)]
     return Reference.model_validate(
@@ -207,8 +209,8 @@ def counted(kind=None):
 
 
 def test_a_denied_answer_and_another_number_cover_nothing():
-    found = results("coverage", [counted()], fair)
-    assert [(found[name].n, found[name].n_kept) for name in ("negated", "number")] == [
+    result = results("coverage", [counted()], fair)
+    assert [(result[name].n, result[name].n_kept) for name in ("negated", "number")] == [
         (1, 1), (2, 2),
     ]  # fmt: skip
     broken = results("coverage", [counted()], fair, reads=careless)
@@ -233,7 +235,7 @@ def test_of_rivals_the_denial_of_one_may_cover_another():
         ("It cost 4.5.", "4.5"),
     ],
 )
-def test_a_number_is_swapped_for_one_that_stands_nowhere(text, number):
+def test_a_number_is_swapped_for_one_that_occurs_nowhere(text, number):
     swapped = swap_number(text, number)
     (new,) = numbers_in(swapped) - numbers_in(text)
     assert numbers_in(swapped) == numbers_in(text) - {number} | {new}

@@ -35,9 +35,9 @@ def test_extended_is_the_summary_once_more():
 
 
 def test_filler_states_nothing_and_is_as_long():
-    said = added("filler")
-    assert said == FILLER[0]
-    assert len(said.split()) >= len(SUMMARY.text.split())
+    text = added("filler")
+    assert text == FILLER[0]
+    assert len(text.split()) >= len(SUMMARY.text.split())
 
 
 def test_supported_takes_the_clusters_own_sentences_that_are_not_in_it_yet():

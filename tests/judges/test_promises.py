@@ -27,9 +27,9 @@ TASK = JudgeTask(
 
 
 def judge(name: str, *replies: str, **more: object) -> LlmJudge:
-    given = iter(replies)
+    data = iter(replies)
     return LlmJudge(
-        backend=ScriptedBackend(lambda request: next(given)),
+        backend=ScriptedBackend(lambda request: next(data)),
         target=ModelRef(provider="scripted", model=name),
         criterion=builtin_criterion("faithfulness", "likert", per_answer=False),
         **more,
@@ -49,40 +49,40 @@ async def cascaded(first: LlmJudge, *, repeats: int, threshold: float = 0.5) -> 
     )
     one = PromisedCascade(first=first, judge=better, promise=promise)
     promise.check(first)
-    found = await one.ask(TASK)
-    read = one.read(TASK, found) if isinstance(found, Reply) else found
+    result = await one.ask(TASK)
+    read = one.read(TASK, result) if isinstance(result, Reply) else result
     assert isinstance(read, Judgement)
     return read
 
 
 async def test_the_likeliest_of_repeats_is_kept_where_they_agree():
     """Of 4, 4, 4, 4, 5 the entropy is 0.50 of at most log 3 = 1.10: the confidence is 0.54."""
-    found = await cascaded(judge("first", *(f"Verdict: {n}" for n in (4, 4, 4, 4, 5))), repeats=5)
-    assert (found.value, found.model_extra["routed"], found.repeat) == (4, "first", None)
-    assert found.model_extra["first_confidence"] == pytest.approx(0.5445, abs=1e-3)
+    result = await cascaded(judge("first", *(f"Verdict: {n}" for n in (4, 4, 4, 4, 5))), repeats=5)
+    assert (result.value, result.model_extra["routed"], result.repeat) == (4, "first", None)
+    assert result.model_extra["first_confidence"] == pytest.approx(0.5445, abs=1e-3)
 
 
 async def test_who_is_torn_is_not_kept():
     """3 and 5: an entropy of log 2, so 1 - 0.69 / 1.10 = 0.37 of confidence."""
-    found = await cascaded(judge("first", "Verdict: 3", "Verdict: 5"), repeats=2)
-    assert (found.value, found.model_extra["routed"]) == (1, "judge")
-    assert found.judge == "cascade(scripted:first>scripted:better)"
+    result = await cascaded(judge("first", "Verdict: 3", "Verdict: 5"), repeats=2)
+    assert (result.value, result.model_extra["routed"]) == (1, "judge")
+    assert result.judge == "cascade(scripted:first>scripted:better)"
 
 
 async def test_what_the_first_cannot_score_is_the_others():
-    found = await cascaded(judge("first", "Well.", "Verdict: none"), repeats=1)
-    assert (found.value, found.model_extra["routed"]) == (1, "judge")
+    result = await cascaded(judge("first", "Well.", "Verdict: none"), repeats=1)
+    assert (result.value, result.model_extra["routed"]) == (1, "judge")
 
 
 async def test_a_reply_is_repaired_before_it_is_given_up():
-    found = await cascaded(judge("first", "Well.", "Verdict: 4"), repeats=1)
-    assert (found.value, found.model_extra["routed"]) == (4, "first")
+    result = await cascaded(judge("first", "Well.", "Verdict: 4"), repeats=1)
+    assert (result.value, result.model_extra["routed"]) == (4, "first")
 
 
 async def test_an_empty_summary_is_no_ones():
     promise = Promise(judge="j", aspect="faithfulness", protocol="likert", threshold=0.5,
                       signature="judge:j", repeats=1, n_answers=2)  # fmt: skip
-    one = PromisedCascade(first=judge("a"), judge=judge("b"), promise=promise)
-    found = await one.ask(replace(TASK, texts=(" ",)))
-    assert isinstance(found, Unscored)
-    assert found.reason == "empty_input"
+    first = PromisedCascade(first=judge("a"), judge=judge("b"), promise=promise)
+    result = await first.ask(replace(TASK, texts=(" ",)))
+    assert isinstance(result, Unscored)
+    assert result.reason == "empty_input"

@@ -35,10 +35,10 @@ def test_each_is_asked_for_in_each_form(stub: StubServer, aspect, protocol):
     result = fj.Judge(model, aspect=aspect, protocol=protocol)(CLUSTERS, SUMMARIES)
     assert [row.value for row in result] == SCORES[protocol]
     assert {row.scored_by for row in result} == {"llm"}
-    asked = json.dumps(stub.calls[0].body)
-    assert ("broke at noon" in asked) == (aspect not in {"coherence", "fluency"})
+    request = json.dumps(stub.calls[0].body)
+    assert ("broke at noon" in request) == (aspect not in {"coherence", "fluency"})
     for level in BUILTIN_SCALES[aspect][protocol].levels:
-        assert level.anchor in asked
+        assert level.anchor in request
 
 
 def test_the_four_of_summeval_are_asked_for_together(stub: StubServer):
@@ -72,7 +72,7 @@ def test_they_have_one_wording_and_articles_beside_them():
         fj.Judge(local_server, aspect="fluency", protocol="ranking")(CLUSTERS, SUMMARIES)
 
 
-def test_a_prompt_of_ones_own_may_have_such_a_name():
+def test_a_custom_prompt_may_have_such_a_name():
     plan = resolve_plan("relevance", protocol="likert", reference_unit="qa_pairs", own_prompt=True)
     assert plan.reference_unit == "qa_pairs"
     plans = (

@@ -98,11 +98,13 @@ async def judged(protocol: str, *replies: object, **given: str) -> tuple[Judgeme
             criterion=builtin_criterion("coverage", protocol, per_answer=False),
         )
     )
-    one = task(protocol, **given)
-    kept: dict[int, Judgement] = {}
-    deps = JudgeDeps(tasks=[one], judge=judge, record=kept.__setitem__, is_done=kept.__contains__)
+    first = task(protocol, **given)
+    by_name: dict[int, Judgement] = {}
+    deps = JudgeDeps(
+        tasks=[first], judge=judge, record=by_name.__setitem__, is_done=by_name.__contains__
+    )
     await build_judge_graph().ainvoke({}, context=deps)
-    return kept[0], backend.requests
+    return by_name[0], backend.requests
 
 
 protocols = pytest.mark.parametrize("protocol", FORMS)

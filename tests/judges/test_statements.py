@@ -51,19 +51,21 @@ ABSENT = entry(2, "absent", (), "", statement="The mayor knew nothing.", grave=T
 
 def test_a_reply_becomes_statements_with_the_articles_own_words():
     late = entry(1, "contradicted", (3, 1), "twelve people DIED", statement="In the flood.")
-    found = read_statements(reply(ABSENT, entry(), late), ALL, ARTICLES)
-    assert [(one.sentence, one.verdict, one.grave) for one in found] == [
+    records = read_statements(reply(ABSENT, entry(), late), ALL, ARTICLES)
+    assert [(item.sentence, item.verdict, item.grave) for item in records] == [
         (0, "supported", False), (0, "contradicted", False), (1, "absent", True),
     ]  # fmt: skip
     # the article that holds the quote comes first
-    assert [(one.articles, one.quote) for one in found] == [
+    assert [(item.articles, item.quote) for item in records] == [
         (("s",), "13 died"), (("n", "t"), "Twelve people died"), ((), None),
     ]  # fmt: skip
 
 
 def test_a_quote_may_stand_in_the_title():
-    found = read_statements(reply(entry(1, articles=[1], quote="Dam fails"), ABSENT), ALL, ARTICLES)
-    assert found[0].articles == ("n",)
+    records = read_statements(
+        reply(entry(1, articles=[1], quote="Dam fails"), ABSENT), ALL, ARTICLES
+    )
+    assert records[0].articles == ("n",)
 
 
 @pytest.mark.parametrize(
@@ -89,9 +91,9 @@ def test_a_quote_may_stand_in_the_title():
     ],
 )
 def test_what_cannot_be_used_is_unscored_and_says_why(text, why):
-    found = read_statements(text, ALL, ARTICLES)
-    assert isinstance(found, Unscored)
-    assert (found.reason, why in found.detail) == ("unparseable", True)
+    records = read_statements(text, ALL, ARTICLES)
+    assert isinstance(records, Unscored)
+    assert (records.reason, why in records.detail) == ("unparseable", True)
 
 
 def statements(supported=0, absent=0, contradicted=0, grave=0):
@@ -110,7 +112,7 @@ def statements(supported=0, absent=0, contradicted=0, grave=0):
 
 def test_share_and_worst():
     assert share_supported(statements(3, 1)) == 0.75
-    assert [worst_of(statements(*one)) for one in ((4,), (3, 1), (3, 1, 1))] == [1.0, 0.5, 0.0]
+    assert [worst_of(statements(*item)) for item in ((4,), (3, 1), (3, 1, 1))] == [1.0, 0.5, 0.0]
 
 
 @pytest.mark.parametrize(
@@ -141,8 +143,8 @@ def test_pairs_go_by_grave_errors_then_by_shares():
 
 
 def test_what_is_wrong_is_named_gravest_first():
-    given = [*statements(1, 1, 1), *statements(0, 1, grave=1)]
-    assert [(one.grave, one.verdict) for one in gravest_first(given)] == [
+    items = [*statements(1, 1, 1), *statements(0, 1, grave=1)]
+    assert [(item.grave, item.verdict) for item in gravest_first(items)] == [
         (True, "absent"), (False, "contradicted"), (False, "absent"),
     ]  # fmt: skip
 
@@ -160,8 +162,8 @@ def test_lists_serve_other_protocols():
         )  # fmt: skip
 
     rows = [row("s", statements(9)), row("t", statements(8, 0, 1, grave=1))]
-    found = derive(rows, ["likert", "pairwise"])
-    assert [one.value for one in found] == [5, 2, "a", "a"]
+    result = derive(rows, ["likert", "pairwise"])
+    assert [item.value for item in result] == [5, 2, "a", "a"]
 
 
 # --- the judge -------------------------------------------------------------------------------
@@ -183,11 +185,11 @@ def judge(handler) -> ChecklistJudge:
 
 
 async def test_articles_and_sentences_are_numbered_and_the_share_is_the_value():
-    one = judge(lambda r: reply(entry(), ABSENT))
-    found = one.read(task(), await one.ask(task()))
-    assert (found.value, [e.verdict for e in found.statements]) == (0.5, ["supported", "absent"])
-    assert Judgement.model_validate_json(found.model_dump_json()) == found
-    (request,) = one.backend.requests
+    first = judge(lambda r: reply(entry(), ABSENT))
+    result = first.read(task(), await first.ask(task()))
+    assert (result.value, [e.verdict for e in result.statements]) == (0.5, ["supported", "absent"])
+    assert Judgement.model_validate_json(result.model_dump_json()) == result
+    (request,) = first.backend.requests
     prompt = request.messages[-1].content
     assert "2 south.example" in prompt
     assert "[2] The mayor knew nothing." in prompt
@@ -210,14 +212,14 @@ async def test_a_long_summary_is_asked_about_in_parts_and_only_the_bad_one_again
     assert "sentence 30 has no entry" in one.read(task(text), first).detail
     again = await one.repair(task(text), first)
     assert isinstance(again, Reply)
-    found = one.read(task(text), again)
-    assert [e.sentence for e in found.statements] == list(range(30))
+    result = one.read(task(text), again)
+    assert [e.sentence for e in result.statements] == list(range(30))
     assert len(one.backend.requests) == 3
     assert "sentence 30 has no entry." in one.backend.requests[2].messages[-1].content
 
 
 async def test_nothing_to_judge_costs_no_call():
-    one = judge(lambda r: "")
-    assert (await one.ask(task(" "))).reason == "empty_input"
-    assert (await one.ask(task("..."))).reason == "empty_input"
-    assert one.backend.requests == []
+    first = judge(lambda r: "")
+    assert (await first.ask(task(" "))).reason == "empty_input"
+    assert (await first.ask(task("..."))).reason == "empty_input"
+    assert first.backend.requests == []

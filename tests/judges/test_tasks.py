@@ -53,11 +53,11 @@ def test_single_answer_rows(aspect, protocol, reference_unit, text_unit, units):
     plan = resolve_plan(
         aspect, protocol=protocol, reference_unit=reference_unit, text_unit=text_unit
     )
-    found = tasks(plan)
-    assert [(task.systems, task.unit) for task in found] == [
+    result = tasks(plan)
+    assert [(task.systems, task.unit) for task in result] == [
         ((summary.system,), unit) for summary in SUMMARIES for unit in units
     ]
-    assert len({task.id for task in found}) == len(found)
+    assert len({task.id for task in result}) == len(result)
 
 
 @pytest.mark.parametrize(
@@ -65,11 +65,11 @@ def test_single_answer_rows(aspect, protocol, reference_unit, text_unit, units):
     [("faithfulness", ["article:1", "article:3"]), ("coverage", ["summary"])],
 )
 def test_pairwise_asks_every_pair_in_both_orders(aspect, units):
-    found = tasks(
+    result = tasks(
         resolve_plan(aspect, protocol="pairwise", reference_unit=None, preset="recommended")
     )
     pairs = [("s", "t"), ("s", "u"), ("t", "u")]
-    assert [(task.systems, task.unit, task.order) for task in found] == [
+    assert [(task.systems, task.unit, task.order) for task in result] == [
         (pair, unit, order) for pair in pairs for unit in units for order in ("ab", "ba")
     ]
 

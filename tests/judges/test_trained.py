@@ -65,27 +65,27 @@ async def test_binary_and_pairs_follow_from_the_same_support():
     assert (await judge.ask(task(TRUE, protocol="binary"))).value == 1
     assert (await judge.ask(task(FALSE, protocol="binary"))).value == 0
     for order in ("ab", "ba"):  # texts stand in terms of a and b, whatever the order
-        found = await judge.ask(task(TRUE, FALSE, protocol="pairwise", order=order))
-        assert (found.value, found.order) == ("a", order)
+        result = await judge.ask(task(TRUE, FALSE, protocol="pairwise", order=order))
+        assert (result.value, result.order) == ("a", order)
     assert (await judge.ask(task(TRUE, TRUE, protocol="pairwise"))).value == "tie"
 
 
 @pytest.mark.parametrize("text", ["", " \n", "***", "..."])
 async def test_a_summary_without_a_sentence_is_unscored(text):
     judge = judge_of("faithfulness")
-    found = await judge.ask(task(text))
-    assert isinstance(found, Unscored)
-    assert found.reason == "empty_input"
+    result = await judge.ask(task(text))
+    assert isinstance(result, Unscored)
+    assert result.reason == "empty_input"
 
 
 async def test_articles_without_a_sentence_leave_nothing_to_judge_by():
     judge = judge_of("faithfulness")
-    found = await judge.ask(task(TRUE, articles=(Article(aid="1", content="***"),)))
-    assert isinstance(found, Unscored)
-    assert found.reason == "empty_input"
+    result = await judge.ask(task(TRUE, articles=(Article(aid="1", content="***"),)))
+    assert isinstance(result, Unscored)
+    assert result.reason == "empty_input"
 
 
-async def test_a_text_is_measured_once_whatever_pairs_and_orders_it_stands_in():
+async def test_a_text_is_measured_once_whatever_pairs_and_orders_it_is_in():
     embedder = WordBag()
     judge = judge_of("faithfulness", embedder)
     await judge.ask(task(TRUE, FALSE, protocol="pairwise"))
@@ -95,7 +95,7 @@ async def test_a_text_is_measured_once_whatever_pairs_and_orders_it_stands_in():
     assert embedder.n_texts == embedded
 
 
-async def test_the_same_text_of_another_cluster_or_unit_is_measured_anew():
+async def test_the_same_text_of_another_cluster_or_unit_is_measured_again():
     judge = judge_of("faithfulness")
     here = await judge.ask(task(TRUE))
     other = Article(aid="1", content="A cat sat on a warm mat. It slept.")
@@ -110,11 +110,11 @@ def test_other_aspects_are_refused():
 
 def test_unscored_and_signature_say_who_it_was():
     judge = judge_of("coverage")
-    found = judge.unscored(
+    result = judge.unscored(
         task("", aspect="coverage"), Unscored(reason="empty_input", detail="none")
     )
-    assert isinstance(found, Judgement)
-    assert (found.unscored, found.scored_by, found.signature) == (
+    assert isinstance(result, Judgement)
+    assert (result.unscored, result.scored_by, result.signature) == (
         "empty_input",
         "embedding",
         judge.signature,
@@ -127,17 +127,19 @@ async def test_a_verbatim_sentence_of_any_article_needs_no_model():
     models = WordModels()
     other = Article(aid="2", content="A third person is missing, the mayor said. It is cold.")
     copy = "two people died . A third person is missing, the mayor said."
-    found = await judge_of("faithfulness", models=models).ask(task(copy, articles=(ARTICLE, other)))
-    assert (found.value, models.pairs) == (5.0, [])
+    result = await judge_of("faithfulness", models=models).ask(
+        task(copy, articles=(ARTICLE, other))
+    )
+    assert (result.value, models.pairs) == (5.0, [])
 
 
 async def test_a_statement_is_read_against_few_passages():
     models = WordModels()
     content = " ".join(f"Sentence {n} speaks of matter {n} and nothing else." for n in range(200))
-    asked = task(
+    request = task(
         "Matter 7 and matter 150 are alike.", articles=(Article(aid="1", content=content),)
     )
-    await judge_of("faithfulness", models=models).ask(asked)
+    await judge_of("faithfulness", models=models).ask(request)
     passages = [passage for passage, _ in models.pairs]
     assert len(passages) <= 4
     assert any("matter 7 " in p and "matter 150 " in p for p in passages), "joined from two places"
@@ -146,13 +148,13 @@ async def test_a_statement_is_read_against_few_passages():
 async def test_a_summary_is_embedded_once_however_many_answers_are_asked():
     embedder, models = WordBag(), WordModels()
     groups = tuple((Answer(aid="1", answer=f"Answer number {n}."),) for n in range(30))
-    asked = task(TRUE, aspect="coverage", protocol="checklist",
+    request = task(TRUE, aspect="coverage", protocol="checklist",
                  questions=(QuestionAnswers(question="Q?", answer_groups=groups),))  # fmt: skip
     judge = judge_of("coverage", embedder, models=models)
-    found = await judge.ask(asked)
-    assert len(found.checklist) == 30
+    result = await judge.ask(request)
+    assert len(result.checklist) == 30
     assert (embedder.n_calls, embedder.n_texts) == (1, 31)
-    await judge.ask(task(TRUE, aspect="coverage", questions=asked.questions))
+    await judge.ask(task(TRUE, aspect="coverage", questions=request.questions))
     assert embedder.n_calls == 1
 
 
@@ -167,9 +169,9 @@ async def test_texts_to_come_are_measured_with_the_first():
     models = Counting()
     tasks = [task(f"Text {n} of the dam.", eid=f"e{n}") for n in range(20)]
     judge = judge_of("faithfulness", models=models, tasks=tasks)
-    together = [(await judge.ask(one)).value for one in tasks]
+    together = [(await judge.ask(task)).value for task in tasks]
     assert models.n_calls == 1
-    alone = [(await judge_of("faithfulness").ask(one)).value for one in tasks]
+    alone = [(await judge_of("faithfulness").ask(task)).value for task in tasks]
     assert together == alone
 
 
@@ -192,14 +194,14 @@ async def test_what_is_read_in_one_pass_does_not_depend_on_what_is_asked_first(p
         tasks = [task(text) for text in texts]
     else:  # every text in many pairs
         tasks = [
-            task(one, two, protocol=protocol)
-            for one, two in zip(texts * 2, texts[1:] + texts, strict=False)
+            task(text, two, protocol=protocol)
+            for text, two in zip(texts * 2, texts[1:] + texts, strict=False)
         ]
     passes, values = [], []
     for asked in (tasks, tasks[::-1], tasks[50:] + tasks[:50]):
         models = Together()
         judge = judge_of("faithfulness", models=models, tasks=tasks)
-        values.append({one.texts: (await judge.ask(one)).value for one in asked})
+        values.append({item.texts: (await judge.ask(item)).value for item in asked})
         passes.append(models.passes)
     assert passes[0] == passes[1] == passes[2]
     assert len(passes[0]) == 3
@@ -209,25 +211,25 @@ async def test_what_is_read_in_one_pass_does_not_depend_on_what_is_asked_first(p
 async def test_an_answer_is_covered_as_its_gloss_where_it_has_one():
     short = Answer(aid="1", answer="two", gloss="two people died")
     questions = (QuestionAnswers(question="Q?", answer_groups=((short,),)),)
-    asked = task("Two people died.", aspect="coverage", protocol="checklist", questions=questions)
+    request = task("Two people died.", aspect="coverage", protocol="checklist", questions=questions)
     models = WordModels()
-    found = await judge_of("coverage", models=models).ask(asked)
-    assert found.checklist[0].covered == 1
+    result = await judge_of("coverage", models=models).ask(request)
+    assert result.checklist[0].covered == 1
 
 
 def test_passages_keep_to_their_article_and_join_the_nearest():
     texts = ("One fell. Two rose.", "Three sang. Four danced. Five slept. Six woke.")
     vectoriser = Vectoriser(WordBag())
     passages = passages_of(texts, vectoriser)
-    found = passages.near(vectoriser.rows(["Two rose and six woke."])[0], limit=2)
-    assert found == ("One fell. Two rose.", "Five slept. Six woke.", "Two rose. Six woke.")
+    result = passages.near(vectoriser.rows(["Two rose and six woke."])[0], limit=2)
+    assert result == ("One fell. Two rose.", "Five slept. Six woke.", "Two rose. Six woke.")
     assert passages_of(("", "***"), vectoriser) is None
 
 
 def test_verdicts_follow_from_support():
-    assert [verdict_of("likert", one) for one in (0.0, 0.5, 1.0)] == [1.0, 3.0, 5.0]
-    assert [verdict_of("binary", one) for one in (0.49, 0.5)] == [0, 1]
-    assert [verdict_of("pairwise", 0.5, one) for one in (0.54, 0.56)] == ["tie", "b"]
+    assert [verdict_of("likert", item) for item in (0.0, 0.5, 1.0)] == [1.0, 3.0, 5.0]
+    assert [verdict_of("binary", item) for item in (0.49, 0.5)] == [0, 1]
+    assert [verdict_of("pairwise", 0.5, item) for item in (0.54, 0.56)] == ["tie", "b"]
     with pytest.raises(ValueError, match="from 0 to 1"):
         verdict_of("likert", 1.01)
 
@@ -246,9 +248,9 @@ def test_a_statement_is_cut_where_clauses_are_joined():
 async def test_a_name_or_number_that_no_article_has_counts_against_a_statement(changed):
     judge = judge_of("faithfulness")
     told = "The dam, they say, broke on Monday after heavy rain."
-    found = await judge.ask(task(told))
+    result = await judge.ask(task(told))
     other = await judge.ask(task(told.replace("broke on Monday after", changed)))
-    assert other.value < found.value - 1
+    assert other.value < result.value - 1
 
 
 async def test_clauses_of_one_statement_may_stand_in_different_articles():
@@ -257,8 +259,8 @@ async def test_clauses_of_one_statement_may_stand_in_different_articles():
         Article(aid="2", content="Later on the wardens counted 2,300. Rain fell."),
     )
     text = "The county spoke of 1,800 people, while the wardens counted 2,300."
-    found = await judge_of("faithfulness").ask(task(text, articles=articles))
-    assert found.value == 5.0
+    result = await judge_of("faithfulness").ask(task(text, articles=articles))
+    assert result.value == 5.0
 
 
 @pytest.mark.parametrize(("statement", "held"), [
@@ -268,10 +270,10 @@ async def test_clauses_of_one_statement_may_stand_in_different_articles():
     ("the dam broke", False),  # too short to say what the sentence says
     ("broke on Monday after rain", False),  # a word left out
 ])  # fmt: skip
-def test_what_stands_word_for_word_is_held(statement, held):
-    found = passages_of([ARTICLE.content], Vectoriser(WordBag()))
-    assert found is not None
-    assert found.holds(statement) is held
+def test_what_occurs_word_for_word_is_held(statement, held):
+    result = passages_of([ARTICLE.content], Vectoriser(WordBag()))
+    assert result is not None
+    assert result.holds(statement) is held
 
 
 OTHERS = (
@@ -281,21 +283,25 @@ OTHERS = (
 
 
 async def test_a_checklist_names_the_statements_and_the_articles_that_support_them():
-    asked = task(
+    request = task(
         f"{TRUE} Two people were dead. {FALSE}",
         protocol="checklist",
         articles=(OTHERS[1], ARTICLE, OTHERS[0]),
     )
-    found = await judge_of("faithfulness").ask(asked)
-    first, second, third = found.statements
-    assert [one.verdict for one in found.statements] == ["supported", "supported", "absent"]
-    assert found.value == pytest.approx(2 / 3)
+    result = await judge_of("faithfulness").ask(request)
+    first, second, third = result.statements
+    assert [statement.verdict for statement in result.statements] == [
+        "supported",
+        "supported",
+        "absent",
+    ]
+    assert result.value == pytest.approx(2 / 3)
     # word for word in two articles; in other words in one; in none
     assert (first.articles, first.quote) == (("1", "2"), TRUE)
     assert (second.articles[0], second.quote) == ("1", "Two people died.")
     assert (third.articles, third.quote, third.grave) == ((), "", False)
     assert 0 <= third.support < 0.5 <= second.support <= first.support == 1
-    assert Judgement.model_validate_json(found.model_dump_json()) == found
+    assert Judgement.model_validate_json(result.model_dump_json()) == result
 
 
 async def test_a_checklist_of_what_cannot_be_read_is_unscored():

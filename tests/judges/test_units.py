@@ -59,9 +59,9 @@ async def test_reasoning_holds_no_units():
 
 
 async def test_without_a_model_sentences_are_the_units_and_nothing_is_nothing():
-    found = await split_units("Prices rose 3.5 percent. Mr. Bell left.", backend=None, target=None)
-    assert found.units == ("Prices rose 3.5 percent.", "Mr. Bell left.")
-    assert found.why is None
+    result = await split_units("Prices rose 3.5 percent. Mr. Bell left.", backend=None, target=None)
+    assert result.units == ("Prices rose 3.5 percent.", "Mr. Bell left.")
+    assert result.why is None
     empty, backend = await split("{}", text=" ")
     assert empty.units == ()
     assert backend.requests == []

@@ -51,11 +51,11 @@ LEFT_UNSCORED = {
 @pytest.mark.parametrize("row", ROWS, ids=[str(number) for number in range(1, len(ROWS) + 1)])
 def test_a_reply_is_read_as_a_person_reads_it(row):
     reply, wanted = row["reply"], row["verdict"]
-    got = read_verdict(reply, SCALES[row["scale"]], aspect=row.get("aspect", ""))
+    records = read_verdict(reply, SCALES[row["scale"]], aspect=row.get("aspect", ""))
     if reply in LEFT_UNSCORED:
-        assert isinstance(got, Unscored), reply
-    elif isinstance(got, Unscored):
-        assert wanted in {"-", got.reason}, reply
-        assert got.raw == reply
+        assert isinstance(records, Unscored), reply
+    elif isinstance(records, Unscored):
+        assert wanted in {"-", records.reason}, reply
+        assert records.raw == reply
     else:
-        assert got == wanted, reply
+        assert records == wanted, reply

@@ -28,8 +28,8 @@ ROWS = [
 
 
 def reading(row: dict) -> object:
-    got = read_verdict(row["reply"], SCALES[row["scale"]])
-    return None if isinstance(got, Unscored) else SIDES.get(str(got), got)
+    records = read_verdict(row["reply"], SCALES[row["scale"]])
+    return None if isinstance(records, Unscored) else SIDES.get(str(records), records)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[str(number) for number in range(1, len(ROWS) + 1)])
@@ -54,9 +54,9 @@ SEPARATORS = st.sampled_from(["\n", "\n\n", " ", ". "])
 
 @given(st.sampled_from(DECLARED), SEPARATORS, st.integers(0, 1), st.booleans())
 def test_a_reply_in_which_both_sides_are_declared_winners_is_unscored(form, gap, name, turned):
-    said = [form.format(NAMES[side][name]) for side in ("first", "second")]
-    got = read_verdict(gap.join(said[::-1] if turned else said), pairwise())
-    assert isinstance(got, Unscored)
+    texts = [form.format(NAMES[side][name]) for side in ("first", "second")]
+    records = read_verdict(gap.join(texts[::-1] if turned else texts), pairwise())
+    assert isinstance(records, Unscored)
 
 
 @given(
@@ -68,8 +68,8 @@ def test_a_reply_in_which_both_sides_are_declared_winners_is_unscored(form, gap,
 def test_a_reversal_counts_by_its_last_label_or_leaves_none(form, label, turn, flipped):
     first, last = ("second", "first") if flipped else ("first", "second")
     reply = f"{form.format(NAMES[first][0])}\n\n{turn}\n{label.format(NAMES[last][0])}"
-    got = read_verdict(reply, pairwise())
-    assert isinstance(got, Unscored) or got == last
+    records = read_verdict(reply, pairwise())
+    assert isinstance(records, Unscored) or records == last
 
 
 @given(
@@ -79,8 +79,8 @@ def test_a_reversal_counts_by_its_last_label_or_leaves_none(form, label, turn, f
 )
 def test_a_yes_beside_a_no_is_unscored(one, other, gap):
     values = [read_verdict(word, binary()) for word in (one, other)]
-    got = read_verdict(f"{one}{gap}{other}.", binary())
-    assert isinstance(got, Unscored) or values[0] == values[1] == got
+    records = read_verdict(f"{one}{gap}{other}.", binary())
+    assert isinstance(records, Unscored) or values[0] == values[1] == records
 
 
 @pytest.mark.parametrize("top", [4, 7, 10, 100])

@@ -70,9 +70,9 @@ def test_json_that_came_to_its_end_is_read_though_the_reply_was_cut_off(text, ex
     ],
 )  # fmt: skip
 def test_whole_numbers_and_what_is_none(value, expected):
-    found = whole_number(value)
-    assert found == expected
-    assert found is None or type(found) is int
+    result = whole_number(value)
+    assert result == expected
+    assert result is None or type(result) is int
 
 
 def test_the_line_that_was_cut_off_is_left_out():
@@ -119,5 +119,5 @@ def test_the_last_object_that_has_the_key_is_found(text, expected):
 @given(st.text(alphabet='[]{}",:\\ ax1\n<think>/'))
 def test_no_reply_crashes_a_reader(text):
     for cut_off in (False, True):
-        found = read_list(text, "a", cut_off=cut_off)
-        assert found is None or isinstance(found, list)
+        records = read_list(text, "a", cut_off=cut_off)
+        assert records is None or isinstance(records, list)

@@ -127,18 +127,18 @@ SCALES: tuple[tuple[Scale, tuple[str, str]], ...] = (
 
 
 @pytest.mark.parametrize("rest", REST)
-def test_a_score_that_opens_a_reply_stands_against_its_breakdown(rest):
+def test_a_score_that_opens_a_reply_outweighs_its_breakdown(rest):
     for first, (n, m, k) in itertools.product(FIRST, ((3, 5, 1), (4, 2, 5), (1, 4, 3))):
         reply = (first + rest).format(a="fluency", A="Fluency", n=n, m=m, k=k)
-        got = read_verdict(reply, likert())
+        records = read_verdict(reply, likert())
         if first == "{A}: {n}/5" and "breakdown" in rest:  # which of four qualities was judged?
-            assert isinstance(got, Unscored) or got == n, reply
+            assert isinstance(records, Unscored) or records == n, reply
         else:
-            assert got == n, reply
+            assert records == n, reply
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)
-def test_a_verdict_stands_against_mentions_before_and_after_it(hostile):
+def test_a_verdict_outweighs_mentions_before_and_after_it(hostile):
     for (scale, (n, m)), verdict in itertools.product(SCALES, VERDICTS):
         said, other = verdict.format(n=n), hostile.format(m=m)
         for reply in (f"{said}\n\n{other}", f"{other}\n\n{said}"):

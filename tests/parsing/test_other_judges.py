@@ -380,12 +380,12 @@ MORE_BINARY = [
 
 
 def check(text: str, expected: object, scale: Scale) -> None:
-    found = read_verdict(text, scale)
-    if isinstance(found, Unscored):
+    records = read_verdict(text, scale)
+    if isinstance(records, Unscored):
         named = {"off_scale", "refused"}
-        assert expected == found.reason or (expected == "-" and found.reason not in named)
+        assert expected == records.reason or (expected == "-" and records.reason not in named)
     else:
-        assert found == expected
+        assert records == expected
 
 
 @pytest.mark.parametrize(("text", "expected"), LIKERT + MORE_LIKERT)

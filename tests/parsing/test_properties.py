@@ -30,12 +30,12 @@ def allowed(value, scale):
 
 @given(replies, st.sampled_from(SCALES))
 def test_a_reply_is_read_within_the_scale_or_left_unscored(reply, scale):
-    got = read_verdict(reply, scale)
-    if isinstance(got, Unscored):
-        assert got.raw == reply
-        assert got.reason in {"unparseable", "off_scale", "refused"}
+    records = read_verdict(reply, scale)
+    if isinstance(records, Unscored):
+        assert records.raw == reply
+        assert records.reason in {"unparseable", "off_scale", "refused"}
     else:
-        assert allowed(got, scale)
+        assert allowed(records, scale)
 
 
 @given(replies, st.sampled_from(SCALES), st.sampled_from([" ", "\n", "  \n\n"]))
@@ -49,10 +49,10 @@ def test_white_space_around_a_reply_changes_nothing(reply, scale, space):
 
 
 @given(replies, st.sampled_from(SCALES))
-def test_a_reading_stands_inside_the_reply(reply, scale):
-    got = locate_verdict(reply, scale)
-    if not isinstance(got, Unscored):
-        assert 0 <= got.start < got.end <= len(reply)
+def test_a_reading_is_inside_the_reply(reply, scale):
+    result = locate_verdict(reply, scale)
+    if not isinstance(result, Unscored):
+        assert 0 <= result.start < result.end <= len(reply)
 
 
 @given(st.sampled_from([1, 2, 3, 4, 5]), st.text(alphabet="abc xyz,;", max_size=80))
@@ -75,8 +75,8 @@ SLOW = [
 def test_a_hundred_kilobytes_of_anything_are_read(piece, scale):
     """A quadratic pattern would take minutes here; benchmarks/reading_speed.py has the times."""
     text = piece * (100_000 // len(piece))
-    found = read_verdict(text, scale)
-    assert not isinstance(found, Unscored) or found.raw == text
+    records = read_verdict(text, scale)
+    assert not isinstance(records, Unscored) or records.raw == text
 
 
 @pytest.mark.parametrize(
@@ -93,5 +93,5 @@ def test_a_hundred_kilobytes_of_anything_are_read(piece, scale):
         ("", False),
     ],
 )
-def test_refusals_are_told_from_answers(text, wanted):
+def test_refusals_are_distinguished_from_answers(text, wanted):
     assert looks_like_refusal(text) is wanted

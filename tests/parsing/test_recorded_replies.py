@@ -47,10 +47,10 @@ def test_two_hundred_replies_are_read_as_a_person_read_them(replies):
         reply = replies[row["file"]][int(row["line"]) - 1]
         keys = [k for k in ("eid", "system", "system_a", "system_b", "aspect") if row[k]]
         assert [reply[k] for k in keys] == [row[k] for k in keys], "the data file has changed"
-        got = read_verdict(reply["response"], SCALES[row["file"]])
+        records = read_verdict(reply["response"], SCALES[row["file"]])
         expected = row["expected"] if "pairwise" in row["file"] else float(row["expected"])
-        if got != expected:
-            wrong.append((row["file"], row["line"], expected, got))
+        if records != expected:
+            wrong.append((row["file"], row["line"], expected, records))
     assert wrong == []
 
 
@@ -60,9 +60,9 @@ def test_at_most_one_reply_in_two_hundred_is_unscored(replies):
     for name, rows in replies.items():
         for number, row in enumerate(rows, 1):
             total += 1
-            got = read_verdict(row["response"], SCALES[name])
-            if isinstance(got, Unscored):
-                unscored.append((name, number, got.reason, got.detail))
+            records = read_verdict(row["response"], SCALES[name])
+            if isinstance(records, Unscored):
+                unscored.append((name, number, records.reason, records.detail))
     assert total == 11_900
     assert len(unscored) <= 0.005 * total, unscored
 
@@ -70,11 +70,11 @@ def test_at_most_one_reply_in_two_hundred_is_unscored(replies):
 def test_letters_and_head_to_head_answers_agree_with_their_first_letter(replies):
     """These three files always open with the letter chosen, so a count needs no parser."""
     letters = Counter(row["response"].strip()[0] for row in replies["judge_gpt-3.5_mcq.jsonl"])
-    got = Counter(
+    result = Counter(
         read_verdict(row["response"], SCALES["judge_gpt-3.5_mcq.jsonl"])
         for row in replies["judge_gpt-3.5_mcq.jsonl"]
     )
-    assert got == {float("ABCDE".index(letter) + 1): n for letter, n in letters.items()}
+    assert result == {float("ABCDE".index(letter) + 1): n for letter, n in letters.items()}
     for name in ("pairwise_gpt-3.5_consistency.jsonl", "pairwise_gpt-3.5_relevance.jsonl"):
         for row in replies[name]:
             wanted = {"A": "first", "B": "second", "C": "tie"}[row["response"].strip()[0]]
@@ -92,13 +92,13 @@ def test_debates_on_pairs_are_read_as_their_own_tool_read_them():
     for path in sorted([*folder.glob("*.CoT.json.gz"), *folder.glob("*.Vanilla.json.gz")]):
         for item in json.loads(gzip.decompress(path.read_bytes())):
             for swap, order in (("swap = False", sides), ("swap = True", sides[::-1])):
-                said = item["results"][0][swap]
-                if said["winner"] not in {"1", "2"}:
+                text = item["results"][0][swap]
+                if text["winner"] not in {"1", "2"}:
                     continue
-                got = read_verdict(said["completion"][0], pairwise("AB"))
-                wanted = order[int(said["winner"]) - 1]
-                unscored = isinstance(got, Unscored)
-                seen["unscored" if unscored else "same" if got == wanted else "other"] += 1
+                records = read_verdict(text["completion"][0], pairwise("AB"))
+                wanted = order[int(text["winner"]) - 1]
+                unscored = isinstance(records, Unscored)
+                seen["unscored" if unscored else "same" if records == wanted else "other"] += 1
     assert seen["same"] > 3_300
     assert seen["other"] == 0
     assert seen["unscored"] <= 0.005 * seen.total()

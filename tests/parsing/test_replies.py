@@ -879,24 +879,24 @@ TABLE: list[tuple[str, Scale, str, object]] = [
     [pytest.param(s, r, w, id=f"{n}-{i}") for i, (n, s, r, w) in enumerate(TABLE)],
 )
 def test_reply_is_read_as_a_person_reads_it(scale, reply, wanted):
-    got = read_verdict(reply, scale)
+    records = read_verdict(reply, scale)
     if reply in LEFT_UNSCORED:
-        assert isinstance(got, Unscored), (reply, got)
+        assert isinstance(records, Unscored), (reply, records)
     elif wanted == "-":
-        assert isinstance(got, Unscored), (reply, got)
-        assert got.reason == "unparseable", reply
-        assert got.raw == reply
+        assert isinstance(records, Unscored), (reply, records)
+        assert records.reason == "unparseable", reply
+        assert records.raw == reply
     elif wanted in {"off_scale", "refused"}:
-        assert isinstance(got, Unscored), (reply, got)
-        assert got.reason == wanted, reply
+        assert isinstance(records, Unscored), (reply, records)
+        assert records.reason == wanted, reply
     else:
-        assert got == wanted, reply
+        assert records == wanted, reply
 
 
 def test_a_whole_number_scale_without_fractions_leaves_half_points_unscored():
-    got = read_verdict("Score: 3.5", likert(fractions=False))
-    assert isinstance(got, Unscored)
-    assert got.reason == "off_scale"
+    records = read_verdict("Score: 3.5", likert(fractions=False))
+    assert isinstance(records, Unscored)
+    assert records.reason == "off_scale"
 
 
 def test_star_scale_reads_words_signs_and_numbers():
@@ -929,12 +929,12 @@ CUT_OFF = [
 
 @pytest.mark.parametrize(("reply", "wanted"), CUT_OFF)
 def test_in_a_reply_that_was_cut_off_only_a_settled_verdict_counts(reply, wanted):
-    got = read_verdict(reply, likert(), cut_off=True)
-    if isinstance(got, Unscored):
-        assert got.reason == {"-": "unparseable"}.get(wanted, wanted), reply
-        assert got.raw == reply
+    records = read_verdict(reply, likert(), cut_off=True)
+    if isinstance(records, Unscored):
+        assert records.reason == {"-": "unparseable"}.get(wanted, wanted), reply
+        assert records.raw == reply
     else:
-        assert got == wanted, reply
+        assert records == wanted, reply
 
 
 def test_a_cut_off_answer_that_begins_another_one_is_not_settled():
@@ -949,7 +949,7 @@ def test_a_cut_off_answer_that_begins_another_one_is_not_settled():
     )
 
 
-def test_a_lone_lower_case_letter_is_an_answer_where_nothing_else_stands():
+def test_a_lone_lower_case_letter_is_an_answer_where_there_is_nothing_else():
     letters = options(["A", "B"])
     assert read_verdict("a", letters) == 1.0
     assert read_verdict(" a\n", letters) == 1.0

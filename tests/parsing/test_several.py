@@ -13,9 +13,9 @@ SCALES = {"faithfulness": likert(), "coverage": likert()}
 
 def told(reply: str, *, cut_off: bool = False) -> tuple[object, object]:
     """Return both verdicts, the reason where one is missing."""
-    found = read_verdicts(reply, SCALES, cut_off=cut_off)
-    shown = [one.reason if isinstance(one, Unscored) else one for one in found.values()]
-    return shown[0], shown[1]
+    records = read_verdicts(reply, SCALES, cut_off=cut_off)
+    items = [item.reason if isinstance(item, Unscored) else item for item in records.values()]
+    return items[0], items[1]
 
 
 @pytest.mark.parametrize(
@@ -78,5 +78,5 @@ def test_criteria_have_scales_of_their_own():
 
 def test_a_name_that_begins_with_another_is_read_whole():
     scales = {"style": likert(), "style guide": likert()}
-    found = read_verdicts("Style guide: 4\nStyle: 2", scales)
-    assert found == {"style": 2, "style guide": 4}
+    records = read_verdicts("Style guide: 4\nStyle: 2", scales)
+    assert records == {"style": 2, "style guide": 4}

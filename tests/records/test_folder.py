@@ -48,7 +48,7 @@ def test_a_folder_of_another_run_is_refused_and_the_difference_named(tmp_path):
         pass
 
 
-def test_a_second_process_is_told_that_the_folder_is_in_use(tmp_path):
+def test_a_second_process_sees_that_the_folder_is_in_use(tmp_path):
     with (
         RunFolder(tmp_path, identity=IDENTITY),
         pytest.raises(RunError, match="another run is using"),
@@ -116,9 +116,9 @@ def test_places_hold_where_damaged_rows_were_taken_out(tmp_path, damaged):
     lines[damaged] = b'{"n": 9, "checksum": "made up"}\n'
     file.write_bytes(b"".join(lines) + b'{"n": 5, "te')
     with RunFolder(tmp_path, identity=IDENTITY) as run:
-        found = list(run.rows_with_offsets("rows"))
+        result = list(run.rows_with_offsets("rows"))
         run.append("rows", {"n": 6})
     sound = [{"n": n} for n in range(5) if n != damaged]
-    assert [row for _, row in found] == sound
-    assert run.rows_at("rows", [place for place, _ in found]) == sound
+    assert [row for _, row in result] == sound
+    assert run.rows_at("rows", [place for place, _ in result]) == sound
     assert len(file.read_bytes().splitlines()) == 5

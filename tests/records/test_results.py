@@ -23,15 +23,15 @@ class Outer:
 
 
 def test_a_figure_has_its_ends_and_what_it_rests_on():
-    shown = {"value": 0.25, "low": 0.125, "high": None, "level": 0.95, "n": 8, "n_excluded": 0,
+    by_name = {"value": 0.25, "low": 0.125, "high": None, "level": 0.95, "n": 8, "n_excluded": 0,
              "method": "wilson"}  # fmt: skip
-    assert figure(SHARE) == shown
+    assert figure(SHARE) == by_name
     assert figure(SHARE, times=100.0, keep=COUNT_ONLY) == {
         "value": 25.0, "low": 12.5, "high": None, "n": 8
     }  # fmt: skip
 
 
-def test_a_p_value_stands_wherever_there_is_one():
+def test_a_p_value_is_shown_wherever_there_is_one():
     tested = Estimate(value=0.5, low=0.0, high=1.0, level=0.95, n=8, method="t", p_value=0.04)
     assert figure(tested, keep=())["p_value"] == 0.04
     assert "p_value" not in figure(SHARE, keep=())
@@ -45,7 +45,7 @@ def test_no_value_has_one_form_at_every_depth():
 
 
 def test_times_is_for_estimates_and_leaves_plain_numbers():
-    found = to_json(Outer({1: Inner(SHARE)}), times=100.0, keep=())
-    assert found == json.loads(json.dumps(found))
-    assert found["tau"] == 0.8
-    assert found["by_level"]["1"]["share"] == {"value": 25.0, "low": 12.5, "high": None}
+    result = to_json(Outer({1: Inner(SHARE)}), times=100.0, keep=())
+    assert result == json.loads(json.dumps(result))
+    assert result["tau"] == 0.8
+    assert result["by_level"]["1"]["share"] == {"value": 25.0, "low": 12.5, "high": None}

@@ -41,26 +41,26 @@ def example(tmp_path, monkeypatch):
     ],
 )
 def test_commands_begin_their_json_with_the_schema(example, command):
-    done = invoke(*command, "--json", "-")
-    assert done.exit_code == 0, done.output
-    found = json.loads(done.stdout)
-    assert next(iter(found.items())) == ("schema", SCHEMA)
-    assert done.stdout.count('"schema"') == 1
+    result = invoke(*command, "--json", "-")
+    assert result.exit_code == 0, result.output
+    data = json.loads(result.stdout)
+    assert next(iter(data.items())) == ("schema", SCHEMA)
+    assert result.stdout.count('"schema"') == 1
 
 
 def test_python_has_what_the_command_writes(example):
-    done = invoke("bias", "words", *FILES, "--json", "-")
+    result = invoke("bias", "words", *FILES, "--json", "-")
     found = fj.bias.words("clusters.json", "summaries.jsonl")
-    assert json.loads(json.dumps(found.to_dict())) == json.loads(done.stdout)
+    assert json.loads(json.dumps(found.to_dict())) == json.loads(result.stdout)
 
 
 def test_files_of_before_and_of_now_are_read_alike(example, tmp_path):
-    found = fj.fairness.proportionality(
+    result = fj.fairness.proportionality(
         "clusters.json", "summaries.jsonl", attribute="outlet_type"
     ).to_dict()
-    older = {key: value for key, value in found.items() if key != "schema"}
+    older = {key: value for key, value in result.items() if key != "schema"}
     pages = []
-    for name, report in (("now", found), ("older", older), ("zero", older | {"schema": 0})):
+    for name, report in (("now", result), ("older", older), ("zero", older | {"schema": 0})):
         path = tmp_path / name / "found.json"
         path.parent.mkdir()
         path.write_text(json.dumps(report), encoding="utf-8")
@@ -88,11 +88,11 @@ def newer_readers(path):
 def test_a_newer_number_is_one_clear_error(example, reader):
     path = Path("newer.json")
     path.write_text(json.dumps(COVERAGE | {"schema": SCHEMA + 1, "low": 1, "high": 2}), "utf-8")
-    done = invoke(*newer_readers(path)[reader])
-    assert done.exit_code != 0
-    said = str(done.exception) + done.output
-    assert "newer.json: written by a newer FairJudge" in said
-    assert f"reads up to {SCHEMA}" in said
+    result = invoke(*newer_readers(path)[reader])
+    assert result.exit_code != 0
+    output = str(result.exception) + result.output
+    assert "newer.json: written by a newer FairJudge" in output
+    assert f"reads up to {SCHEMA}" in output
 
 
 @pytest.mark.parametrize("number", ["1", 1.0, True, None, -1, [1]])

@@ -233,7 +233,7 @@ class TestParts:
         both = "rained. The U.S. team"
         assert sentence_around(both, paragraph).startswith("It rained. The U.S. team lost")
 
-    def test_without_a_place_in_the_context_the_answer_stands_alone(self) -> None:
+    def test_without_a_place_in_the_context_the_answer_is_returned_alone(self) -> None:
         assert sentence_around("snow", "It rained.") == "snow"
         assert sentence_around("snow", None) == "snow"
         assert sentence_around("", "It rained.") == ""
@@ -247,14 +247,14 @@ def test_nanco_development_questions_give_the_thresholds_in_use() -> None:
     # The protocol's rule: the mean of the four questions' best thresholds. The figure to beat is
     # the plain cosine's, measured by the same script in the same run.
     script = [sys.executable, str(ROOT / "benchmarks" / "nanco.py"), str(NANCO)]
-    done = subprocess.run(
+    result = subprocess.run(
         [*script, "--development-only", "--json", "-"],
         capture_output=True,
         text=True,
         check=True,
         timeout=300,
     )
-    reports = {report["scorer"]: report for report in json.loads(done.stdout)["reports"]}
+    reports = {report["scorer"]: report for report in json.loads(result.stdout)["reports"]}
     means = {
         scorer: np.mean([row["pairs"] for row in report["development"]])
         for scorer, report in reports.items()

@@ -65,7 +65,7 @@ def test_an_older_file_says_as_much_by_its_stances():
     # a group of its own that older versions labelled "disputed: ...": they say what it says
     assert (disputed.supported_by, disputed.disputed_by) == (("c", "d"), ())
     assert (both.supported_by, both.disputed_by, both.weight) == (("e",), ("f",), 1)
-    assert [one.label for one in question.groups()] == ["", "", ""]
+    assert [item.label for item in question.groups()] == ["", "", ""]
 
 
 def test_weights_of_other_tools_need_no_sources():

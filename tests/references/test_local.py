@@ -35,7 +35,7 @@ def stay(local, articles):
     """Return the questions with the answers to each, groups one after another."""
     questions = local.generate_questions(articles, n_questions=100)
     return {
-        question: [one for group in local.groups_of(question, articles) for one in group]
+        question: [item for group in local.groups_of(question, articles) for item in group]
         for question in questions
     }
 
@@ -66,10 +66,10 @@ def built(local, articles):
 
 
 def test_answers_to_a_count_give_the_counts(built):
-    told = {one.aid: one.answer for one in built["How many people were injured?"]}
-    assert set(told) == {"a1", "a2", "a3", "a4"}  # the fifth article gives no number
+    by_name = {item.aid: item.answer for item in built["How many people were injured?"]}
+    assert set(by_name) == {"a1", "a2", "a3", "a4"}  # the fifth article gives no number
     for aid, number in {"a1": "six", "a2": "Nine", "a3": "six", "a4": "eleven"}.items():
-        assert number in told[aid]
+        assert number in by_name[aid]
 
 
 def test_every_answer_is_verbatim_and_its_groups_are_of_different_numbers(local, built, articles):
@@ -77,16 +77,16 @@ def test_every_answer_is_verbatim_and_its_groups_are_of_different_numbers(local,
     for question, answers in built.items():
         assert question.endswith("?")
         assert question[0].isupper()
-        assert all(one.answer and one.answer in content[one.aid] for one in answers)
+        assert all(answer.answer and answer.answer in content[answer.aid] for answer in answers)
     groups = local.groups_of("How many people were injured?", articles)
-    assert [[one.aid for one in group] for group in groups] == [["a1", "a3"], ["a2"], ["a4"]]
+    assert [[item.aid for item in group] for group in groups] == [["a1", "a3"], ["a2"], ["a4"]]
 
 
 def test_a_question_is_answered_the_same_alone_as_in_the_whole(local, built, articles):
     for question, answers in built.items():
         for article in articles:
             alone = local.answer_question(question, article, cluster=articles)
-            assert alone == tuple(one for one in answers if one.aid == article.aid)
+            assert alone == tuple(answer for answer in answers if answer.aid == article.aid)
 
 
 def test_generation_is_deterministic_and_bounded(articles, embedder, models):
@@ -167,11 +167,11 @@ async def test_each_bundled_story_gives_valid_questions_through_the_graph(embedd
     content = {article.aid: article.content for article in articles}
     assert state["question_answers"]
     for row in state["question_answers"]:
-        answers = [one for group in row["answer_groups"] for one in group]
-        assert len({one["aid"] for one in answers}) >= 0.3 * len(articles)
+        answers = [item for group in row["answer_groups"] for item in group]
+        assert len({answer["aid"] for answer in answers}) >= 0.3 * len(articles)
         assert len(row["answer_groups"]) >= 2
         assert len(row["question"].split()) <= 14
-        assert all(one["answer"] in content[one["aid"]] for one in answers)
+        assert all(answer["answer"] in content[answer["aid"]] for answer in answers)
 
 
 @pytest.mark.parametrize(("eid", "question"), [
@@ -209,7 +209,7 @@ def test_empty_and_stub_articles_are_named():
     ]
     kept, skipped = usable(cluster)
     assert kept == CLUSTER.articles
-    reasons = {one.aid: one.reason for one in skipped}
+    reasons = {item.aid: item.reason for item in skipped}
     assert reasons["blank"] == "empty"
     assert reasons["notice"].startswith("stub: 0 words of news, fewer than ")
     assert reasons["short"].startswith("stub: 7 words of news, fewer than ")

@@ -29,7 +29,7 @@ from fairjudge.references.statements import (
     '"The bridge is safe," the mayor said at the harbour on Monday.',
     "2,300 people crossed the harbour bridge each day last year.",
 ])  # fmt: skip
-def test_a_sentence_that_names_what_it_speaks_of_stands_alone(text):
+def test_a_sentence_that_names_its_subject_is_alone(text):
     assert stands_alone(text)
 
 
@@ -108,9 +108,11 @@ def test_the_statements_of_a_very_long_article_are_bounded():
     long = " ".join(
         f"Councillor Number{n} visited district {n} beside harbour quay{n}." for n in range(5000)
     )
-    kept = statements_of(articles_of(long, FILL[0] + "The harbour bridge was closed on Monday."))
-    assert len(kept) <= MAX_STATEMENTS
-    assert len([one for one in kept if one.aid == "a2"]) == 2
+    remaining = statements_of(
+        articles_of(long, FILL[0] + "The harbour bridge was closed on Monday.")
+    )
+    assert len(remaining) <= MAX_STATEMENTS
+    assert len([item for item in remaining if item.aid == "a2"]) == 2
     many = statements_of(articles_of(*[long[:20_000]] * 100))
     assert (
         max(len([s for s in many if s.aid == f"a{n}"]) for n in range(1, 101)) == LEAST_OF_ARTICLE
@@ -145,7 +147,7 @@ def test_points_are_under_what_most_of_them_speak_of_and_each_under_one_topic():
     }
 
 
-def test_a_topic_that_one_source_alone_speaks_of_is_none():
+def test_a_topic_of_a_single_source_is_none():
     articles = articles_of("Cars on the old bridge, and on the old bridge.", "On the old bridge.")
     assert topics_of([point("The old bridge."), point("An old bridge.")], articles) == []
 
@@ -159,8 +161,8 @@ def test_numbers_that_differ_are_a_question_and_numbers_that_do_not_are_none():
         "At least 12 people were injured on Monday.",
         "Nine residents went home.",
     )
-    found = count_questions(articles_of(*texts), models)
-    assert [[a.aid for a in group] for group in found[question]] == [["a1", "a3"], ["a2"], ["a4"]]
+    result = count_questions(articles_of(*texts), models)
+    assert [[a.aid for a in group] for group in result[question]] == [["a1", "a3"], ["a2"], ["a4"]]
     assert count_questions(articles_of(texts[0], texts[2]), models) == {}
 
 
@@ -177,8 +179,8 @@ async def test_a_point_is_a_group_of_answers_as_the_consolidator_returns_it():
     local = LocalReferences(WordBag(), WordModels())
     (question, *_) = local.generate_questions(articles)
     answers = [
-        one for article in articles
-        for one in local.answer_question(question, article, cluster=articles)
+        item for article in articles
+        for item in local.answer_question(question, article, cluster=articles)
     ]  # fmt: skip
     groups = await LocalConsolidator(references=local).group(question, answers, articles)
     assert {answers[i].aid for i in groups[0]} == {"a1", "a2"}

@@ -45,16 +45,16 @@ ARTICLE = Article(aid="a", title=TITLE, content=CONTENT)
         ("...", None),
     ],
 )
-def test_what_stands_in_the_article_takes_the_place_of_the_quote(quote, stands):
-    found = QuotableArticle(ARTICLE).find(quote)
-    assert (found and found.text) == stands
+def test_what_occurs_in_the_article_takes_the_place_of_the_quote(quote, stands):
+    result = QuotableArticle(ARTICLE).find(quote)
+    assert (result and result.text) == stands
 
 
-def test_a_passage_says_where_it_stands():
+def test_a_passage_says_its_position():
     whole = f"{TITLE}\n\n{CONTENT}"
     for quote in ("raises rates again", "the fed won't stop", "0.75 points in July"):
-        found = QuotableArticle(ARTICLE).find(quote)
-        assert " ".join(whole[found.start : found.end].split()) == found.text
+        result = QuotableArticle(ARTICLE).find(quote)
+        assert " ".join(whole[result.start : result.end].split()) == result.text
 
 
 def test_the_part_with_fewer_edits_holds_a_quote_and_the_content_where_both_do():
@@ -73,8 +73,8 @@ def test_nine_of_ten_characters_are_enough_and_fewer_are_not():
 
 @given(st.text(), st.text(), st.text())
 def test_any_text_can_be_looked_for_in_any(quote, title, content):
-    found = QuotableArticle(Article(aid="a", title=title, content=content)).find(quote)
-    assert found is None or " ".join(found.text.split()) == found.text
+    result = QuotableArticle(Article(aid="a", title=title, content=content)).find(quote)
+    assert result is None or " ".join(result.text.split()) == result.text
 
 
 def test_time_grows_with_the_article_and_not_with_its_square():

@@ -45,13 +45,13 @@ def recorded() -> list[dict]:
 @pytest.fixture(scope="module")
 def answers(recorded) -> dict[tuple[str, str], tuple[str, ...]]:
     """By question and title of the article."""
-    found = {}
+    by_name = {}
     for row in recorded:
         if row["step"] == "answers":
             text = row["messages"][-1]["content"]
             title = inside("article", text).splitlines()[0]
-            found[inside("question", text), title] = read_answers(row["reply"])
-    return found
+            by_name[inside("question", text), title] = read_answers(row["reply"])
+    return by_name
 
 
 class Reader:
@@ -129,9 +129,9 @@ async def test_ten_articles_take_at_most_25_calls_and_200_000_characters(
         assert all(quote in plain for quote in quotes)
 
 
-def test_what_the_reader_quoted_stands_in_the_articles(cluster, answers):
+def test_what_the_reader_quoted_occurs_in_the_articles(cluster, answers):
     by_title = {article.title: QuotableArticle(article) for article in cluster.articles}
-    quotes = [(title, quote) for (_, title), some in answers.items() for quote in some]
+    quotes = [(title, quote) for (_, title), items in answers.items() for quote in items]
     absent = [quote for title, quote in quotes if by_title[title].find(quote) is None]
     assert len(quotes) > 150
     assert len(absent) <= 0.02 * len(quotes), absent

@@ -33,10 +33,10 @@ def test_questions_are_read_from_json_and_from_lists(text):
 
 
 def test_a_reply_without_questions_is_unscored_with_its_text():
-    found = read_questions("I cannot help with that.", limit=20, max_words=14)
-    assert isinstance(found, Unscored)
-    assert found.reason == "unparseable"
-    assert found.raw == "I cannot help with that."
+    records = read_questions("I cannot help with that.", limit=20, max_words=14)
+    assert isinstance(records, Unscored)
+    assert records.reason == "unparseable"
+    assert records.raw == "I cannot help with that."
 
 
 def test_too_many_and_too_long_questions_are_cut():
@@ -113,8 +113,8 @@ def test_groups_that_are_no_partition_are_unscored(text):
 
 
 def test_findings_are_read():
-    found = read_check('{"invalid": [2], "diverse": true}', n=2)
-    assert found == FilterResult(invalid=frozenset({1}), diverse=True)
+    records = read_check('{"invalid": [2], "diverse": true}', n=2)
+    assert records == FilterResult(invalid=frozenset({1}), diverse=True)
 
 
 @pytest.mark.parametrize(

@@ -45,8 +45,8 @@ def article(aid, n_words=10):
     ],
 )
 def test_validity_wants_thirty_percent_of_sources_and_two_groups(question, n_sources, why):
-    found = why_invalid(question, n_sources=n_sources, validity=Validity())
-    assert found is None if why is None else why in str(found)
+    result = why_invalid(question, n_sources=n_sources, validity=Validity())
+    assert result is None if why is None else why in str(result)
 
 
 def test_one_article_answering_twice_counts_as_one_source():

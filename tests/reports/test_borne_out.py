@@ -23,7 +23,7 @@ from fairjudge.stats.levels import Part, averaged_correlations, scores
 
 
 def printed(tables) -> str:
-    return " ".join(" ".join(to_text(one, width=400) for one in tables).split())
+    return " ".join(" ".join(to_text(table, width=400) for table in tables).split())
 
 
 def by_length(*, follows_people: float) -> dict:
@@ -41,8 +41,8 @@ def by_length(*, follows_people: float) -> dict:
             judgements.append(judged(where["eid"], where["system"], score, "j"))
             labels.append(Label(**where, aspect="coverage", annotator="ann", value=label))
     settings = Settings(resampling=Resampling(n_resamples=200))
-    found = analyse(judgements, labels, settings=settings, summaries=summaries)
-    return analysis_json(found, signature={}, list_all=False)
+    analysis = analyse(judgements, labels, settings=settings, summaries=summaries)
+    return analysis_json(analysis, signature={}, list_all=False)
 
 
 def test_a_judge_by_length_gets_no_plain_yes_to_rank_systems():
@@ -53,10 +53,10 @@ def test_a_judge_by_length_gets_no_plain_yes_to_rank_systems():
     gain = group["over_baselines"]["systems"]
     assert gain["best"] == "longest"
     assert gain["gain"]["low"] <= 0.0
-    said = verdict(group)
-    assert said.startswith("rank systems: too few to tell (the baseline 'longest' may do as well")
+    text = verdict(group)
+    assert text.startswith("rank systems: too few to tell (the baseline 'longest' may do as well")
     # The sentence and the table below it are of the same figures.
-    assert ranks["reason"] in said
+    assert ranks["reason"] in text
     assert ranks["reason"] in printed(decisions_tables([group]))
 
 
@@ -81,11 +81,11 @@ def test_few_systems_in_one_order_have_no_interval_and_many_have():
         data = scores(
             values, 10.0 * systems, documents=documents.tolist(), systems=systems.tolist()
         )
-        found = averaged_correlations(
+        result = averaged_correlations(
             [Part(data=data, documents=documents)], "system", n_documents=20, rng=rng,
             n_resamples=200, confidence=0.95, method="expanded", n_excluded=0,
         )  # fmt: skip
-        return found["kendall"]
+        return result["kendall"]
 
     few, many = tau(4), tau(5)
     assert (few.value, few.low, few.high) == (pytest.approx(1.0), None, None)
@@ -138,9 +138,9 @@ def test_bias_names_only_groups_whose_interval_excludes_0():
         errors[place][gap] = {"value": (low + high) / 2, "low": low, "high": high, "level": 0.95}
         errors[place]["adjusted_p_values"][gap] = p
         errors[place]["flagged"] = True
-    said = printed(calibration_tables(report))
-    bias = re.search(r"Judge bias differs by system: .*? \(FDR 5 %\)", said)[0]
-    size = re.search(r"size of the judge's errors differs by system: .*? \(FDR 5 %\)", said)[0]
+    text = printed(calibration_tables(report))
+    bias = re.search(r"Judge bias differs by system: .*? \(FDR 5 %\)", text)[0]
+    size = re.search(r"size of the judge's errors differs by system: .*? \(FDR 5 %\)", text)[0]
     assert "b -0.40 [-0.60, -0.20]" in bias
     assert not re.search(r"\ba [-\d]", bias)
     assert "a 0.40 [0.20, 0.60]" in size
@@ -166,10 +166,10 @@ def test_one_score_for_all_items_is_no_tie_for_first_place(protocol, values, con
         for n, value in enumerate(values)
     ]  # fmt: skip
     (board,) = boards_beside(leaderboards(rows), ())
-    said = " ".join(board_findings(board))
+    text = " ".join(board_findings(board))
     n = sum(value is not None for value in values)
-    assert (f"In x the judge gave one score to all {n} items: no system leads." in said) == constant
-    assert ("first place" in said or "highest mean" in said) != constant
+    assert (f"In x the judge gave one score to all {n} items: no system leads." in text) == constant
+    assert ("first place" in text or "highest mean" in text) != constant
 
 
 def test_an_order_is_the_judges_where_its_decisions_stand_beside_it():

@@ -30,10 +30,10 @@ def test_the_detail_of_each_judge_is_folded(open_page, tmp_path):
         assert section.locator("p strong").first.is_visible()
     summary = page.get_by_text("Reliability before and after calibration").first
     figures = page.locator("details", has=summary).locator("svg, table")
-    assert not any(one.is_visible() for one in figures.all())
+    assert not any(item.is_visible() for item in figures.all())
     summary.focus()
     page.keyboard.press("Enter")
-    assert any(one.is_visible() for one in figures.all())
+    assert any(item.is_visible() for item in figures.all())
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -81,19 +81,19 @@ def test_every_plotted_number_stands_in_a_table(report, page):
     (group,) = report["groups"]
     for source in (group["agreement"], group["human"], *group["baselines"].values()):
         for level in ("pooled", "per_document", "system"):
-            found = source[level]["spearman"]
-            if found["value"] is not None and found["low"] is not None:
-                text = f"{found['value']:.2f} [{found['low']:.2f}, {found['high']:.2f}]"
+            value = source[level]["spearman"]
+            if value["value"] is not None and value["low"] is not None:
+                text = f"{value['value']:.2f} [{value['low']:.2f}, {value['high']:.2f}]"
                 assert text in cells
     calibration = group["calibration"]
-    for one in calibration["reliability_before"] + calibration["reliability_after"]:
-        assert f"{one['mean_score']:.2f}" in cells
-        assert f"{one['mean_label']['value']:.2f}" in " ".join(cells)
+    for item in calibration["reliability_before"] + calibration["reliability_after"]:
+        assert f"{item['mean_score']:.2f}" in cells
+        assert f"{item['mean_label']['value']:.2f}" in " ".join(cells)
     for point in group["planning"]["curve"]:
         assert f"{point['with_judge']:.3f}" in cells
         assert f"{point['without_judge']:.3f}" in cells
-    for one in group["fairness"]["groups"]["system"]:
-        gap = one["error_gap"]
+    for item in group["fairness"]["groups"]["system"]:
+        gap = item["error_gap"]
         assert f"{gap['value']:.2f} [{gap['low']:.2f}, {gap['high']:.2f}]" in cells
 
 
@@ -204,9 +204,9 @@ def test_an_audit_of_position_is_shown_with_its_judge():
 
 def test_tables_escape_text_attributes_and_control_characters():
     table = TextTable(title='"x"', columns=columns("a"), rows=(("a < b & \x1b[2J",),))
-    made = table_html(table)
-    assert "a &lt; b &amp;  [2J" in made
-    assert 'aria-label="&#34;x&#34;"' in made
+    result = table_html(table)
+    assert "a &lt; b &amp;  [2J" in result
+    assert 'aria-label="&#34;x&#34;"' in result
 
 
 def read_text(page):

@@ -55,11 +55,11 @@ def of_terminal() -> str:
     return " ".join(_leaderboard(outcome, leaderboard(ROWS, unit="summary")).notes)
 
 
-def test_each_caveat_of_the_terminal_stands_on_the_page_and_in_tables():
+def test_each_caveat_of_the_terminal_is_on_the_page_and_in_tables():
     boards = leaderboards(ROWS, n_resamples=50)
     page = " ".join(str(part) for part in leaderboard_parts(boards))
     table = " ".join(combined_table(boards).notes)
-    beside = not_ranked(one.score for one in boards[0].standings)
+    beside = not_ranked(standing.score for standing in boards[0].standings)
     assert beside == "Not ranked: once, whole, scored on fewer than 90 % of 3 clusters."
     bounds = "the mean if every unscored item stood at the bottom or the top"
     for caveat in (beside, weak_judge("coverage"), WEIGHTING, bounds):

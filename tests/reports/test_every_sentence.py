@@ -109,16 +109,18 @@ def findings_and_tables(kind: str, command: str) -> tuple[list[str], list[str]]:
     """Run a command; return what it says, and what its tables show."""
     from fairjudge.cli._main import app
 
-    done = CliRunner().invoke(app, [*command.split(), "--json", "found.json"])
-    if any(few in str(done.exception) for few in ("a cascade needs", "no guarantee is possible")):
+    result = CliRunner().invoke(app, [*command.split(), "--json", "found.json"])
+    if any(few in str(result.exception) for few in ("a cascade needs", "no guarantee is possible")):
         pytest.skip("too few clusters for a cascade")
     # 3: much without a score; 4: a check that fails
-    assert done.exit_code in {0, 3, 4}, (done.output, done.exception)
+    assert result.exit_code in {0, 3, 4}, (result.output, result.exception)
     report = json.loads(Path("found.json").read_text("utf-8"))
     tables = tables_of(kind, report)
     assert tables
     # what the terminal says first is what the JSON has
-    assert all(" ".join(one.split()) in " ".join(done.output.split()) for one in report["findings"])
+    assert all(
+        " ".join(item.split()) in " ".join(result.output.split()) for item in report["findings"]
+    )
     assert [line for width in (60, 80, 120) for line in broken_figures(tables, width)] == []
     return report["findings"], texts_of(tables)
 
@@ -174,11 +176,11 @@ def test_what_a_build_counts_adds_up_over_its_tables(tmp_path, monkeypatch, stub
     stub.answer = journalist
     write_jsonl(Path("clusters.jsonl"), [cluster("bridge"), cluster("tower", 5)])
     model = f"--backend openai:stub --base-url {stub.v1}"
-    done = CliRunner().invoke(app, f"build clusters.jsonl -o r.jsonl {model}".split())
-    assert done.exit_code == 0, done.output
-    counts = [int(n) for n in re.findall(r"articles used, (\d+) question", done.output)]
+    result = CliRunner().invoke(app, f"build clusters.jsonl -o r.jsonl {model}".split())
+    assert result.exit_code == 0, result.output
+    counts = [int(n) for n in re.findall(r"articles used, (\d+) question", result.output)]
     assert len(counts) == 2
-    assert f"In short: {sum(counts)} questions on 2 clusters." in done.output
+    assert f"In short: {sum(counts)} questions on 2 clusters." in result.output
 
 
 def commands(app: typer.Typer) -> Iterator[tuple[str, set[str]]]:
@@ -214,8 +216,13 @@ def test_every_command_that_draws_saves_its_figures():
 
 def test_the_checker_finds_a_figure_that_no_table_has():
     table = TextTable(title="Means of c7", columns=columns("system"), rows=(("a", "4.49 of 12"),))
-    said = ["a has 4.49, about 4, of 12.", "b has 4.50.", "a leaves out 7.", "Next: judge 30 more."]
-    assert without_figure(said, texts_of([table])) == [
+    texts = [
+        "a has 4.49, about 4, of 12.",
+        "b has 4.50.",
+        "a leaves out 7.",
+        "Next: judge 30 more.",
+    ]
+    assert without_figure(texts, texts_of([table])) == [
         "'b has 4.50.' has ['4.50']",
         "'a leaves out 7.' has ['7']",
     ]

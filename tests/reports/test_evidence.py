@@ -80,12 +80,12 @@ def test_a_checklist_shows_groups_by_verdict_and_marks_the_quote(page, open_page
     heads = dialog.locator("h4").all_inner_texts()
     assert heads == ["left out (2 of 3)", "covered (1 of 3)"]
     assert dialog.locator("mark").all_inner_texts() == [QUOTE]
-    said = dialog.inner_text()
-    assert "outlet1.example (in this outlet's words)" in said
-    assert re.search(r"About three million\. outlet2\.example(?! \(in)", said)
-    assert "Local judge's probability: 0.83." in said
-    assert "Unedited reply" not in said
-    assert "[object" not in said
+    text = dialog.inner_text()
+    assert "outlet1.example (in this outlet's words)" in text
+    assert re.search(r"About three million\. outlet2\.example(?! \(in)", text)
+    assert "Local judge's probability: 0.83." in text
+    assert "Unedited reply" not in text
+    assert "[object" not in text
     assert opened.title() == "FairJudge report"
     assert serious_faults(opened) == []
 
@@ -94,7 +94,7 @@ def test_a_checklist_shows_groups_by_verdict_and_marks_the_quote(page, open_page
 def test_each_group_of_answers_has_its_verdict_from_the_checklist(page, open_page):
     opened = open_page(page.as_uri())
     verdicts = opened.locator("#questions .verdict").all_inner_texts()
-    assert [re.sub(r"^\W+", "", one) for one in verdicts] == [
+    assert [re.sub(r"^\W+", "", verdict) for verdict in verdicts] == [
         "alpha: left out",
         "alpha: covered",
         "alpha: left out",

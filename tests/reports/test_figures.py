@@ -178,12 +178,12 @@ def test_no_bar_mark_or_interval_leaves_the_axes(one):
 
 def test_pages_can_hold_every_figure():
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
-    for one in every_figure():
-        element = to_svg(one)
+    for item in every_figure():
+        element = to_svg(item)
         assert element.startswith("<svg ")
         assert "url(" not in element
         assert "style=" not in element
-        assert to_svg(one) == element
+        assert to_svg(item) == element
 
 
 def test_wins_count_ties_half_and_both_ways():
@@ -320,7 +320,7 @@ def test_means_are_ranked_with_what_their_differences_leave_open():
         for system, level in (("good", 4), ("as good", 4), ("bad", 2))
     ]  # fmt: skip
     (board,) = leaderboards(rows, n_resamples=200)
-    ranks = {one.score.system: one.ranks for one in board.standings}
+    ranks = {standing.score.system: standing.ranks for standing in board.standings}
     assert ranks == {"good": (1, 2), "as good": (1, 2), "bad": (3, 3)}
     (group,) = [part for part in leaderboard_parts([board]) if isinstance(part, Group)]
     _, plot, _ = group.parts

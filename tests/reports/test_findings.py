@@ -133,8 +133,8 @@ def rated(system: str, n_clusters: int, value: float) -> list[Judgement]:
 def test_the_page_says_who_is_significantly_behind():
     rows = [*rated("good", 10, 4.0), *rated("bad", 10, 2.0), *rated("few", 3, 4.5)]
     (board,) = leaderboards(rows)
-    found = of_leaderboard(board)
-    assert (found.systems, found.as_good, found.not_ranked) == (["good", "bad"], [], ["few"])
+    result = of_leaderboard(board)
+    assert (result.systems, result.as_good, result.not_ranked) == (["good", "bad"], [], ["few"])
     (board,) = leaderboards([*rated("one", 10, 3.0), *rated("two", 10, 3.0)])
     assert of_leaderboard(board).as_good == ["two"]
     (board,) = leaderboards([*rated("one", 4, 3.0), *rated("two", 4, 1.0)])

@@ -39,15 +39,15 @@ def test_a_place_is_preferred_where_the_interval_says_so(difference, said):
 
 def test_a_place_that_nothing_tells_of_is_not_called_unpreferred():
     none = figure(None, None, None, why="no values")
-    said = of("audit position", first_minus_second=none, consistency=none, n_pairs=0)
-    assert said == ("j in coverage: position bias not estimated: no values.",)
+    text = of("audit position", first_minus_second=none, consistency=none, n_pairs=0)
+    assert text == ("j in coverage: position bias not estimated: no values.",)
 
 
 def test_groups_that_no_summary_names_are_not_called_named_alike():
     none = figure(None, None, None, why="no identifier of any group")
     system = {"by_group": {"female": {"difference": none}}}
-    said = findings_of("bias words", {"systems": {"s": system}, "reference": "source"})
-    assert said == ("Inclusion of groups not estimated: no system has a value.",)
+    text = findings_of("bias words", {"systems": {"s": system}, "reference": "source"})
+    assert text == ("Inclusion of groups not estimated: no system has a value.",)
 
 
 def test_an_unsteady_judge_is_to_be_asked_both_ways():
@@ -69,15 +69,15 @@ def test_an_unsteady_judge_is_to_be_asked_both_ways():
     ],
 )
 def test_longer_versions(low, high, said, n):
-    found = of(
+    result = of(
         "audit verbosity",
         probe="filler",
         original_minus_extended=figure((low + high) / 2, low, high, p_value=0.01),
         extended=figure(60.0, 50.0, 70.0),
         n=30,
     )
-    assert said in found[0]
-    assert len(found) == n
+    assert said in result[0]
+    assert len(result) == n
 
 
 def test_length_effects_are_named_by_their_side():
@@ -92,12 +92,12 @@ def test_length_effects_are_named_by_their_side():
 
 
 def test_what_was_not_read_is_counted_and_much_of_it_is_to_be_looked_at():
-    said = {"protocol": "likert", "unscored": {"refused": 6}}
-    few = of("audit parse", n_unscored=5, n_judgements=100, **said)
+    by_name = {"protocol": "likert", "unscored": {"refused": 6}}
+    few = of("audit parse", n_unscored=5, n_judgements=100, **by_name)
     assert few == ("j in coverage, likert: 5 of 100 judgements (5 %) without a score: 6 refused.",)
-    many = of("audit parse", n_unscored=6, n_judgements=100, **said)
+    many = of("audit parse", n_unscored=6, n_judgements=100, **by_name)
     assert many[1].startswith("Next: read some of these replies")
-    none = of("audit parse", n_unscored=0, n_judgements=1, **said)
+    none = of("audit parse", n_unscored=0, n_judgements=1, **by_name)
     assert none == ("j in coverage, likert: every one of 1 judgement has a score.",)
 
 
@@ -112,7 +112,7 @@ def test_the_systems_that_leave_out_most_and_fewest_are_named():
         "b leaves out the most, 3 of 9 groups of answers, most often those of post.example.",
         "c leaves out the fewest, 0 of 9 groups of answers.",
     )
-    jury = [one | {"judge": name} for name in ("j", "k") for one in report["groups"]]
+    jury = [item | {"judge": name} for name in ("j", "k") for item in report["groups"]]
     assert findings_of("audit covered", {"groups": jury})[3] == (
         "c leaves out the fewest, 0 of 9 groups of answers, says k."
     )
@@ -221,14 +221,14 @@ def test_values_are_over_or_under_represented_beyond_chance_alone(measure):
     )
 
 
-def test_findings_stand_first_in_the_json_and_nowhere_without_a_rule():
+def test_findings_come_first_in_the_json_and_nowhere_without_a_rule():
     report = {"groups": []}
     assert with_findings("audit position", report) == {"schema": SCHEMA, **report}
     assert findings_of("plan", {"calls": 3}) == ()
-    found = with_findings("audit parse", {"groups": [
+    result = with_findings("audit parse", {"groups": [
         {"judge": "j", "aspect": "a", "protocol": "p", "n_unscored": 0, "n_judgements": 2}
     ]})  # fmt: skip
-    assert [*found] == ["schema", "findings", "groups"]
+    assert [*result] == ["schema", "findings", "groups"]
 
 
 def changed(n=6, **differences):
@@ -255,17 +255,17 @@ def test_a_system_is_fairer_than_the_baseline_beyond_chance_alone():
 def test_the_fairest_overall_has_the_lowest_score():
     scored = {"value": 0.5, "normalised": {"x": 0.5}}
     systems = {"a": scored, "b": scored | {"value": 0.1}, "c": {"value": None, "why": "no score"}}
-    found = findings_of("fairness overall", {"measure": "bur", "systems": systems})
-    assert found[0].startswith("b is the fairest of 2 systems over all data sets (0.100;")
-    assert found[-1] == "Not ranked: c (no score)."
+    result = findings_of("fairness overall", {"measure": "bur", "systems": systems})
+    assert result[0].startswith("b is the fairest of 2 systems over all data sets (0.100;")
+    assert result[-1] == "Not ranked: c (no score)."
     nobody = {"measure": "bur", "systems": {"c": systems["c"]}}
     assert findings_of("fairness overall", nobody) == ("Not ranked: c (no score).",)
 
 
 def test_scorers_agree_where_the_correlation_is_significant():
     def agreed(p_value, value=0.4):
-        found = figure(value, 0.01, 0.7, n=9, p_value=p_value)
-        return findings_of("fairness agreement", {"equal_coverage": found})
+        result = figure(value, 0.01, 0.7, n=9, p_value=p_value)
+        return findings_of("fairness agreement", {"equal_coverage": result})
 
     assert agreed(0.04) == (
         "On Equal Coverage the scorers agree significantly (rho 0.40 [0.01, 0.70], n = 9).",
@@ -288,8 +288,8 @@ def test_a_judge_or_jury_that_is_significantly_worse_is_said_to_be():
         row | {"protocol": "likert", "kendall": figure(-0.4, -0.6, -0.1, p_value=0.01)},
         row | {"protocol": "binary", "kendall": figure(0.1, -0.2, 0.3, p_value=0.4)},
     ]
-    found = {"protocols": [{"aspect": "coverage", "rows": rows}], "groups": []}
-    opposite, none = findings_of("calibrate", found)
+    by_name = {"protocols": [{"aspect": "coverage", "rows": rows}], "groups": []}
+    opposite, none = findings_of("calibrate", by_name)
     assert opposite == (
         "In coverage likert (j) has a significantly negative correlation with people over "
         "summaries: tau-b -0.40 [-0.60, -0.10]."

@@ -27,13 +27,13 @@ CLUSTERS, SUMMARIES = FOLDER / "c.jsonl", FOLDER / "s.jsonl"
 
 def label(aspect: str, value: float | str) -> Label:
     pair = {"system_a": "a", "system_b": "b"} if isinstance(value, str) else {"system": "a"}
-    given = {"eid": "e", "aspect": aspect, "annotator": "p", "value": value}
-    return Label.model_validate(given | pair)
+    by_name = {"eid": "e", "aspect": aspect, "annotator": "p", "value": value}
+    return Label.model_validate(by_name | pair)
 
 
 def data(**more: object) -> Data:
-    given = {"clusters": CLUSTERS, "summaries": [SUMMARIES], "labels": FOLDER / "l.jsonl"}
-    return Data(folder=FOLDER, **given | more)  # type: ignore[arg-type]
+    by_name = {"clusters": CLUSTERS, "summaries": [SUMMARIES], "labels": FOLDER / "l.jsonl"}
+    return Data(folder=FOLDER, **by_name | more)  # type: ignore[arg-type]
 
 
 def test_labels_tell_the_protocol_by_which_a_judge_answers_as_people_did():
@@ -67,7 +67,7 @@ def test_what_is_labelled_is_judged_and_calibrated_with_baselines(labelled, aspe
 
 def test_labels_on_aspects_of_ones_own_only():
     purposes = {
-        one.purpose: one.command for one in after_converting(data(labelled={"x": "likert"}))
+        item.purpose: item.command for item in after_converting(data(labelled={"x": "likert"}))
     }
     assert "value:ASPECT=x" in purposes["To calibrate on these labels"]
     judging = shlex.split(purposes["Next"])
@@ -84,23 +84,23 @@ def test_labels_on_coverage_need_references_first(others):
     """No own criterion under the name of a built-in aspect, and one way to judge it."""
     labelled = {"coverage": "binary"} | others
     commands = [*after_converting(data(labelled=labelled, several_articles=True))]
-    assert not any("faithfulness" in one.command for one in commands)
-    words = [shlex.split(one.command) for one in commands]
-    kinds = [one[1] for one in words if one[0] == "fairjudge"]
+    assert not any("faithfulness" in command.command for command in commands)
+    words = [shlex.split(command.command) for command in commands]
+    kinds = [word[1] for word in words if word[0] == "fairjudge"]
     first = ["judge", "calibrate"] if "fluency" in others else []
     last = ["judge"] if "tone" in others else []
     assert kinds == [*first, "build", "judge", *(["calibrate"] if not first else []), *last]
     built, judged = words[len(first)], words[len(first) + 1]
     assert judged[judged.index("--references") + 1] == built[-1]
     assert judged[judged.index("--protocol") + 1] == "binary"
-    assert not any("'coverage'" in one.command for one in commands)
+    assert not any("'coverage'" in command.command for command in commands)
     references = data(labelled=labelled, references=FOLDER / "r.jsonl", several_articles=True)
     assert "--aspect coverage" in next(iter(after_converting(references))).command
 
 
 @pytest.mark.parametrize("several", [False, True])
 def test_coverage_is_for_clusters_of_several_articles_without_references(several):
-    commands = [str(one) for one in after_converting(data(labels=None, several_articles=several))]
+    commands = [str(item) for item in after_converting(data(labels=None, several_articles=several))]
     assert [line.partition(":")[0] for line in commands] == [
         "Next", *(("For coverage, first", "and then") if several else ()),
     ]  # fmt: skip
@@ -144,8 +144,8 @@ def test_labels_that_can_never_show_a_ranking(systems, documents, said, paired):
     sides = [{"system_a": a, "system_b": b} for a, b in pairwise(names)]
     rated = sides if paired else [{"system": name} for name in names]
     labels = [
-        Label(eid=f"e{n}", aspect="tone", annotator="p", value="a" if paired else 1, **one)
-        for n in range(documents) for one in rated
+        Label(eid=f"e{n}", aspect="tone", annotator="p", value="a" if paired else 1, **item)
+        for n in range(documents) for item in rated
     ]  # fmt: skip
     few = Label(eid="e", system="s", aspect="focus", annotator="p", value=1)
     why = too_few_to_rank([*labels, few])

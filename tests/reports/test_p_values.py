@@ -30,17 +30,17 @@ def bootstrapped(values, n_resamples):
     [(600, "<= 0.003"), (199, "<= 0.010"), (9999, "< 0.001")],
 )
 def test_a_p_value_at_the_floor_of_its_resamples_is_a_bound(n_resamples, shown):
-    found = bootstrapped([4.0, 5.0, 6.0, 7.0, 8.0, 9.0], n_resamples)
-    assert found.p_value == found.p_floor == pytest.approx(2 / (n_resamples + 1))
-    assert p_value(figure(found)) == shown
-    assert "p<=" in repr(found)
+    result = bootstrapped([4.0, 5.0, 6.0, 7.0, 8.0, 9.0], n_resamples)
+    assert result.p_value == result.p_floor == pytest.approx(2 / (n_resamples + 1))
+    assert p_value(figure(result)) == shown
+    assert "p<=" in repr(result)
 
 
 def test_one_above_the_floor_is_a_number():
-    found = bootstrapped([-1.0, 2.0, -3.0, 4.0, -5.0, 6.0], 200)
-    assert found.p_value > found.p_floor
-    assert p_value(figure(found)) == f"{found.p_value:.3f}"
-    assert "p=" in repr(found)
+    result = bootstrapped([-1.0, 2.0, -3.0, 4.0, -5.0, 6.0], 200)
+    assert result.p_value > result.p_floor
+    assert p_value(figure(result)) == f"{result.p_value:.3f}"
+    assert "p=" in repr(result)
 
 
 def test_a_corrected_one_is_a_bound_where_the_test_is_at_its_floor():
@@ -69,9 +69,9 @@ def test_exact_tests_and_files_of_earlier_versions_have_no_floor():
     ],
 )
 def test_every_format_says_so(write, cell):
-    found = figure(bootstrapped([4.0, 5.0, 6.0, 7.0, 8.0, 9.0], 199))
+    result = figure(bootstrapped([4.0, 5.0, 6.0, 7.0, 8.0, 9.0], 199))
     assert cell in write(
-        table("t", "system: {system} | p> {gap:p}", [{"system": "a", "gap": found}])
+        table("t", "system: {system} | p> {gap:p}", [{"system": "a", "gap": result}])
     )
 
 

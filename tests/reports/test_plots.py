@@ -67,13 +67,13 @@ def parsed(plot):
 
 def marks(root):
     """Return fill and place of every mark, by its tooltip."""
-    found = {}
+    by_name = {}
     for group in root.iter("g"):
         use = group.find("use")
-        if (said := group.findtext("title")) is not None and use is not None:
+        if (text := group.findtext("title")) is not None and use is not None:
             kind = "full" if use.get("fill") == "#0b4f8a" else "hollow"
-            found[said] = (kind, float(use.get("x")), float(use.get("y")))
-    return found
+            by_name[text] = (kind, float(use.get("x")), float(use.get("y")))
+    return by_name
 
 
 def texts(root):
@@ -82,12 +82,12 @@ def texts(root):
 
 def lines(root):
     """Return the ends of all straight lines, and whether each is dashed."""
-    found = []
+    items = []
     for node in root.iter("path"):
         ends = [float(n) for n in re.findall(r"-?[\d.]+", node.get("d"))]
         if len(ends) == 4:
-            found.append((tuple(ends), node.get("stroke-dasharray") is not None))
-    return found
+            items.append((tuple(ends), node.get("stroke-dasharray") is not None))
+    return items
 
 
 def test_a_forest_plot_puts_each_value_in_its_place(mpl):
@@ -148,8 +148,8 @@ def test_curves_are_named_and_differ_in_dashes(mpl):
         curve((10, 0.6), (1000, 0.1), name="without", mark=CIRCLE),
     )
     plot = curve_plot(curves, name="n", across="labels", up="half-width")
-    said = texts(parsed(plot))
-    assert {"with", "without", "labels", "half-width", "0.4", "10", "50", "1000"} <= set(said)
+    text = texts(parsed(plot))
+    assert {"with", "without", "labels", "half-width", "0.4", "10", "50", "1000"} <= set(text)
     assert plot.count("stroke-dasharray") == 2  # one curve, and its line in the legend
 
 
@@ -166,8 +166,8 @@ def test_ticks_of_a_logarithmic_axis_grow_sparser_over_many_powers(mpl):
 def test_shapes_differ_without_colour(mpl):
     rows = [row(str(mark), mark=mark) for mark in (SQUARE, DIAMOND, CIRCLE)]
     root = parsed(forest_plot(rows, name="n", across="a"))
-    drawn = [node.find("defs/path") for node in root.iter("g") if node.find("title") is not None]
-    assert len({node.get("d") for node in drawn}) == 3
+    items = [node.find("defs/path") for node in root.iter("g") if node.find("title") is not None]
+    assert len({node.get("d") for node in items}) == 3
 
 
 HOSTILE = f"{EVIL} $x^{{$ \\frac \x1b[2J\x00\ud800 & \u4e2d\u0627"
@@ -189,9 +189,9 @@ def test_long_labels_are_shortened_and_whole_in_the_tooltip(mpl):
     label = "a" * 80
     root = parsed(forest_plot([row(label)], name="n", across="a"))
     assert next(iter(marks(root))) == f"{label}: 0.50"
-    shown = next(text for text in texts(root) if text.startswith("aa"))
-    assert shown.endswith("…")
-    assert len(shown) == 54 - len("0.50") - 3
+    text = next(text for text in texts(root) if text.startswith("aa"))
+    assert text.endswith("…")
+    assert len(text) == 54 - len("0.50") - 3
 
 
 BIN = {"mean_score": 1, "mean_label": {"value": 2, "low": None, "high": None}, "n": 1}
@@ -232,9 +232,9 @@ def test_degenerate_input_makes_a_plot_or_nothing(mpl):
 def test_every_mark_lies_on_the_plot(values, span):
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
     rows = [row(f"r{place}", value, value, value) for place, value in enumerate(values)]
-    found = marks(parsed(forest_plot(rows, name="n", across="a", span=span)))
-    assert len(found) == len(values)
-    assert all(14.4 <= x <= 345.6 for _, x, _ in found.values())
+    result = marks(parsed(forest_plot(rows, name="n", across="a", span=span)))
+    assert len(result) == len(values)
+    assert all(14.4 <= x <= 345.6 for _, x, _ in result.values())
 
 
 def test_the_readers_own_style_is_neither_used_nor_changed(mpl):
@@ -268,7 +268,7 @@ def test_like_input_gives_like_bytes_in_another_process_too(mpl):
 
 
 def test_without_matplotlib_a_page_has_its_tables_and_says_what_is_missing(monkeypatch):
-    for name in [one for one in sys.modules if one.partition(".")[0] == "matplotlib"]:
+    for name in [module for module in sys.modules if module.partition(".")[0] == "matplotlib"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "matplotlib", None)  # every import of it fails
     page = calibration_page(study(EVIL))

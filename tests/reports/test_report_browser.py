@@ -275,16 +275,16 @@ def test_paper_has_the_findings_and_names_what_it_leaves_out(report):
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert not page.locator("nav").is_visible()
     headings = page.locator("main > section > h2")
-    shown = [one.inner_text() for one in headings.all() if one.is_visible()]
-    assert shown == ["In short", "Systems", "Trust in the judge"]
-    left_out = [one.text_content() for one in headings.all() if not one.is_visible()]
+    items = [item.inner_text() for item in headings.all() if item.is_visible()]
+    assert items == ["In short", "Systems", "Trust in the judge"]
+    left_out = [item.text_content() for item in headings.all() if not item.is_visible()]
     assert len(left_out) > 5
-    said = page.locator(".paper").inner_text()
-    assert said.startswith(f"Not printed: {'; '.join(left_out)}.")
+    text = page.locator(".paper").inner_text()
+    assert text.startswith(f"Not printed: {'; '.join(left_out)}.")
     # every sentence that comes first is there, those that the screen folds too
-    assert all(one.is_visible() for one in page.locator("main > section:first-child p").all())
+    assert all(item.is_visible() for item in page.locator("main > section:first-child p").all())
     folded = page.locator("#trust ~ details:not([open]) > summary").all()
-    marks = [one.evaluate("one => getComputedStyle(one, '::after').content") for one in folded]
+    marks = [item.evaluate("one => getComputedStyle(one, '::after').content") for item in folded]
     assert marks
     assert all("not printed" in mark for mark in marks)
     assert too_wide(page) == []
@@ -333,8 +333,8 @@ def test_many_boards_and_a_jury_take_five_pages(open_page, jury_page):
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     visible = "one => one.checkVisibility()"
     # each board has its two figures and its table
-    shown = page.locator("section:has(> #systems) :is(figure, table)").all()
-    assert [one.evaluate(visible) for one in shown] == [True] * 3 * 7
+    text = page.locator("section:has(> #systems) :is(figure, table)").all()
+    assert [item.evaluate(visible) for item in text] == [True] * 3 * 7
     assert too_wide(page) == []
 
 
@@ -372,20 +372,20 @@ def test_boards_of_many_systems_take_five_pages_and_name_what_is_left_out(
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     systems = page.locator("section:has(> #systems)")
-    said = systems.locator("> .paper").inner_text()
-    assert said.startswith("Not printed: the figures of these leaderboards")
+    text = systems.locator("> .paper").inner_text()
+    assert text.startswith("Not printed: the figures of these leaderboards")
     headings = systems.locator("h3").all()
-    assert [one.text_content() for one in headings] == boards
-    hidden = [one.text_content() for one in headings if not one.is_visible()]
-    assert re.findall(r"the leaderboard ([^;]+?)(?=[;.])", said) == hidden
+    assert [heading.text_content() for heading in headings] == boards
+    hidden = [heading.text_content() for heading in headings if not heading.is_visible()]
+    assert re.findall(r"the leaderboard ([^;]+?)(?=[;.])", text) == hidden
     assert bool(hidden) == (n_judges > 2)
-    assert not any(one.is_visible() for one in systems.locator("figure").all())
+    assert not any(item.is_visible() for item in systems.locator("figure").all())
     tables = systems.locator("table").all()
-    assert sum(one.is_visible() for one in tables) == len(boards) - len(hidden)
+    assert sum(table.is_visible() for table in tables) == len(boards) - len(hidden)
     assert too_wide(page) == []
     # whoever prints everything has all of it
     page.evaluate("document.documentElement.dataset.print = 'all'")
-    assert all(one.is_visible() for one in [*headings, *systems.locator("figure").all()])
+    assert all(item.is_visible() for item in [*headings, *systems.locator("figure").all()])
     assert not systems.locator("> .paper").is_visible()
 
 
@@ -396,7 +396,7 @@ def test_everything_is_printed_where_that_is_wanted(report):
     page.get_by_role("button", name="Print everything").click()
     assert page.locator("details:not([open])").count() == 0
     page.emulate_media(media="print")
-    assert all(one.is_visible() for one in page.locator("main > section > h2").all())
+    assert all(item.is_visible() for item in page.locator("main > section > h2").all())
     assert not page.locator(".paper").is_visible()
     assert f"Page 1 of {-(-N_JUDGEMENTS // PAGE)}" in page.locator("#explorer").inner_text()
     assert too_wide(page) == []
@@ -417,11 +417,11 @@ def test_without_script_the_finished_parts_still_stand(open_page, report_file):
 def test_a_notebook_frame_shows_the_page_and_keeps_it_apart(open_page, report_file, tmp_path):
     from fairjudge.reports.report import Report
 
-    shown = Report(html=report_file.read_text("utf-8"), title="FairJudge report")
+    text = Report(html=report_file.read_text("utf-8"), title="FairJudge report")
     notebook = tmp_path / "notebook.html"
     # whatever the encoding that the notebook's page is read in
     head = '<!DOCTYPE html><meta charset="windows-1252"><title>Notebook</title>'
-    notebook.write_text(head + shown._repr_html_(), "utf-8")
+    notebook.write_text(head + text._repr_html_(), "utf-8")
     page = open_page(notebook.as_uri())
     frame = page.frame_locator("iframe")
     frame.locator("#explorer .open").first.wait_for()
@@ -554,8 +554,8 @@ def test_the_gap_to_people_filters_and_sorts(report):
 def test_phrases_and_words_that_must_not_occur(report, words, n):
     page = report()
     page.get_by_label("Search in names and replies").fill(words)
-    said = f"{n} of {N_JUDGEMENTS} judgements" if n else f"None of {N_JUDGEMENTS} judgements fits."
-    page.locator("#explorer").get_by_text(said).wait_for()
+    text = f"{n} of {N_JUDGEMENTS} judgements" if n else f"None of {N_JUDGEMENTS} judgements fits."
+    page.locator("#explorer").get_by_text(text).wait_for()
 
 
 def test_what_is_filtered_is_saved_as_csv_that_runs_nothing(report, tmp_path):
@@ -638,21 +638,23 @@ def test_9200_judgements_open_within_a_second(open_page, tmp_path):
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
     page.goto(f"{(tmp_path / 'page.html').as_uri()}#judgements?gap=1+or+more&sort=-gap&page=9")
     page.wait_for_selector("html[data-ready]")
-    found = {one["name"]: one["value"] for one in session.send("Performance.getMetrics")["metrics"]}
+    by_name = {
+        item["name"]: item["value"] for item in session.send("Performance.getMetrics")["metrics"]
+    }
     assert re.match(r"[\d,]+ of 9,200 judgements", status(page, "explorer"))
     assert "Page 9 of" in page.locator("#explorer").inner_text()
-    assert 0 < found["TaskDuration"] < 1.0
+    assert 0 < by_name["TaskDuration"] < 1.0
 
 
 def test_rows_of_the_list_stay_short(report):
     """A reply is read across, and what a filter fixes needs no column."""
     page = report()
     heads = page.locator("#explorer thead th")
-    assert "Protocol" in [one.inner_text().split("\xa0")[0] for one in heads.all()]
+    assert "Protocol" in [item.inner_text().split("\xa0")[0] for item in heads.all()]
     form = page.get_by_role("search", name="Judgements")
     form.get_by_label("Protocol").select_option("likert")
-    shown = [one.inner_text() for one in heads.all() if one.is_visible()]
-    assert not any(one.startswith("Protocol") for one in shown)
+    items = [item.inner_text() for item in heads.all() if item.is_visible()]
+    assert not any(item.startswith("Protocol") for item in items)
     heights = page.evaluate(
         "[...document.querySelectorAll('#explorer tbody tr')].map(row => row.offsetHeight)"
     )

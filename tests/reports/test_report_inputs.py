@@ -49,8 +49,8 @@ def test_a_csv_of_labels_is_told_by_its_header(tmp_path):
 
 
 def test_the_json_of_commands_is_told_by_its_keys(study):
-    found = {path.name: recognise(path).kind for path in study.glob("*.json")}
-    assert found == {
+    by_name = {path.name: recognise(path).kind for path in study.glob("*.json")}
+    assert by_name == {
         "proportional.json": "fairness proportional",
         "coverage.json": "fairness coverage",
         "words.json": "bias words",
@@ -110,12 +110,12 @@ def test_a_run_of_judge_with_what_it_asked_and_a_torn_last_line(tmp_path):
         file.write('{"task": "t", "judg')
     spent = {"when": "2026-01-01 00:00 UTC", "n_calls": 7, "n_cached": 2, "cost_usd": 0.5}
     _sealed(run / "spent.jsonl", [spent, {**spent, "cost_usd": None}])
-    found = Inputs()
-    found.add(run)
+    result = Inputs()
+    result.add(run)
     # asked twice, as after a resume: the later reply counts, once
-    assert len(found.judgements) == len(rows)
-    assert [(cost.n_calls, cost.cost_usd) for cost in found.costs] == [(7, 0.5), (7, None)]
-    assert found.runs[0].arguments == {"version": "0.1.0", "options.aspect": "coverage"}
+    assert len(result.judgements) == len(rows)
+    assert [(cost.n_calls, cost.cost_usd) for cost in result.costs] == [(7, 0.5), (7, None)]
+    assert result.runs[0].arguments == {"version": "0.1.0", "options.aspect": "coverage"}
 
 
 def test_a_damaged_row_is_named(tmp_path):
@@ -136,11 +136,11 @@ def test_a_run_and_its_output_count_once_but_reruns_in_one_file_stay(tmp_path):
     rows = judgements()
     run = _run(tmp_path / "run", "judge", "judgements", map(_task, rows[:3]))
     output = write_jsonl(tmp_path / "out.jsonl", [*rows[:4], rows[3]])
-    found = Inputs()
-    found.add(run)
-    found.add(output)
-    assert len(found.judgements) == 5
-    assert found.sources[-1].note == "3 stand in an earlier file too and count once"
+    result = Inputs()
+    result.add(run)
+    result.add(output)
+    assert len(result.judgements) == 5
+    assert result.sources[-1].note == "3 stand in an earlier file too and count once"
 
 
 def test_runs_of_build_and_summarize(tmp_path):
@@ -148,13 +148,13 @@ def test_runs_of_build_and_summarize(tmp_path):
     built.pop("articles")
     build = _run(tmp_path / "build", "build", "references", [built])
     summarize = _run(tmp_path / "summarize", "summarize", "summaries", [SUMMARY])
-    found = Inputs()
-    found.add(build)
-    found.add(summarize)
-    assert [article.aid for article in found.clusters["c0"].articles] == [
+    result = Inputs()
+    result.add(build)
+    result.add(summarize)
+    assert [article.aid for article in result.clusters["c0"].articles] == [
         f"c0a{a}" for a in range(4)
     ]
-    assert ("c0", "alpha") in found.summaries
+    assert ("c0", "alpha") in result.summaries
     whole = write_jsonl(tmp_path / "references.jsonl", [reference(0)])
     other = Inputs()
     other.add(whole)
@@ -168,10 +168,10 @@ def test_a_folder_gives_its_runs_and_every_file_that_is_known(tmp_path, study):
     (folder / "other.json").write_text("{}", "utf-8")
     with pytest.raises(InputError, match="neither a run nor a file that is known"):
         Inputs().add(folder)
-    found = Inputs()
-    found.add(study)
-    assert len(found.clusters) == N_CLUSTERS
-    assert {source.kind for source in found.sources} >= {"references", "labels", "judgements"}
+    result = Inputs()
+    result.add(study)
+    assert len(result.clusters) == N_CLUSTERS
+    assert {source.kind for source in result.sources} >= {"references", "labels", "judgements"}
     jury = tmp_path / "jury"
     jury.mkdir()
     for place, row in enumerate(judgements()[:2]):
@@ -183,10 +183,10 @@ def test_a_folder_gives_its_runs_and_every_file_that_is_known(tmp_path, study):
 
 def test_labels_of_some_annotators(tmp_path):
     path = write_jsonl(tmp_path / "l.jsonl", [LABEL, {**LABEL, "annotator": "turker1"}])
-    found = Inputs(annotators=("expert*",))
-    found.add(path)
-    assert [label.annotator for label in found.labels] == ["expert1"]
-    assert found.sources[0].note == "1 of other annotators excluded"
+    result = Inputs(annotators=("expert*",))
+    result.add(path)
+    assert [label.annotator for label in result.labels] == ["expert1"]
+    assert result.sources[0].note == "1 of other annotators excluded"
 
 
 def _mutated(value, rng):
@@ -228,13 +228,13 @@ def written(study, tmp_path_factory):
 @pytest.fixture
 def each_plot_once(monkeypatch):
     """Draw a plot only where what it shows is new: one damage leaves nearly all as before."""
-    kept = {}
+    by_name = {}
 
     def once(figure):
-        shown = pickle.dumps(figure)
-        if shown not in kept:
-            kept[shown] = to_svg(figure)
-        return kept[shown]
+        text = pickle.dumps(figure)
+        if text not in by_name:
+            by_name[text] = to_svg(figure)
+        return by_name[text]
 
     monkeypatch.setitem(pages._environment().filters, "svg", once)
 

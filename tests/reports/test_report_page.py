@@ -38,7 +38,7 @@ def test_standings_by_hand():
         judged("1", "c", None, unscored="refused"),
     ]  # fmt: skip
     (board,) = leaderboards(rows)
-    assert [one.score.system for one in board.standings] == ["a", "b", "c"]
+    assert [standing.score.system for standing in board.standings] == ["a", "b", "c"]
     first, second, third = board.standings
     assert (first.mean.value, second.mean.value) == (4.0, 3.0)
     assert first.behind is None
@@ -60,7 +60,7 @@ def test_a_constant_difference_has_no_width_though_the_means_have():
     assert behind.behind.high == pytest.approx(1.0)
 
 
-def test_kinds_of_units_and_own_scales_stand_apart():
+def test_kinds_of_units_and_own_scales_are_separate():
     rows = [judged("1", "a", 70), judged("1", "a", 3, unit="sentence:0")]
     whole, sentences = leaderboards(rows)
     assert (whole.unit, whole.scale_range) == ("summary", None)
@@ -75,9 +75,9 @@ def test_the_passage_that_shares_the_rare_words():
     finder = PassageFinder(
         ["The council met. The mayor resigned on Friday.", "The council met again. Rain fell."]
     )
-    found = finder.closest("On Friday the mayor resigned.")
-    assert (found.article, found.text) == (0, "The mayor resigned on Friday.")
-    assert found.likeness == pytest.approx(1.0)
+    result = finder.closest("On Friday the mayor resigned.")
+    assert (result.article, result.text) == (0, "The mayor resigned on Friday.")
+    assert result.likeness == pytest.approx(1.0)
     assert finder.closest("Zebras graze.") is None
     assert PassageFinder([]).closest("The mayor.") is None
     assert PassageFinder(["", "  "]).closest("The mayor.") is None
@@ -85,8 +85,8 @@ def test_the_passage_that_shares_the_rare_words():
 
 def test_a_fused_sentence_finds_two_neighbours():
     finder = PassageFinder(["The bridge closed. Engineers blamed cracks. Nobody was hurt."])
-    found = finder.closest("The bridge closed and engineers blamed cracks.")
-    assert found.text == "The bridge closed. Engineers blamed cracks."
+    result = finder.closest("The bridge closed and engineers blamed cracks.")
+    assert result.text == "The bridge closed. Engineers blamed cracks."
 
 
 # The page
@@ -128,7 +128,7 @@ def text(seen):
 
 def test_every_section_is_there_and_linked(seen):
     targets = [value[1:] for tag, name, value in seen.attributes if (tag, name) == ("a", "href")]
-    sections = [one for one in targets if not one.startswith(("figure-", "table-"))]
+    sections = [target for target in targets if not target.startswith(("figure-", "table-"))]
     assert sections == [
         "main", "short", "systems", "coverage", "sentences", "sway", "trust", "differ",
         "fairness", "bias", "unscored", "judgements", "origin",
@@ -190,8 +190,8 @@ def test_judgements_are_joined_with_replies_labels_and_sentences(page_data):
 def test_the_answers_left_out_are_named_with_their_outlets(page_data):
     uncovered = page_data["uncovered"]
     assert len(uncovered) == 3 * N_CLUSTERS
-    alpha = [one for one in uncovered if one["system"] == "alpha"]
-    assert {tuple(one["outlets"]) for one in alpha} == {(f"{EVIL}.example",)}
+    alpha = [item for item in uncovered if item["system"] == "alpha"]
+    assert {tuple(item["outlets"]) for item in alpha} == {(f"{EVIL}.example",)}
 
 
 def test_labels_of_a_pair_named_the_other_way_are_turned(tmp_path):
@@ -216,7 +216,7 @@ def test_plots_are_named_and_their_numbers_stand_in_the_text(seen, text):
         assert figures in text
 
 
-def test_prompts_models_and_reasons_are_told(text):
+def test_prompts_models_and_reasons_are_reported(text):
     assert "judge/coverage.v1@1234abcd" in text
     assert "openai:stub" in text
     assert "1 unparseable, 1 refused" in text
@@ -239,19 +239,19 @@ def test_what_fails_is_said_and_the_rest_is_shown(tmp_path):
 
 
 def test_saving_is_whole_or_an_error(tmp_path):
-    made = Report(html="<!DOCTYPE html>", title="t")
-    made.save(tmp_path / "page.html")
+    result = Report(html="<!DOCTYPE html>", title="t")
+    result.save(tmp_path / "page.html")
     assert (tmp_path / "page.html").read_text("utf-8") == "<!DOCTYPE html>"
     with pytest.raises(Exception, match="cannot write"):
-        made.save(tmp_path / "nowhere" / "page.html")
-    assert 'srcdoc="&lt;!DOCTYPE html&gt;"' in made._repr_html_()
-    assert "allow-same-origin" not in made._repr_html_()
+        result.save(tmp_path / "nowhere" / "page.html")
+    assert 'srcdoc="&lt;!DOCTYPE html&gt;"' in result._repr_html_()
+    assert "allow-same-origin" not in result._repr_html_()
 
 
 def test_halves_of_surrogate_pairs_do_not_break_the_page(tmp_path):
     rows = write_jsonl(tmp_path / "j.jsonl", [judgements()[0] | {"detail": "\ud800"}])
-    made = make_report(rows, title="half \udcff")
-    made.save(tmp_path / "page.html")
+    result = make_report(rows, title="half \udcff")
+    result.save(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text("utf-8")
     assert "<h1>half  </h1>" in page  # as any character that cannot be shown
     assert '"detail":"\ufffd"' in page
@@ -267,9 +267,9 @@ def test_the_command(study, tmp_path, monkeypatch):
     from fairjudge.cli._main import app
 
     monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(app, ["report", str(study), "-o", "page.html", "--title", "Mine"])
-    assert done.exit_code == 0, done.output
-    assert "Written: page.html" in done.output
+    result = CliRunner().invoke(app, ["report", str(study), "-o", "page.html", "--title", "Mine"])
+    assert result.exit_code == 0, result.output
+    assert "Written: page.html" in result.output
     assert "<h1>Mine</h1>" in Path("page.html").read_text("utf-8")
     piped = CliRunner().invoke(app, ["report", str(study), "-o", "-"])
     assert piped.output.startswith("<!DOCTYPE html>")

@@ -17,7 +17,7 @@ def said_first(page: str) -> list[str]:
     """Return the paragraphs of the page's first section."""
     section = page[page.index('id="short"') : page.index("</section>", page.index('id="short"'))]
     paragraphs = re.findall(r"<p[^>]*>(.*?)</p>", section, re.DOTALL)
-    return [unescape(re.sub(r"<[^>]+>", "", one)).strip() for one in paragraphs]
+    return [unescape(re.sub(r"<[^>]+>", "", paragraph)).strip() for paragraph in paragraphs]
 
 
 def quality(value: float, *, judge: str = "k", n: int = 6, system: str = "alpha", **more) -> list:
@@ -57,12 +57,12 @@ def files(tmp_path: Path) -> Path:
         ),
     ],
 )
-def test_what_a_command_writes_stands_on_the_page(files, monkeypatch, command, title, said):
+def test_what_a_command_writes_is_on_the_page(files, monkeypatch, command, title, said):
     monkeypatch.chdir(files)
     run(*command, "--json", "found.json")
     page = make_report("found.json").html
     assert title in page
-    assert any(said in one for one in said_first(page)), said_first(page)
+    assert any(said in item for item in said_first(page)), said_first(page)
     # what is said stands again beside the figures
     for finding in json.loads(Path("found.json").read_text("utf-8"))["findings"]:
         assert unescape(page).count(finding) >= 1
@@ -72,7 +72,7 @@ def test_a_ranking_is_a_page_of_its_own(files, monkeypatch):
     monkeypatch.chdir(files)
     run("rank", "pairs.jsonl", "--html", "rank.html")
     page = Path("rank.html").read_text("utf-8")
-    assert any("alpha ranks first" in one for one in said_first(page))
+    assert any("alpha ranks first" in item for item in said_first(page))
     assert "Ranking by openai:stub, quality" in page
 
 
@@ -83,7 +83,7 @@ def test_json_of_another_version_is_refused(tmp_path: Path):
         make_report(tmp_path / "rank.json")
 
 
-def test_two_judges_are_told_apart_in_what_is_said(files):
+def test_two_judges_are_distinguished_in_what_is_said(files):
     rows = [
         row
         for judge, best in (("j", "alpha"), ("k", "beta"))
@@ -103,8 +103,8 @@ def test_more_than_a_handful_of_boards_are_summed_up(files):
         for system, value in (("alpha", 4), ("beta", 2))
         for row in quality(value, system=system, aspect=f"aspect{n}")
     ]
-    said = said_first(make_report(write_jsonl(files / "many.jsonl", rows)).html)
-    assert {n for n in range(12) for one in said if f"in aspect{n};" in one} == set(range(12))
+    text = said_first(make_report(write_jsonl(files / "many.jsonl", rows)).html)
+    assert {n for n in range(12) for item in text if f"in aspect{n};" in item} == set(range(12))
 
 
 def test_every_item_has_a_score_only_where_every_summary_was_judged(files):

@@ -64,8 +64,8 @@ def saved(page, name: str) -> tuple[str, bytes]:
 
 
 def test_a_table_is_saved_as_commands_write_it(page):
-    shown = page()
-    name, content = saved(shown, f"Save as CSV: {TABLE.title}")
+    text = page()
+    name, content = saved(text, f"Save as CSV: {TABLE.title}")
     assert name == "systems-best-first.csv"
     written = list(csv.reader(io.StringIO(content.decode("utf-8"), newline="")))
     expected = list(csv.reader(io.StringIO(to_csv(TABLE))))
@@ -73,16 +73,16 @@ def test_a_table_is_saved_as_commands_write_it(page):
     assert written == expected
     assert [row[0][0] for row in written[2:5]] == ["'"] * 3  # no formula
     assert [row[2] for row in written[2:]] == ["-0.5", "-", "+12", "50%"]
-    shown.locator(".sort", has_text="change").click()
-    changes = [row.split(",")[-1] for row in saved(shown, "Save as CSV")[1].decode().splitlines()]
+    text.locator(".sort", has_text="change").click()
+    changes = [row.split(",")[-1] for row in saved(text, "Save as CSV")[1].decode().splitlines()]
     assert changes[2:] == ["50%", "+12", "-0.5", "-"]  # as the page sorts them
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_figure_is_saved_as_svg_that_needs_no_page(page, open_page, tmp_path, scheme):
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
-    shown = page(color_scheme=scheme)
-    name, content = saved(shown, "Save as SVG: Wins, coverage")
+    text = page(color_scheme=scheme)
+    name, content = saved(text, "Save as SVG: Wins, coverage")
     assert name == "wins-coverage.svg"
     root = ET.fromstring(content)  # noqa: S314  # our own
     assert root.tag == f"{SVG}svg"
@@ -95,7 +95,7 @@ def test_a_figure_is_saved_as_svg_that_needs_no_page(page, open_page, tmp_path, 
     (tmp_path / name).write_bytes(content)
     alone = open_page((tmp_path / name).as_uri())
     boxes = "svg => [...svg.querySelectorAll('text')].map(t => [t.getBBox().x, t.getBBox().width])"
-    there = shown.locator("figure svg").evaluate(boxes)
+    there = text.locator("figure svg").evaluate(boxes)
     here = alone.locator("svg").evaluate(boxes)
     assert [x for box in here for x in box] == pytest.approx(
         [x for box in there for x in box], abs=0.6
@@ -105,15 +105,15 @@ def test_a_figure_is_saved_as_svg_that_needs_no_page(page, open_page, tmp_path, 
 def test_a_figure_is_saved_as_png_of_twice_its_size(page):
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
     image = pytest.importorskip("PIL.Image", reason="needs Pillow")
-    shown = page(color_scheme="dark")
-    name, content = saved(shown, "Save as PNG: Wins, coverage")
+    text = page(color_scheme="dark")
+    name, content = saved(text, "Save as PNG: Wins, coverage")
     assert name == "wins-coverage.png"
     assert content[:8] == b"\x89PNG\r\n\x1a\n"
-    box = [float(x) for x in shown.locator("figure svg").get_attribute("viewBox").split()]
+    box = [float(x) for x in text.locator("figure svg").get_attribute("viewBox").split()]
     assert list(struct.unpack(">II", content[16:24])) == [2 * box[2], 2 * box[3]]
-    drawn = image.open(io.BytesIO(content)).convert("RGB")
-    colors = {color for _, color in drawn.getcolors(1 << 24)}
-    assert drawn.getpixel((0, 0)) == (255, 255, 255)  # on white, in a dark browser too
+    sample = image.open(io.BytesIO(content)).convert("RGB")
+    colors = {color for _, color in sample.getcolors(1 << 24)}
+    assert sample.getpixel((0, 0)) == (255, 255, 255)  # on white, in a dark browser too
     assert (178, 209, 240) in {(r, g, b) for r, g, b in colors} or len(colors) > 20
     assert min(map(sum, colors)) < 60  # letters are drawn
 
@@ -121,45 +121,45 @@ def test_a_figure_is_saved_as_png_of_twice_its_size(page):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("viewport", [None, PHONE])
 def test_buttons_are_named_and_leave_no_fault(page, scheme, viewport):
-    shown = page(color_scheme=scheme, **({"viewport": viewport} if viewport else {}))
-    assert serious_faults(shown) == []
-    names = shown.locator(".save button").evaluate_all("all => all.map(one => one.ariaLabel)")
-    assert len(names) == len(set(names)) == shown.locator("figure svg").count() * 2 + 1
+    text = page(color_scheme=scheme, **({"viewport": viewport} if viewport else {}))
+    assert serious_faults(text) == []
+    names = text.locator(".save button").evaluate_all("all => all.map(one => one.ariaLabel)")
+    assert len(names) == len(set(names)) == text.locator("figure svg").count() * 2 + 1
     width = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
-    assert shown.evaluate(width)
+    assert text.evaluate(width)
 
 
 def test_paper_has_no_buttons(page):
-    shown = page()
-    shown.emulate_media(media="print")
-    assert not shown.locator(".save").first.is_visible()
+    text = page()
+    text.emulate_media(media="print")
+    assert not text.locator(".save").first.is_visible()
 
 
 def test_without_a_script_there_are_no_buttons(open_page, file):
-    shown = open_page(file.as_uri(), java_script_enabled=False)
-    assert shown.get_by_role("button").count() == 0
+    text = open_page(file.as_uri(), java_script_enabled=False)
+    assert text.get_by_role("button").count() == 0
 
 
 def test_every_figure_and_table_of_a_report_has_its_buttons(open_page, report_file):
-    shown = open_page(report_file.as_uri())
-    shown.wait_for_selector("html[data-ready]")
-    unfold(shown)
-    assert shown.locator("figure:not(:has(.save))").count() == 0
-    tables = shown.locator("table.sortable")
+    text = open_page(report_file.as_uri())
+    text.wait_for_selector("html[data-ready]")
+    unfold(text)
+    assert text.locator("figure:not(:has(.save))").count() == 0
+    tables = text.locator("table.sortable")
     assert tables.count() > 5
     assert tables.evaluate_all("all => all.every(one => one.nextElementSibling.matches('.save'))")
-    name, content = saved(shown, "Save as CSV: ")
+    name, content = saved(text, "Save as CSV: ")
     assert name.endswith(".csv")
     assert content.startswith(b"# ")
 
 
 def test_a_list_is_saved_with_all_its_pages(open_page, report_file):
-    shown = open_page(report_file.as_uri())
-    shown.wait_for_selector("html[data-ready]")
-    unfold(shown)
-    name, content = saved(shown, "Save as CSV: Answers left out")
+    text = open_page(report_file.as_uri())
+    text.wait_for_selector("html[data-ready]")
+    unfold(text)
+    name, content = saved(text, "Save as CSV: Answers left out")
     assert name == "answers-left-out.csv"
     title, _heads, *rows = csv.reader(io.StringIO(content.decode("utf-8"), newline=""))
     assert title == ["# Answers left out"]
-    listed = shown.locator("#uncovered [role=status]").first.inner_text()
+    listed = text.locator("#uncovered [role=status]").first.inner_text()
     assert int(listed.partition(" ")[0]) == len(rows) > 0

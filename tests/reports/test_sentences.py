@@ -81,8 +81,8 @@ def wrong_leaders(page: Page) -> list[str]:
     }
     out = []
     for sentence in page.said:
-        found = re.match(r"(.+?) (?:has the highest (?:mean|strength)|ranks first)\b", sentence)
-        if found and found[1] not in first | ranked:
+        result = re.match(r"(.+?) (?:has the highest (?:mean|strength)|ranks first)\b", sentence)
+        if result and result[1] not in first | ranked:
             out.append(sentence)
     return out
 
@@ -92,23 +92,23 @@ def pages(study, tmp_path_factory) -> dict[str, Page]:
     """The study's page, and one of every other command on the same judgements."""
     folder = tmp_path_factory.mktemp("results")
     rows = [
-        json.loads(one)
-        for one in (study / "judgements.jsonl").read_text("utf-8").split("\n")
-        if one
+        json.loads(item)
+        for item in (study / "judgements.jsonl").read_text("utf-8").split("\n")
+        if item
     ]
     pairs = [row for row in rows if row["protocol"] == "pairwise"]
     whole = [row for row in rows if row["protocol"] == "likert" and row["unit"] == "summary"]
     whole = [row for row in whole if row["unscored"] is None]
-    one = write_jsonl(folder / "one.jsonl", whole)
+    first = write_jsonl(folder / "one.jsonl", whole)
     two = write_jsonl(folder / "two.jsonl", [{**row, "value": 6 - row["value"]} for row in whole])
     run("rank", write_jsonl(folder / "pairs.jsonl", pairs), "--json", folder / "rank.json")
-    run("compare", one, two, "--json", folder / "compare.json")
-    made = {
+    run("compare", first, two, "--json", folder / "compare.json")
+    by_name = {
         "study": make_report(study).html,
         "rank": make_report(folder / "rank.json").html,
         "compare": make_report(folder / "compare.json").html,
     }
-    return {name: Page(html) for name, html in made.items()}
+    return {name: Page(html) for name, html in by_name.items()}
 
 
 @pytest.mark.parametrize("name", ["study", "rank", "compare"])
@@ -118,7 +118,7 @@ def test_every_number_that_is_said_stands_in_a_table(pages, name):
 
 
 @pytest.mark.parametrize("name", ["study", "rank"])
-def test_whoever_is_said_to_lead_stands_first_in_a_table(pages, name):
+def test_the_leader_of_the_findings_comes_first_in_a_table(pages, name):
     assert wrong_leaders(pages[name]) == []
 
 
@@ -126,7 +126,7 @@ def test_no_sentence_says_that_all_is_scored_beside_a_table_that_lacks_some(page
     page = pages["study"]
     heads = {cell for table in page.tables for row in table.rows[:1] for cell in row}
     assert "unscored" in heads or "without a score" in heads
-    assert not any("Every item has a score" in one for one in page.said)
+    assert not any("Every item has a score" in item for item in page.said)
 
 
 def test_the_checker_finds_what_no_table_bears_out():

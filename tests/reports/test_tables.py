@@ -38,9 +38,9 @@ def test_words_are_never_broken(capsys, monkeypatch, width):
     assert words & {"extract-then-summarize", "extract-…mmarize"}
     assert "extract-then-summarize" in words or width < 80
     assert "-0.31, 0.07" in out or width < 60
-    said = "Columns hidden (terminal too narrow): " in out
+    text = "Columns hidden (terminal too narrow): " in out
     for heading, cell in zip(heads, WIDE.rows[0][2:], strict=True):
-        assert set(cell.split()) <= words or (said and heading in out.split("narrow): ")[1])
+        assert set(cell.split()) <= words or (text and heading in out.split("narrow): ")[1])
     table = out.split("Columns hidden")[0]
     assert all(len(line.rstrip()) <= width for line in table.splitlines())
 

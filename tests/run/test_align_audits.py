@@ -13,9 +13,9 @@ from fairjudge.errors import InputError
 
 
 def judgement(eid: str, order: str, value: str | None, *, a: str = "x", b: str = "y") -> Judgement:
-    given = {"value": value} if value is not None else {"unscored": "unparseable"}
+    by_name = {"value": value} if value is not None else {"unscored": "unparseable"}
     named = {"eid": eid, "system_a": a, "system_b": b, "order": order}
-    return Judgement(**named, aspect="f", protocol="pairwise", judge="j", **given)
+    return Judgement(**named, aspect="f", protocol="pairwise", judge="j", **by_name)
 
 
 def label(eid: str, value: str) -> Label:
@@ -33,22 +33,22 @@ def sides(old: list[Judgement], new: list[Judgement], labels: list[Label]) -> Si
 def test_a_pair_with_one_verdict_has_no_score_and_is_counted():
     old = [*both("d1", "a", "a"), *both("d2", "b", "b"), *both("d3", "a", "b")]
     new = [*both("d1", "a", "a"), *both("d2", "b", None), *both("d3", None, None)]
-    found = sides(old, new, [label("d1", "a"), label("d2", "a"), label("d3", "tie")])
-    paired = found.paired
-    assert [key[0] for key in found.keys] == ["d1"]
+    result = sides(old, new, [label("d1", "a"), label("d2", "a"), label("d3", "tie")])
+    paired = result.paired
+    assert [key[0] for key in result.keys] == ["d1"]
     assert (paired.n_labelled, paired.n_without_old, paired.n_without_new) == (3, 0, 2)
-    assert sum(found.new.counts.unscored.values()) == 3
+    assert sum(result.new.counts.unscored.values()) == 3
     assert paired.old.tolist() == [1.0]
 
 
 def test_orders_are_told_by_what_stood_first_whatever_the_names():
     rows = [judgement("d1", "ab", "a"), judgement("d1", "ab", "b", a="y", b="x")]
-    found = sides(rows, rows, [label("d1", "a")])  # x stood first, then y: both named x
-    assert found.paired.new.tolist() == [1.0]
+    result = sides(rows, rows, [label("d1", "a")])  # x stood first, then y: both named x
+    assert result.paired.new.tolist() == [1.0]
     again = [judgement("d1", "ab", "a"), judgement("d1", "ba", "b", a="y", b="x")]
     again += both("d2", "a", "a")
-    found = sides(again, again, [label("d1", "a"), label("d2", "a")])
-    assert [key[0] for key in found.keys] == ["d2"]  # in d1 x stood first twice
+    result = sides(again, again, [label("d1", "a"), label("d2", "a")])
+    assert [key[0] for key in result.keys] == ["d2"]  # in d1 x stood first twice
 
 
 def length(name: str, n: int) -> int:
@@ -79,8 +79,8 @@ def study() -> tuple[Sides, Sides, list[Summary]]:
 def test_by_length_the_longer_one_and_by_system_that_system():
     development, test, texts = study()
     groups = {f"test{n}": "left" if n < 20 else "right" for n in range(40)}
-    found = audits_of(development, test, grouping_of(texts, {"side": groups}), level=0.95)
-    rows = found["errors"]["groups"]
+    result = audits_of(development, test, grouping_of(texts, {"side": groups}), level=0.95)
+    rows = result["errors"]["groups"]
     numbers = np.array([int(key[0].removeprefix("test")) for key in test.keys])
     share = (test.paired.human + 1) / 2
     old = fit_both(development.paired)[0](test.paired.old)
@@ -98,7 +98,7 @@ def test_by_length_the_longer_one_and_by_system_that_system():
     squared = (old - share)[numbers < 20] ** 2
     assert by_side["left"]["old"]["error"]["value"] == pytest.approx(squared.mean())
     assert by_side["right"]["new"]["error"]["value"] == 0.0
-    assert found["attributes"] == ["side"]
+    assert result["attributes"] == ["side"]
 
 
 def test_summaries_of_one_length_are_in_no_group_of_lengths():
@@ -113,12 +113,12 @@ def test_position_is_of_all_pairs_in_both_orders_with_intervals():
     old = [row for n in range(10) for row in both(f"d{n}", "a", "b" if n < 4 else "a")]
     new = [row for n in range(10) for row in both(f"d{n}", "a", "a" if n else None)]
     test = sides(old, new, labels)
-    found = audits_of(test, test, grouping_of([], {}), level=0.95)["position"]
-    assert found["old"]["changed"]["value"] == pytest.approx(0.4)
-    assert found["old"]["first"]["value"] == pytest.approx(0.4)
-    assert found["old"]["changed"]["low"] == pytest.approx(found["old"]["first"]["low"])
-    assert found["new"]["changed"]["value"] == 0.0
-    assert (found["new"]["n_pairs"], found["new"]["n_one_order"]) == (9, 1)
+    result = audits_of(test, test, grouping_of([], {}), level=0.95)["position"]
+    assert result["old"]["changed"]["value"] == pytest.approx(0.4)
+    assert result["old"]["first"]["value"] == pytest.approx(0.4)
+    assert result["old"]["changed"]["low"] == pytest.approx(result["old"]["first"]["low"])
+    assert result["new"]["changed"]["value"] == 0.0
+    assert (result["new"]["n_pairs"], result["new"]["n_one_order"]) == (9, 1)
 
 
 def cluster(eid: str, *values: object) -> Cluster:
@@ -144,8 +144,8 @@ def test_a_document_has_the_value_of_more_than_half_of_its_articles():
 def test_what_an_attribute_leaves_out_is_said():
     development, test, texts = study()
     groups = {f"test{n}": "left" for n in range(38)}
-    found = audits_of(development, test, grouping_of(texts, {"side": groups}), level=0.95)
-    assert found["errors"]["notes"] == [
+    result = audits_of(development, test, grouping_of(texts, {"side": groups}), level=0.95)
+    assert result["errors"]["notes"] == [
         "side: fewer than 2 groups of documents in the test",
         "side: 2 documents without a value that most of the articles have, excluded",
     ]

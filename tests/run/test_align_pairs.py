@@ -34,8 +34,8 @@ def test_a_number_for_a_pair_is_refused():
 def test_ratings_tell_a_preference_of_each_who_rated_both():
     rows = [rating("y", 2), rating("x", 4), rating("z", 2), rating("x", 1, "q")]
     rows += [rating("x", 2), rating("gone", 5)]  # p's mean of x is 3
-    found = preferences(rows, HERE)
-    assert [(one.system_a, one.system_b, one.value, one.annotator) for one in found] == [
+    result = preferences(rows, HERE)
+    assert [(item.system_a, item.system_b, item.value, item.annotator) for item in result] == [
         ("x", "y", "a", "p"),
         ("x", "z", "a", "p"),
         ("y", "z", "tie", "p"),

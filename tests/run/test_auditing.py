@@ -88,10 +88,10 @@ def test_recorded_ratings_are_read_but_for_half_a_percent(tmp_path, shared_data,
         "--json",
         report,
     )
-    said = json.loads(report.read_text())
-    assert said["n_judgements"] == n
-    assert len(said["unscored"]) <= 0.005 * n
-    assert all(each["reason"] and each["detail"] for each in said["unscored"])
+    data = json.loads(report.read_text())
+    assert data["n_judgements"] == n
+    assert len(data["unscored"]) <= 0.005 * n
+    assert all(each["reason"] and each["detail"] for each in data["unscored"])
 
 
 def test_a_judge_that_always_says_first_is_all_position_bias():
@@ -117,7 +117,7 @@ def test_closeness_comes_from_labels_of_the_same_aspect(tmp_path):
     for eid in "12":
         rows += [row(eid, "a", order="ab", other="t"), row(eid, "a", order="ba", other="t")]
     (group,) = position_report(rows, labels=labels, close_within=0.5)["groups"]
-    assert {name: some["n_pairs"] for name, some in group["by_closeness"].items()} == {
+    assert {name: items["n_pairs"] for name, items in group["by_closeness"].items()} == {
         "far apart": 1,
         "close": 1,
     }
@@ -128,7 +128,7 @@ def test_position_without_pairs_is_refused():
         position_report([row("1", 3)], labels=None, close_within=0.5)
 
 
-def test_probes_are_told_apart():
+def test_probes_are_distinguished():
     """The longer text scores higher when repeated, lower with unsupported facts."""
     rows = [
         each
@@ -187,7 +187,7 @@ def test_length_adjustment_removes_what_length_alone_explains(tmp_path):
         won = "a" if (long == "s") is (n // 4 % 5 != 0) else "b"
         rows += [row(str(n), won, order=order, other="t") for order in ("ab", "ba")]
     summaries.write_text("\n".join(map(json.dumps, texts)))
-    judgements.write_text("\n".join(json.dumps(each.to_json()) for each in rows))
+    judgements.write_text("\n".join(json.dumps(row.to_json()) for row in rows))
     report = tmp_path / "length.json"
     run("audit", "length", judgements, "--summaries", summaries, "--json", report)
     (group,) = json.loads(report.read_text())["groups"]

@@ -18,8 +18,8 @@ def test_a_copy_has_more_support_than_an_invention_and_gaps_are_left_out():
     }
     summaries = [Summary(eid="e", system=name, text=text) for name, text in texts.items()]
     elsewhere = Summary(eid="unknown", system="copy", text=texts["copy"])
-    found = trained_support(
+    result = trained_support(
         [*summaries, elsewhere], [cluster], models=WordModels(), embedder=WordBag()
     )
-    assert set(found) == {("e", "copy"), ("e", "invention")}
-    assert 0 <= found["e", "invention"] < 0.5 < found["e", "copy"] <= 1
+    assert set(result) == {("e", "copy"), ("e", "invention")}
+    assert 0 <= result["e", "invention"] < 0.5 < result["e", "copy"] <= 1

@@ -86,10 +86,10 @@ def test_a_split_over_a_pair_is_a_tie_and_no_split_is_claimed_of_means():
 
 
 def test_distributions_are_averaged_where_all_have_one():
-    one = row("x", 1, probabilities={"1": 1.0, "2": 0.0})
+    first = row("x", 1, probabilities={"1": 1.0, "2": 0.0})
     two = row("y", 2, probabilities={"1": 0.5, "2": 0.5})
-    assert jury_rows([[one], [two]], rule="mean")[0].probabilities == {"1": 0.75, "2": 0.25}
-    assert jury_rows([[one], [row("y", 2)]], rule="mean")[0].probabilities is None
+    assert jury_rows([[first], [two]], rule="mean")[0].probabilities == {"1": 0.75, "2": 0.25}
+    assert jury_rows([[first], [row("y", 2)]], rule="mean")[0].probabilities is None
 
 
 def test_other_items_are_refused():
@@ -124,10 +124,10 @@ def low_and_high(call):
 
 def rows_by_judge(tmp_path):
     rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
-    found = {}
-    for each in rows:
-        found.setdefault(each["judge"], []).append(each)
-    return found
+    by_name = {}
+    for row in rows:
+        by_name.setdefault(row["judge"], []).append(row)
+    return by_name
 
 
 def test_several_backends_make_a_jury(tmp_path, server):
@@ -186,7 +186,9 @@ def test_a_limit_on_cost_is_for_the_whole_jury(tmp_path, server):
     assert run(*other).exit_code == 0
     messages = [[m["content"] for m in call.body["messages"]] for call in server.calls]
     server.calls.clear()
-    largest = max(sum(len(m.encode()) // 3 + 8 for m in each) + 1024 for each in messages) / 1000
+    largest = (
+        max(sum(len(m.encode()) // 3 + 8 for m in message) + 1024 for message in messages) / 1000
+    )
     most = largest + 0.018 * 7.5
     result = run(*limited, "--concurrency", "1", "--max-cost", most, "--json", report)
     assert result.exit_code == 3, result.output

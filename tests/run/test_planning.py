@@ -151,8 +151,8 @@ def newsroom(share_answering: float):
             silent = number % 100 >= 100 * share_answering
             return json.dumps({"answers": [] if silent else [sentences[number % len(sentences)]]})
         if '{"groups"' in text:
-            found = re.findall(r"^<answer \w+ (\d+)>", text, re.MULTILINE)
-            n = len(found)
+            result = re.findall(r"^<answer \w+ (\d+)>", text, re.MULTILINE)
+            n = len(result)
             return json.dumps({"groups": [list(range(1, n)), [n]] if n > 1 else [[1]]})
         return json.dumps({"invalid": [], "diverse": True})
 
@@ -163,9 +163,9 @@ def at_once(text: str):
     """Answer the prompts of the pipeline by article: every article answers every question."""
     if '{"questions": [{' in text:
         n = int(re.search(r"at most (\d+), those first", text)[1])
-        asked = [f"Why is matter {chr(97 + i)} of note?" for i in range(n)]
+        requests = [f"Why is matter {chr(97 + i)} of note?" for i in range(n)]
         rest = {"kind": "rivals", "answers": [{"answer": "It is so.", "articles": [1, 2]}]}
-        return {"questions": [{"question": question, **rest} for question in asked]}
+        return {"questions": [{"question": question, **rest} for question in requests]}
     if '{"answers": [{' in text:
         words = re.search(r"<article [^>]*>\n(.*?)\n</article", text, re.DOTALL)[1].split()
         listed = re.search(r"<questions [^>]*>\n(.*?)\n</questions", text, re.DOTALL)[1]
@@ -177,7 +177,7 @@ def at_once(text: str):
     if '"articles": [{' in text:
         n = len(re.findall(r"^<article ", text, re.MULTILINE))
         return {"articles": [{"article": i, "says": [], "added": []} for i in range(1, n + 1)]}
-    return {"sorted": [sorted_by_one(*one) for one in TO_QUESTION.findall(text)]}
+    return {"sorted": [sorted_by_one(*item) for item in TO_QUESTION.findall(text)]}
 
 
 def sorted_by_one(number, lines):
@@ -267,8 +267,8 @@ def test_a_plan_takes_every_option_of_the_commands_that_it_plans(tmp_path):
 
 
 def test_clusters_of_which_nothing_can_be_built_are_refused_as_build_refuses_them(tmp_path):
-    one = {"eid": "e", "articles": [{"aid": "a", "content": "It rained on Monday."}]}
-    (tmp_path / "clusters.json").write_text(json.dumps([one]))
+    first = {"eid": "e", "articles": [{"aid": "a", "content": "It rained on Monday."}]}
+    (tmp_path / "clusters.json").write_text(json.dumps([first]))
     refused = run("batch", "plan", tmp_path / "clusters.json", "--backend", "openai:m", code=1)
     assert "one article; a reference needs at least 2 that differ" in str(refused.exception)
 
@@ -347,8 +347,8 @@ def test_of_a_batch_only_whole_replies_are_kept(tmp_path):
     ]
     results = tmp_path / "results.jsonl"
     results.write_text("\n".join(map(json.dumps, rows)))
-    said = run("batch", "load", results, "--cache", tmp_path / "cache").output
-    assert "2 replies stored, 10 lines without one" in said
+    result = run("batch", "load", results, "--cache", tmp_path / "cache").output
+    assert "2 replies stored, 10 lines without one" in result
     cache = ReplyCache(tmp_path / "cache")
     assert {key for key, _ in cache.items()} == {"whole", "cut off"}
     cache.close()
@@ -377,7 +377,7 @@ def test_two_groups_are_planned_for_that_hold_every_answer(n, groups):
     lines = "\n".join(f"{i}. (outlet) said so" for i in range(1, n + 1))
     more = "\n".join(f"{i}. (outlet) said so" for i in range(n + 1, n + 3))
     fences = (("2", lines), ("7", more))
-    text = "\n".join(f"<answers x to question {q}>\n{some}\n</answers x>" for q, some in fences)
+    text = "\n".join(f"<answers x to question {q}>\n{items}\n</answers x>" for q, items in fences)
     request = CompletionRequest(
         target=ModelRef(provider="openai", model="m"),
         messages=(Message(role="user", content=f"Sort these.\n{text}\n"),),
@@ -385,6 +385,6 @@ def test_two_groups_are_planned_for_that_hold_every_answer(n, groups):
     )
     first, second = json.loads(stand_in(request))["sorted"]
     assert (first["question"], second["question"]) == (2, 7)
-    assert [one["answers"] for one in first["groups"]] == groups
-    assert [one["answers"] for one in second["groups"]] == [[n + 1], [n + 2]]
+    assert [item["answers"] for item in first["groups"]] == groups
+    assert [item["answers"] for item in second["groups"]] == [[n + 1], [n + 2]]
     assert (first["invalid"], first["rivals"]) == ([], [[1, 2]] if n > 1 else [])

@@ -32,7 +32,9 @@ class PromptCache:
         text = "\n".join(message["content"] for message in call.body["messages"])
         with self._lock:
             beginnings = [text[:end] for end in range(FIRST, len(text) + 1, STEP)]
-            cached = max((len(one) for one in beginnings if one in self._known), default=0)
+            cached = max(
+                (len(beginning) for beginning in beginnings if beginning in self._known), default=0
+            )
             self._known.update(beginnings)
             self.sent.append(text)
             self.characters += len(text)
@@ -86,8 +88,8 @@ def judged(tmp_path, server, material, *, cache, command="judge", rest=()):
     url = ("--base-url", server.v1)
     model = ("--backend", "openai:m", *url, "--cache", tmp_path / cache)
     output = ("-o", tmp_path / "out.jsonl", "--json", tmp_path / "report.json")
-    done = run(*command.split(), *material, *model, *output, *rest)
-    return done, json.loads((tmp_path / "report.json").read_text())
+    result = run(*command.split(), *material, *model, *output, *rest)
+    return result, json.loads((tmp_path / "report.json").read_text())
 
 
 def test_nearly_all_of_twelve_requests_on_the_same_articles_was_sent_before(
@@ -114,7 +116,7 @@ def test_a_batch_file_holds_what_would_be_sent(tmp_path, server, material):
     judged(tmp_path, server, material, cache="a", command="batch plan", rest=("--batch", batch))
     judged(tmp_path, server, material, cache="a")
     bodies = [json.loads(line)["body"] for line in batch.read_text().splitlines()]
-    texts = ["\n".join(one["content"] for one in body["messages"]) for body in bodies]
+    texts = ["\n".join(item["content"] for item in body["messages"]) for body in bodies]
     assert sorted(texts) == sorted(server.answer.sent)
 
 

@@ -78,7 +78,7 @@ def test_what_another_try_may_score_is_opened_again_and_the_last_row_counts(tmp_
     with RunFolder(tmp_path, identity=IDENTITY) as run:
         book = JudgementBook(run, tasks)
         assert (book.n_done, book.is_finished) == (3, True)
-        assert [one.value for one in book.judgements()] == [1.0, 2.0, None]
+        assert [judgement.value for judgement in book.judgements()] == [1.0, 2.0, None]
 
 
 def test_a_row_that_was_changed_since_is_said_and_not_read(tmp_path):

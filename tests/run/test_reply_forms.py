@@ -70,7 +70,7 @@ def check(request: CompletionRequest) -> None:
     assert "JSON alone" in text
     shown = list(examples(text))
     assert shown
-    assert all(fits(one, schema) for one in shown)
+    assert all(fits(item, schema) for item in shown)
     assert not re.search(r"verdict\s*:|last line|one line that", text, re.IGNORECASE)
 
 
@@ -117,8 +117,10 @@ def test_of_references(tmp_path, model, pipeline):
         skip_bad=False,
         seconds_per_call=1.0,
     )
-    asked = {next(iter(one.response_schema["properties"])) for one in plan.requests.values()}
-    assert asked >= {"questions", "answers", "groups" if pipeline == "paper" else "sorted"}
+    by_name = {
+        next(iter(request.response_schema["properties"])) for request in plan.requests.values()
+    }
+    assert by_name >= {"questions", "answers", "groups" if pipeline == "paper" else "sorted"}
     for request in plan.requests.values():
         check(request)
 
@@ -158,9 +160,9 @@ async def test_of_repairs_where_no_verdict_is_an_answer_too(protocol):
         protocol=protocol,
         unit="summary",
     )
-    found = await judge.repair(task, Reply(text="It depends."))
+    result = await judge.repair(task, Reply(text="It depends."))
     (request,) = backend.requests
     check(request)
     assert request.response_schema["properties"]["verdict"]["enum"][-1] is None
     assert "null" in instructions(request)
-    assert judge.read(task, found).reason == "unparseable"
+    assert judge.read(task, result).reason == "unparseable"

@@ -75,15 +75,15 @@ def _go_on(state: State) -> str:
 
 def graph(saver: Any) -> Any:
     """Ask, answer in parallel, keep; twice: as references are built."""
-    made = StateGraph(State)
-    made.add_node("ask", _ask)
-    made.add_node("answer", _answer)
-    made.add_node("keep", _keep)
-    made.add_edge(START, "ask")
-    made.add_conditional_edges("ask", _send, ["answer"])
-    made.add_edge("answer", "keep")
-    made.add_conditional_edges("keep", _go_on, ["ask", END])
-    return made.compile(checkpointer=saver)
+    result = StateGraph(State)
+    result.add_node("ask", _ask)
+    result.add_node("answer", _answer)
+    result.add_node("keep", _keep)
+    result.add_edge(START, "ask")
+    result.add_conditional_edges("ask", _send, ["answer"])
+    result.add_edge("answer", "keep")
+    result.add_conditional_edges("keep", _go_on, ["ask", END])
+    return result.compile(checkpointer=saver)
 
 
 async def _n_writes(path: str) -> int:

@@ -31,8 +31,8 @@ class WordOverlap:
         return np.array([self._one(*pair) for pair in pairs], dtype=np.float32)
 
     def _one(self, premise, hypothesis):
-        asked = hypothesis.lower().strip(".").split()
-        share = sum(word in premise.lower() for word in asked) / len(asked)
+        request = hypothesis.lower().strip(".").split()
+        share = sum(word in premise.lower() for word in request) / len(request)
         return (share, (1 - share) / 2, (1 - share) / 2)
 
 
@@ -63,8 +63,8 @@ def test_a_document_supports_as_its_best_chunk_does():
 def test_pairs_are_asked_once_for_all_systems():
     summaries = [Summary(eid="e", system=s, text="The soup was cold.") for s in "ab"]
     model = WordOverlap()
-    found = list(entailment_supports([CLUSTER], summaries, model=model, max_words=4))
-    assert [support.system for support in found] == ["a", "b"]
+    result = list(entailment_supports([CLUSTER], summaries, model=model, max_words=4))
+    assert [support.system for support in result] == ["a", "b"]
     assert len(model.pairs) == 3
 
 

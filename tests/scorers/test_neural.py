@@ -115,10 +115,10 @@ class TestEntailment:
         for premise, hypothesis in PAIRS:
             expected = tokenizer(premise, hypothesis)
             texts = tokenizer([premise, hypothesis], add_special_tokens=False)["input_ids"]
-            found = shape.inputs([tuple(texts)], device=torch.device("cpu"))
-            assert found["input_ids"][0].tolist() == expected["input_ids"]
-            assert found["token_type_ids"][0].tolist() == expected["token_type_ids"]
-            assert "attention_mask" not in found  # nothing is padded
+            result = shape.inputs([tuple(texts)], device=torch.device("cpu"))
+            assert result["input_ids"][0].tolist() == expected["input_ids"]
+            assert result["token_type_ids"][0].tolist() == expected["token_type_ids"]
+            assert "attention_mask" not in result  # nothing is padded
 
     def test_long_premises_are_read_to_the_end(self, nli, nli_folder):
         # 21 tokens of room (24 less 3), 1 for the hypothesis: windows of 20 that overlap by 2
@@ -158,8 +158,8 @@ class TestEntailment:
         ],
     )
     def test_label_order_comes_from_the_config(self, names, columns):
-        found = label_columns(dict(enumerate(names)))
-        assert (found.entailment, found.neutral, found.contradiction) == columns
+        result = label_columns(dict(enumerate(names)))
+        assert (result.entailment, result.neutral, result.contradiction) == columns
 
     @pytest.mark.parametrize("names", [["LABEL_0", "LABEL_1", "LABEL_2"], ["positive", "negative"]])
     def test_labels_that_say_nothing_are_refused(self, names):
@@ -264,10 +264,10 @@ def test_scores_by_value_leave_out_what_has_no_text(bart):
         Summary(eid="c", system="empty", text=" "),
     ]
     seen = []
-    found = value_scores(corpus, summaries, scorer=bart, on_set=seen.append)
+    result = value_scores(corpus, summaries, scorer=bart, on_set=seen.append)
     expected = bart.score([("a b\ne", "a b"), ("c d", "a b")])
-    assert found.keys() == {("c", "s")}
-    assert found["c", "s"] == pytest.approx({"x": expected[0], "y": expected[1]}, abs=1e-4)
+    assert result.keys() == {("c", "s")}
+    assert result["c", "s"] == pytest.approx({"x": expected[0], "y": expected[1]}, abs=1e-4)
     assert seen == [1]
 
 
@@ -279,8 +279,8 @@ def test_windows_cover_all_tokens():
 
 
 def test_batches_hold_their_budget():
-    found = list(batches([3, 9, 5, 1], budget=10))
-    assert found == [[1], [2, 0], [3]]
+    result = list(batches([3, 9, 5, 1], budget=10))
+    assert result == [[1], [2, 0], [3]]
 
 
 def test_roberta_positions_leave_room_for_padding(tmp_path):

@@ -26,16 +26,16 @@ def model():
 
 @pytest.mark.local_model
 def test_what_a_text_says_is_entailed_and_its_opposite_contradicted(model):
-    found = model.classify([
+    result = model.classify([
         ("The mayor opened the bridge on Monday.", "The bridge was opened."),
         ("The mayor opened the bridge on Monday.", "The bridge stayed closed."),
         ("The mayor opened the bridge on Monday.", "The bridge was opened."),
     ])  # fmt: skip
-    assert found.shape == (3, 3)
-    assert found.sum(axis=1) == pytest.approx(1.0, abs=1e-5)
-    assert found[0].argmax() == 0
-    assert found[1].argmax() == 2
-    assert (found[0] == found[2]).all()
+    assert result.shape == (3, 3)
+    assert result.sum(axis=1) == pytest.approx(1.0, abs=1e-5)
+    assert result[0].argmax() == 0
+    assert result[1].argmax() == 2
+    assert (result[0] == result[2]).all()
     assert model.classify([]).shape == (0, 3)
     assert model.fingerprint.startswith("fairjudge-minilm:")
 
@@ -70,8 +70,8 @@ def test_coverage_by_entailment_needs_no_network(tmp_path):
         "fairness", "coverage", "c.jsonl", "--summaries", "s.jsonl", "--attribute", "s",
         "--scorer", "entailment", "--save-supports", "m.jsonl", "--json", "out.json",
     )  # fmt: skip
-    done = fairjudge(command, tmp_path)
-    assert done.returncode == 0, done.stderr
+    result = fairjudge(command, tmp_path)
+    assert result.returncode == 0, result.stderr
     (first, _) = map(json.loads, (tmp_path / "m.jsonl").read_text().splitlines())
     support = np.array(first["support"])
     assert support[0, 0] > 0.9
@@ -96,11 +96,11 @@ def test_a_model_that_is_not_there_is_said_at_once(tmp_path):
         "--scorer", "entailment:some-team/no-such-nli",
     )  # fmt: skip
     start = time.monotonic()
-    done = fairjudge(command, tmp_path)
+    result = fairjudge(command, tmp_path)
     # 62 s of retries, before; most of this is starting Python and torch
     assert time.monotonic() - start < 45
-    assert done.returncode != 0
-    assert "cannot load model 'some-team/no-such-nli': no such folder" in done.stderr
+    assert result.returncode != 0
+    assert "cannot load model 'some-team/no-such-nli': no such folder" in result.stderr
 
 
 def fairjudge(command, folder):

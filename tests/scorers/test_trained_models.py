@@ -26,21 +26,21 @@ def models():
 
 
 def test_a_copy_is_supported_and_a_denial_is_not(models):
-    said = models.support(
+    text = models.support(
         [
             (PASSAGE, "The council of Harwell voted on Tuesday to close the old bridge."),
             (PASSAGE, "The council of Harwell did not vote to close the old bridge."),
             (PASSAGE, "A man is eating soup in a restaurant."),
         ]
     )
-    assert said.shape == (3, 3)
-    np.testing.assert_allclose(said.sum(axis=1), 1)
-    assert said[0].argmax() == 0
-    assert said[1, 0] < said[0, 0]
-    assert said[2, 0] < 0.5
+    assert text.shape == (3, 3)
+    np.testing.assert_allclose(text.sum(axis=1), 1)
+    assert text[0].argmax() == 0
+    assert text[1, 0] < text[0, 0]
+    assert text[2, 0] < 0.5
 
 
-def test_a_unit_that_stands_there_is_covered_and_another_is_not(models):
+def test_a_unit_that_is_there_is_covered_and_another_is_not(models):
     covered = models.covered(
         [(PASSAGE, "Engineers found cracks in the bridge."), (PASSAGE, "Prices of bread rose.")]
     )
@@ -56,10 +56,10 @@ def test_the_span_of_an_answer_is_characters_of_the_passage(models):
 
 def test_same_answer_does_not_mind_the_order(models):
     question = "When did the council vote?"
-    one = models.same_answer([(question, "on Tuesday", "Tuesday"), (question, "Tuesday", "1890")])
+    first = models.same_answer([(question, "on Tuesday", "Tuesday"), (question, "Tuesday", "1890")])
     two = models.same_answer([(question, "Tuesday", "on Tuesday"), (question, "1890", "Tuesday")])
-    np.testing.assert_allclose(one, two, atol=1e-3)
-    assert one[0] > one[1]
+    np.testing.assert_allclose(first, two, atol=1e-3)
+    assert first[0] > first[1]
 
 
 def test_a_row_does_not_depend_on_the_others(models):
@@ -124,11 +124,11 @@ def test_unit_features_are_shares_of_the_unit():
 
         def __call__(self, texts, **_):
             ids = self.get_vocab()
-            found = [[ids[w] for w in text.lower().strip(".").split()] for text in texts]
-            return {"input_ids": found}
+            items = [[ids[w] for w in text.lower().strip(".").split()] for text in texts]
+            return {"input_ids": items}
 
     features = UnitFeatures(np.eye(7, dtype=np.float32), Letters())
     passage = "In 2019 the plant closed"
-    said = features.of([(passage, "The plant closed."), (passage, "Rain fell."), (passage, "")])
-    np.testing.assert_allclose(said, [[1, 1, 1, 1], [0, 0, 0, 0], [0, 0, 0, 0]])
+    text = features.of([(passage, "The plant closed."), (passage, "Rain fell."), (passage, "")])
+    np.testing.assert_allclose(text, [[1, 1, 1, 1], [0, 0, 0, 0], [0, 0, 0, 0]])
     assert features.of([]).shape == (0, 4)

@@ -30,20 +30,24 @@ def scores(given, *entries):
 
 
 def test_a_sentence_is_borne_out_where_each_statement_has_a_cited_article():
-    given = summary(("Twelve people died.", "ab"), ("The mayor resigned on Monday.", "c"))
-    found = scores(
-        given,
+    data = summary(("Twelve people died.", "ab"), ("The mayor resigned on Monday.", "c"))
+    result = scores(
+        data,
         entry(0, articles=("a",)),
         entry(0, articles=("b", "d")),
         entry(1, articles=("c",)),
         entry(1, "contradicted", ("c",)),
         entry(2, articles=("a",)),  # supported, but by nothing that it cites
     )
-    assert (found.n_sentences, found.n_cited, found.n_borne_out) == (3, 2, 1)
-    assert found.share_borne_out == pytest.approx(1 / 3)
-    assert [(one.aid, one.support, one.relevant) for one in found.citations] == [
-        ("a", "part", True), ("b", "part", True), ("c", "part", True),
-    ]  # fmt: skip
+    assert (result.n_sentences, result.n_cited, result.n_borne_out) == (3, 2, 1)
+    assert result.share_borne_out == pytest.approx(1 / 3)
+    assert [
+        (citation.aid, citation.support, citation.relevant) for citation in result.citations
+    ] == [
+        ("a", "part", True),
+        ("b", "part", True),
+        ("c", "part", True),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -79,15 +83,15 @@ def test_summaries_without_citations_have_no_scores():
 
 
 def test_citations_are_swapped_for_other_articles_each_equally_often():
-    given = summary(("Twelve people died.", "a"), ("The mayor resigned on Monday.", "bc"))
-    found = scores(
-        given,
+    data = summary(("Twelve people died.", "a"), ("The mayor resigned on Monday.", "bc"))
+    result = scores(
+        data,
         entry(0, articles=("a", "c")),
         entry(1, articles=("b",)),
         entry(1, articles=("c", "d")),
         entry(2, articles=("a",)),  # cites nothing
     )
-    died, resigned, rained = found.sentences
+    died, resigned, rained = result.sentences
     # b, c or d for a: c alone supports it
     assert died.borne_out_if_swapped("abcd") == pytest.approx(1 / 3)
     # a and d, d and e, e and a for b and c: none supports the first statement
@@ -99,7 +103,7 @@ def test_citations_are_swapped_for_other_articles_each_equally_often():
 
 
 def test_two_others_may_support_what_neither_supports_alone():
-    given = summary(("Twelve people died.", "ab"))
-    found = scores(given, entry(0, articles=("a", "c")), entry(0, articles=("b", "d")))
+    data = summary(("Twelve people died.", "ab"))
+    result = scores(data, entry(0, articles=("a", "c")), entry(0, articles=("b", "d")))
     # of cd, de, ec: c and d together have both statements
-    assert found.sentences[0].borne_out_if_swapped("abcde") == pytest.approx(1 / 3)
+    assert result.sentences[0].borne_out_if_swapped("abcde") == pytest.approx(1 / 3)

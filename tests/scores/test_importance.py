@@ -17,8 +17,8 @@ def group(value, weight=1.0, importance=None, eid="e"):
 
 def test_the_scores_of_autonuggetizer():
     groups = [group(1, 3, VITAL), group(0.5, 1, VITAL), group(0, 2, OKAY), group(1, 2, OKAY)]
-    found = weightings(groups)
-    assert {name: by_eid["e"] for name, by_eid in found.items()} == pytest.approx(
+    result = weightings(groups)
+    assert {name: by_eid["e"] for name, by_eid in result.items()} == pytest.approx(
         {
             "groups equal": 2.5 / 4,  # "all"
             "by number of sources": (3 + 0.5 + 0 + 2) / 8,
@@ -32,10 +32,10 @@ def test_the_scores_of_autonuggetizer():
 def test_what_no_reference_says_is_no_score():
     assert set(weightings([group(1), group(0)])) == {"groups equal", "by number of sources"}
     # no cluster's groups without a weight make a mean, and none has vital groups in the second
-    found = weightings([group(1, 0.0), group(1, 1.0, OKAY, eid="f")])
-    assert found["by number of sources"] == {"f": 1.0}
-    assert "vital groups" not in found
-    assert found["all groups, strict"] == {"f": 1.0}
+    result = weightings([group(1, 0.0), group(1, 1.0, OKAY, eid="f")])
+    assert result["by number of sources"] == {"f": 1.0}
+    assert "vital groups" not in result
+    assert result["all groups, strict"] == {"f": 1.0}
 
 
 def test_one_judging_is_shown_in_all_ways_and_by_kind_of_question():
@@ -68,14 +68,14 @@ def test_one_judging_is_shown_in_all_ways_and_by_kind_of_question():
             ChecklistEntry(unit="answer:1.0", covered=1, quote="she", answers=(0,)),
         ),
     )  # fmt: skip
-    found = coverage_slices([row], [reference])
-    ways = found.slices["coverage by weight of groups"]
+    result = coverage_slices([row], [reference])
+    ways = result.slices["coverage by weight of groups"]
     assert ways["groups equal"].value == pytest.approx(2 / 3)
     assert ways["by number of sources"].value == pytest.approx(4 / 5)
     assert ways["vital groups"].value == 1
-    kinds = found.slices["coverage by kind of question"]
+    kinds = result.slices["coverage by kind of question"]
     assert {name: one.value for name, one in kinds.items()} == {"facets": 1, "rivals": 0.5}
-    (contradiction,) = found.contradicted
+    (contradiction,) = result.contradicted
     assert (contradiction.answer, contradiction.words) == ("nine", "not nine")
 
 
@@ -94,6 +94,6 @@ def test_an_and_question_needs_all_its_answers_and_an_or_question_any():
         of_question(1, 4, "AND"), of_question(1, 4, "AND"),
         of_question(1, 0, eid="f"),  # of a cluster in which no question says
     ]  # fmt: skip
-    found = weightings(groups)
-    assert found["questions, AND or OR"] == pytest.approx({"e": (0.5 + 1 + 0.5 + 0 + 1) / 5})
-    assert found["questions, AND or OR, strict"] == pytest.approx({"e": 2 / 5})
+    result = weightings(groups)
+    assert result["questions, AND or OR"] == pytest.approx({"e": (0.5 + 1 + 0.5 + 0 + 1) / 5})
+    assert result["questions, AND or OR, strict"] == pytest.approx({"e": 2 / 5})

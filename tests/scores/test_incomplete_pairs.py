@@ -44,9 +44,9 @@ def weak_opponents() -> list[Judgement]:
 
 def test_strengths_rank_what_win_rates_mix_up():
     scores = system_scores(weak_opponents())
-    assert [one.system for one in scores] == ["best", "good", "weak", "worst"]
-    assert all(one.ranked for one in scores)
-    values = [one.strength for one in scores]
+    assert [score.system for score in scores] == ["best", "good", "weak", "worst"]
+    assert all(score.ranked for score in scores)
+    values = [score.strength for score in scores]
     # a tree of pairs: each difference is the log-odds of its own pair
     gaps = [first - second for first, second in pairwise(values)]
     assert gaps == pytest.approx([0.405, 1.386, 1.386], abs=2e-3)
@@ -61,7 +61,7 @@ def test_a_complete_design_keeps_its_win_rates():
         for row in both(f"e{n}", a, b, "a" if n else "b")
     ]
     assert strengths(rows) is None
-    assert [one.strength for one in system_scores(rows)] == [None, None, None]
+    assert [score.strength for score in system_scores(rows)] == [None, None, None]
     assert "strength" not in system_scores(rows)[0].to_json()
     # a pair that was asked for but has no score makes no design incomplete
     lost = rows[0].model_copy(update={"value": None, "unscored": "refused"})
@@ -76,14 +76,14 @@ def test_systems_that_are_never_compared_have_no_leader():
         for row in both(f"e{n}", a, b, "a" if n else "b")
     ]
     scores = system_scores(rows)
-    assert not any(one.ranked for one in scores)
+    assert not any(score.ranked for score in scores)
     assert "2 sets that are never compared" in str(not_ranked(scores))
     assert rank_ranges(rows) == {}
     (board,) = leaderboards(rows, n_resamples=50)
     assert isinstance(board.ranking, Undefined)
-    said = board_findings(of_leaderboard(board))
-    assert said[0].startswith("No system leads: not every pair of systems is compared")
-    assert not any("highest" in sentence for sentence in said)
+    text = board_findings(of_leaderboard(board))
+    assert text[0].startswith("No system leads: not every pair of systems is compared")
+    assert not any("highest" in sentence for sentence in text)
 
 
 def test_systems_that_share_no_cluster_have_no_leader():
@@ -95,17 +95,17 @@ def test_systems_that_share_no_cluster_have_no_leader():
         for n in range(6)
     ]
     scores = system_scores(rows)
-    assert not any(one.ranked for one in scores)
+    assert not any(score.ranked for score in scores)
     assert not_ranked(scores) == "No system is ranked: a and b share no cluster."
     assert rank_ranges(rows) == {}
     (board,) = leaderboards(rows, n_resamples=50)
-    assert all(one.behind is None for one in board.standings)
+    assert all(standing.behind is None for standing in board.standings)
     assert board_findings(of_leaderboard(board))[0] == (
         "No system leads: a and b share no cluster."
     )
 
 
-def test_the_sentence_stands_on_ranks_that_the_table_shows():
+def test_the_sentence_is_based_on_ranks_that_the_table_shows():
     (board,) = leaderboards(weak_opponents(), n_resamples=50)
     sentence = board_findings(of_leaderboard(board))[0]
     assert sentence.startswith("best has the highest strength in relevance; good")
@@ -128,11 +128,11 @@ def test_report_and_rank_agree_on_real_pairs(tmp_path):
     rows = recorded_pairs(DATA / "pairwise_gpt-3.5_relevance.jsonl")
     judged = [Judgement.model_validate(row) for row in rows]
     ranked = ranking_report(judged, level=0.95, seed=0)["groups"][0]["systems"]
-    names = [one["system"] for one in ranked]
+    names = [item["system"] for item in ranked]
     assert names.index("M8") == 6
-    assert [one.system for one in system_scores(judged)] == names
+    assert [score.system for score in system_scores(judged)] == names
     assert rank_ranges(judged) == {
-        one["system"]: (one["best_rank"], one["worst_rank"]) for one in ranked
+        item["system"]: (item["best_rank"], item["worst_rank"]) for item in ranked
     }
     path = tmp_path / "pairs.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")

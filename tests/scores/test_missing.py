@@ -16,22 +16,22 @@ def rows(*reasons: str | None) -> list[Judgement]:
     ]
 
 
-def test_kinds_are_told_apart_and_together_are_all():
-    found = missing_of(
+def test_kinds_are_distinguished_and_together_are_all():
+    result = missing_of(
         rows(None, "refused", "backend", "budget", "unparseable", "empty_input", None),
         n_not_applicable=3,
     )
-    assert found.to_json() == {
+    assert result.to_json() == {
         "n_items": 10, "failed": 3, "refused": 1, "not_applicable": 4, "asked_again": 2,
         "reasons": {
             "not applicable": 3, "refused": 1, "backend": 1, "budget": 1, "unparseable": 1,
             "empty_input": 1,
         },
     }  # fmt: skip
-    assert (found.n, found.n_lost, found.n_judged) == (8, 5, found.n_items - 3)
+    assert (result.n, result.n_lost, result.n_judged) == (8, 5, result.n_items - 3)
 
 
 @pytest.mark.parametrize("n", [0, 2])
 def test_nothing_missing_says_nothing(n):
-    found = missing_of(rows(*[None] * n))
-    assert (found.n, found.in_words(), found.n_items) == (0, "", n)
+    result = missing_of(rows(*[None] * n))
+    assert (result.n, result.in_words(), result.n_items) == (0, "", n)

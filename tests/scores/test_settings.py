@@ -29,9 +29,9 @@ TWO = [*rows("1-5", (1, 2, 3, 4, 5, 5)), *rows("1-7", (2, 3, 4, 6, 7, 7))]
 
 
 def test_an_item_judged_on_two_scales_makes_two_judges():
-    found = told_apart(judged(*TWO))
-    assert list(dict.fromkeys(row.judge for row in found)) == ["gpt, scale 1-5", "gpt, scale 1-7"]
-    assert [board.n_judgements for board in leaderboards(found, n_resamples=20)] == [6, 6]
+    result = told_apart(judged(*TWO))
+    assert list(dict.fromkeys(row.judge for row in result)) == ["gpt, scale 1-5", "gpt, scale 1-7"]
+    assert [board.n_judgements for board in leaderboards(result, n_resamples=20)] == [6, 6]
 
 
 def test_one_run_in_two_parts_stays_one_judge():
@@ -60,10 +60,10 @@ def test_the_page_and_the_calibration_have_both(tmp_path):
         for n, value in enumerate((1, 2, 3, 4, 4, 5))
     ]
     both = write_jsonl(tmp_path / "both.jsonl", TWO)
-    given = ["--labels", write_jsonl(tmp_path / "labels.jsonl", labels)]
-    command = ["calibrate", both, *given, "--json", tmp_path / "c.json", "--resamples", 100]
-    done = CliRunner().invoke(app, [*map(str, command)])
-    assert done.exit_code == 0, done.output
+    items = ["--labels", write_jsonl(tmp_path / "labels.jsonl", labels)]
+    command = ["calibrate", both, *items, "--json", tmp_path / "c.json", "--resamples", 100]
+    result = CliRunner().invoke(app, [*map(str, command)])
+    assert result.exit_code == 0, result.output
     groups = json.loads((tmp_path / "c.json").read_text("utf-8"))["groups"]
     assert [group["judge"] for group in groups] == ["gpt, scale 1-5", "gpt, scale 1-7"]
     assert [group["n_items"] for group in groups] == [6, 6]
@@ -84,9 +84,9 @@ def test_a_judgement_has_one_address_in_every_report(tmp_path):
 def _addresses(html: str) -> dict[str, list[str]]:
     start = html.index('id="data">') + len('id="data">')
     judged = json.loads(html[start : html.index("</script>", start)])["judgements"]
-    found: dict[str, list[str]] = {}
+    by_name: dict[str, list[str]] = {}
     for judge, address in zip(
         judged["columns"]["judge"], judged["columns"]["address"], strict=True
     ):
-        found.setdefault(judged["names"]["judge"][judge], []).append(address)
-    return found
+        by_name.setdefault(judged["names"]["judge"][judge], []).append(address)
+    return by_name

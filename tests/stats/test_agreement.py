@@ -150,7 +150,7 @@ def test_bootstrap_of_kappa_brackets_it():
 
 
 @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
-def test_what_stands_where_no_rating_is_makes_no_difference(level):
+def test_values_without_a_rating_make_no_difference(level):
     ratings = np.array([[1.0, 2.0, np.nan], [2.0, 2.0, 3.0], [np.nan, 1.0, 1.0]])
     present = ~np.isnan(ratings)
     filled = np.where(present, ratings, 7.0)
@@ -162,9 +162,9 @@ def test_what_stands_where_no_rating_is_makes_no_difference(level):
 
 def test_ratings_that_are_no_categories_have_no_alpha():
     ratings = np.random.default_rng(0).random((2000, 2))
-    found = krippendorff_alpha(ratings, np.ones_like(ratings, dtype=bool))
-    assert isinstance(found, Undefined)
-    assert found.why == "4,000 distinct values are no categories"
+    result = krippendorff_alpha(ratings, np.ones_like(ratings, dtype=bool))
+    assert isinstance(result, Undefined)
+    assert result.why == "4,000 distinct values are no categories"
 
 
 def test_200_distinct_values_are_categories_still():
@@ -187,8 +187,8 @@ def test_randolphs_kappa_is_the_mean_over_pairs_of_raters_at_even_chance(k):
         if pairs:
             shares.append(np.mean([values[a] == values[b] for a, b in pairs]))
     expected = (np.mean(shares) - 1 / k) / (1 - 1 / k)
-    found = randolph_kappa(ratings, present, n_categories=k)
-    assert found == pytest.approx(expected, abs=1e-12)
+    result = randolph_kappa(ratings, present, n_categories=k)
+    assert result == pytest.approx(expected, abs=1e-12)
 
 
 def test_randolphs_kappa_is_high_where_a_category_prevails_and_fleiss_is_not():

@@ -127,20 +127,20 @@ def toy():
 
 
 def test_levels_by_hand():
-    found = {
+    by_name = {
         level: correlations(toy(), level, rng=np.random.default_rng(0), n_resamples=200)
         for level in LEVELS
     }
-    per_document = found["per_document"]["pearson"]
+    per_document = by_name["per_document"]["pearson"]
     assert isinstance(per_document, Estimate)
     # The mean of 1 and -1 over the two documents where it is defined; the third is counted.
     assert per_document.value == pytest.approx(0.0)
     assert (per_document.n, per_document.n_excluded) == (2, 1)
     # System means of the first score are (9/3, 9/3, 9/3): all equal.
-    system = found["system"]["kendall"]
+    system = by_name["system"]["kendall"]
     assert isinstance(system, Undefined)
     assert system.why == "the first values give all systems the same mean"
-    pooled = found["pooled"]["pearson"]
+    pooled = by_name["pooled"]["pearson"]
     assert isinstance(pooled, Estimate)
     assert pooled.value == pytest.approx(0.0, abs=1e-12)
     assert pooled.n == 9
@@ -179,12 +179,12 @@ def test_levels_against_scipy_with_missing_rows(level):
 
 
 def test_one_system_and_wide_documents():
-    one = scores([1, 2, 3], [1, 3, 2], documents=["a", "b", "c"], systems=["s"] * 3)
+    first = scores([1, 2, 3], [1, 3, 2], documents=["a", "b", "c"], systems=["s"] * 3)
     rng = np.random.default_rng(0)
-    system = correlations(one, "system", rng=rng)["pearson"]
+    system = correlations(first, "system", rng=rng)["pearson"]
     assert isinstance(system, Undefined)
     assert "1 system" in system.why
-    alone = correlations(one, "per_document", rng=rng)["pearson"]
+    alone = correlations(first, "per_document", rng=rng)["pearson"]
     assert isinstance(alone, Undefined)
     assert alone.why == "no document has more than one item"
     flat = scores([2, 2, 5, 5], [1, 3, 2, 2], documents=list("aabb"), systems=list("stst"),
@@ -217,27 +217,27 @@ def test_a_resample_of_one_value_has_no_correlation(turned):
     x, y = np.array([0.1, 0.1, 0.1, 0.7]), np.array([1.0, 2.0, 4.0, 3.0])
     sides = (y, x) if turned else (x, y)
     weights = np.array([[3.0, 1.0, 0.0, 0.0], [1.0, 2.0, 1.0, 0.0], [1.0, 1.0, 1.0, 1.0]])
-    found = weighted_correlation("pearson", *sides)(weights)
-    assert np.isnan(found).tolist() == [True, True, False]
-    assert found[2] == pytest.approx(np.corrcoef(x, y)[0, 1])
+    result = weighted_correlation("pearson", *sides)(weights)
+    assert np.isnan(result).tolist() == [True, True, False]
+    assert result[2] == pytest.approx(np.corrcoef(x, y)[0, 1])
 
 
 def test_two_systems_are_the_fewest_to_correlate():
     data = scores([1, 2, 2, 3], [1, 4, 2, 5], documents=list("ddee"), systems=["A", "B"] * 2)
-    found = correlations(data, "system", rng=np.random.default_rng(0), n_resamples=50)["kendall"]
-    assert (found.value, found.n, found.n_excluded) == (1.0, 2, 0)
+    result = correlations(data, "system", rng=np.random.default_rng(0), n_resamples=50)["kendall"]
+    assert (result.value, result.n, result.n_excluded) == (1.0, 2, 0)
     alone = scores([1, 2], [1, 4], documents=["d", "e"], systems=["A", "A"])
-    found = correlations(alone, "system", rng=np.random.default_rng(0), n_resamples=50)["kendall"]
-    assert found == Undefined(why="1 system: nothing to correlate")
+    result = correlations(alone, "system", rng=np.random.default_rng(0), n_resamples=50)["kendall"]
+    assert result == Undefined(why="1 system: nothing to correlate")
 
 
 def test_pooled_items_are_counted_with_those_that_were_left_out_before():
-    found = correlations(toy(), "pooled", rng=np.random.default_rng(0), n_resamples=50)["pearson"]
-    assert (found.n, found.n_excluded) == (9, 0)
-    found = correlations(
+    result = correlations(toy(), "pooled", rng=np.random.default_rng(0), n_resamples=50)["pearson"]
+    assert (result.n, result.n_excluded) == (9, 0)
+    result = correlations(
         toy(), "pooled", rng=np.random.default_rng(0), n_resamples=50, n_excluded=4
     )["pearson"]
-    assert (found.n, found.n_excluded) == (9, 4)
+    assert (result.n, result.n_excluded) == (9, 4)
 
 
 @pytest.mark.parametrize("n_systems", [64, 65])
@@ -246,7 +246,7 @@ def test_documents_of_many_items_are_correlated_as_those_of_few(n_systems):
     x, y = rng.normal(size=2 * n_systems), rng.normal(size=2 * n_systems)
     names = [f"s{i}" for i in range(n_systems)] * 2
     data = scores(x, y, documents=np.repeat(["d", "e"], n_systems).tolist(), systems=names)
-    found = correlations(data, "per_document", rng=rng, n_resamples=20)
+    result = correlations(data, "per_document", rng=rng, n_resamples=20)
     for name in CORRELATIONS:
         theirs = [SCIPY[name](x[part], y[part]) for part in np.split(np.arange(2 * n_systems), 2)]
-        assert found[name].value == pytest.approx(np.mean(theirs))
+        assert result[name].value == pytest.approx(np.mean(theirs))

@@ -48,6 +48,6 @@ def test_2000_resamples_are_drawn():
     of_ones = {"rng": rng(), "null": 0.0}
     ones = np.ones(5)
     mean = bootstrap_mean(ones, **of_ones)
-    one = bootstrap(lambda c: c @ ones / 5, n_documents=5, **of_ones)
+    first = bootstrap(lambda c: c @ ones / 5, n_documents=5, **of_ones)
     (many,) = bootstrap_many(lambda c: (c @ ones / 5)[:, None], n_documents=5, **of_ones)
-    assert {mean.p_value, one.p_value, many.p_value} == {2 / 2001}
+    assert {mean.p_value, first.p_value, many.p_value} == {2 / 2001}

@@ -50,7 +50,7 @@ def test_identical_trials_in_a_document_count_once():
     assert tenfold.n == 400
 
 
-def test_a_rate_of_zero_stands_on_documents():
+def test_a_rate_of_zero_is_based_on_documents():
     # p = 0 with 20 documents: Wilson's upper end is t^2 / (d + t^2), t(0.975, 19) = 2.093024.
     estimate = clustered_wilson(np.zeros(100), np.repeat(np.arange(20), 5).tolist())
     assert isinstance(estimate, Estimate)
@@ -78,7 +78,7 @@ def test_normal_by_hand():
         normal(0.0, float("nan"), n=1)
 
 
-def test_a_rate_of_one_stands_on_documents_as_that_of_zero_does():
+def test_a_rate_of_one_is_based_on_documents_as_that_of_zero_does():
     documents = np.repeat(np.arange(20), 5).tolist()
     none, all_of_them = (clustered_wilson(np.full(100, end), documents) for end in (0.0, 1.0))
     assert isinstance(none, Estimate)
@@ -89,11 +89,11 @@ def test_a_rate_of_one_stands_on_documents_as_that_of_zero_does():
 
 def test_documents_that_do_not_differ_count_by_their_items():
     """Each of 2 documents has 1 of 2: no variance between them, so Wilson's on 4 items, t_1."""
-    found = clustered_wilson([1, 0, 1, 0], ["d", "d", "e", "e"])
-    assert isinstance(found, Estimate)
+    result = clustered_wilson([1, 0, 1, 0], ["d", "d", "e", "e"])
+    assert isinstance(result, Estimate)
     t = student_t.ppf(0.975, 1)
     half = t / (1 + t * t / 4) * np.sqrt(0.25 / 4 + t * t / 64)
-    assert (found.low, found.high) == pytest.approx((0.5 - half, 0.5 + half))
+    assert (result.low, result.high) == pytest.approx((0.5 - half, 0.5 + half))
 
 
 def test_outcomes_that_never_occur_leave_a_difference_either_way():
@@ -140,7 +140,7 @@ def test_shares_apart_of_nothing_of_one_document_and_of_both_at_once():
 def test_the_interval_covers_small_differences():
     """Most data sets of 17 pairs at 2 % have no case: an interval of no width would miss them."""
     rng = np.random.default_rng(1)
-    drawn = rng.random((300, 17))
-    found = [shares_apart(u < 0.05, (u >= 0.05) & (u < 0.07), range(17)) for u in drawn]
-    covered = [one.low <= 0.03 <= one.high for one in found]
+    sample = rng.random((300, 17))
+    items = [shares_apart(u < 0.05, (u >= 0.05) & (u < 0.07), range(17)) for u in sample]
+    covered = [item.low <= 0.03 <= item.high for item in items]
     assert np.mean(covered) >= 0.95

@@ -20,9 +20,9 @@ def drawn(n, *, missing, seed=0):
 
 def test_complete_rows_have_the_plain_moments():
     rows = drawn(40, missing=0.0)
-    found = moments(rows)
-    assert found.means == pytest.approx(rows.mean(axis=0), abs=1e-14)
-    assert found.covariance == pytest.approx(np.cov(rows.T, bias=True), abs=1e-14)
+    result = moments(rows)
+    assert result.means == pytest.approx(rows.mean(axis=0), abs=1e-14)
+    assert result.covariance == pytest.approx(np.cov(rows.T, bias=True), abs=1e-14)
 
 
 def test_em_finds_the_maximum_of_the_observed_likelihood():
@@ -44,10 +44,10 @@ def test_em_finds_the_maximum_of_the_observed_likelihood():
 
     start = np.r_[np.nanmean(rows, axis=0), np.eye(3)[lower]]
     best = minimize(loss, start, method="BFGS", options={"gtol": 1e-6})
-    found = moments(rows)
-    ours = np.r_[found.means, np.linalg.cholesky(found.covariance)[lower]]
+    result = moments(rows)
+    ours = np.r_[result.means, np.linalg.cholesky(result.covariance)[lower]]
     assert loss(ours) <= best.fun + 1e-6
-    assert found.means == pytest.approx(best.x[:3], abs=1e-4)
+    assert result.means == pytest.approx(best.x[:3], abs=1e-4)
 
 
 def test_columns_that_no_row_has_together_are_taken_as_independent_given_the_rest():
@@ -93,14 +93,14 @@ def by_pattern(rows):
 def test_expected_products_at_the_maximum_have_its_moments():
     """EM stops where the expected sums give the moments that they are expected by."""
     rows = drawn(80, missing=0.3)
-    found = moments(rows)
+    result = moments(rows)
     parts = [
-        expected_products(*pattern, found.means, found.covariance) for pattern in by_pattern(rows)
+        expected_products(*pattern, result.means, result.covariance) for pattern in by_pattern(rows)
     ]
     mean = np.sum(parts, axis=0) / 80
-    assert mean[0] == pytest.approx(np.r_[1.0, found.means], abs=1e-6)
-    centred = mean[1:, 1:] - np.outer(found.means, found.means)
-    assert centred == pytest.approx(found.covariance, abs=1e-6)
+    assert mean[0] == pytest.approx(np.r_[1.0, result.means], abs=1e-6)
+    centred = mean[1:, 1:] - np.outer(result.means, result.means)
+    assert centred == pytest.approx(result.covariance, abs=1e-6)
 
 
 def test_expected_products_by_hand_for_several_moments_at_once():
@@ -108,15 +108,15 @@ def test_expected_products_by_hand_for_several_moments_at_once():
     products = np.array([[1.0, 2.0, 9.0], [2.0, 4.0, 9.0], [9.0, 9.0, 9.0]])
     means = np.array([[1.0, 0.0], [0.0, 3.0]])
     covariance = np.array([[[1.0, 0.5], [0.5, 1.0]], [[4.0, 2.0], [2.0, 2.0]]])
-    found = expected_products(products, np.array([0]), np.array([1]), means, covariance)
+    result = expected_products(products, np.array([0]), np.array([1]), means, covariance)
     # .5 (2 - 1) = .5 and variance .75; 3 + .5 x 2 = 4 and variance 1.
-    assert found[0] == pytest.approx(np.array([[1, 2, 0.5], [2, 4, 1], [0.5, 1, 1.0]]))
-    assert found[1] == pytest.approx(np.array([[1, 2, 4], [2, 4, 8], [4, 8, 17.0]]))
+    assert result[0] == pytest.approx(np.array([[1, 2, 0.5], [2, 4, 1], [0.5, 1, 1.0]]))
+    assert result[1] == pytest.approx(np.array([[1, 2, 4], [2, 4, 8], [4, 8, 17.0]]))
 
 
 def test_products_of_whole_rows_stay():
     rows = drawn(3, missing=0.0)
     whole = np.column_stack([np.ones(3), rows])
     every = np.arange(3)
-    found = expected_products(whole.T @ whole, every, every[:0], np.zeros(3), np.eye(3))
-    assert found == pytest.approx(whole.T @ whole)
+    result = expected_products(whole.T @ whole, every, every[:0], np.zeros(3), np.eye(3))
+    assert result == pytest.approx(whole.T @ whole)

@@ -43,9 +43,9 @@ def test_kendall_is_the_one_of_cor_test():
 
 def test_logistic_fit_is_the_one_of_glm():
     # glm(am ~ wt, binomial, mtcars): (Intercept) 12.040, wt -4.024
-    found = fit_logistic(np.column_stack([np.ones(32), WEIGHT]), MANUAL)
-    assert isinstance(found, LogisticFit)
-    assert found.coefficients == pytest.approx([12.040, -4.024], abs=5e-4)
+    result = fit_logistic(np.column_stack([np.ones(32), WEIGHT]), MANUAL)
+    assert isinstance(result, LogisticFit)
+    assert result.coefficients == pytest.approx([12.040, -4.024], abs=5e-4)
 
 
 @pytest.mark.parametrize(("weights", "printed"), [("none", 0.1293), ("linear", 0.2374)])
@@ -61,12 +61,12 @@ def test_mean_difference_is_the_one_of_a_paired_t_test():
     # ?sleep: t.test(extra ~ group, data = sleep, paired = TRUE), group 1 minus group 2
     first = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]
     second = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]
-    found = clustered_mean(np.subtract(first, second), null=0.0)
-    assert isinstance(found, Estimate)
-    assert (found.value, found.low, found.high) == pytest.approx(
+    estimate = clustered_mean(np.subtract(first, second), null=0.0)
+    assert isinstance(estimate, Estimate)
+    assert (estimate.value, estimate.low, estimate.high) == pytest.approx(
         (-1.58, -2.4598858, -0.7001142), abs=5e-8
     )
-    assert found.p_value == pytest.approx(0.002833, abs=5e-7)
+    assert estimate.p_value == pytest.approx(0.002833, abs=5e-7)
 
 
 @pytest.mark.parametrize(
@@ -80,8 +80,8 @@ def test_mean_difference_is_the_one_of_a_paired_t_test():
     ],
 )
 def test_score_interval_is_newcombes(hits, n, low, high):
-    found = wilson(hits, n)
-    assert (found.low, found.high) == pytest.approx((low, high), abs=5e-5)
+    interval = wilson(hits, n)
+    assert (interval.low, interval.high) == pytest.approx((low, high), abs=5e-5)
 
 
 def test_corrections_reject_what_their_papers_say():

@@ -67,8 +67,8 @@ def test_bounds_are_those_of_scipy_on_the_same_replicates(method):
 
 def test_expanded_tail_by_hand():
     # d = 5: t(0.975, 4) = 2.776445; sqrt(5/4) * that = 3.104160; Phi(-3.104160) = 0.000954.
-    drawn = np.linspace(0.0, 1.0, 100_001)
-    bounds = expanded_bounds(drawn, level=0.95, n_documents=5)
+    sample = np.linspace(0.0, 1.0, 100_001)
+    bounds = expanded_bounds(sample, level=0.95, n_documents=5)
     assert bounds.low == pytest.approx(0.000954, abs=1e-6)
     assert bounds.high == pytest.approx(1 - 0.000954, abs=1e-6)
 
@@ -83,13 +83,13 @@ def test_resamples_draw_as_many_documents_as_there_are(documents, resamples, see
 
 def test_chunks_do_not_change_the_number_of_replicates(monkeypatch):
     monkeypatch.setattr(boot, "_CELLS_PER_CHUNK", 10)
-    drawn = boot.replicates(
+    sample = boot.replicates(
         lambda counts: counts[:, 0],
         n_documents=4,
         n_resamples=7,
         rng=np.random.default_rng(0),
     )
-    assert drawn.shape == (7,)
+    assert sample.shape == (7,)
 
 
 def test_the_standard_error_of_a_clustered_mean_is_that_of_document_means():
@@ -110,17 +110,17 @@ def test_the_weighted_mean_is_the_mean_of_what_was_drawn():
     values = np.array([1.0, 5.0, 2.0, 9.0])
     counts = boot.resample_counts(4, 50, np.random.default_rng(2))
     fast = boot.weighted_mean(values, np.arange(4), 4)(counts)
-    drawn = [np.repeat(values, row.astype(int)) for row in counts]
-    slow = [rows.mean() for rows in drawn]
+    items = [np.repeat(values, row.astype(int)) for row in counts]
+    slow = [rows.mean() for rows in items]
     np.testing.assert_allclose(fast, slow, atol=1e-12)
 
 
 def test_an_interval_needs_two_documents_and_a_value():
     rng = np.random.default_rng(0)
-    one = boot.bootstrap_mean([3.0, 4.0], documents=["x", "x"], rng=rng)
-    assert isinstance(one, Estimate)
-    assert (one.value, one.low, one.high) == (3.5, None, None)
-    assert "fewer than 2 documents" in one.method
+    first = boot.bootstrap_mean([3.0, 4.0], documents=["x", "x"], rng=rng)
+    assert isinstance(first, Estimate)
+    assert (first.value, first.low, first.high) == (3.5, None, None)
+    assert "fewer than 2 documents" in first.method
     assert isinstance(boot.bootstrap_mean([], rng=rng), Undefined)
     undefined = boot.bootstrap(lambda counts: np.full(len(counts), np.nan), n_documents=5, rng=rng)
     assert isinstance(undefined, Undefined)
@@ -138,7 +138,7 @@ def test_a_statistic_undefined_on_many_resamples_has_no_interval():
     assert "resamples" in estimate.method
 
 
-def test_replicates_of_what_is_fitted_anew_are_moved_to_the_estimates():
+def test_replicates_of_what_is_refitted_are_moved_to_the_estimates():
     """By hand: means of resamples lie around the sample's, the estimate 5 above it; NaN stays."""
 
     def statistic(counts):

@@ -45,9 +45,9 @@ def test_independent_looks_come_near_to_sidaks_bound():
         mean_at_look({(number, i): value for i, value in enumerate(rng.normal(size=200))})
         for number in range(5)
     ]
-    found = spending_sequence(looks, planned=5)
+    result = spending_sequence(looks, planned=5)
     widths = [
-        (b.high - b.low) / 2 / look.standard_error for b, look in zip(found, looks, strict=True)
+        (b.high - b.low) / 2 / look.standard_error for b, look in zip(result, looks, strict=True)
     ]
     expected = stats.t.ppf(1 - 0.05 / 5 / 2, 199)
     assert widths == pytest.approx([expected] * 5, rel=0.05)
@@ -56,11 +56,11 @@ def test_independent_looks_come_near_to_sidaks_bound():
 def test_looks_that_agree_cost_nothing_more():
     """The same look five times: once its error is spent in full, the bound is Student's own."""
     values = np.random.default_rng(2).normal(size=50)
-    found = spending_sequence(looks_of(np.tile(values, (5, 1))), planned=5)
-    half = (found[-1].high - found[-1].low) / 2
+    result = spending_sequence(looks_of(np.tile(values, (5, 1))), planned=5)
+    half = (result[-1].high - result[-1].low) / 2
     alone = stats.ttest_1samp(values, 0.0).confidence_interval(0.95)
     assert half == pytest.approx((alone.high - alone.low) / 2, rel=0.04)
-    widths = [b.high - b.low for b in found]
+    widths = [b.high - b.low for b in result]
     assert widths == sorted(widths, reverse=True)
 
 
@@ -68,8 +68,8 @@ def test_later_looks_leave_earlier_bounds_as_they_were():
     table = np.random.default_rng(3).normal(size=(6, 20))
     all_at_once = ends(spending_sequence(looks_of(table), planned=4))
     for n in range(1, 7):
-        found = ends(spending_sequence(looks_of(table[:n]), planned=4))
-        assert found == pytest.approx(all_at_once[: 2 * n])
+        result = ends(spending_sequence(looks_of(table[:n]), planned=4))
+        assert result == pytest.approx(all_at_once[: 2 * n])
     block = ends(spending_sequence(looks_of(table[4:]), planned=4))
     assert block == pytest.approx(all_at_once[8:])  # a new one after four looks
 
@@ -117,18 +117,18 @@ def test_betting_covers_more_often_than_it_promises(mean, n):
     covered = 0.0
     for successes in range(n + 1):
         values = np.r_[np.ones(successes), np.zeros(n - successes)]
-        found = betting_bounds(values, least=0.0, most=1.0)
-        covered += stats.binom.pmf(successes, n, mean) * (found.low <= mean <= found.high)
+        result = betting_bounds(values, least=0.0, most=1.0)
+        covered += stats.binom.pmf(successes, n, mean) * (result.low <= mean <= result.high)
     assert covered >= 0.95
 
 
 def test_betting_is_alike_on_either_side_and_on_any_scale():
     values = np.random.default_rng(5).uniform(-1, 0.5, size=80)
-    found = betting_bounds(values, least=-1.0, most=1.0, planned=52)
+    result = betting_bounds(values, least=-1.0, most=1.0, planned=52)
     mirrored = betting_bounds(-values, least=-1.0, most=1.0, planned=52)
-    assert (found.low, found.high) == pytest.approx((-mirrored.high, -mirrored.low))
+    assert (result.low, result.high) == pytest.approx((-mirrored.high, -mirrored.low))
     wide = betting_bounds(10 * values, least=-10.0, most=10.0, planned=52)
-    assert (wide.low, wide.high) == pytest.approx((10 * found.low, 10 * found.high), abs=1e-6)
+    assert (wide.low, wide.high) == pytest.approx((10 * result.low, 10 * result.high), abs=1e-6)
     with pytest.raises(StatisticsError, match="from -1"):
         betting_bounds([2.0], least=-1.0, most=1.0)
     nothing = betting_bounds([], least=-1.0, most=1.0)
@@ -142,8 +142,8 @@ def test_all_looks_hold_at_once():
     for _ in range(300):
         baseline = rng.normal(size=30)
         table = rng.normal(size=(20, 30)) - baseline
-        found = spending_sequence(looks_of(table), planned=20)
-        wrong["sequence"] += any(b.low > 0 or b.high < 0 for b in found)
+        result = spending_sequence(looks_of(table), planned=20)
+        wrong["sequence"] += any(b.low > 0 or b.high < 0 for b in result)
         p_values = stats.ttest_1samp(table, 0.0, axis=1).pvalue
         wrong["fixed"] += bool((p_values < 0.05).any())
     assert wrong["sequence"] <= stats.binom.ppf(0.99, 300, 0.05)

@@ -14,9 +14,9 @@ from fairjudge.stats.strengths import n_parts, strengths
 
 def test_two_systems_have_the_log_odds_of_their_wins():
     """Without ties the strengths of a pair differ by log(wins / losses), the plain model."""
-    found = strengths(np.array([[[30.0, 10.0, 0.0]]]), np.array([[0, 1]]), 2)
-    assert found[0, 0] - found[0, 1] == pytest.approx(math.log(3), abs=1e-3)
-    assert found.sum() == pytest.approx(0.0)
+    result = strengths(np.array([[[30.0, 10.0, 0.0]]]), np.array([[0, 1]]), 2)
+    assert result[0, 0] - result[0, 1] == pytest.approx(math.log(3), abs=1e-3)
+    assert result.sum() == pytest.approx(0.0)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -41,10 +41,10 @@ def test_the_same_as_the_ranking_without_places(seed):
         rng=rng,
     )
     assert not isinstance(model, Undefined)
-    expected = {one.system: one.strength.value for one in model.systems}
-    found = strengths(np.stack([counts, 2 * counts]).astype(float), places, 4)
-    assert found[0] == pytest.approx([expected[f"s{n}"] for n in range(4)], abs=1e-6)
-    assert found[1] == pytest.approx(found[0], abs=1e-3)  # the penalty alone differs
+    expected = {system.system: system.strength.value for system in model.systems}
+    result = strengths(np.stack([counts, 2 * counts]).astype(float), places, 4)
+    assert result[0] == pytest.approx([expected[f"s{n}"] for n in range(4)], abs=1e-6)
+    assert result[1] == pytest.approx(result[0], abs=1e-3)  # the penalty alone differs
 
 
 def test_sets_that_never_meet_are_counted():
@@ -67,10 +67,10 @@ def test_systems_agree_by_strengths_where_the_means_of_pairs_do_not():
     """A chain a < b < c < d, each pair won equally often: pairs' means say nothing of order."""
     pairs = [("a", "b"), ("b", "c"), ("c", "d")] * 8
     judge = [-1.0] * 18 + [1.0] * 6
-    found = _chain(judge, judge, pairs)["spearman"]
-    assert isinstance(found, Estimate)
-    assert found.value == pytest.approx(1.0)
-    assert found.n == 4
+    result = _chain(judge, judge, pairs)["spearman"]
+    assert isinstance(result, Estimate)
+    assert result.value == pytest.approx(1.0)
+    assert result.n == 4
 
 
 @pytest.mark.parametrize(
@@ -82,6 +82,6 @@ def test_systems_agree_by_strengths_where_the_means_of_pairs_do_not():
 )
 def test_no_correlation_of_strengths_that_are_not_known(pairs, why):
     values = [1.0, -1.0, 1.0] * 4
-    found = _chain(values, values, pairs)["spearman"]
-    assert isinstance(found, Undefined)
-    assert why in found.why
+    result = _chain(values, values, pairs)["spearman"]
+    assert isinstance(result, Undefined)
+    assert why in result.why

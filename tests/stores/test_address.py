@@ -49,9 +49,9 @@ def test_what_cannot_be_read_is_refused_and_not_repeated(url):
 
 @given(password=st.text(min_size=6, alphabet=st.characters(codec="utf-8", exclude_categories="C")))
 def test_no_text_keeps_the_password(password):
-    written = quote(password, safe="")
-    address = StoreAddress(f"postgresql://someone:{written}@server:5432/base")
+    text = quote(password, safe="")
+    address = StoreAddress(f"postgresql://someone:{text}@server:5432/base")
     # Whole texts are compared: a password may be a word of them, such as "server".
     assert address.shown == "postgresql://someone@server:5432/base"
     assert repr(address) == "StoreAddress(shown='postgresql://someone@server:5432/base')"
-    assert address.without_secrets(f"{password}\n{written}") == "*** ***"
+    assert address.without_secrets(f"{password}\n{text}") == "*** ***"

@@ -66,12 +66,12 @@ def test_a_value_comes_back_as_it_was(cache, store_url):
 
 def test_all_machines_have_one_secret(cache, store_url):
     with ThreadPoolExecutor(8) as threads:
-        found = set(threads.map(lambda _: cache.secret(), range(16)))
+        result = set(threads.map(lambda _: cache.secret(), range(16)))
     other = PostgresCache(StoreAddress(store_url))
-    assert found == {other.secret()}
-    assert [len(secret) for secret in found] == [32]
+    assert result == {other.secret()}
+    assert [len(secret) for secret in result] == [32]
     other.clear()
-    assert found == {other.secret()}
+    assert result == {other.secret()}
     other.close()
 
 
@@ -294,11 +294,11 @@ async def test_replies_that_are_being_stored_are_waited_for_at_the_end(cache, mo
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(2))
     caching = SharedCaching(cache=cache)
     backend = Pipeline(ScriptedBackend(answer), caching)
-    asked = [asyncio.create_task(backend.complete(request(n))) for n in range(8)]
+    requests = [asyncio.create_task(backend.complete(request(n))) for n in range(8)]
     await asyncio.wait_for(all_asked.wait(), 60)
     await asyncio.sleep(0.05)
-    for one in asked:
-        one.cancel()
+    for item in requests:
+        item.cancel()
     closing = asyncio.create_task(backend.aclose())
     await asyncio.sleep(0.05)
     assert not closing.done()
@@ -322,12 +322,12 @@ def test_a_server_that_restarts_is_waited_for(postgres, store_url, monkeypatch):
     monkeypatch.setattr(Server, "_run_once", count_failures)
     postgres.stop()
     with ThreadPoolExecutor(1) as pool:
-        found = pool.submit(cache.get, "k")
+        result = pool.submit(cache.get, "k")
         for _ in range(2):
             failures.get(timeout=120)
-        assert not found.done()
+        assert not result.done()
         postgres.start()
-        assert found.result(120) == {"a": 1}
+        assert result.result(120) == {"a": 1}
     cache.put("l", {"a": 2})
     cache.close()
 
@@ -340,11 +340,11 @@ def test_a_server_that_stays_away_is_one_error_without_the_password(postgres, st
             cache.get("k")
     finally:
         postgres.start()
-    said = str(caught.value)
-    assert said.startswith(f"the store {cache.path} went away: ")
-    assert "same command resumes" in said
-    assert "s3cret" not in said
-    assert "\n" not in said
+    text = str(caught.value)
+    assert text.startswith(f"the store {cache.path} went away: ")
+    assert "same command resumes" in text
+    assert "s3cret" not in text
+    assert "\n" not in text
 
 
 def test_a_server_that_is_not_there(postgres, store_url):

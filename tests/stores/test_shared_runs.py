@@ -188,8 +188,8 @@ def test_checkpoints_of_one_machine_lead_on_another(machines, server, store_url)
     with psycopg.connect(store_url, autocommit=True) as connection:
         connection.execute("DELETE FROM fairjudge.replies")
     before = len(server.calls)
-    done = second.run(*command)
-    assert done.code == 0, done.err
+    result = second.run(*command)
+    assert result.code == 0, result.err
     again = [call for call in server.calls[before:] if "matter number" not in str(call.body)]
     assert again == [] or all("questions" in str(call.body) for call in again)
     assert len(server.calls) - before < before + 16
@@ -215,10 +215,10 @@ def test_a_checkpoint_in_the_store_that_names_code_is_not_run(machines, server, 
                 ([naming_code(kind) for kind in CALLS],),
             )
             assert changed.rowcount > 0
-    done = second.run(*command)
+    result = second.run(*command)
     assert not list(second.folder.parent.rglob("pwned"))
     assert not Path("pwned").exists()
-    assert done.code == 0, done.err
+    assert result.code == 0, result.err
 
 
 def test_by_article_too(machines, server, store_url):
@@ -234,8 +234,8 @@ def test_by_article_too(machines, server, store_url):
     with psycopg.connect(store_url, autocommit=True) as connection:
         connection.execute("DELETE FROM fairjudge.replies")
     before = len(server.calls)
-    done = second.run(*command)
-    assert done.code == 0, done.err
+    result = second.run(*command)
+    assert result.code == 0, result.err
     # the questions and the articles' answers stand in the checkpoints
     assert all('{"sorted"' in text_of(call) for call in server.calls[before:])
     whole = second.run(*building(server), "-o", "whole.jsonl", "--store", store_url)
@@ -272,10 +272,10 @@ def test_a_stored_run_can_be_audited_from_anywhere(machines, server, store_url):
     server.answer = lambda call: "Verdict: A"
     options = ("--store", store_url, "--run", "monday")
     assert first.run(*pairs, *options).code == 0
-    told = second.run("audit", "position", *options, "--json", "-")
-    assert told.code == 0, told.err
+    messages = second.run("audit", "position", *options, "--json", "-")
+    assert messages.code == 0, messages.err
     stored = first.run("audit", "position", "judgements.jsonl", "--json", "-")
-    assert json.loads(told.out) == json.loads(stored.out)
+    assert json.loads(messages.out) == json.loads(stored.out)
     none = second.run("audit", "position", "--store", store_url, "--run", "tuesday")
     assert none.code == 1
     assert "holds no judgements of this run" in none.err
@@ -284,10 +284,10 @@ def test_a_stored_run_can_be_audited_from_anywhere(machines, server, store_url):
 def test_a_plan_and_a_batch_know_the_store(machines, server, store_url):
     first, second = machines
     assert first.run(*judging(server), "--store", store_url).code == 0
-    asked = [arg for arg in judging(server) if arg != "judge"]
-    plan = second.run("batch", "plan", *asked, "--store", store_url, "--json", "-")
-    found = json.loads(plan.out)
-    assert (found["calls"], found["cached"]) == (0, 30)
+    requests = [arg for arg in judging(server) if arg != "judge"]
+    plan = second.run("batch", "plan", *requests, "--store", store_url, "--json", "-")
+    data = json.loads(plan.out)
+    assert (data["calls"], data["cached"]) == (0, 30)
 
 
 def test_the_cache_commands_look_after_the_store(machines, server, store_url):
@@ -325,14 +325,14 @@ def test_a_store_that_goes_away_ends_the_run_which_then_resumes(
     postgres.stop()
     gate.open()
     try:
-        done = finish(process)
+        result = finish(process)
     finally:
         postgres.start()
-    assert done.code == 1
-    errors = [line for line in done.err.splitlines() if line.startswith("error: ")]
+    assert result.code == 1
+    errors = [line for line in result.err.splitlines() if line.startswith("error: ")]
     assert len(errors) == 1
     assert "the same command resumes" in errors[0]
-    assert SECRET not in done.out + done.err
+    assert SECRET not in result.out + result.err
     resumed = machine.run(*command)
     assert resumed.code == 0, resumed.err
     counts = prompts_of(server)
@@ -343,12 +343,12 @@ def test_a_store_that_goes_away_ends_the_run_which_then_resumes(
 def test_the_password_is_nowhere(machines, server, store_url, tmp_path):
     machine = machines[0]
     options = ("--store", store_url, "--run", "monday", "--json", "report.json")
-    done = machine.run(*judging(server), *options)
-    assert done.code == 0
-    said = done.out + done.err
+    result = machine.run(*judging(server), *options)
+    assert result.code == 0
+    text = result.out + result.err
     for path in tmp_path.rglob("*"):
         if path.is_file():
-            said += path.read_text("utf-8", "replace")
+            text += path.read_text("utf-8", "replace")
     with psycopg.connect(store_url) as connection:
         tables = connection.execute(
             "SELECT format('%I.%I', schemaname, tablename) FROM pg_tables "
@@ -356,10 +356,10 @@ def test_the_password_is_nowhere(machines, server, store_url, tmp_path):
         ).fetchall()
         assert len(tables) >= 9
         for (table,) in tables:
-            said += str(connection.execute(f"SELECT t FROM {table} AS t").fetchall())  # noqa: S608
-    assert "monday" in said
-    assert SECRET not in said
-    assert "sk-planted-key" not in said
+            text += str(connection.execute(f"SELECT t FROM {table} AS t").fetchall())  # noqa: S608
+    assert "monday" in text
+    assert SECRET not in text
+    assert "sk-planted-key" not in text
     for broken in (store_url.replace("s3cret%2F", "s3cret/"), store_url + "?nonsense=1"):
         failed = machine.run(*judging(server), "--store", broken)
         assert failed.code == 1
@@ -378,5 +378,5 @@ def test_without_the_extra_it_says_which(monkeypatch, capfd):
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == 1
-    said = "error: --store postgresql:// needs an extra: pip install 'fairjudge[postgres]'\n"
-    assert capfd.readouterr().err == said
+    text = "error: --store postgresql:// needs an extra: pip install 'fairjudge[postgres]'\n"
+    assert capfd.readouterr().err == text

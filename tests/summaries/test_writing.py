@@ -40,9 +40,11 @@ def prompt(request) -> str:
 
 
 async def test_direct_shows_all_articles_that_have_content_at_once():
-    one = summarizer(lambda r: "  The summary.\n", temperature=0.3, seed=5)
-    assert await one.summarize(CLUSTER) == Summary(eid="e", system="m-direct", text="The summary.")
-    (request,) = one.backend.requests
+    first = summarizer(lambda r: "  The summary.\n", temperature=0.3, seed=5)
+    assert await first.summarize(CLUSTER) == Summary(
+        eid="e", system="m-direct", text="The summary."
+    )
+    (request,) = first.backend.requests
     assert "First text." in prompt(request)
     assert "Second text." in prompt(request)
     assert "three.example" not in prompt(request)
@@ -50,8 +52,8 @@ async def test_direct_shows_all_articles_that_have_content_at_once():
 
 
 async def test_reasoning_is_no_part_of_a_summary():
-    one = summarizer(lambda r: "<think>\nTwo texts.\n</think>\n\nThe summary.\n\nIts end.\n")
-    assert (await one.summarize(CLUSTER)).text == "The summary.\n\nIts end."
+    first = summarizer(lambda r: "<think>\nTwo texts.\n</think>\n\nThe summary.\n\nIts end.\n")
+    assert (await first.summarize(CLUSTER)).text == "The summary.\n\nIts end."
     none = await summarizer(lambda r: "<think>\nTwo texts").summarize(CLUSTER)
     assert (none.reason, none.detail) == ("unparseable", "the reply holds reasoning and no text")
 
@@ -63,9 +65,9 @@ async def test_extract_reads_each_article_alone_and_fuses_what_it_took():
             return "Extract of the first."
         return "Extract of the second." if "Second text." in text else "Fused."
 
-    one = summarizer(handler, strategy="extract")
-    assert (await one.summarize(CLUSTER)).text == "Fused."
-    *extracts, fuse = one.backend.requests
+    first = summarizer(handler, strategy="extract")
+    assert (await first.summarize(CLUSTER)).text == "Fused."
+    *extracts, fuse = first.backend.requests
     assert len(extracts) == 2
     assert all(str(SENTENCES_PER_ARTICLE) in prompt(request) for request in extracts)
     assert prompt(fuse).index("Extract of the first.") < prompt(fuse).index("of the second.")
@@ -78,9 +80,9 @@ async def test_extract_reads_each_article_alone_and_fuses_what_it_took():
     ("error", "reason"), [(RefusedError("no"), "refused"), (ContextTooLongError("x"), "too_long")]
 )
 async def test_a_failure_is_a_reason_and_no_summary(strategy, error, reason):
-    found = await summarizer(lambda r: error, strategy=strategy).summarize(CLUSTER)
-    assert isinstance(found, Unscored)
-    assert found.reason == reason
+    result = await summarizer(lambda r: error, strategy=strategy).summarize(CLUSTER)
+    assert isinstance(result, Unscored)
+    assert result.reason == reason
 
 
 async def test_one_failed_extract_is_not_passed_over_in_silence():
@@ -91,10 +93,10 @@ async def test_one_failed_extract_is_not_passed_over_in_silence():
 
 
 async def test_a_cluster_without_content_costs_no_call():
-    one = summarizer(lambda r: "x")
+    first = summarizer(lambda r: "x")
     empty = Cluster.model_validate({"eid": "e", "articles": [{"aid": "1", "content": "\n"}]})
-    assert (await one.summarize(empty)).reason == "empty_input"
-    assert one.backend.requests == []
+    assert (await first.summarize(empty)).reason == "empty_input"
+    assert first.backend.requests == []
 
 
 @pytest.mark.parametrize(
@@ -107,18 +109,18 @@ async def test_a_cluster_without_content_costs_no_call():
     ],
 )
 async def test_wishes_for_length_are_in_the_prompt(wishes, said):
-    one = summarizer(lambda r: "x", wishes=wishes)
-    await one.summarize(CLUSTER)
-    assert said in prompt(one.backend.requests[0])
+    first = summarizer(lambda r: "x", wishes=wishes)
+    await first.summarize(CLUSTER)
+    assert said in prompt(first.backend.requests[0])
 
 
 async def test_fairness_names_the_groups_of_the_articles_shown():
-    one = summarizer(lambda r: "x", wishes=Wishes(fair_attribute="leaning"))
-    await one.summarize(CLUSTER)
+    first = summarizer(lambda r: "x", wishes=Wishes(fair_attribute="leaning"))
+    await first.summarize(CLUSTER)
     # the third article, of the left, is empty and not shown
-    said = " ".join(prompt(one.backend.requests[0]).split())
-    assert "differ in leaning (left: 1, right: 1)" in said
-    assert "in the order shown, these are left: 1; right: 2." in said
+    text = " ".join(prompt(first.backend.requests[0]).split())
+    assert "differ in leaning (left: 1, right: 1)" in text
+    assert "in the order shown, these are left: 1; right: 2." in text
 
 
 async def test_a_group_whose_name_is_an_instruction_goes_by_a_number():
@@ -129,27 +131,27 @@ async def test_a_group_whose_name_is_an_instruction_goes_by_a_number():
         {"aid": "3", "content": "It hailed.", "attributes": {"leaning": "!!!"}},
     ]
     cluster = Cluster.model_validate({"eid": "e", "articles": articles})
-    said = []
-    one = summarizer(
-        lambda request: said.append(request.messages[-1].content) or "x",
+    texts = []
+    first = summarizer(
+        lambda request: texts.append(request.messages[-1].content) or "x",
         wishes=Wishes(fair_attribute="leaning"),
     )
-    assert isinstance(await one.summarize(cluster), Summary)
-    assert "PWNED" not in said[0]
-    assert "(group 1: 1, far left: 1, group 3: 1)" in said[0]
-    assert "these are group 1: 3; far left: 2; group 3: 1." in said[0]
+    assert isinstance(await first.summarize(cluster), Summary)
+    assert "PWNED" not in texts[0]
+    assert "(group 1: 1, far left: 1, group 3: 1)" in texts[0]
+    assert "these are group 1: 3; far left: 2; group 3: 1." in texts[0]
 
 
 async def test_a_fairness_attribute_that_no_article_has_is_said():
-    one = summarizer(lambda r: "x", wishes=Wishes(fair_attribute="colour"))
-    found = await one.summarize(CLUSTER)
-    assert isinstance(found, Unscored)
-    assert found.reason == "empty_input"
-    assert "'colour'" in found.detail
-    assert one.backend.requests == []
+    first = summarizer(lambda r: "x", wishes=Wishes(fair_attribute="colour"))
+    result = await first.summarize(CLUSTER)
+    assert isinstance(result, Unscored)
+    assert result.reason == "empty_input"
+    assert "'colour'" in result.detail
+    assert first.backend.requests == []
 
 
-def test_a_name_of_ones_own():
+def test_a_custom_name():
     assert summarizer(lambda r: "x", system="mine").name == "mine"
 
 
@@ -192,9 +194,9 @@ def test_a_sweep_that_makes_no_sense_is_named(given, said):
 
 
 async def test_differences_asks_for_what_the_sources_say_differently_alone():
-    one = summarizer(lambda r: "They differ.", strategy="differences")
-    assert (await one.summarize(CLUSTER)).system == "m-differences"
-    (request,) = one.backend.requests
+    first = summarizer(lambda r: "They differ.", strategy="differences")
+    assert (await first.summarize(CLUSTER)).system == "m-differences"
+    (request,) = first.backend.requests
     assert "Second text." in prompt(request)
     assert "Leave out what all of them say alike" in prompt(request)
 
@@ -204,9 +206,9 @@ async def test_fused_extracts_keep_their_headlines():
         article.model_copy(update={"title": f"Headline {article.aid}"})
         for article in CLUSTER.articles
     ]
-    one = summarizer(lambda r: "Said.", strategy="extract")
-    await one.summarize(CLUSTER.model_copy(update={"articles": tuple(titled)}))
-    assert "Headline 1\n\nSaid." in prompt(one.backend.requests[-1])
+    first = summarizer(lambda r: "Said.", strategy="extract")
+    await first.summarize(CLUSTER.model_copy(update={"articles": tuple(titled)}))
+    assert "Headline 1\n\nSaid." in prompt(first.backend.requests[-1])
 
 
 async def test_stubs_are_no_source():
@@ -219,9 +221,9 @@ async def test_stubs_are_no_source():
         {"aid": "2", "content": news},
         {"aid": "3", "content": "Subscribe to read on."},
     ]
-    one = summarizer(lambda r: "Said.")
-    await one.summarize(Cluster.model_validate({"eid": "e", "articles": articles}))
-    assert "Subscribe" not in prompt(one.backend.requests[0])
+    first = summarizer(lambda r: "Said.")
+    await first.summarize(Cluster.model_validate({"eid": "e", "articles": articles}))
+    assert "Subscribe" not in prompt(first.backend.requests[0])
 
 
 def test_the_length_asked_for_fits_the_limit():
@@ -267,9 +269,11 @@ def test_wordings_of_fairness(wording, labels):
 
 
 async def test_focus_and_ones_own_words_end_the_prompt():
-    one = summarizer(lambda r: "x", wishes=Wishes(focus="the vote", instruction="Name the women."))
-    await one.summarize(CLUSTER)
-    assert prompt(one.backend.requests[0]).endswith(
+    first = summarizer(
+        lambda r: "x", wishes=Wishes(focus="the vote", instruction="Name the women.")
+    )
+    await first.summarize(CLUSTER)
+    assert prompt(first.backend.requests[0]).endswith(
         "Focus on what the sources say about this topic: the vote\nName the women."
     )
 
@@ -278,12 +282,12 @@ async def test_focus_and_ones_own_words_end_the_prompt():
     ("kind", "called"), [("reviews", "reviews"), ("debates", "statements made in a debate")]
 )
 async def test_texts_that_are_no_news_are_not_called_so(kind, called):
-    one = summarizer(lambda r: "x", wishes=Wishes(kind=kind, n_words=50))
-    await one.summarize(CLUSTER)
-    said = " ".join(message.content for message in one.backend.requests[0].messages)
-    assert f"Write one summary of these {called} in plain" in " ".join(said.split())
-    assert "Write about 50 words." in said
-    assert "news" not in said
+    first = summarizer(lambda r: "x", wishes=Wishes(kind=kind, n_words=50))
+    await first.summarize(CLUSTER)
+    text = " ".join(message.content for message in first.backend.requests[0].messages)
+    assert f"Write one summary of these {called} in plain" in " ".join(text.split())
+    assert "Write about 50 words." in text
+    assert "news" not in text
     with pytest.raises(ConfigurationError, match="prompts of its own, for news"):
         summarizer(lambda r: "x", strategy="extract", wishes=Wishes(kind=kind))
 
@@ -307,16 +311,16 @@ def own(folder, text, name="mine.md"):
     return str(path)
 
 
-async def test_a_prompt_of_ones_own(tmp_path):
+async def test_a_custom_prompt(tmp_path):
     plain = own(tmp_path, "Sum this old article up.")
-    one = summarizer(lambda r: "x", wishes=Wishes(prompts=(plain,)))
-    await one.summarize(CLUSTER)
-    (message,) = one.backend.requests[0].messages
+    first = summarizer(lambda r: "x", wishes=Wishes(prompts=(plain,)))
+    await first.summarize(CLUSTER)
+    (message,) = first.backend.requests[0].messages
     assert "First text." in message.content
     assert message.content.endswith("Sum this old article up.")
     # what is asked for follows a prompt that has no place for it, and stands in the place of one
-    asked = Wishes(prompts=(plain,), n_words=9)
-    await (two := summarizer(lambda r: "x", wishes=asked)).summarize(CLUSTER)
+    request = Wishes(prompts=(plain,), n_words=9)
+    await (two := summarizer(lambda r: "x", wishes=request)).summarize(CLUSTER)
     assert prompt(two.backend.requests[0]).endswith("up.\n\nWrite about 9 words.")
     placed = Wishes(prompts=(own(tmp_path, "{{instructions}} Now.", "b.md"),), n_words=9)
     await (three := summarizer(lambda r: "x", wishes=placed)).summarize(CLUSTER)
@@ -325,24 +329,24 @@ async def test_a_prompt_of_ones_own(tmp_path):
 
 @pytest.mark.parametrize("text", ["{{headline}}"])
 async def test_a_prompt_that_asks_for_more_is_refused(tmp_path, text):
-    one = summarizer(lambda r: "x", wishes=Wishes(prompts=(own(tmp_path, text),)))
+    first = summarizer(lambda r: "x", wishes=Wishes(prompts=(own(tmp_path, text),)))
     with pytest.raises(PromptError, match="and nothing else"):
-        await one.summarize(CLUSTER)
+        await first.summarize(CLUSTER)
 
 
 async def test_of_a_pool_each_cluster_has_one_prompt_whatever_others_there_are(tmp_path):
     pool = tuple(own(tmp_path, f"Prompt {n}.", f"{n}.md") for n in range(4))
 
     async def drawn_for(eids):
-        one = summarizer(lambda r: "x", wishes=Wishes(prompts=pool), seed=2)
+        first = summarizer(lambda r: "x", wishes=Wishes(prompts=pool), seed=2)
         for eid in eids:
-            await one.summarize(CLUSTER.model_copy(update={"eid": eid}))
-        return [prompt(request)[-9:] for request in one.backend.requests]
+            await first.summarize(CLUSTER.model_copy(update={"eid": eid}))
+        return [prompt(request)[-9:] for request in first.backend.requests]
 
     eids = [f"e{n}" for n in range(40)]
-    found = await drawn_for(eids)
-    assert set(found) == {f"Prompt {n}." for n in range(4)}
-    assert await drawn_for(eids[:7:-1]) == found[:7:-1]
+    result = await drawn_for(eids)
+    assert set(result) == {f"Prompt {n}." for n in range(4)}
+    assert await drawn_for(eids[:7:-1]) == result[:7:-1]
 
 
 def test_sweeps_over_wordings_prompts_and_words(tmp_path):
@@ -354,17 +358,17 @@ def test_sweeps_over_wordings_prompts_and_words(tmp_path):
             "instruction=Name women, please.", "focus=the vote",
         ),
     )  # fmt: skip
-    found = {setting.name("m"): setting for setting in settings_of(options)}
-    assert list(found) == [
+    by_name = {setting.name("m"): setting for setting in settings_of(options)}
+    assert list(by_name) == [
         "m", "m+wording=length", "m+wording=undefined", "m+labels=hidden", "m+kind=reviews",
         "m+prompt=old", "m+instruction=Name women, please.", "m+focus=the vote",
     ]  # fmt: skip
-    assert found["m+instruction=Name women, please."].wishes.instruction == "Name women, please."
-    assert found["m+wording=length"].to_json() == {
+    assert by_name["m+instruction=Name women, please."].wishes.instruction == "Name women, please."
+    assert by_name["m+wording=length"].to_json() == {
         "change": "wording=length", "temperature": 0.0, "sentences": None, "words": None,
         "fair": "leaning", "wording": "length",
     }  # fmt: skip
-    assert "wording" not in found["m"].to_json()
+    assert "wording" not in by_name["m"].to_json()
     with pytest.raises(ConfigurationError, match="wording must be one of sources, length"):
         settings_of(SummarizeOptions(sweeps=("wording=fair",)))
 

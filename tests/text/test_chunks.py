@@ -36,10 +36,10 @@ def test_degenerate_input():
 @given(st.lists(st.integers(1, 30), max_size=12), st.integers(0, 60))
 def test_chunks_cover_every_sentence_and_hold_the_limit(lengths, most):
     sentences = [" ".join([f"w{i}"] * n) for i, n in enumerate(lengths)]
-    found = chunks(sentences, max_words=most)
-    assert len(set(found)) == len(found)
+    result = chunks(sentences, max_words=most)
+    assert len(set(result)) == len(result)
     for sentence in sentences:
-        assert any(sentence in chunk for chunk in found)
-    for chunk in found:
+        assert any(sentence in chunk for chunk in result)
+    for chunk in result:
         assert len(chunk.split()) <= most or chunk in sentences
         assert chunk in " ".join(sentences)

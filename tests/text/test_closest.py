@@ -27,9 +27,9 @@ def test_a_sentence_of_the_article_is_found_whole():
 def test_likeness_is_the_cosine_of_weighted_words():
     """Alpha alone: w / sqrt(2 w^2); with a word that stands nowhere, the sentence is longer."""
     assert closest("alpha").likeness == pytest.approx(1 / sqrt(2))
-    found = closest("alpha unknown")
-    assert found.text == "Alpha beta."
-    assert found.likeness == pytest.approx(ONCE / (sqrt(ONCE**2 + NOWHERE**2) * sqrt(2)))
+    result = closest("alpha unknown")
+    assert result.text == "Alpha beta."
+    assert result.likeness == pytest.approx(ONCE / (sqrt(ONCE**2 + NOWHERE**2) * sqrt(2)))
     both = closest("alpha gamma")
     assert both.text == "Alpha beta. Gamma delta."
     length = sqrt(ONCE**2 + TWICE**2)
@@ -44,8 +44,8 @@ def test_passages_have_two_sentences_at_the_most():
 
 def test_of_alike_passages_the_first_article_has_it_and_pairs_stay_within_one():
     assert closest("alpha beta", "Other words.", "Alpha beta.", "Alpha beta.").article == 1
-    found = closest("alpha beta gamma delta", "Alpha beta.", "Gamma delta.")
-    assert found.text == "Alpha beta."
+    result = closest("alpha beta gamma delta", "Alpha beta.", "Gamma delta.")
+    assert result.text == "Alpha beta."
 
 
 def test_a_sentence_that_shares_no_word_has_no_passage():

@@ -29,24 +29,24 @@ def test_a_percentage_has_a_space_before_its_sign(share, digits, text):
 
 def test_no_source_formats_a_percentage_by_itself():
     assert len(SOURCES) > 400
-    found = [
+    items = [
         f"{path.relative_to(ROOT)}: {hit[0]}"
         for path in SOURCES
         for hit in re.finditer(
             r"\{[^{}\n]*:[^{}\n]*%\}|(?<![\"\d])\d+%(?=[ .,;:)\"'])", path.read_text("utf-8")
         )
     ]
-    assert found == []
+    assert items == []
 
 
 def test_no_page_of_the_docs_has_a_percentage_without_a_space():
     pages = {path: path.read_text("utf-8") for path in PAGES}
-    found = [
+    items = [
         f"{path.relative_to(ROOT)}: {hit[0]}"
         for path, text in pages.items()
         for hit in re.finditer(r"\d%(?![0-9A-F]{2}|\w)", text)
     ]
-    assert found == []
+    assert items == []
 
 
 def test_a_count_of_one_has_no_plural():

@@ -26,11 +26,11 @@ def test_invisible_characters_inside_a_word_are_no_part_of_it(mark):
 def test_every_ignorable_character_is_taken_out():
     # Unicode's formats, but those that enclose numbers in Arabic and Syriac, Kaithi and Egyptian
     formats = [chr(c) for c in range(0x110000) if unicodedata.category(chr(c)) == "Cf"]
-    shown = {c for c in formats if fold(c)}
+    by_name = {c for c in formats if fold(c)}
     assert all(
         any(name in unicodedata.name(c) for name in ("NUMBER", "SIGN", "FOOTNOTE", "YEAR", "MARK",
             "VERSE", "AYAH", "POUND", "PIASTRE", "INTERLINEAR", "HIEROGLYPH", "DISPUTED"))
-        for c in shown
+        for c in by_name
     )  # fmt: skip
 
 
@@ -50,12 +50,12 @@ def test_ascii_stays_as_it_is():
 
 
 @pytest.mark.parametrize("mark", ["\u00ad", "\u200b", "\u2060", "\ufeff", "\u200e"])
-def test_names_align_whatever_stands_unseen_in_them(mark):
+def test_names_align_whatever_is_invisible_in_them(mark):
     person = Person(id="1", first_name="Martha", last_name="O'Neill-Orme")
     written = f"Mar{mark}tha O\u02bcNei{mark}ll\u2011Orme"
-    found = align([written], [person])
-    assert found.included == {"1"}
-    assert found.unaligned == ()
+    result = align([written], [person])
+    assert result.included == {"1"}
+    assert result.unaligned == ()
 
 
 def test_names_in_scripts_with_vowel_signs_are_whole():
@@ -64,7 +64,7 @@ def test_names_in_scripts_with_vowel_signs_are_whole():
 
 
 @pytest.mark.parametrize("mark", ["\u00ad", "\u200b", "\u2060"])
-def test_a_name_is_masked_whatever_stands_unseen_in_it(mark):
+def test_a_name_is_masked_whatever_is_invisible_in_it(mark):
     person = Person(id="1", first_name="Martha", last_name="Orme")
     assert mask(f"Mar{mark}tha Or{mark}me spoke.", [person]) == "FIRST_NAME LAST_NAME spoke."
 

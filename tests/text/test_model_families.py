@@ -32,8 +32,8 @@ def test_names_tell_families(name, family):
 
 
 def test_a_judge_and_its_own_family_are_named():
-    said = own_family_warning("openai:gpt-4o", ["gpt-3.5", "claude-3", "gpt-3.5", "gpt-4o"])
-    assert "openai:gpt-4o" in said
-    assert "gpt-3.5, gpt-4o are" in said
+    text = own_family_warning("openai:gpt-4o", ["gpt-3.5", "claude-3", "gpt-3.5", "gpt-4o"])
+    assert "openai:gpt-4o" in text
+    assert "gpt-3.5, gpt-4o are" in text
     assert own_family_warning("openai:gpt-4o", ["claude-3", "M1"]) == ""
     assert own_family_warning("local", ["local"]) == ""

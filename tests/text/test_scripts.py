@@ -74,10 +74,10 @@ def test_sentences_end_as_their_script_ends_them(text, sentences):
 
 @pytest.mark.parametrize("text", ["前" * 5000, THAI * 200, "word " * 9000, "x" * 25_000])
 def test_no_sentence_is_without_bound_and_no_letter_is_lost(text):
-    found = sentence_texts(text)
-    assert len(found) > 1
-    assert "".join(found).replace(" ", "") == text.replace(" ", "")
-    assert max(map(len, found)) <= 10_000
+    result = sentence_texts(text)
+    assert len(result) > 1
+    assert "".join(result).replace(" ", "") == text.replace(" ", "")
+    assert max(map(len, result)) <= 10_000
 
 
 def test_a_chunk_of_chinese_holds_its_limit():
@@ -135,7 +135,7 @@ def test_the_chinese_article_of_three_is_no_stub():
         }
     )
     kept, skipped = usable(cluster.articles)
-    assert [one.aid for one in kept] == ["zh", "en"]
+    assert [item.aid for item in kept] == ["zh", "en"]
     assert skipped == ()
     assert usable([*cluster.articles, Article(aid="stub", content="渡轮搁浅。")])[1]
 

@@ -116,4 +116,6 @@ def test_headings_and_fragments_carry_no_news():
 )
 def test_a_line_without_a_stop_is_a_heading_where_most_long_words_are_capitalised(line, kept):
     source = f"{line}\n\nThe man went home."
-    assert [one.text for one in news_sentences(source)] == [line] * kept + ["The man went home."]
+    assert [sentence.text for sentence in news_sentences(source)] == [line] * kept + [
+        "The man went home."
+    ]

@@ -70,13 +70,13 @@ def test_other_values_stay_apart(values):
 
 def test_a_note_names_the_spellings_read_as_one():
     corpus = label_corpus([cluster(["Green", "green", "Green", 5, "5.0"])], attribute="party")
-    (note,) = [one for one in corpus.notes if "spellings" in one]
+    (note,) = [note for note in corpus.notes if "spellings" in note]
     assert note == (
         "spellings of 'party' read as one value each: '5' (also written '5.0'), "
         "'Green' (also written 'green')"
     )
     clean = label_corpus([cluster(["left", "right", 5, True])], attribute="party")
-    assert not any("spellings" in one for one in clean.notes)
+    assert not any("spellings" in note for note in clean.notes)
 
 
 def test_words_of_numbers_are_grouped_by_cut_points():
@@ -89,23 +89,25 @@ def test_words_of_numbers_alone_stay_categories_however_many():
 
 
 def test_documents_are_grouped_by_values_and_not_by_spellings():
-    found = document_groups([cluster(["Green", "green", "blue"], "x"), cluster(["?", "blue"], "y")])
-    assert found == {}  # y has no majority
-    found = document_groups([cluster(["Green", "green", "blue"], "x"), cluster(["BLUE"], "y")])
-    assert found == {"party": {"x": "Green", "y": "blue"}}  # one label over all documents
+    result = document_groups(
+        [cluster(["Green", "green", "blue"], "x"), cluster(["?", "blue"], "y")]
+    )
+    assert result == {}  # y has no majority
+    result = document_groups([cluster(["Green", "green", "blue"], "x"), cluster(["BLUE"], "y")])
+    assert result == {"party": {"x": "Green", "y": "blue"}}  # one label over all documents
 
 
 def test_a_value_has_one_label_over_all_clusters():
-    read = with_labels([cluster(["Green", None], "x"), cluster(["green", "green"], "y")])
-    assert [dict(a.attributes) for one in read for a in one.articles] == [
+    result = with_labels([cluster(["Green", None], "x"), cluster(["green", "green"], "y")])
+    assert [dict(a.attributes) for item in result for a in item.articles] == [
         {"party": "green"}, {}, {"party": "green"}, {"party": "green"},
     ]  # fmt: skip
 
 
 def test_the_fairness_instruction_names_a_value_once():
     articles = cluster(["Green", "green", "-", "हिन्दी"]).articles
-    said = Wishes(fair_attribute="party").instructions(articles, max_tokens=500)
-    assert "(Green: 2, हिन्दी: 1)" in said
+    text = Wishes(fair_attribute="party").instructions(articles, max_tokens=500)
+    assert "(Green: 2, हिन्दी: 1)" in text
 
 
 def test_reading_is_stable_under_order():

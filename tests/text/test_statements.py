@@ -43,13 +43,13 @@ def test_pieces_are_verbatim_in_order_and_lose_no_word(text):
     spans = split_statements(text)
     assert all(text[span.start : span.end] == span.text for span in spans)
     assert all(a.end <= b.start for a, b in pairwise(spans))
-    kept = "".join(span.text for span in spans)
-    assert [c for c in kept if c.isalpha()] == [c for c in text if c.isalpha()]
+    remaining = "".join(span.text for span in spans)
+    assert [c for c in remaining if c.isalpha()] == [c for c in text if c.isalpha()]
 
 
 @pytest.mark.parametrize("word", ["up", "it", "off"])
 def test_a_short_word_ends_a_sentence_and_an_initial_does_not(word):
     source = f'She said: "We gave {word}. Nobody came."'
-    found = [one.text for one in split_statements(source)]
-    assert found == [f'She said: "We gave {word}.', 'Nobody came."']
+    items = [statement.text for statement in split_statements(source)]
+    assert items == [f'She said: "We gave {word}.', 'Nobody came."']
     assert len(split_statements('She said: "We met J. Okafor there."')) == 1

@@ -49,5 +49,5 @@ def test_unknown_stemmer_is_refused():
 
 @given(st.text())
 def test_words_hold_no_separator_and_are_stable(text):
-    found = words(text)
-    assert words(" ".join(found)) == found
+    result = words(text)
+    assert words(" ".join(result)) == result

@@ -25,8 +25,8 @@ def test_a_cluster_of_reviews_keeps_its_short_texts():
 def test_among_short_texts_only_far_shorter_ones_are_stubs():
     # median of 60, 60, 60, 60, 10 is 60; a quarter of it 15
     kept, skipped = usable([*(article(str(n), 60) for n in range(4)), article("short", 10)])
-    assert [one.aid for one in kept] == ["0", "1", "2", "3"]
-    assert [(one.aid, one.reason) for one in skipped] == [
+    assert [item.aid for item in kept] == ["0", "1", "2", "3"]
+    assert [(item.aid, item.reason) for item in skipped] == [
         ("short", "stub: 10 words of news, fewer than 15")
     ]
 
@@ -35,7 +35,7 @@ def test_among_long_articles_forty_words_are_the_least():
     # a quarter of the median, 100, is more than 40
     kept, skipped = usable([*(article(str(n), 400) for n in range(3)), article("stub", 35)])
     assert len(kept) == 3
-    assert [one.reason for one in skipped] == ["stub: 35 words of news, fewer than 40"]
+    assert [item.reason for item in skipped] == ["stub: 35 words of news, fewer than 40"]
     assert len(usable([*(article(str(n), 400) for n in range(3)), article("brief", 40)])[0]) == 4
 
 
@@ -44,7 +44,7 @@ def test_empty_articles_count_for_nothing_in_the_median():
     empty = [Article(aid=str(n), content=" \n") for n in range(9)]
     kept, skipped = usable([*reviews, *empty])
     assert kept == tuple(reviews)
-    assert {one.reason for one in skipped} == {"empty"}
+    assert {item.reason for item in skipped} == {"empty"}
 
 
 @pytest.mark.parametrize("articles", [[], [Article(aid="a", content="")]])
@@ -68,7 +68,7 @@ def test_the_crawled_cluster_loses_its_stubs_and_nothing_else(shared_data):
     kept, skipped = usable(cluster.articles)
     assert (len(kept), len(skipped)) == (32, 14)
     lists = [a.domain for a in cluster.articles if a.aid == "62e00d7f6134dc31786d56fb"]
-    assert "62e00d7f6134dc31786d56fb" in {one.aid for one in skipped}
+    assert "62e00d7f6134dc31786d56fb" in {item.aid for item in skipped}
     assert ["herald" in name for name in lists] == [True]
 
 

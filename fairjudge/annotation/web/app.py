@@ -20,7 +20,7 @@ from fairjudge.annotation.items import Item
 from fairjudge.annotation.quality import answer_text, in_time, quality
 from fairjudge.annotation.views import choices, clean, item_view
 from fairjudge.annotation.web.guard import MAX_BODY_BYTES, Guard, Hosts
-from fairjudge.annotation.web.site import Site, annotator_name, new_session, same
+from fairjudge.annotation.web.site import Site, annotator_name, new_session, secrets_match
 from fairjudge.domain import Undefined
 from fairjudge.errors import FairJudgeError, InputError
 
@@ -205,7 +205,7 @@ class _Pages:
     async def progress(self, request: Request) -> Response:
         """Show agreement and controls to holders of the progress token."""
         token = request.query_params.get("token")
-        if token is not None and same(token, self._site.access.progress):
+        if token is not None and secrets_match(token, self._site.access.progress):
             return self._set(_to("/progress"), self._progress, token)
         return self._page("progress.html", **self._figures(request))
 
@@ -243,7 +243,7 @@ class _Pages:
 
     def _sees_progress(self, request: Request) -> None:
         token = request.cookies.get(self._progress, "")
-        if not same(token, self._site.access.progress):
+        if not secrets_match(token, self._site.access.progress):
             raise _Refusal(403, "Open the link to this page that the server printed at its start.")
 
     def _figures(self, request: Request) -> dict[str, Any]:
@@ -273,7 +273,7 @@ class _Pages:
     async def _signed_form(self, request: Request) -> tuple[str, Mapping[str, str]]:
         name, key = self._session_of(request)
         form = await _form(request)
-        if not same(form.get("csrf", ""), self._site.access.csrf(key)):
+        if not secrets_match(form.get("csrf", ""), self._site.access.csrf(key)):
             raise _Refusal(403, "This page is too old. Go back, reload it, and try again.")
         return name, form
 

@@ -45,10 +45,10 @@ class Access:
 
     def admits(self, token: str) -> bool:
         """Say whether `token` grants access to the site."""
-        return self.token is None or same(token, self.token)
+        return self.token is None or secrets_match(token, self.token)
 
 
-def same(secret: str, expected: str) -> bool:
+def secrets_match(secret: str, expected: str) -> bool:
     """Compare secrets in constant time."""
     return secrets.compare_digest(secret.encode(), expected.encode())
 
