@@ -112,11 +112,11 @@ def _position_of(rows: Sequence[Judgement], *, level: float) -> dict[str, Any]:
 
 
 def _changed(bias: PositionBias) -> Estimate | Undefined:
-    same = bias.consistency
-    if isinstance(same, Undefined):
-        return same
-    low, high = (None if end is None else 1.0 - end for end in (same.high, same.low))
-    return replace(same, value=1.0 - same.value, low=low, high=high)
+    consistency = bias.consistency
+    if isinstance(consistency, Undefined):
+        return consistency
+    low, high = (None if end is None else 1.0 - end for end in (consistency.high, consistency.low))
+    return replace(consistency, value=1.0 - consistency.value, low=low, high=high)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

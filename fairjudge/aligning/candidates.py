@@ -145,8 +145,8 @@ def _text_with_notes(item: RatedItem, *, labelled: bool) -> str:
     notes = [f"People said: {_cut(note, _NOTE_WORDS)}" for note in item.notes]
     text = _cut(item.text, _MATERIAL_WORDS)
     if item.second is not None:
-        other = _cut(item.second, _MATERIAL_WORDS)
-        parts = [f"Summary 1: {text}", f"Summary 2: {other}"]
+        second_text = _cut(item.second, _MATERIAL_WORDS)
+        parts = [f"Summary 1: {text}", f"Summary 2: {second_text}"]
     else:
         parts = [f"Summary: {text}" if labelled else text]
     return "\n\n".join([*parts, *notes])

@@ -258,10 +258,10 @@ def _why_not(
 
 
 def _too_many_unscored(paired: PairedScores, part: str) -> str | None:
-    more = (paired.n_without_new - paired.n_without_old) / max(1, paired.n_labelled)
+    extra_share = (paired.n_without_new - paired.n_without_old) / max(1, paired.n_labelled)
     return (
-        f"it leaves {percentage(more)} more of {part} unscored"
-        if more > MAX_MORE_UNSCORED
+        f"it leaves {percentage(extra_share)} more of {part} unscored"
+        if extra_share > MAX_MORE_UNSCORED
         else None
     )
 

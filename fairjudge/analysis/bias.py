@@ -257,8 +257,10 @@ def _people_in(
     clusters: Sequence[Cluster], guess: NameGroups, finder: _Finder
 ) -> dict[str, tuple[Person, ...]]:
     texts = [[article.content for article in cluster.articles] for cluster in clusters]
-    names_by_text = iter(finder.find([text for mine in texts for text in mine]))
+    names_by_text = iter(finder.find([text for cluster_texts in texts for text in cluster_texts]))
     return {
-        cluster.eid: people_from_names([name for _ in mine for name in next(names_by_text)], guess)
-        for cluster, mine in zip(clusters, texts, strict=True)
+        cluster.eid: people_from_names(
+            [name for _ in cluster_texts for name in next(names_by_text)], guess
+        )
+        for cluster, cluster_texts in zip(clusters, texts, strict=True)
     }

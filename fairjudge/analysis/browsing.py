@@ -144,14 +144,14 @@ def _coded(row: Judgement, column: str) -> Any:
 
 def _extra_fields(row: Judgement) -> dict[str, Any] | None:
     """Return what a judgement has beside the fields of every judgement."""
-    more = {name: value for name, value in (row.model_extra or {}).items() if name not in _KNOWN}
+    extra = {name: value for name, value in (row.model_extra or {}).items() if name not in _KNOWN}
     repetition = {"repeat": row.repeat, "variant": row.variant}
-    more |= {name: value for name, value in repetition.items() if value is not None}
+    extra |= {name: value for name, value in repetition.items() if value is not None}
     whole = row.to_json() if any(getattr(row, name, None) for name in _EVIDENCE) else {}
-    more |= {name: whole[name] for name in _EVIDENCE if whole.get(name)}
+    extra |= {name: whole[name] for name in _EVIDENCE if whole.get(name)}
     if row.probabilities is not None:
-        more["probabilities"] = dict(row.probabilities)
-    return more or None
+        extra["probabilities"] = dict(row.probabilities)
+    return extra or None
 
 
 def _by_item(labels: Sequence[Label]) -> dict[_LabelKey, list[list[Any]]]:

@@ -142,15 +142,15 @@ def _check_all_judged_again(
     was: Mapping[Aspect, Sequence[str]], now: Mapping[Aspect, Sequence[str]]
 ) -> None:
     """Reject groups that only the baseline judged: their anchors would go unchecked."""
-    lost = {
+    missing_judges = {
         of: missing
         for of, before in was.items()
         if not len(before) == len(now.get(of, ())) == 1
         if (missing := [judge for judge in before if judge not in now.get(of, ())])
     }
-    if lost:
+    if missing_judges:
         raise InputError(
-            f"judged before the change and not after it: {_groups_in_words(lost)}; "
+            f"judged before the change and not after it: {_groups_in_words(missing_judges)}; "
             f"judged after it: {_groups_in_words(now)}"
         )
 
@@ -206,8 +206,8 @@ def _group(was: Joined, now: Joined, *, margin: float, level: float, seed: int) 
     labelled = list(dict.fromkeys((*was.keys, *was.unjudged, *now.keys, *now.unjudged)))
     present = {*now.match.both, *now.match.only_left}
     absent = [key for key in labelled if key not in present]
-    lost = [float(key not in after) - float(key not in before) for key in labelled]
-    change = clustered_mean(lost, [key[0] for key in labelled], level=level, null=0.0)
+    differences = [float(key not in after) - float(key not in before) for key in labelled]
+    change = clustered_mean(differences, [key[0] for key in labelled], level=level, null=0.0)
     return {
         **to_json(result),
         "n_labelled": len(labelled),

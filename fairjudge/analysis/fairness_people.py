@@ -193,11 +193,16 @@ def _pairs(
     pairs: list[tuple[str, float, float]] = []
     for system, measured in report.systems.items():
         for eid, sample in measured.samples.items():
-            ours = sample.distribution
-            if (eid, system) in human and len(ours.values) > 1:
+            scorer_shares = sample.distribution
+            if (eid, system) in human and len(scorer_shares.values) > 1:
                 shares = human[eid, system]
-                people = people_distribution(ours, shares, where=f"{system!r} for {eid!r}")
-                pairs += zip([eid] * len(ours.values), ours.summary, people.summary, strict=True)
+                people = people_distribution(scorer_shares, shares, where=f"{system!r} for {eid!r}")
+                pairs += zip(
+                    [eid] * len(scorer_shares.values),
+                    scorer_shares.summary,
+                    people.summary,
+                    strict=True,
+                )
     return pairs
 
 
@@ -206,7 +211,9 @@ def _correlated(
 ) -> Estimate | Undefined:
     if not pairs:
         return Undefined(why="people gave shares of no summary here")
-    eids, ours, theirs = zip(*pairs, strict=True)
-    statistic = weighted_correlation(correlation, np.array(ours), np.array(theirs), documents=eids)
+    eids, scorer_shares, human_shares = zip(*pairs, strict=True)
+    statistic = weighted_correlation(
+        correlation, np.array(scorer_shares), np.array(human_shares), documents=eids
+    )
     drawing = Resampling(rng=generator(seed, "temperature"))
     return drawing.statistic(statistic, len(set(eids)), n=len(eids))

@@ -82,10 +82,10 @@ def requests_by_group(
     `runs` has each folder with the groups that it holds.
     """
     counted = requests_of(rows)
-    spent = spent_by_reports(reports, rows)
+    costs = spent_by_reports(reports, rows)
     for folder, own in runs:
-        spent |= spent_by_run(folder, own, counted)
-    return with_spent(counted, spent)
+        costs |= spent_by_run(folder, own, counted)
+    return with_spent(counted, costs)
 
 
 def requests_of(rows: Iterable[Judgement]) -> dict[GroupKey, JudgingCost]:
@@ -143,7 +143,7 @@ def _over_aspects(spent: Mapping[GroupKey, JudgingCost]) -> dict[GroupKey, Judgi
     if len(aspects) < 2:
         return dict(spent)
     why = f"the same requests judged {', '.join(aspects[:-1])} and {aspects[-1]}"
-    return {key: replace(asked, cost_usd=None, why=why) for key, asked in spent.items()}
+    return {key: replace(cost, cost_usd=None, why=why) for key, cost in spent.items()}
 
 
 def _members(folder: Path) -> list[str]:
@@ -163,10 +163,10 @@ def spent_by_reports(
     groups = list(by_group(rows))
     requests_by_group: dict[GroupKey, JudgingCost] = {}
     for report in reports:
-        spent: dict[GroupKey, JudgingCost] = {}
+        costs: dict[GroupKey, JudgingCost] = {}
         for part in parts_of_judge(report):
-            spent |= _spent_on_aspect({**report, **part}, groups)
-        requests_by_group |= _over_aspects(spent)
+            costs |= _spent_on_aspect({**report, **part}, groups)
+        requests_by_group |= _over_aspects(costs)
     return requests_by_group
 
 

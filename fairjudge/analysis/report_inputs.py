@@ -103,8 +103,8 @@ class Inputs:
             self.panels.append(Panel(kind=content.kind, source=path.name, report=content.report))
             self._note_cost(path.name, content.report.get("spent"))
             by_step = content.report.get("cost_by_step")
-            for step, spent in by_step.items() if isinstance(by_step, Mapping) else ():
-                self._note_cost(f"step {step}", spent)
+            for step, cost in by_step.items() if isinstance(by_step, Mapping) else ():
+                self._note_cost(f"step {step}", cost)
             name = f"fairjudge {content.kind} --json"
             self.sources.append(Source(name=path.name, kind=name, modified=_date(path)))
             return
@@ -228,8 +228,8 @@ class Inputs:
                 ended=_date(rows),
             )
         )
-        for spent in kept_rows(folder / "spent.jsonl"):
-            self._note_cost(folder.name, spent, when=str(spent.get("when", "")))
+        for row in kept_rows(folder / "spent.jsonl"):
+            self._note_cost(folder.name, row, when=str(row.get("when", "")))
         killed = read_spending(folder / FILE)
         if killed is not None:  # a start that could not note what it spent
             cost = None if killed.n_unpriced else killed.cost_usd

@@ -160,12 +160,12 @@ def report_words(
         groups=counter.groups,
         controlled=all(
             sample.source.controlled is not None
-            for mine in samples.by_system.values()
-            for sample in mine
+            for system_samples in samples.by_system.values()
+            for sample in system_samples
         ),
         systems={
-            system: _words_of(mine, counter, reference, options.resampling(system))
-            for system, mine in samples.by_system.items()
+            system: _words_of(system_samples, counter, reference, options.resampling(system))
+            for system, system_samples in samples.by_system.items()
         },
         notes=samples.notes,
         signature=options.stated(
@@ -272,8 +272,10 @@ def report_distinguishability(
     samples = pair(clusters, summaries)
     return Report(
         systems={
-            system: _distinguish(mine, embed, frozenset(stop_words), options.resampling(system))
-            for system, mine in samples.by_system.items()
+            system: _distinguish(
+                system_samples, embed, frozenset(stop_words), options.resampling(system)
+            )
+            for system, system_samples in samples.by_system.items()
         },
         notes=samples.notes,
         signature=options.stated(

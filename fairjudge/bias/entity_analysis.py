@@ -232,8 +232,8 @@ def report_entities(
     """
     samples = pair(clusters, summaries)
     people = dict(source_people or {})
-    for mine in samples.by_system.values():
-        for sample in mine:
+    for system_samples in samples.by_system.values():
+        for sample in system_samples:
             if sample.source.controlled is not None:
                 people[sample.source.eid] = people_of(sample)
     groups = _groups(people)
@@ -241,8 +241,8 @@ def report_entities(
     return EntityReport(
         groups=groups,
         systems={
-            system: _entities_of(system, mine, context, options.resampling(system))
-            for system, mine in samples.by_system.items()
+            system: _entities_of(system, system_samples, context, options.resampling(system))
+            for system, system_samples in samples.by_system.items()
         },
         notes=samples.notes,
         signature=options.stated(

@@ -119,12 +119,12 @@ def pair(clusters: Iterable[Cluster], summaries: Sequence[Summary]) -> Samples:
         if source is None:
             strays.append(summary.eid)
             continue
-        mine = samples.setdefault(summary.system, {})
-        if summary.eid in mine:
+        by_eid = samples.setdefault(summary.system, {})
+        if summary.eid in by_eid:
             raise InputError(
                 f"two summaries of {summary.eid!r} by {summary.system!r}", field="system"
             )
-        mine[summary.eid] = Sample(source=source, text=summary.text)
+        by_eid[summary.eid] = Sample(source=source, text=summary.text)
     if not samples:
         raise InputError("no summary belongs to any of the clusters (compare their eids)")
     notes = []
@@ -134,12 +134,12 @@ def pair(clusters: Iterable[Cluster], summaries: Sequence[Summary]) -> Samples:
             f"excluded {pluralize(len(strays), 'summary', 'summaries')} of unknown clusters: "
             f"{examples}"
         )
-    for system, mine in sorted(samples.items()):
-        if len(mine) < len(sources):
-            n = len(sources) - len(mine)
+    for system, by_eid in sorted(samples.items()):
+        if len(by_eid) < len(sources):
+            n = len(sources) - len(by_eid)
             notes.append(f"{system} has no summary of {n} of {pluralize(len(sources), 'cluster')}")
     return Samples(
-        by_system={system: tuple(mine.values()) for system, mine in sorted(samples.items())},
+        by_system={system: tuple(by_eid.values()) for system, by_eid in sorted(samples.items())},
         notes=tuple(notes),
     )
 

@@ -250,7 +250,7 @@ def distinguishability(
         documents=[shared[row] for row in used],
         n_excluded=n_excluded + len(identified.left_out),
     )
-    mine = np.array([groups[row] for row in used], dtype=object)
+    row_groups = np.array([groups[row] for row in used], dtype=object)
     score = DISTINGUISHABILITY["score"]
     return Distinguishability(
         estimates={
@@ -258,7 +258,7 @@ def distinguishability(
             for key, estimate in DISTINGUISHABILITY.estimates(counts, resampling).items()
         },
         by_group={
-            group: score.estimate(counts.among(mine == group), resampling).over_documents
+            group: score.estimate(counts.among(row_groups == group), resampling).over_documents
             for group in dict.fromkeys(groups)
         },
         n_tied=int(identified.tied.sum()),

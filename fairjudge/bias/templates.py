@@ -125,15 +125,15 @@ def make_template(document: AnnotatedDocument) -> Template:
     people = []
     everybody = _people(document)
     for person in everybody:
-        mine = {
+        person_slots = {
             start: (end, slot)
             for start, end, slot in _slots(document, person)
             if start not in slots
         }
-        if not mine:
+        if not person_slots:
             continue
-        slots |= mine
-        kinds = {slot.kind for _, slot in mine.values()}
+        slots |= person_slots
+        kinds = {slot.kind for _, slot in person_slots.values()}
         people.append(
             TemplatePerson(
                 id=person.id,
@@ -272,9 +272,9 @@ def _join_or_add(document: AnnotatedDocument, name: Range, people: list[_PersonD
         if person.last_name is not None and fits(text, replacement):
             person.names.append(name)
             return
-    alone = _PersonDraft(id=f"name{name.start}", names=[name], mentions=[name])
-    alone.settle_names(document.words)
-    people.append(alone)
+    draft = _PersonDraft(id=f"name{name.start}", names=[name], mentions=[name])
+    draft.settle_names(document.words)
+    people.append(draft)
 
 
 def _slots(document: AnnotatedDocument, person: _PersonDraft) -> Iterator[tuple[int, int, Slot]]:

@@ -119,10 +119,14 @@ class IdentifierCounts:
     n_excluded: int = 0
 
     def __post_init__(self) -> None:
-        ours, theirs, k = self.summaries.rows.shape, self.sources.rows.shape, len(self.groups)
-        if ours != theirs or ours[1] != k:
+        summary_shape, source_shape, k = (
+            self.summaries.rows.shape,
+            self.sources.rows.shape,
+            len(self.groups),
+        )
+        if summary_shape != source_shape or summary_shape[1] != k:
             raise StatisticsError(
-                f"expected two arrays of shape (n, {k}), got {ours!r} and {theirs!r}"
+                f"expected two arrays of shape (n, {k}), got {summary_shape!r} and {source_shape!r}"
             )
 
     def units(self) -> Units:
@@ -172,8 +176,8 @@ class IdentifierCounter:
                 raise InputError(f"expected single words, got {entry!r}", field=group)
             word, columns = tokens[0], self._column
         if columns.setdefault(word, column) != column:
-            other = self.groups[columns[word]]
-            raise InputError(f"{entry!r} is in the list of {other!r} too", field=group)
+            other_group = self.groups[columns[word]]
+            raise InputError(f"{entry!r} is in the list of {other_group!r} too", field=group)
 
     def count(self, text: str) -> IntArray:
         """Return how many identifiers of each group `text` holds, shape (k,)."""
@@ -213,8 +217,8 @@ def word_list_bias(counts: IdentifierCounts, *, resampling: Resampling) -> WordL
 
 
 def _differences(sums: FloatArray, reference: ReferenceKind) -> FloatArray:
-    ours, theirs = np.hsplit(sums, 2)
-    return shares(ours) - _reference(theirs, reference)
+    summary_sums, source_sums = np.hsplit(sums, 2)
+    return shares(summary_sums) - _reference(source_sums, reference)
 
 
 def _reference(sums: FloatArray, reference: ReferenceKind) -> FloatArray:

@@ -194,9 +194,9 @@ def _command(
 
 
 def _say_where(outcome: AlignOutcome, command: str | None) -> None:
-    spent = outcome.spent
-    if spent is not None:
-        display.say_calls(spent)
+    cost = outcome.spent
+    if cost is not None:
+        display.say_calls(cost)
     if command is not None:
         say(f"Judge with it: {command}")
     say(f"Files: {outcome.folder}")

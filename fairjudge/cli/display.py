@@ -297,8 +297,8 @@ def say_skipped(bad: Sequence[str]) -> None:
     for problem, lines in list(places.items())[:MAX_NAMED]:
         say(f"  {_skipped(problem, lines)}", err=True)
     if len(places) > MAX_NAMED:
-        more = sum(map(len, list(places.values())[MAX_NAMED:]))
-        say(f"  and {pluralize(more, 'line')} for other reasons", err=True)
+        n_hidden = sum(map(len, list(places.values())[MAX_NAMED:]))
+        say(f"  and {pluralize(n_hidden, 'line')} for other reasons", err=True)
 
 
 def _skipped(problem: str, places: Sequence[str]) -> str:
@@ -320,12 +320,12 @@ def in_dollars(cost_usd: float | None) -> str:
 
 def say_written(output: Path, outcome: BuildOutcome | JudgeOutcome | SummarizeOutcome) -> None:
     """Say what a run cost, and where its output is."""
-    run, spent = outcome.run, outcome.spent
+    run, cost = outcome.run, outcome.spent
     if outcome.was_finished:
         say("This run had already finished; no model was called.")
-    if spent is not None:
-        say_calls(spent)
-        tokens = spent.tokens
+    if cost is not None:
+        say_calls(cost)
+        tokens = cost.tokens
         if tokens.input:  # else nothing was asked, or the server counts nothing
             say(
                 f"Tokens in: {tokens.input:,}, of them cached by the provider: "

@@ -335,5 +335,5 @@ def _notes_of_tool(report: dict[str, Any], targets: Mapping[str, Path]) -> list[
 
 
 def _first_lines(lines: list[str]) -> list[str]:
-    more = len(lines) - _SHOWN
-    return [*lines[:_SHOWN], f"  ... and {more} more (see --json)"] if more > 0 else lines
+    n_hidden = len(lines) - _SHOWN
+    return [*lines[:_SHOWN], f"  ... and {n_hidden} more (see --json)"] if n_hidden > 0 else lines

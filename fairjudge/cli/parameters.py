@@ -273,14 +273,14 @@ def _text(default: Any) -> str | None:
 
 def _kind(option: OptionSpec) -> tuple[Any, Mapping[str, Any]]:
     """Return the type of Typer's parameter, and more of its settings."""
-    more: Mapping[str, Any] = {"metavar": option.opt.metavar}
+    extra: Mapping[str, Any] = {"metavar": option.opt.metavar}
     element = option.each
     if element is None:
-        return (str if option.opt.parse else _plain_type(option.kinds)), more
+        return (str if option.opt.parse else _plain_type(option.kinds)), extra
     if get_origin(element) is Literal:  # of which Typer takes no list
         names = get_args(element)
         return list[str], {"metavar": f"[{'|'.join(names)}]", "parser": _one_of(names)}
-    return list[_plain_type((element,))], more  # type: ignore[misc]
+    return list[_plain_type((element,))], extra  # type: ignore[misc]
 
 
 def _plain_type(kinds: Sequence[Any]) -> Any:

@@ -248,8 +248,8 @@ def _is_nested(source: Source, settings: Settings) -> bool:
     own = recognise(beginning, of_columns(settings, names))
     if own is None:
         return True
-    more = recognise(nested, of_columns(settings, within))
-    return more is not None and more.gives > own.gives
+    layout = recognise(nested, of_columns(settings, within))
+    return layout is not None and layout.gives > own.gives
 
 
 def _own(source: Source, by_rows: Layout | None) -> Layout | None:

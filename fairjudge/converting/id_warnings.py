@@ -79,8 +79,8 @@ def _lacking(noun: str, names: Sequence[str], lack: str, ids: Sequence[str]) -> 
 
 
 def _first_names(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
-    return ", ".join(map(repr, names[:MAX_NAMED])) + more
+    suffix = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+    return ", ".join(map(repr, names[:MAX_NAMED])) + suffix
 
 
 def _advice(columns: Iterator[str]) -> str:

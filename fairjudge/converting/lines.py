@@ -71,8 +71,8 @@ def _is(path: Path, names: tuple[str, ...]) -> bool:
 
 
 def _beside(source: Path) -> Path | None:
-    for mine, theirs in zip(DOCUMENTS, TARGETS, strict=True):
-        path = source.with_name(source.name.replace(f".{mine}", f".{theirs}"))
+    for source_mark, target_mark in zip(DOCUMENTS, TARGETS, strict=True):
+        path = source.with_name(source.name.replace(f".{source_mark}", f".{target_mark}"))
         if path != source and path.is_file():
             return path
     return None

@@ -74,8 +74,8 @@ def _shared_key(rows: Rows, named_rows: Rows) -> str | None:
     ids = {str(row.get("id")) for row in named_rows}
     for name in rows[0]:
         values = {str(row.get(name)) for row in rows}
-        same = {str(row[name]) for row in named_rows if name in row}
-        by_name = folded(name) in _KEYS and values & same
+        common_values = {str(row[name]) for row in named_rows if name in row}
+        by_name = folded(name) in _KEYS and values & common_values
         by_id = name.casefold().endswith("_id") and values <= ids
         if len(values) > 1 and (by_name or by_id):
             return name

@@ -149,14 +149,14 @@ def _unused(row: Mapping[str, Any], cluster: Cluster) -> tuple[tuple[str, str], 
         frozenset(row["kept_aids"]),
         _answering_articles(row),
     )
-    other = (
+    reason = (
         f"answers fewer questions than the {len(kept_aids)} kept"
         if kept_aids
         else "no question was left"
     )
     silent = dict.fromkeys(kept_aids, "answers no question of the reference")
     return tuple(
-        (article.aid, {**silent, **reasons}.get(article.aid, other))
+        (article.aid, {**silent, **reasons}.get(article.aid, reason))
         for article in cluster.articles
         if article.aid not in used
     )

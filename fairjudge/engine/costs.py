@@ -40,11 +40,11 @@ class Cost:
 
     def to_json(self) -> dict[str, Any]:
         """Return the counts, the total cost and the cost per item."""
-        spent = self.spent.to_json()
+        cost = self.spent.to_json()
         return {
             "judge": self.judge,
             "n_items": self.n_items,
-            **spent,
+            **cost,
             "usd_per_item": self.usd_per_item,
         }
 

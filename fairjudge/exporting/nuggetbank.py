@@ -65,15 +65,15 @@ def bank_of(reference: Reference) -> dict[str, Any]:
 def _nugget(question: QuestionAnswers, row: Json, eid: str, *, from_bank: bool) -> dict[str, Any]:
     peer = dict(row.get(PEER, {}))
     peer_answers = peer.pop("answers", None)
-    ours = {
+    own_fields = {
         name: value
         for name, value in row.items()
         if name not in ("question", "answer_groups", PEER, *_LISTS)
     }
     if from_bank:
-        aggregator = ours.pop("aggregator_type", None)
+        aggregator = own_fields.pop("aggregator_type", None)
     else:
-        aggregator = ours.get("aggregator_type", "AND")
+        aggregator = own_fields.get("aggregator_type", "AND")
     answers = _answers(question, row, peer_answers, inherited=peer.get("importance"))
     nugget = {
         "question": question.question,
@@ -83,7 +83,7 @@ def _nugget(question: QuestionAnswers, row: Json, eid: str, *, from_bank: bool) 
         **peer,
         "answers": answers,
     }
-    return _with_ours(nugget, (ours or None) if from_bank else ours)
+    return _with_ours(nugget, (own_fields or None) if from_bank else own_fields)
 
 
 def _claims(question: QuestionAnswers, row: Json, eid: str) -> dict[str, Any]:
@@ -133,9 +133,13 @@ def _named(wordings: Sequence[Json], words: str) -> dict[str, Any]:
 
 
 def _reference(wording: Json, words: str) -> dict[str, Any]:
-    ours = {name: value for name, value in wording.items() if name not in ("aid", "answer", PEER)}
+    own_fields = {
+        name: value for name, value in wording.items() if name not in ("aid", "answer", PEER)
+    }
     text = {} if wording["answer"] == words else {"text": wording["answer"]}
-    return _with_ours({"doc_id": wording["aid"], **text, **wording.get(PEER, {})}, ours or None)
+    return _with_ours(
+        {"doc_id": wording["aid"], **text, **wording.get(PEER, {})}, own_fields or None
+    )
 
 
 def _unsaid(
@@ -144,16 +148,16 @@ def _unsaid(
     """Return what of a group an importer would not conclude from the answer."""
     label = words if any(wording["answer"] != words for wording in wordings) else None
     concluded = {"label": label, "weight": answer.get("importance", inherited)}
-    ours = {
+    own_fields = {
         name: value
         for name, value in group.items()
         if name != "importance" and (name not in concluded or value != concluded[name])
     }
     if "label" not in group and label is not None:
-        ours["unlabelled"] = True
+        own_fields["unlabelled"] = True
     if "importance" in group and group["importance"] is None and inherited is None:
-        ours["importance"] = None
-    return ours if wordings else {**ours, "empty": True}
+        own_fields["importance"] = None
+    return own_fields if wordings else {**own_fields, "empty": True}
 
 
 def _with_ours(row: Mapping[str, Any], fields: Json | None) -> dict[str, Any]:

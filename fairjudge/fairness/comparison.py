@@ -157,9 +157,9 @@ def _with_swap_p_value(
     exact = n_ways <= resampling.n_resamples
 
     def swapped_difference(kept: IntArray) -> FloatArray:
-        mine = kept.astype(np.float64)
-        theirs = 1.0 - mine
-        return statistic(np.hstack([theirs, mine])) - statistic(np.hstack([mine, theirs]))
+        keeps = kept.astype(np.float64)
+        swaps = 1.0 - keeps
+        return statistic(np.hstack([swaps, keeps])) - statistic(np.hstack([keeps, swaps]))
 
     if exact:
         swapped = swapped_difference((np.arange(n_ways)[:, None] >> np.arange(n)) & 1)

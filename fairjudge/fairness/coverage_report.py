@@ -166,10 +166,10 @@ def report_coverage(
 def _by_system(supports: Sequence[Support]) -> dict[str, dict[str, Support]]:
     by_system: dict[str, dict[str, Support]] = {}
     for support in supports:
-        mine = by_system.setdefault(support.system, {})
-        if support.eid in mine:
+        by_eid = by_system.setdefault(support.system, {})
+        if support.eid in by_eid:
             raise InputError(f"two supports of {support.eid!r} by {support.system!r}")
-        mine[support.eid] = support
+        by_eid[support.eid] = support
     return by_system
 
 

@@ -89,16 +89,16 @@ def compare_summaries(
     widest = [max((abs(by[key].value) for key in keys), default=0.0) for by in (first, second)]
     credit = np.zeros(len(keys))
     for row, key in enumerate(keys):
-        one, other = first[key], second[key]
+        first_agreement, second_agreement = first[key], second[key]
         if leanings[key] == FAIR:
             sizes = [
                 abs(by.value) / width if width else 0.0
-                for by, width in zip((one, other), widest, strict=True)
+                for by, width in zip((first_agreement, second_agreement), widest, strict=True)
             ]
             gap = sizes[1] - sizes[0]
             credit[row] = 0.0 if abs(gap) <= _TIE else np.sign(gap)
         else:
-            agree = [by.over() == leanings[key] for by in (one, other)]
+            agree = [by.over() == leanings[key] for by in (first_agreement, second_agreement)]
             credit[row] = float(agree[0]) - float(agree[1])
     return SummaryAlignment(
         n=len(keys),

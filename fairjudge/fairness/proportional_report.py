@@ -161,10 +161,12 @@ def source_terms(labelled: LabelledSet, normaliser: TermMaker) -> dict[str, tupl
             texts[label].append(text)
     if isinstance(normaliser, Runs):  # no run goes from one document into the next
         return {
-            value: tuple(term for text in mine for term in normaliser.terms(text))
-            for value, mine in texts.items()
+            value: tuple(term for text in value_texts for term in normaliser.terms(text))
+            for value, value_texts in texts.items()
         }
-    return {value: normaliser.terms(_BETWEEN.join(mine)) for value, mine in texts.items()}
+    return {
+        value: normaliser.terms(_BETWEEN.join(value_texts)) for value, value_texts in texts.items()
+    }
 
 
 def _system(
@@ -181,8 +183,8 @@ def _system(
     def distribution(eid: str) -> ValueDistribution | Exclusion:
         key, source, text = (eid, system), terms[eid], texts[eid]
         if human_shares is None:
-            mine = None if scores is None else scores.get(key, {})
-            return _distribution(source, text, options, mine)
+            scores_by_value = None if scores is None else scores.get(key, {})
+            return _distribution(source, text, options, scores_by_value)
         if key not in human_shares:
             return "unscored" if text.strip() else "empty_summary"
         shares = _distribution(source, text, options, dict.fromkeys(source, 0.0))

@@ -49,10 +49,10 @@ def corrected_shares(
     InputError
         Shares by people name a value that the set does not have, are negative, or all 0.
     """
-    mine = {eid: shares for (eid, by), shares in human.items() if by == system}
+    system_shares = {eid: shares for (eid, by), shares in human.items() if by == system}
     by_people = {
         eid: people_distribution(measured[eid], shares, where=f"{system!r} for {eid!r}")
-        for eid, shares in mine.items()
+        for eid, shares in system_shares.items()
         if eid in measured
     }
     (means, difference), (means_by_people, difference_by_people) = (
@@ -66,7 +66,7 @@ def corrected_shares(
         means=corrected_means(means, means_by_people, level=level),
         difference=corrected_means(difference, difference_by_people, level=level),
         n_labelled=len(by_people),
-        n_unused=len(mine) - len(by_people),
+        n_unused=len(system_shares) - len(by_people),
     )
 
 

@@ -233,9 +233,9 @@ def _notes(
     rare = sorted(value for value, n in counts.items() if n < FEW_DOCUMENTS)
     if rare:
         examples = ", ".join(repr(value) for value in rare[:10])
-        more = f" and {len(rare) - 10} more" if len(rare) > 10 else ""
+        suffix = f" and {len(rare) - 10} more" if len(rare) > 10 else ""
         notes.append(
             f"held by fewer than {FEW_DOCUMENTS} documents: {len(rare)} of "
-            f"{pluralize(len(counts), 'value')}: {examples}{more}"
+            f"{pluralize(len(counts), 'value')}: {examples}{suffix}"
         )
     return tuple(notes)

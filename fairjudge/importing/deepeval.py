@@ -47,11 +47,11 @@ def read(source: Source) -> Iterator[Entry]:
 
 def _case(case: Mapping[str, Any], number: int, ids: Ids, *, system: str | None) -> Iterator[Entry]:
     # Older versions write additionalMetadata.
-    more = {**mapping(case, "additionalMetadata"), **mapping(case, "metadata")}
+    metadata = {**mapping(case, "additionalMetadata"), **mapping(case, "metadata")}
     item: dict[str, Any] = {
-        "eid": first_text(more, "eid") or ids.of(text(case, "name"), str(case.get("input"))),
-        "system": first_text(more, "system") or system or "deepeval",
-        "unit": first_text(more, "unit") or "summary",
+        "eid": first_text(metadata, "eid") or ids.of(text(case, "name"), str(case.get("input"))),
+        "system": first_text(metadata, "system") or system or "deepeval",
+        "unit": first_text(metadata, "unit") or "summary",
     }
     metrics = list(items(case, "metricsData"))
     if not metrics:

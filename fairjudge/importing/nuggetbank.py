@@ -66,7 +66,7 @@ def articles_of(questions: Iterable[Json]) -> list[Json]:
 def _reference(row: Json) -> Reference:
     if row.get("nugget_bank") is None and row.get("claim_bank") is None:
         raise InputError("expected a bank of questions or of claims", field="nugget_bank")
-    peer, ours = _split_fields(row)
+    peer, our_fields = _split_fields(row)
     metadata = mapping(row, "metadata")
     eid = first_text(row, "query_id") or first_text(metadata, "topic_id", "query_id")
     eid = eid or question_id(text(row, "title_query"))
@@ -76,11 +76,11 @@ def _reference(row: Json) -> Reference:
     if claims := list(_listed_objects(row, "claim_bank", "claim")):
         questions.append(_question_of_claims(claims, text_or_none(row, "title_query") or eid, eid))
     peer = _without(peer, "nugget_bank", "claim_bank", "query_id")
-    if ours is not None:
+    if our_fields is not None:
         peer = _unusual(peer, {"format_version": VERSION, "title_query": eid})
-    fields = {"eid": eid, **(ours or {}), "question_answers": questions}
-    fields["articles"] = _articles(ours or {}, questions)
-    return make(Reference, {**fields, **({PEER: peer} if peer or ours is None else {})})
+    fields = {"eid": eid, **(our_fields or {}), "question_answers": questions}
+    fields["articles"] = _articles(our_fields or {}, questions)
+    return make(Reference, {**fields, **({PEER: peer} if peer or our_fields is None else {})})
 
 
 def _articles(fields: Json, questions: Iterable[Json]) -> list[Json]:
@@ -91,11 +91,11 @@ def _articles(fields: Json, questions: Iterable[Json]) -> list[Json]:
 
 
 def _question(nugget: Json, eid: str) -> dict[str, Any]:
-    peer_fields, ours = _split_fields(nugget)
+    peer_fields, our_fields = _split_fields(nugget)
     words = text(nugget, "question")
     answers = list(_listed_objects(nugget, "answers", "answer"))
     peer_fields = _unusual(peer_fields, {"question_id": question_id(words), "query_id": eid})
-    aggregator = peer_fields.pop("aggregator_type", None) if ours is None else None
+    aggregator = peer_fields.pop("aggregator_type", None) if our_fields is None else None
     peer_fields.pop("aggregator_type", None)
     fields = _groups(answers, importance=nugget.get("importance"))
     peer = _peer_fields(peer_fields, ("question", "answers"), fields.pop("kept"))
@@ -103,7 +103,7 @@ def _question(nugget: Json, eid: str) -> dict[str, Any]:
         "question": words,
         **fields,
         **({} if aggregator is None else {"aggregator_type": aggregator}),
-        **(ours or {}),
+        **(our_fields or {}),
         **({PEER: peer} if peer else {}),
     }
 
@@ -160,14 +160,14 @@ def _wordings(answer: Json) -> Sequence[Json]:
     words = text(answer, "answer")
     wordings = []
     for reference in _listed_objects(answer, "references", "doc_id"):
-        peer, ours = _split_fields(reference)
+        peer, our_fields = _split_fields(reference)
         passage = text_or_none(reference, "text")
         extra = _without(peer, "doc_id", "text")
         wordings.append(
             {
                 "aid": text(reference, "doc_id"),
                 "answer": words if passage is None else passage,
-                **(ours or {}),
+                **(our_fields or {}),
                 **({PEER: extra} if extra else {}),
             }
         )
@@ -206,9 +206,9 @@ def _split_fields(row: Json) -> tuple[dict[str, Any], Json | None]:
     metadata = dict(mapping(row, "metadata"))
     if OURS not in metadata:
         return peer, None
-    ours = mapping(metadata, OURS)
+    our_fields = mapping(metadata, OURS)
     del metadata[OURS]
-    return {**peer, "metadata": metadata} if metadata else _without(peer, "metadata"), ours
+    return {**peer, "metadata": metadata} if metadata else _without(peer, "metadata"), our_fields
 
 
 def _peer_fields(peer: Json, names: Sequence[str], answers: Sequence[Json]) -> dict[str, Any]:

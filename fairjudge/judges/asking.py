@@ -66,10 +66,10 @@ class Promise:
         own = replace(self, signature=judge.signature).stated
         fitted = self.stated
         names = [name for name in dict.fromkeys([*fitted, *own]) if name != "version"]
-        other = [name for name in names if fitted.get(name) != own.get(name)]
-        if other:
+        misfits = [name for name in names if fitted.get(name) != own.get(name)]
+        if misfits:
             differ = ", ".join(
-                f"{name} {fitted.get(name)!r}, now {own.get(name)!r}" for name in other
+                f"{name} {fitted.get(name)!r}, now {own.get(name)!r}" for name in misfits
             )
             raise ConfigurationError(
                 f"the guarantee was fitted for another judge than {judge.name}: {differ}; fit it "

@@ -42,7 +42,7 @@ class CriterionFile:
 def read_criterion_file(path: Path) -> CriterionFile:
     """Read ``aspect``, ``rule``, and the paths ``prompt`` and ``scale`` from the TOML file `path`.
 
-    A rule is enough, and so are prompt and scale. Raises `InputError` if the file cannot be read,
+    A rule suffices, and so are prompt and scale. Raises `InputError` if the file cannot be read,
     if a field is missing, unknown or not a text, or if a named file does not exist.
     """
     table = read_toml(path)

@@ -136,8 +136,8 @@ class TrainedSupport:
             for owner, sentence, passage in sources.nearest(self._vectoriser.rows([statement])[0])
         ]
         near.sort(key=lambda candidate: -candidate[0])
-        alone = [candidate for candidate in near if candidate[0] >= SUPPORTED_FROM]
-        owners = dict.fromkeys(owner for _, owner, _ in alone or near)
+        supporting = [candidate for candidate in near if candidate[0] >= SUPPORTED_FROM]
+        owners = dict.fromkeys(owner for _, owner, _ in supporting or near)
         return StatementSupport(
             statement=statement, support=support, articles=tuple(owners), near=near[0][2]
         )

@@ -176,9 +176,9 @@ def _spellings(ids: set[str], reference_ids: set[str]) -> dict[str, str]:
         by_number.setdefault(_number(value), []).append(value)
     numbers = Counter(map(_number, ids))
     return {
-        value: same[0]
+        value: spellings[0]
         for value in strange
-        if numbers[_number(value)] == 1 and len(same := by_number.get(_number(value), [])) == 1
+        if numbers[_number(value)] == 1 and len(spellings := by_number.get(_number(value), [])) == 1
     }
 
 

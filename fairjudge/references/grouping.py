@@ -36,8 +36,8 @@ def claim_of(label: str) -> Claim:
     label_words = _words(label)
     if sum(word in _DENIALS for word in label_words) > 1:
         return False, tuple(label_words)
-    left = (word for word in label_words if word not in _DENIALS | _HEDGES | _FRAME)
-    return not _DENIALS.isdisjoint(label_words), tuple(left)
+    content_words = (word for word in label_words if word not in _DENIALS | _HEDGES | _FRAME)
+    return not _DENIALS.isdisjoint(label_words), tuple(content_words)
 
 
 def weaker(label: str, other: str) -> str:
@@ -189,9 +189,9 @@ class LlmGrouper:
         if why.reason in RETRYABLE:
             return why  # the next start of the run may still get a reply
         if self.fallback is None:
-            alone = tuple((n,) for n in range(len(answers)))
+            singletons = tuple((n,) for n in range(len(answers)))
             problem = f"each answer stands alone, not by the model: {_why(why)}"
-            return Grouping(groups=alone, problem=problem, reason=why.reason)
+            return Grouping(groups=singletons, problem=problem, reason=why.reason)
         groups = await self.fallback.group(question, answers, articles)
         if isinstance(groups, Unscored):
             return groups
@@ -201,10 +201,10 @@ class LlmGrouper:
     def _grouping(self, sorted_answers: GroupedAnswers, answers: Sequence[Answer]) -> Grouping:
         """Return the groups, largest first, without invalid answers (unless `keep_invalid`)."""
         left_out = frozenset() if self.keep_invalid else sorted_answers.invalid
-        alone = sorted_answers.invalid.difference(
+        ungrouped = sorted_answers.invalid.difference(
             *(group.members for group in sorted_answers.groups)
         )
-        kept_alone = sorted(alone) if self.keep_invalid else []
+        kept_alone = sorted(ungrouped) if self.keep_invalid else []
         groups = [
             *(_without_members(group, left_out) for group in sorted_answers.groups),
             *(Group(label="", members=(place,)) for place in kept_alone),

@@ -81,10 +81,10 @@ class PointFinder:
         shared = _stars(statements, links)
         nearest = near.max(axis=1)
         by_nearness = np.argsort(-nearest, kind="stable").tolist()
-        alone = [(place,) for place in by_nearness if nearest[place] < ALONE]
+        singletons = [(place,) for place in by_nearness if nearest[place] < ALONE]
         return tuple(
             Point(tuple(statements[place] for place in star))
-            for star in _without_doubles([*shared, *alone], cosines)
+            for star in _without_doubles([*shared, *singletons], cosines)
         )
 
     def _links(

@@ -330,9 +330,9 @@ def without_unsupported(
     """
     sizes = [len(group) for group in question.answer_groups]
     first = list(accumulate(sizes, initial=0))
-    lost = Counter(group for group, _ in places)
+    n_dropped = Counter(group for group, _ in places)
     remainder = drop_positions(question, (first[group] + position for group, position in places))
-    old = [group for group, size in enumerate(sizes) if size > lost[group]]
+    old = [group for group, size in enumerate(sizes) if size > n_dropped[group]]
     return remainder, {group: new for new, group in enumerate(old)}
 
 

@@ -207,11 +207,14 @@ def compare_answers(
             n_questions += 1
             own_question = own.get((reference.eid, _key(question.question)))
             n_without += own_question is None
-            theirs, ours = (
+            human_answers, own_answers = (
                 _answers(question),
                 [] if own_question is None else _answers(own_question),
             )
-            for answers, other_answers, out in ((theirs, ours, hits), (ours, theirs, right)):
+            for answers, other_answers, out in (
+                (human_answers, own_answers, hits),
+                (own_answers, human_answers, right),
+            ):
                 out += [
                     (
                         reference.eid,

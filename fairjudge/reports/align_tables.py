@@ -175,8 +175,8 @@ def _figures(report: Json) -> Iterator[Json]:
     for name, *sides, better in measured:
         old, new = (number(side, digits=3) for side in sides)
         yield {"figure": name, "old": old, "new": new, "gain": interval(better, digits=3)}
-    lost = {"old": gain["n_without_old"], "new": gain["n_without_new"]}
-    yield {"figure": "labelled items without a score", **lost, "gain": ""}
+    n_missing = {"old": gain["n_without_old"], "new": gain["n_without_new"]}
+    yield {"figure": "labelled items without a score", **n_missing, "gain": ""}
     if rates["old"] is not None and rates["new"] is not None:
         for name in ("sensitivity", "specificity"):
             figures = {side: interval(rates[side][name]) for side in ("old", "new")}

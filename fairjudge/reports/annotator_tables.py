@@ -129,5 +129,5 @@ def _value(figure: Json | float) -> float | None:
 
 def _names(camp: Json) -> str:
     names = camp["annotators"]
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return ", ".join(names[:_MOST_NAMED]) + more
+    suffix = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + suffix

@@ -33,7 +33,7 @@ _MAX_NAMED = 3
 def position_findings(report: Json) -> Iterator[str]:
     """Yield sentences on position bias, for each judge and aspect."""
     for group in report["groups"]:
-        difference, same = group["first_minus_second"], group["consistency"]
+        difference, consistency = group["first_minus_second"], group["consistency"]
         if difference["value"] is None:
             yield f"{who_in(group)}: position bias not estimated: {difference['why']}."
             continue
@@ -43,10 +43,10 @@ def position_findings(report: Json) -> Iterator[str]:
             by = interval(difference if side > 0 else negated(difference), digits=1)
             does = f"prefers the summary shown {place}, by {by} points"
         yield (
-            f"{who_in(group)} {does}; the verdict is the same both ways for {percent(same)} % of "
-            f"{pluralize(group['n_pairs'], 'pair')}."
+            f"{who_in(group)} {does}; the verdict is the same both ways for "
+            f"{percent(consistency)} % of {pluralize(group['n_pairs'], 'pair')}."
         )
-        if same.get("value") is not None and same["value"] < _STEADY:
+        if consistency.get("value") is not None and consistency["value"] < _STEADY:
             yield "Next: ask both orders of every pair, and take what they disagree on as ties."
 
 

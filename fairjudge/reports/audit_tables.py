@@ -189,10 +189,10 @@ def checks_tables(report: Json, *, limit: int | None = _MAX_NAMED) -> Iterator[T
         for check in report["checks"]
         for item in check["broken"]
     ]
-    more = len(broken) - len(broken[:limit])
+    n_hidden = len(broken) - len(broken[:limit])
     yield table(
         f"Checks of {report['judge']}, {report['aspect']} (percent kept)",
         "check: {name} | cases> {n} | kept> {kept:percent} | unscored> {n_unscored}",
         report["checks"],
-        notes=[*broken[:limit], f"... and {more} more (--json)" if more else ""],
+        notes=[*broken[:limit], f"... and {n_hidden} more (--json)" if n_hidden else ""],
     )

@@ -52,7 +52,7 @@ def _counts_table(name: str, counts: Sequence[Json], *, limit: int) -> TextTable
     """Return how many texts have each value of an attribute, and whom they mention."""
     groups = list(counts[0]["identifiers"])
     heads = ("documents", "identifiers", *(f"{group} %" for group in groups))
-    more = len(counts) - limit
+    n_hidden = len(counts) - limit
     return TextTable(
         title=f"Inputs by {name}",
         columns=columns(name, *heads, numbers=heads),
@@ -65,7 +65,7 @@ def _counts_table(name: str, counts: Sequence[Json], *, limit: int) -> TextTable
             )
             for count in counts[:limit]
         ),
-        notes=(f"... and {more} more (see --json)",) if more > 0 else (),
+        notes=(f"... and {n_hidden} more (see --json)",) if n_hidden > 0 else (),
     )
 
 

@@ -124,8 +124,9 @@ def check_findings(report: Json) -> Iterator[str]:
     for group in report["groups"]:
         title, n = _title(group), group["n_labelled"]
         for side, when in (("after", "after"), ("before", "in the baseline")):
-            if lost := group[f"n_without_{side}"]:
-                share = f"{lost:,} of {pluralize(n, 'anchor')} ({percentage(lost / n, digits=1)})"
+            if n_missing := group[f"n_without_{side}"]:
+                part = percentage(n_missing / n, digits=1)
+                share = f"{n_missing:,} of {pluralize(n, 'anchor')} ({part})"
                 yield f"{title}: {share} without a score {when}."
         if absent := group["n_absent_after"]:
             yield f"Not judged at all: {absent:,}, such as {group['example_absent']}."
@@ -226,10 +227,10 @@ def _levels(group: Json, name: str) -> Json:
     n = group["n_labelled"]
     if name != "without_score" or not n:
         return {"before": "", "after": ""}
-    lost = {side: group[f"n_without_{side}"] for side in ("before", "after")}
+    n_missing = {side: group[f"n_without_{side}"] for side in ("before", "after")}
     return {
         side: f"{n_lost:,} of {n:,} ({percentage(n_lost / n, digits=1)})"
-        for side, n_lost in lost.items()
+        for side, n_lost in n_missing.items()
     }
 
 

@@ -71,8 +71,8 @@ def slice_table(by: str, groups: Sequence[Json], *, limit: int | None = None) ->
     """Return a table of slices (rows, at most `limit`) by systems (columns)."""
     heads = [group["system"] for group in groups]
     names = list(dict.fromkeys(name for group in groups for name in group["slices"][by]))
-    more = len(names) - len(names[:limit])
-    notes = [f"... and {more} more (see --json)"] if more else []
+    n_hidden = len(names) - len(names[:limit])
+    notes = [f"... and {n_hidden} more (see --json)"] if n_hidden else []
     if by == "coverage by weight of groups":
         notes.append(
             "All from one judging: groups equal, each by how many sources give it, and where the "

@@ -22,7 +22,7 @@ MODEL = "PROVIDER:MODEL"
 RULE = "'WHAT IT ASKS'"
 """What stands for a criterion that the user has to state, quoted."""
 _MAX_OWN = 3
-"""Largest number of labelled aspects of one's own for which commands are named."""
+"""Largest number of labelled custom aspects for which commands are named."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -77,6 +77,12 @@ PHRASES = (
     r"\basked for once more\b",
     r"\b(?:first|second) variable\b",
     r"\bnothing beside the judge\b",
+    r"\bof one's own\b",
+    r"\bnobody awaits\b",
+    r"\btold (?:rightly|less surely)\b",
+    r"\bsays? what is asked\b",
+    r"\bwhat it was held against\b",
+    r"\ba rule is enough\b",
 )
 STUMBLED_AT = re.compile("|".join(PHRASES), re.IGNORECASE)
 PAGES = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"])
