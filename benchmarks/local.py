@@ -7,8 +7,8 @@ is done, and one that was made on the same weights is not made again unless name
 that was interrupted goes on where it was. The table has all that are there. Intervals are 95 %
 percentile bootstraps that resample documents (groups of pairs, clusters). Nothing here was trained
 or tuned on: documents and groups are those that training left out, and SummEval, NAnCo's test
-questions, SummHay, and the events had no part in it. `--questions` writes 100 questions and answers
-of the events, drawn by seed, for a careful reader.
+questions and the events had no part in it. SummHay's insights are judged by a fit without their
+topic.
 """
 
 # ruff: noqa: E402, S311 - training/ is found by path; draws are no secrets
@@ -16,18 +16,14 @@ of the events, drawn by seed, for a careful reader.
 from __future__ import annotations
 
 import argparse
-import asyncio
 import gzip
 import json
 import random
-import resource
-import subprocess
 import sys
-import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -47,21 +43,17 @@ from _machine import describe_machine
 
 from fairjudge.analysis.calibrating import trained_support
 from fairjudge.datasets.readers import read_clusters
-from fairjudge.domain import Answer, Cluster, JudgeTask, QuestionAnswers, Unscored
-from fairjudge.engine.build_work import build_one, graph_for
-from fairjudge.engine.models import open_models
+from fairjudge.domain import Answer, Article, Cluster, JudgeTask, Unscored
 from fairjudge.judges.balance import balance_of, mean_covered
 from fairjudge.judges.trained import TrainedSupport
-from fairjudge.options.building import BuildOptions
-from fairjudge.options.models import Model
 from fairjudge.ports import Embedder
-from fairjudge.run.builders import make_builder
 from fairjudge.scorers.embedding import load_embedder
 from fairjudge.scorers.trained_models import TrainedModels, load_trained_models
 from fairjudge.scorers.trained_record import trained_folder
 from fairjudge.text.sentences import news_sentences
 from training import data as training_data
 from training import statements
+from training.coverage_fit import insights_covered
 from training.key_points import topic_rows
 
 RESULTS = {
@@ -69,8 +61,6 @@ RESULTS = {
     "local-large": Path(__file__).with_name("results") / "local_large.json",
 }
 DOCUMENT = ROOT / "docs" / "local.md"
-BUILT = ROOT / "build" / "local_events.jsonl"
-"""Questions of events, built once; delete it after changing how they are built."""
 EVENTS = ROOT / "tests" / "judges" / "events.jsonl"
 READ = EVENTS.with_name("event_answers.jsonl")
 """Which groups of answers each of `EVENTS` covers, by a careful reader who saw no score."""
@@ -81,7 +71,7 @@ MAX_LABELS = 2000
 """Labels of REALSumm taken, evenly."""
 MAX_PAIRS = 400
 """Pairs of entailment taken of each source."""
-N_PLANTED, N_READ = 200, 100
+N_PLANTED = 200
 
 Numbers = NDArray[np.float64]
 Statistic = Callable[[NDArray[np.int64]], float]
@@ -106,10 +96,8 @@ class Bench:
     """Models and data that measures share."""
 
     folder: Path
-    drawn: Path | None = None
     n_events: int | None = None
     backend: str = "local"
-    built: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
 
     @cached_property
     def models(self) -> TrainedModels:
@@ -137,31 +125,6 @@ class Bench:
     def events(self) -> tuple[Cluster, ...]:
         """The 60 events of newsstance, or the first `n_events` of them."""
         return tuple(read_clusters(self.folder / "newsstance" / "clusters.jsonl"))[: self.n_events]
-
-    def questions(self, cluster: Cluster) -> list[dict[str, Any]]:
-        """Return questions with answers of an event, as ``fairjudge build`` makes them."""
-        if not self.built:
-            self.built.update(asyncio.run(_build(self.events, identity=self.models.identity)))
-        return self.built[cluster.eid]
-
-
-async def _build(clusters: Sequence[Cluster], *, identity: str) -> dict[str, list[dict[str, Any]]]:
-    """Build all, those left out that an interrupted run on the same weights has built."""
-    options = BuildOptions().settled(llm=False)
-    BUILT.parent.mkdir(exist_ok=True)
-    lines = BUILT.read_text(encoding="utf-8").splitlines() if BUILT.is_file() else []
-    rows = [row for row in map(json.loads, lines) if row["identity"] == identity]
-    built: dict[str, list[dict[str, Any]]] = {row["eid"]: row["questions"] for row in rows}
-    async with open_models(Model()) as models:
-        builder = make_builder(models, options)
-        graph = graph_for(builder)
-        for cluster in (one for one in clusters if one.eid not in built):
-            row = await build_one(graph, cluster, builder=builder, options=options, concurrency=1)
-            built[cluster.eid] = row.get("question_answers", [])
-            kept = {"eid": cluster.eid, "identity": identity, "questions": built[cluster.eid]}
-            with BUILT.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(kept, ensure_ascii=False) + "\n")
-    return built
 
 
 # --- figures ---------------------------------------------------------------------------------
@@ -228,9 +191,10 @@ def coverage(bench: Bench) -> list[Row]:
     ]  # fmt: skip
     found += _by_summary(realsumm, p, labels)
     summhay = bench.rows("coverage/summhay_conversations.jsonl.gz")
-    q, covered = _covered(bench, summhay)
+    q = insights_covered(bench.models, bench.embedder, source=bench.folder)
+    covered = np.array([float(insight["covered"] > 0) for insight in summhay])
     found.append(
-        row("SummHay conversations: balanced accuracy",
+        row("SummHay conversations, by a fit without the topic: balanced accuracy",
             interval(lambda i: balanced(q[i] >= 0.5, covered[i]),
                      [one["eid"] + one["system"] for one in summhay]),
             n=f"{len(summhay)} labels", before="not measured", goal=".80",
@@ -437,33 +401,6 @@ def consolidation(bench: Bench) -> list[Row]:
     return found
 
 
-def events(bench: Bench) -> list[Row]:
-    """Questions of 60 events."""
-    built = [bench.questions(cluster) for cluster in bench.events]
-    some = np.array([float(bool(questions)) for questions in built])
-    if bench.drawn is not None:
-        _write_questions(bench, bench.drawn)
-    n = sum(map(len, built))
-    return [
-        row(f"{len(built)} of 60 events: with a question",
-            interval(lambda i: float(some[i].mean()), [one.eid for one in bench.events]),
-            n=f"{n} questions", before=".53", goal=".80")
-    ]  # fmt: skip
-
-
-def _write_questions(bench: Bench, path: Path) -> None:
-    pool = [
-        {"eid": eid, "question": question["question"], "gloss": answer.get("gloss", "")} | answer
-        for eid, questions in bench.built.items()
-        for question in questions
-        for group in question["answer_groups"]
-        for answer in group
-    ]
-    drawn = random.Random(SEED).sample(pool, min(N_READ, len(pool)))
-    text = "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in drawn)
-    path.write_text(text, encoding="utf-8")
-
-
 def planted(bench: Bench) -> list[Row]:
     """Compare a sentence of an article with a changed one, by the other articles and by all."""
     drawn = _planted_pairs(bench)
@@ -507,11 +444,10 @@ def _planted_pairs(bench: Bench) -> list[tuple[Cluster, str, str, str, str]]:
     return draw.sample(found, min(N_PLANTED, len(found)))
 
 
-def _task(cluster: Cluster, text: str, **about: Any) -> JudgeTask:
-    aspect = "coverage" if "questions" in about else "faithfulness"
+def _task(cluster: Cluster, text: str, articles: tuple[Article, ...]) -> JudgeTask:
     return JudgeTask(
-        eid=cluster.eid, systems=("s",), texts=(text,), aspect=aspect, protocol="likert",
-        unit="summary", **about,
+        eid=cluster.eid, systems=("s",), texts=(text,), aspect="faithfulness", protocol="likert",
+        unit="summary", articles=articles,
     )  # fmt: skip
 
 
@@ -519,33 +455,15 @@ def written(bench: Bench) -> list[Row]:
     """20 events with a balanced, a one-sided and a wrong summary by a careful hand."""
     texts = _written_summaries()
     clusters = {cluster.eid: cluster for cluster in bench.events}
-    in_order, over_one_sided, wrong_last, n_asked = [], [], [], 0
+    wrong_last = []
     for eid, kinds in texts.items():
         cluster, ordered = clusters[eid], [kinds[k] for k in KINDS]
         asked = [(_task(cluster, text, articles=cluster.articles), text) for text in ordered]
         faithful = bench.support.measure(asked)
         wrong_last.append(float(faithful[2] < min(faithful[:2])))
-        questions = tuple(QuestionAnswers.model_validate(row) for row in bench.questions(cluster))
-        n_asked += bool(questions)
-        covered = [0.0, 0.0, 0.0]
-        if questions:
-            asked = [(_task(cluster, text, questions=questions), text) for text in ordered]
-            covered = bench.support.measure(asked)
-        over_one_sided.append(float(covered[0] > covered[1]))
-        in_order.append(float(covered[0] > covered[1] > covered[2]))
-    n = f"{len(texts)} events, {n_asked} with a question"
-    eids = list(texts)
-
-    def share(values: list[float]) -> tuple[float, float, float]:
-        found = np.array(values)
-        return interval(lambda i: float(found[i].mean()), eids)
-
-    return [
-        row("coverage: balanced over one-sided over wrong", share(in_order), n=n,
-            before="0 of 1", goal=".90"),
-        row("coverage: balanced over one-sided", share(over_one_sided), n=n),
-        row("faithfulness: wrong last", share(wrong_last), n=f"{len(texts)} events", goal=".90"),
-    ]  # fmt: skip
+    right = np.array(wrong_last)
+    share = interval(lambda i: float(right[i].mean()), list(texts))
+    return [row("faithfulness: wrong last", share, n=f"{len(texts)} events", goal=".90")]
 
 
 def balance(bench: Bench) -> list[Row]:
@@ -627,29 +545,11 @@ def answers_read(bench: Bench) -> list[Row]:
     ]  # fmt: skip
 
 
-def speed(bench: Bench) -> list[Row]:
-    """``fairjudge build`` of the cluster of 46 articles, in a process of its own."""
-    cluster = str(bench.folder / "recession" / "cluster.json")
-    with tempfile.TemporaryDirectory() as folder:
-        command = [
-            sys.executable, "-m", "fairjudge", "build", cluster,
-            "-o", f"{folder}/r.jsonl", "--run", f"{folder}/run", "--quiet",
-        ]  # fmt: skip
-        started = time.perf_counter()
-        subprocess.run(command, check=False, capture_output=True)
-        seconds = time.perf_counter() - started
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**20
-    return [
-        Row(measure="46 articles built, seconds", value=seconds, goal="60"),
-        Row(measure="46 articles built, GiB at most", value=peak, goal="1.5"),
-    ]
-
-
 MEASURES: dict[str, Callable[[Bench], list[Row]]] = {
     one.__name__: one
     for one in (
-        speed, coverage, key_points, summeval, documents, support, reading, consolidation,
-        planted, events, balance, written, answers_read,
+        coverage, key_points, summeval, documents, support, reading, consolidation,
+        planted, balance, written, answers_read,
     )
 }  # fmt: skip
 
@@ -705,7 +605,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--only", nargs="+", choices=MEASURES, help="also if done before")
     parser.add_argument("--events", type=int, metavar="N", help="the first N events; all of them")
-    parser.add_argument("--questions", type=Path, metavar="FILE")
     parser.add_argument("--backend", choices=RESULTS, default="local")
     parser.add_argument("--results", type=Path, help="another file of the backend's results")
     parser.add_argument("--document", type=Path, default=DOCUMENT)
@@ -714,7 +613,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"no folder {str(chosen.data)!r}", file=sys.stderr)
         return 1
     files = RESULTS | ({chosen.backend: chosen.results} if chosen.results else {})
-    bench = Bench(chosen.data, chosen.questions, chosen.events, chosen.backend)
+    bench = Bench(chosen.data, chosen.events, chosen.backend)
     done = measured(files[chosen.backend], bench.models.identity)
     for name in chosen.only or [name for name in MEASURES if name not in done]:
         started = time.perf_counter()

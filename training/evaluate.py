@@ -15,9 +15,8 @@ from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 from fairjudge.scorers.embedding import load_embedder
 from fairjudge.scorers.trained_models import TrainedModels
 from fairjudge.scorers.trained_record import RECORD
-from fairjudge.text.chunks import chunks
-from fairjudge.text.sentences import sentence_texts
 from training import data, statements
+from training.coverage_fit import insights_covered
 from training.data import SUPPORTED, UNSUPPORTED, Example, spread
 from training.export import (
     DEVELOPMENT,
@@ -42,8 +41,6 @@ ENCODERS = {
 }
 TESTED = ("Q4", "Q7", "Q8", "Q9")
 RESAMPLES = 500
-SUMMARY_WORDS = 90
-"""Words of a passage that a long summary is cut into."""
 
 
 def interval(
@@ -183,10 +180,10 @@ def coverage_measures(models: TrainedModels, source: Path, limit: int) -> Measur
             models.covered(pairs_of(rows)), labels_of(rows), [row.group for row in rows]
         )
     insights = data.rows("summhay", folder=source)
-    p = long_covered(models, [(row["text"], row["unit"]) for row in insights])
+    p = insights_covered(models, load_embedder(), source=source)
     labels = np.array([int(row["covered"] > 0) for row in insights])
     groups = [f"{row['topic']} {row['eid']}" for row in insights]
-    found["summhay (never trained on)"] = covered_measures(p, labels, groups)
+    found["summhay (by the fit without the topic)"] = covered_measures(p, labels, groups)
     return found
 
 
@@ -200,16 +197,6 @@ def covered_measures(
         "yes": round(100 * float((p > 0.5).mean()), 1),
         "people's yes": round(100 * float(labels.mean()), 1),
     }
-
-
-def long_covered(models: TrainedModels, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
-    """Return P(covered) by the passage of each summary that covers the unit best."""
-    passages = {text: chunks(sentence_texts(text), max_words=SUMMARY_WORDS) for text, _ in pairs}
-    asked = [(place, passage) for place, pair in enumerate(pairs) for passage in passages[pair[0]]]
-    p = models.covered([(passage, pairs[place][1]) for place, passage in asked])
-    best = np.zeros(len(pairs))
-    np.maximum.at(best, [place for place, _ in asked], p)
-    return best
 
 
 def document_measures(models: TrainedModels, source: Path, limit: int) -> Measured:

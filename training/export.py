@@ -20,6 +20,7 @@ from fairjudge.scorers.embedding import load_embedder
 from fairjudge.scorers.trained_models import WEIGHTS, TrainedModels
 from fairjudge.scorers.trained_record import RECORD
 from training import data
+from training.coverage_fit import fit_covered, labelled_insights, labelled_units
 from training.data import CALIBRATE, Example, spread
 from training.fits import fit_logistic, fit_support
 from training.measures import summary_of
@@ -164,12 +165,8 @@ def support_fit(
 
 def covered_fit(models: TrainedModels, *, source: Path) -> NDArray[np.float64]:
     """Fit P(covered), on all labels kept for it."""
-    units = [
-        *data.coverage("calibrate", folder=source),
-        *data.merged_coverage("calibrate", folder=source),
-    ]
-    features = models.covered_features(pairs_of(units))
-    return fit_logistic(features, labels_of(units), penalty=5.0)
+    units = labelled_units(models, source=source)
+    return fit_covered([*units, *labelled_insights(models, load_embedder(), source=source)])
 
 
 def answered_fit(

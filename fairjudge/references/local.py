@@ -160,8 +160,13 @@ _COUNTED = re.compile(
     r"( to [a-z]+(?: [a-z]+){0,3}(?=[,.;]))?",
     re.IGNORECASE,
 )
-_BEFORE = re.compile(rf"(?:\bnot |\b{_NUMBER} of (?:its|the|their|his|her) )$", re.IGNORECASE)
-"""Text before a number that belongs to the answer: "not one", "32 of its 190"."""
+_MODIFIERS = (
+    "about|almost|around|at least|fewer than|less than|more than|nearly|not|over|up to|upwards of"
+)
+_BEFORE = re.compile(
+    rf"(?:\b(?:{_MODIFIERS}) |\b{_NUMBER} of (?:its|the|their|his|her) )$", re.IGNORECASE
+)
+"""Text before a number that belongs to the answer: "not one", "more than 40", "32 of its 190"."""
 _PEOPLE = frozenset(map(stem, ("people", "residents", "civilians", "villagers", "passengers")))
 """Stems of nouns that count as people."""
 _NOUN = re.compile(rf"\b(?:{_NUMBER}|not one) (?:[a-z-]+ ){{0,2}}?([a-z]+)\b", re.IGNORECASE)

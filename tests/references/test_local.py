@@ -1,6 +1,7 @@
 """References without an LLM, on a small cluster of our own with planted disagreements."""
 
 import json
+import re
 from importlib.resources import files
 from pathlib import Path
 
@@ -123,6 +124,25 @@ class Reader(WordModels):
 
 def test_what_the_reader_is_not_sure_of_is_no_answer(embedder, articles):
     assert stay(LocalReferences(embedder, Reader(0.4)), articles) == {}
+
+
+class NumberReader(WordModels):
+    """Reads the first number alone."""
+
+    def _read(self, question, passage):
+        number = re.search(r"\d+", passage)
+        return Read(0.9, *number.span())
+
+
+def test_an_answer_keeps_what_limits_its_number(embedder):
+    openings = ("More than 40", "Reports say at least 12", "Nearly 9", "upwards of 300")
+    articles = [
+        Article(aid=f"a{n}", content=f"{opening} people were injured in the storm on the coast.")
+        for n, opening in enumerate(openings)
+    ]
+    found = stay(LocalReferences(embedder, NumberReader()), articles)
+    answers = {answer.answer for answer in found["How many people were injured?"]}
+    assert answers == {"More than 40", "at least 12", "Nearly 9", "upwards of 300"}
 
 
 EXAMPLE = files("fairjudge.datasets") / "example" / "clusters.json"

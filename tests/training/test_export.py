@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from fairjudge.scorers._trained_network import FROZEN, quantised, restored  # noqa: E402
-from training import evaluate, export, fits  # noqa: E402
+from training import coverage_fit, evaluate, export, fits  # noqa: E402
 
 
 def test_a_logistic_fit_finds_the_weights_that_made_the_labels():
@@ -54,6 +54,30 @@ def test_weights_of_several_runs_are_their_mean():
     assert mean["a"].tolist() == [3.0, 2.0]
     assert mean["b"].tolist() == [3.0]
     assert export.mean_of(runs[:1])["a"].tolist() == [1.0, 2.0]
+
+
+def test_every_data_set_counts_the_same_in_the_fit_of_coverage():
+    rng = np.random.default_rng(2)
+
+    def units(source, n, shift):
+        rows = rng.normal(size=(n, 2, 6))
+        p = 1 / (1 + np.exp(-2 * rows[:, :, 0].max(axis=1) - shift))
+        return [
+            coverage_fit.Labelled(source, f"{source} {i % 5}", row, int(label))
+            for i, (row, label) in enumerate(zip(rows, rng.random(n) < p, strict=True))
+        ]
+
+    small, large = units("small", 300, 2.0), units("large", 6000, -2.0)
+    both, alone = coverage_fit.fit_covered([*small, *large]), coverage_fit.fit_covered(large)
+    assert alone[-1] + 1 < both[-1] < alone[-1] + 3  # midway between the two constants
+    left_out = {f"small {i}" for i in range(5)}
+    np.testing.assert_allclose(coverage_fit.fit_covered([*small, *large], without=left_out), alone)
+
+
+def test_a_unit_is_as_covered_as_by_its_best_passage():
+    passages, fit = np.array([[0.0] * 6, [3.0] + [0.0] * 5]), np.array([1.0] + [0.0] * 5 + [-1.0])
+    unit = coverage_fit.Labelled("source", "group", passages, covered=1)
+    assert coverage_fit.p_covered(unit, fit) == pytest.approx(1 / (1 + np.exp(-2.0)))
 
 
 def test_intervals_resample_whole_groups():
