@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import mutation
@@ -99,6 +100,17 @@ def test_the_relevant_tests_a_module():
     assert relevant_tests("calibration/drift.py", commands) == [
         ["tests/cli/test_calibrate_command.py"]
     ]
+
+
+def test_every_equivalent_mutant_names_a_line_that_is_there():
+    listed = tomllib.loads((ROOT / "tests/equivalent_mutants.toml").read_text("utf-8"))["mutant"]
+    absent = [
+        (mutant["path"], mutant["before"])
+        for mutant in listed
+        if mutant["before"] not in (ROOT / mutant["path"]).read_text("utf-8")
+    ]
+    assert listed
+    assert absent == []
 
 
 MODULE = "def half(n: int) -> float:\n    return n / 2\n\n\ndef unseen() -> int:\n    return 7\n"
