@@ -284,10 +284,8 @@ class TrainedModels:
         """Return what `head`, that of `task`, makes of each row, shape (n, k)."""
         return self._recent.get((task, rows), lambda: self._run_anew(rows, task, head))
 
-    def _run_anew(
-        self, rows: list[Row], task: str, head: Callable[..., Any]
-    ) -> NDArray[np.float64]:
-        """See `_run`; equal rows are read once."""
+    def _run_anew(self, rows: list[Row], task: str, head: _Head) -> NDArray[np.float64]:
+        """Return what `_run` returns, without recent results; equal rows are read once."""
         import torch
 
         columns = {"pair": 4, "reading": 3, "same": 1}[task]
