@@ -53,7 +53,7 @@ async def test_an_answer_that_cannot_be_kept_is_not_acknowledged(client, tmp_pat
             broken.setattr(Store, "append", full)
             reply = await client.post("/label", data=fields(page, level="1"))
         assert reply.status_code == 503
-        assert "not kept" in reply.text
+        assert "not stored" in reply.text
         assert (tmp_path / "labels.jsonl").read_bytes() == b""
         reply = await client.post("/label", data=fields(page, level="1"))
         assert reply.url.path == "/item/2"

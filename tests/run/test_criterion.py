@@ -195,7 +195,7 @@ criterion = "tone.toml"
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"rule": RULE, "prompt": "tone.md"}, "give one of them"),
+        ({"rule": RULE, "prompt": "tone.md"}, "each defines the criterion: give one"),
         ({"rule": RULE, "protocol": "checklist"}, "a checklist is for coverage"),
         ({"rule": RULE, "protocol": "ranking"}, "rule does not go with protocol"),
         ({"rule": "Is {{text}} calm?"}, "without {{fields}}"),
