@@ -43,7 +43,7 @@ def labelled_units(models: TrainedModels, *, source: Path) -> list[Labelled]:
         *data.coverage("calibrate", folder=source),
         *data.merged_coverage("calibrate", folder=source),
     ]
-    rows = models.covered_features([(example.second, example.first) for example in examples])
+    rows = models.covered_features(data.pairs_of(examples))
     return [
         Labelled(example.source.split()[0], example.group, row[None, :], example.label)
         for example, row in zip(examples, rows, strict=True)
@@ -56,19 +56,16 @@ def labelled_insights(models: TrainedModels, embedder: Embedder, *, source: Path
     vectoriser = Vectoriser(embedder)
     vectoriser.add([sentence for row in rows for sentence in statement_texts(row["text"])])
     vectoriser.add([row["unit"] for row in rows])
-    pairs, owners = [], []
-    for place, row in enumerate(rows):
+    pairs, sizes = [], []
+    for row in rows:
         summary = passages_of((row["text"],), vectoriser)
         near = summary.nearest_and_joined(vectoriser.rows([row["unit"]])[0]) if summary else ()
         pairs += [(passage, row["unit"]) for passage in near]
-        owners += [place] * len(near)
-    features = models.covered_features(pairs)
+        sizes.append(len(near))
+    parts = np.split(models.covered_features(pairs), np.cumsum(sizes)[:-1])
     return [
-        Labelled(
-            SUMMHAY, row["topic"], features[np.array(owners) == place], int(row["covered"] > 0)
-        )
-        for place, row in enumerate(rows)
-        if place in owners
+        Labelled(SUMMHAY, row["topic"], part, int(row["covered"] > 0))
+        for row, part in zip(rows, parts, strict=True)
     ]
 
 

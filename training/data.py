@@ -358,6 +358,11 @@ def _answer(row: Row) -> str:
     return text[start:end]
 
 
+def pairs_of(examples: Sequence[Example]) -> list[tuple[str, str]]:
+    """Return (passage, statement), as the models take them."""
+    return [(example.second, example.first) for example in examples]
+
+
 def spread(rows: Sequence[T], limit: int) -> list[T]:
     """Return at most `limit` rows, taken evenly."""
     return list(rows[:: max(1, -(-len(rows) // limit))])

@@ -17,12 +17,11 @@ from fairjudge.scorers.trained_models import TrainedModels
 from fairjudge.scorers.trained_record import RECORD
 from training import data, statements
 from training.coverage_fit import insights_covered
-from training.data import SUPPORTED, UNSUPPORTED, Example, spread
+from training.data import SUPPORTED, UNSUPPORTED, Example, pairs_of, spread
 from training.export import (
     DEVELOPMENT,
     labels_of,
     nanco_triples,
-    pairs_of,
     triples_of,
     write_record,
 )

@@ -21,7 +21,7 @@ from fairjudge.scorers.trained_models import WEIGHTS, TrainedModels
 from fairjudge.scorers.trained_record import RECORD
 from training import data
 from training.coverage_fit import fit_covered, labelled_insights, labelled_units
-from training.data import CALIBRATE, Example, spread
+from training.data import CALIBRATE, Example, pairs_of, spread
 from training.fits import fit_logistic, fit_support
 from training.measures import summary_of
 from training.networks import SMALL, is_trained
@@ -187,11 +187,6 @@ def supported_fit(
     rows = checked(models, load_embedder(), [*examples, *elsewhere(examples)])
     planted_rows = spread(list(planted("calibrate", folder=source)), limit // 2)
     return fit_supported([*rows, *changed(models, planted_rows)])
-
-
-def pairs_of(examples: Sequence[Example]) -> list[tuple[str, str]]:
-    """Return (passage, statement), as the models take them."""
-    return [(example.second, example.first) for example in examples]
 
 
 def labels_of(examples: Sequence[Example]) -> NDArray[np.int64]:
