@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from forked_commands import ForkedCommand
 from stub_server import Call, StubServer
 from waiting import MAX_SECONDS, wait_until
 
@@ -47,21 +48,26 @@ def settled(args: Sequence[object]) -> list[str]:
     return list(map(str, words))
 
 
-def start(*args: object, **kwargs: Any) -> subprocess.Popen[str]:
-    """Start a command as a process of its own."""
+def start(*args: object, cwd: object = ".", discard_output: bool = False) -> ForkedCommand:
+    """Start a command as a process of its own, which has imported what commands import."""
+    return ForkedCommand(settled(args), cwd=cwd, discard_output=discard_output)
+
+
+def start_interpreter(*args: object, **kwargs: Any) -> subprocess.Popen[str]:
+    """Start a command as users do, in an interpreter that has imported nothing."""
     options: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     command = [sys.executable, "-m", "fairjudge", *settled(args)]
     return subprocess.Popen(command, env=dict(os.environ), **options | kwargs)
 
 
-def finish(process: subprocess.Popen[str], *, timeout: float = 400) -> Done:
+def finish(process: subprocess.Popen[str] | ForkedCommand, *, timeout: float = 400) -> Done:
     """Wait for a started command."""
     out, err = process.communicate(timeout=timeout)
     assert "Traceback" not in err, err
     return Done(process.returncode, out, err)
 
 
-def next_line(process: subprocess.Popen[str]) -> str:
+def next_line(process: subprocess.Popen[str] | ForkedCommand) -> str:
     """Return what a started command says next on standard error; end one that stays silent."""
     ending = threading.Timer(MAX_SECONDS, process.kill)
     ending.start()

@@ -34,21 +34,24 @@ def public():
             yield f"{package}.{name}", getattr(modules[package], name)
 
 
+NAMES = dict(public())
+
+
 def is_twin(name):
     """Say whether `name` is the async twin of another: `abuild`, of `build`."""
     head, _, last = name.rpartition(".")
     sync = f"{head}.{last[1:]}" if head else last[1:]
-    return last.startswith("a") and sync in dict(public())
+    return last.startswith("a") and sync in NAMES
 
 
-@pytest.mark.parametrize(("name", "one"), list(public()))
+@pytest.mark.parametrize(("name", "one"), list(NAMES.items()))
 def test_every_public_name_says_what_it_does_with_an_example(name, one):
     documentation = inspect.getdoc(one)
     assert documentation
     assert is_twin(name) or "\nExamples\n--------\n>>> " in documentation
 
 
-@pytest.mark.parametrize(("name", "one"), list(public()))
+@pytest.mark.parametrize(("name", "one"), list(NAMES.items()))
 def test_every_public_name_is_typed(name, one):
     signature = inspect.signature(one.__init__ if inspect.isclass(one) else one)
     untyped = [

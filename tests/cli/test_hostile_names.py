@@ -14,7 +14,7 @@ from cli_tools import (
     judging,
     openai,
     reference,
-    start,
+    start_interpreter,
     summary,
     text_of,
     write_jsonl,
@@ -179,7 +179,9 @@ def test_data_on_a_terminal_are_ascii(inputs, target):
     ours, theirs = pty.openpty()
     rest = ("-o", "imported.jsonl") if target == "--json" else ()
     scale = ("--protocol", "likert", "--scale", "1-5", "--max-unscored", "1")
-    process = start("data", "import", "replies.jsonl", *rest, *scale, target, "-", stdout=theirs)
+    process = start_interpreter(
+        "data", "import", "replies.jsonl", *rest, *scale, target, "-", stdout=theirs
+    )
     os.close(theirs)
     shown = b""
     try:

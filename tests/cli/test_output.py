@@ -10,7 +10,17 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli_tools import building, cluster, finish, judging, openai, settled, start, write_jsonl
+from cli_tools import (
+    building,
+    cluster,
+    finish,
+    judging,
+    openai,
+    settled,
+    start,
+    start_interpreter,
+    write_jsonl,
+)
 
 COMMANDS = ["build", "summarize", "judge", "data import"]
 
@@ -89,7 +99,7 @@ def test_a_link_is_followed(cli, references, summaries, server):
 def test_a_reader_that_goes_away_is_no_error(references, summaries, server, target):
     read, write = os.pipe()
     os.close(read)
-    process = start(*judging(server), *target, stdout=write)
+    process = start_interpreter(*judging(server), *target, stdout=write)
     os.close(write)
     result = finish(process)
     assert result.code in {1, 141}  # rich ends with 1
@@ -173,7 +183,9 @@ def test_progress_is_for_terminals(cli, references, summaries, server):
 def test_progress_on_a_terminal_and_quiet(references, summaries, server):
     def on_terminal(*extra):
         master, slave = os.openpty()
-        process = start(*judging(server), *extra, "--run", "r" + str(len(extra)), stderr=slave)
+        process = start_interpreter(
+            *judging(server), *extra, "--run", "r" + str(len(extra)), stderr=slave
+        )
         os.close(slave)
         shown = b""
         while True:

@@ -23,6 +23,7 @@ from cli_tools import (
     prompts_of,
     reference,
     start,
+    start_interpreter,
     summary,
     write_jsonl,
 )
@@ -214,7 +215,7 @@ def test_a_limit_on_file_sizes_ends_with_an_error(server, inputs):
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
 
-    result = finish(start(*judging(server), "--run", "run", preexec_fn=limit))
+    result = finish(start_interpreter(*judging(server), "--run", "run", preexec_fn=limit))
     assert result.code == 1
     assert "error: " in result.err.splitlines()[-1]
     assert not Path("judgements.jsonl").exists()
@@ -285,7 +286,7 @@ def test_other_signals_end_as_one_interrupt_does_however_often_they_come(server,
 def test_a_signal_that_is_ignored_stays_so(server, inputs):
     gate = Gate(server, passing=6)
     ignoring = {"preexec_fn": lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)}
-    process = start(*judging(server, concurrency=3), **ignoring)
+    process = start_interpreter(*judging(server, concurrency=3), **ignoring)
     try:
         gate.wait_for(3)
         process.send_signal(signal.SIGHUP)
@@ -306,7 +307,7 @@ def test_an_interrupt_during_start_up_leaves_no_traceback(
 ):
     """Python says on standard error what it has imported; then it is interrupted."""
     monkeypatch.setenv("PYTHONPROFILEIMPORTTIME", "1")
-    process = start(*judging(server), "--run", "run")
+    process = start_interpreter(*judging(server), "--run", "run")
     try:
         for line in process.stderr:
             if line.rpartition("|")[2].strip() == module:
@@ -324,7 +325,7 @@ def test_an_interrupt_during_start_up_leaves_no_traceback(
 @pytest.mark.parametrize("module", ["site", "fairjudge", "fairjudge.cli", "pathlib", "typing"])
 def test_an_interrupt_of_pythons_own_start_shows_nothing_of_ours(own_home, module, monkeypatch):
     monkeypatch.setenv("PYTHONPROFILEIMPORTTIME", "1")
-    process = start("--version")
+    process = start_interpreter("--version")
     try:
         for line in process.stderr:
             if line.rpartition("|")[2].strip() == module:
@@ -374,7 +375,7 @@ def test_a_reader_that_has_gone_takes_no_file_with_it():
     reading, writing = os.pipe()
     os.close(reading)
     command = ("audit", "parse", "judgements.jsonl", "--json", "report.json")
-    process = start(*command, stdout=writing)
+    process = start_interpreter(*command, stdout=writing)
     os.close(writing)
     _, err = process.communicate(timeout=300)
     assert (process.returncode, err) == (141, "")

@@ -6,7 +6,6 @@ import itertools
 import json
 import random
 import signal
-import subprocess
 import threading
 from collections import Counter
 from pathlib import Path
@@ -49,8 +48,7 @@ def kill_after(server, command: tuple[str, ...], n_calls: int) -> None:
         return answer(call)
 
     server.answer = answer_until_killed
-    # Nobody reads what it prints: a pipe that is full would hold it for ever.
-    process = start(*command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = start(*command, discard_output=True)
     assert n_calls == 0 or reached.wait(MAX_SECONDS)
     process.send_signal(signal.SIGKILL)
     assert process.wait(timeout=60) == -signal.SIGKILL
