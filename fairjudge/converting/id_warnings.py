@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from fairjudge.converting.layouts import Layout
-from fairjudge.converting.ratings import LABEL_STUDIO, short_name
+from fairjudge.converting.ratings import LABEL_STUDIO, Files, short_name
 from fairjudge.converting.records import Converted
 from fairjudge.converting.roles import REFERENCE
 from fairjudge.importing.sources import Source
@@ -17,7 +17,6 @@ from fairjudge.text.counting import pluralize
 MAX_NAMED = 5
 _MIN_WORDS = 3
 """A column with shorter texts than this holds names."""
-Files = Sequence[tuple[Source, Layout]]
 
 
 def warnings_of(converted: Converted, files: Files) -> Iterator[str]:
@@ -161,9 +160,7 @@ def _are_texts(column: str, rows: Sequence[Mapping[str, Any]]) -> bool:
 
 def _unused(source: Source, layout: Layout) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
     """Yield each unused column that all rows have a value in, with the rows."""
-    rows: list[Mapping[str, Any]] = [
-        row.value for row in source.rows if isinstance(row.value, dict)
-    ]
+    rows = source.objects
     for column in layout.unused():
         values = ["" if row.get(column) is None else str(row[column]) for row in rows]
         if column not in LABEL_STUDIO and all(map(str.strip, values)):

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from fairjudge.datasets._row import Row
+from fairjudge.datasets._source import Row
 from fairjudge.importing import label_studio
 from fairjudge.importing.records import Skipped
 from fairjudge.importing.sources import Source, first_text, items, mapping

@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import Any, TypeAlias
 
 from fairjudge.converting.columns import FIELDS, folded
-from fairjudge.datasets._row import Row
+from fairjudge.datasets._source import Row
 from fairjudge.errors import InputError
 from fairjudge.importing.sources import Source
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from fairjudge.converting.layouts import Layout
 from fairjudge.converting.records import Entry, Kind
-from fairjudge.converting.texts import articles_of, cluster, make_record, summary
+from fairjudge.converting.texts import articles_of, cluster, summary
+from fairjudge.datasets._problems import validated
 from fairjudge.domain import Label, Reference
 from fairjudge.errors import InputError
 from fairjudge.importing import summeval
@@ -123,7 +124,7 @@ def _reference(eid: str, subtopic: Mapping[str, Any], documents: list[Mapping[st
     used = {aid for aids in holders.values() for aid in aids}
     if not holders:
         return Skipped(line=0, why="a subtopic whose insights stand in no document")
-    reference: Reference = make_record(
+    return validated(
         Reference,
         {
             "eid": eid,
@@ -144,4 +145,3 @@ def _reference(eid: str, subtopic: Mapping[str, Any], documents: list[Mapping[st
             ],
         },
     )
-    return reference

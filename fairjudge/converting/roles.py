@@ -168,7 +168,7 @@ def _documents(sample: list[Row], columns: Columns) -> tuple[str, ...]:
 
 def _numbered_documents(sample: list[Row], columns: Columns) -> tuple[str, ...]:
     """Return columns such as ``Article 1`` and ``Article 2``."""
-    mapped_columns = {column for several in columns.mapped.values() for column in several}
+    mapped_columns = columns.mapped_columns
     by_base = defaultdict(list)
     for name in columns.names:
         match = re.fullmatch(r"(\D+?)\d+", folded(name))

@@ -48,19 +48,16 @@ def layout_of(source: Source, settings: Settings) -> Layout | None:
     roles = grouped_roles(sample, columns, settings) or row_roles(source, sample, columns, settings)
     if roles is None:
         return None
-    merged = roles
-
-    def entries() -> Iterator[Entry]:
-        if merged.group:
-            return _articles(source, merged, columns)
-        return _records(source, merged, settings.split)
-
     fields = (columns.one(name) for name in ("title", "url", "domain") if roles.group)
     used = roles.used() | set(fields)
     return Layout(
         name=description_of(sample[0], roles),
         gives=roles.gives,
-        entries=entries,
+        entries=lambda: (
+            _articles(source, roles, columns)
+            if roles.group
+            else _records(source, roles, settings.split)
+        ),
         unused=lambda: _unused(columns.names, used),
         group=roles.group,
         roles=roles,

@@ -14,9 +14,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from fairjudge.datasets._problems import validated
 from fairjudge.domain import Reference, Summary
 from fairjudge.errors import InputError
-from fairjudge.importing.records import Entry, Skipped, make, make_label
+from fairjudge.importing.records import Entry, Skipped, make_label
 from fairjudge.importing.sources import Source, fingerprint, first_text, open_source, score, text
 
 _FILES = ("arguments", "key_points", "labels")
@@ -80,7 +81,7 @@ class _Topic:
     def records(self) -> Iterator[Entry]:
         """Yield the arguments as summaries, then the reference."""
         for aid, article in self.arguments.items():
-            yield make(Summary, {"eid": self.eid, "system": aid, "text": article["content"]})
+            yield validated(Summary, {"eid": self.eid, "system": aid, "text": article["content"]})
         questions = [
             {
                 "question": question,
@@ -93,7 +94,7 @@ class _Topic:
             for question, points in self.questions.items()
         ]
         fields = {"eid": self.eid, "articles": list(self.arguments.values())}
-        yield make(Reference, {**fields, "question_answers": questions})
+        yield validated(Reference, {**fields, "question_answers": questions})
 
 
 @dataclass(slots=True)

@@ -15,9 +15,10 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from fairjudge.datasets._problems import validated
 from fairjudge.domain import Reference
 from fairjudge.errors import InputError
-from fairjudge.importing.records import Entry, make
+from fairjudge.importing.records import Entry
 from fairjudge.importing.sources import Source, first_text, items, mapping, text, text_or_none
 
 Json: TypeAlias = Mapping[str, Any]
@@ -80,7 +81,7 @@ def _reference(row: Json) -> Reference:
         peer = _unusual(peer, {"format_version": VERSION, "title_query": eid})
     fields = {"eid": eid, **(our_fields or {}), "question_answers": questions}
     fields["articles"] = _articles(our_fields or {}, questions)
-    return make(Reference, {**fields, **({PEER: peer} if peer or our_fields is None else {})})
+    return validated(Reference, {**fields, **({PEER: peer} if peer or our_fields is None else {})})
 
 
 def _articles(fields: Json, questions: Iterable[Json]) -> list[Json]:

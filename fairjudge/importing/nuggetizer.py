@@ -12,10 +12,11 @@ from collections.abc import Iterator, Mapping
 from statistics import fmean
 from typing import Any, TypeAlias
 
+from fairjudge.datasets._problems import validated
 from fairjudge.domain import Reference, Summary
 from fairjudge.errors import InputError
 from fairjudge.importing.nuggetbank import NO_DOCUMENT
-from fairjudge.importing.records import Entry, RecordedJudgement, make
+from fairjudge.importing.records import Entry, RecordedJudgement
 from fairjudge.importing.sources import Source, first_text, items, present, text, text_or_none
 
 Json: TypeAlias = Mapping[str, Any]
@@ -63,7 +64,9 @@ def _reference(eid: str, row: Json, nuggets: list[Json]) -> Reference:
         **({"group_importance": importance} if any(importance) else {}),
         **({PEER: peers} if any(peers) else {}),
     }
-    return make(Reference, {"eid": eid, "articles": [NO_DOCUMENT], "question_answers": [question]})
+    return validated(
+        Reference, {"eid": eid, "articles": [NO_DOCUMENT], "question_answers": [question]}
+    )
 
 
 def _assignment(line: int, eid: str, row: Json, nuggets: list[Json]) -> Iterator[Entry]:
@@ -73,7 +76,7 @@ def _assignment(line: int, eid: str, row: Json, nuggets: list[Json]) -> Iterator
         raise InputError("missing", field="run_id")
     answer = text_or_none(row, "answer_text") or text_or_none(row, "candidate_text")
     if answer:
-        yield make(Summary, {"eid": eid, "system": system, "text": answer})
+        yield validated(Summary, {"eid": eid, "system": system, "text": answer})
     covered = [ASSIGNED.get(text_or_none(nugget, "assignment") or "") for nugget in nuggets]
     values = [value for value in covered if value is not None]
     checklist = [{"unit": f"answer:0.{n}", "covered": value} for n, value in enumerate(covered)]

@@ -14,9 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from fairjudge.datasets._row import Row
 from fairjudge.datasets._rows import read_rows
-from fairjudge.datasets._source import read_bytes
+from fairjudge.datasets._source import Row, read_bytes
 from fairjudge.errors import InputError
 from fairjudge.files import mode_of
 from fairjudge.importing.inspect_archive import is_archive, read_archive
@@ -53,6 +52,11 @@ class Source:
     def first(self) -> Mapping[str, Any]:
         """The first object, empty if there is none."""
         return next((row.value for row in self.rows if isinstance(row.value, dict)), {})
+
+    @property
+    def objects(self) -> list[Mapping[str, Any]]:
+        """The values of the rows that are objects."""
+        return [row.value for row in self.rows if isinstance(row.value, dict)]
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """Yield (number from 1, text) of each non-blank line; nothing for a folder."""
