@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterator, Sequence
 
 from fairjudge.converting.layouts import Layout
 from fairjudge.converting.ratings import LABEL_STUDIO, Files, short_name
 from fairjudge.converting.records import Converted
 from fairjudge.converting.roles import REFERENCE
-from fairjudge.importing.sources import Source
+from fairjudge.importing.sources import Json, Source
 from fairjudge.text.counting import pluralize
 
 MAX_NAMED = 5
@@ -150,7 +149,7 @@ def _text_of(column: str) -> str:
     return f"text:{system}={column}" if system not in {"", column} else f"text={column}"
 
 
-def _are_texts(column: str, rows: Sequence[Mapping[str, Any]]) -> bool:
+def _are_texts(column: str, rows: Sequence[Json]) -> bool:
     texts = [row[column] for row in rows]
     return (
         all(isinstance(text, str) and len(text.split()) >= _MIN_WORDS for text in texts)
@@ -158,7 +157,7 @@ def _are_texts(column: str, rows: Sequence[Mapping[str, Any]]) -> bool:
     )
 
 
-def _unused(source: Source, layout: Layout) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
+def _unused(source: Source, layout: Layout) -> Iterator[tuple[str, list[Json]]]:
     """Yield each unused column that all rows have a value in, with the rows."""
     rows = source.objects
     for column in layout.unused():

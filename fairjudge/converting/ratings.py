@@ -7,13 +7,13 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from fairjudge.converting.columns import ASPECTS, FIELDS, Columns, folded, leaf
 from fairjudge.converting.texts import id_of
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.importing.records import Skipped, make_label
-from fairjudge.importing.sources import Source, score
+from fairjudge.importing.sources import Json, Source, score
 from fairjudge.text.suggestions import did_you_mean
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from fairjudge.converting.records import Entry
     from fairjudge.converting.roles import Roles
 
-Row = Mapping[str, Any]
 Files: TypeAlias = "Sequence[tuple[Source, Layout]]"
 LABEL_STUDIO = frozenset({"annotation_id", "lead_time", "created_at", "updated_at"})
 """What Label Studio's JSON-MIN has beside a task's data and its ratings."""
@@ -65,7 +64,7 @@ class Rating:
 
 
 def rating_columns(
-    source: Source, sample: list[Row], columns: Columns, roles: Roles
+    source: Source, sample: list[Json], columns: Columns, roles: Roles
 ) -> Iterator[Rating]:
     """Yield the columns that hold a rating of the row's summaries.
 
@@ -103,7 +102,7 @@ def rating_columns(
             yield rating
 
 
-def _numbers(sample: Sequence[Row], column: str, source: Source) -> list[float]:
+def _numbers(sample: Sequence[Json], column: str, source: Source) -> list[float]:
     """Return the numbers of a column; none where a cell holds something else."""
     numbers = [rating_of(cell, source) for cell in _cells(sample, column)]
     return [] if None in numbers else [number for number in numbers if number is not None]
@@ -177,7 +176,7 @@ def rating_of(value: object, source: Source) -> float | None:
 
 def labels_of(
     line: int,
-    row: Row,
+    row: Json,
     eid: str,
     roles: Roles,
     *,
@@ -254,7 +253,7 @@ def _possible_ratings(source: Source, roles: Roles, columns: Iterable[str]) -> I
             yield f"Column {column!r} is not read. If it rates summaries: {option}"
 
 
-def _are_levels(column: str, rows: Sequence[Row], source: Source) -> bool:
+def _are_levels(column: str, rows: Sequence[Json], source: Source) -> bool:
     """Say whether a column beside ratings holds numbers that may be ratings on another scale."""
     values = _numbers(rows, column, source)
     return bool(values) and not _OTHER_NUMBERS.search(leaf(column)) and len({*values}) > 1
@@ -264,7 +263,7 @@ def _map(text: str) -> str:
     return f"--map {shlex.quote(text)}"
 
 
-def _cells(rows: Iterable[Row], column: str) -> list[object]:
+def _cells(rows: Iterable[Json], column: str) -> list[object]:
     """Return the values of a column, without missing ones."""
     return [cell for row in rows if not _is_missing(cell := _one_value(row.get(column)))]
 

@@ -8,18 +8,16 @@ Source: castorini/nuggetizer d00dc3e, ``src/nuggetizer/cli/adapters.py``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from statistics import fmean
-from typing import Any, TypeAlias
 
 from fairjudge.datasets._problems import validated
 from fairjudge.domain import Reference, Summary
 from fairjudge.errors import InputError
 from fairjudge.importing.nuggetbank import NO_DOCUMENT
 from fairjudge.importing.records import Entry, RecordedJudgement
-from fairjudge.importing.sources import Source, first_text, items, present, text, text_or_none
+from fairjudge.importing.sources import Json, Source, first_text, items, present, text, text_or_none
 
-Json: TypeAlias = Mapping[str, Any]
 PEER = "nuggetizer"
 """Key of the nuggets' own fields in a question."""
 ASSIGNED = {"support": 1.0, "partial_support": 0.5, "not_support": 0.0}

@@ -10,15 +10,14 @@ the ``answer``, whose citations are indices in ``references``.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
 from fairjudge.datasets._problems import validated
 from fairjudge.domain import Cluster, Summary
 from fairjudge.errors import InputError
 from fairjudge.importing.records import Entry
-from fairjudge.importing.sources import Source, first_text, items, mapping, present, text
+from fairjudge.importing.sources import Json, Source, first_text, items, mapping, present, text
 
-Json: TypeAlias = Mapping[str, Any]
 PEER = "trec_run"
 """Key of the run's own fields in a summary."""
 _IDS = ("topic_id", "narrative_id", "request_id")
