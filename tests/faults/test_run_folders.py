@@ -11,7 +11,17 @@ from pathlib import Path
 import ormsgpack
 import pytest
 from checkpoint_attacks import ATTACKS, CALLS, naming_code
-from cli_tools import Gate, finish, journalist, judging, reference, start, summary, write_jsonl
+from cli_tools import (
+    Gate,
+    finish,
+    journalist,
+    judging,
+    reference,
+    start,
+    start_interpreter,
+    summary,
+    write_jsonl,
+)
 from langgraph.checkpoint.serde.jsonplus import EXT_CONSTRUCTOR_SINGLE_ARG
 
 from fairjudge.engine import checkpoints
@@ -114,7 +124,7 @@ def test_a_finished_run_says_that_nothing_was_done_and_loads_no_model(
     server, finished, monkeypatch
 ):
     monkeypatch.setenv("PYTHONPROFILEIMPORTTIME", "1")  # it says on standard error what it imports
-    result = finish(start(*finished))
+    result = finish(start_interpreter(*finished))
     assert result.code == 0
     assert "This run had already finished; no model was called." in result.out
     assert server.calls == []
