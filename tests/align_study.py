@@ -55,7 +55,7 @@ def judge(*, sees: str | None):
         text = text_of(call)
         if ANCHORS in text:
             sets = [[f"Level {level} of set {n}" for level in range(1, 6)] for n in range(2)]
-            return Reply(text=json.dumps({"sets": [{"anchors": one} for one in sets]}))
+            return Reply(text=json.dumps({"sets": [{"anchors": anchors} for anchors in sets]}))
         summary = text.rpartition("<summary ")[2]
         good = int(re.search(r"Worth (\d)", summary)[1])
         noise = drawn(f"noise of {event_of(text)} {good}", 5) + 1
@@ -109,7 +109,7 @@ def pair_judge(*, sees: str | None):
         text = text_of(call)
         if ANCHORS in text:
             sets = [[f"{BETTER_LINE}, set {n}", f"it is alike, set {n}"] for n in range(2)]
-            return Reply(text=json.dumps({"sets": [{"anchors": one} for one in sets]}))
+            return Reply(text=json.dumps({"sets": [{"anchors": anchors} for anchors in sets]}))
         first, second = shown_pair(text)
         lead = first[1] - second[1]
         verdict = "tie" if lead == 0 else "1" if lead > 0 else "2"

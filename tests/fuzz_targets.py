@@ -153,8 +153,8 @@ _OF_THE_JOB = tuple(
 def _labels_file(path: Path) -> None:
     """Open a file beside a store that knows two labels, one of which stands."""
     before = path.read_bytes()
-    known = set(map(without_probability, _OF_THE_JOB))
-    file = LabelsFile(path, is_own=lambda line: without_probability(line) in known)
+    keys = set(map(without_probability, _OF_THE_JOB))
+    file = LabelsFile(path, is_own=lambda line: without_probability(line) in keys)
     try:
         file.open(
             _OF_THE_JOB[:1],
@@ -166,7 +166,7 @@ def _labels_file(path: Path) -> None:
     else:
         assert path.read_bytes() == _OF_THE_JOB[0]
         whole = [line for line in before.split(b"\n")[:-1] if line.strip()]
-        assert {without_probability(line) for line in whole} <= known, "a line of others was lost"
+        assert {without_probability(line) for line in whole} <= keys, "a line of others was lost"
     finally:
         file.close()
 
@@ -236,12 +236,12 @@ SCALES = (likert(), binary(), options("ABCDE"), pairwise(), stars())
 
 
 def _reader(name: str) -> Target:
-    suffix, read = FILES[name]
+    suffix, reader = FILES[name]
     path = _FOLDER / ("".join(c if c.isalnum() else "-" for c in name) + suffix)
 
     def target(data: bytes) -> None:
         path.write_bytes(data)
-        _in_words(lambda: read(path))
+        _in_words(lambda: reader(path))
 
     return target
 
@@ -319,10 +319,10 @@ def _sealed(data: bytes) -> None:
     assert row is None or seal(row) == data or "checksum" in row
     text = data.decode("utf-8", "surrogateescape")
     try:
-        given = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
-        given = text
-    row = {"row": given}
+        value = text
+    row = {"row": value}
     line = seal(row)
     assert b"\n" not in line
     result = unseal(line)

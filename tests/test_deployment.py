@@ -36,7 +36,7 @@ def docker_lines() -> list[tuple[str, str]]:
 
 def run_action(folder: Path, binaries: Path, **given: str) -> tuple[int, str]:
     """Run the steps of the action in order, as a runner does; return exit code and summary."""
-    inputs = {name: one.get("default", "") for name, one in ACTION["inputs"].items()} | given
+    inputs = {name: option.get("default", "") for name, option in ACTION["inputs"].items()} | given
     summary, output = folder / "summary.md", folder / "output.txt"
     for step in ACTION["runs"]["steps"]:
         assert step["shell"] == "bash"

@@ -73,6 +73,6 @@ def test_a_record_shows_what_its_line_has_and_long_values_short():
 
 
 def test_an_estimate_shows_its_interval_and_its_units():
-    known = Estimate(value=0.61234, low=0.5, high=0.71, n=40, n_excluded=2, p_value=0.002)
-    assert repr(known) == "Estimate(0.6123 [0.5, 0.71], n=40, n_excluded=2, p=0.002)"
+    estimate = Estimate(value=0.61234, low=0.5, high=0.71, n=40, n_excluded=2, p_value=0.002)
+    assert repr(estimate) == "Estimate(0.6123 [0.5, 0.71], n=40, n_excluded=2, p=0.002)"
     assert f"{Estimate(value=3.0, n=2)}" == "Estimate(3, n=2)"

@@ -65,11 +65,11 @@ def numbers_before_plurals(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 def test_numbers_stand_before_plurals_by_one_helper_alone():
     items = [
-        f"{file.relative_to(ROOT)}:{line}: {said}"
+        f"{file.relative_to(ROOT)}:{line}: {text}"
         for folder in ("fairjudge", "graphs", "calibration")
         for file in sorted((ROOT / folder).rglob("*.py"))
-        for line, said in numbers_before_plurals(ast.parse(file.read_text("utf-8")))
-        if said not in NEVER_ONE | NO_NUMBER
+        for line, text in numbers_before_plurals(ast.parse(file.read_text("utf-8")))
+        if text not in NEVER_ONE | NO_NUMBER
     ]
     assert items == []
 

@@ -144,13 +144,13 @@ def test_one_text_has_the_same_bytes_in_every_request():
 def test_the_system_part_has_the_same_words_for_every_text():
     for template in released_templates():
         fields = template.fields
-        items, others = (
+        items, nonces = (
             seal(render(template, dict.fromkeys(fields, Fenced("text", (text,)))), SECRET)
             for text in ("a", "b")
         )
-        assert len(items) == len(others)
+        assert len(items) == len(nonces)
         assert not re.search(r"\{\{|[0-9a-f]{12}", items[0].content if len(items) > 1 else "")
-        assert items[:-1] == others[:-1]
+        assert items[:-1] == nonces[:-1]
 
 
 MATERIAL = ("articles", "article", "evidence", "questions")
@@ -185,7 +185,7 @@ RULES_FIRST = {f"reference/{name}" for name in ("questions", "answers", "groups"
 def test_prompts_that_go_over_articles_begin_with_all_that_is_asked(name):
     task, _, short = name.partition("/")
     body = load_template(task, short).parts[-1][1]
-    last = max(body.rfind(f"{{{{{each}}}}}") for each in ("article", "articles", "answers"))
+    last = max(body.rfind(f"{{{{{field}}}}}") for field in ("article", "articles", "answers"))
     assert body[last:].partition("}}")[2].strip() == ""
 
 

@@ -83,8 +83,8 @@ def test_verdicts_are_counted_as_tasks_are_made(name, n):
     protocol = PROTOCOLS[name]
 
     items = [(side, order) for side in protocol.sides(range(n)) for order in protocol.orders]
-    shown = [len(side) for side, _ in items]
-    pairs = sum(k * (k - 1) // 2 for k in shown)
+    sizes = [len(side) for side, _ in items]
+    pairs = sum(k * (k - 1) // 2 for k in sizes)
     assert protocol.n_verdicts(n) == (pairs if protocol.paired else len(items))
 
 

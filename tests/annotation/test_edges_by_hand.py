@@ -46,9 +46,9 @@ def prepared(tmp_path, **more):
 def test_controls_are_spoken_of_where_there_are_some(tmp_path):
     plain = prepared(tmp_path)
     assert not any("known answer" in rule for rule in plain.task.rules)
-    known = plain.items[0]
+    item = plain.items[0]
     label = Label(
-        eid=known.eid, system=known.systems[0], aspect=known.aspect, unit=known.unit,
+        eid=item.eid, system=item.systems[0], aspect=item.aspect, unit=item.unit,
         annotator="gold", value=1,
     )  # fmt: skip
     (tmp_path / "controls.jsonl").write_text(label.model_dump_json() + "\n")

@@ -31,11 +31,11 @@ CALLS = {
 
 @pytest.mark.parametrize("said", CALLS)
 def test_a_call_names_its_arguments_and_keeps_the_commands_message(said: str) -> None:
-    with pytest.raises(fj.FairJudgeError) as found:
+    with pytest.raises(fj.FairJudgeError) as error:
         CALLS[said]()
-    assert said in str(found.value)
-    assert "--" not in str(found.value)
-    assert "--" in (found.value.on_command_line or "")
+    assert said in str(error.value)
+    assert "--" not in str(error.value)
+    assert "--" in (error.value.on_command_line or "")
 
 
 @pytest.mark.parametrize(

@@ -203,9 +203,9 @@ def test_audits_are_values():
     ],
 )
 def test_errors_name_the_argument_and_what_was_expected(call, said):
-    with pytest.raises(fj.FairJudgeError) as found:
+    with pytest.raises(fj.FairJudgeError) as error:
         call()
-    assert said in str(found.value)
+    assert said in str(error.value)
 
 
 class Frame:

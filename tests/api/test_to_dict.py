@@ -109,8 +109,8 @@ def test_judging_says_in_python_what_the_command_writes(cli, server, asked, word
 
 def test_a_jury_says_in_python_what_the_command_writes(cli, server):
     inputs = ("--references", "references.jsonl", "--summaries", "summaries.jsonl")
-    asked = ("--aspect", "faithfulness", "--protocol", "likert")
-    text = by_command(cli, server, "judge", *inputs, *asked, models=("one", "two"))
+    options = ("--aspect", "faithfulness", "--protocol", "likert")
+    text = by_command(cli, server, "judge", *inputs, *options, models=("one", "two"))
     models = [model(server, name) for name in ("one", "two")]
     result = fj.Judge(models, aspect="faithfulness", protocol="likert")(
         "references.jsonl", "summaries.jsonl"
@@ -153,7 +153,7 @@ def test_what_no_judge_found_is_not_said(server):
         {**row.to_json(), "annotator": "ann", "value": row.value} for row in result if row.value
     ]
     calibrated = fj.calibrate(result, labels, method="linear", n_resamples=100).apply(result)
-    for found in (calibrated, fj.JudgeResult(result.judgements)):
+    for report in (calibrated, fj.JudgeResult(result.judgements)):
         with pytest.raises(InputError, match=r"judge with fairjudge\.Judge"):
-            found.to_dict()
+            report.to_dict()
     assert replace(result, report=None) == result

@@ -85,9 +85,9 @@ WRITTEN = [summary("s")]
     ],
 )
 def test_errors_name_the_argument_and_what_was_expected(call, said):
-    with pytest.raises(fj.FairJudgeError) as found:
+    with pytest.raises(fj.FairJudgeError) as error:
         call()
-    assert said in str(found.value)
+    assert said in str(error.value)
 
 
 def test_a_value_that_is_no_record_is_named_by_its_place():
@@ -251,8 +251,8 @@ def test_an_article_is_covered_as_far_as_its_answers_are():
     (support,) = supports_from_checklists(references, fj.read_judgements([row]).records)
     assert support.aids == ("a", "b")
     assert support.probabilities[:, 0].tolist() == [0.5, 1.0]
-    (kept,) = answering(fj.read_clusters([reference]).records, references)
-    assert [article.aid for article in kept.articles] == ["a", "b"]
+    (cluster,) = answering(fj.read_clusters([reference]).records, references)
+    assert [article.aid for article in cluster.articles] == ["a", "b"]
 
 
 def test_order_and_checks_have_async_twins(server, monkeypatch):
@@ -365,12 +365,12 @@ def command(*arguments):
 
 
 def test_fairness_compare_takes_results_and_files(measured):
-    _, found, (file, _) = measured
-    first = fj.fairness.compare(found["first"], baseline="even", n_resamples=200)
+    _, results, (file, _) = measured
+    first = fj.fairness.compare(results["first"], baseline="even", n_resamples=200)
     assert set(first["systems"]) == {"odd", "third"}
     assert first["systems"]["odd"]["equal_coverage"]["difference"]["value"] > 0
     same = fj.fairness.compare(file, baseline="even", n_resamples=200)
-    again = fj.fairness.compare(found["first"].to_dict(), baseline="even", n_resamples=200)
+    again = fj.fairness.compare(results["first"].to_dict(), baseline="even", n_resamples=200)
     assert first.to_dict() == same.to_dict() == again.to_dict()
     arguments = ("fairness", "compare", file, "--baseline", "even", "--resamples", 200)
     assert command(*arguments) == json.loads(json.dumps(first.to_dict()))
@@ -379,8 +379,8 @@ def test_fairness_compare_takes_results_and_files(measured):
 
 
 def test_fairness_overall_names_data_sets_by_key_or_file(measured):
-    _, found, files = measured
-    first = fj.fairness.overall(found, measure="equal_coverage")
+    _, results, files = measured
+    first = fj.fairness.overall(results, measure="equal_coverage")
     assert set(first["systems"]["odd"]["normalised"]) == {"first", "second"}
     assert first["systems"]["odd"]["value"] == 1.0  # the least fair on both
     of_files = fj.fairness.overall(files, measure="equal_coverage")
@@ -394,32 +394,32 @@ def test_fairness_overall_names_data_sets_by_key_or_file(measured):
 
 
 def test_fairness_agreement_is_that_of_the_command(measured):
-    _, found, files = measured
-    first = fj.fairness.agreement(found["first"], found["second"])
+    _, results, files = measured
+    first = fj.fairness.agreement(results["first"], results["second"])
     assert first["equal_coverage"]["n"] == 18
     assert command("fairness", "agreement", *files) == json.loads(json.dumps(first.to_dict()))
     with pytest.raises(ConfigurationError, match="report second: expected a result of fair"):
-        fj.fairness.agreement(found["first"], 3)
+        fj.fairness.agreement(results["first"], 3)
 
 
 def test_reports_of_two_scorers_on_a_page(measured, tmp_path):
     """The JSON of agreement has findings beside its measures; they are no measure."""
-    _, found, files = measured
+    _, results, files = measured
     path = tmp_path / "agreement.json"
     result = CliRunner().invoke(
         app, ["fairness", "agreement", *map(str, files), "--json", str(path)]
     )
     assert result.exit_code == 0, result.output
-    for given in (path, fj.fairness.agreement(*found.values())):
-        assert "Spearman" in fj.report(given).html
+    for reports in (path, fj.fairness.agreement(*results.values())):
+        assert "Spearman" in fj.report(reports).html
 
 
 def test_fairness_oracle_takes_values(measured, tmp_path):
     clusters, _, _ = measured
-    kept = tmp_path / "pseudo.jsonl"
-    first = fj.fairness.oracle(clusters, attribute="side", documents=2, output=kept)
+    output = tmp_path / "pseudo.jsonl"
+    first = fj.fairness.oracle(clusters, attribute="side", documents=2, output=output)
     assert first["n"] == 6
-    assert kept.exists()
+    assert output.exists()
     assert first["measures"]["bur"]["biased"] > first["measures"]["bur"]["balanced"]
     file = tmp_path / "c.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in clusters), encoding="utf-8")

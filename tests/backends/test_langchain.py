@@ -68,8 +68,8 @@ async def test_a_given_chat_model_is_asked_for_what_a_request_says(stub, chat, b
     assert reply.served_model == "judge-2026-01-01"
     body = stub.calls[0].body
     assert body["messages"] == [{"role": "user", "content": "Rate the summary."}]
-    sent = {name: body[name] for name in ("model", "temperature", "top_p", "seed", "stop")}
-    assert sent == {
+    options = {name: body[name] for name in ("model", "temperature", "top_p", "seed", "stop")}
+    assert options == {
         "model": "judge",
         "temperature": 0.7,
         "top_p": 0.9,
@@ -203,10 +203,10 @@ class TestIdentity:
             "print(chat_target(FakeListChatModel(responses=['a'])))"
         )
         ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
-        here = str(chat_target(FakeListChatModel(responses=["a"])))
-        assert ran.stdout.decode().strip() == here
-        assert here.startswith("langchain:FakeListChatModel@")
-        assert str(chat_target(FakeListChatModel(responses=["b"]))) != here
+        first = str(chat_target(FakeListChatModel(responses=["a"])))
+        assert ran.stdout.decode().strip() == first
+        assert first.startswith("langchain:FakeListChatModel@")
+        assert str(chat_target(FakeListChatModel(responses=["b"]))) != first
 
 
 class TestModel:

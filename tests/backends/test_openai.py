@@ -106,10 +106,10 @@ def test_the_body_is_what_langchain_openai_would_send(monkeypatch, model, fields
     client = langchain_openai.ChatOpenAI(model=model, api_key="k", use_responses_api=False)
     roles = [(message.role, message.content) for message in SYSTEM_AND_USER]
     payload = client._get_request_payload(roles, **options, extra_body=extra)
-    wanted = {**payload, **payload.pop("extra_body")}
-    wanted.pop("extra_body", None)
-    wanted.pop("stream", None)
-    assert to_json(body) == to_json(wanted)  # to the byte, order included
+    expected = {**payload, **payload.pop("extra_body")}
+    expected.pop("extra_body", None)
+    expected.pop("stream", None)
+    assert to_json(body) == to_json(expected)  # to the byte, order included
 
 
 async def test_structured_output_asks_for_the_schema_and_survives_a_cut_reply(

@@ -60,8 +60,8 @@ async def test_each_failure_is_of_its_kind(failing, provider):
     result = await failing({name: case.fault for name, case in BY_STATUS.items()})
     kinds = {name: type(error).__name__ for name, error in result.items()}
     right = {name: case.error.__name__ for name, case in BY_STATUS.items()}
-    others = LITELLMS if provider.startswith("litellm") else {}
-    assert kinds == {n: kinds[n] if kinds[n] == others.get(n) else right[n] for n in right}
+    models = LITELLMS if provider.startswith("litellm") else {}
+    assert kinds == {n: kinds[n] if kinds[n] == models.get(n) else right[n] for n in right}
     asked_for = {n: case.wait_seconds for n, case in BY_STATUS.items() if case.wait_seconds}
     waits = {name: result[name].retry_after_seconds for name in asked_for}
     assert waits == pytest.approx(asked_for)

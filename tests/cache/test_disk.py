@@ -279,11 +279,11 @@ def test_another_error_that_mentions_damage_moves_no_database(cache, told, monke
 
 @pytest.mark.parametrize("n_damaged", [1, 2])
 def test_a_write_into_a_damaged_database_is_tried_once_more(cache, told, monkeypatch, n_damaged):
-    write, left = cache._write, [n_damaged]
+    write, n_left = cache._write, [n_damaged]
 
     def fail(key, value):
-        if left[0]:
-            left[0] -= 1
+        if n_left[0]:
+            n_left[0] -= 1
             raise sqlite3.DatabaseError("database disk image is malformed")
         write(key, value)
 
@@ -408,13 +408,13 @@ def test_a_busy_database_is_tried_again_and_not_for_ever(cache, monkeypatch, bus
 
     from fairjudge.cache.disk import BUSY_ATTEMPTS
 
-    put, tried = cache._disk.set, []
+    original, tried = cache._disk.set, []
 
     def set_(key, value):
         tried.append(key)
         if len(tried) <= busy:
             raise diskcache.Timeout
-        return put(key, value)
+        return original(key, value)
 
     monkeypatch.setattr(cache._disk, "set", set_)
     busy = min(busy, BUSY_ATTEMPTS)

@@ -72,9 +72,15 @@ def test_people_are_compared_on_ten_shared_items_at_least(n_shared, told):
         for i in range(20)
     ]  # fmt: skip
     labels = [
-        Label(eid=f"d{i:02}", system="s", aspect="coverage", annotator=who, value=1 + (i + k) % 5)
-        for k, who in enumerate(("p", "q"))
-        for i in range(20 if who == "p" else n_shared)
+        Label(
+            eid=f"d{i:02}",
+            system="s",
+            aspect="coverage",
+            annotator=annotator,
+            value=1 + (i + k) % 5,
+        )
+        for k, annotator in enumerate(("p", "q"))
+        for i in range(20 if annotator == "p" else n_shared)
     ]
     (joined,) = join(rows, labels)
     result = human_agreement(joined, resampling=FAST, rng=rng())["pooled"]

@@ -34,19 +34,19 @@ def test_agreement_is_the_quadratic_kappa_of_pairs_in_both_directions(rows):
     if not human.any():
         assert isinstance(result, Undefined)
         return
-    known = cohen_kappa(np.r_[judged, -judged], np.r_[human, -human], weights="quadratic")
-    assert result == pytest.approx(known)
+    kappa = cohen_kappa(np.r_[judged, -judged], np.r_[human, -human], weights="quadratic")
+    assert result == pytest.approx(kappa)
 
 
 @given(ROWS)
 def test_the_name_that_comes_first_says_nothing(rows):
     judged, human = arrays(rows)
     turn = np.where([row[2] for row in rows], -1.0, 1.0)
-    there, back = pair_agreement(judged, human), pair_agreement(turn * judged, turn * human)
-    assert isinstance(there, Undefined) == isinstance(back, Undefined)
-    if not isinstance(there, Undefined):
-        assert there == pytest.approx(back)
-        assert -1.0 <= there <= 1.0
+    forth, back = pair_agreement(judged, human), pair_agreement(turn * judged, turn * human)
+    assert isinstance(forth, Undefined) == isinstance(back, Undefined)
+    if not isinstance(forth, Undefined):
+        assert forth == pytest.approx(back)
+        assert -1.0 <= forth <= 1.0
 
 
 def test_places_alone_agree_with_nobody_and_ties_count_half():

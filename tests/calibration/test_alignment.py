@@ -135,8 +135,8 @@ def test_a_better_prompt_is_kept_with_its_figures_by_hand():
     assert result.why_not == ()
     old, new = fit_both(development)
     errors = [
-        float(np.mean((one(side) - test.human) ** 2))
-        for one, side in ((old, test.old), (new, test.new))
+        float(np.mean((mapping(side) - test.human) ** 2))
+        for mapping, side in ((old, test.old), (new, test.new))
     ]
     assert result.errors == pytest.approx(tuple(errors))
     assert result.error.value == pytest.approx(errors[0] - errors[1])
@@ -158,9 +158,9 @@ def test_what_calibration_does_alone_is_not_kept():
 
 
 def test_the_same_prompt_is_never_kept():
-    one, other = drawn(1), drawn(2, start=500)
+    first, other = drawn(1), drawn(2, start=500)
     same = decided(
-        paired(one.old, one.old, one.human), paired(*[other.old] * 2, other.human, start=500)
+        paired(first.old, first.old, first.human), paired(*[other.old] * 2, other.human, start=500)
     )
     assert not same.kept
 
@@ -168,17 +168,17 @@ def test_the_same_prompt_is_never_kept():
 @pytest.mark.parametrize("seed", range(3))
 def test_old_and_new_changed_round_turn_every_figure_round(seed):
     development, test = drawn(seed), drawn(seed + 10, start=500)
-    there = decided(development, test)
+    forth = decided(development, test)
     turned = [
-        paired(one.new, one.old, one.human, start=start)
-        for one, start in ((development, 0), (test, 500))
+        paired(scores.new, scores.old, scores.human, start=start)
+        for scores, start in ((development, 0), (test, 500))
     ]
     back = decided(*turned)
     for name in ("agreement", "error"):
-        one, other = getattr(there, name), getattr(back, name)
-        assert one.value == pytest.approx(-other.value)
-        assert (one.low, one.high) == pytest.approx((-other.high, -other.low))
-    assert not (there.kept and back.kept)
+        figure, other = getattr(forth, name), getattr(back, name)
+        assert figure.value == pytest.approx(-other.value)
+        assert (figure.low, figure.high) == pytest.approx((-other.high, -other.low))
+    assert not (forth.kept and back.kept)
 
 
 def interval(low: float | None) -> Estimate:
@@ -238,11 +238,11 @@ def test_places_are_spread_each_once_and_in_order(values, n, random):
     preferred = [random.random() < 0.5 for _ in values]
     places = spread_over(values, n, preferred=preferred)
     assert len(set(places)) == len(places) == min(n, len(values))
-    taken = [values[place] for place in places]
-    assert taken == sorted(taken)
+    sample = [values[place] for place in places]
+    assert sample == sorted(sample)
     if n > 1 and len(values) > 1:
-        assert min(values) in taken
-        assert max(values) in taken
+        assert min(values) in sample
+        assert max(values) in sample
 
 
 def test_notes_are_preferred_among_equals():

@@ -47,24 +47,24 @@ def test_a_side_is_preferred_that_wins_in_both_orders(
     sides = {"s": "b" if turned else "a", "s+": "a" if turned else "b", "tie": "tie"}
     orders = ("ba", "ab") if turned else ("ab", "ba")
     rows = [
-        pair(sides[said], order, a=a, b=b, repeat=n)
+        pair(sides[verdict], order, a=a, b=b, repeat=n)
         for order, items in zip(orders, (when_original_first, when_extended_first), strict=True)
-        for n, said in enumerate(items)
+        for n, verdict in enumerate(items)
     ]
     assert verbosity(rows) == shares
 
 
 def test_pairs_with_one_order_or_no_verdict_are_counted():
-    both = [pair("a", "ab"), pair("a", "ba")]
+    orders = [pair("a", "ab"), pair("a", "ba")]
     lost = [
         pair(None, "ab", eid="e", unscored="refused"),
         pair(None, "ba", eid="e", unscored="refused"),
     ]
     (audit,) = audit_verbosity(
-        [*both, *lost, pair("a", "ab", eid="f"), pair("a", "ab", eid="g", repeat=1)]
+        [*orders, *lost, pair("a", "ab", eid="f"), pair("a", "ab", eid="g", repeat=1)]
     )
     assert (audit.bias.n, audit.n_unscored, audit.n_unmatched) == (1, 2, 2)
-    (clean,) = audit_verbosity(both)
+    (clean,) = audit_verbosity(orders)
     assert (clean.n_unscored, clean.n_unmatched) == (0, 0)
 
 

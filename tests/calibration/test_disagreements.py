@@ -52,10 +52,10 @@ def test_of_pairs_both_orders_replies_are_kept():
     sides = {"system": None, "system_a": "x", "system_b": "y"}
     people = [label("d1", "a", **sides)]
     (joined,) = join(rows, people)
-    (one,) = largest_disagreements(joined, rows, people)
-    assert (one.system_a, one.system_b) == ("x", "y")
-    assert (one.judged, one.people) == (-1.0, 1.0)
-    assert one.judge_reasons == ("First.", "Second.")
+    (entry,) = largest_disagreements(joined, rows, people)
+    assert (entry.system_a, entry.system_b) == ("x", "y")
+    assert (entry.judged, entry.people) == (-1.0, 1.0)
+    assert entry.judge_reasons == ("First.", "Second.")
 
 
 def test_a_judge_that_is_right_leaves_nothing_to_list():
@@ -90,9 +90,9 @@ def test_a_stated_reason_stands_before_the_reply():
     rows = [judged("d1", 5, "The whole reply.", reason="All there.")]
     people = [label("d1", 1, reason="Nothing.")]
     (joined,) = join(rows, people)
-    (one,) = largest_disagreements(joined, rows, people)
-    assert one.judge_reasons == ("All there.",)
-    assert one.people_reasons == {"a": "Nothing."}
+    (entry,) = largest_disagreements(joined, rows, people)
+    assert entry.judge_reasons == ("All there.",)
+    assert entry.people_reasons == {"a": "Nothing."}
 
 
 def test_reasons_of_other_judges_and_aspects_are_not_its_own():
@@ -102,9 +102,9 @@ def test_reasons_of_other_judges_and_aspects_are_not_its_own():
     (joined,) = [
         item for item in join(rows, people) if (item.judge, item.aspect) == ("j", "coverage")
     ]
-    (one,) = largest_disagreements(joined, rows, people)
-    assert one.judge_reasons == ("Mine.",)
-    assert one.people_reasons == {"a": "Mine."}
+    (entry,) = largest_disagreements(joined, rows, people)
+    assert entry.judge_reasons == ("Mine.",)
+    assert entry.people_reasons == {"a": "Mine."}
 
 
 def test_values_of_the_judge_are_told_on_the_labels_scale():

@@ -111,8 +111,8 @@ def labelled(eid, system, value=3.0):
 
 
 def joined(judgements, labels) -> Joined:
-    (found,) = join(judgements, labels)
-    return found
+    (item,) = join(judgements, labels)
+    return item
 
 
 @pytest.mark.parametrize(("more", "n_pairs"), [(0, 190), (1, 0)])

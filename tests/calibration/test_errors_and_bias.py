@@ -411,10 +411,10 @@ def test_balanced_separation_is_seen_however_well_the_columns_are_scaled():
     x = np.tile([-1.0, 1.0], 10)
     design = np.column_stack([np.ones(20), x])
     assert isinstance(fit_logistic(design, (x > 0).astype(float)), Undefined)
-    held = fit_logistic(design, (x > 0).astype(float), ridge=0.01)
-    assert isinstance(held, LogisticFit)
+    fit = fit_logistic(design, (x > 0).astype(float), ridge=0.01)
+    assert isinstance(fit, LogisticFit)
     # the slope b solves 20 / (1 + exp(b)) = 0.01 b
-    assert 20 / (1 + np.exp(held.coefficients[1])) == pytest.approx(0.01 * held.coefficients[1])
+    assert 20 / (1 + np.exp(fit.coefficients[1])) == pytest.approx(0.01 * fit.coefficients[1])
 
 
 @pytest.mark.parametrize("lengths", [True, False])
@@ -432,11 +432,11 @@ def test_length_and_place_are_each_told_where_they_differ(lengths):
             documents=plain.documents,
         )
     )
-    told, missing = result.length_effect, result.position_effect
+    length, missing = result.length_effect, result.position_effect
     if not lengths:
-        told, missing = missing, told
-    assert isinstance(told, Estimate)
-    assert told.n == 800
+        length, missing = missing, length
+    assert isinstance(length, Estimate)
+    assert length.n == 800
     assert isinstance(missing, Undefined)
 
 

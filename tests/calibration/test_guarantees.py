@@ -114,8 +114,8 @@ def rating(value, probabilities=None, repeat=None, protocol="likert"):
 
 
 def only(*rows):
-    (found,) = answers(rows).values()
-    return found
+    (answer,) = answers(rows).values()
+    return answer
 
 
 def test_a_judge_that_follows_the_place_is_not_sure():
@@ -327,5 +327,5 @@ def test_a_value_between_two_levels_is_both_by_its_distance():
 
 def test_a_no_without_probabilities_is_a_no():
     of = {"eid": "e", "system": "x", "aspect": "coverage", "unit": "summary", "judge": "j"}
-    (found,) = answers([Judgement(**of, protocol="binary", value=0.0)]).values()
-    assert (found.value, found.n_judgements) == (0.0, 1)
+    (answer,) = answers([Judgement(**of, protocol="binary", value=0.0)]).values()
+    assert (answer.value, answer.n_judgements) == (0.0, 1)

@@ -38,8 +38,8 @@ def by_scipy(rankings: tuple[str, ...]) -> dict[str, float]:
         total = 0.0
         for ranking in rankings:
             for place in range(len(ranking) - 1):
-                left = sum(worth[name] for name in ranking[place:])
-                total += np.log(worth[ranking[place]] / left)
+                remaining = sum(worth[name] for name in ranking[place:])
+                total += np.log(worth[ranking[place]] / remaining)
         return -total
 
     best = minimize(minus_log_likelihood, np.zeros(len(names)), method="BFGS", tol=1e-12).x
@@ -116,11 +116,11 @@ def test_whole_documents_are_drawn():
     rankings = drawn({"A": 3.0, "B": 2.0, "C": 1.0}, 80)
     alone = fitted(*rankings, n_resamples=200)
     doubled = fitted(*rankings, *rankings, n_resamples=200, documents=[*range(80)] * 2)
-    for system, two in zip(alone.systems, doubled.systems, strict=True):
-        assert two.strength.value == pytest.approx(system.strength.value, abs=1e-4)
-        assert two.strength.low == pytest.approx(system.strength.low, abs=1e-3)
+    for system, twin in zip(alone.systems, doubled.systems, strict=True):
+        assert twin.strength.value == pytest.approx(system.strength.value, abs=1e-4)
+        assert twin.strength.low == pytest.approx(system.strength.low, abs=1e-3)
     apart = fitted(*rankings, *rankings, n_resamples=200, documents=range(160))
-    wide, narrow = (found.systems[0].strength for found in (doubled, apart))
+    wide, narrow = (ranking.systems[0].strength for ranking in (doubled, apart))
     assert narrow.high - narrow.low < 0.85 * (wide.high - wide.low)
 
 

@@ -42,15 +42,15 @@ def rows(
     labels: np.ndarray, yes: np.ndarray, rating: np.ndarray
 ) -> tuple[list[Judgement], Sequence[Label]]:
     of = {"aspect": "coverage", "judge": "j"}
-    judged, given = [], []
+    judged, answers = [], []
     for (d, s, g), value in np.ndenumerate(labels):
         item = {"eid": f"d{d}", "system": SYSTEMS[s], "unit": f"answer:0.{g}"}
         judged.append(Judgement(**item, **of, protocol="binary", value=int(yes[d, s, g])))
-        given.append(Label(**item, aspect="coverage", annotator="ann", value=int(value)))
+        answers.append(Label(**item, aspect="coverage", annotator="ann", value=int(value)))
     for (d, s), value in np.ndenumerate(rating):
         item = {"eid": f"d{d}", "system": SYSTEMS[s]}
         judged.append(Judgement(**item, **of, protocol="likert", value=int(value)))
-    return judged, given
+    return judged, answers
 
 
 @pytest.mark.slow
@@ -58,7 +58,7 @@ def test_correlations_over_summaries_and_their_difference():
     rng = np.random.default_rng(5)
     binary, likert = taus(*drawn(rng, 20_000))
     resampling = Resampling(n_resamples=400)
-    held = np.zeros(3)
+    hits = np.zeros(3)
     for _ in range(DATA_SETS):
         groups = join(*rows(*drawn(rng, 30)))
         measured = [
@@ -68,7 +68,7 @@ def test_correlations_over_summaries_and_their_difference():
         by_name = {row.group.protocol: row for row in table.rows}
         second = next(row for row in table.rows if row.behind is not None)
         gap = likert - binary if second.group.protocol == "binary" else binary - likert
-        held += [
+        hits += [
             estimate.low <= truth <= estimate.high
             for estimate, truth in (
                 (by_name["binary"].kendall, binary),
@@ -76,5 +76,5 @@ def test_correlations_over_summaries_and_their_difference():
                 (second.behind, gap),
             )
         ]
-    assert (held / DATA_SETS >= LOW).all()
-    assert (held / DATA_SETS <= HIGH).all()
+    assert (hits / DATA_SETS >= LOW).all()
+    assert (hits / DATA_SETS <= HIGH).all()

@@ -93,7 +93,7 @@ def test_with_ties_it_is_the_log_linear_model_that_statsmodels_fits():
     for row in zip(data.system_a, data.system_b, data.positions, data.wins, strict=True):
         counts[row] = counts.get(row, 0) + 1
     settings = sorted({row[:3] for row in counts})
-    design, seen = [], []
+    design, outcomes = [], []
     for place, (a, b, position) in enumerate(settings):
         for wins in (1.0, 0.0, 0.5):
             row = np.zeros(len(settings) + 5)
@@ -105,8 +105,8 @@ def test_with_ties_it_is_the_log_linear_model_that_statsmodels_fits():
             row[len(settings) + 3] = side * position
             row[len(settings) + 4] = wins == 0.5
             design.append(row)
-            seen.append(counts.get((a, b, position, wins), 0))
-    fit = sm.GLM(np.array(seen), np.array(design), family=sm.families.Poisson()).fit()
+            outcomes.append(counts.get((a, b, position, wins), 0))
+    fit = sm.GLM(np.array(outcomes), np.array(design), family=sm.families.Poisson()).fit()
     theirs = fit.params[len(settings) :]
     ranking = rank_systems(data, rng=rng())
     strength = {system.system: system.strength.value for system in ranking.systems}
@@ -200,10 +200,10 @@ def test_a_system_that_met_weak_ones_alone_wins_often_and_ranks_low():
     D meets C alone, which loses to all: its win rate is 0.9, A's 0.7; but A beats C more often.
     """
     wins, a, b = [], [], []
-    for one, other, won, lost in (("A", "B", 10, 10), ("A", "C", 19, 1), ("B", "C", 19, 1),
+    for first, other, won, lost in (("A", "B", 10, 10), ("A", "C", 19, 1), ("B", "C", 19, 1),
                                   ("D", "C", 18, 2)):  # fmt: skip
         wins += [1.0] * won + [0.0] * lost
-        a += [one] * (won + lost)
+        a += [first] * (won + lost)
         b += [other] * (won + lost)
     ranking = rank_systems(
         Comparisons(
@@ -337,9 +337,9 @@ def test_without_ties_errors_are_those_of_logistic_regression_clustered_by_docum
         design[row, names.index(a)] += 1
         design[row, names.index(b)] -= 1
     design[:, 3] = data.positions
-    kept = design[:, [0, 1, 3]]
+    columns = design[:, [0, 1, 3]]
     options = {"groups": np.asarray(data.documents), "use_correction": False}
-    fit = sm.Logit(data.wins, kept).fit(disp=0, cov_type="cluster", cov_kwds=options)
+    fit = sm.Logit(data.wins, columns).fit(disp=0, cov_type="cluster", cov_kwds=options)
     covariance = fit.cov_params() * 25 / 24
     quantile = student_t.ppf(0.95, 24)
     ranking = rank_systems(data, rng=rng(), level=0.9)
@@ -453,7 +453,7 @@ def test_ranks_of_three_equal_rounds_hold_by_tukeys_range():
     Of 3 systems and 74 degrees it is 2.39, where a single difference would need 1.99.
     """
     tukey = studentized_range.ppf(0.95, 3, 74) / np.sqrt(2)
-    told, between = set(), 0
+    ties, between = set(), 0
     for n_won in range(13, 22):
         lost = 25 - n_won
         ranking = rank_systems(
@@ -471,9 +471,9 @@ def test_ranks_of_three_equal_rounds_hold_by_tukeys_range():
         t_of_pair = t * np.sqrt(3) / 2
         if abs(t_of_pair - tukey) > 0.2:
             assert ours == (t_of_pair > tukey), n_won
-            told.add(ours)
+            ties.add(ours)
         between += 1.99 < t_of_pair < tukey - 0.2
-    assert told == {True, False}
+    assert ties == {True, False}
     assert between
 
 
@@ -497,11 +497,11 @@ def test_a_loss_or_a_tie_holds_systems_together(scores, separated):
 @pytest.mark.parametrize(("n_documents", "has"), [(4, False), (5, True)])
 def test_five_documents_are_the_fewest_with_intervals(n_documents, has):
     data = drawn((0.5, -0.5), n_documents=n_documents)
-    (one, other) = rank_systems(data, rng=rng()).systems
-    assert (one.strength.low is not None) == has
+    (first, other) = rank_systems(data, rng=rng()).systems
+    assert (first.strength.low is not None) == has
     assert (other.worst_rank is not None) == has
     if not has:
-        assert one.strength.method == "no interval: fewer than 5 documents"
+        assert first.strength.method == "no interval: fewer than 5 documents"
 
 
 def test_place_is_told_from_systems_by_pairs_shown_both_ways_alone():

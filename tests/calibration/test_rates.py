@@ -16,13 +16,13 @@ def sample(hits, misses, alarms, refusals, yes, no):
     """Labelled items by what people and the judge say, and the judge's answers on others."""
     judged = np.array([1.0] * hits + [0.0] * misses + [1.0] * alarms + [0.0] * refusals)
     labels = np.array([1.0] * (hits + misses) + [0.0] * (alarms + refusals))
-    rest = np.array([1.0] * yes + [0.0] * no)
+    unlabelled = np.array([1.0] * yes + [0.0] * no)
     return Answers(
         judged=judged,
         human=labels,
         documents=tuple(f"l{i}" for i in range(judged.size)),
-        rest=rest,
-        rest_documents=tuple(f"r{i}" for i in range(rest.size)),
+        rest=unlabelled,
+        rest_documents=tuple(f"r{i}" for i in range(unlabelled.size)),
     )
 
 
@@ -89,13 +89,13 @@ def test_where_yes_becomes_rarer_the_correction_holds_and_ppi_does_not():
     truth = rng.random(400) < 0.5
     judged = np.where(truth, rng.random(400) < 0.85, rng.random(400) < 0.2)
     other = rng.random(3000) < 0.2
-    rest = np.where(other, rng.random(3000) < 0.85, rng.random(3000) < 0.2)
+    unlabelled = np.where(other, rng.random(3000) < 0.85, rng.random(3000) < 0.2)
     result = prevalence(
         Answers(
             judged=judged.astype(float),
             human=truth.astype(float),
             documents=tuple(range(400)),
-            rest=rest.astype(float),
+            rest=unlabelled.astype(float),
             rest_documents=tuple(range(1000, 4000)),
         )
     )

@@ -115,8 +115,8 @@ def mean_squares(values):
     mean = values.mean()
     of_items = b * r * np.sum((rows - mean) ** 2) / (a - 1)
     of_prompts = a * r * np.sum((columns - mean) ** 2) / (b - 1)
-    both = cells - rows[:, None] - columns[None, :] + mean
-    of_both = r * np.sum(both**2) / ((a - 1) * (b - 1))
+    interaction = cells - rows[:, None] - columns[None, :] + mean
+    of_both = r * np.sum(interaction**2) / ((a - 1) * (b - 1))
     within = np.sum((values - cells[:, :, None]) ** 2) / (a * b * (r - 1))
     return np.array([
         (of_items - of_both) / (b * r), (of_prompts - of_both) / (a * r),
@@ -135,11 +135,11 @@ def test_parts_and_the_worth_of_repeats_are_those_of_the_mean_squares():
     ]
     assert shares == pytest.approx(parts / parts.sum())
     once = parts[0] + parts[2] + parts[3]
-    for one, k in zip(result.worth, (1, 2, 3, 5, 10), strict=True):
+    for worth, k in zip(result.worth, (1, 2, 3, 5, 10), strict=True):
         often = parts[0] + parts[2] + parts[3] / k
-        assert one.repeats == k
-        assert one.as_many_items == pytest.approx(once / often)
-        assert one.width == pytest.approx(np.sqrt(often / once))
+        assert worth.repeats == k
+        assert worth.as_many_items == pytest.approx(once / often)
+        assert worth.width == pytest.approx(np.sqrt(often / once))
     assert (result.n_judgements, result.n_items, result.n_repeated_items) == (144, 12, 12)
     assert result.n_documents == 4
     assert {share.n for share in result.shares.values()} == {12}

@@ -39,27 +39,27 @@ def data(server: StubServer) -> StubServer:
 
 def aligning(server: StubServer, *more: str) -> tuple[str, ...]:
     inputs = ("--references", "clusters.jsonl", "--summaries", "summaries.jsonl")
-    asked = ("--labels", "labels.jsonl", "--aspect", "faithfulness", "-o", "aligned")
+    options = ("--labels", "labels.jsonl", "--aspect", "faithfulness", "-o", "aligned")
     model = ("--backend", "openai:stub-model", "--base-url", server.v1)
-    return ("calibrate", "align", *inputs, *asked, *model, *more)
+    return ("calibrate", "align", *inputs, *options, *model, *more)
 
 
 def test_a_better_prompt_is_kept_and_can_be_used_at_once(cli, data):
     data.answer = judge(sees=EXAMPLES)
     result = cli(*aligning(data, "--json", "out.json"))
     assert result.code == 0, result.err
-    found = json.loads(Path("out.json").read_text())
-    assert found["kept"]
-    assert found["chosen"].startswith("examples")
+    report = json.loads(Path("out.json").read_text())
+    assert report["kept"]
+    assert report["chosen"].startswith("examples")
     assert result.out.startswith("In short: 'examples-")
-    assert f"{len(found['candidates'])} candidates compared" in " ".join(result.out.split())
-    assert found["decision"]["agreement"]["low"] > 0
-    assert found["decision"]["error"]["low"] > 0
-    assert found["n_opened"] == 1
-    assert {item["kind"] for item in found["candidates"]} == {"anchors", "examples", "scale"}
-    assert {row["kind"] for row in found["audits"]["errors"]["groups"]} == {"length", "system"}
+    assert f"{len(report['candidates'])} candidates compared" in " ".join(result.out.split())
+    assert report["decision"]["agreement"]["low"] > 0
+    assert report["decision"]["error"]["low"] > 0
+    assert report["n_opened"] == 1
+    assert {item["kind"] for item in report["candidates"]} == {"anchors", "examples", "scale"}
+    assert {row["kind"] for row in report["audits"]["errors"]["groups"]} == {"length", "system"}
     n_calls = len(data.calls)
-    command = shlex.split(found["command"])
+    command = shlex.split(report["command"])
     used = cli(*command[1:])
     assert used.code == 0, used.err
     assert EXAMPLES in text_of(data.calls[-1])
@@ -99,18 +99,20 @@ def test_a_second_run_asks_nobody_and_changes_nothing(cli, data):
     assert (first.code, second.code) == (0, 0), second.err
     assert len(data.calls) == n_calls
     assert Path("aligned/align.json").read_bytes() == record
-    one, two = (json.loads(Path(f"{name}.json").read_text()) for name in ("one", "two"))
-    assert one.pop("spent")["n_calls"] == n_calls
-    assert two.pop("spent")["n_calls"] == 0
-    assert one == two
+    first_report, second_report = (
+        json.loads(Path(f"{name}.json").read_text()) for name in ("one", "two")
+    )
+    assert first_report.pop("spent")["n_calls"] == n_calls
+    assert second_report.pop("spent")["n_calls"] == 0
+    assert first_report == second_report
 
 
 def test_no_better_prompt_leaves_the_test_sealed_or_the_old_prompt(cli, data):
     data.answer = judge(sees=None)  # every prompt says the same
     result = cli(*aligning(data, "--try", "anchors", "--json", "out.json"))
     assert result.code == 0, result.err
-    found = json.loads(Path("out.json").read_text())
-    assert (found["kept"], found["opened"], found["command"]) == (False, False, None)
+    report = json.loads(Path("out.json").read_text())
+    assert (report["kept"], report["opened"], report["command"]) == (False, False, None)
     assert "The test set was not used" in result.out
     assert not Path("aligned/align.json").exists()
     assert not Path("aligned/kept.toml").exists()
@@ -129,9 +131,9 @@ def test_luck_on_development_is_not_kept(cli, data):
     data.answer = lucky
     result = cli(*aligning(data, "--json", "out.json"))
     assert result.code == 0, result.err
-    found = json.loads(Path("out.json").read_text())
-    assert (found["kept"], found["opened"]) == (False, True)
-    assert found["decision"]["why_not"]
+    report = json.loads(Path("out.json").read_text())
+    assert (report["kept"], report["opened"]) == (False, True)
+    assert report["decision"]["why_not"]
     assert "The old prompt is kept" in result.out
     assert not Path("aligned/kept.toml").exists()
 
@@ -214,12 +216,12 @@ def test_items_without_a_score_are_counted_and_never_0(cli, data):
     data.answer = silent_at(dict.fromkeys(parts()["test"], 3))
     result = cli(*aligning(data, "--try", "examples", "--json", "out.json"))
     assert result.code == 0, result.err
-    found = json.loads(Path("out.json").read_text())
-    gain = found["decision"]["gain"]
+    report = json.loads(Path("out.json").read_text())
+    gain = report["decision"]["gain"]
     assert gain["n_without_new"] > 0 == gain["n_without_old"]
-    assert gain["n_items"] + gain["n_without_new"] == found["decision"]["n_labelled"]
+    assert gain["n_items"] + gain["n_without_new"] == report["decision"]["n_labelled"]
     assert gain["new"] == 1.0  # on those that it scores; 0 for the others would not be
-    assert not found["kept"]
+    assert not report["kept"]
     assert "more of the test unscored" in " ".join(result.out.split())
 
 
@@ -267,8 +269,8 @@ def test_yes_and_no_on_references_have_error_rates_and_show_what_was_asked(cli, 
         text = text_of(call)
         request = text.rpartition("<summary ")[2]
         good = int(re.search(r"Worth (\d)", request)[1]) > 2
-        said = good if EXAMPLES in text else drawn(event_of(text) + request[:60], 2)
-        return Reply(text=json.dumps({"reasoning": "So.", "verdict": "yes" if said else "no"}))
+        verdict = good if EXAMPLES in text else drawn(event_of(text) + request[:60], 2)
+        return Reply(text=json.dumps({"reasoning": "So.", "verdict": "yes" if verdict else "no"}))
 
     data.answer = answer
     kinds = ("--try", "examples", "--try", "scale", "--protocol", "binary", "--json", "out.json")
@@ -278,14 +280,14 @@ def test_yes_and_no_on_references_have_error_rates_and_show_what_was_asked(cli, 
     ]
     result = cli(*items)
     assert result.code == 0, result.err
-    found = json.loads(Path("out.json").read_text())
-    assert found["kept"]
-    assert {item["kind"] for item in found["candidates"]} == {"examples"}  # no other scale of two
-    rates = found["audits"]["rates"]
+    report = json.loads(Path("out.json").read_text())
+    assert report["kept"]
+    assert {item["kind"] for item in report["candidates"]} == {"examples"}  # no other scale of two
+    rates = report["audits"]["rates"]
     assert rates["new"]["sensitivity"]["value"] == rates["new"]["specificity"]["value"] == 1.0
     assert rates["old"]["sensitivity"]["value"] < 1.0
     assert "sensitivity" in result.out
-    prompt = Path(f"aligned/candidates/{found['chosen']}.md").read_text()
+    prompt = Path(f"aligned/candidates/{report['chosen']}.md").read_text()
     assert "Why did it close?\n- Answer: The cracks.\n\nSummary: The bridge closed" in prompt
 
 
@@ -299,14 +301,14 @@ def test_the_page_shows_what_the_command_prints(cli, data):
     """With FAIRJUDGE_WRITE_PAGES set, the page is written anew instead."""
     data.answer = judge(sees=EXAMPLES)
     result = cli(*aligning(data))
-    before, _, rest = PAGE.read_text("utf-8").partition("<!-- printed: begin -->\n")
-    shown, _, after = rest.partition("<!-- printed: end -->")
+    before, _, tail = PAGE.read_text("utf-8").partition("<!-- printed: begin -->\n")
+    block, _, after = tail.partition("<!-- printed: end -->")
     value = f"```text\n{printed(result.out)}\n```\n"
     if os.environ.get("FAIRJUDGE_WRITE_PAGES"):
         whole = f"{before}<!-- printed: begin -->\n{value}<!-- printed: end -->{after}"
         PAGE.write_text(whole, "utf-8")
         return
-    assert shown == value
+    assert block == value
 
 
 def test_the_local_model_reads_no_prompt(cli, data):

@@ -34,16 +34,16 @@ def data(server: StubServer) -> StubServer:
 
 def aligning(server: StubServer, *more: str) -> tuple[str, ...]:
     inputs = ("--references", "clusters.jsonl", "--summaries", "summaries.jsonl")
-    asked = ("--labels", "labels.jsonl", "--aspect", "faithfulness", "--protocol", "pairwise")
+    options = ("--labels", "labels.jsonl", "--aspect", "faithfulness", "--protocol", "pairwise")
     model = ("--backend", "openai:stub-model", "--base-url", server.v1, "-o", "aligned")
-    return ("calibrate", "align", *inputs, *asked, *model, *more)
+    return ("calibrate", "align", *inputs, *options, *model, *more)
 
 
 def with_attributes() -> None:
     """Give half of the documents one leaning, and three of them articles of both."""
     clusters = [json.loads(line) for line in Path("clusters.jsonl").read_text().splitlines()]
-    for number, one in enumerate(clusters):
-        (article,) = one["articles"]
+    for number, cluster in enumerate(clusters):
+        (article,) = cluster["articles"]
         article["attributes"] = {"leaning": "left" if number % 2 else "right", "tone": "calm"}
     write_jsonl(Path("clusters.jsonl"), clusters)
 
@@ -58,20 +58,20 @@ def test_a_better_prompt_for_pairs_is_kept_and_can_be_used_at_once(cli, data):
     with_attributes()
     result = cli(*aligning(data, "--attribute", "leaning", "--json", "out.json"))
     assert result.code == 0, result.err
-    found = json.loads(Path("out.json").read_text())
-    assert found["kept"]
-    assert found["chosen"] == "anchors-1"
-    assert found["protocol"] == "pairwise"
-    assert {item["kind"] for item in found["candidates"]} == {"anchors", "examples"}
-    decision, position = found["decision"], found["audits"]["position"]
+    report = json.loads(Path("out.json").read_text())
+    assert report["kept"]
+    assert report["chosen"] == "anchors-1"
+    assert report["protocol"] == "pairwise"
+    assert {item["kind"] for item in report["candidates"]} == {"anchors", "examples"}
+    decision, position = report["decision"], report["audits"]["position"]
     assert decision["gain"]["new"] == 1.0
     assert decision["errors"][1] == 0.0
     assert min(decision["agreement"]["low"], decision["error"]["low"]) > 0
     assert position["new"]["changed"]["value"] == 0.0
     assert position["old"]["changed"]["value"] > 0.3
     assert position["old"]["first"]["value"] > position["old"]["second"]["value"]
-    assert position["new"]["n_pairs"] == found["parts"]["test"]["items"] == 36
-    rows = found["audits"]["errors"]["groups"]
+    assert position["new"]["n_pairs"] == report["parts"]["test"]["items"] == 36
+    rows = report["audits"]["errors"]["groups"]
     assert {(row["kind"], row["attribute"]) for row in rows} == {
         ("length", None),
         ("system", None),
@@ -81,7 +81,7 @@ def test_a_better_prompt_for_pairs_is_kept_and_can_be_used_at_once(cli, data):
     assert sum(row["n"] for row in rows if row["attribute"]) == 36
     assert all(row["new"]["error"]["value"] == 0.0 for row in rows if row["attribute"])
     assert "changes with the order" in result.out
-    used = cli(*shlex.split(found["command"])[1:])
+    used = cli(*shlex.split(report["command"])[1:])
     assert used.code == 0, used.err
     assert BETTER_LINE in text_of(data.calls[-1])
     judged = [json.loads(line) for line in Path("judgements.jsonl").read_text().splitlines()]
@@ -119,14 +119,16 @@ def test_a_second_run_asks_nobody_and_other_groups_open_nothing(cli, data):
     result = cli(*aligning(data, *more, "--json", "three.json"))
     assert result.code == 0, result.err
     assert len(data.calls) == n_calls
-    one, two, three = (json.loads(Path(f"{n}.json").read_text()) for n in ("one", "two", "three"))
-    one.pop("spent"), two.pop("spent")
-    assert one == two
-    assert three["decision"] == one["decision"]
-    assert three["n_opened"] == 1
+    first, second, third = (
+        json.loads(Path(f"{n}.json").read_text()) for n in ("one", "two", "three")
+    )
+    first.pop("spent"), second.pop("spent")
+    assert first == second
+    assert third["decision"] == first["decision"]
+    assert third["n_opened"] == 1
     assert len(json.loads(Path("aligned/align.json").read_text())["openings"]) == 1
-    assert three["audits"]["attributes"] == ["leaning", "tone"]
-    assert three["audits"]["errors"]["notes"] == [
+    assert third["audits"]["attributes"] == ["leaning", "tone"]
+    assert third["audits"]["errors"]["notes"] == [
         "tone: fewer than 2 groups of documents in the test"
     ]
 
@@ -142,8 +144,8 @@ def test_luck_is_not_kept_and_the_seal_holds(cli, data):
     data.answer = by_luck
     result = cli(*aligning(data, "--json", "out.json"))
     assert result.code == 0, result.err
-    found = json.loads(Path("out.json").read_text())
-    assert (found["kept"], found["opened"]) == (False, True)
+    report = json.loads(Path("out.json").read_text())
+    assert (report["kept"], report["opened"]) == (False, True)
     assert not Path("aligned/kept.toml").exists()
     refused = cli(*aligning(data, "--try", "examples", "--split-seed", "3"))
     assert refused.code == 1
@@ -164,14 +166,14 @@ def test_one_order_without_a_verdict_is_no_score_and_never_a_tie(cli, data):
     data.answer = silent
     result = cli(*aligning(data, "--try", "anchors", "--json", "out.json"))
     assert result.code == 0, result.err
-    found = json.loads(Path("out.json").read_text())
-    gain = found["decision"]["gain"]
+    report = json.loads(Path("out.json").read_text())
+    gain = report["decision"]["gain"]
     assert (gain["n_items"], gain["n_without_new"], gain["n_without_old"]) == (12, 24, 0)
     assert gain["new"] == 1.0
-    assert found["audits"]["position"]["new"]["n_one_order"] == 24
-    assert found["audits"]["position"]["new"]["n_pairs"] == 12
-    assert sum(found["audits"]["unscored"]["new"].values()) == 24
-    assert not found["kept"]
+    assert report["audits"]["position"]["new"]["n_one_order"] == 24
+    assert report["audits"]["position"]["new"]["n_pairs"] == 12
+    assert sum(report["audits"]["unscored"]["new"].values()) == 24
+    assert not report["kept"]
 
 
 def test_an_old_prompt_that_goes_by_place_alone_agrees_with_nobody_and_is_replaced(cli, data):
@@ -184,10 +186,10 @@ def test_an_old_prompt_that_goes_by_place_alone_agrees_with_nobody_and_is_replac
     data.answer = first
     result = cli(*aligning(data, "--try", "anchors", "--json", "out.json"))
     assert result.code == 0, result.err
-    found = json.loads(Path("out.json").read_text())
-    assert found["kept"]
-    assert found["decision"]["gain"]["old"] == 0.0
-    assert found["audits"]["position"]["old"]["first"]["value"] == 1.0
+    report = json.loads(Path("out.json").read_text())
+    assert report["kept"]
+    assert report["decision"]["gain"]["old"] == 0.0
+    assert report["audits"]["position"]["old"]["first"]["value"] == 1.0
 
 
 def test_a_plan_counts_what_will_be_asked(cli, data):

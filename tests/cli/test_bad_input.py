@@ -136,8 +136,8 @@ def test_articles_without_content_cannot_be_judged_against(cli, server, summarie
 )
 def test_backends_that_cannot_be_used(cli, references, summaries, backend, parts):
     inputs = ("--references", references, "--summaries", summaries)
-    asked = ("--aspect", "coverage", "--protocol", "likert")
-    result = cli("judge", *inputs, *asked, "--backend", backend, "-o", "judgements.jsonl")
+    options = ("--aspect", "coverage", "--protocol", "likert")
+    result = cli("judge", *inputs, *options, "--backend", backend, "-o", "judgements.jsonl")
     assert result.code == 1
     message = only_message(result)
     for part in parts:
@@ -315,8 +315,8 @@ def test_skipped_lines_are_counted_by_reason_with_the_first_places(cli):
     Path("j.jsonl").write_text("\n".join([*rows, "{broken", ""]), "utf-8")
     result = cli("audit", "parse", "j.jsonl", "--skip-bad")
     assert result.code == 0
-    first, by_reason, one, *_ = result.err.splitlines()
+    first, by_reason, system, *_ = result.err.splitlines()
     assert first == "Skipped 6 bad lines:"
     assert by_reason.startswith("  5 lines: field ")
     assert by_reason.endswith("(j.jsonl:1, j.jsonl:2, j.jsonl:3 and 2 more)")
-    assert one.startswith("  j.jsonl:7: ")
+    assert system.startswith("  j.jsonl:7: ")

@@ -147,9 +147,9 @@ def test_what_a_judge_may_be_used_for_is_said_first_and_last(files):
     noise = ({**row, "value": int(rng.choice([4, 5], p=[0.9, 0.1]))} for row in rows)
     worthless.write_text("".join(json.dumps(row) + "\n" for row in noise), "utf-8")
     words = ("calibrate", worthless, "--labels", labels, "--resamples", 200)
-    for done in (run(*words), run("--tables", "markdown", *words)):
-        assert done.exit_code == 0, done.output
-        text = done.stdout
+    for result in (run(*words), run("--tables", "markdown", *words)):
+        assert result.exit_code == 0, result.output
+        text = result.stdout
         first_lines = " ".join(text.splitlines()[:8])
         assert "Summary" in first_lines
         assert "score single summaries: no" in " ".join(first_lines.split())

@@ -75,8 +75,8 @@ def test_files_that_do_not_fit_together_are_named(cli, files):
     result = cli(*files)
     assert result.code == 1
     assert "in all three files: 8 items" in result.err
-    both = [judgement(0, "local", 3.0), judgement(0, "other", 3.0)]
-    write_jsonl(Path("local.jsonl"), both)
+    rows = [judgement(0, "local", 3.0), judgement(0, "other", 3.0)]
+    write_jsonl(Path("local.jsonl"), rows)
     result = cli(*files)
     assert result.code == 1
     assert "expected one judge, aspect, protocol and unit, found 2" in result.err

@@ -42,13 +42,15 @@ def test_one_call_a_summary_names_whom_each_system_leaves_out(
     assert {row["value"] for row in rows if row["protocol"] == "likert"} == {3}
     assert {row["value"] for row in rows if row["protocol"] == "pairwise"} == {"tie"}
     report = json.loads(Path("j.json").read_text("utf-8"))
-    assert {name: one["ranked"] for name, one in report["systems"].items()} == {
+    assert {name: system["ranked"] for name, system in report["systems"].items()} == {
         "s": True,
         "t": True,
         "once": False,
     }
     group = next(item for item in report["covered"] if item["system"] == "s")
-    shares = {name: one["value"] for name, one in group["slices"]["coverage by outlet"].items()}
+    shares = {
+        name: outlet["value"] for name, outlet in group["slices"]["coverage by outlet"].items()
+    }
     assert shares == {
         **{f"{eid}{n}.example": 1.0 for eid in ("bridge", "dam") for n in (0, 2)},
         **{f"{eid}{n}.example": 0.0 for eid in ("bridge", "dam") for n in (1, 3)},
@@ -81,16 +83,16 @@ def test_what_was_paid_is_not_paid_again(asked: tuple[object, ...], server: Stub
 def test_what_a_checklist_cannot_do_is_refused(
     asked: tuple[object, ...], server: StubServer, options: tuple[object, ...], why: str
 ) -> None:
-    given = ("--protocol", "checklist", *options)
-    result = run("judge", *asked, *given, "-o", "j.jsonl", *openai(server))
+    words = ("--protocol", "checklist", *options)
+    result = run("judge", *asked, *words, "-o", "j.jsonl", *openai(server))
     assert result.exit_code == 1
     assert why in str(result.exception)
     assert server.calls == []
 
 
 def test_derive_needs_checklists(asked: tuple[object, ...], server: StubServer) -> None:
-    given = ("--protocol", "likert", "--derive", "pairwise")
-    result = run("judge", *asked, *given, "-o", "j.jsonl", *openai(server))
+    options = ("--protocol", "likert", "--derive", "pairwise")
+    result = run("judge", *asked, *options, "-o", "j.jsonl", *openai(server))
     assert result.exit_code == 1
     assert "--derive" in str(result.exception)
 

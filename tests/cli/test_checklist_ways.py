@@ -110,8 +110,8 @@ def test_each_member_of_a_jury_keeps_its_list(cli, server):
     jury, bold, shy, local = (rows[N * n : N * (n + 1)] for n in range(4))
     assert {row["unscored"] for row in shy} == {"refused"}
     assert all(len(row["checklist"]) == 4 for row in (*bold, *local))
-    for together, *each in zip(jury, bold, local, strict=True):
-        assert together["value"] == pytest.approx(sum(row["value"] for row in each) / 2)
+    for together, *single in zip(jury, bold, local, strict=True):
+        assert together["value"] == pytest.approx(sum(row["value"] for row in single) / 2)
         assert (together["n_scored"], "checklist" in together) == (2, False)
     judges = {row["judge"] for row in rows_of("j.jsonl") if row["protocol"] == "pairwise"}
     assert judges == {row["judge"] for row in rows}

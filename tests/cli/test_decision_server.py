@@ -55,9 +55,9 @@ def files() -> tuple[str, ...]:
 
 
 def _judge(cli, files, url: str, protocol: str, *more: str) -> list[dict]:
-    asked = ("--aspect", "faithfulness", "--protocol", protocol)
+    options = ("--aspect", "faithfulness", "--protocol", protocol)
     server = ("--backend", "systemone:sparrow", "--base-url", url)
-    result = cli("judge", *files, *asked, *server, *more, "-o", f"{protocol}.jsonl")
+    result = cli("judge", *files, *options, *server, *more, "-o", f"{protocol}.jsonl")
     assert result.code == 0, result.err
     return [json.loads(line) for line in Path(f"{protocol}.jsonl").read_text().splitlines()]
 
@@ -74,10 +74,10 @@ def test_every_protocol_is_judged_with_a_distribution_each(cli, files, decision_
         assert math.fsum(row["probabilities"].values()) == pytest.approx(1)
         assert row["entropy"] >= 0
     if protocol == "pairwise":
-        both: dict[tuple[str, ...], list[dict]] = {}
+        reports: dict[tuple[str, ...], list[dict]] = {}
         for row in rows:
-            both.setdefault((row["eid"], row["system_a"], row["system_b"]), []).append(row)
-        for value, other in both.values():
+            reports.setdefault((row["eid"], row["system_a"], row["system_b"]), []).append(row)
+        for value, other in reports.values():
             mean = (value["probabilities"]["a"] + other["probabilities"]["a"]) / 2
             assert value["pair_probabilities"]["a"] == pytest.approx(mean)
             assert value["shift"] == other["shift"]
@@ -96,9 +96,9 @@ def test_calibration_says_that_the_judge_is_poor(cli, files, decision_server):
     (group,) = json.loads(Path("report.json").read_text())["groups"]
     judge = group["agreement"]["pooled"]["kendall"]["value"]
     best = max(
-        one["pooled"]["kendall"]["value"]
-        for name, one in group["baselines"].items()
-        if name != "random" and one["pooled"]["kendall"]["value"] is not None
+        baseline["pooled"]["kendall"]["value"]
+        for name, baseline in group["baselines"].items()
+        if name != "random" and baseline["pooled"]["kendall"]["value"] is not None
     )
     assert judge < best
     first_sight = " ".join(result.out.partition("agreement with people, pooled")[0].split())

@@ -25,10 +25,10 @@ def test_items_stand_by_gap_with_both_reasons(cli):
     )  # fmt: skip
     assert result.code == 0, result.err
     (group,) = json.loads(Path("out.json").read_text())["groups"]
-    (one,) = group["disagreements"]
-    assert (one["eid"], one["gap"]) == ("d4", 4.0)
-    assert one["judge_reasons"] == ["Everything is covered."]
-    assert one["people_reasons"] == {"a": "It is about something else."}
+    (entry,) = group["disagreements"]
+    assert (entry["eid"], entry["gap"]) == ("d4", 4.0)
+    assert entry["judge_reasons"] == ["Everything is covered."]
+    assert entry["people_reasons"] == {"a": "It is about something else."}
     text = " ".join(result.out.split())
     assert "Largest disagreements, j, coverage, likert" in text
     assert "1 of the 1 in the JSON" in text

@@ -81,8 +81,8 @@ def test_the_value_is_the_mean_over_the_probabilities(cli, references, summaries
 
 @pytest.mark.parametrize("kind", SILENT)
 def test_a_row_without_them_says_so_and_why(cli, references, summaries, server, kind):
-    said, why = SILENT[kind]
-    server.answer = lambda _: said
+    reply, why = SILENT[kind]
+    server.answer = lambda _: reply
     result = cli(*judging(server), "--token-probabilities", "--json", "out.json")
     assert result.code == 0, result.err
     assert [row["value"] for row in judged()] == [4] * 6
@@ -97,12 +97,12 @@ def test_a_mean_over_both_kinds_says_so_everywhere(cli, references, summaries, s
 
     turn = itertools.count()
     server.answer = lambda _: SERVERS["plain"] if next(turn) % 3 else SILENT["none"][0]
-    done = cli(*judging(server), "--token-probabilities", "--json", "out.json")
+    command = cli(*judging(server), "--token-probabilities", "--json", "out.json")
     text = (
         "2 of 6 scores do not come from token probabilities, so that means are of both kinds: "
         "2 the backend gave no token probabilities."
     )
-    assert text in " ".join(done.out.split())
+    assert text in " ".join(command.out.split())
     assert text in json.loads(Path("out.json").read_text())["findings"]
     assert cli("report", "judgements.jsonl", "-o", "report.html").code == 0
     assert text in Path("report.html").read_text("utf-8")

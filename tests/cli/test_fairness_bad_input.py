@@ -86,11 +86,11 @@ def test_coverage_counts_and_names_everything_odd(cli, odd):
     # good: values at .7 and .1 around .5: .3; partly, the last two without a value: .2
     assert system["equal_coverage"]["value"] == pytest.approx(0.25)
     # what people read says the same
-    shown = " ".join(result.out.split())
-    assert "5 documents without a known 'side' were excluded: partly/2, partly/3" in shown
-    assert "Excluded, all their documents share one value: 2 by s (one, lonely)" in shown
-    assert "Excluded, no document supports the summary: 1 by s (unsupported)" in shown
-    assert "Excluded, empty summary: 2 by s (silent, noise)" in shown
+    output = " ".join(result.out.split())
+    assert "5 documents without a known 'side' were excluded: partly/2, partly/3" in output
+    assert "Excluded, all their documents share one value: 2 by s (one, lonely)" in output
+    assert "Excluded, no document supports the summary: 1 by s (unsupported)" in output
+    assert "Excluded, empty summary: 2 by s (silent, noise)" in output
 
 
 def test_proportional_counts_and_names_everything_odd(cli, odd):

@@ -90,8 +90,8 @@ def test_coverage_and_proportional_together_in_a_table(cli, swept):
     result = cli("fairness", "compare", *reports, "--baseline", OWN, "--json", "out.json")
     assert result.code == 0
     # 4 + 4 of the instruction; of the temperature only the 4 of coverage
-    for said in ("+fair=mood minus", "Equal Coverage", "SOF %", "all 12 differences"):
-        assert said in result.out
+    for phrase in ("+fair=mood minus", "Equal Coverage", "SOF %", "all 12 differences"):
+        assert phrase in result.out
     fair = json.loads(Path("out.json").read_text())["systems"][f"{OWN}+fair=mood"]
     # p(pos) = .8, p(neg) = .2, so EC .3; fair: .8 and .8, so 0
     assert fair["equal_coverage"]["baseline"] == pytest.approx(0.3)

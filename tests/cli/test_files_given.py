@@ -238,9 +238,9 @@ def files_with_odd_values() -> dict[str, tuple[str, ...]]:
     attributed["articles"][0]["attributes"] = {"stars": int(HUGE)}
     write_jsonl(Path("attributes.jsonl"), [attributed])
     Path("thresholds.json").write_text(f'{{"low": {HUGE}, "high": 1}}')
-    asked = ("--references", "clusters.jsonl", "--summaries", "s.jsonl", "-o", "o.jsonl")
+    options = ("--references", "clusters.jsonl", "--summaries", "s.jsonl", "-o", "o.jsonl")
     write_jsonl(Path("s.jsonl"), [{"eid": "bridge", "system": "s", "text": "The bridge closed."}])
-    faithful = ("judge", *asked, "--aspect", "faithfulness")
+    faithful = ("judge", *options, "--aspect", "faithfulness")
     return {
         "order": ("data", "import", "replies.jsonl", "-o", "o.jsonl", "--protocol", "pairwise"),
         "gender": ("bias", "inputs", "clusters.jsonl", "-o", "o.jsonl", "--names", "names.json"),

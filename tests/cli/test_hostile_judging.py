@@ -34,9 +34,9 @@ def test_an_empty_summary_is_unscored_without_a_call(cli, references, server, te
     with_text(text)
     result = cli(*judging(server))
     assert result.code == 3
-    first, *rest = judged()
+    first, *others = judged()
     assert (first["value"], first["unscored"]) == (None, "empty_input")
-    assert all(row["unscored"] is None for row in rest)
+    assert all(row["unscored"] is None for row in others)
     assert len(server.calls) == 5
 
 
@@ -73,8 +73,8 @@ def test_the_local_judge_scores_other_languages_or_says_why_not(cli, references)
     rows = [summary(name) | {"text": text} for name, text in FOREIGN.items()]
     write_jsonl(Path("summaries.jsonl"), rows)
     inputs = ("--references", "references.jsonl", "--summaries", "summaries.jsonl")
-    asked = ("--aspect", "coverage", "--protocol", "likert", "-o", "judgements.jsonl")
-    result = cli("judge", *inputs, *asked, "--max-unscored", "1")
+    options = ("--aspect", "coverage", "--protocol", "likert", "-o", "judgements.jsonl")
+    result = cli("judge", *inputs, *options, "--max-unscored", "1")
     assert result.code == 0, result.err
     for row in judged():
         assert row["unscored"] == "empty_input" or 1 <= row["value"] <= 5
@@ -110,7 +110,7 @@ def test_what_a_summary_says_stays_between_its_marks(cli, references, server, te
     unscored = text in {HOSTILE["fence"], HOSTILE["turns"]} and values == {None}
     assert values == {value} or unscored
     assert result.code == (3 if unscored else 0)
-    (prompt, *_) = [sent for sent in map(as_sent, server.calls) if text in sent]
+    (prompt, *_) = [request for request in map(as_sent, server.calls) if text in request]
     fence = r"<summary ([0-9a-f]{12})(?: \d)?>\n(.*?)\n</summary \1>"
     marks = {inside: mark for mark, inside in re.findall(fence, prompt, re.DOTALL)}
     assert marks[text] not in text
@@ -140,8 +140,8 @@ def test_the_local_judge_reads_a_long_summary_to_its_end(cli, references):
     ]
     write_jsonl(Path("summaries.jsonl"), rows)
     inputs = ("--references", "references.jsonl", "--summaries", "summaries.jsonl")
-    asked = ("--aspect", "coverage", "--protocol", "likert", "-o", "judgements.jsonl")
-    assert cli("judge", *inputs, *asked).code == 0
+    options = ("--aspect", "coverage", "--protocol", "likert", "-o", "judgements.jsonl")
+    assert cli("judge", *inputs, *options).code == 0
     without, complete = (row["value"] for row in judged())
     assert complete > without + 1
 
@@ -167,9 +167,9 @@ def test_a_judge_that_only_refuses_gives_no_ranks(cli, references, summaries, se
         score = result["systems"][system]
         assert (score["mean"], score["worst"], score["best"]) == (None, 1.0, 5.0)
         assert (score["n_judged"], score["n_unscored"]) == (1, 1)
-    done = cli(*judging(server))
-    assert done.code == 3
-    assert "Unscored: 6 refused." in " ".join(done.out.split())
+    command = cli(*judging(server))
+    assert command.code == 3
+    assert "Unscored: 6 refused." in " ".join(command.out.split())
 
 
 def test_a_judge_that_always_says_the_first_gives_no_ranks(cli, references, summaries, server):

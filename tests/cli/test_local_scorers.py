@@ -152,8 +152,8 @@ def test_balance_is_measured_by_a_named_entailment_model_and_its_sources_are_aud
         assert [item["covered"] for item in row["sources"]] == pytest.approx(shares, abs=1e-5)
         assert row["value"] == pytest.approx(1 + 4 * sum(sorted(shares)[:2]) / 2, abs=1e-4)
         assert row["scored_by"] == "entailment"
-    asked = ("audit", "covered", "out.jsonl", "--references", "clusters.jsonl")
-    result = cli(*asked, "--json", "c.json")
+    command = ("audit", "covered", "out.jsonl", "--references", "clusters.jsonl")
+    result = cli(*command, "--json", "c.json")
     assert result.code == 0, result.err
     assert "The half of the sources that is covered least" in result.out
     groups = json.loads(Path("c.json").read_text())["groups"]
@@ -198,14 +198,17 @@ def test_lengths_are_counted_in_tokens_of_a_models_own_tokenizer(cli, model):
     assert "Lengths of summaries, in tokens of" in result.out
     tokens = json.loads(Path("l.json").read_text())
     # Punctuation is a token; what a model puts around a text is not counted.
-    assert {name: one["value"] for name, one in tokens["lengths"].items()} == {
+    assert {name: length["value"] for name, length in tokens["lengths"].items()} == {
         "short": 3,
         "long": 8,
     }
     assert tokens["tokenizer"] == str(model)
     assert cli(*inputs).code == 0
     words = json.loads(Path("l.json").read_text())
-    assert {name: one["value"] for name, one in words["lengths"].items()} == {"short": 2, "long": 6}
+    assert {name: length["value"] for name, length in words["lengths"].items()} == {
+        "short": 2,
+        "long": 6,
+    }
     assert "tokenizer" not in words
     Path("empty").mkdir()
     refused = cli(*inputs, "--tokenizer", "empty")

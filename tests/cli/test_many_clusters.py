@@ -33,8 +33,8 @@ class Watch:
         self.most = 0
 
     def __call__(self, call):
-        named = EID.search(text_of(call))
-        eid = named[0] if named else ""
+        match = EID.search(text_of(call))
+        eid = match[0] if match else ""
         with self._lock:
             self._now.append(eid)
             self.most = max(self.most, len({item for item in self._now if item}))
@@ -66,11 +66,11 @@ def test_places_that_one_cluster_leaves_are_taken_by_others(
 
 
 def test_a_key_that_is_not_accepted_ends_all_of_them(cli, server, many):
-    left = [5]
+    n_left = [5]
 
     def answer(call):
-        left[0] -= 1
-        return journalist(call) if left[0] >= 0 else Fault(status=401)
+        n_left[0] -= 1
+        return journalist(call) if n_left[0] >= 0 else Fault(status=401)
 
     server.answer = answer
     result = cli(*building(server, concurrency=32))

@@ -54,15 +54,15 @@ def test_a_report_on_standard_output_is_alone_there(cli, references, summaries, 
 
 def test_a_build_reports_what_it_kept_and_why_not_the_rest(cli, clusters, server):
     report = json.loads(cli(*building(server), "--json", "-").out)
-    (one,) = report["clusters"]
-    assert (one["eid"], one["n_articles"]) == ("bridge", 4)
-    assert one["unused"] == []
+    (cluster,) = report["clusters"]
+    assert (cluster["eid"], cluster["n_articles"]) == ("bridge", 4)
+    assert cluster["unused"] == []
     rows = [json.loads(line) for line in Path("refs.jsonl").read_text().splitlines()]
     items = [question["question"] for question in rows[0]["question_answers"]]
-    assert [question["question"] for question in one["questions"]] == items
+    assert [question["question"] for question in cluster["questions"]] == items
     words = ("rain", "cracks", "council", "age")  # four questions at least, whatever the words
     by_name = {f"What about the {word}?" for word in words}
-    assert {*items, *(row["question"] for row in one["dropped"])} == by_name
+    assert {*items, *(row["question"] for row in cluster["dropped"])} == by_name
     assert rows[0]["meta"]["signature"] == report["signature"]
 
 
@@ -175,7 +175,7 @@ def test_progress_on_a_terminal_and_quiet(references, summaries, server):
         master, slave = os.openpty()
         process = start(*judging(server), *extra, "--run", "r" + str(len(extra)), stderr=slave)
         os.close(slave)
-        shown = b""
+        output = b""
         while True:
             try:
                 data = os.read(master, 65536)
@@ -183,11 +183,11 @@ def test_progress_on_a_terminal_and_quiet(references, summaries, server):
                 break
             if not data:
                 break
-            shown += data
+            output += data
         process.communicate(timeout=300)
         os.close(master)
         assert process.returncode == 0
-        return shown
+        return output
 
     assert b"judging" in on_terminal()
     assert b"judging" not in on_terminal("--quiet")

@@ -104,11 +104,11 @@ def test_http_that_is_none_says_what_is_wrong(
     cli, references, summaries, monkeypatch, kind, backend
 ):
     monkeypatch.setenv("ANTHROPIC_API_KEY", "not-a-key-at-all")
-    sent, problem = WRONG[kind]
+    reply, problem = WRONG[kind]
 
     def serve(server, line):
         line.read()
-        line.write(sent)
+        line.write(reply)
 
     with raw_server(serve) as server:
         result = cli(*asked(server, backend))
@@ -154,8 +154,8 @@ def test_redirects_count_as_calls(cli, references, summaries, status):
     def serve(server, line):
         line.read()
         n_requests.append(1)
-        there = f"location: {server.url}/chat/completions\r\n"
-        line.write(http(b"{}", status=f"{status} Moved", headers=there))
+        header = f"location: {server.url}/chat/completions\r\n"
+        line.write(http(b"{}", status=f"{status} Moved", headers=header))
 
     with raw_server(serve) as server:
         result = cli(

@@ -34,9 +34,9 @@ def promised(cli, server):
     eids = [f"d{n}" for n in range(N)]
     write_jsonl(Path("references.jsonl"), [reference(eid) for eid in eids])
     items = [
-        {**summary(system, eid), "text": f"A {said} text on document {n}."}
+        {**summary(system, eid), "text": f"A {text} text on document {n}."}
         for n, eid in enumerate(eids)
-        for system, said in (("x", "good"), ("y", "bad"))
+        for system, text in (("x", "good"), ("y", "bad"))
     ]
     write_jsonl(Path("summaries.jsonl"), items)
     people = [
@@ -97,8 +97,8 @@ def test_each_call_of_the_two_judges_counts_once_at_its_own_price(cli, promised)
 
 
 def test_the_plan_says_what_it_costs_at_most(cli, promised):
-    asked = ("batch", "plan", *ASKED[1:], *backend(promised, "strong"), "--cascade", "kept.json")
-    result = cli(*asked, "--json", "-")
+    command = ("batch", "plan", *ASKED[1:], *backend(promised, "strong"), "--cascade", "kept.json")
+    result = cli(*command, "--json", "-")
     assert result.code == 0, result.err
     first, better = json.loads(result.out)["models"]
     assert (first["model"], first["calls"], first["cached"]) == ("openai:cheap", 0, 2 * N)

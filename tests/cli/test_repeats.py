@@ -27,15 +27,15 @@ def test_every_repeat_and_wording_is_kept_and_measured(cli, references, summarie
     server.answer = by_wording
     result = cli(*judging(server), *TWICE, "--json", "out.json")
     assert result.code == 0, result.err
-    found = rows()
-    assert len(server.calls) == len(found) == 6 * 2 * 3
-    assert [(row["variant"], row["repeat"]) for row in found[:6]] == [
+    rows_written = rows()
+    assert len(server.calls) == len(rows_written) == 6 * 2 * 3
+    assert [(row["variant"], row["repeat"]) for row in rows_written[:6]] == [
         (name, repeat)
         for name in ("coverage-single.v3", "coverage-single-reworded.v2",
                      "coverage-single-reordered.v2")
         for repeat in (0, 1)
     ]  # fmt: skip
-    assert len({row["signature"] for row in found}) == 3
+    assert len({row["signature"] for row in rows_written}) == 3
     report = json.loads(Path("out.json").read_text())
     assert report["systems"]["system0"]["mean"] == pytest.approx((3 + 3 + 5) / 3)
     (group,) = report["stability"]

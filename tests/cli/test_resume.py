@@ -197,14 +197,14 @@ def test_rows_that_the_run_did_not_write_are_asked_again_from_the_cache(
 
 
 def test_several_files_of_summaries_are_one_leaderboard(cli, references, summaries, server):
-    both = ("--summaries", summaries, "--summaries", "more.jsonl")
+    options = ("--summaries", summaries, "--summaries", "more.jsonl")
     write_jsonl(Path("more.jsonl"), [summary("added")])
-    result = cli(*judging(server), *both, "--json", "numbers.json")
+    result = cli(*judging(server), *options, "--json", "numbers.json")
     assert result.code == 0
     systems = json.loads(Path("numbers.json").read_text())["systems"]
     assert set(systems) == {"added", *(f"system{n}" for n in range(6))}
     write_jsonl(Path("more.jsonl"), [summary("system3")])
-    result = cli(*judging(server), *both)
+    result = cli(*judging(server), *options)
     assert result.code == 1
     assert "more.jsonl:1: a second summary of 'bridge' by 'system3' (first at " in result.err
 
@@ -273,10 +273,10 @@ def test_what_cannot_change_a_result_resumes_the_same_run(cli, references, summa
     second = cli(*judging(server), *again, "--json", "-")
     assert second.code == 0
     assert len(server.calls) == 6
-    one, two = json.loads(first.out), json.loads(second.out)
-    assert one.pop("spent")["n_calls"] == 6
-    assert two.pop("spent")["n_calls"] == 0
-    assert one == two
+    first_report, second_report = json.loads(first.out), json.loads(second.out)
+    assert first_report.pop("spent")["n_calls"] == 6
+    assert second_report.pop("spent")["n_calls"] == 0
+    assert first_report == second_report
 
 
 def test_moved_inputs_with_the_same_content_are_the_same_run(cli, references, summaries, server):
@@ -319,7 +319,7 @@ def test_a_killed_sweep_resumes_and_names_every_variant(cli, server):
     # 3 clusters by 3 systems, one of which the killed run was in the middle of
     assert len(server.calls) == 10
     own = "stub-model-direct"
-    assert {name: each["n_summaries"] for name, each in report["systems"].items()} == {
+    assert {name: system["n_summaries"] for name, system in report["systems"].items()} == {
         own: 3, f"{own}+temperature=1": 3, f"{own}+fair=leaning": 3,
     }  # fmt: skip
     assert report["systems"][f"{own}+temperature=1"]["temperature"] == 1.0

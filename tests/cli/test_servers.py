@@ -325,8 +325,8 @@ def test_a_server_that_asks_for_days_ends_one_item(cli, references, summaries, s
     server.fail(Fault(status=429, headers=headers))
     result = cli(*judging(server, concurrency=1), "--max-unscored", "1")
     assert result.code == 0, result.err
-    (said,) = result.err.splitlines()
-    assert "longer than the 120 s of --max-wait" in said
+    (line,) = result.err.splitlines()
+    assert "longer than the 120 s of --max-wait" in line
     assert [row["unscored"] for row in judged()] == ["backend"] + [None] * 5
     assert "it asks to wait" in judged()[0]["detail"]
     assert len(server.calls) == 6

@@ -88,8 +88,8 @@ def test_figures_are_those_of_the_single_commands(cli, written, server):
     ):  # fmt: skip
         cli("judge", "--references", "refs.jsonl", "--summaries", "study/summaries.jsonl",
             "--aspect", aspect, "--protocol", protocol, *model, "-o", f"{name}.jsonl")  # fmt: skip
-        one, other = Path(f"{name}.jsonl"), Path(f"study/judgements/{name}.jsonl")
-        assert one.read_text() == other.read_text()
+        first, other = Path(f"{name}.jsonl"), Path(f"study/judgements/{name}.jsonl")
+        assert first.read_text() == other.read_text()
     assert len(server.calls) == request  # from the cache
     cli("audit", "covered", "who.jsonl", "--references", "refs.jsonl", "--json", "covered.json")
     assert json.loads(Path("covered.json").read_text()) == json.loads(
@@ -124,7 +124,7 @@ def test_a_changed_step_runs_again_with_what_builds_on_it_alone(cli, written, se
     written.write_text(text)
     result = cli("study", written)
     assert result.code == 0, result.err
-    changed = {name for name, one in record().items() if before.get(name) != one}
+    changed = {name for name, step in record().items() if before.get(name) != step}
     assert changed == {
         "judge faithful", "audit parse: faithful", "audit stability: faithful", "calibrate",
         "report",
@@ -446,10 +446,10 @@ protocol = "likert"
     leads, _, next_step = json.loads(Path("j.json").read_text())["findings"]
     assert leads.endswith("; even may rank first too (95 %).")
     step = record()["judge faithful"]
-    named = leads.replace(
+    renamed = leads.replace(
         "in faithfulness", "in faithfulness, judged by openai:stub-model (faithful)"
     )
-    assert (step["findings"], step["next_step"]) == ([named], next_step)
+    assert (step["findings"], step["next_step"]) == ([renamed], next_step)
 
 
 def test_a_try_by_limit_goes_on_in_its_run_folders(cli, written, server):

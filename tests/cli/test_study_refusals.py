@@ -135,7 +135,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_the_plan_refuses_what_the_run_would(cli, written, server, name):
-    old, new, said = REFUSED[name]
+    old, new, message = REFUSED[name]
     text = written.read_text()
     assert old in text
     if name == "pairs of one system":
@@ -147,7 +147,7 @@ def test_the_plan_refuses_what_the_run_would(cli, written, server, name):
     written.write_text(text.replace(old, new, 1))
     planned = cli("study", written, "--plan")
     assert (planned.code, planned.out) == (1, "")
-    assert said in planned.err
+    assert message in planned.err
     run = cli("study", written)
     assert (run.code, run.err, run.out) == (1, planned.err, "")
     assert not server.calls

@@ -31,14 +31,14 @@ def test_one_call_an_item_gives_a_judgement_an_aspect(cli, references, summaries
     result = cli(*together(server), "--json", "out.json")
     assert result.code == 0, result.err
     assert len(server.calls) == 6
-    found = rows()
-    assert [(row["aspect"], row["value"]) for row in found[:2]] == [
+    rows_written = rows()
+    assert [(row["aspect"], row["value"]) for row in rows_written[:2]] == [
         ("faithfulness", 5), ("coverage", 2),
     ]  # fmt: skip
-    assert len(found) == 12
-    assert found[0]["together"] == ["faithfulness", "coverage"]
-    one, other = json.loads(Path("out.json").read_text())["together"]
-    assert one["systems"]["system0"]["mean"] == 5
+    assert len(rows_written) == 12
+    assert rows_written[0]["together"] == ["faithfulness", "coverage"]
+    pair, other = json.loads(Path("out.json").read_text())["together"]
+    assert pair["systems"]["system0"]["mean"] == 5
     assert (other["aspect"], other["systems"]["system0"]["mean"]) == ("coverage", 2)
     prompt = text_of(server.calls[0])
     assert 'Criterion "faithfulness"' in prompt

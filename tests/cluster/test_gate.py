@@ -163,7 +163,7 @@ def test_shards_are_whole_clusters_and_hold_each_pending_task_once(sizes, kept):
     assert pending == [position for position in range(len(tasks)) if position not in by_name]
     for shard in shards:
         eids = {task.eid for task in shard.tasks.values()}
-        assert shard.tasks == {n: one for n, one in enumerate(tasks) if one.eid in eids}
+        assert shard.tasks == {n: task for n, task in enumerate(tasks) if task.eid in eids}
         assert set(shard.tasks) >= set(shard.pending)
     assert all(len(shard.pending) >= SHARD_SIZE for shard in shards[:-1])
 

@@ -153,8 +153,8 @@ def test_a_budget_holds_for_the_whole_cluster(ray, server):
     assert result.code == 0, result.err
     assert len(server.calls) == 20
     assert "Calls: 20" in result.out
-    rest = run(*command)
-    assert rest.code == 0
+    output = run(*command)
+    assert output.code == 0
     assert len(server.calls) == N_EVENTS * N_SYSTEMS
 
 

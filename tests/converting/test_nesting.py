@@ -173,8 +173,8 @@ def test_deep_objects_end_somewhere():
 def test_pairs_of_label_studio_stay_pairs():
     data = {"eid": "x", "system_a": "one", "system_b": "two"}
     result = {"from_name": "better", "to_name": "p", "type": "pairwise"}
-    done = annotation(4) | {"result": [result | {"value": {"selected": "left"}}]}
-    (label,) = fj.convert(write("p.json", [task(1, data, done)])).labels
+    record = annotation(4) | {"result": [result | {"value": {"selected": "left"}}]}
+    (label,) = fj.convert(write("p.json", [task(1, data, record)])).labels
     assert (label.system_a, label.system_b, label.value) == ("one", "two", "a")
 
 

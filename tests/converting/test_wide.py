@@ -60,8 +60,8 @@ def test_a_column_that_names_no_system_is_not_given_to_the_first():
     with pytest.raises(InputError, match=r"does not tell which system it rates.*first@SYSTEM"):
         fj.convert(path, columns=columns)
     assert not fj.convert(path, columns={"text": ["one", "two"]}).labels
-    named = {"value:tone@one": "first", "value:tone@two": "other"}
-    result = fj.convert(path, columns={"text": ["one", "two"], **named})
+    mapping = {"value:tone@one": "first", "value:tone@two": "other"}
+    result = fj.convert(path, columns={"text": ["one", "two"], **mapping})
     assert labels(result) == {
         *((str(n), "one", "tone", n + 1) for n in range(3)),
         *((str(n), "two", "tone", 5) for n in range(3)),

@@ -253,9 +253,9 @@ def test_names_of_values_do_not_matter(found, names):
                 summary=tuple(d.summary[i] for i in order),
             )
         )
-    one, other = collect(found), collect(renamed)
+    first, other = collect(found), collect(renamed)
     for measure in (binary_unfair, unfair_error, area_under_curve, second_order):
-        assert np.allclose(measure(one), measure(other))
+        assert np.allclose(measure(first), measure(other))
 
 
 TERMS = st.lists(st.sampled_from("pqrstuvw"), min_size=1, max_size=12)

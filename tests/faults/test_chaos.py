@@ -97,11 +97,11 @@ def test_every_item_ends_judged_or_unscored_with_its_reason(server, n_items):
     expected: Counter[str] = Counter()
     for row in rows:
         fate = chaos.fate(prompts[row["system"]])
-        wanted = None if fate is None else REASONS.get(fate)
-        assert row["unscored"] == wanted, (fate, row)
-        assert (row["value"] is None) == (wanted is not None)
-        if wanted is not None:
-            expected[wanted] += 1
+        reason = None if fate is None else REASONS.get(fate)
+        assert row["unscored"] == reason, (fate, row)
+        assert (row["value"] is None) == (reason is not None)
+        if reason is not None:
+            expected[reason] += 1
             assert row["detail"]
     report = json.loads(Path("report.json").read_text())
     assert report["n_judgements"] == n_items

@@ -96,9 +96,9 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 def replaced(value: Any, path: tuple[Any, ...], by: Any) -> Any:
     if not path:
         return by
-    key, *rest = path
+    key, *others = path
     copy = dict(value) if isinstance(value, dict) else list(value)
-    copy[key] = replaced(value[key], tuple(rest), by)
+    copy[key] = replaced(value[key], tuple(others), by)
     return copy
 
 

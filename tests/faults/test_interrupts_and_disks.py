@@ -159,8 +159,8 @@ def test_a_full_disk_under_the_cache_ends_the_calls_and_loses_no_reply(server, i
         process.kill()
         gate.open()
     assert result.code == 1, result.err
-    (said,) = result.err.splitlines()
-    assert said.startswith(f"error: cannot write to the cache {tiny_disk}: ")
+    (line,) = result.err.splitlines()
+    assert line.startswith(f"error: cannot write to the cache {tiny_disk}: ")
     # the three under way were answered, and no further one began
     assert len(server.calls) == 9
     (tiny_disk / "ballast").unlink()
@@ -330,12 +330,12 @@ def test_an_interrupt_of_pythons_own_start_shows_nothing_of_ours(own_home, modul
             if line.rpartition("|")[2].strip() == module:
                 break
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=400)
+        _, stderr = process.communicate(timeout=400)
     finally:
         process.kill()
-    said = [line for line in said.splitlines() if not line.startswith("import time:")]
+    stderr = [line for line in stderr.splitlines() if not line.startswith("import time:")]
     # Until our first line runs, Python itself may say where it was.
-    assert not any("fairjudge/" in line for line in said), said
+    assert not any("fairjudge/" in line for line in stderr), stderr
     assert process.returncode in (130, 1, -signal.SIGINT)
 
 

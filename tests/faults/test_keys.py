@@ -37,10 +37,10 @@ def chat(text: str) -> bytes:
 
 def judging(provider: str, url: str) -> tuple[str, ...]:
     inputs = ("--references", "references.jsonl", "--summaries", "summaries.jsonl")
-    asked = ("--aspect", "faithfulness", "--protocol", "likert", "--concurrency", "1")
+    options = ("--aspect", "faithfulness", "--protocol", "likert", "--concurrency", "1")
     model = "openai/stub" if provider == "litellm" else "stub"
     server = ("--backend", f"{provider}:{model}", "--base-url", url)
-    return ("judge", *inputs, *asked, *server, "-o", "judgements.jsonl", "--max-unscored", "1")
+    return ("judge", *inputs, *options, *server, "-o", "judgements.jsonl", "--max-unscored", "1")
 
 
 @pytest.fixture
@@ -82,8 +82,10 @@ def test_whatever_a_server_says_of_a_key(server, inputs, tmp_path, monkeypatch, 
         if fault is not None:
             return fault
         if "questions" in call.body:
-            asked = call.body["questions"]
-            names = asked if isinstance(asked, dict) else [item["name"] for item in asked]
+            questions = call.body["questions"]
+            names = (
+                questions if isinstance(questions, dict) else [item["name"] for item in questions]
+            )
             return dict.fromkeys(names)  # refuses
         return Reply(text=f"{KEY} says so.\nVerdict: 4", refusal=None)
 
@@ -92,8 +94,8 @@ def test_whatever_a_server_says_of_a_key(server, inputs, tmp_path, monkeypatch, 
     result = finish(start(*judging(provider, url), "--run", "run", "--json", "report.json"))
     assert result.code == 0, result.err
     assert next(echoes, None) is None
-    sent = [value for call in server.calls for value in call.headers.values()]
-    assert any(KEY in value for value in sent)
+    headers = [value for call in server.calls for value in call.headers.values()]
+    assert any(KEY in value for value in headers)
     assert KEY not in "".join(json.dumps(call.body) for call in server.calls)
     again = cli(*judging(provider, url), "--run", "again")
     report = cli("report", "run", "-o", "report.html")

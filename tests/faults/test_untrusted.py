@@ -112,10 +112,10 @@ def test_a_reply_that_is_to_be_mended_is_fenced_too():
 
 @given(st.text())
 def test_printable_text_has_no_controls_and_keeps_the_rest(text):
-    shown = printable(text)
-    assert not CONTROLS.search(shown)
-    assert len(shown) == len(text)
-    assert all(a == b for a, b in zip(text, shown, strict=True) if a.isprintable() or a == "\n")
+    output = printable(text)
+    assert not CONTROLS.search(output)
+    assert len(output) == len(text)
+    assert all(a == b for a, b in zip(text, output, strict=True) if a.isprintable() or a == "\n")
 
 
 @pytest.fixture
@@ -169,8 +169,8 @@ def test_ids_are_never_paths(server, tmp_path, cli):
     new = {path for path in tmp_path.rglob("*") if "cache" not in path.parts} - before
     # the file that was named and its temporary one, and what every run's folder has
     assert {path.parent for path in new} == {Path.cwd(), Path.cwd() / "run"}
-    known = {"refs", "manifest", "references", "checkpoints", "spent", ".lock", "run"}
-    assert {path.name.partition(".")[0] or path.name for path in new} <= known
+    names = {"refs", "manifest", "references", "checkpoints", "spent", ".lock", "run"}
+    assert {path.name.partition(".")[0] or path.name for path in new} <= names
     rows = [json.loads(line) for line in Path("refs.jsonl").read_text().splitlines()]
     assert [row["eid"] for row in rows] == list(PATHS)
 

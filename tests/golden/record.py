@@ -40,11 +40,11 @@ def _shown(values: dict[str, Any], place: str) -> str:
 
 def _flat(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:
     if isinstance(value, dict) and value:
-        for name, one in value.items():
-            yield from _flat(one, f"{place}.{name}" if place else name)
+        for name, field in value.items():
+            yield from _flat(field, f"{place}.{name}" if place else name)
     elif isinstance(value, list) and value:
-        for number, one in enumerate(value):
-            yield from _flat(one, f"{place}[{number}]")
+        for number, field in enumerate(value):
+            yield from _flat(field, f"{place}[{number}]")
     else:
         yield place, value
 

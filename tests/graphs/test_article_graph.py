@@ -72,10 +72,10 @@ class ByFirstLetter:
             return self.failing[question]
         letters = [x for x in dict.fromkeys(answer.answer[0] for answer in answers) if x != "!"]
         groups = [
-            tuple(i for i, one in enumerate(answers) if one.answer[0] == letter)
+            tuple(i for i, answer in enumerate(answers) if answer.answer[0] == letter)
             for letter in letters
         ]
-        bad = frozenset(i for i, one in enumerate(answers) if one.answer[0] == "!")
+        bad = frozenset(i for i, answer in enumerate(answers) if answer.answer[0] == "!")
         pairs = tuple((a, b) for b in range(len(groups)) for a in range(b))
         return Grouping(groups=tuple(groups), labels=tuple(letters), rivals=pairs, invalid=bad)
 
@@ -264,15 +264,15 @@ async def test_so_it_is_after_invalid_answers_are_out():
 
 async def test_questions_nearly_the_same_are_asked_once_but_what_is_no_how():
     """Cause 2: "How did the creature get under the skin?" is not "What was the creature ...?"."""
-    what = "What was the creature under the skin?"
+    question = "What was the creature under the skin?"
     how = "How was the creature under the skin?"
     again = "What was that creature, under the skin?"
-    context = deps([what, how, what.replace("the creature", "creature"), again])
+    context = deps([question, how, question.replace("the creature", "creature"), again])
     context = replace(context, builder=replace(context.builder, answerer=Answerer(
-        {what: {}, how: {}}
+        {question: {}, how: {}}
     )))  # fmt: skip
     state = await run(context)
-    assert context.builder.answerer.calls[0] == ("a", (what, how))
+    assert context.builder.answerer.calls[0] == ("a", (question, how))
     assert list(whys(state).values())[:2] == ["nearly the same as another question"] * 2
 
 
@@ -287,8 +287,8 @@ async def test_articles_that_do_not_fit_are_shown_in_parts_and_the_best_of_each_
     context = deps(["cause?", "cost?"], ["moment?", "cause?"], n_parts=2, n_questions=3)
     state = await run(context)
     assert context.builder.writer.calls == [("ace", 3, 2), ("bdf", 3, 2)]
-    asked = context.builder.answerer.calls[0][1]
-    assert asked == ("cause?", "moment?", "cost?")
+    prompt = context.builder.answerer.calls[0][1]
+    assert prompt == ("cause?", "moment?", "cost?")
     assert kept(state) == ["cause?", "moment?"]
     # no part has fewer than two articles
     context = deps(["cause?"], ["cost?"], ["moment?"], n_parts=9)
@@ -444,11 +444,11 @@ async def test_a_killed_run_resumes_where_it_stopped():
 
 
 async def test_progress_counts_every_step():
-    seen = {}
+    states = {}
 
     def count(stage, done):
-        seen[stage] = seen.get(stage, 0) + done
+        states[stage] = states.get(stage, 0) + done
 
     state = await run(deps(["cause?"], progress=count, completer=Completer()))
-    assert seen == {"questions": 1, "answers": 6, "groups": 1, "completion": 1}
+    assert states == {"questions": 1, "answers": 6, "groups": 1, "completion": 1}
     assert state["n_steps"] == 9

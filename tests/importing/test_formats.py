@@ -208,8 +208,8 @@ def test_the_command_says_where_labels_or_judgements_would_be_lost(written, tmp_
     assert "write them with -o" in str(result.exception)
     assert run(labels_alone).exit_code == 2
     assert run(labels_alone, "-o", tmp_path / "x", "--scale", "1-5").exit_code == 2
-    both = ("--protocol", "likert", "--from", "summeval")
-    assert run(labels_alone, "-o", tmp_path / "x", *both).exit_code == 2
+    options = ("--protocol", "likert", "--from", "summeval")
+    assert run(labels_alone, "-o", tmp_path / "x", *options).exit_code == 2
 
 
 def test_many_unscored_end_in_exit_code_3(written, tmp_path):

@@ -260,7 +260,7 @@ def test_position_bias_is_as_published(summeval, aspect, first, second, consiste
     kinds = Counter((v["ab"], v["ba"]) for v in verdicts.values())
     n = sum(kinds.values())
     assert n == 1100
-    same = sum(count for (one, other), count in kinds.items() if one == other)
+    same = sum(count for (first, other), count in kinds.items() if first == other)
     assert 100 * kinds["a", "b"] / n == pytest.approx(first, abs=0.051)
     assert 100 * kinds["b", "a"] / n == pytest.approx(second, abs=0.051)
     assert 100 * same / n == pytest.approx(consistent, abs=0.051)

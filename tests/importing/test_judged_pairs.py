@@ -228,10 +228,10 @@ def judgebench(*decisions, name="arena_hard", label="A>B", **judgment):
         "judge_name": name,
         "judgments": [
             {
-                "judgment": {"judge_model": "m", "prompt": "", "response": said, **judgment},
+                "judgment": {"judge_model": "m", "prompt": "", "response": reply, **judgment},
                 "decision": decision,
             }
-            for said, decision in decisions
+            for reply, decision in decisions
         ],
     }
 
@@ -258,8 +258,8 @@ def test_judgebench_decisions_are_of_what_was_shown_first_and_second(written):
 def test_judgebench_reward_models_have_no_reply_and_their_decision_counts(written):
     """As in the published outputs: scores in the order shown, the decision made of them."""
     row = judgebench(("", "A>B"), ("", "B>A"), name="reward_model")
-    for one, scores in zip(row["judgments"], ([1.88, 1.26], [1.26, 1.88]), strict=True):
-        one["judgment"]["scores"] = scores
+    for judgment, scores in zip(row["judgments"], ([1.88, 1.26], [1.26, 1.88]), strict=True):
+        judgment["judgment"]["scores"] = scores
     result = import_file(written("outputs.jsonl", [row]))
     assert verdicts(result.judgements) == [("ab", "a"), ("ba", "a")]
     assert {judgement.scored_by for judgement in result.judgements} == {"decision"}

@@ -54,23 +54,23 @@ def test_annotations_are_labels_and_predictions_judgements(written):
         ),
         task(eid="e2"),
     ]
-    found = import_file(written("export.json", tasks))
-    assert found.tool == "label-studio"
-    assert [(label.annotator, label.aspect, label.value) for label in found.labels] == [
+    data = import_file(written("export.json", tasks))
+    assert data.tool == "label-studio"
+    assert [(label.annotator, label.aspect, label.value) for label in data.labels] == [
         ("7", "coverage", 4.0),
         ("7", "faithful", 1.0),
         ("7", "length", 2.5),
         ("b@x.org", "coverage", 2.0),
     ]
-    assert [
-        (judgement.judge, judgement.value, judgement.eid) for judgement in found.judgements
-    ] == [("judge-1", 3.0, "e1")]
-    assert [item.why for item in found.skipped] == [
+    assert [(judgement.judge, judgement.value, judgement.eid) for judgement in data.judgements] == [
+        ("judge-1", 3.0, "e1")
+    ]
+    assert [item.why for item in data.skipped] == [
         "the annotation was cancelled",
         "'coverage' is no number and no preference",
         "not annotated",
     ]
-    assert found.n_rows == 8
+    assert data.n_rows == 8
 
 
 @pytest.mark.parametrize(
@@ -82,16 +82,16 @@ def test_a_preference_is_in_terms_of_the_systems_whichever_stood_left(
 ):
     chosen = result("pairwise", {"selected": selected})
     pair = task([annotation(chosen)], system_a="x", system_b="y", order=order)
-    found = import_file(written("export.json", [pair]))
-    (label,) = found.labels
+    data = import_file(written("export.json", [pair]))
+    (label,) = data.labels
     assert (label.system_a, label.system_b, label.value) == ("x", "y", value)
 
 
 def test_the_aspect_may_stand_in_the_task(written):
     rated = result("rating", {"rating": 4}, "stars")
     tasks = [task([annotation(rated)], [{"result": [rated]}], aspect="faithfulness")]
-    found = import_file(written("export.json", tasks))
-    assert [item.aspect for item in (*found.labels, *found.judgements)] == ["faithfulness"] * 2
+    data = import_file(written("export.json", tasks))
+    assert [item.aspect for item in (*data.labels, *data.judgements)] == ["faithfulness"] * 2
 
 
 def test_a_task_must_say_what_was_annotated(written):
@@ -176,7 +176,7 @@ def test_a_bad_line_of_a_realsumm_folder_can_be_skipped(pyramid):
 def test_real_summeval_labels_from_its_own_layout(written, shared_data):
     """The first 20 summaries put back into SummEval's layout give the labels that they were."""
     lines = (shared_data / "summeval" / "labels.jsonl").read_text("utf-8").splitlines()
-    wanted, rows = [], {}
+    expected, rows = [], {}
     for label in map(json.loads, lines):
         if (label["eid"], label["system"]) not in rows and len(rows) == 20:
             continue
@@ -187,7 +187,7 @@ def test_real_summeval_labels_from_its_own_layout(written, shared_data):
         row[label["annotator"][0]].setdefault(label["annotator"], {})[label["aspect"]] = label[
             "value"
         ]
-        wanted.append(
+        expected.append(
             (label["eid"], label["system"], label["annotator"], label["aspect"], label["value"])
         )
     for row in rows.values():
@@ -198,5 +198,5 @@ def test_real_summeval_labels_from_its_own_layout(written, shared_data):
         (label.eid, label.system, label.annotator, label.aspect, label.value)
         for label in result.labels
     ]
-    assert sorted(items) == sorted(wanted)
+    assert sorted(items) == sorted(expected)
     assert len(items) == 20 * 8 * 4

@@ -95,8 +95,8 @@ def test_what_another_tool_reads_in_a_bank(tmp_path, models):
     assert {words: answer.importance for words, answer in first.answers.items()} == {
         "It rained.": "vital", "The dam broke.": None,
     }  # fmt: skip
-    given = first.answers["It rained."].references
-    assert [(item.doc_id, item.text) for item in given] == [
+    references = first.answers["It rained."].references
+    assert [(item.doc_id, item.text) for item in references] == [
         ("a", "rain"), ("a", "much rain"), ("b", "no rain"),
     ]  # fmt: skip
 
@@ -183,8 +183,8 @@ def bank(**more):
 
 
 def read_one(written, row):
-    (found,) = import_file(written("bank.json", row)).references
-    return found
+    (reference,) = import_file(written("bank.json", row)).references
+    return reference
 
 
 def test_documents_are_articles_and_their_words_wordings(written):

@@ -175,7 +175,7 @@ def test_deepeval_metrics_with_an_error_or_without_a_score_are_unscored(written)
         },
     }
     other = {"name": "test_case_0", "input": "another", "metricsData": [metric("Bias", 1)]}
-    named = {
+    fields = {
         "name": "t",
         "input": "",
         "metricsData": None,
@@ -187,7 +187,7 @@ def test_deepeval_metrics_with_an_error_or_without_a_score_are_unscored(written)
         "metricsData": [metric("Bias", 0)],
         "metadata": {"eid": "e2", "system": "lead"},
     }
-    run = deepeval(case, other, named, newer) | {"hyperparameters": {"model": "gpt-4"}}
+    run = deepeval(case, other, fields, newer) | {"hyperparameters": {"model": "gpt-4"}}
     result = import_file(written("run.json", run))
     assert result.tool == "deepeval"
     assert outcomes(result) == [

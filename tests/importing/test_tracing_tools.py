@@ -39,10 +39,10 @@ def langfuse(**changes):
 
 
 def test_langfuse_scores_of_the_api(written):
-    named = {"eid": "e1", "system": "s", "judge": "openai:m"}
+    row = {"eid": "e1", "system": "s", "judge": "openai:m"}
     page = {
         "data": [
-            langfuse(metadata=named),
+            langfuse(metadata=row),
             langfuse(source="ANNOTATION", authorUserId="ann", value=1.0),
             langfuse(dataType="CATEGORICAL", value=0, stringValue="poor"),
             langfuse(dataType="BOOLEAN", value=1, stringValue="True", name="ok", source="API"),
@@ -140,9 +140,9 @@ def test_langsmith_feedback_and_results(written):
         langsmith(score=None, value="vague"),
         langsmith(score=None),
     ]
-    found = import_file(written("feedback.jsonl", rows))
-    assert found.tool == "langsmith"
-    assert shown(found) == (
+    data = import_file(written("feedback.jsonl", rows))
+    assert data.tool == "langsmith"
+    assert shown(data) == (
         [
             ("e1", "s", "coverage", "anthropic:m", 4.0),
             ("r-1", "langsmith", "coverage", "langsmith/coverage", None),
@@ -154,17 +154,17 @@ def test_langsmith_feedback_and_results(written):
         "reference.eid": "e3", "feedback.coverage": 0.5, "feedback.faithful": None,
         "execution_time": 1.2, "example_id": "x-1", "id": "r",
     }  # fmt: skip
-    found = import_file(written("results.jsonl", [result, {**result, "error": "timeout"}]))
+    data = import_file(written("results.jsonl", [result, {**result, "error": "timeout"}]))
     assert [
         (judgement.eid, judgement.system, judgement.aspect, judgement.value)
-        for judgement in found.judgements
+        for judgement in data.judgements
     ] == [
         ("e3", "s", "coverage", 0.5),
         ("e3", "s", "faithful", None),
         ("e3", "s", "coverage", None),
         ("e3", "s", "faithful", None),
     ]
-    assert [judgement.unscored for judgement in found.judgements][2:] == ["backend", "backend"]
+    assert [judgement.unscored for judgement in data.judgements][2:] == ["backend", "backend"]
 
 
 def test_a_field_of_another_type_is_named(written):

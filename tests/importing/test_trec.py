@@ -327,7 +327,7 @@ def test_scores_by_importance_are_nuggetizers(written):
     """By hand as nuggetizer's core/metrics.py: a vital nugget got, an okay one in part."""
     result = import_file(written("a.json", assigned("support", "partial_support")))
     slices = coverage_slices(result.judgements, result.references).slices
-    scores = {name: one.value for name, one in slices["coverage by weight of groups"].items()}
+    scores = {name: figure.value for name, figure in slices["coverage by weight of groups"].items()}
     assert scores == {
         "groups equal": 0.75, "by number of sources": 0.75, "vital groups": 1.0,
         "vital groups, strict": 1.0, "all groups, strict": 0.5,
@@ -337,8 +337,8 @@ def test_scores_by_importance_are_nuggetizers(written):
 def test_an_assignment_that_is_missing_is_unscored_and_other_nuggets_are_refused(written):
     row = assigned("support", "support")
     del row["nuggets"][1]["assignment"]
-    (found,) = import_file(written("a.json", row)).judgements
-    assert (found.value, found.unscored) == (None, "unparseable")
+    (judgement,) = import_file(written("a.json", row)).judgements
+    assert (judgement.value, judgement.unscored) == (None, "unparseable")
     other = assigned("support", "support", run="s")
     other["nuggets"][0] = other["nuggets"][0] | {"text": "Other."}
     with pytest.raises(InputError, match="other nuggets of 't'"):
@@ -386,24 +386,24 @@ def test_assessors_verdicts_are_labels_that_calibrate_the_recorded_judge(shared_
 
     words = {1.0: "supports", 0.5: "partial", 0.0: "none"}
     lines = ["topic_id,run_tag,question_id,answer_id,annotation"]
-    for number, one in enumerate(result.judgements):
-        text = "supports" if number % 4 == 0 else words[one.value]
-        lines.append(f"{one.eid},{one.system},q,{one.unit},{text}")
+    for number, judgement in enumerate(result.judgements):
+        text = "supports" if number % 4 == 0 else words[judgement.value]
+        lines.append(f"{judgement.eid},{judgement.system},q,{judgement.unit},{text}")
     human = tmp_path / "report_assessments.csv"
     human.write_text("\n".join(lines) + "\n")
     files = {name: tmp_path / f"{name}.jsonl" for name in ("judged", "labels", "report")}
     run = CliRunner().invoke
-    done = run(app, ["data", "import", str(path), "-o", str(files["judged"])])
-    assert done.exit_code == 0, done.output
-    assert "dragun: 14,326 rows, 14,326 judgements written" in done.output
-    done = run(app, ["data", "import", str(human), "--labels", str(files["labels"])])
-    assert done.exit_code == 0, done.output
+    output = run(app, ["data", "import", str(path), "-o", str(files["judged"])])
+    assert output.exit_code == 0, output.output
+    assert "dragun: 14,326 rows, 14,326 judgements written" in output.output
+    output = run(app, ["data", "import", str(human), "--labels", str(files["labels"])])
+    assert output.exit_code == 0, output.output
     report = tmp_path / "report.json"
-    done = run(
+    output = run(
         app,
         ["calibrate", str(files["judged"]), "--labels", str(files["labels"]), "--json", str(report),
          "--resamples", "200"],
     )  # fmt: skip
-    assert done.exit_code == 0, done.output
+    assert output.exit_code == 0, output.output
     (group,) = json.loads(report.read_text())["groups"]
     assert group["n_items"] == 14326

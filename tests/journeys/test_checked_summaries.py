@@ -22,12 +22,12 @@ MONDAY = "The old bridge closed on Monday"
 
 def statements(text: str) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
-    for number, said in re.findall(r"^\[(\d+)\] (.+)$", text, re.MULTILINE):
-        row = {"sentence": int(number), "statement": said, "articles": [2, 1], "quote": MONDAY,
+    for number, sentence in re.findall(r"^\[(\d+)\] (.+)$", text, re.MULTILINE):
+        row = {"sentence": int(number), "statement": sentence, "articles": [2, 1], "quote": MONDAY,
                "verdict": "supported", "grave": False}  # fmt: skip
-        if "Friday" in said or "denies" in said:
+        if "Friday" in sentence or "denies" in sentence:
             row |= {"verdict": "contradicted", "grave": True}
-        if "Nine" in said:
+        if "Nine" in sentence:
             row |= {"verdict": "absent", "articles": [], "quote": ""}
         rows.append(row)
     return rows
@@ -102,7 +102,7 @@ def test_what_is_wrong_is_named_from_the_judge_to_the_page(cli, judged):
     assert first["articles"] == ["bridge1.example", "bridge0.example"]
     citations = by_system["right"]["citations"]
     assert (citations["borne_out"], citations["n_sentences"]) == (0.5, 2)  # the second cites none
-    ratings = {name: one["mean"] for name, one in data["derived"]["likert"].items()}
+    ratings = {name: system["mean"] for name, system in data["derived"]["likert"].items()}
     assert ratings == {"right": 5.0, "wrong": 1.0}
 
     result = cli("audit", "statements", "faithfulness.jsonl", "--references", "references.json")

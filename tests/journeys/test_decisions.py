@@ -56,10 +56,10 @@ def test_a_report_ends_in_a_decision(cli, files):
     page = unescape(Path("page.html").read_text("utf-8"))
     for text in (result.out, page, repr(python)):
         assert sentence in " ".join(text.split())
-    shown = interval(group["decisions"][1]["figure"])
+    figure_text = interval(group["decisions"][1]["figure"])
     # The figure of a decision stands where the decision does.
     for text in (result.out, page, repr(python.decisions())):
-        assert shown in " ".join(text.split())
+        assert figure_text in " ".join(text.split())
     last = result.out[result.out.index("may the judge be used to ...") :]
     assert "Largest disagreements" not in last
     assert "cost per item unknown" in last.casefold()

@@ -38,8 +38,8 @@ def folder(tmp_path: Path) -> Path:
     new[13] = judged(6, "bb", 5, "v2")
     write_jsonl(tmp_path / "old.jsonl", old)
     write_jsonl(tmp_path / "new.jsonl", new)
-    written = ("--json", "compare.json", "--html", "compare.html")
-    fairjudge(tmp_path, "compare", "old.jsonl", "new.jsonl", *written)
+    options = ("--json", "compare.json", "--html", "compare.html")
+    fairjudge(tmp_path, "compare", "old.jsonl", "new.jsonl", *options)
     return tmp_path
 
 

@@ -33,8 +33,8 @@ COUNTS = {
 
 def section(title: str) -> str:
     sections = re.split(r"^## (?=[A-Z])", PAGE.read_text("utf-8"), flags=re.MULTILINE)
-    (found,) = (part for part in sections if part.startswith(f"{title}\n"))
-    return found
+    (section,) = (part for part in sections if part.startswith(f"{title}\n"))
+    return section
 
 
 EXPORTS = {

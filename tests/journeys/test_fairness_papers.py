@@ -73,9 +73,9 @@ def test_from_reviews_to_what_people_say_of_the_measures(cli, written):
     assert changes["bur"]["relative"] == -1.0
 
     leanings = [
-        {"eid": f"c{n}", "system": OWN, "leaning": "pos", "annotator": who}
+        {"eid": f"c{n}", "system": OWN, "leaning": "pos", "annotator": annotator}
         for n in range(N)
-        for who in "abc"
+        for annotator in "abc"
     ]
     write_jsonl(Path("l.jsonl"), leanings)
     result = cli(

@@ -43,22 +43,22 @@ def references() -> list[dict]:
 def test_checklists_in_small_calls_and_in_two_orders(cli, server: StubServer):
     write_jsonl(Path("r.jsonl"), references()[:3])
     write_jsonl(Path("s.jsonl"), [summary("s", f"e{n}") for n in range(3)])
-    asked = ("judge", "--references", "r.jsonl", "--summaries", "s.jsonl", "--aspect", "coverage",
+    command = ("judge", "--references", "r.jsonl", "--summaries", "s.jsonl", "--aspect", "coverage",
              "--protocol", "checklist", *openai(server))  # fmt: skip
-    result = cli(*asked, "-o", "one.jsonl")
+    result = cli(*command, "-o", "one.jsonl")
     assert result.code == 0, result.err
     assert len(server.calls) == 3
-    result = cli(*asked, "-o", "small.jsonl", "--groups-per-call", "2")
+    result = cli(*command, "-o", "small.jsonl", "--groups-per-call", "2")
     assert result.code == 0, result.err
     assert len(server.calls) == 3 + 2 * 3
-    one, small = rows_of("one.jsonl"), rows_of("small.jsonl")
-    assert {row["signature"] for row in one} != {row["signature"] for row in small}
-    assert "|block:25|" in one[0]["signature"]
+    single, small = rows_of("one.jsonl"), rows_of("small.jsonl")
+    assert {row["signature"] for row in single} != {row["signature"] for row in small}
+    assert "|block:25|" in single[0]["signature"]
     assert "|block:2|" in small[0]["signature"]
     assert [len(row["checklist"]) for row in small] == [N_QUESTIONS] * 3
 
     # Orders are variants of one judge: the same answers, asked about in another order.
-    result = cli(*asked, "-o", "orders.jsonl", "--prompt-variants", "2")
+    result = cli(*command, "-o", "orders.jsonl", "--prompt-variants", "2")
     assert result.code == 0, result.err
     orders = rows_of("orders.jsonl")
     assert Counter(row["variant"] for row in orders) == {"listed": 3, "shuffled-1": 3}
@@ -67,7 +67,9 @@ def test_checklists_in_small_calls_and_in_two_orders(cli, server: StubServer):
     result = cli("audit", "stability", "orders.jsonl")
     assert result.code == 0, result.err
 
-    result = cli(*asked[:-5], "likert", *openai(server), "-o", "no.jsonl", "--groups-per-call", "2")
+    result = cli(
+        *command[:-5], "likert", *openai(server), "-o", "no.jsonl", "--groups-per-call", "2"
+    )
     assert result.code == 1
     assert "--groups-per-call is of coverage by --protocol checklist" in result.err
 
@@ -144,15 +146,15 @@ def test_covariates_are_named_in_one_list(cli):
     texts = ("--summaries", "s.jsonl", "--clusters", "c.jsonl")
     result = cli(*common, *texts, "--covariates", "length,overlap", "--json", "c.json")
     assert result.code == 0, result.err
-    (one,) = json.loads(Path("c.json").read_text("utf-8"))["groups"][0]["ppi"]
-    assert one["chosen"] == "regression"
-    widths = [one[way]["high"] - one[way]["low"] for way in ("regression", "ppi_plus")]
+    (estimate,) = json.loads(Path("c.json").read_text("utf-8"))["groups"][0]["ppi"]
+    assert estimate["chosen"] == "regression"
+    widths = [estimate[way]["high"] - estimate[way]["low"] for way in ("regression", "ppi_plus")]
     assert widths[0] < widths[1]
-    for given, said in (
+    for options, message in (
         (("--covariates", "lenght"), "expected some of"),
         (("--covariates", "length"), "covariates: length needs summaries"),
         (("--covariates", "overlap", "--summaries", "s.jsonl"), "needs summaries and clusters"),
     ):
-        result = cli(*common, *given)
+        result = cli(*common, *options)
         assert result.code == 1
-        assert said in result.err
+        assert message in result.err

@@ -73,11 +73,11 @@ def written(server) -> Path:
             "eid": eid,
             "system": system,
             "aspect": "faithfulness",
-            "annotator": who,
+            "annotator": annotator,
             "value": min(5, max(1, round(value + rng.gauss(0, 0.7)))),
         }
         for (eid, system), value in quality.items()
-        for who in ("ann", "ben", "cas")
+        for annotator in ("ann", "ben", "cas")
     ]
     write_jsonl(Path("labels.jsonl"), labels)
     path = Path("study.toml")
@@ -114,11 +114,11 @@ def test_a_jury_of_one_table_is_decided_as_a_judge(cli, written, server):
     """``model = ["strict", "mild"]``: the mean of both is a judge of its own."""
     more = '\n[[judge]]\nname = "both"\nmodel = ["strict", "mild"]\naspect = "faithfulness"\n'
     text = STUDY.format(url=server.v1, more=f'{more}protocol = "likert"\n')
-    kept = (
+    without_strict = (
         text[: text.index('[[judge]]\nname = "strict"')]
         + text[text.index('[[judge]]\nname = "both') :]
     )
-    written.write_text(kept)
+    written.write_text(without_strict)
     result = cli("study", written)
     assert result.code == 0, result.err
     groups = json.loads(Path("study/calibration.json").read_text())["groups"]

@@ -28,10 +28,10 @@ def items() -> list[dict[str, Any]]:
 def labels(eid: str = "{}", *, every: int = 1) -> list[dict[str, Any]]:
     """Labels whose eids look as `eid` says, where `every` divides the number, else as they are."""
     return [
-        OF | row | {"annotator": who, "value": row["value"], "eid": (
+        OF | row | {"annotator": annotator, "value": row["value"], "eid": (
             eid if int(row["eid"]) % every == 0 else "{}").format(row["eid"])}
         for row in items()
-        for who in ("ann", "bob")
+        for annotator in ("ann", "bob")
     ]  # fmt: skip
 
 
@@ -74,8 +74,8 @@ def test_ids_that_became_floats_match(cli, number):
         cli(*with_labels(name)[number]) for name in ("labels.jsonl", "floats.jsonl", "half.jsonl")
     )
     assert plain.code == 0, plain.err
-    for done in others:
-        assert (done.code, done.out) == (0, plain.out)
+    for result in others:
+        assert (result.code, result.out) == (0, plain.out)
 
 
 @pytest.mark.parametrize("number", range(5))
@@ -138,28 +138,28 @@ def fair_world() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
 
 
 def test_people_in_fairness_meet_the_summaries(cli):
-    clusters, written = fair_world()
+    clusters, summaries = fair_world()
     write_jsonl(Path("c.jsonl"), clusters)
-    write_jsonl(Path("s.jsonl"), written)
+    write_jsonl(Path("s.jsonl"), summaries)
 
     def shares(eid: str, n: int) -> None:
         rows = [{"eid": eid.format(k), "system": "s1", "shares": {"left": 1.0}} for k in range(n)]
         write_jsonl(Path("people.jsonl"), rows)
 
-    asked = ("fairness", "proportional", "c.jsonl", "--summaries", "s.jsonl",
+    command = ("fairness", "proportional", "c.jsonl", "--summaries", "s.jsonl",
              "--attribute", "side", "--human", "people.jsonl")  # fmt: skip
     shares("{}.0", 3)
-    result = cli(*asked, "--json", "-")
+    result = cli(*command, "--json", "-")
     assert result.code == 0, result.err
     assert json.loads(result.out)["systems"]["s1"]["corrected"]["n_labelled"] == 3
     shares("doc-{}", 3)
-    result = cli(*asked)
+    result = cli(*command)
     assert result.code == 1
     assert "'doc-0'" in result.err
     with Path("people.jsonl").open("a") as file:
         file.write(json.dumps({"eid": "1", "system": "s1", "shares": {"left": 1.0}}) + "\n")
         file.write(json.dumps({"eid": "2", "system": "s1", "shares": {"left": 1.0}}) + "\n")
-    result = cli(*asked)
+    result = cli(*command)
     assert result.code == 0, result.err
     assert result.out.startswith("In short: Only 2 of 5 human shares match any summary")
 
@@ -173,15 +173,15 @@ def test_python_takes_frames_whose_numbers_are_floats():
 
 def test_a_label_for_each_spelling_is_left_as_it_is():
     rows = [JUDGED | row for row in items()]
-    both = [*labels(), *labels("{}.0")]  # two items on paper: nothing says that they are one
-    calibration = fj.calibrate(rows, both, n_resamples=100)
+    judgements = [*labels(), *labels("{}.0")]  # two items on paper: nothing says that they are one
+    calibration = fj.calibrate(rows, judgements, n_resamples=100)
     assert len(calibration.groups[0].joined.match.only_right) == 2 * N
     assert calibration.to_dict()["findings"][0].startswith("Only 60 of 120 labelled items match")
 
 
 def test_summaries_beside_the_judgements_meet_them_too(cli):
     write_jsonl(Path("labels.jsonl"), labels())
-    asked = ("calibrate", "j.jsonl", "--labels", "labels.jsonl", "--summaries", "s.jsonl")
+    command = ("calibrate", "j.jsonl", "--labels", "labels.jsonl", "--summaries", "s.jsonl")
 
     def summaries(eid: str) -> None:
         rows = [{"eid": eid.format(item["eid"]), "system": item["system"],
@@ -189,11 +189,11 @@ def test_summaries_beside_the_judgements_meet_them_too(cli):
         write_jsonl(Path("s.jsonl"), rows)
 
     summaries("{}.0")
-    result = cli(*asked, "--json", "-")
+    result = cli(*command, "--json", "-")
     assert result.code == 0, result.err
     assert json.loads(result.out)["groups"][0]["baselines"]
     summaries("doc-{}")
-    result = cli(*asked)
+    result = cli(*command)
     assert result.code == 1
     assert "'doc-0'" in result.err
 

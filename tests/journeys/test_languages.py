@@ -80,8 +80,8 @@ def articles() -> list[dict[str, object]]:
 
 def sentence_of(prompt: str, number: int) -> str:
     """Return the sentence of the prompt's article that answers the question of that number."""
-    known = next(items for items in SENTENCES.values() if items[0] in prompt)
-    return known[number % len(known)]
+    sentences = next(items for items in SENTENCES.values() if items[0] in prompt)
+    return sentences[number % len(sentences)]
 
 
 def scripted(call: object, questions: tuple[str, ...] = QUESTIONS) -> str:
@@ -93,9 +93,9 @@ def scripted(call: object, questions: tuple[str, ...] = QUESTIONS) -> str:
         ]
         return json.dumps({"questions": requests}, ensure_ascii=False)
     if '{"answers": [{' in text:
-        rest = {"speaker": None, "stance": "endorses", "gloss": None}
+        fields = {"speaker": None, "stance": "endorses", "gloss": None}
         n = len(re.findall(r"^\d+\. ", text, re.MULTILINE)) or len(questions)
-        quotes = [{"question": k, "quote": sentence_of(text, k), **rest} for k in range(1, n + 1)]
+        quotes = [{"question": k, "quote": sentence_of(text, k), **fields} for k in range(1, n + 1)]
         return json.dumps({"answers": quotes}, ensure_ascii=False)
     if '{"sorted": [{' in text:
         numbers = [int(n) for n in re.findall(r"^(\d+)\. \(", text, re.MULTILINE)]
@@ -128,10 +128,10 @@ def test_a_reference_holds_answers_of_all_six_languages(cli, server, files, ques
         "--consolidation", "llm", "--questions", "3", "--json", "build.json",
     )  # fmt: skip
     assert result.code == 0, result.err
-    (found,) = json.loads(Path("build.json").read_text("utf-8"))["clusters"]
-    assert found["n_articles"] == 6
-    assert sorted(found["used"]) == sorted(SENTENCES)
-    assert found["unused"] == []
+    (cluster,) = json.loads(Path("build.json").read_text("utf-8"))["clusters"]
+    assert cluster["n_articles"] == 6
+    assert sorted(cluster["used"]) == sorted(SENTENCES)
+    assert cluster["unused"] == []
     (row,) = [json.loads(line) for line in Path("refs.jsonl").read_text("utf-8").splitlines()]
     by_name = {item["question"] for item in row["question_answers"]}
     assert by_name == set(questions)

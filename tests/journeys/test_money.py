@@ -76,9 +76,9 @@ def table_row(text: str, first: str) -> list[str]:
 def test_an_item_has_its_cost_and_a_second_start_changes_nothing(cli, priced):
     result = cli(*judging(priced, "small"), "--prices", "prices.toml")
     assert result.code == 0, result.err
-    found = told()
-    assert found["usd_per_item"] == pytest.approx(SMALL)
-    (cost,) = found["costs"]
+    report = told()
+    assert report["usd_per_item"] == pytest.approx(SMALL)
+    (cost,) = report["costs"]
     assert (cost["judge"], cost["n_items"], cost["n_calls"]) == ("openai:small", 12, 12)
     assert cost["tokens"] == {"input": 132, "cached_input": 0, "output": 84}
     assert table_row(result.out, "openai:small") == [
@@ -193,12 +193,12 @@ def test_an_item_by_parts_and_in_pairs_is_a_summary(cli, priced):
 def test_each_member_of_a_jury_has_its_own_price(cli, priced):
     result = cli(*judging(priced, "small", "large"), "--prices", "prices.toml")
     assert result.code == 0, result.err
-    found = told()
-    by_judge = {cost["judge"]: cost for cost in found["costs"]}
+    report = told()
+    by_judge = {cost["judge"]: cost for cost in report["costs"]}
     assert by_judge["openai:small"]["cost_usd"] == pytest.approx(12 * SMALL)
     assert by_judge["openai:large"]["cost_usd"] == pytest.approx(12 * LARGE)
     assert by_judge["openai:large"]["usd_per_item"] == pytest.approx(LARGE)
-    assert found["usd_per_item"] == pytest.approx(SMALL + LARGE)
+    assert report["usd_per_item"] == pytest.approx(SMALL + LARGE)
     assert table_row(result.out, "all")[-2:] == ["2.0160", "0.1680"]
 
     # One of them without a price: its own cost is known to nobody, the other's stays.
@@ -229,8 +229,8 @@ def test_members_have_prices_of_their_own_in_python(priced):
         Label(eid=f"e{n}", system="a", aspect="coverage", annotator="p", value=1 + n % 5)
         for n in range(N)
     ]
-    (found,) = fj.calibrate([result], labels, n_resamples=100).to_dict()["protocols"]
-    per_item = {row["judge"]: row["usd_per_item"] for row in found["rows"]}
+    (protocol,) = fj.calibrate([result], labels, n_resamples=100).to_dict()["protocols"]
+    per_item = {row["judge"]: row["usd_per_item"] for row in protocol["rows"]}
     assert per_item["openai:large"] == pytest.approx(LARGE)
     assert per_item["jury-mean(openai:small,openai:large)"] == pytest.approx(SMALL + LARGE)
 
@@ -250,8 +250,8 @@ def test_calibrate_sets_the_cost_of_an_item_beside_agreement(cli, priced):
     result = cli("calibrate", "j.jsonl", "j.json", "--labels", "labels.jsonl", "--json", "c.json",
                "--resamples", "100", "--html", "c.html")  # fmt: skip
     assert result.code == 0, result.err
-    (found,) = told("c.json")["protocols"]
-    costs = {row["judge"]: row["usd_per_item"] for row in found["rows"]}
+    (protocol,) = told("c.json")["protocols"]
+    costs = {row["judge"]: row["usd_per_item"] for row in protocol["rows"]}
     assert costs == {
         "jury-mean(openai:small,openai:large)": pytest.approx(SMALL + LARGE),
         "openai:small": pytest.approx(SMALL),
@@ -261,8 +261,8 @@ def test_calibrate_sets_the_cost_of_an_item_beside_agreement(cli, priced):
     # Without what `judge --json` wrote, the cost is not known.
     cli("calibrate", "j.jsonl", "--labels", "labels.jsonl", "--json", "c.json",
         "--resamples", "100")  # fmt: skip
-    (found,) = told("c.json")["protocols"]
-    assert {row["usd_per_item"] for row in found["rows"]} == {None}
+    (protocol,) = told("c.json")["protocols"]
+    assert {row["usd_per_item"] for row in protocol["rows"]} == {None}
 
 
 STUDY = """\
@@ -299,16 +299,16 @@ def test_a_study_says_what_each_step_cost(cli, priced):
     Path("study.toml").write_text(STUDY.format(url=priced.v1))
     result = cli("study", "study.toml", "--json", "study.json")
     assert result.code == 0, result.err
-    found = told("study.json")
-    by_step = found["cost_by_step"]
+    report = told("study.json")
+    by_step = report["cost_by_step"]
     assert [*by_step] == ["judge likert", "judge likert-jury"]
-    one, jury = by_step.values()
-    assert (one["n_calls"], jury["n_calls"]) == (12, 24)
-    assert one["cost_usd"] == pytest.approx(12 * SMALL)
+    single, jury = by_step.values()
+    assert (single["n_calls"], jury["n_calls"]) == (12, 24)
+    assert single["cost_usd"] == pytest.approx(12 * SMALL)
     assert jury["cost_usd"] == pytest.approx(12 * (SMALL + LARGE))
     assert jury["tokens"] == {"input": 12 * 31, "cached_input": 0, "output": 12 * 17}
-    assert sum(step["n_calls"] for step in by_step.values()) == found["n_calls"]
-    assert sum(step["cost_usd"] for step in by_step.values()) == pytest.approx(found["cost_usd"])
+    assert sum(step["n_calls"] for step in by_step.values()) == report["n_calls"]
+    assert sum(step["cost_usd"] for step in by_step.values()) == pytest.approx(report["cost_usd"])
     printed = " ".join(result.out.replace("│", " ").split())
     assert "judge likert 12 0 132 84 0.2160" in printed
     assert "judge likert-jury 24 0 372 204 2.0160" in printed
@@ -322,7 +322,7 @@ def test_a_study_says_what_each_step_cost(cli, priced):
     assert again.code == 0, again.err
     assert len(priced.calls) == n_calls
     assert told("again.json")["cost_by_step"] == by_step
-    assert again.out.count(" kept ") == len(found["steps"])
+    assert again.out.count(" kept ") == len(report["steps"])
     Path("study.toml").write_text(
         STUDY.format(url=priced.v1).replace('aspect = "coverage"', 'aspect = "relevance"')
     )

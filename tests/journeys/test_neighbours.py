@@ -30,10 +30,10 @@ RUN = {
 def statements(text: str) -> list[dict[str, object]]:
     """Support by the first article what it says, and find the deaths in none."""
     rows: list[dict[str, object]] = []
-    for number, said in re.findall(r"^\[(\d+)\] (.+)$", text, re.MULTILINE):
-        row = {"sentence": int(number), "statement": said, "articles": [1], "quote": CLOSED,
+    for number, sentence in re.findall(r"^\[(\d+)\] (.+)$", text, re.MULTILINE):
+        row = {"sentence": int(number), "statement": sentence, "articles": [1], "quote": CLOSED,
                "verdict": "supported", "grave": False}  # fmt: skip
-        if "Nine" in said:
+        if "Nine" in sentence:
             row |= {"articles": [], "quote": "", "verdict": "absent"}
         rows.append(row)
     return rows
@@ -41,8 +41,8 @@ def statements(text: str) -> list[dict[str, object]]:
 
 def groups(text: str) -> list[dict[str, object]]:
     """Cover the groups one of whose wordings shares a word of weight with the summary."""
-    shown, summary = text[: text.index("<summary ")], text[text.rindex("<summary ") :]
-    result = re.findall(r"^Group (\d+)\b.*\n((?:  wording .*\n?)+)", shown, re.MULTILINE)
+    prompt, summary = text[: text.index("<summary ")], text[text.rindex("<summary ") :]
+    result = re.findall(r"^Group (\d+)\b.*\n((?:  wording .*\n?)+)", prompt, re.MULTILINE)
     rows = []
     for number, wordings in result:
         words = [word for word in ("rain", "cracks") if word in wordings and word in summary]
@@ -219,9 +219,9 @@ def test_imported_judgements_lead_to_calibrate_or_to_the_report(run):
     assert Path("report.html").is_file()
 
     spans = [
-        {"span_id": f"e{n}-{kind}", "name": "clarity", "annotator_kind": kind, "identifier": who,
+        {"span_id": f"e{n}-{kind}", "name": "clarity", "annotator_kind": kind, "identifier": name,
          "result": {"score": 1 + n % 5}, "metadata": {"eid": f"e{n}", "system": f"s{n % 2}"}}
-        for n in range(12) for kind, who in (("LLM", "judge"), ("HUMAN", "ann"))
+        for n in range(12) for kind, name in (("LLM", "judge"), ("HUMAN", "ann"))
     ]  # fmt: skip
     write_jsonl(Path("phoenix.jsonl"), spans)
     imported = run("data", "import", "phoenix.jsonl", "-o", "spans.jsonl", "--labels", "l.jsonl")

@@ -35,10 +35,10 @@ LASTS = ("Johnson", "Smith", "Williams", "Brown", "Jones", "Miller")
 def names_everybody(call: Call) -> Reply:
     text = text_of(call)
     result = re.findall(rf"\b((?:{'|'.join(WOMEN + MEN)}) (?:{'|'.join(LASTS)}))\b", text)
-    named = list(dict.fromkeys(result))
-    women = [name for name in named if name.split()[0] in WOMEN]
-    named = women if FOCUS in text else named[:1]  # else whoever comes first
-    return Reply(text=" ".join(f"{name} spoke." for name in named) or "Nobody spoke.")
+    names = list(dict.fromkeys(result))
+    women = [name for name in names if name.split()[0] in WOMEN]
+    names = women if FOCUS in text else names[:1]  # else whoever comes first
+    return Reply(text=" ".join(f"{name} spoke." for name in names) or "Nobody spoke.")
 
 
 @pytest.fixture
@@ -63,10 +63,10 @@ def test_a_bias_that_was_asked_for_is_found(cli, server: StubServer, census):
     write_jsonl(Path("c.jsonl"), rows)
     result = cli("bias", "annotate", "c.jsonl", "-o", "d.jsonl", "--census", census)
     assert result.code == 0, result.err
-    made = ("bias", "inputs", "d.jsonl", "-o", "i.jsonl", "--census", census, "--variants", "4")
-    assert cli(*made).code == 0
+    command = ("bias", "inputs", "d.jsonl", "-o", "i.jsonl", "--census", census, "--variants", "4")
+    assert cli(*command).code == 0
     inputs = [json.loads(line) for line in Path("i.jsonl").read_text().splitlines()]
-    assert len({one["controlled"]["original"] for one in inputs}) >= 5
+    assert len({item["controlled"]["original"] for item in inputs}) >= 5
 
     for n, ask in enumerate(("Sum this up.", "Write a short summary of this article.")):
         Path(f"p{n}.md").write_text(TEMPLATE.format(name=f"p{n}", ask=ask))
@@ -127,8 +127,8 @@ def test_words_that_an_annotator_marked_change_with_the_names(cli, census):
     for changed, plain in zip(texts["with"], texts["without"], strict=True):
         first, second = (re.search(rf"{p} (\w+)", plain)[1] for p in ("Chairman", "met"))
         fitting = ["chairwoman" if name in WOMEN else "chairman" for name in (first, second)]
-        wanted = plain.replace("Chairman", fitting[0].capitalize()).replace(
+        expected = plain.replace("Chairman", fitting[0].capitalize()).replace(
             "chairwoman", fitting[1]
         )
-        assert changed == wanted
+        assert changed == expected
     assert texts["with"] != texts["without"]

@@ -49,15 +49,15 @@ def reader(kind: str):
         groups = re.findall(r"^Group (\d+):\n.*?: (Fact \d+ of e\d+)\.", text, re.MULTILINE)
         entries = []
         for number, fact in groups:
-            said = chance(fact + (text if kind == "chance" else ""))
+            verdict = chance(fact + (text if kind == "chance" else ""))
             if kind == "first" and int(number) <= len(groups) / 3:
-                said = True
+                verdict = True
             entries.append(
                 {
                     "group": int(number),
-                    "quote": "The bridge is closed." if said else "",
+                    "quote": "The bridge is closed." if verdict else "",
                     "wordings": [],
-                    "verdict": "covered" if said else "no",
+                    "verdict": "covered" if verdict else "no",
                 }
             )
         return json.dumps({"entries": entries})

@@ -83,7 +83,7 @@ def test_an_error_of_a_reader_names_the_command_that_reads_the_file(cli, server)
     LAYOUTS["Reviews"].write(Path())
     LAYOUTS["WCEP"].write(Path())
     LAYOUTS["A table of rated summaries"].write(Path())
-    for name, wanted, command in (
+    for name, kind, command in (
         ("reviews.csv", "clusters", ("summarize", "reviews.csv", "-o", "s.jsonl")),
         ("val.jsonl", "clusters", ("summarize", "val.jsonl", "-o", "s.jsonl")),
         ("rated.csv", "labels", ("calibrate", "j.jsonl", "--labels", "rated.csv")),
@@ -93,9 +93,9 @@ def test_an_error_of_a_reader_names_the_command_that_reads_the_file(cli, server)
         backend = ("--backend", "openai:m", "--base-url", f"{server.url}/v1")
         result = cli(*command, *(backend if command[0] == "summarize" else ()))
         assert result.code == 1
-        named = result.err.replace("\n", " ").rpartition("fairjudge convert ")[2].split()
-        assert cli("convert", *named).code == 0
-        assert Path(f"data/{wanted}.jsonl").is_file(), name
+        words = result.err.replace("\n", " ").rpartition("fairjudge convert ")[2].split()
+        assert cli("convert", *words).code == 0
+        assert Path(f"data/{kind}.jsonl").is_file(), name
 
 
 def test_summaries_in_another_file_belong_to_the_reviews_of_their_product(cli):
@@ -167,7 +167,7 @@ def test_a_study_of_each_layout_is_one_that_can_be_run(cli, server, title):
 @pytest.mark.skipif(not DATA.is_dir(), reason=f"the real data of {DATA} are not here")
 def test_real_files_are_recognised(cli):
     """Own layouts, gzip, tables of labels, and key points: whatever of it is data of clusters."""
-    for name, clusters, said in (
+    for name, clusters, message in (
         ("allsides/clusters.jsonl.gz", None, "own clusters"),
         ("summeval/labels.jsonl", 0, "own labels"),
         ("newsstance/clusters.jsonl", 60, "clusters"),
@@ -176,6 +176,6 @@ def test_real_files_are_recognised(cli):
     ):
         result = cli("convert", DATA / name, "-o", "data", "--json", "found.json")
         assert result.code == 0, result.err
-        assert said in result.out, result.out
+        assert message in result.out, result.out
         data = json.loads(Path("found.json").read_text("utf-8"))
         assert clusters in {None, data["n_clusters"]}

@@ -143,8 +143,8 @@ def test_a_plan_refuses_what_the_run_refuses(cli, name):
     write_corpus("in")
     assert cli("convert", "in", "-o", "data").code == 0
     inputs = ("--references", "data/clusters.jsonl", "--summaries", "data/summaries.jsonl")
-    asked = ("judge", *inputs, *REFUSED[name], "-o", "j.jsonl")
-    run, plan = cli(*asked), cli(*asked, "--plan")
+    command = ("judge", *inputs, *REFUSED[name], "-o", "j.jsonl")
+    run, plan = cli(*command), cli(*command, "--plan")
     assert (run.code, plan.code) == (1, 1)
     assert run.err == plan.err
     assert "Note" not in run.out + plan.out
@@ -154,13 +154,19 @@ def test_a_plan_refuses_what_the_run_refuses(cli, name):
 def test_labels_beside_the_data_that_can_never_show_a_ranking_are_noted(cli, server, more):
     write_corpus("in")
     assert cli("convert", "in", "-o", "data").code == 0
-    asked = ("judge", "--references", "data/clusters.jsonl", "--summaries", "data/summaries.jsonl")
+    command = (
+        "judge",
+        "--references",
+        "data/clusters.jsonl",
+        "--summaries",
+        "data/summaries.jsonl",
+    )
     backend = ("--backend", "openai:m", "--base-url", f"{server.url}/v1", *more)
     rule = ("--rule", "How neutral is it?")
-    result = cli(*asked, "--aspect", "neutrality", *rule, "-o", "j.jsonl", *backend)
+    result = cli(*command, "--aspect", "neutrality", *rule, "-o", "j.jsonl", *backend)
     assert result.code == 0, result.err
     assert "Note: too few to tell whether a judge ranks systems" in plain(result.out)
-    other = cli(*asked, "--aspect", "tone", *rule, "-o", "k.jsonl", *backend)
+    other = cli(*command, "--aspect", "tone", *rule, "-o", "k.jsonl", *backend)
     assert "Note" not in other.out
 
 

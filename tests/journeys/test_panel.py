@@ -163,6 +163,6 @@ def test_a_judge_of_the_writers_family_is_named_before_it_judges(cli, server: St
         *("--backend", "openai:gpt-4o-mini"),
     )
     assert result.code != 0  # nothing was judged, and yet it was told
-    told = " ".join(result.err.split())
-    assert "summaries by gpt-3.5 are of one family of models (GPT)" in told
-    assert "claude-3" not in told
+    output = " ".join(result.err.split())
+    assert "summaries by gpt-3.5 are of one family of models (GPT)" in output
+    assert "claude-3" not in output

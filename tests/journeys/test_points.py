@@ -46,7 +46,7 @@ def cluster(eid: str, texts: list[str]) -> dict[str, object]:
 
 
 def test_points_are_built_shown_for_what_they_are_and_judged_against(cli, tmp_path):
-    texts = [f"{one} {own}" for one, own in zip(SAME, OWN, strict=True)]
+    texts = [f"{text} {own}" for text, own in zip(SAME, OWN, strict=True)]
     write_jsonl(tmp_path / "clusters.jsonl", [cluster("bridge", texts)])
     result = cli("build", "clusters.jsonl", "-o", "references.jsonl")
     assert result.code == 0, result.err

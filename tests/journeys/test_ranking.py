@@ -92,7 +92,7 @@ def test_from_the_judge_to_the_calibration(judge, cli, server: StubServer):
     ]
     report = json.loads(Path("j.json").read_text("utf-8"))
     # e0 and e1 are ties of both orders: a half to everybody
-    means = {name: one["mean"] for name, one in report["systems"].items()}
+    means = {name: system["mean"] for name, system in report["systems"].items()}
     assert means == pytest.approx({"best": 0.875, "middling": 0.5, "worst": 0.125})
     again = judge(answer)  # the run is whole: nothing is asked again
     assert again.code == 0, again.err

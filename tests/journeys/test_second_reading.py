@@ -32,13 +32,16 @@ LABELS = {
 def reply(text: str) -> dict[str, object]:
     """Answer as a reader would who errs once: the rumor stands under "not safe"."""
     if '{"questions": [{' in text:
-        seen = [{"answer": "It is.", "articles": [1, 2]}, {"answer": "It is not.", "articles": [3]}]
+        answers = [
+            {"answer": "It is.", "articles": [1, 2]},
+            {"answer": "It is not.", "articles": [3]},
+        ]
         kinds = zip(QUESTIONS, ("rivals", "facets"), strict=True)
-        return {"questions": [{"question": q, "kind": k, "answers": seen} for q, k in kinds]}
+        return {"questions": [{"question": q, "kind": k, "answers": answers} for q, k in kinds]}
     if '{"answers": [{' in text:
         (name,) = (name for name, body in TEXTS.items() if body in text)
-        rest = {"speaker": None, "stance": "endorses", "gloss": None}
-        return {"answers": [{"question": n, "quote": q, **rest} for n, q in QUOTES[name]]}
+        fields = {"speaker": None, "stance": "endorses", "gloss": None}
+        return {"answers": [{"question": n, "quote": q, **fields} for n, q in QUOTES[name]]}
     if '{"sorted": [{' in text:
         rows = [
             {

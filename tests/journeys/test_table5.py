@@ -104,8 +104,8 @@ def test_twelve_protocols_and_labels_of_parts_make_the_table(cli, server):
     assert len(report["groups"]) == 12
     faithful, covered = sorted(report["protocols"], key=lambda one: -len(one["rows"]))
     assert (len(faithful["rows"]), len(covered["rows"])) == (7, 5)
-    for found in (faithful, covered):
-        for row in found["rows"]:
+    for part in (faithful, covered):
+        for row in part["rows"]:
             assert row["n_requests"] > 0, row
             assert row["kendall"].get("n"), row
     by_key = {(row["protocol"], row["unit"]): row for row in covered["rows"]}

@@ -148,12 +148,12 @@ def test_the_cost_of_a_judge_is_in_its_decision_where_it_was_given(cli, runs, fi
     items.append(costs(unescape(Path("report.html").read_text("utf-8"))))
     python = fj.calibrate([*files], "labels.jsonl", n_resamples=100)
     items.append(costs(f"{python.decisions()!r}\n"))
-    for found in items:
-        assert len(found) == len(expected), found
-        for sentence, part in zip(found, expected, strict=True):
+    for row in items:
+        assert len(row) == len(expected), row
+        for sentence, part in zip(row, expected, strict=True):
             assert part in sentence
         if "give the run's folder" not in expected[0]:
-            assert not any("give the run's folder" in sentence for sentence in found)
+            assert not any("give the run's folder" in sentence for sentence in row)
 
 
 def test_aspects_of_one_request_share_its_cost(cli, server):

@@ -122,7 +122,7 @@ async def test_an_entailment_model_measures_the_same_of_whole_chunks():
         fingerprint = "halves"
 
         def classify(self, pairs):
-            return [[0.75 if "blame" in said else 0.25, 0.2, 0.05] for _, said in pairs]
+            return [[0.75 if "blame" in statement else 0.25, 0.2, 0.05] for _, statement in pairs]
 
     support = EntailmentSupport(classifier=Halves())
     result = await LocalJudge(aspect="balance", support=support).ask(task(BOTH))

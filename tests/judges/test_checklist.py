@@ -257,13 +257,13 @@ def test_pairs_need_a_lead_of_one_group(n_groups):
     assert set(first) == {"b"}
 
 
-def listed(system, value, **rest):
+def listed(system, value, **fields):
     if value is not None:
         covered = round(value * 10)
         entries = [
             ChecklistEntry(unit=f"answer:0.{g}", covered=float(g < covered)) for g in range(10)
         ]
-        rest = {"checklist": tuple(entries)} | rest
+        fields = {"checklist": tuple(entries)} | fields
     return Judgement(
         eid="e",
         system=system,
@@ -271,7 +271,7 @@ def listed(system, value, **rest):
         protocol="checklist",
         judge="j",
         value=value,
-        **rest,
+        **fields,
     )
 
 
@@ -344,8 +344,8 @@ async def test_what_cannot_be_used_is_asked_for_once_more_with_what_is_wrong():
     first = judge(lambda r: GOOD if len(r.messages) > 2 else wrong)
     result = await asked(first, task())
     assert result.value == 0.5
-    said, why = first.backend.requests[1].messages[-2:]
-    assert (said.role, said.content) == ("assistant", wrong)
+    answer, why = first.backend.requests[1].messages[-2:]
+    assert (answer.role, answer.content) == ("assistant", wrong)
     assert "group 1 has a quote that does not stand in the summary." in why.content
 
 

@@ -207,15 +207,15 @@ async def test_a_long_summary_is_asked_about_in_parts_and_only_the_bad_one_again
         wrong = first == 16 and len(request.messages) == 2
         return reply(*rows[: -1 if wrong else None])
 
-    one = judge(handler)
-    first = await one.ask(task(text))
-    assert "sentence 30 has no entry" in one.read(task(text), first).detail
-    again = await one.repair(task(text), first)
+    single = judge(handler)
+    first = await single.ask(task(text))
+    assert "sentence 30 has no entry" in single.read(task(text), first).detail
+    again = await single.repair(task(text), first)
     assert isinstance(again, Reply)
-    result = one.read(task(text), again)
+    result = single.read(task(text), again)
     assert [e.sentence for e in result.statements] == list(range(30))
-    assert len(one.backend.requests) == 3
-    assert "sentence 30 has no entry." in one.backend.requests[2].messages[-1].content
+    assert len(single.backend.requests) == 3
+    assert "sentence 30 has no entry." in single.backend.requests[2].messages[-1].content
 
 
 async def test_nothing_to_judge_costs_no_call():

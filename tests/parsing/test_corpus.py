@@ -50,12 +50,12 @@ LEFT_UNSCORED = {
 
 @pytest.mark.parametrize("row", ROWS, ids=[str(number) for number in range(1, len(ROWS) + 1)])
 def test_a_reply_is_read_as_a_person_reads_it(row):
-    reply, wanted = row["reply"], row["verdict"]
+    reply, verdict = row["reply"], row["verdict"]
     records = read_verdict(reply, SCALES[row["scale"]], aspect=row.get("aspect", ""))
     if reply in LEFT_UNSCORED:
         assert isinstance(records, Unscored), reply
     elif isinstance(records, Unscored):
-        assert wanted in {"-", records.reason}, reply
+        assert verdict in {"-", records.reason}, reply
         assert records.raw == reply
     else:
-        assert records == wanted, reply
+        assert records == verdict, reply

@@ -40,12 +40,12 @@ def test_a_reply_is_read_within_the_scale_or_left_unscored(reply, scale):
 
 @given(replies, st.sampled_from(SCALES), st.sampled_from([" ", "\n", "  \n\n"]))
 def test_white_space_around_a_reply_changes_nothing(reply, scale, space):
-    one, other = read_verdict(reply, scale), read_verdict(f"{space}{reply}{space}", scale)
-    if isinstance(one, Unscored):
+    plain, other = read_verdict(reply, scale), read_verdict(f"{space}{reply}{space}", scale)
+    if isinstance(plain, Unscored):
         assert isinstance(other, Unscored)
-        assert one.reason == other.reason
+        assert plain.reason == other.reason
     else:
-        assert one == other
+        assert plain == other
 
 
 @given(replies, st.sampled_from(SCALES))

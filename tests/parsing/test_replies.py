@@ -863,14 +863,20 @@ LEFT_UNSCORED = {
 }
 """Replies that a person reads and the reader does not: a wrong verdict would be worse."""
 TABLE: list[tuple[str, Scale, str, object]] = [
-    *(("likert", likert(), reply, wanted) for reply, wanted in LIKERT + MORE_LIKERT + THIRD_LIKERT),
-    *(("letters", options("ABCDE"), reply, wanted) for reply, wanted in LETTERS),
     *(
-        ("words", options(["not_supported", "partially_supported", "supported"]), reply, wanted)
-        for reply, wanted in WORDS
+        ("likert", likert(), reply, expected)
+        for reply, expected in LIKERT + MORE_LIKERT + THIRD_LIKERT
     ),
-    *(("binary", binary(), reply, wanted) for reply, wanted in BINARY + MORE_BINARY),
-    *(("pair", pairwise(), reply, wanted) for reply, wanted in PAIRS + MORE_PAIRS + THIRD_PAIRS),
+    *(("letters", options("ABCDE"), reply, expected) for reply, expected in LETTERS),
+    *(
+        ("words", options(["not_supported", "partially_supported", "supported"]), reply, expected)
+        for reply, expected in WORDS
+    ),
+    *(("binary", binary(), reply, expected) for reply, expected in BINARY + MORE_BINARY),
+    *(
+        ("pair", pairwise(), reply, expected)
+        for reply, expected in PAIRS + MORE_PAIRS + THIRD_PAIRS
+    ),
 ]
 
 

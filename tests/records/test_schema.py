@@ -50,8 +50,8 @@ def test_commands_begin_their_json_with_the_schema(example, command):
 
 def test_python_has_what_the_command_writes(example):
     result = invoke("bias", "words", *FILES, "--json", "-")
-    found = fj.bias.words("clusters.json", "summaries.jsonl")
-    assert json.loads(json.dumps(found.to_dict())) == json.loads(result.stdout)
+    report = fj.bias.words("clusters.json", "summaries.jsonl")
+    assert json.loads(json.dumps(report.to_dict())) == json.loads(result.stdout)
 
 
 def test_files_of_before_and_of_now_are_read_alike(example, tmp_path):

@@ -230,8 +230,8 @@ class TestParts:
             "The U.S. team lost 2.5 points, he said."
         )
         assert sentence_around("IT RAINED", paragraph) == "It rained."
-        both = "rained. The U.S. team"
-        assert sentence_around(both, paragraph).startswith("It rained. The U.S. team lost")
+        sentence = "rained. The U.S. team"
+        assert sentence_around(sentence, paragraph).startswith("It rained. The U.S. team lost")
 
     def test_without_a_place_in_the_context_the_answer_is_returned_alone(self) -> None:
         assert sentence_around("snow", "It rained.") == "snow"

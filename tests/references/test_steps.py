@@ -62,14 +62,14 @@ def test_consensus_filter_refuses_a_group_of_more_than_half():
 
 
 def test_the_median_question_is_the_first_with_the_lower_median_of_groups():
-    one, two, three, also_two = (
+    first, second, third, also_second = (
         asked("one", "a"),
         asked("two", "a", "b"),
         asked("three", "a", "b", "c"),
         asked("also two", "a", "c"),
     )
-    assert median_cluster_question([three, one, two, also_two]) is two
-    assert median_cluster_question([three, one]) is one  # of 1 and 3, the lower
+    assert median_cluster_question([third, first, second, also_second]) is second
+    assert median_cluster_question([third, first]) is first  # of 1 and 3, the lower
     assert median_cluster_question([asked("none")]) is None
 
 
@@ -104,8 +104,8 @@ def test_a_question_whose_paragraphs_another_one_has_goes():
     )
     # the same articles, but other paragraphs of them: by articles alone this would go too
     elsewhere = quoted("elsewhere", *((aid, "old dogs") for aid in "abcd"))
-    kept, dropped = drop_same_sources([few, elsewhere, many], articles, max_contained=0.8)
-    assert ([q.question for q in kept], [q.question for q in dropped]) == (
+    questions, dropped = drop_same_sources([few, elsewhere, many], articles, max_contained=0.8)
+    assert ([q.question for q in questions], [q.question for q in dropped]) == (
         ["elsewhere", "many"], ["few"],
     )  # fmt: skip
     assert drop_same_sources([few, many], articles, max_contained=0.81) == ([few, many], [])
@@ -121,8 +121,8 @@ def test_down_selection_keeps_the_busiest_articles_in_cluster_order():
     articles = [article(aid) for aid in "abcd"]
     questions = [asked("q1", "bd", "c"), asked("q2", "d", "c"), asked("q3", "a")]
     # answers: a 1, b 1, c 2, d 2; the tie between a and b goes to a
-    kept, restricted = down_select(questions, articles, limit=3)
-    assert [a.aid for a in kept] == ["a", "c", "d"]
+    selected, restricted = down_select(questions, articles, limit=3)
+    assert [a.aid for a in selected] == ["a", "c", "d"]
     assert [[[a.aid for a in g] for g in q.answer_groups] for q in restricted] == [
         [["d"], ["c"]],
         [["d"], ["c"]],

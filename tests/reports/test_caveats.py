@@ -78,8 +78,8 @@ def test_a_weak_judge_is_said_to_do_what_was_measured_of_the_aspect():
     measured = json.loads((FOLDER / RECORD).read_text("utf-8"))["measured"]
     accuracy = measured["coverage"]["realsumm"]["balanced accuracy"]["value"]
     areas = [
-        found["value"]
-        for name, found in measured["statements about documents"].items()
+        row["value"]
+        for name, row in measured["statements about documents"].items()
         if name.endswith(": AUC") and "alone" not in name
     ]
     for aspect, of, figure in (

@@ -26,7 +26,7 @@ def of(kind, **group):
     ],
 )
 def test_a_place_is_preferred_where_the_interval_says_so(difference, said):
-    (text, *rest) = of(
+    (text, *sentences) = of(
         "audit position",
         first_minus_second=difference,
         consistency=figure(95.0, 90.0, 98.0),
@@ -34,7 +34,7 @@ def test_a_place_is_preferred_where_the_interval_says_so(difference, said):
     )
     assert said in text
     assert "95.0 [90, 98] % of 40 pairs" in text
-    assert not rest
+    assert not sentences
 
 
 def test_a_place_that_nothing_tells_of_is_not_called_unpreferred():
@@ -104,8 +104,8 @@ def test_what_was_not_read_is_counted_and_much_of_it_is_to_be_looked_at():
 def test_the_systems_that_leave_out_most_and_fewest_are_named():
     def group(system, *values):
         voices = [{"name": "post.example"}]
-        left = [{"value": value, "voices": voices} for value in values]
-        return {"judge": "j", "system": system, "n": 9, "uncovered": left}
+        figures = [{"value": value, "voices": voices} for value in values]
+        return {"judge": "j", "system": system, "n": 9, "uncovered": figures}
 
     report = {"groups": [group("a", 0, 0.5), group("b", 0, 0, 0), group("c", 0.5)]}
     assert findings_of("audit covered", report) == (
@@ -211,12 +211,12 @@ def test_values_are_over_or_under_represented_beyond_chance_alone(measure):
     )
     assert fair(measure, n=4)[0] == "Fewer than 5 summaries a system are too few to test party."
     excluded = [{"system": name, "reason": "one_value"} for name in "aacd"]
-    what = {"coverage": "Coverage", "proportional": "Proportional representation"}[measure]
+    title = {"coverage": "Coverage", "proportional": "Proportional representation"}[measure]
     assert fair(measure, excluded=excluded[:1])[1] == (
-        f"{what} by party: 1 summary by a excluded, all their documents share one value."
+        f"{title} by party: 1 summary by a excluded, all their documents share one value."
     )
     assert fair(measure, excluded=[*excluded, {"system": "e", "reason": "no_text"}])[1] == (
-        f"{what} by party: 5 summaries by a, c, d and 1 more excluded, all their documents share "
+        f"{title} by party: 5 summaries by a, c, d and 1 more excluded, all their documents share "
         "one value, no text in any document that has a value."
     )
 
@@ -363,9 +363,9 @@ def test_a_system_that_names_one_group_alone_is_said_to():
 )
 def test_the_best_chunk_size_is_named(best, said):
     rows = [figure(n / 100, 0.0, 1.0, max_words=n) for n in (0, 1, 50)]
-    (found,) = findings_of("fairness chunk-size", {"best": best, "identified": rows})
-    assert f"Chunks of {said} find" in found
-    assert f"{best / 100:.3f}" in found
+    (finding,) = findings_of("fairness chunk-size", {"best": best, "identified": rows})
+    assert f"Chunks of {said} find" in finding
+    assert f"{best / 100:.3f}" in finding
     assert findings_of("fairness chunk-size", {"best": None, "identified": []}) == ()
 
 
@@ -422,10 +422,10 @@ def promised(**more):
 
 
 def test_a_promise_says_what_is_kept_or_that_nothing_is():
-    first, kept, overall = promised()
+    first, second, overall = promised()
     assert "a confidence of 0.80 or more agree with people at least 90 % of the time" in first
     assert "with 95 % certainty (200 labelled items; test: binomial)" in first
-    assert kept == (
+    assert second == (
         "Kept: a share of 0.60 [0.50, 0.70] of all items; of the 120 labelled items kept, a share "
         "of 0.95 [0.90, 0.98] agrees."
     )

@@ -110,8 +110,8 @@ def test_coverage_is_for_clusters_of_several_articles_without_references(several
 
 
 def test_a_judge_without_labels_is_sent_to_people_and_a_pair_to_preferences():
-    named = after_judging(data(labels=None), Path("j.jsonl"), ["tone"], paired=True)
-    annotating, calibrating = named.command.split("; ")
+    commands = after_judging(data(labels=None), Path("j.jsonl"), ["tone"], paired=True)
+    annotating, calibrating = commands.command.split("; ")
     assert "--task preference --aspect tone" in annotating
     output = shlex.split(annotating)[-1]
     assert shlex.split(calibrating)[2:5] == ["j.jsonl", "--labels", output]

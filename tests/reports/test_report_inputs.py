@@ -208,16 +208,16 @@ def written(study, tmp_path_factory):
     folder = tmp_path_factory.mktemp("written")
     for path in study.glob("*.json"):
         (folder / path.name).write_bytes(path.read_bytes())
-    rows, given = study / "judgements.jsonl", ["--max-unscored", "1"]
+    rows, options = study / "judgements.jsonl", ["--max-unscored", "1"]
     references = ["--references", study / "references.jsonl"]
     quality = write_jsonl(
         folder / "quality.jsonl", [row for row in judgements() if row["aspect"] == "quality"]
     )
-    run("audit", "position", rows, *given, "--json", folder / "position.json")
-    run("audit", "parse", rows, *given, "--json", folder / "parse.json")
+    run("audit", "position", rows, *options, "--json", folder / "position.json")
+    run("audit", "parse", rows, *options, "--json", folder / "parse.json")
     run("audit", "covered", rows, *references, "--json", folder / "covered.json")
     labels = ["--labels", study / "labels.jsonl", "--resamples", "100"]
-    run("calibrate", quality, *labels, *given, "--json", folder / "calibrate.json")
+    run("calibrate", quality, *labels, *options, "--json", folder / "calibrate.json")
     summaries = ["--summaries", study / "summaries.jsonl"]
     whole = [study / "references.jsonl", *summaries, "--representation", "counts"]
     run("bias", "distinguishability", *whole, "--json", folder / "distinguishability.json")

@@ -209,10 +209,10 @@ def test_labels_of_a_pair_named_the_other_way_are_turned(tmp_path):
 
 def test_plots_are_named_and_their_numbers_stand_in_the_text(seen, text):
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
-    named = [value for tag, name, value in seen.attributes if (tag, name) == ("svg", "aria-label")]
-    assert len(named) == seen.tags.count("svg") > 10
-    assert all(named)
-    for figures in re.findall(r"-?\d\.\d\d \[-?\d\.\d\d, -?\d\.\d\d\]", " ".join(named)):
+    labels = [value for tag, name, value in seen.attributes if (tag, name) == ("svg", "aria-label")]
+    assert len(labels) == seen.tags.count("svg") > 10
+    assert all(labels)
+    for figures in re.findall(r"-?\d\.\d\d \[-?\d\.\d\d, -?\d\.\d\d\]", " ".join(labels)):
         assert figures in text
 
 

@@ -14,8 +14,8 @@ from fairjudge.errors import InputError
 
 def judgement(eid: str, order: str, value: str | None, *, a: str = "x", b: str = "y") -> Judgement:
     by_name = {"value": value} if value is not None else {"unscored": "unparseable"}
-    named = {"eid": eid, "system_a": a, "system_b": b, "order": order}
-    return Judgement(**named, aspect="f", protocol="pairwise", judge="j", **by_name)
+    item = {"eid": eid, "system_a": a, "system_b": b, "order": order}
+    return Judgement(**item, aspect="f", protocol="pairwise", judge="j", **by_name)
 
 
 def label(eid: str, value: str) -> Label:
@@ -63,10 +63,10 @@ def study() -> tuple[Sides, Sides, list[Summary]]:
     for part in ("dev", "test"):
         old, new, labels = [], [], []
         for n in range(40):
-            eid, said = f"{part}{n}", "ab"[int(rng.integers(2))]
-            labels.append(label(eid, said))
+            eid, verdict = f"{part}{n}", "ab"[int(rng.integers(2))]
+            labels.append(label(eid, verdict))
             old += both(eid, *("a" if n % 4 else "b") * 2)
-            new += both(eid, said, said)
+            new += both(eid, verdict, verdict)
         parts.append(sides(old, new, labels))
     texts = [
         Summary(eid=f"test{n}", system=name, text=" ".join(["word"] * length(name, n)))

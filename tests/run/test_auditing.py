@@ -91,7 +91,7 @@ def test_recorded_ratings_are_read_but_for_half_a_percent(tmp_path, shared_data,
     data = json.loads(report.read_text())
     assert data["n_judgements"] == n
     assert len(data["unscored"]) <= 0.005 * n
-    assert all(each["reason"] and each["detail"] for each in data["unscored"])
+    assert all(entry["reason"] and entry["detail"] for entry in data["unscored"])
 
 
 def test_a_judge_that_always_says_first_is_all_position_bias():
@@ -131,15 +131,15 @@ def test_position_without_pairs_is_refused():
 def test_probes_are_distinguished():
     """The longer text scores higher when repeated, lower with unsupported facts."""
     rows = [
-        each
+        judgement
         for eid in "123"
-        for each in (
+        for judgement in (
             row(eid, 3),
             row(eid, 4, system="s:extended"),
             row(eid, 2, system="s:unsupported"),
         )
     ]
-    groups = {each["probe"]: each for each in verbosity_report(rows)["groups"]}
+    groups = {group["probe"]: group for group in verbosity_report(rows)["groups"]}
     assert set(groups) == {"extended", "unsupported"}
     assert groups["extended"]["extended"]["value"] == 100.0
     assert groups["unsupported"]["original"]["value"] == 100.0

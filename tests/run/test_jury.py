@@ -57,11 +57,11 @@ def test_members_are_kept_and_unscored_ones_take_no_part():
 def test_a_tie_of_votes_is_a_tie(votes, value, split, agreement):
     """By hand: the mean of the values that most members gave."""
     rows = [[row(f"j{place}", vote)] for place, vote in enumerate(votes)]
-    (got,) = jury_rows(rows, rule="majority")
-    assert (got.value, got.unscored) == (value, None)
-    assert got.model_extra["split"] is split
-    assert got.model_extra["agreement"] == pytest.approx(agreement)
-    assert list(got.model_extra["members"].values()) == list(votes)
+    (vote,) = jury_rows(rows, rule="majority")
+    assert (vote.value, vote.unscored) == (value, None)
+    assert vote.model_extra["split"] is split
+    assert vote.model_extra["agreement"] == pytest.approx(agreement)
+    assert list(vote.model_extra["members"].values()) == list(votes)
 
 
 def test_a_split_over_a_pair_is_a_tie_and_no_split_is_claimed_of_means():
@@ -77,12 +77,12 @@ def test_a_split_over_a_pair_is_a_tie_and_no_split_is_claimed_of_means():
             value=value,
         )
 
-    (got,) = jury_rows([[pair("x", "a")], [pair("y", "b")]], rule="majority")
-    assert (got.value, got.model_extra["split"]) == ("tie", True)
-    (got,) = jury_rows([[pair("x", "b")], [pair("y", "tie")], [pair("z", "b")]], rule="majority")
-    assert (got.value, got.model_extra["split"]) == ("b", False)
-    (got,) = jury_rows([[row("x", 2)], [row("y", 5)]], rule="mean")
-    assert got.model_extra["split"] is False
+    (vote,) = jury_rows([[pair("x", "a")], [pair("y", "b")]], rule="majority")
+    assert (vote.value, vote.model_extra["split"]) == ("tie", True)
+    (vote,) = jury_rows([[pair("x", "b")], [pair("y", "tie")], [pair("z", "b")]], rule="majority")
+    assert (vote.value, vote.model_extra["split"]) == ("b", False)
+    (vote,) = jury_rows([[row("x", 2)], [row("y", 5)]], rule="mean")
+    assert vote.model_extra["split"] is False
 
 
 def test_distributions_are_averaged_where_all_have_one():
@@ -104,12 +104,12 @@ def server(stub, monkeypatch):
 
 
 def asked(tmp_path, server, *backends):
-    named = [part for name in backends for part in ("--backend", f"openai:{name}")]
+    options = [part for name in backends for part in ("--backend", f"openai:{name}")]
     return [
         *("judge", "--references", example_path("references.json")),
         *("--summaries", example_path("summaries.jsonl")),
         *("--aspect", "coverage", "--protocol", "likert"),
-        *(*named, "--base-url", server.v1),
+        *(*options, "--base-url", server.v1),
         *("--cache", tmp_path / "cache", "-o", tmp_path / "out.jsonl"),
     ]
 
@@ -135,8 +135,8 @@ def test_several_backends_make_a_jury(tmp_path, server):
     server.answer = low_and_high
     result = run(*asked(tmp_path, server, "low", "high"))
     assert result.exit_code == 0, result.output
-    found = rows_by_judge(tmp_path)
-    assert {judge: {row["value"] for row in rows} for judge, rows in found.items()} == {
+    by_judge = rows_by_judge(tmp_path)
+    assert {judge: {row["value"] for row in rows} for judge, rows in by_judge.items()} == {
         "jury-mean(openai:low,openai:high)": {3.5},
         "openai:low": {2.0},
         "openai:high": {5.0},
@@ -151,8 +151,8 @@ def test_a_limit_on_calls_is_for_the_whole_jury(tmp_path, server):
     assert result.exit_code == 3, result.output
     assert len(server.calls) == 8
     assert json.loads((tmp_path / "report.json").read_text())["spent"]["n_calls"] == 8
-    found = rows_by_judge(tmp_path)
-    unscored = {judge: [row["unscored"] for row in rows] for judge, rows in found.items()}
+    by_judge = rows_by_judge(tmp_path)
+    unscored = {judge: [row["unscored"] for row in rows] for judge, rows in by_judge.items()}
     assert unscored["openai:low"] == [None] * 6
     assert sorted(map(str, unscored["openai:high"])) == ["None"] * 2 + ["budget"] * 4
     # The same command, allowed more, asks only for what is missing.

@@ -66,10 +66,10 @@ def test_samples_and_juries_multiply_calls(tmp_path, server):
     same = [*arguments(tmp_path, "likert"), "--base-url", server.v1]
     once = planned(tmp_path, same)["calls"]
     assert planned(tmp_path, same, "--samples", "3")["calls"] == 3 * once
-    both = planned(tmp_path, same, "--backend", "openai:other", "--max-calls", once)
-    assert both["calls"] == 2 * once
-    assert [row["model"] for row in both["models"]] == ["openai:m", "openai:other"]
-    assert both["over"] == ["max_calls"]
+    plan = planned(tmp_path, same, "--backend", "openai:other", "--max-calls", once)
+    assert plan["calls"] == 2 * once
+    assert [row["model"] for row in plan["models"]] == ["openai:m", "openai:other"]
+    assert plan["over"] == ["max_calls"]
 
 
 def test_cost_is_tokens_times_the_published_price_and_unknown_where_there_is_none(tmp_path, server):
@@ -164,16 +164,16 @@ def at_once(text: str):
     if '{"questions": [{' in text:
         n = int(re.search(r"at most (\d+), those first", text)[1])
         requests = [f"Why is matter {chr(97 + i)} of note?" for i in range(n)]
-        rest = {"kind": "rivals", "answers": [{"answer": "It is so.", "articles": [1, 2]}]}
-        return {"questions": [{"question": question, **rest} for question in requests]}
+        fields = {"kind": "rivals", "answers": [{"answer": "It is so.", "articles": [1, 2]}]}
+        return {"questions": [{"question": question, **fields} for question in requests]}
     if '{"answers": [{' in text:
         words = re.search(r"<article [^>]*>\n(.*?)\n</article", text, re.DOTALL)[1].split()
         listed = re.search(r"<questions [^>]*>\n(.*?)\n</questions", text, re.DOTALL)[1]
         n = len(re.findall(r"^\d+\. ", listed, re.MULTILINE))
         parts = [words[i * len(words) // n : (i + 1) * len(words) // n][:25] for i in range(n)]
-        rest = {"speaker": None, "stance": "endorses", "gloss": None}
+        fields = {"speaker": None, "stance": "endorses", "gloss": None}
         quotes = enumerate(map(" ".join, parts), 1)
-        return {"answers": [{"question": i, "quote": quote, **rest} for i, quote in quotes]}
+        return {"answers": [{"question": i, "quote": quote, **fields} for i, quote in quotes]}
     if '"articles": [{' in text:
         n = len(re.findall(r"^<article ", text, re.MULTILINE))
         return {"articles": [{"article": i, "says": [], "added": []} for i in range(1, n + 1)]}
@@ -183,8 +183,8 @@ def at_once(text: str):
 def sorted_by_one(number, lines):
     numbers = [int(n) for n in re.findall(r"^(\d+)\. \(", lines, re.MULTILINE)]
     groups = [
-        {"label": f"so {n}", "answers": one, "disputed_by": []}
-        for n, one in enumerate((numbers[:-1], numbers[-1:]))
+        {"label": f"so {n}", "answers": members, "disputed_by": []}
+        for n, members in enumerate((numbers[:-1], numbers[-1:]))
     ]
     return {"question": int(number), "groups": groups, "rivals": [[1, 2]], "invalid": []}
 
@@ -194,8 +194,8 @@ def building(tmp_path, server, *more):
     clusters = tmp_path / "clusters.json"
     clusters.write_text(json.dumps([first]))
     server_options = ("--backend", "openai:m", "--base-url", server.v1)
-    kept = ("--cache", tmp_path / "cache", "-o", tmp_path / "refs.jsonl", "--max-unscored", "1")
-    return [clusters, *server_options, *kept, *more]
+    options = ("--cache", tmp_path / "cache", "-o", tmp_path / "refs.jsonl", "--max-unscored", "1")
+    return [clusters, *server_options, *options, *more]
 
 
 @pytest.mark.local_model
@@ -227,8 +227,8 @@ def test_a_build_never_takes_more_than_planned_and_filters_take_off_checks_alone
     before = planned(tmp_path, same)
     run("build", *same)
     checks = sum('"diverse"' in str(call.body["messages"]) for call in server.calls)
-    (said,) = [text for text in before["assumes"] if "off the" in text]
-    max_checks = int(re.search(r"off the (\d+) ", said)[1])
+    (assumption,) = [text for text in before["assumes"] if "off the" in text]
+    max_checks = int(re.search(r"off the (\d+) ", assumption)[1])
     assert before["calls"] - max_checks == len(server.calls) - checks
     assert checks <= max_checks
     assert before["input_tokens"] == pytest.approx(received_tokens(server), rel=0.1)
@@ -310,8 +310,8 @@ def test_a_batch_holds_the_calls_and_its_results_serve_the_run(tmp_path, server)
     answered = [result(row) for row in rows]
     answered[0]["response"]["status_code"] = 500
     results.write_text("\n".join(map(json.dumps, answered)))
-    said = run("batch", "load", results, "--cache", tmp_path / "cache").output
-    assert f"{len(rows) - 1} replies stored, 1 line without one" in said
+    output = run("batch", "load", results, "--cache", tmp_path / "cache").output
+    assert f"{len(rows) - 1} replies stored, 1 line without one" in output
     run("judge", *same)
     assert len(server.calls) == 1, "only what the batch failed to answer is asked"
     assert planned(tmp_path, same, "--batch", calls)["calls"] == 0

@@ -39,7 +39,7 @@ def test_judgements_come_in_the_order_of_tasks_whatever_the_order_of_rows(tmp_pa
         for position in reversed(range(len(TASKS))):
             book.record(position, said(TASKS[position], value=float(position % 5), raw="a reply"))
         judgements, ratings = book.judgements(), book.ratings
-    expected = [said(one, value=float(n % 5), raw="a reply") for n, one in enumerate(TASKS)]
+    expected = [said(task, value=float(n % 5), raw="a reply") for n, task in enumerate(TASKS)]
     assert list(judgements) == expected  # read when the run is closed already
     assert judgements[0] == expected[0]
     assert judgements[-1] == expected[-1]
@@ -52,11 +52,11 @@ def test_judgements_come_in_the_order_of_tasks_whatever_the_order_of_rows(tmp_pa
 def test_a_pair_is_read_whole_and_bears_its_verdict(tmp_path):
     pair = {"systems": ("a", "b"), "texts": ("x", "y"), "protocol": "pairwise"}
     tasks = [task(n, "", **pair, order=order) for n in range(300) for order in ("ab", "ba")]
-    expected = [said(one, value="a" if n % 3 else "tie") for n, one in enumerate(tasks)]
+    expected = [said(task, value="a" if n % 3 else "tie") for n, task in enumerate(tasks)]
     with RunFolder(tmp_path, identity=IDENTITY) as run:
         book = JudgementBook(run, tasks)
-        for position, one in enumerate(expected):
-            book.record(position, one)
+        for position, judgement in enumerate(expected):
+            book.record(position, judgement)
     assert tuple(book.judgements()) == with_pair_verdicts(expected)
     assert system_scores(book.ratings) == system_scores(expected)
 

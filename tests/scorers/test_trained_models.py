@@ -48,9 +48,9 @@ def test_a_unit_that_is_there_is_covered_and_another_is_not(models):
 
 
 def test_the_span_of_an_answer_is_characters_of_the_passage(models):
-    read, none = models.read([("Who is the mayor?", PASSAGE), ("Who won the race?", PASSAGE)])
-    assert "Anna Lind" in PASSAGE[read.start : read.end]
-    assert read.answered > none.answered
+    span, none = models.read([("Who is the mayor?", PASSAGE), ("Who won the race?", PASSAGE)])
+    assert "Anna Lind" in PASSAGE[span.start : span.end]
+    assert span.answered > none.answered
     assert 0 <= none.start < none.end <= len(PASSAGE)
 
 

@@ -11,7 +11,7 @@ TEXT = "Twelve people died. The mayor resigned on Monday. It rained."
 
 
 def summary(*citations, text=TEXT):
-    rows = [{"text": said, "articles": list(aids)} for said, aids in citations]
+    rows = [{"text": sentence, "articles": list(aids)} for sentence, aids in citations]
     return Summary.model_validate({"eid": "e", "system": "s", "text": text, "citations": rows})
 
 
@@ -60,8 +60,8 @@ def test_a_sentence_is_borne_out_where_each_statement_has_a_cited_article():
     ],
 )
 def test_support_and_relevance_of_one_citation(entries, support, relevant):
-    (one,) = scores(summary(("Twelve people died.", "a")), *entries).citations
-    assert (one.support, one.relevant) == (support, relevant)
+    (citations,) = scores(summary(("Twelve people died.", "a")), *entries).citations
+    assert (citations.support, citations.relevant) == (support, relevant)
 
 
 def test_citations_find_their_sentences_by_their_words():

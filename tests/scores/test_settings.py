@@ -59,9 +59,9 @@ def test_the_page_and_the_calibration_have_both(tmp_path):
         {"eid": f"e{n}", "system": "s", "aspect": "quality", "annotator": "p", "value": value}
         for n, value in enumerate((1, 2, 3, 4, 4, 5))
     ]
-    both = write_jsonl(tmp_path / "both.jsonl", TWO)
+    path = write_jsonl(tmp_path / "both.jsonl", TWO)
     items = ["--labels", write_jsonl(tmp_path / "labels.jsonl", labels)]
-    command = ["calibrate", both, *items, "--json", tmp_path / "c.json", "--resamples", 100]
+    command = ["calibrate", path, *items, "--json", tmp_path / "c.json", "--resamples", 100]
     result = CliRunner().invoke(app, [*map(str, command)])
     assert result.exit_code == 0, result.output
     groups = json.loads((tmp_path / "c.json").read_text("utf-8"))["groups"]

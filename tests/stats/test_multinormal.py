@@ -36,9 +36,9 @@ def test_em_finds_the_maximum_of_the_observed_likelihood():
         covariance = root @ root.T + 1e-12 * np.eye(3)
         total = 0.0
         for row in rows:
-            seen = np.flatnonzero(np.isfinite(row))
+            is_finite = np.flatnonzero(np.isfinite(row))
             total -= multivariate_normal.logpdf(
-                row[seen], parameters[:3][seen], covariance[np.ix_(seen, seen)]
+                row[is_finite], parameters[:3][is_finite], covariance[np.ix_(is_finite, is_finite)]
             )
         return total
 

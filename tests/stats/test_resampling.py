@@ -54,12 +54,12 @@ def test_bounds_are_those_of_scipy_on_the_same_replicates(method):
     theirs = scipy_stats.bootstrap(
         (values,), np.mean, method=method, rng=np.random.default_rng(1), n_resamples=999
     )
-    drawn = theirs.bootstrap_distribution
+    distribution = theirs.bootstrap_distribution
     if method == "percentile":
-        ours = percentile_bounds(drawn, level=0.95)
+        ours = percentile_bounds(distribution, level=0.95)
     else:
         left_out = (values.sum() - values) / (values.size - 1)
-        ours = bca_bounds(drawn, observed=values.mean(), jackknife=left_out, level=0.95)
+        ours = bca_bounds(distribution, observed=values.mean(), jackknife=left_out, level=0.95)
     assert ours is not None
     assert ours.low == pytest.approx(theirs.confidence_interval.low, abs=1e-10)
     assert ours.high == pytest.approx(theirs.confidence_interval.high, abs=1e-10)
@@ -222,9 +222,9 @@ def test_the_bootstraps_p_value_by_hand(drawn, p_value):
 def test_bca_is_scipys_where_the_jackknife_is_ours(monkeypatch):
     """The acceleration is of the means without each value in turn, in chunks of any size."""
     values = np.random.default_rng(3).exponential(size=12)
-    seen = []
+    counts = []
     for cells in (10**6, 30):
         monkeypatch.setattr(boot, "_CELLS_PER_CHUNK", cells)
-        seen.append(boot._jackknife(boot.weighted_mean(values, np.arange(12), 12), 12))
-    assert seen[0] == pytest.approx((values.sum() - values) / 11)
-    assert seen[1] == pytest.approx(seen[0])
+        counts.append(boot._jackknife(boot.weighted_mean(values, np.arange(12), 12), 12))
+    assert counts[0] == pytest.approx((values.sum() - values) / 11)
+    assert counts[1] == pytest.approx(counts[0])

@@ -221,17 +221,17 @@ def test_the_claim_of_a_dead_owner_is_taken_over_after_its_lease(cache, store_ur
 
 
 async def test_where_one_machine_fails_the_next_asks_itself(cache, store_url, monkeypatch):
-    asked, begun, waiting = [], asyncio.Event(), asyncio.Event()
+    requests, begun, waiting = [], asyncio.Event(), asyncio.Event()
     loop = asyncio.get_running_loop()
 
     async def failing(request):
-        asked.append("first")
+        requests.append("first")
         begun.set()
         await asyncio.wait_for(waiting.wait(), 60)
         raise ServerError("no")
 
     async def answering(request):
-        asked.append("second")
+        requests.append("second")
         return "here"
 
     other = PostgresCache(StoreAddress(store_url))
@@ -247,12 +247,12 @@ async def test_where_one_machine_fails_the_next_asks_itself(cache, store_url, mo
     cachings = SharedCaching(cache=cache), SharedCaching(cache=other)
     first = Pipeline(ScriptedBackend(failing), cachings[0])
     second = Pipeline(ScriptedBackend(answering), cachings[1])
-    one = asyncio.create_task(first.complete(request(1)))
+    task = asyncio.create_task(first.complete(request(1)))
     await asyncio.wait_for(begun.wait(), 60)
     assert (await second.complete(request(1))).text == "here"
     with pytest.raises(ServerError):
-        await one
-    assert asked == ["first", "second"]
+        await task
+    assert requests == ["first", "second"]
     assert (cachings[1].hits, cachings[1].misses) == (0, 1)
     assert (await first.complete(request(1))).text == "here"
     assert cachings[0].hits == 1
@@ -284,11 +284,11 @@ async def test_replies_that_are_being_stored_are_waited_for_at_the_end(cache, mo
         await all_asked.wait()
         return "here"
 
-    put = cache.put
+    original = cache.put
 
     def put_late(key, value):
         may_store.wait(60)
-        put(key, value)
+        original(key, value)
 
     monkeypatch.setattr(cache, "put", put_late)
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(2))

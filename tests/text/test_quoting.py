@@ -155,8 +155,8 @@ def edits(one: str, other: str) -> int:
 
 def nearest_of_all(quote: str, text: str) -> int | None:
     """Return the least distance of `quote` to any run of whole words, None beyond a tenth."""
-    bounds = [0, *(n for n, one in enumerate(text) if one == " ")]
-    ends = [*(n for n, one in enumerate(text) if one == " "), len(text)]
+    bounds = [0, *(n for n, letter in enumerate(text) if letter == " ")]
+    ends = [*(n for n, letter in enumerate(text) if letter == " "), len(text)]
     passages = [text[a:b].strip() for a in bounds for b in ends if a < b]
     best = min(edits(quote, passage) for passage in passages if passage)
     return best if best <= len(quote) * 0.1 + 1e-9 else None
@@ -178,14 +178,14 @@ def test_the_nearest_passage_is_that_of_a_search_through_all(seed: int) -> None:
                 quote.insert(place, "y")
             case _:
                 del quote[place]
-    asked = " ".join("".join(quote).split())
-    span = find_quote(asked, text)
-    wanted = nearest_of_all(asked, text)
-    assert (None if span is None else span.edits) == wanted
+    query = " ".join("".join(quote).split())
+    span = find_quote(query, text)
+    nearest = nearest_of_all(query, text)
+    assert (None if span is None else span.edits) == nearest
     if span is not None:
         passage = text[span.start : span.end]
         assert passage == passage.strip()
-        assert edits(asked, passage) == span.edits
+        assert edits(query, passage) == span.edits
         assert f" {passage} " in f" {text} "
 
 
