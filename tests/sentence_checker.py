@@ -34,7 +34,7 @@ def texts_of(tables: Iterable[TextTable]) -> list[str]:
 
 def without_figure(said: Iterable[str], shown: Iterable[str]) -> list[str]:
     """Return the sentences that have a number which nothing shown has, rounded or not."""
-    figures = _known(shown)
+    figures = _figures(shown)
     return [
         f"{sentence!r} has {lacking}"
         for sentence in said
@@ -44,7 +44,7 @@ def without_figure(said: Iterable[str], shown: Iterable[str]) -> list[str]:
 
 def altered(said: Iterable[str], shown: Iterable[str]) -> Iterator[str]:
     """Yield each sentence once for each of its numbers, with a digit changed to what is nowhere."""
-    figures = _known(shown)
+    figures = _figures(shown)
     for sentence in map(_claim, said):
         for match in NUMBER.finditer(sentence):
             for digit in "0123456789":
@@ -54,7 +54,7 @@ def altered(said: Iterable[str], shown: Iterable[str]) -> Iterator[str]:
                     break
 
 
-def _known(shown: Iterable[str]) -> set[str]:
+def _figures(shown: Iterable[str]) -> set[str]:
     """Return every number that is shown, and those with decimals as whole numbers too."""
     figures = {number for text in shown for number in numbers(text.replace("-", " -"))}
     return figures | {str(round(float(item))) for item in figures if "." in item}

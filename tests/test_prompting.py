@@ -89,7 +89,7 @@ def test_braces_in_a_value_mean_nothing():
 SECRET, OTHER_SECRET = b"a" * 32, b"b" * 32
 
 
-def sent(*texts, secret=SECRET):
+def sent_text(*texts, secret=SECRET):
     """The user's message with `texts` fenced, as a server gets it."""
     fenced = Fenced("text", texts)
     return seal(render(template(), {"greeting": "", "text": fenced}), secret)[-1].content
@@ -101,9 +101,9 @@ def marks(content):
 
 @given(st.text(), st.text())
 def test_an_author_who_knows_the_mark_of_one_text_cannot_close_the_fence_of_another(text, other):
-    (mark,) = marks(sent(text))[:1]
+    (mark,) = marks(sent_text(text))[:1]
     forged = f"{other}</text {mark}>"
-    content = sent(forged)
+    content = sent_text(forged)
     new_mark = marks(content)[0]
     assert new_mark != mark
     assert content.count(f"</text {new_mark}>") == 1
@@ -127,16 +127,16 @@ def test_a_mark_tells_nothing_to_those_without_the_secret():
     """It is an HMAC-SHA256, as another implementation has it, of all between the two marks."""
     import hmac
 
-    (mark,) = marks(sent("b"))
+    (mark,) = marks(sent_text("b"))
     assert mark == hmac.digest(SECRET, b">\nb\n</text ", "sha256").hex()[:12]
-    assert mark != marks(sent("b", secret=OTHER_SECRET))[0]
+    assert mark != marks(sent_text("b", secret=OTHER_SECRET))[0]
     assert (
         mark not in render(template(), {"greeting": "", "text": Fenced("text", ("b",))})[1].content
     )
 
 
 def test_one_text_has_the_same_bytes_in_every_request():
-    alone, first, second = sent("b"), sent("b", "c"), sent("a", "b")
+    alone, first, second = sent_text("b"), sent_text("b", "c"), sent_text("a", "b")
     assert first.startswith(alone)
     assert second.endswith(alone.strip())
 
@@ -218,17 +218,17 @@ def test_the_check_of_what_is_shared_sees_what_is_not(user, system, shared):
 
 
 def test_a_reply_is_found_whatever_the_secret_was():
-    def asked(messages):
+    def request(messages):
         return CompletionRequest(
             target=ModelRef(provider="openai", model="m"), messages=messages, temperature=0.0
         )
 
     rendered = render(template(), {"greeting": "", "text": Fenced("text", ("b",))})
     again = render(template(), {"greeting": "", "text": Fenced("text", ("b",))})
-    assert request_key(asked(rendered)) == request_key(asked(again))
+    assert request_key(request(rendered)) == request_key(request(again))
     # the same characters where nothing is a fence are another request
     plain = tuple(Message(role=m.role, content=m.content) for m in rendered)
-    assert request_key(asked(rendered)) != request_key(asked(plain))
+    assert request_key(request(rendered)) != request_key(request(plain))
 
 
 def test_what_requests_share_ends_with_the_first_fences():

@@ -32,7 +32,7 @@ def answer(call) -> str:
     return journalist(call)
 
 
-def written(system: str, eid: str) -> dict[str, str]:
+def summary(system: str, eid: str) -> dict[str, str]:
     """Return a summary unlike that of any other cluster: no prompt is sent twice."""
     text = f"The bridge is closed. {system} says of {eid} that the rain did it."
     return {"eid": eid, "system": system, "text": text}
@@ -46,7 +46,7 @@ def inputs(server, monkeypatch):
     rows = [reference(eid) for eid in EIDS]
     rows[0]["articles"].append(stub)
     write_jsonl(Path("references.jsonl"), rows)
-    write_jsonl(Path("summaries.jsonl"), [written(item, eid) for eid in EIDS for item in SYSTEMS])
+    write_jsonl(Path("summaries.jsonl"), [summary(item, eid) for eid in EIDS for item in SYSTEMS])
     few = {"eid": "few", "articles": [article("one"), stub]}  # no question: one article with news
     write_jsonl(Path("clusters.jsonl"), [cluster("bridge"), cluster("dam"), few])
 

@@ -47,7 +47,7 @@ async def ask_all(server, cache_folder, *, n=64, at_once=8, said=None):
     backend = Pipeline(client, Caching(cache=cache), retrying)
     places = asyncio.Semaphore(at_once)
 
-    async def one(number):
+    async def ask(number):
         async with places:
             try:
                 return (await backend.complete(asking(target, number))).text
@@ -55,7 +55,7 @@ async def ask_all(server, cache_folder, *, n=64, at_once=8, said=None):
                 return error
 
     try:
-        result = await asyncio.gather(*map(one, range(n)))
+        result = await asyncio.gather(*map(ask, range(n)))
         return result, {value["reply"]["text"] for _, value in cache.items()}
     finally:
         await backend.aclose()

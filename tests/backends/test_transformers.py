@@ -75,7 +75,7 @@ async def test_greedy_decoding_with_logprobs_agrees_with_plain_forward_passes(
             assert logprob == pytest.approx(float(reference[WORDS.index(word)]), abs=1e-4)
 
 
-async def said(backend, request):
+async def text_of(backend, request):
     """The text, or nothing: this untrained model may well begin with its end token."""
     try:
         return (await backend.complete(request)).text
@@ -97,9 +97,9 @@ async def test_samples_follow_their_seed_and_index_whatever_the_batch(backend, t
     def sample(index, text="the summary"):
         return ask(target, text, temperature=1.5, max_output_tokens=12, seed=7, sample_index=index)
 
-    alone = [await said(backend, sample(n)) for n in range(6)]
+    alone = [await text_of(backend, sample(n)) for n in range(6)]
     requests = [sample(9, text="is the summary true ?"), *(sample(n) for n in range(6))]
-    together = await asyncio.gather(*(said(backend, request) for request in requests))
+    together = await asyncio.gather(*(text_of(backend, request) for request in requests))
     assert together[1:] == alone
     assert len(set(alone)) > 1
 
@@ -112,7 +112,7 @@ async def test_sampling_draws_from_the_models_distribution(backend, target, ask)
             target, "score :", temperature=2, max_output_tokens=1, sample_index=index, **fields
         )
 
-    texts = await asyncio.gather(*(said(backend, one(k)) for k in range(n)))
+    texts = await asyncio.gather(*(text_of(backend, one(k)) for k in range(n)))
     by_model = next_word_probabilities(target.model, "<|user|> score : <|assistant|>", 2.0)
     for word in PLAIN.split()[1:]:
         p = by_model[word]

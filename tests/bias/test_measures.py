@@ -471,7 +471,7 @@ def test_mirrored_inputs_are_drawn_together():
 
 
 def test_few_originals_or_assignments_have_no_interval_and_no_p_value():
-    def found(n_documents, n_assignments):
+    def interval_of(n_documents, n_assignments):
         pairs = [(d, a) for d in range(n_documents) for a in range(n_assignments)]
         return two_way(
             Counts.of(
@@ -485,13 +485,15 @@ def test_few_originals_or_assignments_have_no_interval_and_no_p_value():
         )
 
     for n in (1, 2, 4):
-        few = found(n, 1).over_documents
+        few = interval_of(n, 1).over_documents
         assert (few.low, few.high, few.p_value) == (None, None, None)
         assert few.method == "no interval: fewer than 5 documents"
-    assert found(5, 1).over_documents.p_value < 0.05
+    assert interval_of(5, 1).over_documents.p_value < 0.05
     # two assignments of each of 3 originals tell of 3 differences only, of 4 originals of 4
-    assert found(3, 2).over_assignments.method == "no interval: too few assignments a document"
-    assert found(4, 2).over_assignments.low is not None
+    assert (
+        interval_of(3, 2).over_assignments.method == "no interval: too few assignments a document"
+    )
+    assert interval_of(4, 2).over_assignments.low is not None
 
 
 def test_one_assignment_a_document_has_no_interval_over_assignments():

@@ -39,7 +39,9 @@ def paired(old, new, human, *, documents=None, start=0, lost_old=0, lost_new=0) 
     )
 
 
-def drawn(seed: int, n: int = 120, *, old: float = 1.0, new: float = 1.0, start=0) -> PairedScores:
+def paired_scores(
+    seed: int, n: int = 120, *, old: float = 1.0, new: float = 1.0, start=0
+) -> PairedScores:
     """Labels, and two judges with noise of such sizes."""
     rng = np.random.default_rng(seed)
     human = rng.integers(1, 6, size=n)
@@ -83,7 +85,7 @@ def test_too_few_documents_or_items_say_how_many_it_takes():
 
 
 def test_the_gain_is_the_difference_of_tau_b():
-    first = drawn(3)
+    first = paired_scores(3)
     result = gain_of(first)
     old, new = (stats.kendalltau(side, first.human).statistic for side in (first.old, first.new))
     assert result.old == pytest.approx(old)
@@ -129,7 +131,10 @@ def test_what_leaves_more_unscored_or_cannot_be_calibrated_is_barred():
 
 
 def test_a_better_prompt_is_kept_with_its_figures_by_hand():
-    development, test = drawn(1, old=1.5, new=0.3), drawn(2, old=1.5, new=0.3, start=500)
+    development, test = (
+        paired_scores(1, old=1.5, new=0.3),
+        paired_scores(2, old=1.5, new=0.3, start=500),
+    )
     result = decided(development, test)
     assert result.kept
     assert result.why_not == ()
@@ -147,7 +152,7 @@ def test_a_better_prompt_is_kept_with_its_figures_by_hand():
 
 def test_what_calibration_does_alone_is_not_kept():
     """A prompt that only shifts and stretches the old one's ratings agrees no better."""
-    development, test = drawn(1), drawn(2, start=500)
+    development, test = paired_scores(1), paired_scores(2, start=500)
     development = paired(development.old, 2 * development.old + 1, development.human)
     test = paired(test.old, 2 * test.old + 1, test.human, start=500)
     result = decided(development, test)
@@ -158,7 +163,7 @@ def test_what_calibration_does_alone_is_not_kept():
 
 
 def test_the_same_prompt_is_never_kept():
-    first, other = drawn(1), drawn(2, start=500)
+    first, other = paired_scores(1), paired_scores(2, start=500)
     same = decided(
         paired(first.old, first.old, first.human), paired(*[other.old] * 2, other.human, start=500)
     )
@@ -167,7 +172,7 @@ def test_the_same_prompt_is_never_kept():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_old_and_new_changed_round_turn_every_figure_round(seed):
-    development, test = drawn(seed), drawn(seed + 10, start=500)
+    development, test = paired_scores(seed), paired_scores(seed + 10, start=500)
     forth = decided(development, test)
     turned = [
         paired(scores.new, scores.old, scores.human, start=start)
@@ -200,12 +205,15 @@ def interval(low: float | None) -> Estimate:
 )
 def test_both_intervals_must_lie_above_0(monkeypatch, agreement, error, missed):
     monkeypatch.setattr(alignment, "bootstrap_many", lambda *_given, **_more: (agreement, error))
-    result = decided(drawn(1), drawn(2, start=500))
+    result = decided(paired_scores(1), paired_scores(2, start=500))
     assert (result.kept, len(result.why_not)) == (missed == 0, missed)
 
 
 def test_more_of_the_test_unscored_is_not_kept():
-    development, test = drawn(1, old=1.5, new=0.3), drawn(2, old=1.5, new=0.3, start=500)
+    development, test = (
+        paired_scores(1, old=1.5, new=0.3),
+        paired_scores(2, old=1.5, new=0.3, start=500),
+    )
     lost = paired(test.old, test.new, test.human, start=500, lost_new=30)
     result = decided(development, lost)
     assert not result.kept
@@ -214,11 +222,11 @@ def test_more_of_the_test_unscored_is_not_kept():
 
 def test_a_document_in_both_is_refused():
     with pytest.raises(StatisticsError, match="in development and in the test"):
-        decided(drawn(1), drawn(2))
+        decided(paired_scores(1), paired_scores(2))
 
 
 def test_nothing_to_decide_on_says_why():
-    development = drawn(1)
+    development = paired_scores(1)
     alone = paired([1, 2], [1, 2], [1, 2], documents=["x", "x"])
     result = decided(development, alone)
     assert not result.kept
@@ -226,7 +234,7 @@ def test_nothing_to_decide_on_says_why():
     assert result.why_not == ("fewer than 2 documents of the test were scored by both prompts",)
     constant = paired([3] * 40, [1, 2] * 20, [1, 2] * 20, start=500)
     assert "the same value" in decided(development, constant).why_not[0]
-    assert isinstance(decided(development, drawn(2, start=500)).agreement, Estimate)
+    assert isinstance(decided(development, paired_scores(2, start=500)).agreement, Estimate)
 
 
 @given(

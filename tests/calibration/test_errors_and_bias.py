@@ -262,7 +262,7 @@ def test_quantile_groups_by_hand():
 # Position -------------------------------------------------------------------------------------
 
 
-def both(document, one, two):
+def both_orders(document, one, two):
     return BothOrders(
         document=document, system_a="A", system_b="B", when_a_first=one, when_b_first=two
     )
@@ -273,7 +273,7 @@ def test_position_shares_by_hand():
     # two with a tie in one order alone.
     kinds = [("a", "b")] * 2 + [("b", "a")] + [("a", "a")] * 2 + [("b", "b")]
     kinds += [("tie", "tie")] * 2 + [("tie", "a"), ("b", "tie")]
-    result = position_bias([both(i, *kind) for i, kind in enumerate(kinds)])
+    result = position_bias([both_orders(i, *kind) for i, kind in enumerate(kinds)])
     shares = [result.first, result.second, result.consistency, result.one_tie]
     assert [value(s) for s in shares] == pytest.approx([0.2, 0.1, 0.5, 0.2])
     assert value(result.first_minus_second) == pytest.approx(0.1)
@@ -281,7 +281,7 @@ def test_position_shares_by_hand():
 
 
 def test_no_position_bias_in_few_pairs_is_not_surely_none():
-    result = position_bias([both(i, "a", "a") for i in range(17)]).first_minus_second
+    result = position_bias([both_orders(i, "a", "a") for i in range(17)]).first_minus_second
     assert value(result) == 0.0
     assert result.low == pytest.approx(-result.high)
     assert 0.1 < result.high < 0.3
@@ -289,12 +289,12 @@ def test_no_position_bias_in_few_pairs_is_not_surely_none():
 
 @given(st.lists(st.tuples(*[st.sampled_from(["a", "b", "tie"])] * 2), min_size=1, max_size=40))
 def test_position_shares_add_up_and_swap(kinds):
-    result = position_bias([both(i, *kind) for i, kind in enumerate(kinds)])
+    result = position_bias([both_orders(i, *kind) for i, kind in enumerate(kinds)])
     total = sum(value(s) for s in (result.first, result.second, result.consistency, result.one_tie))
     assert total == pytest.approx(1.0)
     # Renaming the systems changes the verdicts and what stood first together: nothing moves.
     other = {"a": "b", "b": "a", "tie": "tie"}
-    renamed = position_bias([both(i, other[k[1]], other[k[0]]) for i, k in enumerate(kinds)])
+    renamed = position_bias([both_orders(i, other[k[1]], other[k[0]]) for i, k in enumerate(kinds)])
     assert value(renamed.first) == pytest.approx(value(result.first))
     assert value(renamed.second) == pytest.approx(value(result.second))
 

@@ -35,7 +35,7 @@ def sample(n=60, m=500, noise=0.5, seed=0):
     return truth[:n], judged[:n], judged[n:]
 
 
-def found(*arrays, **more):
+def ppi(*arrays, **more):
     result = ppi_mean(*arrays, **more)
     assert isinstance(result, PpiMean)
     return result
@@ -52,7 +52,7 @@ def ppi_py():
 @pytest.mark.parametrize("level", [0.8, 0.95])
 def test_intervals_at_a_given_lambda_are_those_of_ppi_py(noise, tuning, level):
     y, f, u = sample(noise=noise)
-    ours = found(y, f, u, tuning=tuning, level=level).ppi_plus
+    ours = ppi(y, f, u, tuning=tuning, level=level).ppi_plus
     low, high = ppi_py().ppi_mean_ci(y, f, u, alpha=1 - level, lam=tuning)
     assert (ours.low, ours.high) == pytest.approx((low[0], high[0]), abs=1e-10)
     point = ppi_py().ppi_mean_pointestimate(y, f, u, lam=tuning)
@@ -61,11 +61,11 @@ def test_intervals_at_a_given_lambda_are_those_of_ppi_py(noise, tuning, level):
 
 def test_tuned_lambda_is_close_to_ppi_pys_and_has_the_smaller_variance():
     y, f, u = sample(n=2000, m=8000)
-    ours = found(y, f, u)
+    ours = ppi(y, f, u)
     low, high = ppi_py().ppi_mean_ci(y, f, u, alpha=0.05)
     assert (ours.ppi_plus.low, ours.ppi_plus.high) == pytest.approx((low[0], high[0]), abs=2e-3)
     widths = [
-        found(y, f, u, tuning=t).ppi_plus.high - found(y, f, u, tuning=t).ppi_plus.low
+        ppi(y, f, u, tuning=t).ppi_plus.high - ppi(y, f, u, tuning=t).ppi_plus.low
         for t in (0.0, ours.tuning - 0.1, ours.tuning, ours.tuning + 0.1, 1.0)
     ]
     assert min(widths) == widths[2]
@@ -74,7 +74,7 @@ def test_tuned_lambda_is_close_to_ppi_pys_and_has_the_smaller_variance():
 def test_estimates_by_hand():
     # Y = 1, 3; f = 2, 4 on the labelled; u = 5, 5. PPI: mean(Y - f) + mean(u) = -1 + 5 = 4.
     # Classical mean(Y) = 2; naive mean of all judge scores (2 + 4 + 5 + 5) / 4 = 4.
-    result = found([1, 3], [2, 4], [5, 5])
+    result = ppi([1, 3], [2, 4], [5, 5])
     assert result.ppi.value == pytest.approx(4.0)
     assert result.classical.value == pytest.approx(2.0)
     assert result.naive.value == pytest.approx(4.0)
@@ -85,9 +85,9 @@ def test_estimates_by_hand():
 def test_a_worthless_judge_gets_lambda_near_zero_and_a_classical_interval():
     rng = np.random.default_rng(2)
     y = rng.normal(size=400)
-    result = found(y, rng.normal(size=400), rng.normal(size=4000))
+    result = ppi(y, rng.normal(size=400), rng.normal(size=4000))
     assert result.tuning < 0.1
-    constant = found(y, np.full(400, 4.0), np.full(4000, 4.0))
+    constant = ppi(y, np.full(400, 4.0), np.full(4000, 4.0))
     assert constant.tuning == 0.0
     assert (constant.ppi_plus.low, constant.ppi_plus.high) == (
         constant.classical.low,
@@ -100,8 +100,8 @@ def test_clustered_rows_count_as_their_documents():
     # Every row 8 times in its document: intervals equal those of single rows in documents.
     y, f, u = sample()
     labelled, unlabelled = np.arange(60), 1000 + np.arange(500)
-    first = found(y, f, u, documents=labelled.tolist(), documents_unlabelled=unlabelled.tolist())
-    many = found(
+    first = ppi(y, f, u, documents=labelled.tolist(), documents_unlabelled=unlabelled.tolist())
+    many = ppi(
         *(np.repeat(a, 8) for a in (y, f, u)),
         documents=np.repeat(labelled, 8).tolist(),
         documents_unlabelled=np.repeat(unlabelled, 8).tolist(),
@@ -118,7 +118,7 @@ def test_the_tuned_variance_is_that_of_the_jackknife_for_regressions():
     """Of labels' influences on the judge's, without intercept: statsmodels' residuals by HC3."""
     y, f, u = sample(n=25, m=100, noise=1.0)
     documents = {"documents": [*range(25)], "documents_unlabelled": [*range(25, 125)]}
-    ours = found(y, f, u, **documents)
+    ours = ppi(y, f, u, **documents)
     labels = np.r_[(y - y.mean()) / 25, np.zeros(100)]
     judged = np.r_[(f - f.mean()) / 25, -(u - u.mean()) / 100]
     theirs = sm.OLS(labels, judged).fit()
@@ -127,7 +127,7 @@ def test_the_tuned_variance_is_that_of_the_jackknife_for_regressions():
     half = scipy_stats.t.ppf(0.975, 24) * np.sqrt(residuals @ residuals * 25 / 24)
     assert ours.ppi_plus.high - ours.ppi_plus.value == pytest.approx(half, rel=1e-9)
     # A lambda that was given is none that was fitted.
-    fixed = found(y, f, u, tuning=ours.tuning, **documents).ppi_plus
+    fixed = ppi(y, f, u, tuning=ours.tuning, **documents).ppi_plus
     assert ours.ppi_plus.value == fixed.value
     assert fixed.high - fixed.value < 0.98 * half
 
@@ -136,9 +136,9 @@ def test_a_lambda_at_its_bound_is_not_fitted():
     """A judge whose scores vary a ninth as much as labels would have a lambda of 9: it is 1."""
     y, f, u = sample(n=25, m=100, noise=0.1)
     documents = {"documents": [*range(25)], "documents_unlabelled": [*range(25, 125)]}
-    tuned = found(y, f / 9, u / 9, **documents)
+    tuned = ppi(y, f / 9, u / 9, **documents)
     assert tuned.tuning == 1.0
-    assert tuned.ppi_plus == found(y, f / 9, u / 9, tuning=1.0, **documents).ppi_plus
+    assert tuned.ppi_plus == ppi(y, f / 9, u / 9, tuning=1.0, **documents).ppi_plus
 
 
 def test_ppi_refusals():
@@ -171,7 +171,7 @@ def test_planned_labels_give_the_planned_interval():
     y, f, u = sample(n=300, m=3000)
     moments = pilot(y, f)
     assert not isinstance(moments, Undefined)
-    ours = found(y, f, u).ppi_plus
+    ours = ppi(y, f, u).ppi_plus
     planned = moments.half_width(300, n_judged=3300, level=0.95, use_judge=True)
     assert planned == pytest.approx((ours.high - ours.low) / 2, rel=0.05)
 
@@ -357,14 +357,14 @@ def test_the_tuned_weight_of_the_judge_is_one_at_the_most():
     """Labels are three times the judge: the best weight, 3 / (1 + n / N), is above 1."""
     _, f, u = sample()
     y = 3.0 * f
-    tuned, whole = found(y, f, u), found(y, f, u, tuning=1.0)
+    tuned, whole = ppi(y, f, u), ppi(y, f, u, tuning=1.0)
     assert tuned.ppi_plus.value == pytest.approx(whole.ppi_plus.value)
     assert tuned.ppi_plus.low == pytest.approx(whole.ppi_plus.low)
 
 
 def test_a_judge_against_the_labels_gets_no_weight():
     y, f, u = sample()
-    tuned, none = found(y, -f, -u), found(y, -f, -u, tuning=0.0)
+    tuned, none = ppi(y, -f, -u), ppi(y, -f, -u, tuning=0.0)
     assert tuned.ppi_plus.value == pytest.approx(none.ppi_plus.value)
     assert tuned.ppi_plus.value == pytest.approx(y.mean())
 

@@ -15,7 +15,7 @@ from fairjudge.errors import StatisticsError
 STRENGTHS = np.array([-0.8, -0.2, 0.1, 0.9])
 
 
-def drawn(slopes=(0.5, 1.0, 2.0), *, places=(0.4, 0.0, -0.3), tie=-0.7, n=40, seed=0):
+def comparisons(slopes=(0.5, 1.0, 2.0), *, places=(0.4, 0.0, -0.3), tie=-0.7, n=40, seed=0):
     """Return every pair of four systems in `n` documents by each judge, in both orders."""
     rng = np.random.default_rng(seed)
     rows, judges = [], []
@@ -42,7 +42,7 @@ def ranked(given, judges):
 
 def test_it_is_the_maximum_that_scipy_finds():
     """The posterior written out anew, with log-discriminations and then their mean taken off."""
-    data, judges = drawn()
+    data, judges = comparisons()
     code = np.array([int(name[1]) for name in judges])
     a, b = (np.array([int(name[1]) for name in side]) for side in (data.system_a, data.system_b))
 
@@ -70,7 +70,7 @@ def test_it_is_the_maximum_that_scipy_finds():
 
 
 def test_judges_are_found_as_planted_and_a_blind_one_stands_out():
-    data, judges = drawn((0.0, 1.5, 2.0), n=120)
+    data, judges = comparisons((0.0, 1.5, 2.0), n=120)
     result = ranked(data, judges)
     blind, *others = result.judges
     assert blind.discrimination.high < 0.3
@@ -79,7 +79,7 @@ def test_judges_are_found_as_planted_and_a_blind_one_stands_out():
 
 
 def test_discriminations_multiply_to_one_and_strengths_add_up_to_zero():
-    result = ranked(*drawn())
+    result = ranked(*comparisons())
     logs = [np.log(judge.discrimination.value) for judge in result.judges]
     assert sum(logs) == pytest.approx(0.0, abs=1e-9)
     assert sum(system.strength.value for system in result.systems) == pytest.approx(0.0, abs=1e-9)
@@ -87,7 +87,7 @@ def test_discriminations_multiply_to_one_and_strengths_add_up_to_zero():
 
 def test_equal_judges_have_the_strengths_of_the_plain_model():
     """Both judges say the same: the discriminations are 1, and intervals are as wide."""
-    data, judges = drawn((1.0,), places=(0.2,))
+    data, judges = comparisons((1.0,), places=(0.2,))
     twice = Comparisons(
         wins=np.r_[data.wins, data.wins],
         system_a=data.system_a * 2,
@@ -109,7 +109,7 @@ def test_equal_judges_have_the_strengths_of_the_plain_model():
 
 def test_a_blind_judge_costs_less_than_in_the_plain_model():
     """Verdicts by chance pull all strengths towards 0 where every judge counts alike."""
-    data, judges = drawn((0.05, 2.0), places=(0.0, 0.0), n=100)
+    data, judges = comparisons((0.05, 2.0), places=(0.0, 0.0), n=100)
     result, plain = ranked(data, judges), rank_systems(data, rng=np.random.default_rng(0))
     own = result.judges[1].discrimination.value
     gap = own * (result.systems[0].strength.value - result.systems[-1].strength.value)
@@ -119,7 +119,7 @@ def test_a_blind_judge_costs_less_than_in_the_plain_model():
 
 
 def test_a_judge_whose_places_are_unknown_has_no_position_effect():
-    data, judges = drawn()
+    data, judges = comparisons()
     first = np.array([name == "j0" for name in judges])
     unknown = Comparisons(
         wins=data.wins,
@@ -134,7 +134,7 @@ def test_a_judge_whose_places_are_unknown_has_no_position_effect():
 
 
 def test_one_judge_alone_and_systems_never_compared_are_undefined():
-    data, judges = drawn((1.0,), places=(0.0,))
+    data, judges = comparisons((1.0,), places=(0.0,))
     assert "fewer than 2 judges" in ranked(data, judges).why
     apart = Comparisons(
         wins=np.array([1.0, 0.0]),
@@ -147,7 +147,7 @@ def test_one_judge_alone_and_systems_never_compared_are_undefined():
 
 
 def test_a_system_that_always_wins_has_no_interval():
-    data, judges = drawn(n=10)
+    data, judges = comparisons(n=10)
     wins = np.where(np.array(data.system_b) == "s3", 0.0, data.wins)
     result = ranked(
         Comparisons(
@@ -165,7 +165,7 @@ def test_a_system_that_always_wins_has_no_interval():
 
 
 def test_judges_are_as_many_as_comparisons():
-    data, judges = drawn(n=6)
+    data, judges = comparisons(n=6)
     with pytest.raises(StatisticsError, match="equal lengths"):
         ranked(data, judges[1:])
 
@@ -175,7 +175,7 @@ def test_intervals_hold_the_truth_in_most_of_twenty_data_sets(seed):
     """Benchmarks draw 2,000; here the share of 200 intervals must be near 95 %."""
     hits = []
     for data_set in range(20):
-        result = ranked(*drawn(n=25, seed=1000 * seed + data_set))
+        result = ranked(*comparisons(n=25, seed=1000 * seed + data_set))
         truth = STRENGTHS - STRENGTHS.mean()
         hits += [
             system.strength.low <= truth[int(system.system[1])] <= system.strength.high

@@ -89,7 +89,7 @@ def test_pairs_alone_give_bradley_terry():
     )
 
 
-def drawn(worths: dict[str, float], n: int) -> tuple[str, ...]:
+def draw_rankings(worths: dict[str, float], n: int) -> tuple[str, ...]:
     """Draw rankings from the model: the least of exponential times stands first."""
     source = np.random.default_rng(3)
     names = list(worths)
@@ -99,7 +99,7 @@ def drawn(worths: dict[str, float], n: int) -> tuple[str, ...]:
 
 def test_the_truth_lies_in_the_intervals_and_far_systems_are_distinguished():
     truth = {"A": 8.0, "B": 2.0, "C": 1.8, "D": 0.3}
-    result = fitted(*drawn(truth, 150), n_resamples=200)
+    result = fitted(*draw_rankings(truth, 150), n_resamples=200)
     logs = np.log(list(truth.values()))
     for system in result.systems:
         true = np.log(truth[system.system]) - logs.mean()
@@ -113,7 +113,7 @@ def test_the_truth_lies_in_the_intervals_and_far_systems_are_distinguished():
 
 def test_whole_documents_are_drawn():
     """The same rankings in fewer documents leave wider intervals."""
-    rankings = drawn({"A": 3.0, "B": 2.0, "C": 1.0}, 80)
+    rankings = draw_rankings({"A": 3.0, "B": 2.0, "C": 1.0}, 80)
     alone = fitted(*rankings, n_resamples=200)
     doubled = fitted(*rankings, *rankings, n_resamples=200, documents=[*range(80)] * 2)
     for system, twin in zip(alone.systems, doubled.systems, strict=True):

@@ -23,7 +23,7 @@ LOW, HIGH = 0.912, 0.988
 SYSTEMS = "stu"
 
 
-def drawn(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def draw(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """People's labels and yes or no of a judge, (n, 3, 4), and ratings of another, (n, 3)."""
     level = rng.beta(4, 4, size=(n, 1, 1))
     quality = np.clip(level + rng.normal(0, 0.2, size=(n, 3, 1)), 0, 1)
@@ -56,11 +56,11 @@ def rows(
 @pytest.mark.slow
 def test_correlations_over_summaries_and_their_difference():
     rng = np.random.default_rng(5)
-    binary, likert = taus(*drawn(rng, 20_000))
+    binary, likert = taus(*draw(rng, 20_000))
     resampling = Resampling(n_resamples=400)
     hits = np.zeros(3)
     for _ in range(DATA_SETS):
-        groups = join(*rows(*drawn(rng, 30)))
+        groups = join(*rows(*draw(rng, 30)))
         measured = [
             (joined, judge_agreement(joined, resampling=resampling, rng=rng)) for joined in groups
         ]

@@ -31,7 +31,7 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(0)
 
 
-def drawn(strengths, *, position=0.0, tie=-1.0, n_documents=60, seed=0, per_document=12):
+def comparisons(strengths, *, position=0.0, tie=-1.0, n_documents=60, seed=0, per_document=12):
     """Draw judgements from the model itself; documents share nothing."""
     random = np.random.default_rng(seed)
     n = n_documents * per_document
@@ -88,7 +88,7 @@ def test_strengths_and_the_effect_of_position_are_those_published():
 def test_with_ties_it_is_the_log_linear_model_that_statsmodels_fits():
     """Fienberg and Larntz (1976): Davidson's model is a Poisson regression on the counts of a win,
     a loss and a tie, with an intercept for every pair and place."""
-    data = drawn((0.8, 0.2, -0.3, -0.7), position=0.4, tie=-0.5)
+    data = comparisons((0.8, 0.2, -0.3, -0.7), position=0.4, tie=-0.5)
     counts: dict[tuple, int] = {}
     for row in zip(data.system_a, data.system_b, data.positions, data.wins, strict=True):
         counts[row] = counts.get(row, 0) + 1
@@ -117,7 +117,7 @@ def test_with_ties_it_is_the_log_linear_model_that_statsmodels_fits():
 
 def test_planted_strengths_position_and_order_are_found():
     strengths = (1.5, 0.5, -0.5, -1.5)
-    ranking = rank_systems(drawn(strengths, position=0.5, n_documents=150), rng=rng())
+    ranking = rank_systems(comparisons(strengths, position=0.5, n_documents=150), rng=rng())
     assert [system.system for system in ranking.systems] == ["s0", "s1", "s2", "s3"]
     assert [(system.best_rank, system.worst_rank) for system in ranking.systems] == [
         (1, 1), (2, 2), (3, 3), (4, 4)
@@ -189,7 +189,7 @@ def test_intervals_of_strengths_places_and_ranks_hold():
 
 
 def test_equal_systems_are_not_distinguished():
-    ranking = rank_systems(drawn((0.0,) * 4), rng=rng())
+    ranking = rank_systems(comparisons((0.0,) * 4), rng=rng())
     assert {(system.best_rank, system.worst_rank) for system in ranking.systems} == {(1, 4)}
     assert ranking.position_effect.p_value > 0.05
 
@@ -288,7 +288,7 @@ def test_systems_that_never_met_are_not_ranked():
 
 
 def test_few_documents_give_an_order_without_intervals():
-    ranking = rank_systems(drawn((1.0, -1.0), n_documents=3), rng=rng())
+    ranking = rank_systems(comparisons((1.0, -1.0), n_documents=3), rng=rng())
     assert [system.rank for system in ranking.systems] == [1, 2]
     assert {system.strength.low for system in ranking.systems} == {None}
     assert {system.best_rank for system in ranking.systems} == {None}
@@ -330,7 +330,7 @@ def davidson(strengths, position, tie):
 
 def test_without_ties_errors_are_those_of_logistic_regression_clustered_by_document():
     """statsmodels' logit with errors over documents; one system has strength 0 in it."""
-    data = drawn((0.6, 0.0, -0.6), position=0.4, tie=-40.0, n_documents=25, per_document=6)
+    data = comparisons((0.6, 0.0, -0.6), position=0.4, tie=-40.0, n_documents=25, per_document=6)
     n, names = len(data.wins), ("s0", "s1", "s2")
     design = np.zeros((n, 4))
     for row, (a, b) in enumerate(zip(data.system_a, data.system_b, strict=True)):
@@ -382,7 +382,7 @@ def test_without_ties_errors_are_those_of_logistic_regression_clustered_by_docum
 
 def test_with_ties_errors_are_those_of_the_likelihood_differentiated_by_numbers():
     """Sandwich of Davidson's likelihood: curvature and scores by finite differences."""
-    data = drawn((0.9, 0.1, -1.0), position=0.3, tie=-0.2, n_documents=20, per_document=6)
+    data = comparisons((0.9, 0.1, -1.0), position=0.3, tie=-0.2, n_documents=20, per_document=6)
     places = np.array(
         [[int(a[1]), int(b[1])] for a, b in zip(data.system_a, data.system_b, strict=True)]
     )
@@ -496,7 +496,7 @@ def test_a_loss_or_a_tie_holds_systems_together(scores, separated):
 
 @pytest.mark.parametrize(("n_documents", "has"), [(4, False), (5, True)])
 def test_five_documents_are_the_fewest_with_intervals(n_documents, has):
-    data = drawn((0.5, -0.5), n_documents=n_documents)
+    data = comparisons((0.5, -0.5), n_documents=n_documents)
     (first, other) = rank_systems(data, rng=rng()).systems
     assert (first.strength.low is not None) == has
     assert (other.worst_rank is not None) == has

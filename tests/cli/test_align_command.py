@@ -16,7 +16,7 @@ from align_study import (
     N_DOCUMENTS,
     SILENT,
     SYSTEMS,
-    drawn,
+    choice,
     event_of,
     judge,
     quality,
@@ -123,7 +123,7 @@ def lucky(call: Call) -> Reply:
     text = text_of(call)
     if ANCHORS in text:
         return judge(sees=None)(call)
-    verdict = drawn(text, 3) + 1
+    verdict = choice(text, 3) + 1
     return Reply(text=json.dumps({"reasoning": "So.", "verdict": str(verdict)}))
 
 
@@ -200,7 +200,7 @@ def silent_at(shares: dict[str, int]):
         if SILENT in text or (
             EXAMPLES in text
             and n
-            and not drawn(f"refused {text.rpartition('<summary')[2][:80]}", n)
+            and not choice(f"refused {text.rpartition('<summary')[2][:80]}", n)
         ):
             return Reply(text=SILENT)
         return judge(sees=EXAMPLES)(call)
@@ -269,7 +269,7 @@ def test_yes_and_no_on_references_have_error_rates_and_show_what_was_asked(cli, 
         text = text_of(call)
         request = text.rpartition("<summary ")[2]
         good = int(re.search(r"Worth (\d)", request)[1]) > 2
-        verdict = good if EXAMPLES in text else drawn(event_of(text) + request[:60], 2)
+        verdict = good if EXAMPLES in text else choice(event_of(text) + request[:60], 2)
         return Reply(text=json.dumps({"reasoning": "So.", "verdict": "yes" if verdict else "no"}))
 
     data.answer = answer

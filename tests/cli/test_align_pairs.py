@@ -13,7 +13,7 @@ from align_study import (
     DECIDED,
     N_DOCUMENTS,
     SILENT,
-    drawn,
+    choice,
     event_of,
     pair_judge,
     quality,
@@ -138,7 +138,7 @@ def test_luck_is_not_kept_and_the_seal_holds(cli, data):
         text = text_of(call)
         if '"sets"' in text:
             return pair_judge(sees=None)(call)
-        verdict = ("1", "2", "tie")[drawn(text, 3)]
+        verdict = ("1", "2", "tie")[choice(text, 3)]
         return Reply(text=json.dumps({"reasoning": "So.", "verdict": verdict}))
 
     data.answer = by_luck

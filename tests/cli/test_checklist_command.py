@@ -19,7 +19,7 @@ def run(*args: object) -> Result:
 
 
 @pytest.fixture
-def asked(tmp_path: Path) -> tuple[object, ...]:
+def judging(tmp_path: Path) -> tuple[object, ...]:
     """Two clusters of four answers each, of which the first and third are said to be covered."""
     references = write_jsonl(tmp_path / "r.jsonl", [reference("bridge"), reference("dam")])
     summaries = [summary(system, eid) for eid in ("bridge", "dam") for system in ("s", "t")]
@@ -29,10 +29,10 @@ def asked(tmp_path: Path) -> tuple[object, ...]:
 
 
 def test_one_call_a_summary_names_whom_each_system_leaves_out(
-    asked: tuple[object, ...], server: StubServer
+    judging: tuple[object, ...], server: StubServer
 ) -> None:
     options = ("--preset", "recommended", "--derive", "likert", "--derive", "pairwise")
-    command = ("judge", *asked, *options, "-o", "j.jsonl", "--json", "j.json", *openai(server))
+    command = ("judge", *judging, *options, "-o", "j.jsonl", "--json", "j.json", *openai(server))
     first = run(*command)
     assert first.exit_code == 0, first.output
     assert len(server.calls) == 5
@@ -63,8 +63,8 @@ def test_one_call_a_summary_names_whom_each_system_leaves_out(
     assert len(server.calls) == 5
 
 
-def test_what_was_paid_is_not_paid_again(asked: tuple[object, ...], server: StubServer) -> None:
-    command = ("judge", *asked, "--protocol", "checklist", "-o", "j.jsonl", *openai(server))
+def test_what_was_paid_is_not_paid_again(judging: tuple[object, ...], server: StubServer) -> None:
+    command = ("judge", *judging, "--protocol", "checklist", "-o", "j.jsonl", *openai(server))
     stopped = run(*command, "--max-calls", 2)
     assert stopped.exit_code == 3
     assert len(server.calls) == 2
@@ -81,27 +81,29 @@ def test_what_was_paid_is_not_paid_again(asked: tuple[object, ...], server: Stub
     ],
 )
 def test_what_a_checklist_cannot_do_is_refused(
-    asked: tuple[object, ...], server: StubServer, options: tuple[object, ...], why: str
+    judging: tuple[object, ...], server: StubServer, options: tuple[object, ...], why: str
 ) -> None:
     words = ("--protocol", "checklist", *options)
-    result = run("judge", *asked, *words, "-o", "j.jsonl", *openai(server))
+    result = run("judge", *judging, *words, "-o", "j.jsonl", *openai(server))
     assert result.exit_code == 1
     assert why in str(result.exception)
     assert server.calls == []
 
 
-def test_derive_needs_checklists(asked: tuple[object, ...], server: StubServer) -> None:
+def test_derive_needs_checklists(judging: tuple[object, ...], server: StubServer) -> None:
     options = ("--protocol", "likert", "--derive", "pairwise")
-    result = run("judge", *asked, *options, "-o", "j.jsonl", *openai(server))
+    result = run("judge", *judging, *options, "-o", "j.jsonl", *openai(server))
     assert result.exit_code == 1
     assert "--derive" in str(result.exception)
 
 
-def test_the_plan_counts_one_call_a_summary(asked: tuple[object, ...], server: StubServer) -> None:
+def test_the_plan_counts_one_call_a_summary(
+    judging: tuple[object, ...], server: StubServer
+) -> None:
     result = run(
         "batch",
         "plan",
-        *asked,
+        *judging,
         "--protocol",
         "checklist",
         "--json",

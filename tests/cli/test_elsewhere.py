@@ -30,7 +30,7 @@ def replying(body: bytes):
     return raw_server(serve)
 
 
-def asked(server, backend: str = "openai") -> tuple[str, ...]:
+def command(server, backend: str = "openai") -> tuple[str, ...]:
     url = server.url.removesuffix("/v1") if backend == "anthropic" else server.url
     inputs = ("--references", "references.jsonl", "--summaries", "summaries.jsonl")
     where = ("--backend", f"{backend}:m", "--base-url", url, "-o", "judgements.jsonl")
@@ -61,7 +61,7 @@ def test_json_of_the_schema_in_another_place_is_the_answer(
 ):
     message = {"role": "assistant", "content": content, **ELSEWHERE[place]}
     with replying(chat("", choice={"message": message})) as server:
-        result = cli(*asked(server))
+        result = cli(*command(server))
     assert result.code == 0, result.err
     assert [row["value"] for row in judged()] == [4] * 6
     assert {json.loads(row["raw"])["verdict"] for row in judged()} == {"4"}
@@ -83,7 +83,7 @@ def test_json_of_the_schema_in_another_place_is_the_answer(
 def test_thoughts_are_never_a_verdict(cli, references, summaries, said):
     message = {"role": "assistant", "content": "", "reasoning_content": said}
     with replying(chat("", choice={"message": message})) as server:
-        result = cli(*asked(server))
+        result = cli(*command(server))
     assert result.code == 0, result.err
     assert [row["value"] for row in judged()] == [None] * 6
     detail = judged()[0]["detail"]
@@ -94,7 +94,7 @@ def test_thoughts_are_never_a_verdict(cli, references, summaries, said):
 def test_what_is_in_the_text_goes_first(cli, references, summaries):
     message = {"role": "assistant", "content": "Verdict: 3", "reasoning_content": ANSWER}
     with replying(chat("", choice={"message": message})) as server:
-        assert cli(*asked(server)).code == 0
+        assert cli(*command(server)).code == 0
     assert [row["value"] for row in judged()] == [3] * 6
 
 
@@ -112,7 +112,7 @@ def test_messages_of_anthropic_too(cli, references, summaries, monkeypatch, bloc
     whole = {"id": "m", "type": "message", "role": "assistant", "model": "m", "usage": usage}
     body = json.dumps({**whole, "content": [block], "stop_reason": "end_turn"}).encode()
     with replying(body) as server:
-        assert cli(*asked(server, "anthropic")).code == 0
+        assert cli(*command(server, "anthropic")).code == 0
     assert [row["value"] for row in judged()] == [value] * 6
     if value is None:
         assert "its text went into 'thinking'" in judged()[0]["detail"]

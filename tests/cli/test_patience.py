@@ -111,7 +111,7 @@ def test_http_that_is_none_says_what_is_wrong(
         line.write(reply)
 
     with raw_server(serve) as server:
-        result = cli(*asked(server, backend))
+        result = cli(*command(server, backend))
     assert result.code == 1
     assert f"{backend}:m: no answer can be read: " in result.err
     assert "sent a reply that is not valid HTTP: " in result.err
@@ -119,7 +119,7 @@ def test_http_that_is_none_says_what_is_wrong(
     assert "event loop" not in result.err
 
 
-def asked(server, backend: str = "openai"):
+def command(server, backend: str = "openai"):
     url = server.url.removesuffix("/v1") if backend == "anthropic" else server.url
     inputs = ("--references", "references.jsonl", "--summaries", "summaries.jsonl")
     where = ("--backend", f"{backend}:m", "--base-url", url, "-o", "judgements.jsonl")
@@ -141,7 +141,7 @@ def test_after_a_good_reply_broken_http_ends_no_run(cli, references, summaries):
 
     with raw_server(serve) as server:
         options = ("--concurrency", "1", "--max-wait", "0.5", "--max-unscored", "1")
-        result = cli(*asked(server), *options)
+        result = cli(*command(server), *options)
     assert result.code == 0, result.err
     assert [row["unscored"] for row in judged()] == [None, "backend", *[None] * 4]
     assert "not valid HTTP: Bad status line" in judged()[1]["detail"]
@@ -159,7 +159,7 @@ def test_redirects_count_as_calls(cli, references, summaries, status):
 
     with raw_server(serve) as server:
         result = cli(
-            *asked(server), "--concurrency", "1", "--max-calls", "3", "--max-unscored", "1"
+            *command(server), "--concurrency", "1", "--max-calls", "3", "--max-unscored", "1"
         )
     assert len(n_requests) == 3, result.err
 

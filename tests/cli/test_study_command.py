@@ -34,7 +34,7 @@ def slowly(seconds: float):
 
 
 @pytest.fixture
-def written(server) -> Path:
+def study_file(server) -> Path:
     server.answer = answer
     clusters = [cluster(eid) for eid in ("bridge", "dam")]
     for item in clusters:
@@ -56,8 +56,8 @@ def record() -> dict:
     return json.loads(Path("study/study.json").read_text())["fairjudge_study"]
 
 
-def test_everything_is_made_in_one_command_and_nothing_twice(cli, written, server):
-    result = cli("study", written)
+def test_everything_is_made_in_one_command_and_nothing_twice(cli, study_file, server):
+    result = cli("study", study_file)
     assert result.code == 0, result.err
     assert "In short:" in result.out
     assert "written" in Path("study/summaries.jsonl").read_text()
@@ -69,15 +69,15 @@ def test_everything_is_made_in_one_command_and_nothing_twice(cli, written, serve
     assert "Equal" not in result.out
     n_calls = len(server.calls)
     assert f"All starts together: {n_calls} calls" in result.out
-    again = cli("study", written)
+    again = cli("study", study_file)
     assert again.code == 0
     assert len(server.calls) == n_calls
     assert again.out.count(" kept ") == len(record())
     assert again.err == ""
 
 
-def test_figures_are_those_of_the_single_commands(cli, written, server):
-    assert cli("study", written).code == 0
+def test_figures_are_those_of_the_single_commands(cli, study_file, server):
+    assert cli("study", study_file).code == 0
     model = ("--backend", "openai:stub-model", "--base-url", server.v1)
     request = len(server.calls)
     cli("build", "clusters.jsonl", "-o", "refs.jsonl", *model, "--questions", "3",
@@ -117,12 +117,12 @@ def test_figures_are_those_of_the_single_commands(cli, written, server):
     assert all(reason.startswith("the model has no known price") for reason in reasons[1])
 
 
-def test_a_changed_step_runs_again_with_what_builds_on_it_alone(cli, written, server):
-    assert cli("study", written).code == 0
+def test_a_changed_step_runs_again_with_what_builds_on_it_alone(cli, study_file, server):
+    assert cli("study", study_file).code == 0
     before = record()
-    text = written.read_text().replace('name = "faithful"', 'name = "faithful"\nrepeats = 2')
-    written.write_text(text)
-    result = cli("study", written)
+    text = study_file.read_text().replace('name = "faithful"', 'name = "faithful"\nrepeats = 2')
+    study_file.write_text(text)
+    result = cli("study", study_file)
     assert result.code == 0, result.err
     changed = {name for name, step in record().items() if before.get(name) != step}
     assert changed == {
@@ -131,79 +131,79 @@ def test_a_changed_step_runs_again_with_what_builds_on_it_alone(cli, written, se
     }  # fmt: skip
     Path("study/references.jsonl").write_text("")  # somebody's hand
     server.calls.clear()
-    assert cli("study", written).code == 0
+    assert cli("study", study_file).code == 0
     assert not server.calls  # built again from the run that was kept
     assert Path("study/references.jsonl").read_text()
 
 
-def test_the_plan_is_what_the_study_asks(cli, written, server):
-    result = cli("study", written, "--plan", "--json", "plan.json")
+def test_the_plan_is_what_the_study_asks(cli, study_file, server):
+    result = cli("study", study_file, "--plan", "--json", "plan.json")
     assert result.code == 0, result.err
     assert not server.calls
     planned = json.loads(Path("plan.json").read_text())
     by_step = {item["step"]: item["calls"] for item in planned["steps"]}
     assert [*by_step] == ["build", "summarize written", "judge who", "judge faithful"]
-    assert cli("study", written).code == 0
+    assert cli("study", study_file).code == 0
     assert by_step["summarize written"] == 2
     assert by_step["judge who"] == by_step["judge faithful"] == 2 * (N + 1)
     assert planned["calls"] == sum(by_step.values()) == len(server.calls)
-    after = cli("study", written, "--plan", "--json", "-")
+    after = cli("study", study_file, "--plan", "--json", "-")
     assert {item["done"] for item in json.loads(after.out)["steps"]} == {True}
 
 
-def test_a_killed_study_goes_on_where_it_stopped(cli, written, server):
+def test_a_killed_study_goes_on_where_it_stopped(cli, study_file, server):
     server.answer = slowly(0.2)
-    process = start("study", written, "-q")
+    process = start("study", study_file, "-q")
     wait_until(lambda: Path("study/judgements").is_dir() and len(server.calls) > 12)
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=30)
     first = [text_of(call) for call in server.calls]
     assert "judge faithful" not in record()
     server.calls.clear()
-    result = cli("study", written)
+    result = cli("study", study_file)
     assert result.code == 0, result.err
     again = {text_of(call) for call in server.calls}
     assert len(again & set(first)) <= 8  # those under way
     assert not any('"questions"' in text for text in again)
 
 
-def test_an_interrupt_says_one_thing(cli, written, server):
+def test_an_interrupt_says_one_thing(cli, study_file, server):
     server.answer = slowly(0.5)
-    process = start("study", written, "-q")
+    process = start("study", study_file, "-q")
     wait_until(lambda: len(server.calls) > 1)
     process.send_signal(signal.SIGINT)
     result = finish(process)
     assert result.code == 130
-    assert cli("study", written).code == 0
+    assert cli("study", study_file).code == 0
 
 
-def test_one_budget_is_for_all_steps_and_starts(cli, written, server):
-    assert cli("study", written, "--plan", "--json", "plan.json").code == 0
+def test_one_budget_is_for_all_steps_and_starts(cli, study_file, server):
+    assert cli("study", study_file, "--plan", "--json", "plan.json").code == 0
     n_built = json.loads(Path("plan.json").read_text())["steps"][0]["calls"]
-    limited = written.read_text() + "\n[budget]\nmax_calls = {}\n"
-    written.write_text(limited.format(n_built))
-    result = cli("study", written)
+    limited = study_file.read_text() + "\n[budget]\nmax_calls = {}\n"
+    study_file.write_text(limited.format(n_built))
+    result = cli("study", study_file)
     assert result.code == 1
     assert "error: no summary by written: budget: " in result.err
     assert f"the limit of {n_built} calls is reached" in result.err
-    written.write_text(limited.format(n_built + 7))
-    result = cli("study", written)
+    study_file.write_text(limited.format(n_built + 7))
+    result = cli("study", study_file)
     assert result.code == 3
     assert len(server.calls) == n_built + 7
     assert "have no result (judge who, judge faithful)" in result.out
-    assert cli("study", written).code == 3
+    assert cli("study", study_file).code == 3
     assert len(server.calls) == n_built + 7
-    written.write_text(limited.format(1000))
-    result = cli("study", written)
+    study_file.write_text(limited.format(1000))
+    result = cli("study", study_file)
     assert result.code == 0, result.err
     assert "Every item has a result." in result.out
 
 
-def test_two_starts_do_not_share_a_folder(cli, written, server):
+def test_two_starts_do_not_share_a_folder(cli, study_file, server):
     server.answer = slowly(0.5)
-    process = start("study", written, "-q")
+    process = start("study", study_file, "-q")
     wait_until(lambda: bool(server.calls))
-    result = cli("study", written)
+    result = cli("study", study_file)
     assert result.code == 1
     assert result.err == "error: study: this study is running already\n"
     process.kill()
@@ -230,11 +230,11 @@ def test_two_starts_do_not_share_a_folder(cli, written, server):
         ('base_url = "', 'max_cost = 1\nbase_url = "', "budgets are in [budget]"),
     ],
 )
-def test_mistakes_in_the_file_are_named_before_any_call(cli, written, server, old, new, said):
-    text = written.read_text()
+def test_mistakes_in_the_file_are_named_before_any_call(cli, study_file, server, old, new, said):
+    text = study_file.read_text()
     assert old in text
-    written.write_text(text.replace(old, new, 1))
-    result = cli("study", written)
+    study_file.write_text(text.replace(old, new, 1))
+    result = cli("study", study_file)
     assert result.code == 1
     (line,) = result.err.splitlines()
     assert line.startswith("error: study.toml")
@@ -243,28 +243,28 @@ def test_mistakes_in_the_file_are_named_before_any_call(cli, written, server, ol
     assert not Path("study").exists()
 
 
-def test_a_folder_with_another_study_json_is_refused(cli, written):
+def test_a_folder_with_another_study_json_is_refused(cli, study_file):
     Path("study").mkdir()
     Path("study/study.json").write_text("{}")
-    result = cli("study", written)
+    result = cli("study", study_file)
     assert result.code == 1
     assert "not the record of a study; choose another folder" in result.err
 
 
-def test_a_folder_of_other_files_is_not_written_to(cli, written, server):
-    result = cli("study", written, "-o", ".")
+def test_a_folder_of_other_files_is_not_written_to(cli, study_file, server):
+    result = cli("study", study_file, "-o", ".")
     assert result.code == 1
     assert "this folder holds other files than a study's; choose another by -o" in result.err
     assert not server.calls
 
 
-def test_audits_that_ask_are_asked_and_planned(cli, written, server):
-    text = written.read_text().replace(
+def test_audits_that_ask_are_asked_and_planned(cli, study_file, server):
+    text = study_file.read_text().replace(
         'name = "faithful"', 'name = "faithful"\naudits = ["checks", "order", "verbosity"]'
     )
-    written.write_text(text)
-    planned = json.loads(cli("study", written, "--plan", "--json", "-").out)
-    result = cli("study", written)
+    study_file.write_text(text)
+    planned = json.loads(cli("study", study_file, "--plan", "--json", "-").out)
+    result = cli("study", study_file)
     assert result.code == 0, result.err
     assert planned["calls"] == len(server.calls)  # what two audits ask alike is asked once
     assert f"All starts together: {len(server.calls)} calls" in result.out
@@ -273,8 +273,8 @@ def test_audits_that_ask_are_asked_and_planned(cli, written, server):
     assert {"audit checks: faithful", "audit order: faithful"} <= record().keys()
 
 
-def test_init_writes_a_study_file_from_what_is_there(cli, written, server):
-    written.unlink()
+def test_init_writes_a_study_file_from_what_is_there(cli, study_file, server):
+    study_file.unlink()
     result = cli("study", "init")
     assert result.code == 0, result.err
     text = Path("study.toml").read_text()
@@ -300,9 +300,9 @@ def test_init_writes_a_study_file_from_what_is_there(cli, written, server):
         ("news-bias", 1, 1, None),
     ],
 )
-def test_init_writes_what_a_paper_did(cli, written, server, like, n_judges, n_writers, measures):
+def test_init_writes_what_a_paper_did(cli, study_file, server, like, n_judges, n_writers, measures):
     """The file is a study as it stands, and with all that is commented out."""
-    written.unlink()
+    study_file.unlink()
     result = cli("study", "init", "--like", like)
     assert result.code == 0, result.err
     text = Path("study.toml").read_text()
@@ -322,8 +322,8 @@ def test_init_writes_what_a_paper_did(cli, written, server, like, n_judges, n_wr
     assert len(whole.writers) == n_writers
 
 
-def test_a_papers_study_runs_by_the_bundled_model(cli, written, server):
-    written.unlink()
+def test_a_papers_study_runs_by_the_bundled_model(cli, study_file, server):
+    study_file.unlink()
     assert cli("study", "init", "--like", "fairsumm").code == 0
     result = cli("study", "study.toml")
     assert result.code in (0, 3), result.err
@@ -339,8 +339,8 @@ def test_init_says_where_nothing_is(cli):
     assert "no clusters or references here" in result.err
 
 
-def test_the_page_says_first_what_was_found_and_who_is_covered(cli, written):
-    assert cli("study", written).code == 0
+def test_the_page_says_first_what_was_found_and_who_is_covered(cli, study_file):
+    assert cli("study", study_file).code == 0
     page = Path("study/report.html").read_text()
     short = page[page.index('id="short"') : page.index('id="systems"')]
     assert "tie for first place in coverage; too few clusters (2) to compare systems." in short
@@ -348,14 +348,14 @@ def test_the_page_says_first_what_was_found_and_who_is_covered(cli, written):
     assert "Coverage by source, judged by openai:stub-model" in page
 
 
-def test_a_study_goes_on_where_a_judges_checklists_cannot_be_read(cli, written, server):
+def test_a_study_goes_on_where_a_judges_checklists_cannot_be_read(cli, study_file, server):
     def unreadable(call) -> Reply:
         if '{"entries"' in text_of(call) or '"covered"' in text_of(call):
             return Reply(text="I would rather talk about lunch.")
         return answer(call)
 
     server.answer = unreadable
-    result = cli("study", written)
+    result = cli("study", study_file)
     assert result.code == 3, result.err  # 8 of the judgements failed, and that is a loss
     assert (
         "No audit covered of who: no checklist can be read: 8 judged, 8 without a score"
@@ -365,7 +365,7 @@ def test_a_study_goes_on_where_a_judges_checklists_cannot_be_read(cli, written, 
     assert Path("study/report.html").exists()
     assert not Path("study/audits/who.covered.json").exists()
     n_calls = len(server.calls)
-    again = cli("study", written)  # what was read as nothing is not asked again
+    again = cli("study", study_file)  # what was read as nothing is not asked again
     assert again.code == 3
     assert len(server.calls) == n_calls
     assert "asks for" not in again.out
@@ -373,14 +373,14 @@ def test_a_study_goes_on_where_a_judges_checklists_cannot_be_read(cli, written, 
     assert (data["n_lost"], data["n_again"]) == (8, 0)
 
 
-def test_a_cluster_without_questions_is_no_loss_and_counted_alike(cli, written, server):
+def test_a_cluster_without_questions_is_no_loss_and_counted_alike(cli, study_file, server):
     """Of three clusters one has a single article, and so no question: 3 + 1 summaries of it."""
     clusters = [json.loads(line) for line in Path("clusters.jsonl").read_text().splitlines()]
     write_jsonl(Path("clusters.jsonl"), [*clusters, cluster("lonely", 1)])
     rows = [json.loads(line) for line in Path("summaries.jsonl").read_text().splitlines()]
     rows += [summary(f"system{n}", "lonely") for n in range(N)]
     write_jsonl(Path("summaries.jsonl"), rows)
-    result = cli("study", written)
+    result = cli("study", study_file)
     assert result.code == 0, result.err + result.out
     assert "Nothing to judge in lonely by who: 4 items not applicable." in result.out
     assert "12 items, 4 without a score (4 not applicable)" in result.out
@@ -452,17 +452,17 @@ protocol = "likert"
     assert (step["findings"], step["next_step"]) == ([renamed], next_step)
 
 
-def test_a_try_by_limit_goes_on_in_its_run_folders(cli, written, server):
+def test_a_try_by_limit_goes_on_in_its_run_folders(cli, study_file, server):
     """Two judges of 2 clusters and 4 systems, 8 items each, of which the first 3 are tried."""
-    text = written.read_text()
-    written.write_text(text.replace("[data]", "limit = 3\n[data]", 1))
-    result = cli("study", written)
+    text = study_file.read_text()
+    study_file.write_text(text.replace("[data]", "limit = 3\n[data]", 1))
+    result = cli("study", study_file)
     assert result.code == 0, result.err
     assert "A try: 5 judgements by who are left" in result.out
     n_tried = len(server.calls)
     folders = {path.name for path in Path("study/runs").iterdir() if path.name.startswith("judge")}
-    written.write_text(text)
-    result = cli("study", written)
+    study_file.write_text(text)
+    result = cli("study", study_file)
     assert result.code == 0, result.err
     assert "A try" not in result.out
     assert len(server.calls) == n_tried + 2 * 5
@@ -471,27 +471,27 @@ def test_a_try_by_limit_goes_on_in_its_run_folders(cli, written, server):
     assert len(Path("study/judgements/who.jsonl").read_text().splitlines()) == 2 * (N + 1)
 
 
-def test_a_try_plans_and_asks_nothing_beside_its_items(cli, written, server):
-    text = written.read_text().replace(
+def test_a_try_plans_and_asks_nothing_beside_its_items(cli, study_file, server):
+    text = study_file.read_text().replace(
         'name = "faithful"', 'name = "faithful"\naudits = ["checks"]'
     )
-    written.write_text(text.replace("[data]", "limit = 2\n[data]", 1))
-    planned = json.loads(cli("study", written, "--plan", "--json", "-").out)
+    study_file.write_text(text.replace("[data]", "limit = 2\n[data]", 1))
+    planned = json.loads(cli("study", study_file, "--plan", "--json", "-").out)
     by_step = {item["step"]: item["calls"] for item in planned["steps"]}
     assert (by_step["judge who"], by_step["judge faithful"]) == (2, 2)
     assert "audit checks: faithful" not in by_step
-    assert cli("study", written).code == 0
+    assert cli("study", study_file).code == 0
     assert len(server.calls) == planned["calls"]
 
 
-def test_each_finding_on_a_judge_names_it_and_nothing_known_is_unknown(cli, written, server):
+def test_each_finding_on_a_judge_names_it_and_nothing_known_is_unknown(cli, study_file, server):
     """The study knows what its judges cost, and that its labels are used."""
-    text = written.read_text().replace(
+    text = study_file.read_text().replace(
         'backend = "openai:stub-model"',
         'backend = "openai:stub-model"\nprice_input = 1.0\nprice_output = 2.0',
     )
-    written.write_text(text)
-    result = cli("study", written)
+    study_file.write_text(text)
+    result = cli("study", study_file)
     assert result.code == 0, result.err
     findings = [text for step in record().values() for text in step["findings"]]
     of_judges = [
@@ -507,14 +507,14 @@ def test_each_finding_on_a_judge_names_it_and_nothing_known_is_unknown(cli, writ
     assert "human labels for 'fairjudge calibrate'" not in result.out
 
 
-def test_a_study_goes_on_where_no_question_was_found(cli, written, server):
+def test_a_study_goes_on_where_no_question_was_found(cli, study_file, server):
     def silent(call) -> Reply:
         return Reply(text='{"questions": []}') if '"questions"' in text_of(call) else answer(call)
 
     server.answer = silent
-    planned = cli("study", written, "--plan")
+    planned = cli("study", study_file, "--plan")
     assert planned.code == 0, planned.err
-    result = cli("study", written, "--max-unscored", "1")
+    result = cli("study", study_file, "--max-unscored", "1")
     assert result.code == 0, result.err
     assert (
         "No judgement by who: nothing to judge: no cluster with a summary has questions"

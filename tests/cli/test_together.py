@@ -21,13 +21,13 @@ def rows(path: str = "out.jsonl") -> list[dict]:
     return [json.loads(line) for line in Path(path).read_text().splitlines()]
 
 
-def said(faithfulness: str, coverage: str) -> Reply:
+def reply(faithfulness: str, coverage: str) -> Reply:
     entries = {"faithfulness": {"verdict": faithfulness}, "coverage": {"verdict": coverage}}
     return Reply(text=json.dumps(entries))
 
 
 def test_one_call_an_item_gives_a_judgement_an_aspect(cli, references, summaries, server):
-    server.answer = lambda call: said("5", "2")
+    server.answer = lambda call: reply("5", "2")
     result = cli(*together(server), "--json", "out.json")
     assert result.code == 0, result.err
     assert len(server.calls) == 6

@@ -28,13 +28,13 @@ def differences(recorded: Any, found: Any) -> list[str]:
     """Return a line a value that is another one, with its place."""
     before, now = dict(_flat(recorded)), dict(_flat(json.loads(json.dumps(found))))
     return [
-        f"{place}: {_shown(before, place)} -> {_shown(now, place)}"
+        f"{place}: {_text(before, place)} -> {_text(now, place)}"
         for place in sorted(before.keys() | now.keys())
-        if _shown(before, place) != _shown(now, place)
+        if _text(before, place) != _text(now, place)
     ]
 
 
-def _shown(values: dict[str, Any], place: str) -> str:
+def _text(values: dict[str, Any], place: str) -> str:
     return repr(values[place]) if place in values else ABSENT
 
 

@@ -38,8 +38,8 @@ LABELS = [
 GROUPS = {"Ban uniforms/1": [["a1", "a2"], ["a2"]], "Ban uniforms/-1": [[]]}
 
 
-def test_key_points_are_groups_and_labels_peoples(written):
-    result = import_file(written("x.jsonl", ROWS))
+def test_key_points_are_groups_and_labels_peoples(write_file):
+    result = import_file(write_file("x.jsonl", ROWS))
     assert result.tool == "argkp"
     assert found_in(result) == (LABELS, GROUPS)
     assert next((summary.system, summary.text) for summary in result.summaries) == (
@@ -82,9 +82,9 @@ def test_a_label_of_an_unknown_argument_is_named(folder):
     assert len(import_file(folder, skip_bad=True).labels) == 5
 
 
-def test_references_come_back_by_csv(written, tmp_path):
+def test_references_come_back_by_csv(write_file, tmp_path):
     rows = [*ROWS[:4], row(4, 1, 0), row(4, 2, 0)]
-    result = import_file(written("x.jsonl", rows))
+    result = import_file(write_file("x.jsonl", rows))
     path = tmp_path / "argkp.csv"
     export_records(result.references, path, to="argkp")
     back = import_file(path)

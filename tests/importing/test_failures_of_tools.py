@@ -54,27 +54,27 @@ def outcomes(found):
         ("Could not find any claim that the source backs", 0.0),
     ],
 )
-def test_a_graders_failure_is_told_by_promptfoos_own_words(written, reason, outcome):
-    path = written("results.jsonl", promptfoo(reason))
+def test_a_graders_failure_is_told_by_promptfoos_own_words(write_file, reason, outcome):
+    path = write_file("results.jsonl", promptfoo(reason))
     assert outcomes(import_file(path)) == [outcome]
 
 
-def test_what_no_model_graded_is_scored_whatever_it_says(written):
-    path = written("results.jsonl", promptfoo("API error: 500 Internal", kind="contains"))
+def test_what_no_model_graded_is_scored_whatever_it_says(write_file):
+    path = write_file("results.jsonl", promptfoo("API error: 500 Internal", kind="contains"))
     assert outcomes(import_file(path)) == [0.0]
 
 
 @pytest.mark.parametrize("value", [999, None, ["gold", "said"], {"a": 1}])
-def test_a_run_of_lm_eval_that_only_predicts_has_no_score(written, value):
+def test_a_run_of_lm_eval_that_only_predicts_has_no_score(write_file, value):
     row = {"doc_id": 0, "doc": {}, "resps": [["x"]], "filtered_resps": ["x"], "bypass": value}
-    result = import_file(written("m/samples_t.jsonl", [row | {"metrics": ["bypass"]}]))
+    result = import_file(write_file("m/samples_t.jsonl", [row | {"metrics": ["bypass"]}]))
     assert outcomes(result) == ["unparseable"]
 
 
-def test_a_metric_that_deepeval_skipped_has_no_score(written):
+def test_a_metric_that_deepeval_skipped_has_no_score(write_file):
     metric = {"name": "faithfulness", "score": 0, "skipped": True, "evaluationModel": "m"}
     case = {"name": "c", "input": "?", "metricsData": [metric]}
-    result = import_file(written("run.json", {"testCases": [case], "testPassed": 0}))
+    result = import_file(write_file("run.json", {"testCases": [case], "testPassed": 0}))
     assert outcomes(result) == ["unparseable"]
 
 
@@ -84,8 +84,8 @@ def feedback(value: object, kind: str = "LLM_JUDGE", trace: str = "t1"):
             "feedback": {"value": value}}  # fmt: skip
 
 
-def test_words_of_feedback_are_skipped_until_they_are_given_values(written):
-    path = written(
+def test_words_of_feedback_are_skipped_until_they_are_given_values(write_file):
+    path = write_file(
         "assessments.jsonl",
         [feedback("Poor"), feedback("good ", trace="t2"), feedback("fair", "HUMAN")],
     )
@@ -96,13 +96,13 @@ def test_words_of_feedback_are_skipped_until_they_are_given_values(written):
     assert [label.value for label in result.labels] == [2.0]
 
 
-def test_choices_of_label_studio_take_the_same_words(written):
+def test_choices_of_label_studio_take_the_same_words(write_file):
     def task(choice: str):
         result = {"from_name": "tone", "type": "choices", "value": {"choices": [choice]}}
         annotation = {"completed_by": 1, "result": [result]}
         return {"data": {"eid": choice, "system": "s"}, "annotations": [annotation]}
 
-    path = written("tasks.json", [task("Bad"), task("Fine")])
+    path = write_file("tasks.json", [task("Bad"), task("Fine")])
     result = import_file(path, answers=scale_from_options("likert", answers="bad,fine"))
     assert [label.value for label in result.labels] == [1.0, 2.0]
 

@@ -182,13 +182,13 @@ def bank(**more):
     return {"query_id": "t", "title_query": "A flood", "nugget_bank": {"Why?": question}}
 
 
-def read_one(written, row):
-    (reference,) = import_file(written("bank.json", row)).references
+def read_one(write_file, row):
+    (reference,) = import_file(write_file("bank.json", row)).references
     return reference
 
 
-def test_documents_are_articles_and_their_words_wordings(written):
-    records = read_one(written, bank(importance="vital", aggregator_type="OR"))
+def test_documents_are_articles_and_their_words_wordings(write_file):
+    records = read_one(write_file, bank(importance="vital", aggregator_type="OR"))
     (question,) = records.question_answers
     (group,) = question.groups()
     assert [article.aid for article in records.articles] == ["d1", "d2"]
@@ -200,23 +200,23 @@ def test_documents_are_articles_and_their_words_wordings(written):
     assert question.model_extra["aggregator_type"] == "OR"
 
 
-def test_importance_in_numbers_is_what_a_group_weighs(written):
+def test_importance_in_numbers_is_what_a_group_weighs(write_file):
     row = bank()
     answers = row["nugget_bank"]["Why?"]["answers"]
     answers["Rain."]["importance"] = 4
     answers["The dam."] = {"answer": "The dam.", "importance": 1}
-    (question,) = read_one(written, row).question_answers
+    (question,) = read_one(write_file, row).question_answers
     assert [group.weight for group in question.groups()] == [4, 1]
     assert question.group_importance is None
 
 
-def test_claims_are_groups_of_one_question(written, tmp_path, models):
+def test_claims_are_groups_of_one_question(write_file, tmp_path, models):
     row = {
         "query_id": "t", "title_query": "A flood", "format_version": "v3",
         "claim_bank": {"It rained.": {"claim": "It rained.", "query_id": "t", "quality": 2,
                                       "importance": "okay", "references": [{"doc_id": "d"}]}},
     }  # fmt: skip
-    records = read_one(written, row)
+    records = read_one(write_file, row)
     (question,) = records.question_answers
     assert question.question == "A flood"
     assert question.group_importance == ("okay",)
@@ -225,7 +225,7 @@ def test_claims_are_groups_of_one_question(written, tmp_path, models):
     assert plain(back).model_dump() == plain(row).model_dump()
 
 
-def test_what_only_a_bank_has_is_kept(written, tmp_path, models):
+def test_what_only_a_bank_has_is_kept(write_file, tmp_path, models):
     row = bank(creator=[{"is_human": True, "creation_date": "2026-01-01"}], quality=3)
     question = row["nugget_bank"]["Why?"]
     question["query_id"] = "t"
@@ -235,18 +235,18 @@ def test_what_only_a_bank_has_is_kept(written, tmp_path, models):
         {"doc_id": "d1", "offsets": {"start_offset": 1, "end_offset": 2, "encoding": "utf-8"}}
     ]
     row |= {"full_query": {"background": "b"}, "metadata": {"b": 2}, "test_collection": "c"}
-    (back,) = banks([read_one(written, row)], tmp_path / "b.jsonl")
+    (back,) = banks([read_one(write_file, row)], tmp_path / "b.jsonl")
     plain = models.NuggetBank.model_validate
     assert plain(back).model_dump() == plain(row).model_dump()
 
 
-def test_lists_as_of_ragtime_2026_are_read(written):
+def test_lists_as_of_ragtime_2026_are_read(write_file):
     row = {
         "metadata": {"team_id": "x", "topic_id": "t1", "run_id": "r"},
         "nugget_bank": [{"question": "Why?", "aggregator_type": "AND",
                          "answers": [{"answer": "Rain.", "references": ["d"]}, "Wind."]}],
     }  # fmt: skip
-    records = read_one(written, row)
+    records = read_one(write_file, row)
     assert records.eid == "t1"
     assert [article.aid for article in records.articles] == ["d", "no-document"]
     assert [item.answers[0].answer for item in records.question_answers[0].groups()] == [
@@ -264,20 +264,20 @@ def test_lists_as_of_ragtime_2026_are_read(written):
         ({"nugget_bank": None}, "expected a bank of questions or of claims"),
     ],
 )
-def test_what_is_wrong_is_named_with_file_and_line(written, change, problem):
-    path = written("banks.jsonl", [bank(), bank() | {"query_id": "u"} | change])
+def test_what_is_wrong_is_named_with_file_and_line(write_file, change, problem):
+    path = write_file("banks.jsonl", [bank(), bank() | {"query_id": "u"} | change])
     with pytest.raises(InputError, match=problem) as error:
         import_file(path)
     assert str(error.value).startswith(f"{path}:2: ")
     assert len(import_file(path, skip_bad=True).references) == 1
 
 
-def test_two_banks_of_a_topic_are_refused(written):
+def test_two_banks_of_a_topic_are_refused(write_file):
     with pytest.raises(InputError, match="a second bank of topic 't'"):
-        import_file(written("banks.jsonl", [bank(), bank()]))
+        import_file(write_file("banks.jsonl", [bank(), bank()]))
 
 
-def test_the_commands_write_and_read_banks(written, tmp_path):
+def test_the_commands_write_and_read_banks(write_file, tmp_path):
     reference, nuggets, back = (tmp_path / f"{name}.jsonl" for name in ("r", "n", "back"))
     write_records(reference, [FULL])
     run = CliRunner().invoke

@@ -60,8 +60,8 @@ def autojudge(monkeypatch):
     return autojudge_base
 
 
-def test_a_report_is_a_summary_with_its_sentences_citations(written):
-    result = import_file(written("run", [REPORT]))
+def test_a_report_is_a_summary_with_its_sentences_citations(write_file):
+    result = import_file(write_file("run", [REPORT]))
     (summary,) = result.summaries
     assert (result.tool, summary.eid, summary.system) == ("trec-run", "t", "r")
     assert summary.text == "It rained. It stopped. At noon."
@@ -82,12 +82,12 @@ def test_a_report_is_a_summary_with_its_sentences_citations(written):
     ],
     ids=["rag25", "rag24", "ragtime"],
 )  # fmt: skip
-def test_citations_by_place_and_by_confidence_are_documents(written, row):
-    (summary,) = import_file(written("run.json", row)).summaries
+def test_citations_by_place_and_by_confidence_are_documents(write_file, row):
+    (summary,) = import_file(write_file("run.json", row)).summaries
     assert (summary.eid, summary.citations[0].articles) == ("7", ("d2", "d1"))
 
 
-def test_a_run_that_is_read_is_written_as_it_was(written, tmp_path):
+def test_a_run_that_is_read_is_written_as_it_was(write_file, tmp_path):
     rows = [
         REPORT,
         {"metadata": {"team_id": "x", "run_id": "r", "narrative_id": "u", "type": "automatic"},
@@ -95,17 +95,17 @@ def test_a_run_that_is_read_is_written_as_it_was(written, tmp_path):
         {"metadata": {"team_id": "x", "run_id": "r", "request_id": "v"},
          "responses": [{"text": "It rained.", "citations": {"d2": 2.0, "d1": 0.5}}]},
     ]  # fmt: skip
-    result = import_file(written("run.jsonl", rows))
+    result = import_file(write_file("run.jsonl", rows))
     path = tmp_path / "again.jsonl"
     export_records(result.summaries, path, to="trec-run")
     assert rows_of(path) == rows
 
 
-def test_documents_of_a_run_are_clusters(written):
+def test_documents_of_a_run_are_clusters(write_file):
     documents = {"d1": {"id": "d1", "text": "It rained.", "title": "Rain", "url": "http://x"}}
     other = REPORT | {"metadata": REPORT["metadata"] | {"run_id": "s"}}
     rows = [REPORT | {"documents": documents}, other | {"documents": {"d2": {"text": "Dry."}}}]
-    (cluster,) = import_file(written("runs.jsonl", rows)).clusters
+    (cluster,) = import_file(write_file("runs.jsonl", rows)).clusters
     assert cluster.eid == "t"
     assert [(article.aid, article.title, article.content) for article in cluster.articles] == [
         ("d1", "Rain", "It rained."), ("d2", "", "Dry."),
@@ -174,8 +174,8 @@ def test_a_summary_of_ours_is_a_report_by_sentences(tmp_path, autojudge):
         ({}, "a second report on 't' by 'r'"),
     ],
 )
-def test_a_wrong_report_is_named_by_line(written, change, problem):
-    path = written("run.jsonl", [REPORT, REPORT | change])
+def test_a_wrong_report_is_named_by_line(write_file, change, problem):
+    path = write_file("run.jsonl", [REPORT, REPORT | change])
     with pytest.raises(InputError, match=problem) as error:
         import_file(path)
     assert str(error.value).startswith(f"{path}:2")
@@ -292,8 +292,8 @@ def test_what_a_leaderboard_has_no_place_for_is_refused(tmp_path, row, problem):
         export_judgements([row], tmp_path / "x", to="trec-eval")
 
 
-def test_nuggets_are_groups_of_the_query(written, tmp_path):
-    (reference,) = import_file(written("n.json", NUGGETS)).references
+def test_nuggets_are_groups_of_the_query(write_file, tmp_path):
+    (reference,) = import_file(write_file("n.json", NUGGETS)).references
     (question,) = reference.question_answers
     assert question.question == "Why did it flood?"
     assert [(item.answers[0].answer, item.importance) for item in question.groups()] == [
@@ -303,9 +303,9 @@ def test_nuggets_are_groups_of_the_query(written, tmp_path):
     assert rows_of(tmp_path / "n.jsonl") == [NUGGETS]
 
 
-def test_assignments_are_checklists_and_come_back(written, tmp_path):
+def test_assignments_are_checklists_and_come_back(write_file, tmp_path):
     rows = [assigned("support", "partial_support"), assigned("not_support", "support", run="s")]
-    result = import_file(written("a.jsonl", rows))
+    result = import_file(write_file("a.jsonl", rows))
     assert len(result.references) == 1
     assert [(summary.system, summary.text) for summary in result.summaries] == [
         ("r", "It rained."), ("s", "It rained."),
@@ -323,9 +323,9 @@ def test_assignments_are_checklists_and_come_back(written, tmp_path):
     assert rows_of(path) == rows
 
 
-def test_scores_by_importance_are_nuggetizers(written):
+def test_scores_by_importance_are_nuggetizers(write_file):
     """By hand as nuggetizer's core/metrics.py: a vital nugget got, an okay one in part."""
-    result = import_file(written("a.json", assigned("support", "partial_support")))
+    result = import_file(write_file("a.json", assigned("support", "partial_support")))
     slices = coverage_slices(result.judgements, result.references).slices
     scores = {name: figure.value for name, figure in slices["coverage by weight of groups"].items()}
     assert scores == {
@@ -334,15 +334,15 @@ def test_scores_by_importance_are_nuggetizers(written):
     }  # fmt: skip
 
 
-def test_an_assignment_that_is_missing_is_unscored_and_other_nuggets_are_refused(written):
+def test_an_assignment_that_is_missing_is_unscored_and_other_nuggets_are_refused(write_file):
     row = assigned("support", "support")
     del row["nuggets"][1]["assignment"]
-    (judgement,) = import_file(written("a.json", row)).judgements
+    (judgement,) = import_file(write_file("a.json", row)).judgements
     assert (judgement.value, judgement.unscored) == (None, "unparseable")
     other = assigned("support", "support", run="s")
     other["nuggets"][0] = other["nuggets"][0] | {"text": "Other."}
     with pytest.raises(InputError, match="other nuggets of 't'"):
-        import_file(written("b.jsonl", [assigned("support", "support"), other]))
+        import_file(write_file("b.jsonl", [assigned("support", "support"), other]))
 
 
 DRAGUN = "topic_id,run_tag,answer_id,auto_assessment,auto_rationale\n"

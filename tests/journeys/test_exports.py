@@ -55,7 +55,7 @@ def command(blocks: list[tuple[str, str, str]]) -> list[str]:
     return shlex.split(line.replace("\\\n", " "))[1:]
 
 
-def named(output: str, purpose: str, *, backend: tuple[str, ...]) -> list[str]:
+def next_command(output: str, purpose: str, *, backend: tuple[str, ...]) -> list[str]:
     """Return the command that a command names for `purpose`, with a model in its place."""
     (line,) = re.findall(rf"^{purpose}: fairjudge (.*)$", output, re.MULTILINE)
     words = shlex.split(line)
@@ -89,13 +89,13 @@ def test_a_leaderboard_and_a_decision_come_of_each_export(cli, backend, title):
         data[f"n_{kind}"] for kind in ("clusters", "articles", "summaries", "labels")
     )
     n_commands = 2
-    judged = cli(*named(converted.out, "Next", backend=backend))
+    judged = cli(*next_command(converted.out, "Next", backend=backend))
     assert judged.code == 0, judged.err
     for row in map(json.loads, Path("data/summaries.jsonl").read_text("utf-8").splitlines()):
         assert row["system"] in judged.out
     if data["n_labels"]:
-        following = named(converted.out, "Then", backend=backend)
-        assert following == named(judged.out, "To calibrate", backend=backend)
+        following = next_command(converted.out, "Then", backend=backend)
+        assert following == next_command(judged.out, "To calibrate", backend=backend)
         assert {"--summaries", "--clusters"} <= {*following}
         calibrated = cli(*following)
         assert calibrated.code == 0, calibrated.err
@@ -130,11 +130,11 @@ def test_labels_on_a_custom_aspect_are_judged_and_calibrated(cli, backend):
     )
     assert refused.code == 1
     assert advice in " ".join(refused.err.split())
-    own = named(converted.out, "Next", backend=backend)
+    own = next_command(converted.out, "Next", backend=backend)
     own[own.index("WHAT IT ASKS")] = "How easy is it to follow?"
     judged = cli(*own)
     assert judged.code == 0, judged.err
-    calibrated = cli(*named(judged.out, "To calibrate", backend=backend))
+    calibrated = cli(*next_command(judged.out, "To calibrate", backend=backend))
     assert calibrated.code == 0, calibrated.err
     assert "rank systems: " in calibrated.out
 
@@ -142,9 +142,9 @@ def test_labels_on_a_custom_aspect_are_judged_and_calibrated(cli, backend):
 def test_summaries_that_are_written_lead_to_a_judge_and_to_labels(cli, backend):
     write_files([block for block in EXPORTS["Doccano"] if block[1] == "stories.jsonl"])
     converted = cli("convert", "stories.jsonl", "-o", "data")
-    result = cli(*named(converted.out, "Next", backend=backend))
+    result = cli(*next_command(converted.out, "Next", backend=backend))
     assert result.code == 0, result.err
-    judged = cli(*named(result.out, "Next", backend=backend))
+    judged = cli(*next_command(result.out, "Next", backend=backend))
     assert judged.code == 0, judged.err
     assert "--task rating --aspect faithfulness" in " ".join(judged.out.split())
 
@@ -154,10 +154,10 @@ def test_coverage_is_reached_by_what_is_named(cli):
     for name in ("clusters.json", "summaries.jsonl"):
         Path(name).write_bytes(example_path(name).read_bytes())
     converted = cli("convert", "clusters.json", "summaries.jsonl", "-o", "data")
-    built = cli(*named(converted.out, "For coverage, first", backend=()))
+    built = cli(*next_command(converted.out, "For coverage, first", backend=()))
     assert built.code == 0, built.err
-    following = named(converted.out, "and then", backend=())
-    of_build = named(built.out, "Next", backend=())
+    following = next_command(converted.out, "and then", backend=())
+    of_build = next_command(built.out, "Next", backend=())
     of_build[of_build.index("SUMMARIES")] = "data/summaries.jsonl"
     assert of_build[:-1] == following[:-1]
     judged = cli(*following)

@@ -26,7 +26,7 @@ def reviewer(call: Call) -> Reply:
 
 
 @pytest.fixture
-def written(cli, server: StubServer) -> None:
+def inputs(cli, server: StubServer) -> None:
     rows = [
         {
             "eid": f"c{n}",
@@ -56,7 +56,7 @@ def measured(cli, command: str, *options: str) -> dict:
 
 
 @pytest.mark.local_model
-def test_from_reviews_to_what_people_say_of_the_measures(cli, written):
+def test_from_reviews_to_what_people_say_of_the_measures(cli, inputs):
     coverage = measured(cli, "coverage", "--scorer", "entailment", "--save-supports", "m.jsonl")
     shares = measured(cli, "proportional")
     plain, fair = (coverage["systems"][name] for name in (OWN, f"{OWN}+fair=mood"))

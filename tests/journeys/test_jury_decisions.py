@@ -46,7 +46,7 @@ USES = ("rank systems", "score single summaries", "replace an annotator")
 
 
 @pytest.fixture
-def written(server) -> Path:
+def study_file(server) -> Path:
     """Write a study of two judges who see the quality, each with an error of its own."""
     rng = random.Random(4)
     eids = [f"story{n}" for n in range(N_CLUSTERS)]
@@ -85,8 +85,8 @@ def written(server) -> Path:
     return path
 
 
-def test_a_study_of_two_judges_says_what_their_jury_may_be_used_for(cli, written, server):
-    result = cli("study", written)
+def test_a_study_of_two_judges_says_what_their_jury_may_be_used_for(cli, study_file, server):
+    result = cli("study", study_file)
     assert result.code == 0, result.err
     (jury,) = json.loads(Path("study/calibration.json").read_text())["juries"]
     answers = {item["question"]: item["answer"] for item in jury["decisions"]}
@@ -110,7 +110,7 @@ def test_a_study_of_two_judges_says_what_their_jury_may_be_used_for(cli, written
     assert {row["question"]: row["answer"] for row in of_jury} == answers
 
 
-def test_a_jury_of_one_table_is_decided_as_a_judge(cli, written, server):
+def test_a_jury_of_one_table_is_decided_as_a_judge(cli, study_file, server):
     """``model = ["strict", "mild"]``: the mean of both is a judge of its own."""
     more = '\n[[judge]]\nname = "both"\nmodel = ["strict", "mild"]\naspect = "faithfulness"\n'
     text = STUDY.format(url=server.v1, more=f'{more}protocol = "likert"\n')
@@ -118,8 +118,8 @@ def test_a_jury_of_one_table_is_decided_as_a_judge(cli, written, server):
         text[: text.index('[[judge]]\nname = "strict"')]
         + text[text.index('[[judge]]\nname = "both') :]
     )
-    written.write_text(without_strict)
-    result = cli("study", written)
+    study_file.write_text(without_strict)
+    result = cli("study", study_file)
     assert result.code == 0, result.err
     groups = json.loads(Path("study/calibration.json").read_text())["groups"]
     (jury,) = [group for group in groups if group["judge"].startswith("jury-mean(")]
@@ -131,12 +131,12 @@ def test_a_jury_of_one_table_is_decided_as_a_judge(cli, written, server):
     assert "jury-mean(openai:strict,openai:mild) against people" in " ".join(result.out.split())
 
 
-def test_few_documents_are_too_few_for_a_jury_too(cli, written, server):
+def test_few_documents_are_too_few_for_a_jury_too(cli, study_file, server):
     """On 8 documents the jury's own decisions are withheld, as a judge's are."""
     rows = [json.loads(row) for row in Path("labels.jsonl").read_text().splitlines()]
     by_name = {f"story{n}" for n in range(8)}
     write_jsonl(Path("labels.jsonl"), [row for row in rows if row["eid"] in by_name])
-    assert cli("study", written).code == 0
+    assert cli("study", study_file).code == 0
     (jury,) = json.loads(Path("study/calibration.json").read_text())["juries"]
     answers = {item["answer"] for item in jury["decisions"]}
     assert answers == {"too few to tell"}

@@ -63,7 +63,7 @@ def judging(server: StubServer, *models: str) -> list[object]:
     ]
 
 
-def told(path: str = "j.json") -> dict:
+def read_json(path: str = "j.json") -> dict:
     return json.loads(Path(path).read_text("utf-8"))
 
 
@@ -76,7 +76,7 @@ def table_row(text: str, first: str) -> list[str]:
 def test_an_item_has_its_cost_and_a_second_start_changes_nothing(cli, priced):
     result = cli(*judging(priced, "small"), "--prices", "prices.toml")
     assert result.code == 0, result.err
-    report = told()
+    report = read_json()
     assert report["usd_per_item"] == pytest.approx(SMALL)
     (cost,) = report["costs"]
     assert (cost["judge"], cost["n_items"], cost["n_calls"]) == ("openai:small", 12, 12)
@@ -86,17 +86,17 @@ def test_an_item_has_its_cost_and_a_second_start_changes_nothing(cli, priced):
     ]  # fmt: skip
     again = cli(*judging(priced, "small"), "--prices", "prices.toml")
     assert "no model was called" in again.out
-    assert told()["usd_per_item"] == pytest.approx(SMALL)
-    assert told()["spent"]["cost_usd"] == 0.0  # this start's
+    assert read_json()["usd_per_item"] == pytest.approx(SMALL)
+    assert read_json()["spent"]["cost_usd"] == 0.0  # this start's
 
 
 def test_a_try_and_the_rest_are_one_run(cli, priced):
     first = cli(*judging(priced, "small"), "--prices", "prices.toml", "--limit", "5")
     assert first.code == 0, first.err
-    assert told()["costs"][0]["n_items"] == 5
+    assert read_json()["costs"][0]["n_items"] == 5
     result = cli(*judging(priced, "small"), "--prices", "prices.toml")
     assert result.code == 0, result.err
-    (cost,) = told()["costs"]
+    (cost,) = read_json()["costs"]
     assert (cost["n_items"], cost["n_calls"]) == (12, 12)
     assert cost["usd_per_item"] == pytest.approx(SMALL)
 
@@ -104,13 +104,13 @@ def test_a_try_and_the_rest_are_one_run(cli, priced):
 def test_what_is_not_known_is_unknown_and_never_nothing(cli, priced):
     result = cli(*judging(priced, "nobody-knows"))
     assert result.code == 0, result.err
-    assert told()["usd_per_item"] is None
+    assert read_json()["usd_per_item"] is None
     assert table_row(result.out, "openai:nobody-knows")[-2:] == ["unknown", "unknown"]
     # Replies of a cache are not free: another run paid for them.
     cli(*judging(priced, "small"), "--prices", "prices.toml")
     result = cli(*judging(priced, "small"), "--prices", "prices.toml", "--run", "another")
-    assert told()["costs"][0]["n_cached"] == 12
-    assert told()["usd_per_item"] is None
+    assert read_json()["costs"][0]["n_cached"] == 12
+    assert read_json()["usd_per_item"] is None
     assert table_row(result.out, "openai:small")[-2:] == ["0.0000", "unknown"]
     assert "cost of replies from the cache is not known" in " ".join(result.out.split())
 
@@ -131,7 +131,7 @@ def test_aspects_that_are_judged_together_have_one_price_an_item(cli, priced):
         assert result.code == 0, result.err
         assert "'fairjudge calibrate' measures" not in " ".join(result.out.split())
         assert "To calibrate, have people label: fairjudge annotate" in " ".join(result.out.split())
-        return told()
+        return read_json()
 
     priced.answer = lambda call: Reply(
         text=json.dumps({name: {"verdict": "4"} for name in ("coverage", "faithfulness")}),
@@ -176,7 +176,7 @@ def test_an_item_by_parts_and_in_pairs_is_a_summary(cli, priced):
         *judging(priced, "small"), "--prices", "prices.toml", "--reference-unit", "qa_pair"
     )
     assert result.code == 0, result.err
-    (cost,) = told()["costs"]
+    (cost,) = read_json()["costs"]
     assert cost["n_items"] == 12
     assert cost["n_calls"] > 12
     assert cost["usd_per_item"] == pytest.approx(cost["n_calls"] * SMALL / 12)
@@ -185,7 +185,7 @@ def test_an_item_by_parts_and_in_pairs_is_a_summary(cli, priced):
     priced.answer = lambda call: Reply(text="Verdict: 1")
     result = cli(*pairs, "--prices", "prices.toml")
     assert result.code == 0, result.err
-    (cost,) = told()["costs"]
+    (cost,) = read_json()["costs"]
     assert (cost["n_items"], cost["n_calls"]) == (12, 12)
     assert cost["usd_per_item"] == pytest.approx(SMALL)
 
@@ -193,7 +193,7 @@ def test_an_item_by_parts_and_in_pairs_is_a_summary(cli, priced):
 def test_each_member_of_a_jury_has_its_own_price(cli, priced):
     result = cli(*judging(priced, "small", "large"), "--prices", "prices.toml")
     assert result.code == 0, result.err
-    report = told()
+    report = read_json()
     by_judge = {cost["judge"]: cost for cost in report["costs"]}
     assert by_judge["openai:small"]["cost_usd"] == pytest.approx(12 * SMALL)
     assert by_judge["openai:large"]["cost_usd"] == pytest.approx(12 * LARGE)
@@ -205,9 +205,9 @@ def test_each_member_of_a_jury_has_its_own_price(cli, priced):
     result = cli(*judging(priced, "small", "nobody-knows"), "--prices", "prices.toml",
                "--cache", "another")  # fmt: skip
     assert result.code == 0, result.err
-    by_judge = {cost["judge"]: cost["usd_per_item"] for cost in told()["costs"]}
+    by_judge = {cost["judge"]: cost["usd_per_item"] for cost in read_json()["costs"]}
     assert by_judge == {"openai:small": pytest.approx(SMALL), "openai:nobody-knows": None}
-    assert told()["usd_per_item"] is None
+    assert read_json()["usd_per_item"] is None
 
     result = cli(*judging(priced, "small", "large"), "--price-input", "1", "--price-output", "1")
     assert result.code == 2
@@ -250,7 +250,7 @@ def test_calibrate_sets_the_cost_of_an_item_beside_agreement(cli, priced):
     result = cli("calibrate", "j.jsonl", "j.json", "--labels", "labels.jsonl", "--json", "c.json",
                "--resamples", "100", "--html", "c.html")  # fmt: skip
     assert result.code == 0, result.err
-    (protocol,) = told("c.json")["protocols"]
+    (protocol,) = read_json("c.json")["protocols"]
     costs = {row["judge"]: row["usd_per_item"] for row in protocol["rows"]}
     assert costs == {
         "jury-mean(openai:small,openai:large)": pytest.approx(SMALL + LARGE),
@@ -261,7 +261,7 @@ def test_calibrate_sets_the_cost_of_an_item_beside_agreement(cli, priced):
     # Without what `judge --json` wrote, the cost is not known.
     cli("calibrate", "j.jsonl", "--labels", "labels.jsonl", "--json", "c.json",
         "--resamples", "100")  # fmt: skip
-    (protocol,) = told("c.json")["protocols"]
+    (protocol,) = read_json("c.json")["protocols"]
     assert {row["usd_per_item"] for row in protocol["rows"]} == {None}
 
 
@@ -299,7 +299,7 @@ def test_a_study_says_what_each_step_cost(cli, priced):
     Path("study.toml").write_text(STUDY.format(url=priced.v1))
     result = cli("study", "study.toml", "--json", "study.json")
     assert result.code == 0, result.err
-    report = told("study.json")
+    report = read_json("study.json")
     by_step = report["cost_by_step"]
     assert [*by_step] == ["judge likert", "judge likert-jury"]
     single, jury = by_step.values()
@@ -321,11 +321,11 @@ def test_a_study_says_what_each_step_cost(cli, priced):
     again = cli("study", "study.toml", "--json", "again.json")
     assert again.code == 0, again.err
     assert len(priced.calls) == n_calls
-    assert told("again.json")["cost_by_step"] == by_step
+    assert read_json("again.json")["cost_by_step"] == by_step
     assert again.out.count(" kept ") == len(report["steps"])
     Path("study.toml").write_text(
         STUDY.format(url=priced.v1).replace('aspect = "coverage"', 'aspect = "relevance"')
     )
     assert cli("study", "study.toml", "--json", "again.json").code == 0
-    assert told("again.json")["cost_by_step"]["judge likert"]["n_calls"] == 24
-    assert told("again.json")["cost_by_step"]["judge likert-jury"] == jury
+    assert read_json("again.json")["cost_by_step"]["judge likert"]["n_calls"] == 24
+    assert read_json("again.json")["cost_by_step"]["judge likert-jury"] == jury

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.local_model
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
+def in_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 

@@ -21,14 +21,14 @@ N = 8
 RANKED = ["best", "middling", "worst"]
 
 
-def shown(call: Call) -> list[tuple[int, int]]:
+def summaries_of(call: Call) -> list[tuple[int, int]]:
     """Return (quality, number) of each summary, as they stand in the prompt."""
     result = re.findall(r"^<summary mark (\d+)>\nQuality (\d)", text_of(call), re.MULTILINE)
     return [(int(quality), int(number)) for number, quality in result]
 
 
 def by_quality(call: Call) -> Reply:
-    numbers = [number for _, number in sorted(shown(call), reverse=True)]
+    numbers = [number for _, number in sorted(summaries_of(call), reverse=True)]
     return Reply(text=json.dumps({"reasoning": "so", "ranking": list(map(str, numbers))}))
 
 
@@ -73,7 +73,7 @@ def test_from_the_judge_to_the_calibration(judge, cli, server: StubServer):
 
     def answer(call: Call) -> Reply:
         if re.search(r"in cluster [01]\.", text_of(call)):
-            numbers = [str(number) for _, number in shown(call)]
+            numbers = [str(number) for _, number in summaries_of(call)]
             return Reply(text=json.dumps({"reasoning": "so", "ranking": numbers}))
         return by_quality(call)
 

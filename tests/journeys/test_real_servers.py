@@ -22,7 +22,7 @@ GOOD = Reply(text='{"reasoning": "All of it is there.", "verdict": "4"}')
 HALF = '{"reasoning": "The text says that 84 people", "verdict": 1'
 
 
-def said(status: int, message: str, **fields: object) -> Fault:
+def fault(status: int, message: str, **fields: object) -> Fault:
     body = {"error": {"message": message, **fields}}
     return Fault(status=status, body=json.dumps(body).encode())
 
@@ -33,7 +33,7 @@ def body(**fields: object) -> Fault:
 
 LASTING = {
     "moderated": (
-        said(
+        fault(
             403,
             "The chosen model requires moderation and your input was flagged",
             code=403,
@@ -42,20 +42,20 @@ LASTING = {
         "refused",
     ),
     "filtered by azure": (
-        said(400, "filtered due to the content management policy", code="content_filter"),
+        fault(400, "filtered due to the content management policy", code="content_filter"),
         "refused",
     ),
-    "filtered by deepseek": (said(400, "Content Exists Risk"), "refused"),
-    "filtered by anthropic": (said(400, "Output blocked by content filtering policy"), "refused"),
+    "filtered by deepseek": (fault(400, "Content Exists Risk"), "refused"),
+    "filtered by anthropic": (fault(400, "Output blocked by content filtering policy"), "refused"),
     "stopped by gemini": (Reply(text=HALF, finish_reason="SAFETY"), "refused"),
     "stopped without text": (Reply(text=None, finish_reason="PROHIBITED_CONTENT"), "refused"),
     "refused in a part": (
         body(choices=[{"message": {"content": [{"type": "refusal", "refusal": "I can't."}]}}]),
         "refused",
     ),
-    "too long": (said(400, "the request exceeds the available context size"), "too_long"),
+    "too long": (fault(400, "the request exceeds the available context size"), "too_long"),
     "too long by 500": (
-        said(500, "input is too large to process. increase the physical batch size", code=500),
+        fault(500, "input is too large to process. increase the physical batch size", code=500),
         "too_long",
     ),
     "cut off by its limit": (Reply(text=HALF, finish_reason="model_length"), "unparseable"),
@@ -75,10 +75,10 @@ PASSING = {
     ),
     "aborted": (Reply(text=HALF, finish_reason="abort"), "backend"),
     "never ended": (Reply(text=HALF, finish_reason=None), "backend"),
-    "forbidden for this item": (said(403, "You may not do this"), "backend"),
-    "credits for less": (said(402, "can only afford 600 tokens"), "backend"),
-    "not to its liking": (said(400, "the prompt is odd"), "backend"),
-    "a conflict": (said(409, "request being processed"), "backend"),
+    "forbidden for this item": (fault(403, "You may not do this"), "backend"),
+    "credits for less": (fault(402, "can only afford 600 tokens"), "backend"),
+    "not to its liking": (fault(400, "the prompt is odd"), "backend"),
+    "a conflict": (fault(409, "request being processed"), "backend"),
 }
 """What may be otherwise when it is asked again."""
 FATES = LASTING | PASSING
@@ -115,7 +115,7 @@ def reasons() -> dict[str, str | None]:
     return {names[int(row["eid"][1:])]: row["unscored"] for row in rows}
 
 
-def asked(server: StubServer) -> Counter[str]:
+def calls_by_name(server: StubServer) -> Counter[str]:
     return Counter(name_of(call) for call in server.calls)
 
 
@@ -125,7 +125,7 @@ def test_each_item_ends_with_its_reason_and_only_some_are_asked_again(cli, serve
     first = cli(*judging(server, concurrency=1))
     assert first.code == 3, first.err
     assert reasons() == {"good": None, **REASONS}
-    calls = asked(server)
+    calls = calls_by_name(server)
     assert {name: calls[name] for name in LASTING if name != "cut off by its limit"} == {
         name: 1 for name in LASTING if name != "cut off by its limit"
     }
@@ -133,14 +133,14 @@ def test_each_item_ends_with_its_reason_and_only_some_are_asked_again(cli, serve
     server.calls.clear()
     again = cli(*judging(server, concurrency=1))
     assert again.code == 3, again.err
-    assert set(asked(server)) == set(PASSING)
+    assert set(calls_by_name(server)) == set(PASSING)
     assert reasons() == {"good": None, **REASONS}
 
     server.calls.clear()
     server.answer = lambda call: GOOD
     last = cli(*judging(server))
     assert last.code == 3  # refused, too long and cut off stay
-    assert asked(server) == dict.fromkeys(PASSING, 1)
+    assert calls_by_name(server) == dict.fromkeys(PASSING, 1)
     assert reasons() == {"good": None, **REASONS, **dict.fromkeys(PASSING)}
 
 

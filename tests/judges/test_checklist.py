@@ -316,7 +316,7 @@ def judge(handler) -> ChecklistJudge:
     return ChecklistJudge(backend=ScriptedBackend(handler), target=target)
 
 
-async def asked(one: ChecklistJudge, given: JudgeTask):
+async def judge_once(one: ChecklistJudge, given: JudgeTask):
     """Go the graph's way: ask, read, and once more where that fails."""
     first = await one.ask(given)
     if not isinstance(first, Reply):
@@ -330,7 +330,7 @@ async def asked(one: ChecklistJudge, given: JudgeTask):
 
 async def test_one_call_gives_the_share_and_the_list():
     first = judge(lambda r: GOOD)
-    result = await asked(first, task())
+    result = await judge_once(first, task())
     assert result.value == 0.5  # (1 + 0 + 1/2) / 3
     assert [e.covered for e in result.checklist] == [1, 0, 0.5]
     assert result.raw == GOOD
@@ -342,7 +342,7 @@ async def test_one_call_gives_the_share_and_the_list():
 async def test_what_cannot_be_used_is_asked_for_once_more_with_what_is_wrong():
     wrong = reply(entry(1, "covered", "Rain fell."), entry(2), entry(3))
     first = judge(lambda r: GOOD if len(r.messages) > 2 else wrong)
-    result = await asked(first, task())
+    result = await judge_once(first, task())
     assert result.value == 0.5
     answer, why = first.backend.requests[1].messages[-2:]
     assert (answer.role, answer.content) == ("assistant", wrong)
@@ -351,7 +351,7 @@ async def test_what_cannot_be_used_is_asked_for_once_more_with_what_is_wrong():
 
 async def test_a_quote_that_is_nowhere_is_never_credited():
     wrong = reply(entry(1, "covered", "Rain fell."), entry(2), entry(3))
-    result = await asked(judge(lambda r: wrong), task())
+    result = await judge_once(judge(lambda r: wrong), task())
     assert isinstance(result, Unscored)
     assert result.reason == "unparseable"
 
@@ -366,7 +366,7 @@ def all_no(n: int) -> str:
 
 async def test_blocks_are_one_judgement():
     first = judge(lambda r: all_no(15))
-    result = await asked(first, task(questions=MANY))
+    result = await judge_once(first, task(questions=MANY))
     assert len(first.backend.requests) == 2
     assert [e.unit for e in result.checklist] == UNITS
     assert result.raw == f"{all_no(15)}\n\n{all_no(15)}"
@@ -378,7 +378,7 @@ async def test_only_the_block_that_failed_is_asked_again():
         return "?" if second and len(request.messages) == 2 else all_no(15)
 
     first = judge(handler)
-    result = await asked(first, task(questions=MANY))
+    result = await judge_once(first, task(questions=MANY))
     assert result.value == 0
     assert len(first.backend.requests) == 3
 
@@ -389,13 +389,13 @@ async def test_a_block_that_fails_leaves_the_item_without_a_score():
             raise RefusedError("no")
         return all_no(15)
 
-    result = await asked(judge(handler), task(questions=MANY))
+    result = await judge_once(judge(handler), task(questions=MANY))
     assert (result.reason, isinstance(result, Unscored)) == ("refused", True)
 
 
 async def test_a_reply_cut_off_says_so():
     first = judge(lambda r: Completion(text=GOOD[:-30], finish_reason="length"))
-    result = await asked(first, task())
+    result = await judge_once(first, task())
     assert "max_output_tokens" in result.detail
 
 

@@ -7,7 +7,7 @@ import pytest
 from fairjudge.judges.distributions import spans_from_end
 
 
-def found(tokens, text):
+def texts_at(tokens, text):
     """Return the texts at the spans, in the order of the tokens."""
     return [text[start:end] for _, start, end in reversed(list(spans_from_end(tokens, text)))]
 
@@ -28,11 +28,11 @@ def test_tokens_that_add_up_to_the_text_all_have_their_place():
     ],
 )  # fmt: skip
 def test_an_end_token_that_the_text_lacks_is_no_obstacle(end):
-    assert found(["Score: ", "4", end], "Score: 4") == ["Score: ", "4"]
+    assert texts_at(["Score: ", "4", end], "Score: 4") == ["Score: ", "4"]
 
 
 def test_an_end_token_that_the_text_has_is_part_of_it():
-    assert found(["4", "</s>"], "4</s>") == ["4", "</s>"]
+    assert texts_at(["4", "</s>"], "4</s>") == ["4", "</s>"]
 
 
 @pytest.mark.parametrize(
@@ -47,12 +47,12 @@ def test_an_end_token_that_the_text_has_is_part_of_it():
     ],
 )
 def test_tokens_of_parts_of_characters_stand_for_these(tokens, text, there):
-    assert found(tokens, text) == there
+    assert texts_at(tokens, text) == there
 
 
 def test_reasoning_before_the_text_ends_the_search():
     tokens = ["<think>", "maybe 3", "</think>", "Score: ", "4"]
-    assert found(tokens, "Score: 4") == ["Score: ", "4"]
+    assert texts_at(tokens, "Score: 4") == ["Score: ", "4"]
 
 
 @pytest.mark.parametrize(
@@ -66,4 +66,4 @@ def test_reasoning_before_the_text_ends_the_search():
     ],
 )
 def test_what_is_not_in_the_text_has_no_place(tokens, text):
-    assert found(tokens, text) == []
+    assert texts_at(tokens, text) == []

@@ -214,7 +214,7 @@ def test_what_names_no_speaker_is_none_and_a_long_gloss_is_none():
 # --- the same words under several questions ------------------------------------------------------
 
 
-def found(index, aid, start, end, **more):
+def located(index, aid, start, end, **more):
     return LocatedAnswer(
         index=index, answer=Answer(aid=aid, answer="x", **more), start=start, end=end
     )
@@ -222,11 +222,11 @@ def found(index, aid, start, end, **more):
 
 def test_only_what_repeats_an_answer_to_the_same_question_is_left_out():
     rows = [
-        found(0, "a", 0, 10),
-        found(1, "a", 0, 10),
-        found(0, "a", 0, 10),
-        found(0, "a", 0, 10, gloss="meant otherwise"),
-        found(0, "b", 0, 10),
+        located(0, "a", 0, 10),
+        located(1, "a", 0, 10),
+        located(0, "a", 0, 10),
+        located(0, "a", 0, 10, gloss="meant otherwise"),
+        located(0, "b", 0, 10),
     ]
     assert distinct(rows) == (rows[0], rows[1], rows[3], rows[4])
 
@@ -234,7 +234,7 @@ def test_only_what_repeats_an_answer_to_the_same_question_is_left_out():
 def question(text, *groups, kind="facets"):
     """Return a question whose groups hold articles, each with where its words stand."""
     placed = [
-        [with_places(found(0, aid, start, end)) for aid, (start, end) in group.items()]
+        [with_places(located(0, aid, start, end)) for aid, (start, end) in group.items()]
         for group in groups
     ]
     return QuestionAnswers(question=text, answer_groups=placed, kind=kind)
@@ -623,7 +623,7 @@ def test_no_reply_crashes_a_reader(text):
 # --- questions ---------------------------------------------------------------------------------
 
 
-def written(*replies):
+def write(*replies):
     builder, backend = asker(*replies)
     other = ARTICLE.model_copy(update={"aid": "a2", "url": ""})
     writer = LlmClusterWriter(asker=builder)
@@ -647,7 +647,7 @@ def test_questions_come_with_their_kind_and_the_answers_seen():
         {"question": "no question", "kind": "rivals", "answers": []},
         {"question": "What comes next now?"},
     ]
-    questions, requests = written(json.dumps({"questions": rows}))
+    questions, requests = write(json.dumps({"questions": rows}))
     assert questions == (
         Question(
             text="Why did the gate fail?", kind="rivals", seen=("Rain did it.", "A fault did.")
@@ -672,12 +672,12 @@ GOOD = json.dumps({"questions": [QUESTION, {"question": "Who is to blame?", "kin
 
 def test_questions_that_came_to_their_end_are_read_of_a_list_that_is_cut_off():
     for end in (-3, -5, -20, -40):
-        questions, requests = written(Completion(text=GOOD[:end], finish_reason="length"))
+        questions, requests = write(Completion(text=GOOD[:end], finish_reason="length"))
         assert questions == (Question(text=QUESTION["question"], kind="rivals"),)
         assert len(requests) == 1
-    questions, requests = written(Completion(text=GOOD[:30], finish_reason="length"), GOOD)
+    questions, requests = write(Completion(text=GOOD[:30], finish_reason="length"), GOOD)
     assert (len(questions), len(requests)) == (2, 2)
-    questions, requests = written(Completion(text=GOOD[:30], finish_reason="length"))
+    questions, requests = write(Completion(text=GOOD[:30], finish_reason="length"))
     assert (questions.reason, len(requests)) == ("unparseable", 2)
     assert "max_output_tokens" in questions.detail
 
@@ -695,9 +695,9 @@ def test_questions_that_came_to_their_end_are_read_of_a_list_that_is_cut_off():
     ],
 )
 def test_questions_that_are_none_are_asked_for_again(text):
-    questions, requests = written(text)
+    questions, requests = write(text)
     assert (questions.reason, len(requests)) == ("unparseable", 2)
-    questions, requests = written(text, GOOD)
+    questions, requests = write(text, GOOD)
     assert (len(questions), len(requests)) == (2, 2)
 
 
@@ -705,7 +705,7 @@ def test_questions_that_are_none_are_asked_for_again(text):
     ("error", "reason"), [(RefusedError("no"), "refused"), (RateLimitError("busy"), "backend")]
 )
 def test_questions_that_are_refused_are_not(error, reason):
-    questions, requests = written(error)
+    questions, requests = write(error)
     assert (questions.reason, len(requests)) == (reason, 1)
 
 
@@ -762,7 +762,7 @@ def completed(*replies, n=2):
     return result, backend.requests
 
 
-def said(*rows):
+def articles_reply(*rows):
     return json.dumps({"articles": list(rows)})
 
 
@@ -774,7 +774,7 @@ def again(number, says, *items):
 
 def test_what_a_first_reading_missed_is_added_if_it_occurs_in_the_article():
     groups, (request,) = completed(
-        said(
+        articles_reply(
             again(
                 1,
                 [1, 2],
@@ -825,14 +825,14 @@ def test_a_reply_without_a_list_of_unsupported_passages_removes_none(numbers):
 
 
 def test_a_label_that_an_article_does_not_say_is_a_warning_and_no_removal():
-    groups, _ = completed(said(again(1, []), again(2, [2]), again(3, [])), n=3)
+    groups, _ = completed(articles_reply(again(1, []), again(2, [2]), again(3, [])), n=3)
     # a1 stands under group 1, a2 under group 0; a3 disputes group 0, and need not say it
     assert groups.doubtful == ((0, 1, "a1"), (0, 0, "a2"))
     assert groups.missed == ()
 
 
 def test_articles_that_a_reply_leaves_out_are_named():
-    groups, requests = completed(said(again(1, [2])))
+    groups, requests = completed(articles_reply(again(1, [2])))
     assert (groups.problem, len(requests)) == ("nothing was said of 1 of 2 articles", 1)
 
 
@@ -840,15 +840,15 @@ def test_articles_that_a_reply_leaves_out_are_named():
     "text",
     [
         "Nothing is missing.",
-        said(),
-        said({"article": 3, "says": []}),
-        said({"article": "1", "says": []}),
-        said({"article": 1, "says": [3]}),
-        said({"article": 1, "says": None}),
+        articles_reply(),
+        articles_reply({"article": 3, "says": []}),
+        articles_reply({"article": "1", "says": []}),
+        articles_reply({"article": 1, "says": [3]}),
+        articles_reply({"article": 1, "says": None}),
     ],
 )
 def test_a_second_reading_that_cannot_be_read_is_asked_for_again(text):
     groups, requests = completed(text)
     assert (groups.reason, len(requests)) == ("unparseable", 2)
-    groups, _ = completed(text, said(again(1, [2]), again(2, [1])))
+    groups, _ = completed(text, articles_reply(again(1, [2]), again(2, [1])))
     assert (groups.missed, groups.doubtful) == ((), ())

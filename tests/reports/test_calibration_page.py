@@ -37,7 +37,7 @@ class Seen(HTMLParser):
             self.cells[-1] += data
 
 
-def read(page):
+def parse(page):
     parser = Seen()
     parser.feed(page)
     assert parser.open == []
@@ -55,7 +55,7 @@ def page(report):
 
 
 def test_nothing_is_loaded_from_elsewhere(page):
-    parser = read(page)
+    parser = parse(page)
     assert not {"img", "link", "iframe", "object", "image"} & set(parser.tags)
     policy = next(value for _, name, value in parser.attributes if name == "content")
     assert policy.startswith("default-src 'none'")
@@ -70,14 +70,14 @@ def test_nothing_is_loaded_from_elsewhere(page):
 
 
 def test_names_from_files_are_escaped_and_still_shown(page):
-    parser = read(page)
+    parser = parse(page)
     assert "b" not in parser.tags
     assert any(EVIL in cell for cell in parser.cells)
     assert "<b>s2</b>" in parser.cells
 
 
 def test_every_plotted_number_stands_in_a_table(report, page):
-    cells = read(page).cells
+    cells = parse(page).cells
     (group,) = report["groups"]
     for source in (group["agreement"], group["human"], *group["baselines"].values()):
         for level in ("pooled", "per_document", "system"):
@@ -99,7 +99,7 @@ def test_every_plotted_number_stands_in_a_table(report, page):
 
 def test_plots_are_named_and_boxes_can_be_reached_by_keyboard(page):
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
-    parser = read(page)
+    parser = parse(page)
     labels = [
         value for tag, name, value in parser.attributes if (tag, name) == ("svg", "aria-label")
     ]
@@ -198,7 +198,7 @@ def test_an_audit_of_position_is_shown_with_its_judge():
         "n_pairs": 1100,
         **{name: {"value": value, "low": None, "high": None} for name, value in figures.items()},
     }
-    cells = read(calibration_page(report, position=[audit])).cells
+    cells = parse(calibration_page(report, position=[audit])).cells
     assert {"6.7", "25.2", "64.4"} <= set(cells)
     other = calibration_page(report, position=[{**audit, "judge": "k"}])
     assert "Position bias" not in other

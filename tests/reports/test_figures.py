@@ -110,7 +110,7 @@ def every_figure():
     yield from (plot.figure for plot in answers_plots(covered(4)))
 
 
-def drawn(one):
+def draw(one):
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -143,7 +143,7 @@ def boxes_of_texts(axes, renderer):
 @pytest.mark.parametrize("one", list(every_figure()), ids=lambda one: one.name.partition(": ")[0])
 def test_labels_stand_clear_of_one_another_and_within_the_figure(one):
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
-    axes, renderer = drawn(one)
+    axes, renderer = draw(one)
     boxes = boxes_of_texts(axes, renderer)
     assert len(boxes) >= 3
     for (text, box), (other, beside) in itertools.combinations(boxes, 2):
@@ -164,7 +164,7 @@ def test_labels_stand_clear_of_one_another_and_within_the_figure(one):
 @pytest.mark.parametrize("one", list(every_figure()), ids=lambda one: one.name.partition(": ")[0])
 def test_no_bar_mark_or_interval_leaves_the_axes(one):
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
-    axes, _ = drawn(one)
+    axes, _ = draw(one)
     (left, right), (bottom, top) = sorted(axes.get_xlim()), sorted(axes.get_ylim())
     for patch in axes.patches:
         box = patch.get_bbox() if hasattr(patch, "get_bbox") else patch.get_extents()
@@ -299,7 +299,7 @@ def test_letters_on_cells_of_every_share_are_legible(scheme):
         name="m", rows=["a", "b"], columns=[str(n) for n in range(22)], cells=cells,
         down="d", across="a",
     )  # fmt: skip
-    axes, _ = drawn(plot)
+    axes, _ = draw(plot)
     patches = {(round(p.get_x()), round(p.get_y())): p.get_facecolor() for p in axes.patches}
     letters = [text for text in axes.texts if text.get_text() in {"1", "n 2", "–"}]
     assert len(letters) == 3 * 22

@@ -203,7 +203,7 @@ def _mutated(value, rng):
 
 
 @pytest.fixture(scope="module")
-def written(study, tmp_path_factory):
+def inputs(study, tmp_path_factory):
     """A folder with the JSON of commands that need no model."""
     folder = tmp_path_factory.mktemp("written")
     for path in study.glob("*.json"):
@@ -247,9 +247,9 @@ def each_plot_once(monkeypatch):
         "distinguishability", "length",
     ],
 )  # fmt: skip
-def test_damaged_json_makes_a_page_or_one_clear_error(written, tmp_path, name):
-    whole = json.loads((written / f"{name}.json").read_text("utf-8"))
-    make_report(written / f"{name}.json")
+def test_damaged_json_makes_a_page_or_one_clear_error(inputs, tmp_path, name):
+    whole = json.loads((inputs / f"{name}.json").read_text("utf-8"))
+    make_report(inputs / f"{name}.json")
     rng = random.Random(name)
     refused = 0
     for _ in range(60):

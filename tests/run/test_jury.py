@@ -103,7 +103,7 @@ def server(stub, monkeypatch):
     return stub
 
 
-def asked(tmp_path, server, *backends):
+def command(tmp_path, server, *backends):
     options = [part for name in backends for part in ("--backend", f"openai:{name}")]
     return [
         *("judge", "--references", example_path("references.json")),
@@ -133,7 +133,7 @@ def rows_by_judge(tmp_path):
 def test_several_backends_make_a_jury(tmp_path, server):
     """The two models always answer 2 and 5: every rating of the jury is 3.5."""
     server.answer = low_and_high
-    result = run(*asked(tmp_path, server, "low", "high"))
+    result = run(*command(tmp_path, server, "low", "high"))
     assert result.exit_code == 0, result.output
     by_judge = rows_by_judge(tmp_path)
     assert {judge: {row["value"] for row in rows} for judge, rows in by_judge.items()} == {
@@ -146,7 +146,7 @@ def test_several_backends_make_a_jury(tmp_path, server):
 def test_a_limit_on_calls_is_for_the_whole_jury(tmp_path, server):
     """Six summaries and two members are twelve calls; eight are allowed."""
     server.answer = low_and_high
-    limited = asked(tmp_path, server, "low", "high")
+    limited = command(tmp_path, server, "low", "high")
     result = run(*limited, "--max-calls", "8", "--json", tmp_path / "report.json")
     assert result.exit_code == 3, result.output
     assert len(server.calls) == 8
@@ -181,7 +181,7 @@ def test_a_limit_on_cost_is_for_the_whole_jury(tmp_path, server):
     prices.write_text(PRICE.format(model="low") + PRICE.format(model="high"))
     server.answer = lambda call: Reply(text=low_and_high(call), input_tokens=11, output_tokens=7)
     report = tmp_path / "report.json"
-    limited = [*asked(tmp_path, server, "low", "high"), "--prices", prices]
+    limited = [*command(tmp_path, server, "low", "high"), "--prices", prices]
     other = [tmp_path / "other" if part == tmp_path / "cache" else part for part in limited]
     assert run(*other).exit_code == 0
     messages = [[m["content"] for m in call.body["messages"]] for call in server.calls]
@@ -202,7 +202,7 @@ def test_a_limit_on_cost_is_for_the_whole_jury(tmp_path, server):
 def test_a_member_whose_price_is_unknown_is_refused_before_any_call(tmp_path, server):
     prices = tmp_path / "prices.toml"
     prices.write_text(PRICE.format(model="low"))
-    limited = [*asked(tmp_path, server, "low", "high"), "--prices", prices, "--max-cost", "1"]
+    limited = [*command(tmp_path, server, "low", "high"), "--prices", prices, "--max-cost", "1"]
     result = run(*limited)
     assert isinstance(result.exception, ConfigurationError)
     assert "openai:high" in str(result.exception)
@@ -212,18 +212,18 @@ def test_a_member_whose_price_is_unknown_is_refused_before_any_call(tmp_path, se
 def test_a_run_folder_of_other_members_is_refused_with_their_names(tmp_path, server):
     server.answer = low_and_high
     folder = ("--run", tmp_path / "mine")
-    assert run(*asked(tmp_path, server, "low", "high"), *folder).exit_code == 0
+    assert run(*command(tmp_path, server, "low", "high"), *folder).exit_code == 0
     n_calls = len(server.calls)
     for other, difference in (
-        (asked(tmp_path, server, "low", "third"), "openai:low and openai:high there, now"),
-        (asked(tmp_path, server, "high", "low"), "members ("),
-        (asked(tmp_path, server, "low"), "members (openai:low and openai:high there"),
-        ([*asked(tmp_path, server, "low", "high"), "--jury", "median"], "jury ('mean' there"),
+        (command(tmp_path, server, "low", "third"), "openai:low and openai:high there, now"),
+        (command(tmp_path, server, "high", "low"), "members ("),
+        (command(tmp_path, server, "low"), "members (openai:low and openai:high there"),
+        ([*command(tmp_path, server, "low", "high"), "--jury", "median"], "jury ('mean' there"),
     ):
         result = run(*other, *folder)
         assert result.exit_code == 1
         assert isinstance(result.exception, RunError)
         assert difference in str(result.exception)
     assert len(server.calls) == n_calls
-    assert run(*asked(tmp_path, server, "low", "high"), *folder).exit_code == 0
+    assert run(*command(tmp_path, server, "low", "high"), *folder).exit_code == 0
     assert len(server.calls) == n_calls

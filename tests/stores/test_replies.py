@@ -30,13 +30,13 @@ from fairjudge.records.server import Server
 
 
 @pytest.fixture
-def told():
+def warnings():
     return []
 
 
 @pytest.fixture
-def cache(store_url, told):
-    opened = PostgresCache(StoreAddress(store_url), warn=told.append)
+def cache(store_url, warnings):
+    opened = PostgresCache(StoreAddress(store_url), warn=warnings.append)
     yield opened
     opened.close()
 
@@ -87,13 +87,13 @@ def test_only_json_is_ever_stored(cache, store_url):
     "damaged",
     [b"", b"17", b"00000000[]", b"\xff\x00\xff", pickle.dumps({"a": 1}), b"cut"],
 )
-def test_a_damaged_row_is_said_moved_aside_and_absent(cache, store_url, told, damaged):
+def test_a_damaged_row_is_said_moved_aside_and_absent(cache, store_url, warnings, damaged):
     cache.put("bad", {"a": 1})
     cache.put("good", {"a": 3})
     sql(store_url, "UPDATE fairjudge.replies SET stored = %s WHERE key = 'bad'", damaged)
     assert cache.get("bad") is None
-    assert len(told) == 1
-    assert "bad" in told[0]
+    assert len(warnings) == 1
+    assert "bad" in warnings[0]
     assert cache.get("good") == {"a": 3}
     assert (cache.stats().n_entries, cache.stats().n_quarantined) == (1, 1)
     assert sql(store_url, "SELECT key, stored FROM fairjudge.quarantine") == [("bad", damaged)]
@@ -259,17 +259,17 @@ async def test_where_one_machine_fails_the_next_asks_itself(cache, store_url, mo
     other.close()
 
 
-async def test_a_row_that_is_no_reply_is_asked_for_again(cache, told):
+async def test_a_row_that_is_no_reply_is_asked_for_again(cache, warnings):
     cache.put(request_key(request(1)), {"reply": {"words": "?"}})
 
     async def answer(request):
         return "here"
 
-    caching = SharedCaching(cache=cache, warn=told.append)
+    caching = SharedCaching(cache=cache, warn=warnings.append)
     backend = Pipeline(ScriptedBackend(answer), caching)
     assert (await backend.complete(request(1))).text == "here"
     assert (caching.hits, caching.misses) == (0, 1)
-    assert "is not a reply" in told[0]
+    assert "is not a reply" in warnings[0]
 
 
 async def test_replies_that_are_being_stored_are_waited_for_at_the_end(cache, monkeypatch):
