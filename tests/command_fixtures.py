@@ -6,12 +6,13 @@ A `conftest.py` imports those that its folder needs.
 from __future__ import annotations
 
 import contextlib
+import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from cli_tools import Done, journalist, settled
+from cli_tools import Done, Gate, journalist, settled, start
 from stub_server import StubServer
 
 KEYS = (
@@ -72,3 +73,21 @@ def cli_in(cli: Callable[..., Done]) -> Callable[..., Done]:
             return cli(*args)
 
     return run_in
+
+
+@contextlib.contextmanager
+def holding(
+    server: StubServer, command: Sequence[object], *, passing: int, n_held: int, **options: object
+) -> Iterator[tuple[subprocess.Popen[str], Gate]]:
+    """Start a command; yield its process and the gate when so many calls are held, then end both.
+
+    The server answers `passing` calls before.
+    """
+    gate = Gate(server, passing=passing)
+    process = start(*command, **options)
+    try:
+        gate.wait_for(n_held)
+        yield process, gate
+    finally:
+        process.kill()
+        gate.open()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import statsmodels.api as sm
@@ -153,25 +155,12 @@ def test_two_systems_are_distinguished_where_the_interval_of_their_strength_leav
 def test_a_system_that_is_seldom_judged_has_its_rank_where_it_is_far_below():
     """240 judgements of the other two, 24 and 26 of theirs with it, of which it wins 2 each."""
     meetings = [
-        ("first", "second", 180, 60),
-        ("first", "seldom", 22, 2),
-        ("second", "seldom", 24, 2),
+        ("first", "second", 180, 60, 0),
+        ("first", "seldom", 22, 2, 0),
+        ("second", "seldom", 24, 2, 0),
     ]
-    wins, a, b = [], [], []
-    for meeting, other, n_won, n_lost in meetings:
-        wins += [1.0] * n_won + [0.0] * n_lost
-        a += [meeting] * (n_won + n_lost)
-        b += [other] * (n_won + n_lost)
-    ranking = rank_systems(
-        Comparisons(
-            wins=np.array(wins),
-            system_a=tuple(a),
-            system_b=tuple(b),
-            positions=np.resize([1.0, -1.0], len(wins)),
-            documents=tuple(range(len(wins))),
-        ),
-        rng=rng(),
-    )
+    positions = np.resize([1.0, -1.0], 290)
+    ranking = rank_systems(played(meetings, positions=positions), rng=rng())
     ranks = {system.system: (system.best_rank, system.worst_rank) for system in ranking.systems}
     assert ranks == {"first": (1, 1), "second": (2, 2), "seldom": (3, 3)}
 
@@ -199,22 +188,15 @@ def test_a_system_that_met_weak_ones_alone_wins_often_and_ranks_low():
 
     D meets C alone, which loses to all: its win rate is 0.9, A's 0.7; but A beats C more often.
     """
-    wins, a, b = [], [], []
-    for first, other, won, lost in (("A", "B", 10, 10), ("A", "C", 19, 1), ("B", "C", 19, 1),
-                                  ("D", "C", 18, 2)):  # fmt: skip
-        wins += [1.0] * won + [0.0] * lost
-        a += [first] * (won + lost)
-        b += [other] * (won + lost)
-    ranking = rank_systems(
-        Comparisons(
-            wins=np.array(wins),
-            system_a=tuple(a),
-            system_b=tuple(b),
-            positions=np.zeros(len(wins)),
-            documents=tuple(i % 10 for i in range(len(wins))),
-        ),
-        rng=rng(),
-    )
+    meetings = [
+        ("A", "B", 10, 10, 0),
+        ("A", "C", 19, 1, 0),
+        ("B", "C", 19, 1, 0),
+        ("D", "C", 18, 2, 0),
+    ]
+    data = played(meetings)
+    data = replace(data, documents=tuple(i % 10 for i in range(len(data.wins))))
+    ranking = rank_systems(data, rng=rng())
     by_name = {system.system: system for system in ranking.systems}
     assert by_name["D"].win_rate.value > by_name["A"].win_rate.value
     assert by_name["D"].rank == 3
@@ -223,17 +205,7 @@ def test_a_system_that_met_weak_ones_alone_wins_often_and_ranks_low():
 
 def test_two_systems_have_the_share_that_was_won_as_expected_win_rate():
     """Seven wins, two ties and one loss: (7 + 1) / 10, whatever the model."""
-    wins = np.array([1.0] * 7 + [0.5] * 2 + [0.0])
-    ranking = rank_systems(
-        Comparisons(
-            wins=wins,
-            system_a=("x",) * 10,
-            system_b=("y",) * 10,
-            positions=np.zeros(10),
-            documents=tuple(range(10)),
-        ),
-        rng=rng(),
-    )
+    ranking = rank_systems(played([("x", "y", 7, 1, 2)]), rng=rng())
     assert ranking.systems[0].expected_win_rate.value == pytest.approx(0.8, abs=1e-4)
     assert ranking.systems[0].win_rate.value == pytest.approx(0.8)
     assert ranking.position_effect == Undefined(why="no judgement says which summary stood first")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import threading
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -25,46 +24,17 @@ from cli_tools import (
     text_of,
     write_jsonl,
 )
+from command_fixtures import holding
 from stub_server import StubServer
-
-
-class Gate:
-    """Lets a number of calls pass and holds the next one: `held` says that it came."""
-
-    def __init__(self, server: StubServer, *, passing: int) -> None:
-        self.held, self._open = threading.Event(), threading.Event()
-        self.held_calls: list[object] = []
-        self._left, self._lock = passing, threading.Lock()
-        server.answer = self._answer
-
-    def _answer(self, call):
-        with self._lock:
-            self._left -= 1
-            wait = self._left < 0
-        if wait:
-            self.held_calls.append(call)
-            self.held.set()
-            self._open.wait(300)
-        return journalist(call)
-
-    def open(self) -> None:
-        self._left = 10**9
-        self._open.set()
 
 
 def end_in_the_middle(
     server: StubServer, command: tuple[str, ...], how: signal.Signals, *, passing: int
 ) -> Done:
     """Start `command`, and end it by a signal when so many calls were answered."""
-    gate = Gate(server, passing=passing)
-    process = start(*command)
-    try:
-        assert gate.held.wait(300), process.communicate(timeout=5)
+    with holding(server, command, passing=passing, n_held=1) as (process, _):
         process.send_signal(how)
         return finish(process)
-    finally:
-        process.kill()
-        gate.open()
 
 
 def uninterrupted(cli: Callable[..., Done], command: tuple[str, ...], output: str) -> bytes:
@@ -124,18 +94,13 @@ def test_an_earlier_output_outlives_a_kill(cli, references, summaries, server):
 
 
 def test_two_runs_on_one_folder_the_second_is_refused(cli, references, summaries, server):
-    gate = Gate(server, passing=2)
-    first = start(*judging(server), "--run", "shared")
-    try:
-        assert gate.held.wait(300)
-        second = cli(*judging(server), "--run", "shared")
+    command = (*judging(server), "--run", "shared")
+    with holding(server, command, passing=2, n_held=1) as (first, gate):
+        second = cli(*command)
         assert second.code == 1
         assert second.err == "error: shared: another run is using this folder\n"
         gate.open()
         assert finish(first).code == 0
-    finally:
-        first.kill()
-        gate.open()
     assert len(server.calls) == 6
 
 
