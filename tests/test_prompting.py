@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from json_files import read_json
 
 from fairjudge.backends.keys import request_key
 from fairjudge.errors import PromptError
@@ -258,9 +258,7 @@ def test_locking_adds_new_templates_and_refuses_changed_ones(tmp_path):
     file.write_bytes(GOOD)
     assert lock_new_templates(tmp_path) == ("t/n.v1",)
     assert lock_new_templates(tmp_path) == ()
-    assert json.loads((tmp_path / "prompts.lock.json").read_text()) == {
-        "t/n.v1": load_template_file(file).sha256
-    }
+    assert read_json(tmp_path / "prompts.lock.json") == {"t/n.v1": load_template_file(file).sha256}
     file.write_bytes(GOOD.replace(b"hello", b"bye"))
     with pytest.raises(PromptError, match="never change"):
         lock_new_templates(tmp_path)

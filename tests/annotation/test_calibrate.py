@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 
 import pytest
 from annotation_tools import Annotator, rows, serve
 from cli_tools import finish, start, write_jsonl
+from json_files import read_json
 
 from fairjudge.annotation.items import build_items
 from fairjudge.annotation.tasks import label_task
@@ -58,7 +58,7 @@ def calibrated(folder) -> dict:
     command = ("calibrate", "judgements.jsonl", "--labels", "labels.jsonl", "--json", "found.json")
     result = finish(start(*command, "--resamples", "100", cwd=folder))
     assert result.code == 0, result.err
-    (group,) = json.loads((folder / "found.json").read_text("utf-8"))["groups"]
+    (group,) = read_json(folder / "found.json")["groups"]
     return group
 
 

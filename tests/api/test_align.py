@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from pathlib import Path
 
 import pytest
 from align_study import DECIDED, EXAMPLES, judge, pair_judge, quality, write_data, write_pairs
+from json_files import read_rows
 
 import fairjudge as fj
 
 
 def rows(name: str) -> list[dict[str, object]]:
-    return [json.loads(line) for line in Path(f"{name}.jsonl").read_text("utf-8").splitlines()]
+    return read_rows(f"{name}.jsonl")
 
 
 def test_a_better_prompt_is_kept_and_judges(server, tmp_path, monkeypatch):

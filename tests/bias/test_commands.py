@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from json_files import read_rows
 from typer.testing import CliRunner
 
 import fairjudge as fj
@@ -336,7 +337,7 @@ def test_inputs_are_made_summarized_and_measured(files, shared_data, tmp_path):
     result = run("inputs", documents, "-o", output, "--census", census, "--variants", 4)
     assert result.exit_code == 0
     assert "24 inputs from 6 of 6 documents" in " ".join(result.stdout.split())
-    inputs = [json.loads(line) for line in output.read_text().splitlines()]
+    inputs = read_rows(output)
     groups = [p["group"] for item in inputs for p in item["controlled"]["people"]]
     assert groups.count("female") == groups.count("male") == 24
     assert len({item["eid"] for item in inputs}) == 24
@@ -378,7 +379,7 @@ def test_global_inputs_and_distinguishability(files, tmp_path):
         "inputs", documents, "-o", output, "--names", lists, "--design", "global", "--json", "-"
     )
     assert json.loads(result.stdout)["n_inputs"] == 60
-    inputs = [json.loads(line) for line in output.read_text().splitlines()]
+    inputs = read_rows(output)
     texts = [{"eid": e["eid"], "system": "s", "text": e["articles"][0]["content"]} for e in inputs]
     arguments = ("distinguishability", output, "--summaries", files("s.jsonl", texts))
     result = run(*arguments, "--representation", "counts", "--json", "-")
@@ -628,7 +629,7 @@ def test_intersections_from_name_lists_to_inclusion_and_hallucination(files, int
     groups = [entry["group"] for entry in INTERSECTIONS]
     # 8 documents with 2 people in 4 rotations: every group 16 times
     assert json.loads(result.stdout)["people"] == dict.fromkeys(groups, 16)
-    inputs = [json.loads(line) for line in output.read_text().splitlines()]
+    inputs = read_rows(output)
     people = [(e["eid"], person) for e in inputs for person in e["controlled"]["people"]]
     # Summaries leave out every second woman of b, and every fourth of the others.
     counts = dict.fromkeys(groups, 0)
@@ -665,7 +666,7 @@ def test_intersections_are_distinguished_in_global_inputs(files, intersections):
     output = intersections.with_name("inputs.jsonl")
     options = ("--names", intersections, "--design", "global", "--variants", 8, "--json", "-")
     assert json.loads(run("inputs", documents, "-o", output, *options).stdout)["n_inputs"] == 32
-    inputs = [json.loads(line) for line in output.read_text().splitlines()]
+    inputs = read_rows(output)
     texts = [
         {"eid": e["eid"], "system": "s",
          "text": "flowers" if e["controlled"]["group"] == "female a" else "steel"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import os
 import pickle
 import random
@@ -17,6 +16,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from json_files import read_json
 
 from fairjudge.cache.disk import CacheReport, ReplyCache, default_cache_dir
 from fairjudge.errors import CacheError
@@ -93,7 +93,7 @@ def test_a_pickled_row_is_refused_and_never_run(cache, warnings, tmp_path, monke
     assert len(warnings) == 1
     assert "mode 4" in warnings[0]
     assert sql(cache, "SELECT count(*) FROM Cache") == [(0,)]
-    line = json.loads((cache.path / "quarantine" / "rows.jsonl").read_text())
+    line = read_json(cache.path / "quarantine" / "rows.jsonl")
     assert line["key"] == "k"
     assert base64.b64decode(line["stored_base64"]) == (b"" if by_file else mine)
     cache.put("k", {"a": 2})

@@ -23,6 +23,7 @@ from align_study import (
     write_data,
 )
 from cli_tools import finish, start, text_of, write_jsonl
+from json_files import read_json, read_rows
 from stub_server import Call, Reply, StubServer
 from waiting import wait_until
 
@@ -48,7 +49,7 @@ def test_a_better_prompt_is_kept_and_can_be_used_at_once(cli, data):
     data.answer = judge(sees=EXAMPLES)
     result = cli(*aligning(data, "--json", "out.json"))
     assert result.code == 0, result.err
-    report = json.loads(Path("out.json").read_text())
+    report = read_json("out.json")
     assert report["kept"]
     assert report["chosen"].startswith("examples")
     assert result.out.startswith("In short: 'examples-")
@@ -63,7 +64,7 @@ def test_a_better_prompt_is_kept_and_can_be_used_at_once(cli, data):
     used = cli(*command[1:])
     assert used.code == 0, used.err
     assert EXAMPLES in text_of(data.calls[-1])
-    judged = [json.loads(line) for line in Path("judgements.jsonl").read_text().splitlines()]
+    judged = read_rows("judgements.jsonl")
     assert all(row["value"] == quality(row["eid"], row["system"]) for row in judged)
     assert len(data.calls) < n_calls + len(judged)  # what was asked before is in the cache
 
@@ -71,7 +72,7 @@ def test_a_better_prompt_is_kept_and_can_be_used_at_once(cli, data):
 def test_the_test_is_read_for_the_chosen_one_alone(cli, data):
     data.answer = judge(sees=EXAMPLES)
     assert cli(*aligning(data)).code == 0
-    record = json.loads(Path("aligned/align.json").read_text())
+    record = read_json("aligned/align.json")
     (opening,) = record["openings"]
     in_test = [call for call in map(text_of, data.calls) if event_of(call) in opening["documents"]]
     assert len(in_test) == 2 * len(SYSTEMS) * len(opening["documents"])
@@ -99,9 +100,7 @@ def test_a_second_run_asks_nobody_and_changes_nothing(cli, data):
     assert (first.code, second.code) == (0, 0), second.err
     assert len(data.calls) == n_calls
     assert Path("aligned/align.json").read_bytes() == record
-    first_report, second_report = (
-        json.loads(Path(f"{name}.json").read_text()) for name in ("one", "two")
-    )
+    first_report, second_report = (read_json(f"{name}.json") for name in ("one", "two"))
     assert first_report.pop("spent")["n_calls"] == n_calls
     assert second_report.pop("spent")["n_calls"] == 0
     assert first_report == second_report
@@ -111,7 +110,7 @@ def test_no_better_prompt_leaves_the_test_sealed_or_the_old_prompt(cli, data):
     data.answer = judge(sees=None)  # every prompt says the same
     result = cli(*aligning(data, "--try", "anchors", "--json", "out.json"))
     assert result.code == 0, result.err
-    report = json.loads(Path("out.json").read_text())
+    report = read_json("out.json")
     assert (report["kept"], report["opened"], report["command"]) == (False, False, None)
     assert "The test set was not used" in result.out
     assert not Path("aligned/align.json").exists()
@@ -131,7 +130,7 @@ def test_luck_on_development_is_not_kept(cli, data):
     data.answer = lucky
     result = cli(*aligning(data, "--json", "out.json"))
     assert result.code == 0, result.err
-    report = json.loads(Path("out.json").read_text())
+    report = read_json("out.json")
     assert (report["kept"], report["opened"]) == (False, True)
     assert report["decision"]["why_not"]
     assert "The old prompt is kept" in result.out
@@ -151,7 +150,7 @@ def test_a_test_is_opened_again_only_where_asked_and_is_counted(cli, data):
     again = cli(*aligning(data, "--try", "examples", "--reopen"))
     assert again.code == 0, again.err
     assert "This test set has been used 2 times" in " ".join(again.out.split())
-    record = json.loads(Path("aligned/align.json").read_text())
+    record = read_json("aligned/align.json")
     assert len(record["openings"]) == 2
 
 
@@ -159,7 +158,7 @@ def test_a_record_that_was_changed_by_hand_is_refused(cli, data):
     data.answer = judge(sees=EXAMPLES)
     assert cli(*aligning(data)).code == 0
     path = Path("aligned/align.json")
-    record = json.loads(path.read_text())
+    record = read_json(path)
     record["openings"][0]["test"] = "never opened"
     path.write_text(json.dumps(record))
     result = cli(*aligning(data, "--try", "examples"))
@@ -176,7 +175,7 @@ def test_a_killed_run_goes_on_and_repeats_no_call(data):
     process.communicate()
     result = finish(start(*aligning(data, "--json", "out.json")))
     assert result.code == 0, result.err
-    assert json.loads(Path("out.json").read_text())["kept"]
+    assert read_json("out.json")["kept"]
     repeated = len(data.calls) - len(set(map(text_of, data.calls)))
     assert repeated <= 2  # those in flight
 
@@ -216,7 +215,7 @@ def test_items_without_a_score_are_counted_and_never_0(cli, data):
     data.answer = silent_at(dict.fromkeys(parts()["test"], 3))
     result = cli(*aligning(data, "--try", "examples", "--json", "out.json"))
     assert result.code == 0, result.err
-    report = json.loads(Path("out.json").read_text())
+    report = read_json("out.json")
     gain = report["decision"]["gain"]
     assert gain["n_without_new"] > 0 == gain["n_without_old"]
     assert gain["n_items"] + gain["n_without_new"] == report["decision"]["n_labelled"]
@@ -247,16 +246,13 @@ def test_a_plan_asks_nobody_and_counts_what_will_be_asked(cli, data):
     assert result.code == 0, result.err
     assert data.calls == []
     assert not Path("aligned").exists()
-    planned = json.loads(Path("plan.json").read_text())
+    planned = read_json("plan.json")
     assert cli(*aligning(data)).code == 0
     assert planned["calls"] == len(data.calls)
 
 
 def test_yes_and_no_on_references_have_error_rates_and_show_what_was_asked(cli, data):
-    clusters, labels = (
-        [json.loads(line) for line in Path(f"{name}.jsonl").read_text().splitlines()]
-        for name in ("clusters", "labels")
-    )
+    clusters, labels = (read_rows(f"{name}.jsonl") for name in ("clusters", "labels"))
     for cluster in clusters:
         answers = [[{"aid": f"{cluster['eid']}a", "answer": "The cracks."}]]
         cluster["question_answers"] = [{"question": "Why did it close?", "answer_groups": answers}]
@@ -280,7 +276,7 @@ def test_yes_and_no_on_references_have_error_rates_and_show_what_was_asked(cli, 
     ]
     result = cli(*items)
     assert result.code == 0, result.err
-    report = json.loads(Path("out.json").read_text())
+    report = read_json("out.json")
     assert report["kept"]
     assert {item["kind"] for item in report["candidates"]} == {"examples"}  # no other scale of two
     rates = report["audits"]["rates"]

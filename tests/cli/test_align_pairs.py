@@ -21,6 +21,7 @@ from align_study import (
     write_pairs,
 )
 from cli_tools import text_of, write_jsonl
+from json_files import read_json, read_rows
 from stub_server import Call, Reply, StubServer
 
 from fairjudge.aligning.decision import split_documents
@@ -41,7 +42,7 @@ def aligning(server: StubServer, *more: str) -> tuple[str, ...]:
 
 def with_attributes() -> None:
     """Give half of the documents one leaning, and three of them articles of both."""
-    clusters = [json.loads(line) for line in Path("clusters.jsonl").read_text().splitlines()]
+    clusters = read_rows("clusters.jsonl")
     for number, cluster in enumerate(clusters):
         (article,) = cluster["articles"]
         article["attributes"] = {"leaning": "left" if number % 2 else "right", "tone": "calm"}
@@ -58,7 +59,7 @@ def test_a_better_prompt_for_pairs_is_kept_and_can_be_used_at_once(cli, data):
     with_attributes()
     result = cli(*aligning(data, "--attribute", "leaning", "--json", "out.json"))
     assert result.code == 0, result.err
-    report = json.loads(Path("out.json").read_text())
+    report = read_json("out.json")
     assert report["kept"]
     assert report["chosen"] == "anchors-1"
     assert report["protocol"] == "pairwise"
@@ -84,7 +85,7 @@ def test_a_better_prompt_for_pairs_is_kept_and_can_be_used_at_once(cli, data):
     used = cli(*shlex.split(report["command"])[1:])
     assert used.code == 0, used.err
     assert BETTER_LINE in text_of(data.calls[-1])
-    judged = [json.loads(line) for line in Path("judgements.jsonl").read_text().splitlines()]
+    judged = read_rows("judgements.jsonl")
     assert {row["order"] for row in judged} == {"ab", "ba"}
     assert all(row["value"] == lead(row) for row in judged)
 
@@ -93,7 +94,7 @@ def test_examples_are_pairs_as_people_saw_them_with_their_answers(cli, data):
     data.answer = pair_judge(sees=DECIDED)
     result = cli(*aligning(data, "--try", "examples", "--json", "out.json"))
     assert result.code == 0, result.err
-    assert json.loads(Path("out.json").read_text())["kept"]
+    assert read_json("out.json")["kept"]
     prompt = Path("aligned/candidates/examples-6.md").read_text()
     text = prompt.split("<example ")[1:]
     assert len(text) == 6
@@ -119,14 +120,12 @@ def test_a_second_run_asks_nobody_and_other_groups_open_nothing(cli, data):
     result = cli(*aligning(data, *more, "--json", "three.json"))
     assert result.code == 0, result.err
     assert len(data.calls) == n_calls
-    first, second, third = (
-        json.loads(Path(f"{n}.json").read_text()) for n in ("one", "two", "three")
-    )
+    first, second, third = (read_json(f"{n}.json") for n in ("one", "two", "three"))
     first.pop("spent"), second.pop("spent")
     assert first == second
     assert third["decision"] == first["decision"]
     assert third["n_opened"] == 1
-    assert len(json.loads(Path("aligned/align.json").read_text())["openings"]) == 1
+    assert len(read_json("aligned/align.json")["openings"]) == 1
     assert third["audits"]["attributes"] == ["leaning", "tone"]
     assert third["audits"]["errors"]["notes"] == [
         "tone: fewer than 2 groups of documents in the test"
@@ -144,7 +143,7 @@ def test_luck_is_not_kept_and_the_seal_holds(cli, data):
     data.answer = by_luck
     result = cli(*aligning(data, "--json", "out.json"))
     assert result.code == 0, result.err
-    report = json.loads(Path("out.json").read_text())
+    report = read_json("out.json")
     assert (report["kept"], report["opened"]) == (False, True)
     assert not Path("aligned/kept.toml").exists()
     refused = cli(*aligning(data, "--try", "examples", "--split-seed", "3"))
@@ -166,7 +165,7 @@ def test_one_order_without_a_verdict_is_no_score_and_never_a_tie(cli, data):
     data.answer = silent
     result = cli(*aligning(data, "--try", "anchors", "--json", "out.json"))
     assert result.code == 0, result.err
-    report = json.loads(Path("out.json").read_text())
+    report = read_json("out.json")
     gain = report["decision"]["gain"]
     assert (gain["n_items"], gain["n_without_new"], gain["n_without_old"]) == (12, 24, 0)
     assert gain["new"] == 1.0
@@ -186,7 +185,7 @@ def test_an_old_prompt_that_goes_by_place_alone_agrees_with_nobody_and_is_replac
     data.answer = first
     result = cli(*aligning(data, "--try", "anchors", "--json", "out.json"))
     assert result.code == 0, result.err
-    report = json.loads(Path("out.json").read_text())
+    report = read_json("out.json")
     assert report["kept"]
     assert report["decision"]["gain"]["old"] == 0.0
     assert report["audits"]["position"]["old"]["first"]["value"] == 1.0
@@ -197,7 +196,7 @@ def test_a_plan_counts_what_will_be_asked(cli, data):
     result = cli(*aligning(data, "--plan", "--json", "plan.json"))
     assert result.code == 0, result.err
     assert data.calls == []
-    planned = json.loads(Path("plan.json").read_text())
+    planned = read_json("plan.json")
     assert planned["parts"]["development"] == {"documents": 12, "items": 36}
     assert cli(*aligning(data)).code == 0
     assert planned["calls"] == len(data.calls)
@@ -223,7 +222,7 @@ def test_ratings_of_both_summaries_tell_preferences_where_no_pair_is_labelled(cl
     server.answer = pair_judge(sees=DECIDED)
     result = cli(*aligning(server, "--try", "examples", "--json", "out.json"))
     assert result.code == 0, result.err
-    data = json.loads(Path("out.json").read_text())
+    data = read_json("out.json")
     assert data["kept"]
     assert data["parts"]["test"]["items"] == 36
 
@@ -238,7 +237,7 @@ def test_ratings_are_audited_by_attribute_too(cli, server):
     words[words.index("pairwise")] = "likert"
     result = cli(*words, "--json", "out.json")
     assert result.code == 0, result.err
-    audits = json.loads(Path("out.json").read_text())["audits"]
+    audits = read_json("out.json")["audits"]
     rows = [row for row in audits["errors"]["groups"] if row["attribute"] == "leaning"]
     assert {row["group"] for row in rows} == {"left", "right"}
     assert sum(row["n"] for row in rows) == 36

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 from cli_tools import write_jsonl
+from json_files import read_json, read_rows
 
 
 def judgement(n: int, judge: str, value: float, **more: object) -> dict:
@@ -48,12 +48,12 @@ def test_what_the_ends_save_is_said_beside_what_it_costs(cli, files):
     """Two labels of five are at an end: 40 % of the calls, and nothing is lost."""
     result = cli(*files, "--tolerance", "0", "--agreement-tolerance", "0")
     assert result.code == 0, result.err
-    report = json.loads(Path("report.json").read_text())
+    report = read_json("report.json")
     assert report["saved"]["value"] == pytest.approx(40.0)
     assert report["error_added"]["value"] == 0.0
     assert report["agreement_lost"]["value"] == pytest.approx(0.0, abs=1e-12)
     assert report["kendall"]["costly"] == pytest.approx(1.0)
-    data = json.loads(Path("thresholds.json").read_text())
+    data = read_json("thresholds.json")
     assert 1 <= data["low"] < 3 < data["high"] <= 5
     text = " ".join(result.out.split())
     assert "which saves 40.0 [" in text
@@ -62,7 +62,7 @@ def test_what_the_ends_save_is_said_beside_what_it_costs(cli, files):
 
 def test_more_may_be_saved_where_more_may_be_lost(cli, files):
     assert cli(*files, "--tolerance", "1", "--agreement-tolerance", "1").code == 0
-    report = json.loads(Path("report.json").read_text())
+    report = read_json("report.json")
     assert report["saved"]["value"] == pytest.approx(100.0)
     # Of five labels, 2 and 4 are missed by 1: the mean absolute error grows by 0.4.
     assert report["error_added"]["value"] == pytest.approx(0.4)
@@ -115,13 +115,13 @@ def promised() -> tuple[object, ...]:
 def test_a_promise_keeps_what_both_orders_agree_on(cli, promised):
     result = cli(*promised, "--guarantee", "0.9", "--json", "out.json", "--ask", "ask.jsonl")
     assert result.code == 0, result.err
-    report = json.loads(Path("out.json").read_text())
+    report = read_json("out.json")
     assert report["kept"]["value"] == pytest.approx(80 / 120)
     assert report["agreement"]["value"] == 1.0
     assert report["overall"]["value"] == pytest.approx(80 / 120)
-    text = [json.loads(line) for line in Path("ask.jsonl").read_text().splitlines()]
+    text = read_rows("ask.jsonl")
     assert {row["eid"] for row in text} == {f"d{n}" for n in range(80, 120)}
-    assert json.loads(Path("kept.json").read_text())["threshold"] == report["threshold"] > 0
+    assert read_json("kept.json")["threshold"] == report["threshold"] > 0
     assert "agree with people at least 90 %" in result.out
 
 

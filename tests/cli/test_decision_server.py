@@ -6,12 +6,12 @@ not what these tests hold it to: they hold the commands to saying so.
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 
 import pytest
 from cli_tools import write_jsonl
+from json_files import read_json, read_rows
 
 PLACES = ("Alder", "Birch", "Cedar", "Dogwood", "Elm", "Fir", "Gorse", "Hazel", "Ivy", "Juniper")
 PROTOCOLS = ("binary", "likert", "pairwise")
@@ -59,7 +59,7 @@ def _judge(cli, files, url: str, protocol: str, *more: str) -> list[dict]:
     server = ("--backend", "systemone:sparrow", "--base-url", url)
     result = cli("judge", *files, *options, *server, *more, "-o", f"{protocol}.jsonl")
     assert result.code == 0, result.err
-    return [json.loads(line) for line in Path(f"{protocol}.jsonl").read_text().splitlines()]
+    return read_rows(f"{protocol}.jsonl")
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -93,7 +93,7 @@ def test_calibration_says_that_the_judge_is_poor(cli, files, decision_server):
     more = ("--clusters", "clusters.jsonl", "--resamples", "200", "--json", "report.json")
     result = cli("calibrate", "likert.jsonl", *inputs, *more)
     assert result.code == 0, result.err
-    (group,) = json.loads(Path("report.json").read_text())["groups"]
+    (group,) = read_json("report.json")["groups"]
     judge = group["agreement"]["pooled"]["kendall"]["value"]
     best = max(
         baseline["pooled"]["kendall"]["value"]

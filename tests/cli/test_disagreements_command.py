@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from cli_tools import write_jsonl
+from json_files import read_json
 
 
 def test_items_stand_by_gap_with_both_reasons(cli):
@@ -24,7 +24,7 @@ def test_items_stand_by_gap_with_both_reasons(cli):
         "--resamples", "100", "--html", "page.html",
     )  # fmt: skip
     assert result.code == 0, result.err
-    (group,) = json.loads(Path("out.json").read_text())["groups"]
+    (group,) = read_json("out.json")["groups"]
     (entry,) = group["disagreements"]
     assert (entry["eid"], entry["gap"]) == ("d4", 4.0)
     assert entry["judge_reasons"] == ["Everything is covered."]
@@ -54,7 +54,7 @@ def test_what_the_gaps_share_stands_beside_what_all_items_share(cli):
         "--resamples", "100",
     )  # fmt: skip
     assert result.code == 0, result.err
-    (group,) = json.loads(Path("out.json").read_text())["groups"]
+    (group,) = read_json("out.json")["groups"]
     assert group["disagreement_causes"] == [
         {"cause": "no_reason", "n_listed": 3, "listed": 3, "n_all": 3, "all": 20}
     ]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from cli_tools import article, as_sent, judging, summary, write_jsonl
+from json_files import judged, read_json
 from raw_server import chat, http, raw_server
 from stub_server import Fault, Reply
 
@@ -14,10 +15,6 @@ from fairjudge.backends.token_counts import count_tokens
 
 ANSWER = '{"reasoning":"All of it is there.","verdict":"4"}'
 THOUGHTS = "The summary misses much.\nVerdict: 2\n"
-
-
-def judged() -> list[dict]:
-    return [json.loads(line) for line in Path("judgements.jsonl").read_text().splitlines()]
 
 
 def replying(body: bytes):
@@ -242,7 +239,7 @@ def test_usage_of_zeros_books_the_estimate(cli, references, summaries, server):
     result = cli(*judging(server, concurrency=1), *limits, "--max-unscored", "1")
     assert result.code == 0, result.err
     assert 1 <= len(server.calls) <= 2
-    assert json.loads(Path("out.json").read_text())["spent"]["cost_usd"] is None
+    assert read_json("out.json")["spent"]["cost_usd"] is None
 
 
 def test_the_faults_of_a_server_stay_what_they_are(cli, references, summaries, server):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import json
 from math import exp
 from pathlib import Path
 
 import pytest
 from cli_tools import judging
+from json_files import judged, read_json
 from stub_server import Reply
 
 TEXT = '{"reasoning":"ok","verdict":"4"}'
@@ -62,10 +62,6 @@ SILENT = {
 }
 
 
-def judged() -> list[dict]:
-    return [json.loads(line) for line in Path("judgements.jsonl").read_text().splitlines()]
-
-
 @pytest.mark.parametrize("kind", SERVERS)
 def test_the_value_is_the_mean_over_the_probabilities(cli, references, summaries, server, kind):
     """exp(-0.69), exp(-0.92), exp(-2.3) on 4, 3, 5 are 0.502, 0.399, 0.100: 3.70 over their sum."""
@@ -76,7 +72,7 @@ def test_the_value_is_the_mean_over_the_probabilities(cli, references, summaries
     assert [row["value"] for row in judged()] == [pytest.approx(EXPECTED)] * 6
     assert all("without_probabilities" not in row for row in judged())
     assert "token probabilities" not in result.out
-    assert "without_probabilities" not in json.loads(Path("out.json").read_text())
+    assert "without_probabilities" not in read_json("out.json")
 
 
 @pytest.mark.parametrize("kind", SILENT)
@@ -89,7 +85,7 @@ def test_a_row_without_them_says_so_and_why(cli, references, summaries, server, 
     (reason,) = {row["without_probabilities"] for row in judged()}
     assert why in reason
     assert f"No score comes from token probabilities: 6 {reason}." in " ".join(result.out.split())
-    assert json.loads(Path("out.json").read_text())["without_probabilities"] == {reason: 6}
+    assert read_json("out.json")["without_probabilities"] == {reason: 6}
 
 
 def test_a_mean_over_both_kinds_says_so_everywhere(cli, references, summaries, server):
@@ -103,7 +99,7 @@ def test_a_mean_over_both_kinds_says_so_everywhere(cli, references, summaries, s
         "2 the backend gave no token probabilities."
     )
     assert text in " ".join(command.out.split())
-    assert text in json.loads(Path("out.json").read_text())["findings"]
+    assert text in read_json("out.json")["findings"]
     assert cli("report", "judgements.jsonl", "-o", "report.html").code == 0
     assert text in Path("report.html").read_text("utf-8")
     model = fj.Model("openai:stub-model", base_url=server.v1)

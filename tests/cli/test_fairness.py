@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from json_files import read_json
 from typer.testing import CliRunner
 
 from fairjudge.cli._main import app
@@ -62,7 +63,7 @@ def test_proportional_shows_a_table_and_takes_a_target_file(files, tmp_path):
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     assert "BUR, tau 0.8" in result.stdout
-    data = json.loads((tmp_path / "out.json").read_text())
+    data = read_json(tmp_path / "out.json")
     assert data["systems"]["s"]["bur"]["value"] == 0.0
     assert "target:a=1,b=1" in data["signature"]
 
@@ -88,7 +89,7 @@ def test_coverage_from_a_matrix(files, tmp_path):
     # means .9, .5, .1: p(a) = .7, p(b) = .1, overall .5: EC = (.2 + .4) / 2
     assert data["systems"]["s"]["equal_coverage"]["value"] == pytest.approx(0.3)
     assert data["systems"]["s"]["excluded_by_reason"] == {"one_value": 1}
-    assert json.loads(matrix.read_text())["support"] == [[1.0, 0.8], [0.4, 0.6], [0.2, 0.0]]
+    assert read_json(matrix)["support"] == [[1.0, 0.8], [0.4, 0.6], [0.2, 0.0]]
 
 
 @pytest.mark.local_model
@@ -114,7 +115,7 @@ def test_coverage_of_units_that_split_wrote(files, tmp_path):
     support = rows["split"]["support"]
     assert support[0][0] == pytest.approx(1.0, abs=1e-5)
     assert support[2][1] == pytest.approx(1.0, abs=1e-5)
-    signature = json.loads((tmp_path / "split.json").read_text())["signature"]
+    signature = read_json(tmp_path / "split.json")["signature"]
     assert "+units" in json.dumps(signature)
 
 
@@ -195,7 +196,7 @@ def test_people_and_an_assumed_error_stand_in_the_table(files, tmp_path):
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     assert "UER, corrected by people" in " ".join(result.stdout.split())
-    data = json.loads((tmp_path / "out.json").read_text())["systems"]["s"]
+    data = read_json(tmp_path / "out.json")["systems"]["s"]
     # by unigrams p_y = (1/2, 1/2) of a wanted (2/3, 1/3); people see the wanted shares: UER 0
     assert data["corrected"]["uer"]["uncorrected"] == pytest.approx(100 / 12)
     assert data["corrected"]["uer"]["value"] == pytest.approx(0.0)

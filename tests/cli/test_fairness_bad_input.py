@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from cli_tools import write_jsonl
+from json_files import read_json, read_rows
 
 REASONS = {
     "unlabelled": "no_values",
@@ -76,7 +77,7 @@ def odd():
 def test_coverage_counts_and_names_everything_odd(cli, odd):
     result = cli("fairness", "coverage", *FILES, "--attribute", "side", *MATRIX, "--json", "c.json")
     assert result.code == 0, result.err
-    data = json.loads(Path("c.json").read_text())
+    data = read_json("c.json")
     assert {entry["eid"]: entry["reason"] for entry in data["excluded"]} == REASONS
     system = data["systems"]["s"]
     assert (system["n"], system["excluded"]) == (2, 6)
@@ -96,7 +97,7 @@ def test_coverage_counts_and_names_everything_odd(cli, odd):
 def test_proportional_counts_and_names_everything_odd(cli, odd):
     result = cli("fairness", "proportional", *FILES, "--attribute", "side", "--json", "p.json")
     assert result.code == 0, result.err
-    data = json.loads(Path("p.json").read_text())
+    data = read_json("p.json")
     reasons = {eid: why for eid, why in REASONS.items() if why != "one_value"}
     assert {entry["eid"]: entry["reason"] for entry in data["excluded"]} == reasons
     system = data["systems"]["s"]
@@ -117,7 +118,7 @@ def test_where_nothing_can_be_measured_there_is_no_number(cli, command):
     options = MATRIX if command == "coverage" else ()
     result = cli("fairness", command, *FILES, "--attribute", "side", *options, "--json", "out.json")
     assert result.code == 0, result.err
-    system = json.loads(Path("out.json").read_text())["systems"]["s"]
+    system = read_json("out.json")["systems"]["s"]
     assert system["n"] == 0
     names = ("equal_coverage", "r_ec", "coverage_parity")
     for name in names if command == "coverage" else ("bur", "uer", "auc", "sof"):
@@ -127,7 +128,7 @@ def test_where_nothing_can_be_measured_there_is_no_number(cli, command):
 
 
 def test_a_system_without_some_summaries_is_named(cli, odd):
-    rows = [json.loads(line) for line in Path("s.jsonl").read_text().splitlines()]
+    rows = read_rows("s.jsonl")
     write_jsonl(Path("s.jsonl"), rows[:2])
     result = cli("fairness", "proportional", *FILES, "--attribute", "side")
     assert "'s' has no summary of 6 of 8 clusters: lonely, noise, one," in " ".join(

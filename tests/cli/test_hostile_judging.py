@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
 import pytest
 from cli_tools import as_sent, judging, reference, summary, text_of, write_jsonl
+from json_files import judged, read_json
 from stub_server import Fault, Reply
 
 SYSTEMS = [f"system{n}" for n in range(6)]
-
-
-def judged() -> list[dict]:
-    return [json.loads(line) for line in Path("judgements.jsonl").read_text().splitlines()]
 
 
 def with_text(text: str) -> None:
@@ -26,7 +22,7 @@ def with_text(text: str) -> None:
 
 def report(cli, *args) -> dict:
     cli(*args, "--json", "report.json")
-    return json.loads(Path("report.json").read_text())
+    return read_json("report.json")
 
 
 @pytest.mark.parametrize("text", ["", "  \n\t "])
@@ -179,7 +175,7 @@ def test_a_judge_that_always_says_the_first_gives_no_ranks(cli, references, summ
     assert {score["mean"] for score in result["systems"].values()} == {0.5}
     assert {(row["verdict"], row["flipped"]) for row in judged()} == {("tie", True)}
     cli("audit", "position", "judgements.jsonl", "--json", "audit.json")
-    (group,) = json.loads(Path("audit.json").read_text())["groups"]
+    (group,) = read_json("audit.json")["groups"]
     assert group["n_pairs"] == 15
     shares = {name: group[name]["value"] for name in ("first", "second", "consistency")}
     assert shares == {"first": 100.0, "second": 0.0, "consistency": 0.0}

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from cli_tools import openai, text_of, write_jsonl
+from json_files import read_json, read_rows
 from stub_server import Reply
 from tiny_nli import probability_of_entailment, save_nli
 
@@ -49,7 +50,7 @@ def by_hand(folder: Path, text: str) -> float:
 
 
 def judged() -> list[dict]:
-    return [json.loads(line) for line in Path("out.jsonl").read_text().splitlines()]
+    return read_rows("out.jsonl")
 
 
 def refuse(call):
@@ -156,7 +157,7 @@ def test_balance_is_measured_by_a_named_entailment_model_and_its_sources_are_aud
     result = cli(*command, "--json", "c.json")
     assert result.code == 0, result.err
     assert "The half of the sources that is covered least" in result.out
-    groups = json.loads(Path("c.json").read_text())["groups"]
+    groups = read_json("c.json")["groups"]
     assert [group["n_sources"] for group in groups] == [3, 3, 3, 3]
     assert all(len(group["least_covered"][0]["sources"]) == 2 for group in groups)
 
@@ -196,7 +197,7 @@ def test_lengths_are_counted_in_tokens_of_a_models_own_tokenizer(cli, model):
     result = cli(*inputs, "--tokenizer", model)
     assert result.code == 0, result.err
     assert "Lengths of summaries, in tokens of" in result.out
-    tokens = json.loads(Path("l.json").read_text())
+    tokens = read_json("l.json")
     # Punctuation is a token; what a model puts around a text is not counted.
     assert {name: length["value"] for name, length in tokens["lengths"].items()} == {
         "short": 3,
@@ -204,7 +205,7 @@ def test_lengths_are_counted_in_tokens_of_a_models_own_tokenizer(cli, model):
     }
     assert tokens["tokenizer"] == str(model)
     assert cli(*inputs).code == 0
-    words = json.loads(Path("l.json").read_text())
+    words = read_json("l.json")
     assert {name: length["value"] for name, length in words["lengths"].items()} == {
         "short": 2,
         "long": 6,

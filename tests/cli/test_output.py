@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from cli_tools import building, cluster, finish, judging, openai, settled, start, write_jsonl
+from json_files import read_json, read_rows
 
 COMMANDS = ["build", "summarize", "judge", "data import"]
 
@@ -48,7 +49,7 @@ def test_a_report_on_standard_output_is_alone_there(cli, references, summaries, 
         "tokens": {"input": 6 * 11, "cached_input": 0, "output": 6 * 7},
     }
     assert cli(*judging(server), "--json", "report.json").code == 0
-    same = json.loads(Path("report.json").read_text())
+    same = read_json("report.json")
     assert same["systems"] == report["systems"]
 
 
@@ -57,7 +58,7 @@ def test_a_build_reports_what_it_kept_and_why_not_the_rest(cli, clusters, server
     (cluster,) = report["clusters"]
     assert (cluster["eid"], cluster["n_articles"]) == ("bridge", 4)
     assert cluster["unused"] == []
-    rows = [json.loads(line) for line in Path("refs.jsonl").read_text().splitlines()]
+    rows = read_rows("refs.jsonl")
     items = [question["question"] for question in rows[0]["question_answers"]]
     assert [question["question"] for question in cluster["questions"]] == items
     words = ("rain", "cracks", "council", "age")  # four questions at least, whatever the words
@@ -202,8 +203,8 @@ def test_the_example_on_the_embedded_backend():
 
     built = finish(start("build", example_path("clusters.json"), "-o", "refs.jsonl"))
     assert built.code == 0, built.err
-    clusters = {c["eid"]: c for c in json.loads(example_path("clusters.json").read_text("utf-8"))}
-    rows = [json.loads(line) for line in Path("refs.jsonl").read_text("utf-8").splitlines()]
+    clusters = {c["eid"]: c for c in read_json(example_path("clusters.json"))}
+    rows = read_rows("refs.jsonl")
     assert [row["eid"] for row in rows] == list(clusters)
     for row in rows:
         contents = {a["aid"]: a["content"] for a in clusters[row["eid"]]["articles"]}

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import json
 import time
-from pathlib import Path
 
 import pytest
 from cli_tools import judging
+from json_files import judged, read_json
 from raw_server import chat, http, raw_server
 from stub_server import Fault
-
-
-def judged() -> list[dict]:
-    return [json.loads(line) for line in Path("judgements.jsonl").read_text().splitlines()]
 
 
 def slowed(n: int, seconds: float = 1.0) -> list[Fault]:
@@ -76,7 +72,7 @@ def test_a_request_that_gave_up_waiting_counts_for_no_call(cli, references, summ
     server.fail(*slowed(1000))
     options = ("--max-wait", "1", "--max-unscored", "1", "--json", "out.json")
     assert cli(*judging(server, concurrency=6), *options).code == 0
-    assert json.loads(Path("out.json").read_text())["spent"]["n_calls"] == len(server.calls)
+    assert read_json("out.json")["spent"]["n_calls"] == len(server.calls)
 
 
 WRONG = {

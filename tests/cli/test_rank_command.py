@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 from cli_tools import write_jsonl
+from json_files import read_json
 
 
 def pair(n: int, a: str, b: str, value: str | None, order: str = "ab") -> dict:
@@ -35,7 +35,7 @@ def test_the_better_system_leads_and_position_is_distinguished(cli):
     assert result.code == 0, result.err
     assert "Ranking by j, coverage" in result.out
     assert "Being shown first adds" in result.out
-    (group,) = json.loads(Path("out.json").read_text())["groups"]
+    (group,) = read_json("out.json")["groups"]
     assert [item["system"] for item in group["systems"]] == ["A", "B"]
     assert group["systems"][0]["win_rate"]["value"] == pytest.approx(34 / 40)
     assert [(item["best_rank"], item["worst_rank"]) for item in group["systems"]] == [

@@ -7,14 +7,11 @@ from pathlib import Path
 
 import pytest
 from cli_tools import judging, openai, text_of
+from json_files import judged, read_json
 from stub_server import Reply
 
 ASKED = ("--references", "references.jsonl", "--summaries", "summaries.jsonl")
 TWICE = ("--repeats", "2", "--prompt-variants", "3")
-
-
-def rows() -> list[dict]:
-    return [json.loads(line) for line in Path("judgements.jsonl").read_text().splitlines()]
 
 
 def by_wording(call) -> Reply:
@@ -27,7 +24,7 @@ def test_every_repeat_and_wording_is_kept_and_measured(cli, references, summarie
     server.answer = by_wording
     result = cli(*judging(server), *TWICE, "--json", "out.json")
     assert result.code == 0, result.err
-    rows_written = rows()
+    rows_written = judged()
     assert len(server.calls) == len(rows_written) == 6 * 2 * 3
     assert [(row["variant"], row["repeat"]) for row in rows_written[:6]] == [
         (name, repeat)
@@ -36,7 +33,7 @@ def test_every_repeat_and_wording_is_kept_and_measured(cli, references, summarie
         for repeat in (0, 1)
     ]  # fmt: skip
     assert len({row["signature"] for row in rows_written}) == 3
-    report = json.loads(Path("out.json").read_text())
+    report = read_json("out.json")
     assert report["systems"]["system0"]["mean"] == pytest.approx((3 + 3 + 5) / 3)
     (group,) = report["stability"]
     assert group["flips"]["value"] == 0.0
@@ -49,7 +46,7 @@ def test_live_prompts_that_agree_are_no_copies(cli, references, summaries, serve
     server.answer = lambda call: Reply(text="Verdict: 3")
     result = cli(*judging(server), "--prompt-variants", "3", "--json", "out.json")
     assert result.code == 0, result.err
-    (group,) = json.loads(Path("out.json").read_text())["stability"]
+    (group,) = read_json("out.json")["stability"]
     assert (group["flips_between_variants"]["value"], group["alike"]) == (0.0, False)
 
 
@@ -76,8 +73,8 @@ def test_a_custom_wording_stands_beside_the_first(cli, references, summaries, se
         "## user\n{{articles}} {{text}} Judge! {{scale}}\n"
     )
     assert cli(*judging(server), "--paraphrase", "own.md").code == 0
-    assert {row["variant"] for row in rows()} == {"coverage-single.v3", "mine.v1"}
-    assert all("repeat" not in row for row in rows())
+    assert {row["variant"] for row in judged()} == {"coverage-single.v3", "mine.v1"}
+    assert all("repeat" not in row for row in judged())
 
 
 @pytest.mark.parametrize(

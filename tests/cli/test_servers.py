@@ -22,6 +22,7 @@ from cli_tools import (
     text_of,
     write_jsonl,
 )
+from json_files import judged, read_json, read_rows
 from stub_server import Fault, Reply
 
 from fairjudge.engine import models
@@ -32,10 +33,6 @@ def no_waits(monkeypatch):
     """Let retries follow one another at once."""
     retrying = functools.partial(models.Retrying, sleep=lambda seconds: asyncio.sleep(0))
     monkeypatch.setattr(models, "Retrying", retrying)
-
-
-def judged() -> list[dict]:
-    return [json.loads(line) for line in Path("judgements.jsonl").read_text().splitlines()]
 
 
 def test_a_server_that_is_not_there_ends_the_run_at_once(cli, references, summaries, server):
@@ -68,7 +65,7 @@ def test_retries_are_counted_in_one_line_and_in_the_report(cli, references, summ
     result = cli(*judging(server, concurrency=1), "--json", "report.json")
     assert result.code == 0
     assert result.err == "openai:stub-model: 5 retries (429: 3, 5xx: 1, connection: 1)\n"
-    spent = json.loads(Path("report.json").read_text())["spent"]
+    spent = read_json("report.json")["spent"]
     assert spent["retries"] == {"429": 3, "5xx": 1, "connection": 1}
     assert (spent["n_calls"], len(server.calls)) == (11, 11)
 
@@ -423,7 +420,7 @@ def test_summaries_are_kept_and_failed_ones_asked_again(cli, server):
     result = cli(*command)
     assert result.code == 0
     assert sum("good0" in text_of(call) for call in server.calls) == 1
-    rows = [json.loads(line) for line in Path("s.jsonl").read_text().splitlines()]
+    rows = read_rows("s.jsonl")
     assert [(row["eid"], row["system"]) for row in rows] == [
         ("good", "stub-model-direct"),
         ("bad", "stub-model-direct"),

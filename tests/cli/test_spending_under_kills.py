@@ -17,6 +17,7 @@ from cli_tools import (
     summary,
     write_jsonl,
 )
+from json_files import read_json
 from waiting import wait_until
 
 LIMIT = 10
@@ -109,12 +110,12 @@ def test_a_study_s_money_counts_over_killed_starts(cli, server):
     limit = 'max_cost = 3.0\nprices = "prices.toml"'
     text = written_study(server, limit)
     assert kill_after(server, 4, "study", text, "-q")
-    noted = json.loads(Path("study/spending.json").read_text())
+    noted = read_json("study/spending.json")
     assert noted["n_calls"] == 4
     assert noted["cost_usd"] > 1.0  # the call under way: 1,024 tokens of reply may have been billed
     assert noted["n_unpriced"] == 1
     cli("study", text)
-    spent = json.loads(Path("study/spending.json").read_text())
+    spent = read_json("study/spending.json")
     assert spent["n_calls"] == len(server.calls)
     assert spent["cost_usd"] <= 3.0
 
@@ -131,12 +132,12 @@ def test_a_plan_subtracts_what_killed_starts_sent(cli, server):
     text = written_study(server, "max_calls = 17")
     assert kill_after(server, 3, "study", text, "-q")
     assert cli("study", text, "--plan", "--json", "plan.json").code == 0
-    data = json.loads(Path("plan.json").read_text())
+    data = read_json("plan.json")
     assert data["calls"] == 14  # 16 in all, two with a reply
     assert data["over"] == []  # 17 - 3 = 14
     text.write_text(text.read_text().replace("= 17", "= 16"))
     assert cli("study", text, "--plan", "--json", "plan.json").code == 0
-    assert json.loads(Path("plan.json").read_text())["over"] == ["max_calls"]
+    assert read_json("plan.json")["over"] == ["max_calls"]
 
 
 def test_a_limit_on_calls_holds_over_killed_starts_of_a_run(cli, references, server):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 from cli_tools import write_jsonl
+from json_files import read_json
 
 
 def judged(n: int, value: float | None, **more: object) -> dict:
@@ -18,7 +18,7 @@ def judged(n: int, value: float | None, **more: object) -> dict:
 def measured(cli, *more: str) -> tuple[dict, str]:
     result = cli("audit", "stability", "judged.jsonl", "--json", "out.json", *more)
     assert result.code == 0, result.err
-    (group,) = json.loads(Path("out.json").read_text())["groups"]
+    (group,) = read_json("out.json")["groups"]
     return group, result.out
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from cli_tools import STUDY, cluster, finish, journalist, start, summary, text_of, write_jsonl
+from json_files import read_json, read_rows
 from stub_server import Reply
 from waiting import wait_until
 
@@ -53,7 +54,7 @@ def study_file(server) -> Path:
 
 
 def record() -> dict:
-    return json.loads(Path("study/study.json").read_text())["fairjudge_study"]
+    return read_json("study/study.json")["fairjudge_study"]
 
 
 def test_everything_is_made_in_one_command_and_nothing_twice(cli, study_file, server):
@@ -92,14 +93,10 @@ def test_figures_are_those_of_the_single_commands(cli, study_file, server):
         assert first.read_text() == other.read_text()
     assert len(server.calls) == request  # from the cache
     cli("audit", "covered", "who.jsonl", "--references", "refs.jsonl", "--json", "covered.json")
-    assert json.loads(Path("covered.json").read_text()) == json.loads(
-        Path("study/audits/who.covered.json").read_text()
-    )
+    assert read_json("covered.json") == read_json("study/audits/who.covered.json")
     cli("fairness", "proportional", "clusters.jsonl", "--summaries", "study/summaries.jsonl",
         "--attribute", "kind", "--json", "fair.json")  # fmt: skip
-    assert json.loads(Path("fair.json").read_text()) == json.loads(
-        Path("study/fairness/kind.proportional.json").read_text()
-    )
+    assert read_json("fair.json") == read_json("study/fairness/kind.proportional.json")
     judged = [Path(f"{name}.jsonl").read_text() for name in ("who", "faithful")]
     Path("both.jsonl").write_text("".join(judged))
     result = cli("calibrate", "both.jsonl", "--labels", "labels.jsonl", "--summaries",
@@ -107,8 +104,7 @@ def test_figures_are_those_of_the_single_commands(cli, study_file, server):
                "--json", "alone.json")  # fmt: skip
     assert result.code == 0, result.err
     groups, of_study = (
-        json.loads(Path(name).read_text())["groups"]
-        for name in ("alone.json", "study/calibration.json")
+        read_json(name)["groups"] for name in ("alone.json", "study/calibration.json")
     )
     reasons = [[group["cost"].pop("why") for group in side] for side in (groups, of_study)]
     assert groups == of_study
@@ -140,7 +136,7 @@ def test_the_plan_is_what_the_study_asks(cli, study_file, server):
     result = cli("study", study_file, "--plan", "--json", "plan.json")
     assert result.code == 0, result.err
     assert not server.calls
-    planned = json.loads(Path("plan.json").read_text())
+    planned = read_json("plan.json")
     by_step = {item["step"]: item["calls"] for item in planned["steps"]}
     assert [*by_step] == ["build", "summarize written", "judge who", "judge faithful"]
     assert cli("study", study_file).code == 0
@@ -179,7 +175,7 @@ def test_an_interrupt_says_one_thing(cli, study_file, server):
 
 def test_one_budget_is_for_all_steps_and_starts(cli, study_file, server):
     assert cli("study", study_file, "--plan", "--json", "plan.json").code == 0
-    n_built = json.loads(Path("plan.json").read_text())["steps"][0]["calls"]
+    n_built = read_json("plan.json")["steps"][0]["calls"]
     limited = study_file.read_text() + "\n[budget]\nmax_calls = {}\n"
     study_file.write_text(limited.format(n_built))
     result = cli("study", study_file)
@@ -369,15 +365,15 @@ def test_a_study_goes_on_where_a_judges_checklists_cannot_be_read(cli, study_fil
     assert again.code == 3
     assert len(server.calls) == n_calls
     assert "asks for" not in again.out
-    data = json.loads(Path("study/study.json").read_text())["fairjudge_study"]["judge who"]
+    data = read_json("study/study.json")["fairjudge_study"]["judge who"]
     assert (data["n_lost"], data["n_again"]) == (8, 0)
 
 
 def test_a_cluster_without_questions_is_no_loss_and_counted_alike(cli, study_file, server):
     """Of three clusters one has a single article, and so no question: 3 + 1 summaries of it."""
-    clusters = [json.loads(line) for line in Path("clusters.jsonl").read_text().splitlines()]
+    clusters = read_rows("clusters.jsonl")
     write_jsonl(Path("clusters.jsonl"), [*clusters, cluster("lonely", 1)])
-    rows = [json.loads(line) for line in Path("summaries.jsonl").read_text().splitlines()]
+    rows = read_rows("summaries.jsonl")
     rows += [summary(f"system{n}", "lonely") for n in range(N)]
     write_jsonl(Path("summaries.jsonl"), rows)
     result = cli("study", study_file)
@@ -393,7 +389,7 @@ def test_a_cluster_without_questions_is_no_loss_and_counted_alike(cli, study_fil
     result = cli(*judged, "--json", "j.json", "--max-unscored", "1")
     assert result.code == 0, result.err
     assert "4 of 12 items (33 %) are without a score: 4 not applicable." in result.out
-    assert json.loads(Path("j.json").read_text())["missing"] == {
+    assert read_json("j.json")["missing"] == {
         "n_items": 12, "failed": 0, "refused": 0, "not_applicable": 4, "asked_again": 0,
         "reasons": {"not applicable": 4},
     }  # fmt: skip
@@ -443,7 +439,7 @@ protocol = "likert"
                "openai:stub-model", "--base-url", server.v1, "-o", "j.jsonl",
                "--json", "j.json")  # fmt: skip
     assert result.code == 0, result.err
-    leads, _, next_step = json.loads(Path("j.json").read_text())["findings"]
+    leads, _, next_step = read_json("j.json")["findings"]
     assert leads.endswith("; even may rank first too (95 %).")
     step = record()["judge faithful"]
     renamed = leads.replace(
@@ -499,8 +495,8 @@ def test_each_finding_on_a_judge_names_it_and_nothing_known_is_unknown(cli, stud
     ]
     assert len(of_judges) >= 3
     assert all("openai:stub-model" in text for text in of_judges), of_judges
-    groups = json.loads(Path("study/calibration.json").read_text())["groups"]
-    costs = json.loads(Path("study/costs.json").read_text())["cost_by_step"]
+    groups = read_json("study/calibration.json")["groups"]
+    costs = read_json("study/costs.json")["cost_by_step"]
     for group, name in zip(groups, ("judge who", "judge faithful"), strict=True):
         assert group["cost"]["usd_per_item"] == pytest.approx(costs[name]["cost_usd"] / 8)
     assert "unknown" not in result.out

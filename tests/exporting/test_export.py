@@ -11,6 +11,7 @@ import json
 import sys
 
 import pytest
+from json_files import read_json, read_rows
 from missing import missing
 from typer.testing import CliRunner
 
@@ -87,15 +88,11 @@ def test_parquet_without_pyarrow_names_the_extra(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def lines(path):
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-
-
 def test_inspect_scores_are_of_one_judge_and_leave_out_what_has_no_score(tmp_path):
     rows = [single(), single("e2", repeat=0), single("e2", repeat=1, value=1), unscored(eid="e3")]
     path, records = exported(tmp_path, rows, "inspect-scores")
     assert (records.n_rows, records.n_left_out) == (3, 1)
-    result = lines(path)
+    result = read_rows(path)
     assert [(item["id"], item["value"], item.get("epoch")) for item in result] == [
         ("e1", 3.5, None),
         ("e2", 3.5, 1),
@@ -135,7 +132,7 @@ def plain(attributes):
 def test_events_have_the_attributes_of_the_conventions(tmp_path):
     rows = [*MIXED, single(trace_id="0" * 31 + "A", span_id="not an id", response_id="r-1")]
     path, records = exported(tmp_path, rows, "otel", observed_unix_nano=5)
-    requests = lines(path)
+    requests = read_rows(path)
     assert records.n_rows == len(requests) == 5
     (resource,) = requests[0]["resourceLogs"]
     assert plain(resource["resource"]["attributes"]) == {"service.name": "fairjudge"}
@@ -184,7 +181,7 @@ def test_repeats_and_both_orders_are_predictions_of_one_task(tmp_path):
     rows = [single(repeat=0), single(repeat=1, value=2), pair("a"), pair("b", "ba")]
     path, records = exported(tmp_path, rows, "label-studio")
     assert records.n_rows == 2
-    first, second = json.loads(path.read_text())
+    first, second = read_json(path)
     assert [len(first["predictions"]), len(second["predictions"])] == [2, 2]
     assert [p["result"][0]["value"] for p in second["predictions"]] == [
         {"selected": "left"},
@@ -200,7 +197,7 @@ def test_label_studio_shows_the_summaries_in_their_order(tmp_path):
     texts = [Summary(eid="e1", system=name, text=f"by {name}") for name in ("lead", "x", "y")]
     rows = [single(), pair("a", "ba")]
     path, _ = exported(tmp_path, rows, "label-studio", summaries=texts)
-    first, second = json.loads(path.read_text())
+    first, second = read_json(path)
     assert first["data"]["text"] == "by lead"
     assert (second["data"]["left"], second["data"]["right"]) == ("by y", "by x")
     assert second["predictions"][0]["result"][0]["value"] == {"selected": "right"}
@@ -210,7 +207,7 @@ def test_label_studio_shows_the_summaries_in_their_order(tmp_path):
 
 def test_people_who_annotate_the_exported_tasks_are_read_back(tmp_path):
     path, _ = exported(tmp_path, [single(), pair("a", "ba")], "label-studio")
-    tasks = json.loads(path.read_text())
+    tasks = read_json(path)
     for task in tasks:
         (prediction,) = task["predictions"]
         task["annotations"] = [{"completed_by": 3, "result": prediction["result"]}]
@@ -254,7 +251,7 @@ def test_the_command_chooses_by_aspect_system_and_judge(tmp_path):
     assert result.exit_code == 0, result.output
     assert "3 judgements of 4: 2 rows written" in result.output
     assert "1 without a score excluded" in result.output
-    assert [item["id"] for item in lines(out)] == ["e1", "e2"]
+    assert [item["id"] for item in read_rows(out)] == ["e1", "e2"]
     nothing = run(source, "-o", out, "--to", "csv", "--judge", "nobody")
     assert "holds no judgement of that" in str(nothing.exception)
     assert run(source, "-o", out, "--to", "csv", "--summaries", source).exit_code == 2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import resource
 import signal
@@ -26,6 +25,7 @@ from cli_tools import (
     write_jsonl,
 )
 from command_fixtures import holding
+from json_files import read_json
 
 
 @pytest.fixture
@@ -336,4 +336,4 @@ def test_a_reader_that_has_gone_takes_no_file_with_it():
     os.close(writing)
     _, err = process.communicate(timeout=300)
     assert (process.returncode, err) == (141, "")
-    assert json.loads(Path("report.json").read_text())["groups"][0]["n_judgements"] == 1
+    assert read_json("report.json")["groups"][0]["n_judgements"] == 1

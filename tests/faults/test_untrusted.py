@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from cli_tools import (
 from hostile_text import CONTROLS, Tags
 from hypothesis import given
 from hypothesis import strategies as st
+from json_files import read_rows
 from stub_server import Fault, Reply
 
 from fairjudge.domain import Article, JudgeTask
@@ -171,7 +171,7 @@ def test_ids_are_never_paths(server, tmp_path, cli):
     assert {path.parent for path in new} == {Path.cwd(), Path.cwd() / "run"}
     names = {"refs", "manifest", "references", "checkpoints", "spent", ".lock", "run"}
     assert {path.name.partition(".")[0] or path.name for path in new} <= names
-    rows = [json.loads(line) for line in Path("refs.jsonl").read_text().splitlines()]
+    rows = read_rows("refs.jsonl")
     assert [row["eid"] for row in rows] == list(PATHS)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter, defaultdict
 from pathlib import Path
 from statistics import mean
 
 import pytest
+from json_files import read_rows
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from fairjudge.datasets import read_labels, read_replies
@@ -207,10 +207,7 @@ def imported_from(path: Path, protocol, **scale):
 def test_three_hundred_of_the_recorded_letters_are_second_answers(summeval):
     """The file holds 2,700 replies on 100 x 12 x 2 items; counted with the json module alone."""
     imported = imported_from(summeval / "judge_gpt-3.5_mcq.jsonl", "likert", answers="A,B,C,D,E")
-    rows = [
-        json.loads(line)
-        for line in (summeval / "judge_gpt-3.5_mcq.jsonl").read_text("utf-8").splitlines()
-    ]
+    rows = read_rows(summeval / "judge_gpt-3.5_mcq.jsonl")
     last = {(r["eid"], r["system"], r["aspect"]): r["response"] for r in rows}
     assert (imported.n_replies, len(imported.judgements), len(imported.repeated)) == (
         2700, 2400, 300,

@@ -1,11 +1,11 @@
 """References to NuggetBank and back, and banks to references and back; autojudge-base validates."""
 
-import json
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from json_files import read_json, read_rows
 from missing import missing
 from typer.testing import CliRunner
 
@@ -65,7 +65,7 @@ def models(monkeypatch):
 
 def banks(references, path: Path):
     export_records(references, path, to="nuggetbank")
-    return [json.loads(line) for line in path.read_bytes().splitlines()]
+    return read_rows(path)
 
 
 def without_texts(reference):
@@ -171,9 +171,7 @@ def test_real_banks_come_back(shared_data, tmp_path, models):
     result = import_file(path)
     assert (result.tool, len(result.references)) == ("nuggetbank", 122)
     assert sum(len(reference.question_answers) for reference in result.references) == 366
-    assert banks(result.references, tmp_path / "bank.jsonl") == [
-        json.loads(line) for line in path.read_text("utf-8").splitlines()
-    ]
+    assert banks(result.references, tmp_path / "bank.jsonl") == read_rows(path)
 
 
 def bank(**more):
@@ -299,6 +297,6 @@ def test_the_commands_write_and_read_banks(write_file, tmp_path):
 def test_references_are_exported_from_python(tmp_path):
     built = read_references([FULL])
     fj.export(built, tmp_path / "bank.jsonl", format="nuggetbank")
-    assert json.loads((tmp_path / "bank.jsonl").read_text())["query_id"] == "e1"
+    assert read_json(tmp_path / "bank.jsonl")["query_id"] == "e1"
     with pytest.raises(fj.errors.ConfigurationError, match="only reference records can be written"):
         fj.export([{"a": 1}], tmp_path / "x.jsonl", format="nuggetbank")

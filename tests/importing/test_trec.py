@@ -1,9 +1,9 @@
 """TREC's runs and leaderboards, nuggetizer's assignments, DRAGUN's verdicts: in and out."""
 
-import json
 from collections import Counter
 
 import pytest
+from json_files import read_json, read_rows
 from missing import missing
 from typer.testing import CliRunner
 
@@ -43,7 +43,7 @@ def real(shared_data, *parts):
 
 
 def rows_of(path):
-    return [json.loads(line) for line in path.read_bytes().splitlines()]
+    return read_rows(path)
 
 
 @pytest.fixture
@@ -405,5 +405,5 @@ def test_assessors_verdicts_are_labels_that_calibrate_the_recorded_judge(shared_
          "--resamples", "200"],
     )  # fmt: skip
     assert output.exit_code == 0, output.output
-    (group,) = json.loads(report.read_text())["groups"]
+    (group,) = read_json(report)["groups"]
     assert group["n_items"] == 14326

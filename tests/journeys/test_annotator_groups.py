@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
+from json_files import read_json
 
 SUMMEVAL = Path(__file__).resolve().parents[3] / "shared" / "data" / "summeval"
 pytestmark = pytest.mark.skipif(not SUMMEVAL.is_dir(), reason="needs ../shared/data/summeval")
@@ -27,7 +27,7 @@ def calibrate(cli):
             *("--resamples", "200", "--json", "out.json", *more),
         )
         assert result.code == 0, result.err
-        groups = json.loads(Path("out.json").read_text())["groups"]
+        groups = read_json("out.json")["groups"]
         return " ".join(result.out.split()), {group["aspect"]: group for group in groups}
 
     return run

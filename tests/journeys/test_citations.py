@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 from cli_tools import write_jsonl
+from json_files import read_json, read_rows
 
 ARTICLES = ("a", "b", "c", "d")
 SENTENCES = ("Rain fell.", "Dogs barked.", "Snow lay.")
@@ -59,7 +59,7 @@ def audited(cli, judge: str, *more: str) -> tuple[str, dict]:
     words = ("audit", "citations", f"{judge}.jsonl", "--summaries", "s.jsonl", "--json", "out.json")
     result = cli(*words, *more)
     assert result.code == 0, result.err
-    (group,) = json.loads(Path("out.json").read_text())["groups"]
+    (group,) = read_json("out.json")["groups"]
     return result.out, group
 
 
@@ -87,7 +87,7 @@ def test_without_clusters_nothing_is_swapped_and_without_citations_there_is_noth
     output, group = audited(cli, "careful")
     assert group["swapped"] is None
     assert "swapped" not in output
-    plain = [json.loads(line) for line in Path("s.jsonl").read_text().splitlines()]
+    plain = read_rows("s.jsonl")
     for row in plain:
         del row["citations"]
     write_jsonl(Path("plain.jsonl"), plain)

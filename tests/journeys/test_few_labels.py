@@ -6,20 +6,16 @@ coverage, by topic where the labels are of other topics than the summaries.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 from cli_tools import cluster, openai, summary, write_jsonl
+from json_files import read_json, read_rows
 from stub_server import StubServer
 
 N_CLUSTERS, N_QUESTIONS = 30, 4
 LABELLED_SPORT = 7
-
-
-def rows_of(name: str) -> list[dict]:
-    return [json.loads(line) for line in Path(name).read_text("utf-8").splitlines()]
 
 
 def references() -> list[dict]:
@@ -51,7 +47,7 @@ def test_checklists_in_small_calls_and_in_two_orders(cli, server: StubServer):
     result = cli(*command, "-o", "small.jsonl", "--groups-per-call", "2")
     assert result.code == 0, result.err
     assert len(server.calls) == 3 + 2 * 3
-    single, small = rows_of("one.jsonl"), rows_of("small.jsonl")
+    single, small = read_rows("one.jsonl"), read_rows("small.jsonl")
     assert {row["signature"] for row in single} != {row["signature"] for row in small}
     assert "|block:25|" in single[0]["signature"]
     assert "|block:2|" in small[0]["signature"]
@@ -60,7 +56,7 @@ def test_checklists_in_small_calls_and_in_two_orders(cli, server: StubServer):
     # Orders are variants of one judge: the same answers, asked about in another order.
     result = cli(*command, "-o", "orders.jsonl", "--prompt-variants", "2")
     assert result.code == 0, result.err
-    orders = rows_of("orders.jsonl")
+    orders = read_rows("orders.jsonl")
     assert Counter(row["variant"] for row in orders) == {"listed": 3, "shuffled-1": 3}
     units = [f"answer:{q}.0" for q in range(N_QUESTIONS)]
     assert all([entry["unit"] for entry in row["checklist"]] == units for row in orders)
@@ -106,7 +102,7 @@ def test_few_labels_of_answers_correct_each_systems_coverage(cli):
     assert "means from few labels" in printed
     assert "labelled answers" in printed
     assert "means from few labels" in Path("c.html").read_text("utf-8")
-    (group,) = json.loads(Path("c.json").read_text("utf-8"))["groups"]
+    (group,) = read_json("c.json")["groups"]
     for item in group["ppi"]:
         if item["kind"] == "mean":
             assert (item["of"], item["chosen"]) == ("answers", "ppi_plus")
@@ -118,7 +114,7 @@ def test_few_labels_of_answers_correct_each_systems_coverage(cli):
     result = cli(*common, "--clusters", "clusters.jsonl", "--strata", "topic", "--json", "t.json")
     assert result.code == 0, result.err
     assert "each topic has its share of all judged items" in " ".join(result.out.split())
-    (weighed,) = json.loads(Path("t.json").read_text("utf-8"))["groups"]
+    (weighed,) = read_json("t.json")["groups"]
     assert weighed["ppi"][0]["classical"]["value"] != group["ppi"][0]["classical"]["value"]
     result = cli(*common, "--clusters", "clusters.jsonl", "--strata", "mood")
     assert result.code == 1
@@ -146,7 +142,7 @@ def test_covariates_are_named_in_one_list(cli):
     texts = ("--summaries", "s.jsonl", "--clusters", "c.jsonl")
     result = cli(*common, *texts, "--covariates", "length,overlap", "--json", "c.json")
     assert result.code == 0, result.err
-    (estimate,) = json.loads(Path("c.json").read_text("utf-8"))["groups"][0]["ppi"]
+    (estimate,) = read_json("c.json")["groups"][0]["ppi"]
     assert estimate["chosen"] == "regression"
     widths = [estimate[way]["high"] - estimate[way]["low"] for way in ("regression", "ppi_plus")]
     assert widths[0] < widths[1]

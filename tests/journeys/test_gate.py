@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from cli_tools import openai, reference, summary, text_of, write_jsonl
+from json_files import read_rows
 from stub_server import Call, Reply, StubServer
 
 N = 40
@@ -41,10 +42,6 @@ def silent_on_every_third(call: Call) -> Reply:
     asked_again = "document" not in text_of(call)  # for the verdict alone
     silent = asked_again or number(call) % 3 == 0
     return Reply(text="I would rather talk about lunch.") if silent else right(call)
-
-
-def rows_of(name: str) -> list[dict[str, object]]:
-    return [json.loads(line) for line in Path(name).read_text().splitlines()]
 
 
 @pytest.fixture
@@ -126,7 +123,7 @@ def test_a_model_that_stops_answering_fails(cli, judge):
 
 
 def test_anchors_that_were_not_judged_fail(cli, judge):
-    summaries = rows_of("summaries.jsonl")
+    summaries = read_rows("summaries.jsonl")
     write_jsonl(Path("summaries.jsonl"), summaries[:24])
     assert judge(right) == 0
     result = cli(*GATE)
@@ -141,7 +138,7 @@ def test_anchors_that_were_not_judged_fail(cli, judge):
 
 
 def test_labels_of_other_ids_are_an_error_that_names_both(cli):
-    labels = [row | {"eid": f"doc-{row['eid']}"} for row in rows_of("labels.jsonl")]
+    labels = [row | {"eid": f"doc-{row['eid']}"} for row in read_rows("labels.jsonl")]
     write_jsonl(Path("labels.jsonl"), labels)
     result = cli(*GATE)
     assert result.code == 1
@@ -160,7 +157,7 @@ def test_another_aspect_than_before_is_an_error(cli, judge):
 
 
 def test_a_baseline_of_other_anchors_fails(cli):
-    baseline = rows_of("baseline.jsonl")
+    baseline = read_rows("baseline.jsonl")
     write_jsonl(Path("baseline.jsonl"), [row | {"eid": f"old-{row['eid']}"} for row in baseline])
     result = cli(*GATE)
     assert result.code == 1
@@ -172,7 +169,7 @@ def test_a_baseline_of_other_anchors_fails(cli):
 
 
 def test_a_judge_that_is_gone_from_a_jury_is_an_error(cli):
-    rows = rows_of("baseline.jsonl")
+    rows = read_rows("baseline.jsonl")
     second = [row | {"judge": "second"} for row in rows]
     write_jsonl(Path("baseline.jsonl"), [*rows, *second])
     result = cli(*GATE)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import random
 import re
 from pathlib import Path
 
 import pytest
 from cli_tools import cluster, text_of, write_jsonl
+from json_files import read_json, read_rows
 
 import fairjudge as fj
 
@@ -88,7 +88,7 @@ def study_file(server) -> Path:
 def test_a_study_of_two_judges_says_what_their_jury_may_be_used_for(cli, study_file, server):
     result = cli("study", study_file)
     assert result.code == 0, result.err
-    (jury,) = json.loads(Path("study/calibration.json").read_text())["juries"]
+    (jury,) = read_json("study/calibration.json")["juries"]
     answers = {item["question"]: item["answer"] for item in jury["decisions"]}
     # Both judges see the order of six systems, whose means are .6 apart, on 24 documents.
     assert answers["rank_systems"] == "yes"
@@ -121,7 +121,7 @@ def test_a_jury_of_one_table_is_decided_as_a_judge(cli, study_file, server):
     study_file.write_text(without_strict)
     result = cli("study", study_file)
     assert result.code == 0, result.err
-    groups = json.loads(Path("study/calibration.json").read_text())["groups"]
+    groups = read_json("study/calibration.json")["groups"]
     (jury,) = [group for group in groups if group["judge"].startswith("jury-mean(")]
     assert [item["question"] for item in jury["decisions"]] == [
         "rank_systems",
@@ -133,11 +133,11 @@ def test_a_jury_of_one_table_is_decided_as_a_judge(cli, study_file, server):
 
 def test_few_documents_are_too_few_for_a_jury_too(cli, study_file, server):
     """On 8 documents the jury's own decisions are withheld, as a judge's are."""
-    rows = [json.loads(row) for row in Path("labels.jsonl").read_text().splitlines()]
+    rows = read_rows("labels.jsonl")
     by_name = {f"story{n}" for n in range(8)}
     write_jsonl(Path("labels.jsonl"), [row for row in rows if row["eid"] in by_name])
     assert cli("study", study_file).code == 0
-    (jury,) = json.loads(Path("study/calibration.json").read_text())["juries"]
+    (jury,) = read_json("study/calibration.json")["juries"]
     answers = {item["answer"] for item in jury["decisions"]}
     assert answers == {"too few to tell"}
     assert all(

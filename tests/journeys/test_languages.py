@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from cli_tools import openai, text_of, write_jsonl
+from json_files import read_json, read_rows
 
 SENTENCES = {
     "zh": (
@@ -128,11 +129,11 @@ def test_a_reference_holds_answers_of_all_six_languages(cli, server, files, ques
         "--consolidation", "llm", "--questions", "3", "--json", "build.json",
     )  # fmt: skip
     assert result.code == 0, result.err
-    (cluster,) = json.loads(Path("build.json").read_text("utf-8"))["clusters"]
+    (cluster,) = read_json("build.json")["clusters"]
     assert cluster["n_articles"] == 6
     assert sorted(cluster["used"]) == sorted(SENTENCES)
     assert cluster["unused"] == []
-    (row,) = [json.loads(line) for line in Path("refs.jsonl").read_text("utf-8").splitlines()]
+    (row,) = read_rows("refs.jsonl")
     by_name = {item["question"] for item in row["question_answers"]}
     assert by_name == set(questions)
     labels = [label for item in row["question_answers"] for label in item["group_labels"]]
@@ -149,7 +150,7 @@ def test_the_judge_reads_every_article(cli, server, files):
     prompts = [text_of(call) for call in server.calls]
     assert len(prompts) == 2
     assert all(content(language) in prompt for prompt in prompts for language in SENTENCES)
-    assert json.loads(Path("judge.json").read_text("utf-8"))["articles_left_out"] == []
+    assert read_json("judge.json")["articles_left_out"] == []
 
 
 def test_an_article_that_no_prompt_shows_is_named(cli, server, files):
@@ -161,7 +162,7 @@ def test_an_article_that_no_prompt_shows_is_named(cli, server, files):
         "-o", "judgements.jsonl", "--json", "judge.json",
     )  # fmt: skip
     assert judged.code == 0, judged.err
-    (left_out,) = json.loads(Path("judge.json").read_text("utf-8"))["articles_left_out"]
+    (left_out,) = read_json("judge.json")["articles_left_out"]
     assert (left_out["eid"], left_out["aid"]) == ("ferry", "stub")
     assert left_out["why"].startswith("stub: 0 words of news")
     assert "Excluded from prompts: 1 article: ferry/stub (stub:" in judged.out
@@ -169,7 +170,7 @@ def test_an_article_that_no_prompt_shows_is_named(cli, server, files):
         "summarize", "clusters.jsonl", "-o", "written.jsonl", *openai(server), "--json", "s.json"
     )
     assert result.code == 0, result.err
-    assert json.loads(Path("s.json").read_text("utf-8"))["articles_left_out"] == [left_out]
+    assert read_json("s.json")["articles_left_out"] == [left_out]
     assert "ferry/stub" in result.out
 
 
@@ -194,7 +195,7 @@ def figures(cli, name: str, *, hidden: bool) -> dict[str, object]:
         "--attribute", "region", "--json", f"{name}.json",
     )  # fmt: skip
     assert result.code == 0, result.err
-    return json.loads(Path(f"{name}.json").read_text("utf-8"))["systems"]
+    return read_json(f"{name}.json")["systems"]
 
 
 def test_fairness_counts_all_articles_and_no_invisible_character(cli, files):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from cli_tools import reference, summary, write_jsonl
+from json_files import read_json
 from stub_server import Call, Reply, StubServer
 
 import fairjudge as fj
@@ -63,10 +64,6 @@ def judging(server: StubServer, *models: str) -> list[object]:
     ]
 
 
-def read_json(path: str = "j.json") -> dict:
-    return json.loads(Path(path).read_text("utf-8"))
-
-
 def table_row(text: str, first: str) -> list[str]:
     """Return the words of the first row of a printed table that begins with `first`."""
     rows = [line.replace("│", " ").split() for line in text.splitlines()]
@@ -76,7 +73,7 @@ def table_row(text: str, first: str) -> list[str]:
 def test_an_item_has_its_cost_and_a_second_start_changes_nothing(cli, priced):
     result = cli(*judging(priced, "small"), "--prices", "prices.toml")
     assert result.code == 0, result.err
-    report = read_json()
+    report = read_json("j.json")
     assert report["usd_per_item"] == pytest.approx(SMALL)
     (cost,) = report["costs"]
     assert (cost["judge"], cost["n_items"], cost["n_calls"]) == ("openai:small", 12, 12)
@@ -86,17 +83,17 @@ def test_an_item_has_its_cost_and_a_second_start_changes_nothing(cli, priced):
     ]  # fmt: skip
     again = cli(*judging(priced, "small"), "--prices", "prices.toml")
     assert "no model was called" in again.out
-    assert read_json()["usd_per_item"] == pytest.approx(SMALL)
-    assert read_json()["spent"]["cost_usd"] == 0.0  # this start's
+    assert read_json("j.json")["usd_per_item"] == pytest.approx(SMALL)
+    assert read_json("j.json")["spent"]["cost_usd"] == 0.0  # this start's
 
 
 def test_a_try_and_the_rest_are_one_run(cli, priced):
     first = cli(*judging(priced, "small"), "--prices", "prices.toml", "--limit", "5")
     assert first.code == 0, first.err
-    assert read_json()["costs"][0]["n_items"] == 5
+    assert read_json("j.json")["costs"][0]["n_items"] == 5
     result = cli(*judging(priced, "small"), "--prices", "prices.toml")
     assert result.code == 0, result.err
-    (cost,) = read_json()["costs"]
+    (cost,) = read_json("j.json")["costs"]
     assert (cost["n_items"], cost["n_calls"]) == (12, 12)
     assert cost["usd_per_item"] == pytest.approx(SMALL)
 
@@ -104,13 +101,13 @@ def test_a_try_and_the_rest_are_one_run(cli, priced):
 def test_what_is_not_known_is_unknown_and_never_nothing(cli, priced):
     result = cli(*judging(priced, "nobody-knows"))
     assert result.code == 0, result.err
-    assert read_json()["usd_per_item"] is None
+    assert read_json("j.json")["usd_per_item"] is None
     assert table_row(result.out, "openai:nobody-knows")[-2:] == ["unknown", "unknown"]
     # Replies of a cache are not free: another run paid for them.
     cli(*judging(priced, "small"), "--prices", "prices.toml")
     result = cli(*judging(priced, "small"), "--prices", "prices.toml", "--run", "another")
-    assert read_json()["costs"][0]["n_cached"] == 12
-    assert read_json()["usd_per_item"] is None
+    assert read_json("j.json")["costs"][0]["n_cached"] == 12
+    assert read_json("j.json")["usd_per_item"] is None
     assert table_row(result.out, "openai:small")[-2:] == ["0.0000", "unknown"]
     assert "cost of replies from the cache is not known" in " ".join(result.out.split())
 
@@ -131,7 +128,7 @@ def test_aspects_that_are_judged_together_have_one_price_an_item(cli, priced):
         assert result.code == 0, result.err
         assert "'fairjudge calibrate' measures" not in " ".join(result.out.split())
         assert "To calibrate, have people label: fairjudge annotate" in " ".join(result.out.split())
-        return read_json()
+        return read_json("j.json")
 
     priced.answer = lambda call: Reply(
         text=json.dumps({name: {"verdict": "4"} for name in ("coverage", "faithfulness")}),
@@ -176,7 +173,7 @@ def test_an_item_by_parts_and_in_pairs_is_a_summary(cli, priced):
         *judging(priced, "small"), "--prices", "prices.toml", "--reference-unit", "qa_pair"
     )
     assert result.code == 0, result.err
-    (cost,) = read_json()["costs"]
+    (cost,) = read_json("j.json")["costs"]
     assert cost["n_items"] == 12
     assert cost["n_calls"] > 12
     assert cost["usd_per_item"] == pytest.approx(cost["n_calls"] * SMALL / 12)
@@ -185,7 +182,7 @@ def test_an_item_by_parts_and_in_pairs_is_a_summary(cli, priced):
     priced.answer = lambda call: Reply(text="Verdict: 1")
     result = cli(*pairs, "--prices", "prices.toml")
     assert result.code == 0, result.err
-    (cost,) = read_json()["costs"]
+    (cost,) = read_json("j.json")["costs"]
     assert (cost["n_items"], cost["n_calls"]) == (12, 12)
     assert cost["usd_per_item"] == pytest.approx(SMALL)
 
@@ -193,7 +190,7 @@ def test_an_item_by_parts_and_in_pairs_is_a_summary(cli, priced):
 def test_each_member_of_a_jury_has_its_own_price(cli, priced):
     result = cli(*judging(priced, "small", "large"), "--prices", "prices.toml")
     assert result.code == 0, result.err
-    report = read_json()
+    report = read_json("j.json")
     by_judge = {cost["judge"]: cost for cost in report["costs"]}
     assert by_judge["openai:small"]["cost_usd"] == pytest.approx(12 * SMALL)
     assert by_judge["openai:large"]["cost_usd"] == pytest.approx(12 * LARGE)
@@ -205,9 +202,9 @@ def test_each_member_of_a_jury_has_its_own_price(cli, priced):
     result = cli(*judging(priced, "small", "nobody-knows"), "--prices", "prices.toml",
                "--cache", "another")  # fmt: skip
     assert result.code == 0, result.err
-    by_judge = {cost["judge"]: cost["usd_per_item"] for cost in read_json()["costs"]}
+    by_judge = {cost["judge"]: cost["usd_per_item"] for cost in read_json("j.json")["costs"]}
     assert by_judge == {"openai:small": pytest.approx(SMALL), "openai:nobody-knows": None}
-    assert read_json()["usd_per_item"] is None
+    assert read_json("j.json")["usd_per_item"] is None
 
     result = cli(*judging(priced, "small", "large"), "--price-input", "1", "--price-output", "1")
     assert result.code == 2

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from data_page import PAGE, layouts, write_tables
+from json_files import read_json, read_rows
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 LAYOUTS = {layout.title: layout for layout in layouts()}
@@ -52,7 +53,7 @@ def test_a_leaderboard_comes_of_each_layout(cli, server, title):
     result = cli(*line, "--json", "found.json")
     n_commands += 1
     assert result.code == 0, result.err
-    data = json.loads(Path("found.json").read_text("utf-8"))
+    data = read_json("found.json")
     assert COUNTS[title] == (
         data["n_clusters"] + data["n_references"],
         *(data[name] for name in ("n_articles", "n_summaries", "n_labels")),
@@ -72,7 +73,7 @@ def test_a_leaderboard_comes_of_each_layout(cli, server, title):
     result = cli(*following, *backend)
     n_commands += 1
     assert result.code == 0, result.err
-    rows = [json.loads(row) for row in Path("data/summaries.jsonl").read_text().splitlines()]
+    rows = read_rows("data/summaries.jsonl")
     for system in {row["system"] for row in rows}:
         assert system in result.out
     print(f"{title}: {n_commands} commands, {time.monotonic() - began:.1f} s")  # noqa: T201
@@ -161,7 +162,7 @@ def test_a_study_of_each_layout_is_one_that_can_be_run(cli, server, title):
         assert f'\naspect = "{aspect}"' in text
     planned = cli("study", "study.toml", "--plan", "--json", "plan.json")
     assert planned.code == 0, planned.err
-    assert json.loads(Path("plan.json").read_text())["calls"]
+    assert read_json("plan.json")["calls"]
 
 
 @pytest.mark.skipif(not DATA.is_dir(), reason=f"the real data of {DATA} are not here")
@@ -177,5 +178,5 @@ def test_real_files_are_recognised(cli):
         result = cli("convert", DATA / name, "-o", "data", "--json", "found.json")
         assert result.code == 0, result.err
         assert message in result.out, result.out
-        data = json.loads(Path("found.json").read_text("utf-8"))
+        data = read_json("found.json")
         assert clusters in {None, data["n_clusters"]}

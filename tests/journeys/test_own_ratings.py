@@ -11,6 +11,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from json_files import read_json
 
 SHARED = "The flood at the river in Dunmere began on Monday and involved 263 residents."
 VIEWS = (
@@ -66,9 +67,7 @@ def test_a_study_builds_by_the_model_and_has_a_table_for_the_custom_aspect(cli, 
     Path("study.toml").write_text(text.replace(own, ready))
     planned = cli("study", "study.toml", "--plan", "--json", "plan.json")
     assert planned.code == 0, planned.err
-    calls = {
-        row["step"]: row["calls"] for row in json.loads(Path("plan.json").read_text())["steps"]
-    }
+    calls = {row["step"]: row["calls"] for row in read_json("plan.json")["steps"]}
     assert calls["judge neutrality"] == 4
     assert {"build", "judge coverage"} <= calls.keys()
     assert "2 systems (it takes 5) and 2 labelled documents (it takes 15)" in plain(planned.out)
@@ -117,7 +116,7 @@ def test_a_plan_names_the_judge_that_has_nothing_to_judge(cli, server):
     planned = cli("study", "study.toml", "--plan", "--json", "plan.json")
     assert planned.code == 0, planned.err
     assert "judge coverage: nothing to judge" in plain(planned.out)
-    (row,) = json.loads(Path("plan.json").read_text())["steps"]
+    (row,) = read_json("plan.json")["steps"]
     assert row["nothing"].startswith("nothing to judge")
 
 

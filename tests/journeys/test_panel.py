@@ -6,12 +6,12 @@ local model's yes-or-no score; and a server on loopback for the one that judges 
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 from cli_tools import reference, write_jsonl
+from json_files import read_json, read_rows
 from stub_server import Fault, StubServer
 
 from fairjudge.reports.report_page import figures_of
@@ -19,10 +19,6 @@ from fairjudge.reports.report_page import figures_of
 N, LABELLED = 80, 50
 SYSTEMS = {"gpt-3.5": -0.8, "claude-3": 0.0, "M7": 0.8}
 JUDGES = ("careful", "hasty", "local")
-
-
-def rows_of(name: str) -> list[dict]:
-    return [json.loads(line) for line in Path(name).read_text("utf-8").splitlines()]
 
 
 @pytest.fixture
@@ -79,7 +75,7 @@ def test_from_recorded_judges_to_scores_of_new_documents(cli, quality):
     assert "The jury of 3 judges in coverage, fitted on labels," in printed
     assert "independent ones: their errors correlate" in printed
     assert "a jury of 3 judges" in Path("c.html").read_text("utf-8")
-    (jury,) = json.loads(Path("c.json").read_text("utf-8"))["juries"]
+    (jury,) = read_json("c.json")["juries"]
     assert jury["judges"] == list(JUDGES)
     assert jury["n_items"] == 3 * LABELLED
     assert jury["n_complete"] < jury["n_items"]
@@ -91,7 +87,7 @@ def test_from_recorded_judges_to_scores_of_new_documents(cli, quality):
     result = cli("calibrate", "apply", "jury.json", *files, "-o", "applied.jsonl")
     assert result.code == 0, result.err
     assert f"{3 * N} judgements by juries" in result.err
-    rows = rows_of("applied.jsonl")
+    rows = read_rows("applied.jsonl")
     name = "jury-fitted(careful,hasty,local)"
     texts = [row for row in rows if row["judge"] == name]
     assert len(texts) == 3 * N
@@ -110,7 +106,7 @@ def test_from_recorded_judges_to_scores_of_new_documents(cli, quality):
     )
     result = cli("calibrate", "said.jsonl", "--labels", "all.jsonl", "--json", "again.json")
     assert result.code == 0, result.err
-    (group,) = json.loads(Path("again.json").read_text("utf-8"))["groups"]
+    (group,) = read_json("again.json")["groups"]
     assert group["judge"] == name
     assert group["agreement"]["pooled"]["spearman"]["value"] > 0.6
 
@@ -137,7 +133,7 @@ def test_several_judges_of_pairs_rank_together(cli):
     assert result.code == 0, result.err
     assert "By 3 judges together M7 ranks first in coverage" in " ".join(result.out.split())
     assert "Ranking by 3 judges together" in Path("r.html").read_text("utf-8")
-    report = json.loads(Path("r.json").read_text("utf-8"))
+    report = read_json("r.json")
     assert len(report["groups"]) == 3
     (group,) = report["together"]
     assert [item["system"] for item in group["systems"]] == ["M7", "claude-3", "gpt-3.5"]

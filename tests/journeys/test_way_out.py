@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from cli_tools import reference, summary, write_jsonl
+from json_files import read_json, read_rows
 from stub_server import Reply
 
 import fairjudge as fj
@@ -55,7 +56,7 @@ def test_a_judge_with_one_score_for_all_is_refused_everywhere(cli, n_documents, 
     short = result.out.partition("\n")[0]
     assert short.startswith("In short: ")
     assert reason in short
-    (group,) = json.loads(Path("out.json").read_text("utf-8"))["groups"]
+    (group,) = read_json("out.json")["groups"]
     assert [decision["answer"] for decision in group["decisions"]] == ["no"] * 3
     page = words(unescape(Path("page.html").read_text("utf-8")))
     assert reason in page
@@ -176,7 +177,7 @@ def test_aspects_of_one_request_share_its_cost(cli, server):
                "--run", "run")  # fmt: skip
     assert result.code == 0, result.err
     eid = json.loads(Path("both.jsonl").read_text().partition("\n")[0])["eid"]
-    rows = [json.loads(line) for line in Path("labels.jsonl").read_text().splitlines()]
+    rows = read_rows("labels.jsonl")
     write_jsonl(Path("labels.jsonl"), [{**row, "eid": eid} for row in rows])
     for files in (["run"], ["both.jsonl", "run"]):
         result = cli("calibrate", *files, "--labels", "labels.jsonl")

@@ -7,10 +7,10 @@ unscored with any reason.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
+from json_files import read_rows
 
 from fairjudge.domain import Unscored
 from fairjudge.parsing import read_verdict
@@ -25,10 +25,7 @@ SCALES: dict[str, Scale] = {
     "letters": options("ABCDE"),
     "words": options(["not_supported", "partially_supported", "supported"]),
 }
-ROWS = [
-    json.loads(line)
-    for line in Path(__file__).with_name("replies.jsonl").read_text("utf-8").splitlines()
-]
+ROWS = read_rows(Path(__file__).with_name("replies.jsonl"))
 LEFT_UNSCORED = {
     "Summary 2 is not worse; it is better.",
     "4-star summary.",

@@ -10,6 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from json_files import read_rows
 
 from fairjudge.domain import Unscored
 from fairjudge.parsing import read_verdict
@@ -31,10 +32,7 @@ def replies() -> dict[str, list[dict]]:
     folder = Path(os.environ.get("FAIRJUDGE_SHARED_DATA", default)) / "summeval"
     if not folder.is_dir():
         pytest.skip(f"the recorded replies are not at {folder}; set FAIRJUDGE_SHARED_DATA")
-    return {
-        name: [json.loads(line) for line in (folder / name).read_text("utf-8").splitlines()]
-        for name in SCALES
-    }
+    return {name: read_rows(folder / name) for name in SCALES}
 
 
 def test_two_hundred_replies_are_read_as_a_person_read_them(replies):

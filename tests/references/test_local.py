@@ -1,11 +1,11 @@
 """References without an LLM, on a small cluster of our own with planted disagreements."""
 
-import json
 import re
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from json_files import read_json
 from trained_double import Read, WordModels
 
 from fairjudge.domain import Article, Cluster
@@ -146,7 +146,7 @@ def test_an_answer_keeps_what_limits_its_number(embedder):
 
 
 EXAMPLE = files("fairjudge.datasets") / "example" / "clusters.json"
-STORIES = json.loads(EXAMPLE.read_text(encoding="utf-8"))
+STORIES = read_json(EXAMPLE)
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story["eid"])
@@ -187,7 +187,7 @@ def test_what_the_bundled_stories_disagree_on_is_asked(local, eid, question):
 @pytest.mark.skipif(not RECESSION.exists(), reason="the shared data are not here")
 def test_a_crawled_cluster_gives_valid_questions_with_verbatim_answers(local):
     # 46 articles as crawled, 13 of them empty or a notice (README of the data)
-    cluster = Cluster.model_validate(json.loads(RECESSION.read_text(encoding="utf-8"))[0])
+    cluster = Cluster.model_validate(read_json(RECESSION)[0])
     articles, skipped = usable(cluster.articles)
     assert len(articles) + len(skipped) == 46
     assert 13 <= len(skipped) <= 15

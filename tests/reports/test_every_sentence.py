@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -12,6 +11,7 @@ import pytest
 import typer
 from align_study import EXAMPLES, judge, pair_judge, write_data, write_pairs
 from cli_tools import cluster, journalist, write_jsonl
+from json_files import read_json
 from report_study import run
 from sentence_checker import altered, texts_of, without_figure
 from sentence_inputs import write_inputs
@@ -114,7 +114,7 @@ def findings_and_tables(kind: str, command: str) -> tuple[list[str], list[str]]:
         pytest.skip("too few clusters for a cascade")
     # 3: much without a score; 4: a check that fails
     assert result.exit_code in {0, 3, 4}, (result.output, result.exception)
-    report = json.loads(Path("found.json").read_text("utf-8"))
+    report = read_json("found.json")
     tables = tables_of(kind, report)
     assert tables
     # what the terminal says first is what the JSON has
@@ -144,7 +144,7 @@ def test_what_is_said_stands_in_the_tables(inputs, model, monkeypatch, name):
     assert without_figure(findings, tables) == []
     changes = [*altered(findings, tables)]
     assert len(without_figure(changes, tables)) == len(changes)
-    report = json.loads(Path("found.json").read_text("utf-8"))
+    report = read_json("found.json")
     assert bool(figures_of(kind, report)) == (name not in WITHOUT_FIGURES)
 
 

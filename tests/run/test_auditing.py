@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from json_files import read_json
 from typer.testing import CliRunner
 
 from fairjudge.auditing.reports import position_report, verbosity_report
@@ -51,7 +52,7 @@ def test_position_bias_of_the_recorded_judge(
     replies = shared_data / "summeval" / f"pairwise_gpt-3.5_{aspect}.jsonl"
     run("data", "import", replies, "-o", imported, "--protocol", "pairwise", "--options", "A,B,C")
     run("audit", "position", imported, "--json", report)
-    (group,) = json.loads(report.read_text())["groups"]
+    (group,) = read_json(report)["groups"]
     assert group["n_pairs"] == 1100
     assert group["first"]["value"] == pytest.approx(first, abs=0.05)
     assert group["second"]["value"] == pytest.approx(second, abs=0.05)
@@ -88,7 +89,7 @@ def test_recorded_ratings_are_read_but_for_half_a_percent(tmp_path, shared_data,
         "--json",
         report,
     )
-    data = json.loads(report.read_text())
+    data = read_json(report)
     assert data["n_judgements"] == n
     assert len(data["unscored"]) <= 0.005 * n
     assert all(entry["reason"] and entry["detail"] for entry in data["unscored"])
@@ -162,7 +163,7 @@ def test_pair_rows_survive_the_audit_of_a_run(tmp_path):
     (folder / "judgements.jsonl").write_bytes(b"\n".join(lines) + b"\n")
     report = tmp_path / "audit.json"
     run("audit", "position", "--run", folder, "--json", report)
-    (group,) = json.loads(report.read_text())["groups"]
+    (group,) = read_json(report)["groups"]
     assert group["consistency"]["value"] == 100.0
 
 
@@ -190,7 +191,7 @@ def test_length_adjustment_removes_what_length_alone_explains(tmp_path):
     judgements.write_text("\n".join(json.dumps(row.to_json()) for row in rows))
     report = tmp_path / "length.json"
     run("audit", "length", judgements, "--summaries", summaries, "--json", report)
-    (group,) = json.loads(report.read_text())["groups"]
+    (group,) = read_json(report)["groups"]
     (pair,) = group["win_rates"]
     assert pair["raw"]["value"] == pytest.approx(65.0)
     assert pair["adjusted"]["value"] == pytest.approx(50.0, abs=0.5)
@@ -204,7 +205,7 @@ def test_too_few_pairs_are_refused_with_the_reason(tmp_path):
     judgements.write_text(json.dumps(row("1", "a", order="ab", other="t").to_json()))
     report = tmp_path / "length.json"
     run("audit", "length", judgements, "--summaries", summaries, "--json", report)
-    (group,) = json.loads(report.read_text())["groups"]
+    (group,) = read_json(report)["groups"]
     assert group["win_rates"] == []
     assert "30 are needed" in group["why"]
     assert group["n_left_out"] == 1

@@ -6,6 +6,7 @@ import json
 import re
 
 import pytest
+from json_files import read_rows
 from typer.testing import CliRunner
 
 import fairjudge as fj
@@ -56,7 +57,7 @@ def test_any_aspect_can_be_judged(tmp_path, criterion, stub, monkeypatch):
     args += ["--reference-unit", "articles", "-o", tmp_path / "out.jsonl"]
     result = CliRunner().invoke(app, [str(arg) for arg in args])
     assert result.exit_code == 0, result.output
-    rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    rows = read_rows(tmp_path / "out.jsonl")
     assert {(row["aspect"], row["protocol"], row["value"]) for row in rows} == {
         ("tone", "likert", 3.0)
     }
@@ -98,7 +99,7 @@ def judge_by(tmp_path, stub, monkeypatch):
         args += ["--backend", "openai:m", "--base-url", stub.v1, "--cache", tmp_path / "c"]
         result = CliRunner().invoke(app, [str(arg) for arg in [*args, "-o", output]])
         assert result.exit_code == 0, result.output
-        return [json.loads(line) for line in output.read_text().splitlines()]
+        return read_rows(output)
 
     return judged
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
+from json_files import read_json, read_rows
 from stub_server import Reply
 from typer.testing import CliRunner
 
@@ -123,7 +122,7 @@ def low_and_high(call):
 
 
 def rows_by_judge(tmp_path):
-    rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    rows = read_rows(tmp_path / "out.jsonl")
     by_name = {}
     for row in rows:
         by_name.setdefault(row["judge"], []).append(row)
@@ -150,7 +149,7 @@ def test_a_limit_on_calls_is_for_the_whole_jury(tmp_path, server):
     result = run(*limited, "--max-calls", "8", "--json", tmp_path / "report.json")
     assert result.exit_code == 3, result.output
     assert len(server.calls) == 8
-    assert json.loads((tmp_path / "report.json").read_text())["spent"]["n_calls"] == 8
+    assert read_json(tmp_path / "report.json")["spent"]["n_calls"] == 8
     by_judge = rows_by_judge(tmp_path)
     unscored = {judge: [row["unscored"] for row in rows] for judge, rows in by_judge.items()}
     assert unscored["openai:low"] == [None] * 6
@@ -192,7 +191,7 @@ def test_a_limit_on_cost_is_for_the_whole_jury(tmp_path, server):
     most = largest + 0.018 * 7.5
     result = run(*limited, "--concurrency", "1", "--max-cost", most, "--json", report)
     assert result.exit_code == 3, result.output
-    spent = json.loads(report.read_text())["spent"]
+    spent = read_json(report)["spent"]
     assert 8 <= len(server.calls) < 12, "shorter prompts than the longest may still be asked"
     assert spent["n_calls"] == len(server.calls)
     assert spent["cost_usd"] == pytest.approx(0.018 * len(server.calls))

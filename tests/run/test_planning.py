@@ -8,6 +8,7 @@ import re
 
 import pytest
 from cli_tools import text_of
+from json_files import read_json, read_rows
 from typer.testing import CliRunner
 
 from fairjudge.backends.planning import stand_in
@@ -45,7 +46,7 @@ def arguments(tmp_path, *protocol, aspect="coverage", references=None):
 
 def planned(tmp_path, arguments, *rest):
     run("batch", "plan", *arguments, *rest, "--json", tmp_path / "plan.json")
-    return json.loads((tmp_path / "plan.json").read_text())
+    return read_json(tmp_path / "plan.json")
 
 
 @pytest.mark.parametrize(
@@ -190,7 +191,7 @@ def sorted_by_one(number, lines):
 
 
 def building(tmp_path, server, *more):
-    first, *_ = json.loads(example_path("clusters.json").read_text())
+    first, *_ = read_json(example_path("clusters.json"))
     clusters = tmp_path / "clusters.json"
     clusters.write_text(json.dumps([first]))
     server_options = ("--backend", "openai:m", "--base-url", server.v1)
@@ -237,7 +238,7 @@ def test_a_build_never_takes_more_than_planned_and_filters_take_off_checks_alone
 @pytest.mark.local_model
 def test_a_cascade_is_planned_by_what_its_local_scorer_leaves(tmp_path, server):
     thresholds, references = tmp_path / "thresholds.json", tmp_path / "references.json"
-    rows = json.loads(example_path("references.json").read_text())
+    rows = read_json(example_path("references.json"))
     few = [row | {"question_answers": row["question_answers"][:2]} for row in rows]
     references.write_text(json.dumps(few))
     same = [*arguments(tmp_path, "likert", references=references), "--base-url", server.v1]
@@ -294,7 +295,7 @@ def test_a_batch_holds_the_calls_and_its_results_serve_the_run(tmp_path, server)
     calls, results = tmp_path / "calls.jsonl", tmp_path / "results.jsonl"
     same = [*arguments(tmp_path, "likert"), "--base-url", server.v1]
     report = planned(tmp_path, same, "--batch", calls)
-    rows = [json.loads(line) for line in calls.read_text().splitlines()]
+    rows = read_rows(calls)
     assert len(rows) == report["calls"]
     assert {row["url"] for row in rows} == {"/v1/chat/completions"}
     assert all(row["body"]["model"] == "m" and row["body"]["messages"] for row in rows)

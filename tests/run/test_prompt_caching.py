@@ -7,6 +7,7 @@ import threading
 
 import pytest
 from cli_tools import write_jsonl
+from json_files import read_json
 from stub_server import Reply
 from typer.testing import CliRunner
 
@@ -89,7 +90,7 @@ def judged(tmp_path, server, material, *, cache, command="judge", rest=()):
     model = ("--backend", "openai:m", *url, "--cache", tmp_path / cache)
     output = ("-o", tmp_path / "out.jsonl", "--json", tmp_path / "report.json")
     result = run(*command.split(), *material, *model, *output, *rest)
-    return result, json.loads((tmp_path / "report.json").read_text())
+    return result, read_json(tmp_path / "report.json")
 
 
 def test_nearly_all_of_twelve_requests_on_the_same_articles_was_sent_before(
@@ -148,7 +149,7 @@ def test_a_cost_is_planned_with_what_is_read_and_written(tmp_path, server, mater
     model = ("--backend", "anthropic:claude-sonnet-4-5", "--cache", tmp_path / "a")
     target = ("-o", tmp_path / "out.jsonl", "--json", tmp_path / "plan.json")
     run("batch", "plan", *material, *model, *target)
-    plan = json.loads((tmp_path / "plan.json").read_text())
+    plan = read_json(tmp_path / "plan.json")
     # of 12 requests 11 read what the first wrote, so a cluster's written tokens are a 22nd
     n_read, n_written = plan["cached_input_tokens"], plan["cached_input_tokens"] / 11
     n_plain = plan["input_tokens"] - n_read - n_written

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 
 import numpy as np
 import pytest
+from json_files import read_json
 
 from fairjudge.errors import ConfigurationError
 from fairjudge.scorers._unit_features import UnitFeatures
@@ -90,7 +90,7 @@ def test_long_pairs_are_cut_at_the_passages_end(models):
 
 def test_it_is_loaded_once_and_named_by_its_weights(models):
     assert load_trained_models() is models
-    record = json.loads((FOLDER / "record.json").read_text("utf-8"))
+    record = read_json(FOLDER / "record.json")
     assert models.identity == f"fairjudge-minilm:{record['sha256'][:12]}"
 
 

@@ -3,6 +3,7 @@
 import json
 
 from cli_tools import write_jsonl
+from json_files import read_json
 from typer.testing import CliRunner
 
 from fairjudge.analysis.reporting import make_report
@@ -64,7 +65,7 @@ def test_the_page_and_the_calibration_have_both(tmp_path):
     command = ["calibrate", path, *items, "--json", tmp_path / "c.json", "--resamples", 100]
     result = CliRunner().invoke(app, [*map(str, command)])
     assert result.exit_code == 0, result.output
-    groups = json.loads((tmp_path / "c.json").read_text("utf-8"))["groups"]
+    groups = read_json(tmp_path / "c.json")["groups"]
     assert [group["judge"] for group in groups] == ["gpt, scale 1-5", "gpt, scale 1-7"]
     assert [group["n_items"] for group in groups] == [6, 6]
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
+from json_files import read_json
 
 from fairjudge.domain import Article, Cluster
 from fairjudge.text.usable import usable, worth_reading
@@ -63,7 +62,7 @@ def test_page_furniture_alone_is_never_enough():
 def test_the_crawled_cluster_loses_its_stubs_and_nothing_else(shared_data):
     # 13 of the 46 articles hold nothing or a stub (the data's README); one more is a bare list of
     # countries, without a sentence.
-    data = json.loads((shared_data / "recession" / "cluster.json").read_text("utf-8"))
+    data = read_json(shared_data / "recession" / "cluster.json")
     cluster = Cluster.model_validate(data[0] if isinstance(data, list) else data)
     articles, skipped = usable(cluster.articles)
     assert (len(articles), len(skipped)) == (32, 14)
