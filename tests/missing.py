@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
 from typing import NoReturn
 
@@ -13,3 +14,11 @@ def missing(what: str) -> NoReturn:
     if os.environ.get("FAIRJUDGE_CI"):
         pytest.fail(f"{what}, which .ci/run should have brought", pytrace=False)
     pytest.skip(what)
+
+
+def installed(*packages: str) -> bool:
+    """Return whether all packages are installed, without importing them."""
+    try:
+        return all(importlib.metadata.version(package) for package in packages)
+    except importlib.metadata.PackageNotFoundError:
+        return False

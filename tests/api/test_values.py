@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 from cli_tools import cluster, summary
-from typer.testing import CliRunner
+from invoking import run
 
 import fairjudge as fj
-from fairjudge.cli._main import app
 from fairjudge.datasets import example_path
 from fairjudge.errors import ConfigurationError, InputError
 
@@ -359,8 +358,7 @@ def measured(tmp_path):
 
 
 def command(*arguments):
-    result = CliRunner().invoke(app, [*map(str, arguments), "--json", "-"])
-    assert result.exit_code == 0, result.output
+    result = run(*arguments, "--json", "-")
     return json.loads(result.stdout)
 
 
@@ -406,10 +404,7 @@ def test_reports_of_two_scorers_on_a_page(measured, tmp_path):
     """The JSON of agreement has findings beside its measures; they are no measure."""
     _, results, files = measured
     path = tmp_path / "agreement.json"
-    result = CliRunner().invoke(
-        app, ["fairness", "agreement", *map(str, files), "--json", str(path)]
-    )
-    assert result.exit_code == 0, result.output
+    run("fairness", "agreement", *files, "--json", path)
     for reports in (path, fj.fairness.agreement(*results.values())):
         assert "Spearman" in fj.report(reports).html
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from invoking import invoke
 from json_files import read_rows
-from typer.testing import CliRunner
 
 import fairjudge as fj
 from fairjudge.bias.analysis import (
@@ -24,7 +24,6 @@ from fairjudge.bias.hallucination import NameGroups
 from fairjudge.bias.people import Person
 from fairjudge.bias.reporting import BiasOptions, pair
 from fairjudge.bias.templates import make_template
-from fairjudge.cli._main import app
 from fairjudge.domain import Article, Cluster, Estimate, Summary, Undefined
 from fairjudge.errors import ConfigurationError, InputError
 
@@ -260,7 +259,7 @@ def test_inputs_without_a_group_are_left_out():
 
 
 def run(*arguments):
-    return CliRunner().invoke(app, ["bias", *map(str, arguments)], catch_exceptions=False)
+    return invoke("bias", *arguments, catch_exceptions=False)
 
 
 @pytest.fixture

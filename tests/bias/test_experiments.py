@@ -4,8 +4,8 @@ import json
 
 import numpy as np
 import pytest
+from invoking import invoke
 from scipy.stats import ttest_1samp
-from typer.testing import CliRunner
 
 import fairjudge as fj
 from fairjudge.bias.annotated import Range
@@ -13,7 +13,6 @@ from fairjudge.bias.controlled import Controlled
 from fairjudge.bias.coreference import chains_of
 from fairjudge.bias.group_quality import input_group, quality_by_group
 from fairjudge.bias.reporting import Source
-from fairjudge.cli._main import app
 from fairjudge.errors import InputError
 
 
@@ -106,7 +105,7 @@ def test_bias_quality_from_judgements(tmp_path):
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in items))
     command = ["bias", "quality", str(tmp_path / "c.jsonl"), "--judgements",
                str(tmp_path / "j.jsonl")]  # fmt: skip
-    result = CliRunner().invoke(app, [*command, "--json", "-"], catch_exceptions=False)
+    result = invoke(*command, "--json", "-", catch_exceptions=False)
     (group,) = json.loads(result.stdout)["groups"]
     assert group["quality"]["by_group"]["female"]["value"] == 4.0
     (pair,) = group["quality"]["differences"]
@@ -114,7 +113,7 @@ def test_bias_quality_from_judgements(tmp_path):
     # 5 pairs that all say the same: p = 2^-4
     assert pair["difference"]["p_value"] == pytest.approx(1 / 16)
     assert json.loads(result.stdout)["left_out"] == {"without a number": 1}
-    assert "Quality by group" in CliRunner().invoke(app, command).stdout
+    assert "Quality by group" in invoke(*command).stdout
     with pytest.raises(InputError, match="no judgement"):
         fj.bias.quality(clusters, [{**rows[1], "eid": "x"}])
 
@@ -167,7 +166,7 @@ def test_from_plain_clusters_to_controlled_inputs(tmp_path, census):
     assert result == {"n_documents": 1, "n_names": 4, "n_people": 2, "n_without_people": 0}
     command = ["bias", "inputs", str(documents), "-o", str(inputs), "--census", str(census),
                "--design", "global", "--variants", "4"]  # fmt: skip
-    invocation = CliRunner().invoke(app, command, catch_exceptions=False)
+    invocation = invoke(*command, catch_exceptions=False)
     assert invocation.exit_code == 0, invocation.output
     items = [json.loads(line) for line in inputs.read_text().splitlines()]
     by_group = {item["controlled"]["group"]: item["articles"][0]["content"] for item in items}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import t as student_t
@@ -174,11 +176,9 @@ def test_the_interval_holds_the_shares_that_the_answers_do_not_rule_out(level):
 def test_documents_with_labelled_and_other_items_count_once():
     """Ten documents, in each four labelled items and three others: sums over documents."""
     first = sample(18, 2, 3, 17, 12, 18)
-    shared = Answers(
-        judged=first.judged,
-        human=first.human,
+    shared = replace(
+        first,
         documents=tuple(i % 10 for i in range(40)),
-        rest=first.rest,
         rest_documents=tuple(i // 3 for i in range(30)),
     )
     share = rogan_gladen(shared)
@@ -187,25 +187,13 @@ def test_documents_with_labelled_and_other_items_count_once():
 
 def test_one_document_of_others_gives_no_interval():
     first = sample(18, 2, 3, 17, 12, 18)
-    alone = Answers(
-        judged=first.judged,
-        human=first.human,
-        documents=first.documents,
-        rest=first.rest,
-        rest_documents=("r",) * 30,
-    )
+    alone = replace(first, rest_documents=("r",) * 30)
     share = rogan_gladen(alone)
     assert share.value == pytest.approx((0.4 - 0.15) / (0.9 - 0.15))
     assert share.low is None
     assert share.method == "no interval: fewer than 2 documents"
     assert share.n == 30
-    two = Answers(
-        judged=first.judged,
-        human=first.human,
-        documents=first.documents,
-        rest=first.rest,
-        rest_documents=("r",) * 15 + ("q",) * 15,
-    )
+    two = replace(first, rest_documents=("r",) * 15 + ("q",) * 15)
     assert rogan_gladen(two).low is not None
 
 

@@ -7,15 +7,8 @@ from pathlib import Path
 
 import pytest
 from cli_tools import openai, reference, summary, write_jsonl
-from click.testing import Result
+from invoking import invoke
 from stub_server import StubServer
-from typer.testing import CliRunner
-
-from fairjudge.cli._main import app
-
-
-def run(*args: object) -> Result:
-    return CliRunner().invoke(app, [str(arg) for arg in args])
 
 
 @pytest.fixture
@@ -33,7 +26,7 @@ def test_one_call_a_summary_names_whom_each_system_leaves_out(
 ) -> None:
     options = ("--preset", "recommended", "--derive", "likert", "--derive", "pairwise")
     command = ("judge", *judging, *options, "-o", "j.jsonl", "--json", "j.json", *openai(server))
-    first = run(*command)
+    first = invoke(*command)
     assert first.exit_code == 0, first.output
     assert len(server.calls) == 5
     rows = [json.loads(line) for line in Path("j.jsonl").read_text("utf-8").splitlines()]
@@ -58,17 +51,17 @@ def test_one_call_a_summary_names_whom_each_system_leaves_out(
     assert "s leaves out 4 of 8 groups of answers" in first.output
     assert "Not ranked: once, scored on fewer than 90 % of 2 clusters." in first.output
     assert "clusters the same" in first.output
-    again = run(*command)  # the run is whole: nothing is asked again
+    again = invoke(*command)  # the run is whole: nothing is asked again
     assert again.exit_code == 0, again.output
     assert len(server.calls) == 5
 
 
 def test_what_was_paid_is_not_paid_again(judging: tuple[object, ...], server: StubServer) -> None:
     command = ("judge", *judging, "--protocol", "checklist", "-o", "j.jsonl", *openai(server))
-    stopped = run(*command, "--max-calls", 2)
+    stopped = invoke(*command, "--max-calls", 2)
     assert stopped.exit_code == 3
     assert len(server.calls) == 2
-    assert run(*command).exit_code == 0
+    assert invoke(*command).exit_code == 0
     assert len(server.calls) == 5
 
 
@@ -84,7 +77,7 @@ def test_what_a_checklist_cannot_do_is_refused(
     judging: tuple[object, ...], server: StubServer, options: tuple[object, ...], why: str
 ) -> None:
     words = ("--protocol", "checklist", *options)
-    result = run("judge", *judging, *words, "-o", "j.jsonl", *openai(server))
+    result = invoke("judge", *judging, *words, "-o", "j.jsonl", *openai(server))
     assert result.exit_code == 1
     assert why in str(result.exception)
     assert server.calls == []
@@ -92,7 +85,7 @@ def test_what_a_checklist_cannot_do_is_refused(
 
 def test_derive_needs_checklists(judging: tuple[object, ...], server: StubServer) -> None:
     options = ("--protocol", "likert", "--derive", "pairwise")
-    result = run("judge", *judging, *options, "-o", "j.jsonl", *openai(server))
+    result = invoke("judge", *judging, *options, "-o", "j.jsonl", *openai(server))
     assert result.exit_code == 1
     assert "--derive" in str(result.exception)
 
@@ -100,7 +93,7 @@ def test_derive_needs_checklists(judging: tuple[object, ...], server: StubServer
 def test_the_plan_counts_one_call_a_summary(
     judging: tuple[object, ...], server: StubServer
 ) -> None:
-    result = run(
+    result = invoke(
         "batch",
         "plan",
         *judging,

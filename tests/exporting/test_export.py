@@ -11,11 +11,10 @@ import json
 import sys
 
 import pytest
+from invoking import invoke
 from json_files import read_json, read_rows
 from missing import missing
-from typer.testing import CliRunner
 
-from fairjudge.cli._main import app
 from fairjudge.datasets import write_records
 from fairjudge.domain import Judgement, Reference, Summary
 from fairjudge.errors import InputError, MissingExtraError
@@ -241,7 +240,7 @@ def test_nothing_to_export_and_unknown_targets_are_refused(tmp_path):
 
 
 def run(*arguments):
-    return CliRunner().invoke(app, ["data", "export", *map(str, arguments)])
+    return invoke("data", "export", *arguments)
 
 
 def test_the_command_chooses_by_aspect_system_and_judge(tmp_path):

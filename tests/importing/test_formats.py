@@ -4,9 +4,8 @@ import gzip
 import json
 
 import pytest
-from typer.testing import CliRunner
+from invoking import invoke
 
-from fairjudge.cli._main import app
 from fairjudge.errors import InputError
 from fairjudge.importing import FORMATS, import_file
 
@@ -181,7 +180,7 @@ def test_a_folder_of_something_else_is_refused(tmp_path):
 
 
 def run(*arguments):
-    return CliRunner().invoke(app, ["data", "import", *map(str, arguments)])
+    return invoke("data", "import", *arguments)
 
 
 def test_the_command_writes_judgements_and_labels_and_counts_all(write_file, tmp_path):

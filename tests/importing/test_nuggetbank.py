@@ -5,12 +5,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from invoking import invoke, run
 from json_files import read_json, read_rows
 from missing import missing
-from typer.testing import CliRunner
 
 import fairjudge as fj
-from fairjudge.cli._main import app
 from fairjudge.datasets import read_references, write_records
 from fairjudge.domain import GROUP_LISTS, Reference
 from fairjudge.errors import InputError
@@ -278,19 +277,15 @@ def test_two_banks_of_a_topic_are_refused(write_file):
 def test_the_commands_write_and_read_banks(write_file, tmp_path):
     reference, nuggets, back = (tmp_path / f"{name}.jsonl" for name in ("r", "n", "back"))
     write_records(reference, [FULL])
-    run = CliRunner().invoke
-    result = run(app, ["data", "export", str(reference), "-o", str(nuggets), "--to", "nuggetbank"])
+    result = invoke("data", "export", reference, "-o", nuggets, "--to", "nuggetbank")
     assert (result.exit_code, "1 row written" in result.output) == (0, True), result.output
-    result = run(app, ["data", "import", str(nuggets), "--references", str(back)])
-    assert result.exit_code == 0, result.output
+    result = run("data", "import", nuggets, "--references", back)
     assert f"1 reference written to {back}" in result.output
     assert read_references(back).records[0].to_json() == without_texts(FULL)
 
-    result = run(app, ["data", "import", str(nuggets), "-o", str(tmp_path / "j.jsonl")])
+    result = invoke("data", "import", nuggets, "-o", tmp_path / "j.jsonl")
     assert "holds references alone; write them with --references, not -o" in str(result.exception)
-    result = run(
-        app, ["data", "export", str(reference), "-o", "-", "--to", "nuggetbank", "--judge", "j"]
-    )
+    result = invoke("data", "export", reference, "-o", "-", "--to", "nuggetbank", "--judge", "j")
     assert result.exit_code == 2
 
 

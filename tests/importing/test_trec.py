@@ -3,11 +3,10 @@
 from collections import Counter
 
 import pytest
+from invoking import run
 from json_files import read_json, read_rows
 from missing import missing
-from typer.testing import CliRunner
 
-from fairjudge.cli._main import app
 from fairjudge.domain import Judgement, Summary
 from fairjudge.errors import InputError
 from fairjudge.exporting import export_judgements, export_records
@@ -392,18 +391,11 @@ def test_assessors_verdicts_are_labels_that_calibrate_the_recorded_judge(shared_
     human = tmp_path / "report_assessments.csv"
     human.write_text("\n".join(lines) + "\n")
     files = {name: tmp_path / f"{name}.jsonl" for name in ("judged", "labels", "report")}
-    run = CliRunner().invoke
-    output = run(app, ["data", "import", str(path), "-o", str(files["judged"])])
-    assert output.exit_code == 0, output.output
+    output = run("data", "import", path, "-o", files["judged"])
     assert "dragun: 14,326 rows, 14,326 judgements written" in output.output
-    output = run(app, ["data", "import", str(human), "--labels", str(files["labels"])])
-    assert output.exit_code == 0, output.output
+    output = run("data", "import", human, "--labels", files["labels"])
     report = tmp_path / "report.json"
-    output = run(
-        app,
-        ["calibrate", str(files["judged"]), "--labels", str(files["labels"]), "--json", str(report),
-         "--resamples", "200"],
-    )  # fmt: skip
-    assert output.exit_code == 0, output.output
+    options = ("--labels", files["labels"], "--json", report, "--resamples", 200)
+    run("calibrate", files["judged"], *options)
     (group,) = read_json(report)["groups"]
     assert group["n_items"] == 14326

@@ -140,12 +140,14 @@ def test_a_reference_holds_answers_of_all_six_languages(cli, server, files, ques
     assert max(map(len, labels)) < 40  # ten words, and not the 200 characters of the reply
 
 
+def judging(summaries):
+    inputs = ("--references", "clusters.jsonl", "--summaries", summaries, "--reference-unit")
+    options = ("articles", "--aspect", "faithfulness", "--protocol", "likert")
+    return ("judge", *inputs, *options, "-o", "judgements.jsonl", "--json", "judge.json")
+
+
 def test_the_judge_reads_every_article(cli, server, files):
-    result = cli(
-        "judge", "--references", "clusters.jsonl", "--summaries", files, "--aspect", "faithfulness",
-        "--protocol", "likert", "--reference-unit", "articles", *openai(server),
-        "-o", "judgements.jsonl", "--json", "judge.json",
-    )  # fmt: skip
+    result = cli(*judging(files), *openai(server))
     assert result.code == 0, result.err
     prompts = [text_of(call) for call in server.calls]
     assert len(prompts) == 2
@@ -156,11 +158,7 @@ def test_the_judge_reads_every_article(cli, server, files):
 def test_an_article_that_no_prompt_shows_is_named(cli, server, files):
     stub = {"aid": "stub", "domain": "x.example", "content": "渡轮。"}
     write_jsonl(Path("clusters.jsonl"), [{"eid": "ferry", "articles": [*articles(), stub]}])
-    judged = cli(
-        "judge", "--references", "clusters.jsonl", "--summaries", files, "--aspect", "faithfulness",
-        "--protocol", "likert", "--reference-unit", "articles", *openai(server),
-        "-o", "judgements.jsonl", "--json", "judge.json",
-    )  # fmt: skip
+    judged = cli(*judging(files), *openai(server))
     assert judged.code == 0, judged.err
     (left_out,) = read_json("judge.json")["articles_left_out"]
     assert (left_out["eid"], left_out["aid"]) == ("ferry", "stub")

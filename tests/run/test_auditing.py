@@ -5,23 +5,14 @@ from __future__ import annotations
 import json
 
 import pytest
+from invoking import run
 from json_files import read_json
-from typer.testing import CliRunner
 
 from fairjudge.auditing.reports import position_report, verbosity_report
-from fairjudge.cli._main import app
 from fairjudge.domain import Judgement
 from fairjudge.errors import InputError
 from fairjudge.records.sealed import seal
 from fairjudge.scores.aggregate import with_pair_verdicts
-
-runner = CliRunner()
-
-
-def run(*args, code=0):
-    result = runner.invoke(app, [str(arg) for arg in args])
-    assert result.exit_code == code, result.output
-    return result
 
 
 def row(eid, value, *, order=None, system="s", other=None, aspect="coverage", **rest):

@@ -6,11 +6,10 @@ import json
 import re
 
 import pytest
+from invoking import run
 from json_files import read_rows
-from typer.testing import CliRunner
 
 import fairjudge as fj
-from fairjudge.cli._main import app
 from fairjudge.datasets import example_path
 from fairjudge.errors import FairJudgeError, InputError
 from fairjudge.judges.criterion_files import read_criterion_file
@@ -55,8 +54,7 @@ def test_any_aspect_can_be_judged(tmp_path, criterion, stub, monkeypatch):
     args += ["--summaries", example_path("summaries.jsonl"), "--criterion", criterion]
     args += ["--backend", "openai:m", "--base-url", stub.v1, "--cache", tmp_path / "c"]
     args += ["--reference-unit", "articles", "-o", tmp_path / "out.jsonl"]
-    result = CliRunner().invoke(app, [str(arg) for arg in args])
-    assert result.exit_code == 0, result.output
+    run(*args)
     rows = read_rows(tmp_path / "out.jsonl")
     assert {(row["aspect"], row["protocol"], row["value"]) for row in rows} == {
         ("tone", "likert", 3.0)
@@ -97,8 +95,7 @@ def judge_by(tmp_path, stub, monkeypatch):
         args = ["judge", "--references", example_path("references.json")]
         args += ["--summaries", example_path("summaries.jsonl"), *options]
         args += ["--backend", "openai:m", "--base-url", stub.v1, "--cache", tmp_path / "c"]
-        result = CliRunner().invoke(app, [str(arg) for arg in [*args, "-o", output]])
-        assert result.exit_code == 0, result.output
+        run(*args, "-o", output)
         return read_rows(output)
 
     return judged
@@ -188,8 +185,7 @@ model = "m"
 criterion = "tone.toml"
 """
     )
-    result = CliRunner().invoke(app, ["study", str(study), "--cache", str(tmp_path / "c")])
-    assert result.exit_code == 0, result.output
+    result = run("study", study, "--cache", tmp_path / "c")
     assert len(stub.calls) == n_asked
 
 

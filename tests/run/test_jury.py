@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from invoking import invoke
 from json_files import read_json, read_rows
 from stub_server import Reply
-from typer.testing import CliRunner
 
-from fairjudge.cli._main import app
 from fairjudge.datasets import example_path
 from fairjudge.domain import Judgement
 from fairjudge.errors import ConfigurationError, RunError
@@ -113,10 +112,6 @@ def command(tmp_path, server, *backends):
     ]
 
 
-def run(*args):
-    return CliRunner().invoke(app, [str(arg) for arg in args])
-
-
 def low_and_high(call):
     return "Verdict: 2" if call.body["model"] == "low" else "Verdict: 5"
 
@@ -132,7 +127,7 @@ def rows_by_judge(tmp_path):
 def test_several_backends_make_a_jury(tmp_path, server):
     """The two models always answer 2 and 5: every rating of the jury is 3.5."""
     server.answer = low_and_high
-    result = run(*command(tmp_path, server, "low", "high"))
+    result = invoke(*command(tmp_path, server, "low", "high"))
     assert result.exit_code == 0, result.output
     by_judge = rows_by_judge(tmp_path)
     assert {judge: {row["value"] for row in rows} for judge, rows in by_judge.items()} == {
@@ -146,7 +141,7 @@ def test_a_limit_on_calls_is_for_the_whole_jury(tmp_path, server):
     """Six summaries and two members are twelve calls; eight are allowed."""
     server.answer = low_and_high
     limited = command(tmp_path, server, "low", "high")
-    result = run(*limited, "--max-calls", "8", "--json", tmp_path / "report.json")
+    result = invoke(*limited, "--max-calls", "8", "--json", tmp_path / "report.json")
     assert result.exit_code == 3, result.output
     assert len(server.calls) == 8
     assert read_json(tmp_path / "report.json")["spent"]["n_calls"] == 8
@@ -155,7 +150,7 @@ def test_a_limit_on_calls_is_for_the_whole_jury(tmp_path, server):
     assert unscored["openai:low"] == [None] * 6
     assert sorted(map(str, unscored["openai:high"])) == ["None"] * 2 + ["budget"] * 4
     # The same command, allowed more, asks only for what is missing.
-    assert run(*limited).exit_code == 0
+    assert invoke(*limited).exit_code == 0
     assert len(server.calls) == 12
 
 
@@ -182,14 +177,14 @@ def test_a_limit_on_cost_is_for_the_whole_jury(tmp_path, server):
     report = tmp_path / "report.json"
     limited = [*command(tmp_path, server, "low", "high"), "--prices", prices]
     other = [tmp_path / "other" if part == tmp_path / "cache" else part for part in limited]
-    assert run(*other).exit_code == 0
+    assert invoke(*other).exit_code == 0
     messages = [[m["content"] for m in call.body["messages"]] for call in server.calls]
     server.calls.clear()
     largest = (
         max(sum(len(m.encode()) // 3 + 8 for m in message) + 1024 for message in messages) / 1000
     )
     most = largest + 0.018 * 7.5
-    result = run(*limited, "--concurrency", "1", "--max-cost", most, "--json", report)
+    result = invoke(*limited, "--concurrency", "1", "--max-cost", most, "--json", report)
     assert result.exit_code == 3, result.output
     spent = read_json(report)["spent"]
     assert 8 <= len(server.calls) < 12, "shorter prompts than the longest may still be asked"
@@ -202,7 +197,7 @@ def test_a_member_whose_price_is_unknown_is_refused_before_any_call(tmp_path, se
     prices = tmp_path / "prices.toml"
     prices.write_text(PRICE.format(model="low"))
     limited = [*command(tmp_path, server, "low", "high"), "--prices", prices, "--max-cost", "1"]
-    result = run(*limited)
+    result = invoke(*limited)
     assert isinstance(result.exception, ConfigurationError)
     assert "openai:high" in str(result.exception)
     assert server.calls == []
@@ -211,7 +206,7 @@ def test_a_member_whose_price_is_unknown_is_refused_before_any_call(tmp_path, se
 def test_a_run_folder_of_other_members_is_refused_with_their_names(tmp_path, server):
     server.answer = low_and_high
     folder = ("--run", tmp_path / "mine")
-    assert run(*command(tmp_path, server, "low", "high"), *folder).exit_code == 0
+    assert invoke(*command(tmp_path, server, "low", "high"), *folder).exit_code == 0
     n_calls = len(server.calls)
     for other, difference in (
         (command(tmp_path, server, "low", "third"), "openai:low and openai:high there, now"),
@@ -219,10 +214,10 @@ def test_a_run_folder_of_other_members_is_refused_with_their_names(tmp_path, ser
         (command(tmp_path, server, "low"), "members (openai:low and openai:high there"),
         ([*command(tmp_path, server, "low", "high"), "--jury", "median"], "jury ('mean' there"),
     ):
-        result = run(*other, *folder)
+        result = invoke(*other, *folder)
         assert result.exit_code == 1
         assert isinstance(result.exception, RunError)
         assert difference in str(result.exception)
     assert len(server.calls) == n_calls
-    assert run(*command(tmp_path, server, "low", "high"), *folder).exit_code == 0
+    assert invoke(*command(tmp_path, server, "low", "high"), *folder).exit_code == 0
     assert len(server.calls) == n_calls

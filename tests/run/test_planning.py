@@ -8,23 +8,14 @@ import re
 
 import pytest
 from cli_tools import text_of
+from invoking import invoke, run
 from json_files import read_json, read_rows
-from typer.testing import CliRunner
 
 from fairjudge.backends.planning import stand_in
 from fairjudge.backends.token_counts import count_tokens
 from fairjudge.cache.disk import ReplyCache
-from fairjudge.cli._main import app
 from fairjudge.datasets import example_path
 from fairjudge.ports import CompletionRequest, Message, ModelRef
-
-runner = CliRunner()
-
-
-def run(*args, code=0):
-    result = runner.invoke(app, [str(arg) for arg in args])
-    assert result.exit_code == code, result.output
-    return result
 
 
 @pytest.fixture
@@ -358,7 +349,7 @@ def test_of_a_batch_only_whole_replies_are_kept(tmp_path):
 def test_a_broken_results_file_is_named_with_its_line(tmp_path):
     broken = tmp_path / "results.jsonl"
     broken.write_text('{"custom_id": "x"}\n')
-    result = runner.invoke(app, ["batch", "load", str(broken), "--cache", str(tmp_path / "c")])
+    result = invoke("batch", "load", broken, "--cache", tmp_path / "c")
     assert result.exception is not None
     assert "results.jsonl:1" in str(result.exception)
 

@@ -7,13 +7,10 @@ import threading
 
 import pytest
 from cli_tools import write_jsonl
+from invoking import run
 from json_files import read_json
 from stub_server import Reply
-from typer.testing import CliRunner
 
-from fairjudge.cli._main import app
-
-runner = CliRunner()
 FIRST, STEP = 4096, 512
 
 
@@ -77,12 +74,6 @@ def material(tmp_path):
         *("--summaries", tmp_path / "summaries.jsonl"),
         *("--aspect", "faithfulness", "--protocol", "likert"),
     )
-
-
-def run(*args):
-    result = runner.invoke(app, [str(arg) for arg in args])
-    assert result.exit_code == 0, result.output
-    return result
 
 
 def judged(tmp_path, server, material, *, cache, command="judge", rest=()):

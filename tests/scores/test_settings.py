@@ -3,11 +3,10 @@
 import json
 
 from cli_tools import write_jsonl
+from invoking import run
 from json_files import read_json
-from typer.testing import CliRunner
 
 from fairjudge.analysis.reporting import make_report
-from fairjudge.cli._main import app
 from fairjudge.domain import Judgement
 from fairjudge.scores.leaderboards import leaderboards
 from fairjudge.scores.settings import told_apart
@@ -63,8 +62,7 @@ def test_the_page_and_the_calibration_have_both(tmp_path):
     path = write_jsonl(tmp_path / "both.jsonl", TWO)
     items = ["--labels", write_jsonl(tmp_path / "labels.jsonl", labels)]
     command = ["calibrate", path, *items, "--json", tmp_path / "c.json", "--resamples", 100]
-    result = CliRunner().invoke(app, [*map(str, command)])
-    assert result.exit_code == 0, result.output
+    run(*command)
     groups = read_json(tmp_path / "c.json")["groups"]
     assert [group["judge"] for group in groups] == ["gpt, scale 1-5", "gpt, scale 1-7"]
     assert [group["n_items"] for group in groups] == [6, 6]
