@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from builders import make_task
 from pydantic import ValidationError
 
-from fairjudge.domain import ChecklistEntry, Cluster, Estimate, Judgement, JudgeTask, Summary
+from fairjudge.domain import ChecklistEntry, Cluster, Estimate, Judgement, Summary
 
 RATING = {"eid": "e", "system": "s", "aspect": "coverage", "protocol": "likert", "judge": "j"}
 
@@ -34,9 +35,8 @@ def test_what_is_no_finite_number_and_no_side_is_no_value(value):
         Judgement.model_validate(RATING | {"value": value})
 
 
-def task(**more):
-    by_name = {"aspect": "coverage", "protocol": "likert", "unit": "summary"} | more
-    return JudgeTask(eid="e", systems=("s",), texts=("t",), **by_name)
+def task(**fields):
+    return make_task(**{"systems": ("s",), "texts": ("t",), "aspect": "coverage"} | fields)
 
 
 def test_each_repeat_and_each_variant_is_a_task_of_its_own():

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from builders import make_judgement, make_label
 from scipy import stats as scipy_stats
 
 from fairjudge.calibration.agreement import Resampling
@@ -30,19 +31,16 @@ FAST = Settings(resampling=Resampling(n_resamples=100))
 DATA = Path(__file__).parents[2] / ".." / "shared" / "data" / "summeval"
 
 
-def judgement(eid="d1", system="s1", value=3.0, **more):
-    by_name = {"aspect": "coverage", "protocol": "likert", "judge": "j", **more}
-    return Judgement(eid=eid, system=system, value=value, **by_name)
+def judgement(eid="d1", system="s1", value=3.0, **fields):
+    return make_judgement(eid=eid, system=system, value=value, **fields)
 
 
-def label(eid="d1", system="s1", value=3.0, annotator="p1", **more):
-    by_name = {"aspect": "coverage", **more}
-    return Label(eid=eid, system=system, annotator=annotator, value=value, **by_name)
+def label(eid="d1", system="s1", value=3.0, annotator="p1", **fields):
+    return make_label(eid=eid, system=system, annotator=annotator, value=value, **fields)
 
 
-def pair(eid="d1", value="a", order="ab", a="s1", b="s2", **more):
-    by_name = {"aspect": "coverage", "protocol": "pairwise", "judge": "j", **more}
-    return Judgement(eid=eid, system_a=a, system_b=b, order=order, value=value, **by_name)
+def pair(eid="d1", value="a", order="ab", a="s1", b="s2", **fields):
+    return make_judgement(eid=eid, system_a=a, system_b=b, order=order, value=value, **fields)
 
 
 def unscored(**more):

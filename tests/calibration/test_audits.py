@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from builders import make_judgement
 
 from fairjudge.calibration.audits import EXTENDED, audit_position, audit_verbosity
 from fairjudge.domain import Judgement
 
 
-def pair(value, order, *, eid="d", a="s", b="s" + EXTENDED, **more):
-    return Judgement(
-        eid=eid, system_a=a, system_b=b, order=order, aspect="coverage", protocol="pairwise",
-        judge="j", value=value, **more,
-    )  # fmt: skip
+def pair(value, order, *, eid="d", a="s", b="s" + EXTENDED, **fields):
+    return make_judgement(eid=eid, system_a=a, system_b=b, order=order, value=value, **fields)
 
 
 def score(value, system, *, eid="d", **more):

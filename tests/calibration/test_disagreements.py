@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from builders import make_label
 
 from fairjudge.calibration.disagreements import largest_disagreements
 from fairjudge.calibration.items import join
-from fairjudge.domain import Judgement, Label
+from fairjudge.domain import Judgement
 
 
 def judged(eid, value, raw=None, **more):
@@ -14,10 +15,8 @@ def judged(eid, value, raw=None, **more):
     return Judgement(**by_name | {"value": value, "raw": raw} | more)
 
 
-def label(eid, value, annotator="a", **more):
-    return Label(
-        **{"eid": eid, "system": "s", "aspect": "coverage"} | more, annotator=annotator, value=value
-    )
+def label(eid, value, annotator="a", **fields):
+    return make_label(eid=eid, annotator=annotator, value=value, **fields)
 
 
 def test_the_widest_gap_comes_first_with_what_both_said():

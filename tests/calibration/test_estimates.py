@@ -18,8 +18,8 @@ def judged(eid, value, **more):
     return Judgement(eid=eid, value=value, **by_name)
 
 
-def label(eid, value, **more):
-    return Label(**{"eid": eid, "aspect": "coverage", "annotator": "p", "value": value} | more)
+def label(eid, value, **fields):
+    return Label(**{"eid": eid, "aspect": "coverage", "annotator": "p", "value": value} | fields)
 
 
 def both_orders(eid, says, **more):

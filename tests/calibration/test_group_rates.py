@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from builders import make_label
 
 from fairjudge.calibration.items import join
 from fairjudge.calibration.rates import group_rates
-from fairjudge.domain import Judgement, Label, Undefined
+from fairjudge.domain import Judgement, Undefined
 
 
 def judged(eid, system, value, **more):
@@ -15,10 +16,8 @@ def judged(eid, system, value, **more):
     )
 
 
-def label(eid, system, value, annotator="a", **more):
-    return Label(
-        eid=eid, system=system, aspect="coverage", annotator=annotator, value=value, **more
-    )
+def label(eid, system, value, annotator="a", **fields):
+    return make_label(eid=eid, system=system, annotator=annotator, value=value, **fields)
 
 
 def of(rows, labels):

@@ -6,6 +6,7 @@ from math import comb, log
 
 import numpy as np
 import pytest
+from builders import make_judgement
 
 from fairjudge.calibration.answers import answers
 from fairjudge.calibration.guarantees import (
@@ -100,10 +101,8 @@ def test_values_outside_are_refused(name, value):
 
 
 def pair(value, order, probabilities=None, a="x", b="y"):
-    return Judgement(
-        eid="d", system_a=a, system_b=b, order=order, aspect="coverage", protocol="pairwise",
-        judge="j", value=value, probabilities=probabilities,
-    )  # fmt: skip
+    names = {"eid": "d", "system_a": a, "system_b": b}
+    return make_judgement(**names, order=order, value=value, probabilities=probabilities)
 
 
 def rating(value, probabilities=None, repeat=None, protocol="likert"):

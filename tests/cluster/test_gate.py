@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import replace
 
 import pytest
+from builders import make_task
 from hypothesis import given
 from hypothesis import strategies as st
 from virtual_time import Time
@@ -141,14 +142,7 @@ async def test_a_request_larger_than_a_minutes_tokens_is_refused():
 
 
 def task(eid: int, system: int) -> JudgeTask:
-    return JudgeTask(
-        eid=f"e{eid}",
-        systems=(f"s{system}",),
-        texts=("text",),
-        aspect="coverage",
-        protocol="likert",
-        unit="summary",
-    )
+    return make_task("text", eid=f"e{eid}", systems=(f"s{system}",), aspect="coverage")
 
 
 @given(

@@ -12,11 +12,6 @@ import fairjudge as fj
 TEXT = "The dam above Dunmere broke at noon, and two thousand people had to leave their homes."
 
 
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
 def write(path: str, text: str = TEXT) -> None:
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     Path(path).write_text(text)

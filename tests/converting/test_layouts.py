@@ -16,11 +16,6 @@ ONE = "The dam above Dunmere broke at noon, and two thousand people had to leave
 TWO = "Officials said that the dam had been checked in May; engineers doubt that they looked."
 
 
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
 def lines(name: str, rows: list[dict]) -> str:
     text = "".join(f"{json.dumps(row)}\n" for row in rows)
     Path(name).write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())

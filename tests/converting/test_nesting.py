@@ -13,11 +13,6 @@ from fairjudge.errors import InputError
 TEXT = "The dam above Dunmere broke at noon, and two thousand people had to leave their homes."
 
 
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
 def write(name: str, value: object) -> str:
     Path(name).write_text(json.dumps(value))
     return name

@@ -13,11 +13,6 @@ from fairjudge.errors import ConfigurationError
 TEXT = "The dam above Dunmere broke at noon, and two thousand people had to leave their homes."
 
 
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
 def table(name: str, rows: list[dict[str, object]]) -> str:
     Path(name).parent.mkdir(parents=True, exist_ok=True)
     with Path(name).open("w", newline="") as file:

@@ -14,11 +14,6 @@ from fairjudge.errors import InputError
 TEXT = "The dam above Dunmere broke at noon, and two thousand people had to leave their homes."
 
 
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
 def table(texts: tuple[str, str], **more: tuple[object, ...]) -> str:
     rows = [
         {"id": n, "source": f"{TEXT} {n}", **{name: f"{name} on {n}." for name in texts}}

@@ -16,11 +16,6 @@ TEXT = "The dam above Dunmere broke at noon, and two thousand people had to leav
 WORDS = ("Very poor", "Fair, mostly", "Excellent")
 
 
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
 def rated(**columns: object) -> list[dict]:
     return [
         {"story": f"e{n}", "model": "m", "summary": f"Summary {n}.", "source": f"{TEXT} {n}"}

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from builders import make_task
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from fairjudge.domain import Article, JudgeTask, Unscored
@@ -17,16 +18,8 @@ from fairjudge.scores.aggregate import with_pair_verdicts
 
 
 def task(n: int, **changes) -> JudgeTask:
-    fields = {
-        "eid": "e",
-        "systems": (f"s{n:03}",),
-        "texts": ("text",),
-        "aspect": "faithfulness",
-        "protocol": "likert",
-        "unit": "summary",
-        "articles": (Article(aid="1", content="c"),),
-    }
-    return JudgeTask(**fields | changes)
+    fields = {"systems": (f"s{n:03}",), "articles": (Article(aid="1", content="c"),)}
+    return make_task("text", **fields | changes)
 
 
 class ScriptedJudge:

@@ -3,6 +3,7 @@
 from collections import Counter
 
 import pytest
+from builders import make_judgement
 from invoking import run
 from json_files import read_json, read_rows
 from missing import missing
@@ -246,10 +247,9 @@ def test_a_real_leaderboard_comes_back(shared_data, tmp_path, autojudge):
     assert values[1] == pytest.approx(values[0])
 
 
-def judgement(system, eid, value, **more):
-    about = {"aspect": "coverage", "protocol": "likert", "judge": "j", **more}
+def judgement(system, eid, value, **fields):
     unscored = {"unscored": "refused"} if value is None else {}
-    return Judgement(eid=eid, system=system, value=value, **unscored, **about)
+    return make_judgement(eid=eid, system=system, value=value, **unscored, **fields)
 
 
 def test_a_leaderboard_has_a_measure_for_whatever_tells_judgements_apart(tmp_path):

@@ -6,6 +6,7 @@ import json
 from itertools import groupby
 
 import pytest
+from builders import make_judgement, make_task
 
 from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.domain import (
@@ -264,15 +265,7 @@ def listed(system, value, **fields):
             ChecklistEntry(unit=f"answer:0.{g}", covered=float(g < covered)) for g in range(10)
         ]
         fields = {"checklist": tuple(entries)} | fields
-    return Judgement(
-        eid="e",
-        system=system,
-        aspect="coverage",
-        protocol="checklist",
-        judge="j",
-        value=value,
-        **fields,
-    )
+    return make_judgement(system=system, protocol="checklist", value=value, **fields)
 
 
 def test_one_list_serves_all_protocols():
@@ -299,16 +292,8 @@ def test_one_list_serves_all_protocols():
 
 
 def task(text=SUMMARY, questions=QUESTIONS) -> JudgeTask:
-    return JudgeTask(
-        eid="e",
-        systems=("s",),
-        texts=(text,),
-        aspect="coverage",
-        protocol="checklist",
-        unit="summary",
-        articles=ARTICLES,
-        questions=questions,
-    )
+    fields = {"articles": ARTICLES, "questions": questions}
+    return make_task(text, aspect="coverage", protocol="checklist", **fields)
 
 
 def judge(handler) -> ChecklistJudge:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from builders import make_judgement
 
 import fairjudge as fj
 from fairjudge.auditing.reports import covered_report
@@ -32,9 +33,8 @@ REFERENCE = Reference.model_validate(
 )
 
 
-def judged(unit, value, *, protocol="binary", **rest):
-    item = {"eid": "e", "system": "s", "aspect": "coverage", "protocol": protocol, "unit": unit}
-    return Judgement(**(item | {"judge": "j", "value": value} | rest))
+def judged(unit, value, *, protocol="binary", **fields):
+    return make_judgement(unit=unit, value=value, protocol=protocol, **fields)
 
 
 def means(found, by):

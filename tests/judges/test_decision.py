@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from builders import make_task
 
 from fairjudge.backends.scripted import ScriptedBackend
-from fairjudge.domain import Answer, Article, JudgeTask, QuestionAnswers, Unscored
+from fairjudge.domain import Answer, Article, QuestionAnswers, Unscored
 from fairjudge.errors import ContextTooLongError
 from fairjudge.judges.criteria import builtin_criterion
 from fairjudge.judges.decision import MAX_QUESTIONS, batch_tasks, decision_judge
@@ -22,17 +23,10 @@ def question(n=0):
 
 
 def task(protocol, aspect="faithfulness", unit="summary", *, texts=("A.",), order=None, n=0):
-    return JudgeTask(
-        eid="e",
-        systems=("s", "t")[: len(texts)],
-        texts=texts,
-        aspect=aspect,
-        protocol=protocol,
-        unit=unit,
-        order=order,
-        articles=(ARTICLE,) if aspect == "faithfulness" else (),
-        questions=(question(n),) if aspect == "coverage" else (),
-    )
+    articles = (ARTICLE,) if aspect == "faithfulness" else ()
+    questions = (question(n),) if aspect == "coverage" else ()
+    fields = {"aspect": aspect, "protocol": protocol, "unit": unit, "order": order}
+    return make_task(*texts, articles=articles, questions=questions, **fields)
 
 
 def judge_of(answer, protocol, aspect="faithfulness", *, per_answer=False, tasks=()):

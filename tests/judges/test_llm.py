@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from builders import make_task
 
 from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.domain import Article, Judgement, JudgeTask, Unscored
@@ -24,17 +25,9 @@ def judge(handler, protocol="likert", **changes) -> LlmJudge:
 
 
 def task(*texts: str, order=None) -> JudgeTask:
-    systems = ("s", "t")[: len(texts)]
-    return JudgeTask(
-        eid="e",
-        systems=systems,
-        texts=texts,
-        aspect="faithfulness",
-        protocol="likert" if len(texts) == 1 else "pairwise",
-        unit="summary",
-        order=order,
-        articles=(Article(aid="1", domain="one.example", content="It rained."),),
-    )
+    protocol = "likert" if len(texts) == 1 else "pairwise"
+    articles = (Article(aid="1", domain="one.example", content="It rained."),)
+    return make_task(*texts, protocol=protocol, order=order, articles=articles)
 
 
 async def verdict(judge: LlmJudge, task: JudgeTask):

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 
 import pytest
+from builders import make_task
 
 from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.domain import (
@@ -77,13 +78,10 @@ def task(protocol: str, *, text: str = SUMMARIES[0], answer: str = "rain") -> Ju
     pair = protocol == "pairwise"
     first = (Answer(aid="1", answer=answer),)
     question = QuestionAnswers(question="Why?", answer_groups=(first, QUESTION.answer_groups[1]))
-    return JudgeTask(
-        eid="e",
-        systems=("s", "t") if pair else ("s",),
-        texts=(text, SUMMARIES[1]) if pair else (text,),
+    return make_task(
+        *((text, SUMMARIES[1]) if pair else (text,)),
         aspect="coverage",
         protocol=protocol,
-        unit="summary",
         order="ab" if pair else None,
         articles=(Article(aid="1", domain="one.example", content="x"),),
         questions=(question,),

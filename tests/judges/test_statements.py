@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from builders import make_task
 
 from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.domain import Article, Judgement, JudgeTask, StatementEntry, Unscored
@@ -170,10 +171,7 @@ def test_lists_serve_other_protocols():
 
 
 def task(text=SUMMARY) -> JudgeTask:
-    return JudgeTask(
-        eid="e", systems=("s",), texts=(text,), aspect="faithfulness", protocol="checklist",
-        unit="summary", articles=ARTICLES,
-    )  # fmt: skip
+    return make_task(text, protocol="checklist", articles=ARTICLES)
 
 
 def judge(handler) -> ChecklistJudge:

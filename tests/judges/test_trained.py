@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from builders import make_task
 from trained_double import WordBag, WordModels
 
 from fairjudge.domain import Answer, Article, Judgement, JudgeTask, QuestionAnswers, Unscored
@@ -24,17 +25,13 @@ def judge_of(aspect, embedder=None, *, models=None, tasks=()) -> LocalJudge:
     return LocalJudge(aspect=aspect, support=support, tasks=tasks)
 
 
-def task(*texts, aspect="faithfulness", protocol="likert", **changes) -> JudgeTask:
+def task(*texts, aspect="faithfulness", **changes) -> JudgeTask:
     fields = {
-        "eid": "e",
-        "systems": ("s", "t")[: len(texts)],
-        "texts": texts,
-        "unit": "summary",
         "articles": (ARTICLE,) if aspect == "faithfulness" else (),
         "questions": (QUESTION,) if aspect == "coverage" else (),
         "order": "ab" if texts[1:] else None,
     }
-    return JudgeTask(aspect=aspect, protocol=protocol, **fields | changes)
+    return make_task(*texts, aspect=aspect, **fields | changes)
 
 
 TRUE, FALSE = "The dam broke on Monday after heavy rain.", "Nine dragons ate the mayor of Paris."

@@ -10,22 +10,20 @@ from urllib.parse import unquote
 
 import numpy as np
 import pytest
+from builders import make_judgement
 from cli_tools import write_jsonl
 from report_study import EVIL, N_CLUSTERS, SYSTEMS, judgements, reference
 
 from fairjudge.analysis.reporting import make_report
-from fairjudge.domain import Judgement, Undefined
+from fairjudge.domain import Undefined
 from fairjudge.reports.report import Report
 from fairjudge.scores.leaderboards import leaderboards
 from fairjudge.text.closest import PassageFinder
 
 
-def judged(eid, system, value, **more):
-    return Judgement.model_validate(
-        {"eid": eid, "system": system, "aspect": "quality", "protocol": "likert", "judge": "j"}
-        | {"value": value}
-        | more
-    )
+def judged(eid, system, value, **fields):
+    fields = {"eid": eid, "system": system, "aspect": "quality", "value": value} | fields
+    return make_judgement(**fields)
 
 
 # Leaderboards

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from builders import make_judgement, make_label
 
 from fairjudge.aligning.audits import audits_of, grouping_of, groups_by_attribute
 from fairjudge.aligning.decision import fit_both
@@ -13,13 +14,12 @@ from fairjudge.errors import InputError
 
 
 def judgement(eid: str, order: str, value: str | None, *, a: str = "x", b: str = "y") -> Judgement:
-    by_name = {"value": value} if value is not None else {"unscored": "unparseable"}
-    item = {"eid": eid, "system_a": a, "system_b": b, "order": order}
-    return Judgement(**item, aspect="f", protocol="pairwise", judge="j", **by_name)
+    outcome = {"value": value} if value is not None else {"unscored": "unparseable"}
+    return make_judgement(eid=eid, system_a=a, system_b=b, order=order, aspect="f", **outcome)
 
 
 def label(eid: str, value: str) -> Label:
-    return Label(eid=eid, system_a="x", system_b="y", aspect="f", annotator="p", value=value)
+    return make_label(eid=eid, system_a="x", system_b="y", aspect="f", value=value)
 
 
 def both_orders(eid: str, value: str | None, other: str | None) -> list[Judgement]:

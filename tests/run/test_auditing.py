@@ -5,30 +5,19 @@ from __future__ import annotations
 import json
 
 import pytest
+from builders import make_judgement
 from invoking import run
 from json_files import read_json
 
 from fairjudge.auditing.reports import position_report, verbosity_report
-from fairjudge.domain import Judgement
 from fairjudge.errors import InputError
 from fairjudge.records.sealed import seal
 from fairjudge.scores.aggregate import with_pair_verdicts
 
 
-def row(eid, value, *, order=None, system="s", other=None, aspect="coverage", **rest):
+def row(eid, value, *, system="s", other=None, **fields):
     systems = {"system": system} if other is None else {"system_a": system, "system_b": other}
-    return Judgement.model_validate(
-        {
-            "eid": eid,
-            **systems,
-            **({"order": order} if order else {}),
-            "aspect": aspect,
-            "protocol": "pairwise" if other else "likert",
-            "judge": "j",
-            "value": value,
-            **rest,
-        }
-    )
+    return make_judgement(eid=eid, value=value, **systems, **fields)
 
 
 @pytest.mark.parametrize(

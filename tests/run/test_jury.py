@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from builders import make_judgement
 from invoking import invoke
 from json_files import read_json, read_rows
 from stub_server import Reply
@@ -13,17 +14,8 @@ from fairjudge.errors import ConfigurationError, RunError
 from fairjudge.run.jury import jury_rows
 
 
-def row(judge, value=None, *, eid="e", **rest):
-    return Judgement(
-        eid=eid,
-        system="s",
-        aspect="coverage",
-        protocol="likert",
-        judge=judge,
-        value=value,
-        signature=f"judge:{judge}",
-        **rest,
-    )
+def row(judge, value=None, **fields):
+    return make_judgement(judge=judge, value=value, signature=f"judge:{judge}", **fields)
 
 
 def test_members_are_kept_and_unscored_ones_take_no_part():

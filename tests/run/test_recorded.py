@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from builders import make_task
 
 from fairjudge.domain import JudgeTask
 from fairjudge.engine.recorded import ROWS, JudgementBook
@@ -15,15 +16,8 @@ IDENTITY = {"command": "judge"}
 
 
 def task(cluster: int, system: str, **changes) -> JudgeTask:
-    fields = {
-        "eid": f"e{cluster}",
-        "systems": (system,),
-        "texts": ("text",),
-        "aspect": "coverage",
-        "protocol": "likert",
-        "unit": "summary",
-    }
-    return JudgeTask(**fields | changes)
+    fields = {"eid": f"e{cluster}", "systems": (system,), "aspect": "coverage"}
+    return make_task("text", **fields | changes)
 
 
 def judgement_with(one: JudgeTask, **outcome):
