@@ -48,9 +48,12 @@ def server(stub: StubServer) -> StubServer:
 
 @pytest.fixture
 def cli(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., Done]:
-    """Run a command in this process; whatever is not an exit code fails the test."""
+    """Run a command in this process; whatever is not an exit code fails the test.
 
-    def run_command(*args: object) -> Done:
+    With `code`, so does another exit code than that.
+    """
+
+    def run_command(*args: object, code: int | None = None) -> Done:
         from fairjudge.cli import main
 
         monkeypatch.setattr(sys, "argv", ["fairjudge", *settled(args)])
@@ -59,7 +62,10 @@ def cli(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> C
             main()
         out, err = capfd.readouterr()
         assert "Traceback" not in err
-        return Done(int(ended.value.code or 0), out, err)
+        done = Done(int(ended.value.code or 0), out, err)
+        if code not in {None, done.code}:
+            pytest.fail(f"{args}: exit code {done.code} instead of {code}\n{err}{out}")
+        return done
 
     return run_command
 
@@ -68,9 +74,9 @@ def cli(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> C
 def cli_in(cli: Callable[..., Done]) -> Callable[..., Done]:
     """Run a command in a folder, in this process: as a process it imports for two seconds."""
 
-    def run_in(folder: Path, *args: object) -> Done:
+    def run_in(folder: Path, *args: object, code: int | None = None) -> Done:
         with contextlib.chdir(folder):
-            return cli(*args)
+            return cli(*args, code=code)
 
     return run_in
 

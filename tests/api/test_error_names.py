@@ -70,8 +70,8 @@ def test_a_command_still_names_its_flags(cli) -> None:
         *("--summaries", example_path("summaries.jsonl"), "--aspect", "coverage"),
         *("--protocol", "likert", "--derive", "likert", "-o", "out.jsonl"),
         *("--backend", "openai:m"),
+        code=1,
     )
-    assert result.code == 1
     assert re.search(r"--derive takes its verdicts from\s--protocol checklist", result.err)
 
 

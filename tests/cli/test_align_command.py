@@ -47,8 +47,7 @@ def aligning(server: StubServer, *more: str) -> tuple[str, ...]:
 
 def test_a_better_prompt_is_kept_and_can_be_used_at_once(cli, data):
     data.answer = judge(sees=EXAMPLES)
-    result = cli(*aligning(data, "--json", "out.json"))
-    assert result.code == 0, result.err
+    result = cli(*aligning(data, "--json", "out.json"), code=0)
     report = read_json("out.json")
     assert report["kept"]
     assert report["chosen"].startswith("examples")
@@ -61,8 +60,7 @@ def test_a_better_prompt_is_kept_and_can_be_used_at_once(cli, data):
     assert {row["kind"] for row in report["audits"]["errors"]["groups"]} == {"length", "system"}
     n_calls = len(data.calls)
     command = shlex.split(report["command"])
-    used = cli(*command[1:])
-    assert used.code == 0, used.err
+    cli(*command[1:], code=0)
     assert EXAMPLES in text_of(data.calls[-1])
     judged = read_rows("judgements.jsonl")
     assert all(row["value"] == quality(row["eid"], row["system"]) for row in judged)
@@ -108,8 +106,7 @@ def test_a_second_run_asks_nobody_and_changes_nothing(cli, data):
 
 def test_no_better_prompt_leaves_the_test_sealed_or_the_old_prompt(cli, data):
     data.answer = judge(sees=None)  # every prompt says the same
-    result = cli(*aligning(data, "--try", "anchors", "--json", "out.json"))
-    assert result.code == 0, result.err
+    result = cli(*aligning(data, "--try", "anchors", "--json", "out.json"), code=0)
     report = read_json("out.json")
     assert (report["kept"], report["opened"], report["command"]) == (False, False, None)
     assert "The test set was not used" in result.out
@@ -128,8 +125,7 @@ def lucky(call: Call) -> Reply:
 
 def test_luck_on_development_is_not_kept(cli, data):
     data.answer = lucky
-    result = cli(*aligning(data, "--json", "out.json"))
-    assert result.code == 0, result.err
+    result = cli(*aligning(data, "--json", "out.json"), code=0)
     report = read_json("out.json")
     assert (report["kept"], report["opened"]) == (False, True)
     assert report["decision"]["why_not"]
@@ -142,13 +138,11 @@ def test_a_test_is_opened_again_only_where_asked_and_is_counted(cli, data):
     assert cli(*aligning(data)).code == 0
     n_calls = len(data.calls)
     for other in (("--try", "scale"), ("--level", "0.9"), ("--split-seed", "7"), ("--seed", "3")):
-        refused = cli(*aligning(data, *other))
-        assert refused.code == 1
+        refused = cli(*aligning(data, *other), code=1)
         assert "were used 1 time before" in refused.err
         assert "--reopen" in refused.err
     assert len(data.calls) == n_calls + 1  # anchors for another --seed
-    again = cli(*aligning(data, "--try", "examples", "--reopen"))
-    assert again.code == 0, again.err
+    again = cli(*aligning(data, "--try", "examples", "--reopen"), code=0)
     assert "This test set has been used 2 times" in " ".join(again.out.split())
     record = read_json("aligned/align.json")
     assert len(record["openings"]) == 2
@@ -161,8 +155,7 @@ def test_a_record_that_was_changed_by_hand_is_refused(cli, data):
     record = read_json(path)
     record["openings"][0]["test"] = "never opened"
     path.write_text(json.dumps(record))
-    result = cli(*aligning(data, "--try", "examples"))
-    assert result.code == 1
+    result = cli(*aligning(data, "--try", "examples"), code=1)
     assert "align.json" in result.err
     assert "not a record of align" in result.err
 
@@ -182,12 +175,10 @@ def test_a_killed_run_goes_on_and_repeats_no_call(data):
 
 def test_a_spent_budget_decides_nothing_and_the_next_start_goes_on(cli, data):
     data.answer = judge(sees=EXAMPLES)
-    result = cli(*aligning(data, "--max-calls", "60"))
-    assert result.code == 1
+    result = cli(*aligning(data, "--max-calls", "60"), code=1)
     assert "nothing is decided" in result.err
     assert not Path("aligned/align.json").exists()
-    result = cli(*aligning(data))
-    assert result.code == 0, result.err
+    result = cli(*aligning(data), code=0)
 
 
 def silent_at(shares: dict[str, int]):
@@ -213,8 +204,7 @@ def parts() -> dict[str, tuple[str, ...]]:
 
 def test_items_without_a_score_are_counted_and_never_0(cli, data):
     data.answer = silent_at(dict.fromkeys(parts()["test"], 3))
-    result = cli(*aligning(data, "--try", "examples", "--json", "out.json"))
-    assert result.code == 0, result.err
+    result = cli(*aligning(data, "--try", "examples", "--json", "out.json"), code=0)
     report = read_json("out.json")
     gain = report["decision"]["gain"]
     assert gain["n_without_new"] > 0 == gain["n_without_old"]
@@ -226,24 +216,21 @@ def test_items_without_a_score_are_counted_and_never_0(cli, data):
 
 def test_a_candidate_that_is_silent_on_development_opens_no_test(cli, data):
     data.answer = silent_at(dict.fromkeys(parts()["development"], 1))
-    result = cli(*aligning(data, "--try", "examples"))
-    assert result.code == 0, result.err
+    result = cli(*aligning(data, "--try", "examples"), code=0)
     assert "cannot be calibrated: 0 labelled items" in " ".join(result.out.split())
     assert not Path("aligned/align.json").exists()
 
 
 def test_too_few_documents_are_an_error_that_says_how_many(cli, server):
     write_data(24)
-    result = cli(*aligning(server))
-    assert result.code == 1
+    result = cli(*aligning(server), code=1)
     assert "24 labelled documents: align needs 25 or more" in result.err
     assert server.calls == []
 
 
 def test_a_plan_asks_nobody_and_counts_what_will_be_asked(cli, data):
     data.answer = judge(sees=EXAMPLES)
-    result = cli(*aligning(data, "--plan", "--json", "plan.json"))
-    assert result.code == 0, result.err
+    cli(*aligning(data, "--plan", "--json", "plan.json"), code=0)
     assert data.calls == []
     assert not Path("aligned").exists()
     planned = read_json("plan.json")
@@ -274,8 +261,7 @@ def test_yes_and_no_on_references_have_error_rates_and_show_what_was_asked(cli, 
         {"clusters.jsonl": "references.jsonl", "faithfulness": "coverage"}.get(word, word)
         for word in aligning(data, *kinds)
     ]
-    result = cli(*items)
-    assert result.code == 0, result.err
+    result = cli(*items, code=0)
     report = read_json("out.json")
     assert report["kept"]
     assert {item["kind"] for item in report["candidates"]} == {"examples"}  # no other scale of two
@@ -309,7 +295,6 @@ def test_the_page_shows_what_the_command_prints(cli, data):
 
 def test_the_local_model_reads_no_prompt(cli, data):
     inputs = aligning(data)[: -len(("--backend", "openai:stub-model", "--base-url", data.v1))]
-    result = cli(*inputs)
-    assert result.code == 1
+    result = cli(*inputs, code=1)
     assert "name one by --backend" in result.err
     assert data.calls == []

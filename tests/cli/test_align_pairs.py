@@ -57,8 +57,7 @@ def lead(row: dict[str, str]) -> str:
 def test_a_better_prompt_for_pairs_is_kept_and_can_be_used_at_once(cli, data):
     data.answer = pair_judge(sees=BETTER_LINE)
     with_attributes()
-    result = cli(*aligning(data, "--attribute", "leaning", "--json", "out.json"))
-    assert result.code == 0, result.err
+    result = cli(*aligning(data, "--attribute", "leaning", "--json", "out.json"), code=0)
     report = read_json("out.json")
     assert report["kept"]
     assert report["chosen"] == "anchors-1"
@@ -82,8 +81,7 @@ def test_a_better_prompt_for_pairs_is_kept_and_can_be_used_at_once(cli, data):
     assert sum(row["n"] for row in rows if row["attribute"]) == 36
     assert all(row["new"]["error"]["value"] == 0.0 for row in rows if row["attribute"])
     assert "changes with the order" in result.out
-    used = cli(*shlex.split(report["command"])[1:])
-    assert used.code == 0, used.err
+    cli(*shlex.split(report["command"])[1:], code=0)
     assert BETTER_LINE in text_of(data.calls[-1])
     judged = read_rows("judgements.jsonl")
     assert {row["order"] for row in judged} == {"ab", "ba"}
@@ -92,8 +90,7 @@ def test_a_better_prompt_for_pairs_is_kept_and_can_be_used_at_once(cli, data):
 
 def test_examples_are_pairs_as_people_saw_them_with_their_answers(cli, data):
     data.answer = pair_judge(sees=DECIDED)
-    result = cli(*aligning(data, "--try", "examples", "--json", "out.json"))
-    assert result.code == 0, result.err
+    cli(*aligning(data, "--try", "examples", "--json", "out.json"), code=0)
     assert read_json("out.json")["kept"]
     prompt = Path("aligned/candidates/examples-6.md").read_text()
     text = prompt.split("<example ")[1:]
@@ -117,8 +114,7 @@ def test_a_second_run_asks_nobody_and_other_groups_open_nothing(cli, data):
     assert cli(*aligning(data, "--json", "two.json")).code == 0
     assert Path("aligned/align.json").read_bytes() == record
     more = ("--attribute", "leaning", "--attribute", "tone")
-    result = cli(*aligning(data, *more, "--json", "three.json"))
-    assert result.code == 0, result.err
+    cli(*aligning(data, *more, "--json", "three.json"), code=0)
     assert len(data.calls) == n_calls
     first, second, third = (read_json(f"{n}.json") for n in ("one", "two", "three"))
     first.pop("spent"), second.pop("spent")
@@ -141,13 +137,11 @@ def test_luck_is_not_kept_and_the_seal_holds(cli, data):
         return Reply(text=json.dumps({"reasoning": "So.", "verdict": verdict}))
 
     data.answer = by_luck
-    result = cli(*aligning(data, "--json", "out.json"))
-    assert result.code == 0, result.err
+    cli(*aligning(data, "--json", "out.json"), code=0)
     report = read_json("out.json")
     assert (report["kept"], report["opened"]) == (False, True)
     assert not Path("aligned/kept.toml").exists()
-    refused = cli(*aligning(data, "--try", "examples", "--split-seed", "3"))
-    assert refused.code == 1
+    refused = cli(*aligning(data, "--try", "examples", "--split-seed", "3"), code=1)
     assert "--reopen" in refused.err
 
 
@@ -163,8 +157,7 @@ def test_one_order_without_a_verdict_is_no_score_and_never_a_tie(cli, data):
         return pair_judge(sees=BETTER_LINE)(call)
 
     data.answer = silent
-    result = cli(*aligning(data, "--try", "anchors", "--json", "out.json"))
-    assert result.code == 0, result.err
+    cli(*aligning(data, "--try", "anchors", "--json", "out.json"), code=0)
     report = read_json("out.json")
     gain = report["decision"]["gain"]
     assert (gain["n_items"], gain["n_without_new"], gain["n_without_old"]) == (12, 24, 0)
@@ -183,8 +176,7 @@ def test_an_old_prompt_that_goes_by_place_alone_agrees_with_nobody_and_is_replac
         return Reply(text=json.dumps({"reasoning": "So.", "verdict": "1"}))
 
     data.answer = first
-    result = cli(*aligning(data, "--try", "anchors", "--json", "out.json"))
-    assert result.code == 0, result.err
+    cli(*aligning(data, "--try", "anchors", "--json", "out.json"), code=0)
     report = read_json("out.json")
     assert report["kept"]
     assert report["decision"]["gain"]["old"] == 0.0
@@ -193,8 +185,7 @@ def test_an_old_prompt_that_goes_by_place_alone_agrees_with_nobody_and_is_replac
 
 def test_a_plan_counts_what_will_be_asked(cli, data):
     data.answer = pair_judge(sees=BETTER_LINE)
-    result = cli(*aligning(data, "--plan", "--json", "plan.json"))
-    assert result.code == 0, result.err
+    cli(*aligning(data, "--plan", "--json", "plan.json"), code=0)
     assert data.calls == []
     planned = read_json("plan.json")
     assert planned["parts"]["development"] == {"documents": 12, "items": 36}
@@ -220,8 +211,7 @@ def test_what_does_not_fit_is_refused_before_a_call(cli, data, more, said):
 def test_ratings_of_both_summaries_tell_preferences_where_no_pair_is_labelled(cli, server):
     write_data()
     server.answer = pair_judge(sees=DECIDED)
-    result = cli(*aligning(server, "--try", "examples", "--json", "out.json"))
-    assert result.code == 0, result.err
+    cli(*aligning(server, "--try", "examples", "--json", "out.json"), code=0)
     data = read_json("out.json")
     assert data["kept"]
     assert data["parts"]["test"]["items"] == 36
@@ -235,8 +225,7 @@ def test_ratings_are_audited_by_attribute_too(cli, server):
     server.answer = judge(sees=EXAMPLES)
     words = list(aligning(server, "--try", "examples", "--attribute", "leaning"))
     words[words.index("pairwise")] = "likert"
-    result = cli(*words, "--json", "out.json")
-    assert result.code == 0, result.err
+    result = cli(*words, "--json", "out.json", code=0)
     audits = read_json("out.json")["audits"]
     rows = [row for row in audits["errors"]["groups"] if row["attribute"] == "leaning"]
     assert {row["group"] for row in rows} == {"left", "right"}

@@ -46,8 +46,7 @@ def files() -> tuple[object, ...]:
 
 def test_what_the_ends_save_is_said_beside_what_it_costs(cli, files):
     """Two labels of five are at an end: 40 % of the calls, and nothing is lost."""
-    result = cli(*files, "--tolerance", "0", "--agreement-tolerance", "0")
-    assert result.code == 0, result.err
+    result = cli(*files, "--tolerance", "0", "--agreement-tolerance", "0", code=0)
     report = read_json("report.json")
     assert report["saved"]["value"] == pytest.approx(40.0)
     assert report["error_added"]["value"] == 0.0
@@ -72,13 +71,11 @@ def test_more_may_be_saved_where_more_may_be_lost(cli, files):
 def test_files_that_do_not_fit_together_are_named(cli, files):
     few = [judgement(n, "local", 3.0) for n in range(8)]
     write_jsonl(Path("local.jsonl"), few)
-    result = cli(*files)
-    assert result.code == 1
+    result = cli(*files, code=1)
     assert "in all three files: 8 items" in result.err
     rows = [judgement(0, "local", 3.0), judgement(0, "other", 3.0)]
     write_jsonl(Path("local.jsonl"), rows)
-    result = cli(*files)
-    assert result.code == 1
+    result = cli(*files, code=1)
     assert "expected one judge, aspect, protocol and unit, found 2" in result.err
 
 
@@ -113,8 +110,9 @@ def promised() -> tuple[object, ...]:
 
 
 def test_a_promise_keeps_what_both_orders_agree_on(cli, promised):
-    result = cli(*promised, "--guarantee", "0.9", "--json", "out.json", "--ask", "ask.jsonl")
-    assert result.code == 0, result.err
+    result = cli(
+        *promised, "--guarantee", "0.9", "--json", "out.json", "--ask", "ask.jsonl", code=0
+    )
     report = read_json("out.json")
     assert report["kept"]["value"] == pytest.approx(80 / 120)
     assert report["agreement"]["value"] == 1.0
@@ -128,8 +126,7 @@ def test_a_promise_keeps_what_both_orders_agree_on(cli, promised):
 def test_too_few_labels_promise_nothing(cli, promised):
     lines = Path("people.jsonl").read_text().splitlines()[:20]
     Path("people.jsonl").write_text("\n".join(lines) + "\n")
-    result = cli(*promised, "--guarantee", "0.9")
-    assert result.code == 1
+    result = cli(*promised, "--guarantee", "0.9", code=1)
     assert "39 are needed even if all agree" in result.err
 
 

@@ -54,16 +54,14 @@ def batch_results(name: str) -> Path:
 def in_pieces(cli, server, *options: object) -> Done:
     """Stop for want of calls, twice, and go on."""
     for _ in range(2):
-        stopped = cli("judge", *ASKED, *openai(server), "-o", "j.jsonl", "--max-calls", 2, *options)
-        assert stopped.code == 3, stopped.err
+        cli("judge", *ASKED, *openai(server), "-o", "j.jsonl", "--max-calls", 2, *options, code=3)
     return cli("judge", *ASKED, *openai(server), "-o", "j.jsonl", *options)
 
 
 def by_batch(cli, server, *options: object) -> Done:
     """Write the calls as a batch, load its results, and judge from them alone."""
     items = [option for option in options if option not in {"--run", "named"}]
-    planned = cli("batch", "plan", *ASKED, *openai(server), "--batch", "batch.jsonl", *items)
-    assert planned.code == 0, planned.err
+    cli("batch", "plan", *ASKED, *openai(server), "--batch", "batch.jsonl", *items, code=0)
     loaded = cli("batch", "load", batch_results("batch.jsonl"), *items)
     assert (loaded.code, loaded.out) == (0, f"{N} replies stored, 0 lines without one\n")
     return cli("judge", *ASKED, *openai(server), "-o", "j.jsonl", *options)
@@ -83,11 +81,11 @@ def test_every_way_gives_the_same_rows_for_one_call_a_summary(cli, server, reque
     assert set(prompts_of(server).values()) <= {1}
     again = cli("judge", *ASKED, *openai(server), "-o", "again.jsonl", *where)
     assert (again.code, "Calls: 0" in again.out) == (0, True)
-    fresh = cli(
+    cli(
         *("judge", *ASKED, *openai(server), "-o", "fresh.jsonl", "--cache", "fresh"),
         *("--run", "fresh"),
+        code=0,
     )
-    assert fresh.code == 0
     text = Path("fresh.jsonl").read_bytes()
     assert Path("j.jsonl").read_bytes() == text == Path("again.jsonl").read_bytes()
     assert [row["value"] for row in read_rows("j.jsonl")] == [0.5] * N
@@ -100,8 +98,7 @@ def test_each_member_of_a_jury_keeps_its_list(cli, server):
     members = ("--backend", "openai:bold", "--backend", "openai:shy", "--backend", "local")
     url = ("--base-url", server.v1)
     derive = ("--derive", "likert", "--derive", "pairwise")
-    result = cli("judge", *ASKED, *members, *url, "-o", "j.jsonl", *derive, "--max-unscored", "1")
-    assert result.code == 0, result.err
+    cli("judge", *ASKED, *members, *url, "-o", "j.jsonl", *derive, "--max-unscored", "1", code=0)
     assert len(server.calls) == 2 * N
     rows = [row for row in read_rows("j.jsonl") if row["protocol"] == "checklist"]
     jury, bold, shy, local = (rows[N * n : N * (n + 1)] for n in range(4))
@@ -115,14 +112,12 @@ def test_each_member_of_a_jury_keeps_its_list(cli, server):
 
 
 def test_a_cascade_asks_where_the_scorer_is_unsure_and_every_row_is_a_list(cli, server):
-    alone = cli("judge", *ASKED, "-o", "local.jsonl")
-    assert alone.code == 0
+    cli("judge", *ASKED, "-o", "local.jsonl", code=0)
     values = sorted(row["value"] for row in read_rows("local.jsonl"))
     Path("thresholds.json").write_text(json.dumps({"low": -1, "high": values[-1]}))
-    result = cli(
-        *("judge", *ASKED, *openai(server), "-o", "j.jsonl", "--cascade", "thresholds.json")
+    cli(
+        *("judge", *ASKED, *openai(server), "-o", "j.jsonl", "--cascade", "thresholds.json"), code=0
     )
-    assert result.code == 0, result.err
     rows = read_rows("j.jsonl")
     routed = [row["routed"] for row in rows]
     assert routed.count("judge") == len(server.calls) < N
@@ -134,8 +129,7 @@ def test_a_scorer_fills_in_a_list_where_the_model_gives_none(cli, server):
     server.answer = lambda call: (
         Reply(text=None, refusal="no") if "s1 says" in text_of(call) else journalist(call)
     )
-    result = cli("judge", *ASKED, *openai(server), "-o", "j.jsonl", "--fallback", "embedding")
-    assert result.code == 0, result.err
+    cli("judge", *ASKED, *openai(server), "-o", "j.jsonl", "--fallback", "embedding", code=0)
     assert len(server.calls) == N
     items = [
         (row["system"], row["scored_by"], len(row["checklist"])) for row in read_rows("j.jsonl")

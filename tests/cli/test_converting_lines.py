@@ -67,13 +67,11 @@ def test_a_folder_gives_each_system_or_says_why_not(cli):
         str(Path("in/slides.pdf")): "no file of data by its name",
         str(Path("in/old")): "a folder",
     }
-    output = cli("convert", "in", "-o", "data")
-    assert output.code == 0, output.err
+    output = cli("convert", "in", "-o", "data", code=0)
     assert "notes.txt: 1 line for the 2 of test.src" in " ".join(output.out.split())
     with pytest.raises(InputError, match="1 line for the 2"):
         fj.convert("in/test.src", "in/notes.txt")
-    output = cli("study", "init", "in")
-    assert output.code == 0, output.err
+    output = cli("study", "init", "in", code=0)
     rows = fj.read_summaries("converted/summaries.jsonl").records
     assert {row.system for row in rows} == systems
 

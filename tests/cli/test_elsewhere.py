@@ -143,8 +143,7 @@ def test_thoughts_in_the_text_are_no_verdict(cli, references, summaries, server,
     server.answer = answer
     options = ("--max-unscored", "1", "--concurrency", "1")
     write_jsonl(Path("summaries.jsonl"), [summary(f"system{n}") for n in range(3)])
-    result = cli(*judging(server), *options)
-    assert result.code == 0, result.err
+    cli(*judging(server), *options, code=0)
     assert [row["value"] for row in judged()] == [4, None, None]
 
 
@@ -182,8 +181,7 @@ def long_texts() -> None:
 @pytest.mark.parametrize("window", [2050, 4096, 5000])
 def test_a_prompt_that_the_server_cut_off_is_too_long(cli, long_texts, server, window):
     counting(server, lambda n: min(n, window))
-    result = cli(*faithfully(server), "--max-unscored", "1")
-    assert result.code == 0, result.err
+    result = cli(*faithfully(server), "--max-unscored", "1", code=0)
     assert [row["unscored"] for row in judged()] == ["too_long"] * 3
     assert f"counted {window:,} tokens of a prompt that has about" in judged()[0]["detail"]
     assert result.err.count("OLLAMA_CONTEXT_LENGTH") == 1
@@ -192,8 +190,7 @@ def test_a_prompt_that_the_server_cut_off_is_too_long(cli, long_texts, server, w
 @pytest.mark.parametrize("share", [0.62, 1.0, 1.7])
 def test_other_tokenizers_are_no_truncation(cli, long_texts, server, share):
     counting(server, lambda n: int(share * n))
-    result = cli(*faithfully(server))
-    assert result.code == 0, result.err
+    result = cli(*faithfully(server), code=0)
     assert [row["unscored"] for row in judged()] == [None] * 3
     assert "cut the prompt off" not in result.err
 
@@ -207,8 +204,7 @@ def test_counts_of_something_else_are_no_truncation(cli, long_texts, server, cou
 def test_a_server_that_leaves_out_what_it_kept_is_no_truncation(cli, long_texts, server):
     """The first prompt is counted whole, the others without their beginning."""
     counting(server, lambda n: n if len(server.calls) == 1 else 600)
-    result = cli(*faithfully(server), "--concurrency", "1")
-    assert result.code == 0, result.err
+    cli(*faithfully(server), "--concurrency", "1", code=0)
     assert [row["unscored"] for row in judged()] == [None] * 3
 
 
@@ -221,8 +217,7 @@ def test_a_tokenizer_is_known_from_shorter_prompts(cli, server):
     rows = [summary(f"system{n}", f"short{n}") for n in range(4)] + [summary("one", "long")]
     write_jsonl(Path("summaries.jsonl"), rows)
     counting(server, lambda n: min(n, 8192))
-    result = cli(*faithfully(server), "--concurrency", "1", "--max-unscored", "1")
-    assert result.code == 0, result.err
+    cli(*faithfully(server), "--concurrency", "1", "--max-unscored", "1", code=0)
     by_name = {row["eid"]: row["unscored"] for row in judged()}
     assert by_name.pop("long") == "too_long"
     assert set(by_name.values()) == {None}
@@ -236,8 +231,7 @@ def test_usage_of_zeros_books_the_estimate(cli, references, summaries, server):
     )
     server.answer = lambda _: Reply(text="Verdict: 3", input_tokens=0, output_tokens=0)
     limits = ("--max-cost", "3", "--prices", "prices.toml", "--json", "out.json")
-    result = cli(*judging(server, concurrency=1), *limits, "--max-unscored", "1")
-    assert result.code == 0, result.err
+    cli(*judging(server, concurrency=1), *limits, "--max-unscored", "1", code=0)
     assert 1 <= len(server.calls) <= 2
     assert read_json("out.json")["spent"]["cost_usd"] is None
 

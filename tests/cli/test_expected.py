@@ -66,8 +66,7 @@ SILENT = {
 def test_the_value_is_the_mean_over_the_probabilities(cli, references, summaries, server, kind):
     """exp(-0.69), exp(-0.92), exp(-2.3) on 4, 3, 5 are 0.502, 0.399, 0.100: 3.70 over their sum."""
     server.answer = lambda _: SERVERS[kind]
-    result = cli(*judging(server), "--token-probabilities", "--json", "out.json")
-    assert result.code == 0, result.err
+    result = cli(*judging(server), "--token-probabilities", "--json", "out.json", code=0)
     assert pytest.approx(3.702, abs=1e-3) == EXPECTED
     assert [row["value"] for row in judged()] == [pytest.approx(EXPECTED)] * 6
     assert all("without_probabilities" not in row for row in judged())
@@ -79,8 +78,7 @@ def test_the_value_is_the_mean_over_the_probabilities(cli, references, summaries
 def test_a_row_without_them_says_so_and_why(cli, references, summaries, server, kind):
     reply, why = SILENT[kind]
     server.answer = lambda _: reply
-    result = cli(*judging(server), "--token-probabilities", "--json", "out.json")
-    assert result.code == 0, result.err
+    result = cli(*judging(server), "--token-probabilities", "--json", "out.json", code=0)
     assert [row["value"] for row in judged()] == [4] * 6
     (reason,) = {row["without_probabilities"] for row in judged()}
     assert why in reason
@@ -111,8 +109,7 @@ def test_a_mean_over_both_kinds_says_so_everywhere(cli, references, summaries, s
 
 def test_samples_stand_in_and_say_so(cli, references, summaries, server):
     server.answer = lambda _: Reply(text=TEXT)
-    result = cli(*judging(server), "--token-probabilities", "--samples", "3")
-    assert result.code == 0, result.err
+    cli(*judging(server), "--token-probabilities", "--samples", "3", code=0)
     assert {row["without_probabilities"] for row in judged()} == {
         "the backend gave no token probabilities"
     }
@@ -125,8 +122,7 @@ def test_a_jury_of_both_kinds_says_who_gave_none(cli, references, summaries, ser
 
     server.answer = by_model
     members = ("--backend", "openai:one", "--backend", "openai:two")
-    result = cli(*judging(server), *members, "--expected")
-    assert result.code == 0, result.err
+    result = cli(*judging(server), *members, "--expected", code=0)
     why = "openai:two: the backend gave no token probabilities"
     first = [row for row in judged() if row["judge"].startswith("jury")]
     assert {row["without_probabilities"] for row in first} == {why}

@@ -75,8 +75,9 @@ def odd():
 
 
 def test_coverage_counts_and_names_everything_odd(cli, odd):
-    result = cli("fairness", "coverage", *FILES, "--attribute", "side", *MATRIX, "--json", "c.json")
-    assert result.code == 0, result.err
+    result = cli(
+        "fairness", "coverage", *FILES, "--attribute", "side", *MATRIX, "--json", "c.json", code=0
+    )
     data = read_json("c.json")
     assert {entry["eid"]: entry["reason"] for entry in data["excluded"]} == REASONS
     system = data["systems"]["s"]
@@ -95,8 +96,9 @@ def test_coverage_counts_and_names_everything_odd(cli, odd):
 
 
 def test_proportional_counts_and_names_everything_odd(cli, odd):
-    result = cli("fairness", "proportional", *FILES, "--attribute", "side", "--json", "p.json")
-    assert result.code == 0, result.err
+    result = cli(
+        "fairness", "proportional", *FILES, "--attribute", "side", "--json", "p.json", code=0
+    )
     data = read_json("p.json")
     reasons = {eid: why for eid, why in REASONS.items() if why != "one_value"}
     assert {entry["eid"]: entry["reason"] for entry in data["excluded"]} == reasons
@@ -116,8 +118,9 @@ def test_where_nothing_can_be_measured_there_is_no_number(cli, command):
         {"a": " ", "b": "x"},
     )
     options = MATRIX if command == "coverage" else ()
-    result = cli("fairness", command, *FILES, "--attribute", "side", *options, "--json", "out.json")
-    assert result.code == 0, result.err
+    result = cli(
+        "fairness", command, *FILES, "--attribute", "side", *options, "--json", "out.json", code=0
+    )
     system = read_json("out.json")["systems"]["s"]
     assert system["n"] == 0
     names = ("equal_coverage", "r_ec", "coverage_parity")
@@ -143,8 +146,7 @@ def test_a_numeric_attribute(cli):
         {"e0": "slow soup", "e1": "slow soup"},
     )
     command = ("fairness", "coverage", *FILES, "--attribute", "age", *MATRIX)
-    result = cli(*command)
-    assert result.code == 1
+    result = cli(*command, code=1)
     assert "a number with 12 different values from 20 to 53; give cut points" in result.err
     binned = cli(*command, "--bins", "30,40", "--json", "-")
     values = json.loads(binned.out)["systems"]["s"]["coverage_by_value"]
@@ -170,8 +172,9 @@ def test_fifty_values(cli):
         {f"e{n}": "common wordv00" for n in range(3)},
         {f"e{n}": [float(i == 0) for i in range(50)] for n in range(3)},
     )
-    result = cli("fairness", "coverage", *FILES, "--attribute", "side", *MATRIX, "--json", "-")
-    assert result.code == 0, result.err
+    result = cli(
+        "fairness", "coverage", *FILES, "--attribute", "side", *MATRIX, "--json", "-", code=0
+    )
     data = json.loads(result.out)
     system = data["systems"]["s"]
     assert len(system["coverage_by_value"]) == 50
@@ -189,18 +192,15 @@ def test_fifty_values(cli):
 
 
 def test_an_attribute_that_nobody_has_or_knows(cli, odd):
-    result = cli("fairness", "coverage", *FILES, "--attribute", "party", *MATRIX)
-    assert result.code == 1
+    result = cli("fairness", "coverage", *FILES, "--attribute", "party", *MATRIX, code=1)
     assert "no article has attribute 'party'; attributes found: 'side'" in result.err
     write([cluster("e", ("unknown", "x"), (None, "y"))], {"e": "x"})
-    result = cli("fairness", "coverage", *FILES, "--attribute", "side", *MATRIX)
-    assert result.code == 1
+    result = cli("fairness", "coverage", *FILES, "--attribute", "side", *MATRIX, code=1)
     assert "attribute 'side' has no known value in any article" in result.err
 
 
 def test_an_attribute_that_is_a_list_is_refused_where_it_stands(cli):
     write_jsonl(Path("c.jsonl"), [cluster("e", (["a", "b"], "x"), ("a", "y"))])
     write_jsonl(Path("s.jsonl"), [{"eid": "e", "system": "s", "text": "x"}])
-    result = cli("fairness", "coverage", *FILES, "--attribute", "side")
-    assert result.code == 1
+    result = cli("fairness", "coverage", *FILES, "--attribute", "side", code=1)
     assert "c.jsonl:1: field 'articles[0].attributes.side" in result.err

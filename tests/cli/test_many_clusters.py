@@ -51,12 +51,10 @@ def test_places_that_one_cluster_leaves_are_taken_by_others(
     cli, server, many, concurrency, at_once
 ):
     server.answer = journalist
-    whole = cli(*building(server, concurrency=4), "--run", "alone", "--cache", "alone-cache")
-    assert whole.code == 0, whole.err
+    cli(*building(server, concurrency=4), "--run", "alone", "--cache", "alone-cache", code=0)
     alone = Path("refs.jsonl").read_bytes()
     server.answer = watch = Watch(wanted=min(at_once, 2))
-    result = cli(*building(server, concurrency=concurrency), "--run", "together")
-    assert result.code == 0, result.err
+    cli(*building(server, concurrency=concurrency), "--run", "together", code=0)
     assert watch.most <= at_once
     assert at_once == 1 or watch.most > 1
     assert Path("refs.jsonl").read_bytes() == alone
@@ -73,7 +71,6 @@ def test_a_key_that_is_not_accepted_ends_all_of_them(cli, server, many):
         return journalist(call) if n_left[0] >= 0 else Fault(status=401)
 
     server.answer = answer
-    result = cli(*building(server, concurrency=32))
-    assert result.code == 1
+    result = cli(*building(server, concurrency=32), code=1)
     assert len(result.err.splitlines()) == 1
     assert len(server.calls) < 5 + 32 + 1

@@ -17,8 +17,7 @@ COMMANDS = ["build", "summarize", "judge", "data import"]
 
 
 def test_a_table_names_what_was_written(cli, references, summaries, server):
-    result = cli(*judging(server))
-    assert result.code == 0
+    result = cli(*judging(server), code=0)
     assert result.err == ""
     assert "coverage, likert, against all answers" in result.out
     assert "Score: mean rating, 1 to 5;" in result.out
@@ -108,15 +107,13 @@ def test_head_gets_its_line(references, summaries, server):
 
 def test_text_from_files_does_not_steer_the_terminal(cli, server):
     write_jsonl(Path("clusters.jsonl"), [cluster("\x1b[31mred")])
-    result = cli(*building(server))
-    assert result.code == 0
+    result = cli(*building(server), code=0)
     assert "\x1b" not in result.out
 
 
 def test_brackets_in_names_are_no_markup(cli, server):
     write_jsonl(Path("clusters.jsonl"), [cluster("[bold]x[/nothing]")])
-    result = cli(*building(server))
-    assert result.code == 0
+    result = cli(*building(server), code=0)
     assert "[bold]x[/nothing]" in result.out
 
 
@@ -124,8 +121,7 @@ def test_brackets_in_names_are_no_markup(cli, server):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_shows_whole_options_and_examples_line_by_line(cli, monkeypatch, command, width):
     monkeypatch.setenv("COLUMNS", width)
-    result = cli(*command.split(), "--help")
-    assert result.code == 0
+    result = cli(*command.split(), "--help", code=0)
     assert max(map(len, result.out.splitlines())) <= int(width)
     for option in ("--max-unscored", "--skip-bad", "--json", "--output"):
         assert re.search(rf"^  .*{option}\b", result.out, re.MULTILINE)
@@ -162,8 +158,7 @@ def test_the_version(cli):
 
 
 def test_without_arguments_help_is_shown(cli):
-    result = cli()
-    assert result.code == 2
+    result = cli(code=2)
     assert "Judging:" in result.out + result.err
 
 
@@ -229,8 +224,7 @@ def test_the_fallback_fills_in_and_says_so(cli, references, summaries, server):
 
     refusing = Reply(text=None, refusal="no")
     server.answer = lambda call: refusing if "system1" in str(call.body) else "Verdict: 4"
-    result = cli(*judging(server), "--fallback", "embedding", "-o", "-")
-    assert result.code == 0
+    result = cli(*judging(server), "--fallback", "embedding", "-o", "-", code=0)
     by_system = {row["system"]: row for row in result.rows()}
     assert by_system["system0"]["scored_by"] == "llm"
     filled = by_system["system1"]

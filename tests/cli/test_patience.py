@@ -28,8 +28,7 @@ def asked_for(server, *faults: Fault) -> list[float]:
 def test_a_request_waits_no_longer_in_all_than_its_bound(cli, references, summaries, server):
     """Each of up to six attempts is told to wait a second; two waits are allowed."""
     times = asked_for(server, *slowed(1000))
-    result = cli(*judging(server, concurrency=1), "--max-wait", "2", "--max-unscored", "1")
-    assert result.code == 0, result.err
+    cli(*judging(server, concurrency=1), "--max-wait", "2", "--max-unscored", "1", code=0)
     assert [row["unscored"] for row in judged()] == ["backend"] * 6
     text = "asks to wait 1 s after 2.0 s, longer than the 2 s of --max-wait"
     assert text in judged()[0]["detail"]
@@ -40,8 +39,7 @@ def test_a_request_waits_no_longer_in_all_than_its_bound(cli, references, summar
 def test_the_waits_of_others_count(cli, references, summaries, server):
     """Six at once, all told to wait: none waits for the pauses that the others were given."""
     times = asked_for(server, *slowed(1000))
-    result = cli(*judging(server, concurrency=6), "--max-wait", "2", "--max-unscored", "1")
-    assert result.code == 0, result.err
+    result = cli(*judging(server, concurrency=6), "--max-wait", "2", "--max-unscored", "1", code=0)
     assert [row["unscored"] for row in judged()] == ["backend"] * 6
     assert times[-1] - times[0] < 2 + 2
     assert result.err.count("of --max-wait") == 1
@@ -49,8 +47,7 @@ def test_the_waits_of_others_count(cli, references, summaries, server):
 
 def test_what_comes_within_the_bound_is_scored(cli, references, summaries, server):
     server.fail(*slowed(2))
-    result = cli(*judging(server, concurrency=1), "--max-wait", "3")
-    assert result.code == 0, result.err
+    cli(*judging(server, concurrency=1), "--max-wait", "3", code=0)
     assert [row["unscored"] for row in judged()] == [None] * 6
 
 
@@ -63,8 +60,7 @@ def test_waits_without_a_word_of_the_server_are_bounded_too(cli, references, sum
 
 def test_that_the_server_makes_us_wait_is_said_once(cli, references, summaries, server):
     server.fail(*slowed(3, seconds=2))
-    result = cli(*judging(server, concurrency=1))
-    assert result.code == 0, result.err
+    result = cli(*judging(server, concurrency=1), code=0)
     assert result.err.count("openai:stub-model asks for waits, the first of 2 s") == 1
 
 
@@ -179,8 +175,7 @@ def test_a_key_in_the_path_is_refused(cli, references, summaries, monkeypatch, p
     monkeypatch.setenv("OPENAI_API_KEY", "the-own-key-of-this-server")
     inputs = ("--references", references, "--summaries", summaries, "-o", "j.jsonl")
     where = ("--backend", "openai:m", "--base-url", f"http://127.0.0.1:9/{path}")
-    result = cli("judge", *inputs, "--aspect", "coverage", "--protocol", "likert", *where)
-    assert result.code == 1
+    result = cli("judge", *inputs, "--aspect", "coverage", "--protocol", "likert", *where, code=1)
     assert "must hold no key" in result.err
     assert path not in result.err
 

@@ -45,8 +45,7 @@ def promised(cli, server):
         for eid in eids
     ]  # fmt: skip
     write_jsonl(Path("people.jsonl"), people)
-    result = cli(*ASKED, *backend(server, "cheap"), "-o", "cheap.jsonl")
-    assert result.code == 0, result.err
+    result = cli(*ASKED, *backend(server, "cheap"), "-o", "cheap.jsonl", code=0)
     result = cli("calibrate", "cascade", "--local", "cheap.jsonl", "--labels", "people.jsonl",
                "--guarantee", "0.8", "-o", "kept.json")  # fmt: skip
     assert result.code == 0, result.err
@@ -59,8 +58,7 @@ def backend(server, name: str) -> tuple[str, ...]:
 
 
 def test_the_better_judge_is_asked_where_the_first_is_not_sure(cli, promised):
-    result = cli(*ASKED, *backend(promised, "strong"), "--cascade", "kept.json", "-o", "out.jsonl")
-    assert result.code == 0, result.err
+    cli(*ASKED, *backend(promised, "strong"), "--cascade", "kept.json", "-o", "out.jsonl", code=0)
     assert {call.body["model"] for call in promised.calls} == {"strong"}  # the first is cached
     assert sorted(number(call) for call in promised.calls) == [
         n for n in range(SURE, N) for _ in "ab"
@@ -98,8 +96,7 @@ def test_each_call_of_the_two_judges_counts_once_at_its_own_price(cli, promised)
 
 def test_the_plan_says_what_it_costs_at_most(cli, promised):
     command = ("batch", "plan", *ASKED[1:], *backend(promised, "strong"), "--cascade", "kept.json")
-    result = cli(*command, "--json", "-")
-    assert result.code == 0, result.err
+    result = cli(*command, "--json", "-", code=0)
     first, better = json.loads(result.out)["models"]
     assert (first["model"], first["calls"], first["cached"]) == ("openai:cheap", 0, 2 * N)
     assert (better["model"], better["calls"]) == ("openai:strong", 2 * N)
@@ -117,8 +114,9 @@ def test_the_plan_says_what_it_costs_at_most(cli, promised):
 def test_a_promise_that_does_not_fit_is_refused(cli, promised, change, said):
     data = json.loads(Path("kept.json").read_text())
     Path("kept.json").write_text(json.dumps(data | change))
-    result = cli(*ASKED, *backend(promised, "strong"), "--cascade", "kept.json", "-o", "out.jsonl")
-    assert result.code == 1
+    result = cli(
+        *ASKED, *backend(promised, "strong"), "--cascade", "kept.json", "-o", "out.jsonl", code=1
+    )
     assert said in result.err
     assert promised.calls == []
 
@@ -126,6 +124,7 @@ def test_a_promise_that_does_not_fit_is_refused(cli, promised, change, said):
 def test_a_promise_on_another_prompt_is_refused(cli, promised):
     text = Path("kept.json").read_text()
     Path("kept.json").write_text(text.replace("coverage-pairwise.v3", "coverage-pairwise.v2"))
-    result = cli(*ASKED, *backend(promised, "strong"), "--cascade", "kept.json", "-o", "out.jsonl")
-    assert result.code == 1
+    result = cli(
+        *ASKED, *backend(promised, "strong"), "--cascade", "kept.json", "-o", "out.jsonl", code=1
+    )
     assert "the guarantee was fitted for another judge" in result.err

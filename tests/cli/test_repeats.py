@@ -22,8 +22,7 @@ def by_wording(call) -> Reply:
 
 def test_every_repeat_and_wording_is_kept_and_measured(cli, references, summaries, server):
     server.answer = by_wording
-    result = cli(*judging(server), *TWICE, "--json", "out.json")
-    assert result.code == 0, result.err
+    result = cli(*judging(server), *TWICE, "--json", "out.json", code=0)
     rows_written = judged()
     assert len(server.calls) == len(rows_written) == 6 * 2 * 3
     assert [(row["variant"], row["repeat"]) for row in rows_written[:6]] == [
@@ -44,8 +43,7 @@ def test_every_repeat_and_wording_is_kept_and_measured(cli, references, summarie
 
 def test_live_prompts_that_agree_are_no_copies(cli, references, summaries, server):
     server.answer = lambda call: Reply(text="Verdict: 3")
-    result = cli(*judging(server), "--prompt-variants", "3", "--json", "out.json")
-    assert result.code == 0, result.err
+    cli(*judging(server), "--prompt-variants", "3", "--json", "out.json", code=0)
     (group,) = read_json("out.json")["stability"]
     assert (group["flips_between_variants"]["value"], group["alike"]) == (0.0, False)
 
@@ -91,6 +89,5 @@ def test_a_custom_wording_stands_beside_the_first(cli, references, summaries, se
 def test_what_cannot_be_repeated_is_said(cli, references, summaries, server, more, said):
     base = () if "--backend" in more else openai(server)
     aspect = () if "--aspect" in more else ("--aspect", "coverage", "--protocol", "likert")
-    result = cli("judge", *ASKED, "-o", "judgements.jsonl", *aspect, *base, *more)
-    assert result.code == 1
+    result = cli("judge", *ASKED, "-o", "judgements.jsonl", *aspect, *base, *more, code=1)
     assert said in result.err

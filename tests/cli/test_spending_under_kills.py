@@ -96,8 +96,7 @@ def test_a_study_sends_no_more_than_its_budget_over_killed_starts(cli, server, c
     assert len(server.calls) == LIMIT
     # A larger budget goes on, and asks for all that has no reply.
     text.write_text(text.read_text().replace(f"= {LIMIT}\n", "= 1000\n"))
-    result = cli("study", text)
-    assert result.code == 0, result.err
+    result = cli("study", text, code=0)
     assert f"All starts together: {len(server.calls)} calls" in result.out
 
 
@@ -145,8 +144,7 @@ def test_a_limit_on_calls_holds_over_killed_starts_of_a_run(cli, references, ser
     command = (*judging(server, concurrency=2), "--run", "run", "--max-calls", LIMIT)
     assert all(kill_after(server, 2, *command) for _ in range(2))
     n_killed = len(server.calls)
-    result = cli(*command)
-    assert result.code == 3
+    result = cli(*command, code=3)
     assert len(server.calls) == LIMIT
     assert f"{n_killed} calls of earlier starts, which were killed, count" in result.err
     noted = [
@@ -207,7 +205,6 @@ def test_an_account_that_nobody_wrote_is_one_error_that_names_it(
 ):
     Path("run").mkdir()
     Path("run/spending.json").write_text(text)
-    result = cli(*judging(server), "--run", "run", "--max-calls", 2)
-    assert result.code == 1
+    result = cli(*judging(server), "--run", "run", "--max-calls", 2, code=1)
     assert "run/spending.json: does not say what earlier starts spent" in result.err
     assert not server.calls

@@ -58,8 +58,7 @@ def record() -> dict:
 
 
 def test_everything_is_made_in_one_command_and_nothing_twice(cli, study_file, server):
-    result = cli("study", study_file)
-    assert result.code == 0, result.err
+    result = cli("study", study_file, code=0)
     assert "In short:" in result.out
     assert "written" in Path("study/summaries.jsonl").read_text()
     assert [*record()] == [
@@ -70,8 +69,7 @@ def test_everything_is_made_in_one_command_and_nothing_twice(cli, study_file, se
     assert "Equal" not in result.out
     n_calls = len(server.calls)
     assert f"All starts together: {n_calls} calls" in result.out
-    again = cli("study", study_file)
-    assert again.code == 0
+    again = cli("study", study_file, code=0)
     assert len(server.calls) == n_calls
     assert again.out.count(" kept ") == len(record())
     assert again.err == ""
@@ -118,8 +116,7 @@ def test_a_changed_step_runs_again_with_what_builds_on_it_alone(cli, study_file,
     before = record()
     text = study_file.read_text().replace('name = "faithful"', 'name = "faithful"\nrepeats = 2')
     study_file.write_text(text)
-    result = cli("study", study_file)
-    assert result.code == 0, result.err
+    cli("study", study_file, code=0)
     changed = {name for name, step in record().items() if before.get(name) != step}
     assert changed == {
         "judge faithful", "audit parse: faithful", "audit stability: faithful", "calibrate",
@@ -133,8 +130,7 @@ def test_a_changed_step_runs_again_with_what_builds_on_it_alone(cli, study_file,
 
 
 def test_the_plan_is_what_the_study_asks(cli, study_file, server):
-    result = cli("study", study_file, "--plan", "--json", "plan.json")
-    assert result.code == 0, result.err
+    cli("study", study_file, "--plan", "--json", "plan.json", code=0)
     assert not server.calls
     planned = read_json("plan.json")
     by_step = {item["step"]: item["calls"] for item in planned["steps"]}
@@ -156,8 +152,7 @@ def test_a_killed_study_goes_on_where_it_stopped(cli, study_file, server):
     first = [text_of(call) for call in server.calls]
     assert "judge faithful" not in record()
     server.calls.clear()
-    result = cli("study", study_file)
-    assert result.code == 0, result.err
+    cli("study", study_file, code=0)
     again = {text_of(call) for call in server.calls}
     assert len(again & set(first)) <= 8  # those under way
     assert not any('"questions"' in text for text in again)
@@ -178,20 +173,17 @@ def test_one_budget_is_for_all_steps_and_starts(cli, study_file, server):
     n_built = read_json("plan.json")["steps"][0]["calls"]
     limited = study_file.read_text() + "\n[budget]\nmax_calls = {}\n"
     study_file.write_text(limited.format(n_built))
-    result = cli("study", study_file)
-    assert result.code == 1
+    result = cli("study", study_file, code=1)
     assert "error: no summary by written: budget: " in result.err
     assert f"the limit of {n_built} calls is reached" in result.err
     study_file.write_text(limited.format(n_built + 7))
-    result = cli("study", study_file)
-    assert result.code == 3
+    result = cli("study", study_file, code=3)
     assert len(server.calls) == n_built + 7
     assert "have no result (judge who, judge faithful)" in result.out
     assert cli("study", study_file).code == 3
     assert len(server.calls) == n_built + 7
     study_file.write_text(limited.format(1000))
-    result = cli("study", study_file)
-    assert result.code == 0, result.err
+    result = cli("study", study_file, code=0)
     assert "Every item has a result." in result.out
 
 
@@ -199,8 +191,7 @@ def test_two_starts_do_not_share_a_folder(cli, study_file, server):
     server.answer = slowly(0.5)
     process = start("study", study_file, "-q")
     wait_until(lambda: bool(server.calls))
-    result = cli("study", study_file)
-    assert result.code == 1
+    result = cli("study", study_file, code=1)
     assert result.err == "error: study: this study is running already\n"
     process.kill()
     process.communicate(timeout=30)
@@ -230,8 +221,7 @@ def test_mistakes_in_the_file_are_named_before_any_call(cli, study_file, server,
     text = study_file.read_text()
     assert old in text
     study_file.write_text(text.replace(old, new, 1))
-    result = cli("study", study_file)
-    assert result.code == 1
+    result = cli("study", study_file, code=1)
     (line,) = result.err.splitlines()
     assert line.startswith("error: study.toml")
     assert said in line
@@ -242,14 +232,12 @@ def test_mistakes_in_the_file_are_named_before_any_call(cli, study_file, server,
 def test_a_folder_with_another_study_json_is_refused(cli, study_file):
     Path("study").mkdir()
     Path("study/study.json").write_text("{}")
-    result = cli("study", study_file)
-    assert result.code == 1
+    result = cli("study", study_file, code=1)
     assert "not the record of a study; choose another folder" in result.err
 
 
 def test_a_folder_of_other_files_is_not_written_to(cli, study_file, server):
-    result = cli("study", study_file, "-o", ".")
-    assert result.code == 1
+    result = cli("study", study_file, "-o", ".", code=1)
     assert "this folder holds other files than a study's; choose another by -o" in result.err
     assert not server.calls
 
@@ -260,8 +248,7 @@ def test_audits_that_ask_are_asked_and_planned(cli, study_file, server):
     )
     study_file.write_text(text)
     planned = json.loads(cli("study", study_file, "--plan", "--json", "-").out)
-    result = cli("study", study_file)
-    assert result.code == 0, result.err
+    result = cli("study", study_file, code=0)
     assert planned["calls"] == len(server.calls)  # what two audits ask alike is asked once
     assert f"All starts together: {len(server.calls)} calls" in result.out
     page = Path("study/report.html").read_text()
@@ -271,8 +258,7 @@ def test_audits_that_ask_are_asked_and_planned(cli, study_file, server):
 
 def test_init_writes_a_study_file_from_what_is_there(cli, study_file, server):
     study_file.unlink()
-    result = cli("study", "init")
-    assert result.code == 0, result.err
+    cli("study", "init", code=0)
     text = Path("study.toml").read_text()
     assert re.search(r'clusters = "clusters.jsonl" +# 2 clusters, 8 articles', text)
     assert re.search(r'summaries = \["summaries.jsonl"\] +# 6 summaries by 3 systems', text)
@@ -282,8 +268,7 @@ def test_init_writes_a_study_file_from_what_is_there(cli, study_file, server):
     assert cli("study", "init").err == (
         "error: study.toml: is there already; choose another -o, or --force\n"
     )
-    planned = cli("study", "study.toml", "--plan")
-    assert planned.code == 0, planned.err
+    planned = cli("study", "study.toml", "--plan", code=0)
     assert "nothing to pay" in planned.out
 
 
@@ -299,8 +284,7 @@ def test_init_writes_a_study_file_from_what_is_there(cli, study_file, server):
 def test_init_writes_what_a_paper_did(cli, study_file, server, like, n_judges, n_writers, measures):
     """The file is a study as it stands, and with all that is commented out."""
     study_file.unlink()
-    result = cli("study", "init", "--like", like)
-    assert result.code == 0, result.err
+    cli("study", "init", "--like", like, code=0)
     text = Path("study.toml").read_text()
     assert max(map(len, text.splitlines())) < 120
     study = read_study("study.toml")
@@ -330,8 +314,7 @@ def test_a_papers_study_runs_by_the_bundled_model(cli, study_file, server):
 
 def test_init_says_where_nothing_is(cli):
     Path("empty").mkdir()
-    result = cli("study", "init", "empty")
-    assert result.code == 1
+    result = cli("study", "init", "empty", code=1)
     assert "no clusters or references here" in result.err
 
 
@@ -361,8 +344,7 @@ def test_a_study_goes_on_where_a_judges_checklists_cannot_be_read(cli, study_fil
     assert Path("study/report.html").exists()
     assert not Path("study/audits/who.covered.json").exists()
     n_calls = len(server.calls)
-    again = cli("study", study_file)  # what was read as nothing is not asked again
-    assert again.code == 3
+    again = cli("study", study_file, code=3)
     assert len(server.calls) == n_calls
     assert "asks for" not in again.out
     data = read_json("study/study.json")["fairjudge_study"]["judge who"]
@@ -376,8 +358,7 @@ def test_a_cluster_without_questions_is_no_loss_and_counted_alike(cli, study_fil
     rows = read_rows("summaries.jsonl")
     rows += [summary(f"system{n}", "lonely") for n in range(N)]
     write_jsonl(Path("summaries.jsonl"), rows)
-    result = cli("study", study_file)
-    assert result.code == 0, result.err + result.out
+    result = cli("study", study_file, code=0)
     assert "Nothing to judge in lonely by who: 4 items not applicable." in result.out
     assert "12 items, 4 without a score (4 not applicable)" in result.out
     page = Path("study/report.html").read_text()
@@ -386,8 +367,7 @@ def test_a_cluster_without_questions_is_no_loss_and_counted_alike(cli, study_fil
               "study/summaries.jsonl", "--aspect", "coverage", "--protocol", "checklist",
               "--backend", "openai:stub-model", "--base-url", server.v1,
               "-o", "j.jsonl")  # fmt: skip
-    result = cli(*judged, "--json", "j.json", "--max-unscored", "1")
-    assert result.code == 0, result.err
+    result = cli(*judged, "--json", "j.json", "--max-unscored", "1", code=0)
     assert "4 of 12 items (33 %) are without a score: 4 not applicable." in result.out
     assert read_json("j.json")["missing"] == {
         "n_items": 12, "failed": 0, "refused": 0, "not_applicable": 4, "asked_again": 0,
@@ -452,14 +432,12 @@ def test_a_try_by_limit_goes_on_in_its_run_folders(cli, study_file, server):
     """Two judges of 2 clusters and 4 systems, 8 items each, of which the first 3 are tried."""
     text = study_file.read_text()
     study_file.write_text(text.replace("[data]", "limit = 3\n[data]", 1))
-    result = cli("study", study_file)
-    assert result.code == 0, result.err
+    result = cli("study", study_file, code=0)
     assert "A try: 5 judgements by who are left" in result.out
     n_tried = len(server.calls)
     folders = {path.name for path in Path("study/runs").iterdir() if path.name.startswith("judge")}
     study_file.write_text(text)
-    result = cli("study", study_file)
-    assert result.code == 0, result.err
+    result = cli("study", study_file, code=0)
     assert "A try" not in result.out
     assert len(server.calls) == n_tried + 2 * 5
     after = {path.name for path in Path("study/runs").iterdir() if path.name.startswith("judge")}
@@ -487,8 +465,7 @@ def test_each_finding_on_a_judge_names_it_and_nothing_known_is_unknown(cli, stud
         'backend = "openai:stub-model"\nprice_input = 1.0\nprice_output = 2.0',
     )
     study_file.write_text(text)
-    result = cli("study", study_file)
-    assert result.code == 0, result.err
+    result = cli("study", study_file, code=0)
     findings = [text for step in record().values() for text in step["findings"]]
     of_judges = [
         text for text in findings if "first" in text or "people" in text or "score" in text
@@ -508,10 +485,8 @@ def test_a_study_goes_on_where_no_question_was_found(cli, study_file, server):
         return Reply(text='{"questions": []}') if '"questions"' in text_of(call) else answer(call)
 
     server.answer = silent
-    planned = cli("study", study_file, "--plan")
-    assert planned.code == 0, planned.err
-    result = cli("study", study_file, "--max-unscored", "1")
-    assert result.code == 0, result.err
+    cli("study", study_file, "--plan", code=0)
+    result = cli("study", study_file, "--max-unscored", "1", code=0)
     assert (
         "No judgement by who: nothing to judge: no cluster with a summary has questions"
         in result.out

@@ -33,8 +33,7 @@ def json_of(cli):
     """Run a command with ``--json -`` and return what it wrote."""
 
     def run(*arguments):
-        result = cli(*arguments, "--json", "-")
-        assert result.code == 0, result.err
+        result = cli(*arguments, "--json", "-", code=0)
         return json.loads(result.out)
 
     return run

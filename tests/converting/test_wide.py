@@ -91,8 +91,7 @@ def test_decimal_commas_are_numbers():
 
 
 def test_columns_of_texts_are_named_where_no_summary_is_read(cli):
-    result = cli("convert", table(("By one system", "By two")), "-o", "data")
-    assert result.code == 0
+    result = cli("convert", table(("By one system", "By two")), "-o", "data", code=0)
     assert "--map 'text=By one system,text=By two'" in " ".join(result.out.split())
 
 

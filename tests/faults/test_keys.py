@@ -116,8 +116,7 @@ def test_a_key_that_comes_back_escaped(server, inputs, tmp_path, monkeypatch):
 def test_what_custom_servers_take_for_a_key_changes_no_reply(server, inputs, monkeypatch, key, cli):
     monkeypatch.setenv("OPENAI_API_KEY", key)
     server.answer = lambda call: Reply(text="None of it is explained in tokens.\nVerdict: 4")
-    result = cli(*judging("openai", server.v1))
-    assert result.code == 0, result.err
+    cli(*judging("openai", server.v1), code=0)
     rows = [json.loads(line) for line in Path("judgements.jsonl").read_text().splitlines()]
     assert {row["value"] for row in rows} == {4}
     assert {row["raw"] for row in rows} == {"None of it is explained in tokens.\nVerdict: 4"}
@@ -141,8 +140,7 @@ def test_what_custom_servers_take_for_a_key_changes_no_reply(server, inputs, mon
 )
 def test_a_password_in_a_url_is_not_said_again(inputs, tmp_path, url, cli):
     data = url.format("s3cret-passphrase")
-    result = cli(*judging("openai", data))
-    assert result.code == 1
+    result = cli(*judging("openai", data), code=1)
     assert result.err.startswith("error: ")
     assert result.err.count("\n") == 1
     assert "s3cret-passphrase" not in result.out + result.err
@@ -150,8 +148,7 @@ def test_a_password_in_a_url_is_not_said_again(inputs, tmp_path, url, cli):
 
 @pytest.mark.parametrize("url", ["http://[::1/v1", "http://host:port/v1", "http://h:0/v1", "x"])
 def test_a_url_that_is_none_is_one_error(inputs, url, cli):
-    result = cli(*judging("openai", url))
-    assert result.code == 1
+    result = cli(*judging("openai", url), code=1)
     (line,) = result.err.splitlines()
     assert "is not a base URL" in line
 

@@ -103,8 +103,7 @@ def test_damage_is_said_moved_aside_and_asked_for_again(
     cache._disk._sql("PRAGMA wal_checkpoint(TRUNCATE)")
     cache.close()
     damage(Path("shared/cache.db"))
-    result = cli(*command, "--run", "two")
-    assert result.code == 0, result.err
+    result = cli(*command, "--run", "two", code=0)
     assert said in result.err
     assert 1 <= len(server.calls) <= max_asked
     assert Path("judgements.jsonl").read_bytes() == before

@@ -109,8 +109,7 @@ def test_choices_of_label_studio_take_the_same_words(write_file):
 
 def test_a_file_of_labels_alone_is_written_where_labels_go(cli):
     Path("a.jsonl").write_text(json.dumps(feedback(4, "HUMAN")) + "\n")
-    result = cli("data", "import", "a.jsonl", "-o", "j.jsonl", "--labels", "l.jsonl")
-    assert result.code == 0, result.err
+    result = cli("data", "import", "a.jsonl", "-o", "j.jsonl", "--labels", "l.jsonl", code=0)
     assert not Path("j.jsonl").exists()
     assert json.loads(Path("l.jsonl").read_text())["value"] == 4
     assert "no judgement; j.jsonl is not written" in result.err
@@ -120,8 +119,7 @@ def test_a_file_of_labels_alone_is_written_where_labels_go(cli):
 def test_options_without_a_protocol_are_a_tools_words(cli):
     rows = [feedback("no"), feedback("YES", trace="t2")]
     Path("a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    result = cli("data", "import", "a.jsonl", "-o", "j.jsonl", "--options", "no,yes")
-    assert result.code == 0, result.err
+    cli("data", "import", "a.jsonl", "-o", "j.jsonl", "--options", "no,yes", code=0)
     text = [json.loads(line) for line in Path("j.jsonl").read_text().splitlines()]
     assert [(item["value"], item["protocol"]) for item in text] == [(0, "binary"), (1, "binary")]
 
@@ -130,6 +128,7 @@ def test_options_without_a_protocol_are_a_tools_words(cli):
 def test_a_range_is_no_scale_of_yes_and_no(cli, options):
     row = {"eid": "e", "system": "s", "aspect": "coverage", "judge": "j", "response": "4"}
     Path("r.jsonl").write_text(json.dumps(row) + "\n")
-    result = cli("data", "import", "r.jsonl", "-o", "j.jsonl", "--protocol", "binary", *options)
-    assert result.code == 1
+    result = cli(
+        "data", "import", "r.jsonl", "-o", "j.jsonl", "--protocol", "binary", *options, code=1
+    )
     assert "does not fit --protocol binary" in result.err

@@ -16,17 +16,25 @@ CROWD = {f"turker{i}" for i in range(1, 6)}
 @pytest.fixture
 def calibrate(cli):
     recorded = SUMMEVAL / "judge_gpt-3.5_rts.jsonl"
-    result = cli(
-        "data", "import", recorded, "--protocol", "likert", "--scale", "1-5", "-o", "judged.jsonl"
+    cli(
+        "data",
+        "import",
+        recorded,
+        "--protocol",
+        "likert",
+        "--scale",
+        "1-5",
+        "-o",
+        "judged.jsonl",
+        code=0,
     )
-    assert result.code == 0, result.err
 
     def run(*more: str):
         result = cli(
             *("calibrate", "judged.jsonl", "--labels", SUMMEVAL / "labels.jsonl"),
             *("--resamples", "200", "--json", "out.json", *more),
+            code=0,
         )
-        assert result.code == 0, result.err
         groups = read_json("out.json")["groups"]
         return " ".join(result.out.split()), {group["aspect"]: group for group in groups}
 

@@ -68,14 +68,12 @@ def judged(cli, server, own_home) -> list[str]:
             {"eid": "bridge", "system": "wrong", "text": WRONG},
         ],
     )
-    built = cli("build", "clusters.jsonl", "-o", "references.json", *openai(server))
-    assert built.code == 0, built.err
+    cli("build", "clusters.jsonl", "-o", "references.json", *openai(server), code=0)
     printed = []
     for aspect in ("coverage", "faithfulness"):
         out = ("-o", f"{aspect}.jsonl", "--json", f"{aspect}.json")
         more = ("--aspect", aspect, "--protocol", "checklist", "--derive", "likert")
-        result = cli("judge", *JUDGE, *more, *out, *openai(server))
-        assert result.code == 0, result.err
+        result = cli("judge", *JUDGE, *more, *out, *openai(server), code=0)
         printed.append(result.out)
     assert not server.errors
     return printed
@@ -105,8 +103,9 @@ def test_what_is_wrong_is_named_from_the_judge_to_the_page(cli, judged):
     ratings = {name: system["mean"] for name, system in data["derived"]["likert"].items()}
     assert ratings == {"right": 5.0, "wrong": 1.0}
 
-    result = cli("audit", "statements", "faithfulness.jsonl", "--references", "references.json")
-    assert result.code == 0, result.err
+    result = cli(
+        "audit", "statements", "faithfulness.jsonl", "--references", "references.json", code=0
+    )
     assert "bridge1.example" in result.out
 
     page = cli(

@@ -41,11 +41,9 @@ def test_checklists_in_small_calls_and_in_two_orders(cli, server: StubServer):
     write_jsonl(Path("s.jsonl"), [summary("s", f"e{n}") for n in range(3)])
     command = ("judge", "--references", "r.jsonl", "--summaries", "s.jsonl", "--aspect", "coverage",
              "--protocol", "checklist", *openai(server))  # fmt: skip
-    result = cli(*command, "-o", "one.jsonl")
-    assert result.code == 0, result.err
+    result = cli(*command, "-o", "one.jsonl", code=0)
     assert len(server.calls) == 3
-    result = cli(*command, "-o", "small.jsonl", "--groups-per-call", "2")
-    assert result.code == 0, result.err
+    result = cli(*command, "-o", "small.jsonl", "--groups-per-call", "2", code=0)
     assert len(server.calls) == 3 + 2 * 3
     single, small = read_rows("one.jsonl"), read_rows("small.jsonl")
     assert {row["signature"] for row in single} != {row["signature"] for row in small}
@@ -54,19 +52,16 @@ def test_checklists_in_small_calls_and_in_two_orders(cli, server: StubServer):
     assert [len(row["checklist"]) for row in small] == [N_QUESTIONS] * 3
 
     # Orders are variants of one judge: the same answers, asked about in another order.
-    result = cli(*command, "-o", "orders.jsonl", "--prompt-variants", "2")
-    assert result.code == 0, result.err
+    result = cli(*command, "-o", "orders.jsonl", "--prompt-variants", "2", code=0)
     orders = read_rows("orders.jsonl")
     assert Counter(row["variant"] for row in orders) == {"listed": 3, "shuffled-1": 3}
     units = [f"answer:{q}.0" for q in range(N_QUESTIONS)]
     assert all([entry["unit"] for entry in row["checklist"]] == units for row in orders)
-    result = cli("audit", "stability", "orders.jsonl")
-    assert result.code == 0, result.err
+    result = cli("audit", "stability", "orders.jsonl", code=0)
 
     result = cli(
-        *command[:-5], "likert", *openai(server), "-o", "no.jsonl", "--groups-per-call", "2"
+        *command[:-5], "likert", *openai(server), "-o", "no.jsonl", "--groups-per-call", "2", code=1
     )
-    assert result.code == 1
     assert "--groups-per-call is of coverage by --protocol checklist" in result.err
 
 
@@ -96,8 +91,7 @@ def test_few_labels_of_answers_correct_each_systems_coverage(cli):
     write_jsonl(Path("labels.jsonl"), labels)
     write_jsonl(Path("clusters.jsonl"), references())
     common = ("calibrate", "judged.jsonl", "--labels", "labels.jsonl", "--resamples", "100")
-    result = cli(*common, "--json", "c.json", "--html", "c.html")
-    assert result.code == 0, result.err
+    result = cli(*common, "--json", "c.json", "--html", "c.html", code=0)
     printed = " ".join(result.out.split())
     assert "means from few labels" in printed
     assert "labelled answers" in printed
@@ -111,13 +105,13 @@ def test_few_labels_of_answers_correct_each_systems_coverage(cli):
             # The judge finds too much; what corrects it lies nearer to people, and below.
             assert item["ppi_plus"]["value"] < item["naive"]["value"]
 
-    result = cli(*common, "--clusters", "clusters.jsonl", "--strata", "topic", "--json", "t.json")
-    assert result.code == 0, result.err
+    result = cli(
+        *common, "--clusters", "clusters.jsonl", "--strata", "topic", "--json", "t.json", code=0
+    )
     assert "each topic has its share of all judged items" in " ".join(result.out.split())
     (weighed,) = read_json("t.json")["groups"]
     assert weighed["ppi"][0]["classical"]["value"] != group["ppi"][0]["classical"]["value"]
-    result = cli(*common, "--clusters", "clusters.jsonl", "--strata", "mood")
-    assert result.code == 1
+    result = cli(*common, "--clusters", "clusters.jsonl", "--strata", "mood", code=1)
     assert "no strata 'mood'" in result.err
 
 
@@ -140,8 +134,7 @@ def test_covariates_are_named_in_one_list(cli):
     write_jsonl(Path("l.jsonl"), labels)
     common = ("calibrate", "j.jsonl", "--labels", "l.jsonl", "--resamples", "100")
     texts = ("--summaries", "s.jsonl", "--clusters", "c.jsonl")
-    result = cli(*common, *texts, "--covariates", "length,overlap", "--json", "c.json")
-    assert result.code == 0, result.err
+    result = cli(*common, *texts, "--covariates", "length,overlap", "--json", "c.json", code=0)
     (estimate,) = read_json("c.json")["groups"][0]["ppi"]
     assert estimate["chosen"] == "regression"
     widths = [estimate[way]["high"] - estimate[way]["low"] for way in ("regression", "ppi_plus")]
@@ -151,6 +144,5 @@ def test_covariates_are_named_in_one_list(cli):
         (("--covariates", "length"), "covariates: length needs summaries"),
         (("--covariates", "overlap", "--summaries", "s.jsonl"), "needs summaries and clusters"),
     ):
-        result = cli(*common, *options)
-        assert result.code == 1
+        result = cli(*common, *options, code=1)
         assert message in result.err

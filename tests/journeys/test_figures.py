@@ -61,13 +61,11 @@ def test_ranks_wins_and_position_of_pairs_are_files(
     folder: Path, cli_in: Callable[..., Done]
 ) -> None:
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
-    result = cli_in(folder, "rank", "p.jsonl", "--figures", "ranks")
-    assert result.code == 0, result.err
+    cli_in(folder, "rank", "p.jsonl", "--figures", "ranks", code=0)
     assert stems(folder / "ranks") == [
         "ranking-by-j-coverage", "ranks-coverage-by-j", "wins-coverage-by-j"
     ]  # fmt: skip
-    result = cli_in(folder, "report", "p.jsonl", "-o", "page.html", "--figures", "all")
-    assert result.code == 0, result.err
+    cli_in(folder, "report", "p.jsonl", "-o", "page.html", "--figures", "all", code=0)
     assert [name for name in stems(folder / "all") if "by-pair-of-systems" in name]
     page = (folder / "page.html").read_text("utf-8")
     assert page.count("<svg") == len(stems(folder / "all"))  # each figure once, and no more
@@ -77,8 +75,7 @@ def test_audits_and_fairness_write_their_figures_too(
     folder: Path, cli_in: Callable[..., Done]
 ) -> None:
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
-    result = cli_in(folder, "audit", "position", "p.jsonl", "--figures", "position")
-    assert result.code == 0, result.err
+    result = cli_in(folder, "audit", "position", "p.jsonl", "--figures", "position", code=0)
     assert stems(folder / "position") == [
         "position-bias-by-pair-of-systems-coverage-by-j", "position-coverage-by-j"
     ]  # fmt: skip
@@ -109,8 +106,9 @@ def test_audits_and_fairness_write_their_figures_too(
     assert "Written: shares" in result.err
     assert "ratio-of-shares-s" in stems(folder / "shares")
     words = ["oracle", "clusters.jsonl", "--attribute", "sentiment", "--documents", "2"]
-    result = cli_in(folder, "fairness", *words, "--json", "oracle.json", "--figures", "oracle")
-    assert result.code == 0, result.err
+    result = cli_in(
+        folder, "fairness", *words, "--json", "oracle.json", "--figures", "oracle", code=0
+    )
     assert stems(folder / "oracle") == ["biased-minus-balanced-pseudo-summaries"]
     bur = json.loads((folder / "oracle.json").read_text("utf-8"))["measures"]["bur"]["difference"]
     (figure,) = (folder / "oracle").glob("*.svg")
@@ -120,8 +118,7 @@ def test_audits_and_fairness_write_their_figures_too(
 def test_judge_by_people_from_json_and_page(folder: Path, cli_in: Callable[..., Done]) -> None:
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
     words = ["calibrate", "j.jsonl", "--labels", "l.jsonl", "--resamples", "100"]
-    result = cli_in(folder, *words, "--json", "c.json", "--html", "c.html", "--figures", "people")
-    assert result.code == 0, result.err
+    cli_in(folder, *words, "--json", "c.json", "--html", "c.html", "--figures", "people", code=0)
     confusion = json.loads((folder / "c.json").read_text("utf-8"))["groups"][0]["confusion"]
     assert sum(map(sum, confusion["counts"])) == 24 * 4
     assert confusion["rows"] == confusion["columns"] == [1, 2, 3, 4, 5]

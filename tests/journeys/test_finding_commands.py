@@ -95,13 +95,13 @@ def test_a_group_runs_its_default_command_unless_the_first_word_names_another(cl
         ("judged.jsonl", "--labels", "labels.jsonl"),
         ("--labels", "labels.jsonl", "judged.jsonl"),
     ):
-        result = cli("calibrate", *words, "--resamples", "100", "--save", "c.json", "--json", "-")
-        assert result.code == 0, result.err
+        result = cli(
+            "calibrate", *words, "--resamples", "100", "--save", "c.json", "--json", "-", code=0
+        )
         assert json.loads(result.out)["groups"]
     result = cli("calibrate", "apply", "c.json", "judged.jsonl", "-o", "calibrated.jsonl")
     assert "30 judgements calibrated" in result.err
-    refused = cli("calibrate", "judged.jsonl")
-    assert refused.code == 2
+    refused = cli("calibrate", "judged.jsonl", code=2)
     assert "Usage: fairjudge calibrate [OPTIONS]" in refused.err
     assert "--labels" in refused.err
     for name in ("study", "calibrate"):
@@ -125,8 +125,7 @@ def test_a_group_runs_its_default_command_unless_the_first_word_names_another(cl
     ],
 )
 def test_a_name_that_is_no_command_is_answered_by_those_of_all_groups(cli, words, meant):
-    result = cli(*words.split())
-    assert result.code == 2
+    result = cli(*words.split(), code=2)
     names = " or ".join(f"'fairjudge {name}'" for name in meant)
     assert f"No such command '{words.split()[-1]}'. Did you mean {names}?" in " ".join(
         result.err.split()

@@ -86,8 +86,7 @@ def study_file(server) -> Path:
 
 
 def test_a_study_of_two_judges_says_what_their_jury_may_be_used_for(cli, study_file, server):
-    result = cli("study", study_file)
-    assert result.code == 0, result.err
+    result = cli("study", study_file, code=0)
     (jury,) = read_json("study/calibration.json")["juries"]
     answers = {item["question"]: item["answer"] for item in jury["decisions"]}
     # Both judges see the order of six systems, whose means are .6 apart, on 24 documents.
@@ -101,8 +100,7 @@ def test_a_study_of_two_judges_says_what_their_jury_may_be_used_for(cli, study_f
     )
 
     files = ("study/judgements/strict.jsonl", "study/judgements/mild.jsonl")
-    result = cli("calibrate", *files, "--labels", "labels.jsonl", "--resamples", "300")
-    assert result.code == 0, result.err
+    result = cli("calibrate", *files, "--labels", "labels.jsonl", "--resamples", "300", code=0)
     tables = result.out[result.out.index("jury of 2 judges, fitted on labels, faithfulness: may") :]
     assert all(use in tables for use in USES)
     calibration = fj.calibrate([*files], "labels.jsonl", n_resamples=300).decisions()
@@ -119,8 +117,7 @@ def test_a_jury_of_one_table_is_decided_as_a_judge(cli, study_file, server):
         + text[text.index('[[judge]]\nname = "both') :]
     )
     study_file.write_text(without_strict)
-    result = cli("study", study_file)
-    assert result.code == 0, result.err
+    result = cli("study", study_file, code=0)
     groups = read_json("study/calibration.json")["groups"]
     (jury,) = [group for group in groups if group["judge"].startswith("jury-mean(")]
     assert [item["question"] for item in jury["decisions"]] == [

@@ -82,8 +82,7 @@ def test_ids_that_became_floats_match(cli, number):
 @pytest.mark.parametrize("eid", ["doc-{}", "{} ", "{}.5"])
 def test_no_match_is_an_error_that_names_an_id_of_each_side(cli, number, eid):
     write_jsonl(Path("labels.jsonl"), labels(eid))
-    result = cli(*with_labels("labels.jsonl")[number])
-    assert result.code == 1, result.out
+    result = cli(*with_labels("labels.jsonl")[number], code=1)
     assert repr(eid.format(0)) in result.err
     assert "eid '0'" in result.err
     assert ("spaces or case" in result.err) == (eid == "{} ")
@@ -92,16 +91,14 @@ def test_no_match_is_an_error_that_names_an_id_of_each_side(cli, number, eid):
 @pytest.mark.parametrize("number", [0, 2, 3, 4])
 def test_half_a_match_is_the_first_finding(cli, number):
     write_jsonl(Path("labels.jsonl"), labels("doc-{}", every=2))
-    result = cli(*with_labels("labels.jsonl")[number])
-    assert result.code == 0, result.err
+    result = cli(*with_labels("labels.jsonl")[number], code=0)
     assert result.out.startswith("In short: Only 30 of 60 "), result.out[:200]
     assert "'doc-0'" in result.out.partition(".")[0]
 
 
 def test_for_the_gate_half_a_match_is_half_without_a_score(cli):
     write_jsonl(Path("labels.jsonl"), labels("doc-{}", every=2))
-    result = cli(*with_labels("labels.jsonl")[1])
-    assert result.code == 3
+    result = cli(*with_labels("labels.jsonl")[1], code=3)
     assert "30 of 60 anchors (50.0 %) without a score after." in result.out
 
 
@@ -113,15 +110,13 @@ def test_labels_of_a_few_of_the_judged_items_are_nothing_to_say(cli):
 
 def test_two_runs_match_by_whole_numbers_and_say_when_they_do_not(cli):
     write_jsonl(Path("f.jsonl"), [JUDGED | row | {"eid": f"{row['eid']}.0"} for row in items()])
-    result = cli("compare", "j.jsonl", "f.jsonl", "--json", "-")
-    assert result.code == 0, result.err
+    result = cli("compare", "j.jsonl", "f.jsonl", "--json", "-", code=0)
     assert json.loads(result.out)["groups"][0]["n_items"] == 2 * N
     write_jsonl(Path("few.jsonl"), [JUDGED | row for row in items()[:6]])
     result = cli("compare", "j.jsonl", "few.jsonl")
     assert result.out.startswith("In short: Only 6 of 60 first-run items match any second-run item")
     write_jsonl(Path("x.jsonl"), [JUDGED | row | {"eid": f"x{row['eid']}"} for row in items()])
-    result = cli("compare", "j.jsonl", "x.jsonl")
-    assert result.code == 1
+    result = cli("compare", "j.jsonl", "x.jsonl", code=1)
     assert "'x0'" in result.err
 
 
@@ -149,18 +144,15 @@ def test_people_in_fairness_meet_the_summaries(cli):
     command = ("fairness", "proportional", "c.jsonl", "--summaries", "s.jsonl",
              "--attribute", "side", "--human", "people.jsonl")  # fmt: skip
     shares("{}.0", 3)
-    result = cli(*command, "--json", "-")
-    assert result.code == 0, result.err
+    result = cli(*command, "--json", "-", code=0)
     assert json.loads(result.out)["systems"]["s1"]["corrected"]["n_labelled"] == 3
     shares("doc-{}", 3)
-    result = cli(*command)
-    assert result.code == 1
+    result = cli(*command, code=1)
     assert "'doc-0'" in result.err
     with Path("people.jsonl").open("a") as file:
         file.write(json.dumps({"eid": "1", "system": "s1", "shares": {"left": 1.0}}) + "\n")
         file.write(json.dumps({"eid": "2", "system": "s1", "shares": {"left": 1.0}}) + "\n")
-    result = cli(*command)
-    assert result.code == 0, result.err
+    result = cli(*command, code=0)
     assert result.out.startswith("In short: Only 2 of 5 human shares match any summary")
 
 
@@ -189,12 +181,10 @@ def test_summaries_beside_the_judgements_meet_them_too(cli):
         write_jsonl(Path("s.jsonl"), rows)
 
     summaries("{}.0")
-    result = cli(*command, "--json", "-")
-    assert result.code == 0, result.err
+    result = cli(*command, "--json", "-", code=0)
     assert json.loads(result.out)["groups"][0]["baselines"]
     summaries("doc-{}")
-    result = cli(*command)
-    assert result.code == 1
+    result = cli(*command, code=1)
     assert "'doc-0'" in result.err
 
 
@@ -202,8 +192,7 @@ def test_a_report_shows_the_labels_whose_ids_became_floats(cli):
     write_jsonl(Path("labels.jsonl"), labels())
     write_jsonl(Path("floats.jsonl"), labels("{}.0"))
     for name in ("labels", "floats"):
-        result = cli("report", "j.jsonl", "--labels", f"{name}.jsonl", "-o", f"{name}.html")
-        assert result.code == 0, result.err
+        cli("report", "j.jsonl", "--labels", f"{name}.jsonl", "-o", f"{name}.html", code=0)
     data = [
         re.search(r'"labels":(\[.*?\]\])', Path(f"{name}.html").read_text())
         for name in ("labels", "floats")

@@ -147,8 +147,7 @@ def judging(summaries):
 
 
 def test_the_judge_reads_every_article(cli, server, files):
-    result = cli(*judging(files), *openai(server))
-    assert result.code == 0, result.err
+    cli(*judging(files), *openai(server), code=0)
     prompts = [text_of(call) for call in server.calls]
     assert len(prompts) == 2
     assert all(content(language) in prompt for prompt in prompts for language in SENTENCES)
@@ -158,16 +157,21 @@ def test_the_judge_reads_every_article(cli, server, files):
 def test_an_article_that_no_prompt_shows_is_named(cli, server, files):
     stub = {"aid": "stub", "domain": "x.example", "content": "渡轮。"}
     write_jsonl(Path("clusters.jsonl"), [{"eid": "ferry", "articles": [*articles(), stub]}])
-    judged = cli(*judging(files), *openai(server))
-    assert judged.code == 0, judged.err
+    judged = cli(*judging(files), *openai(server), code=0)
     (left_out,) = read_json("judge.json")["articles_left_out"]
     assert (left_out["eid"], left_out["aid"]) == ("ferry", "stub")
     assert left_out["why"].startswith("stub: 0 words of news")
     assert "Excluded from prompts: 1 article: ferry/stub (stub:" in judged.out
     result = cli(
-        "summarize", "clusters.jsonl", "-o", "written.jsonl", *openai(server), "--json", "s.json"
+        "summarize",
+        "clusters.jsonl",
+        "-o",
+        "written.jsonl",
+        *openai(server),
+        "--json",
+        "s.json",
+        code=0,
     )
-    assert result.code == 0, result.err
     assert read_json("s.json")["articles_left_out"] == [left_out]
     assert "ferry/stub" in result.out
 

@@ -71,8 +71,7 @@ def table_row(text: str, first: str) -> list[str]:
 
 
 def test_an_item_has_its_cost_and_a_second_start_changes_nothing(cli, priced):
-    result = cli(*judging(priced, "small"), "--prices", "prices.toml")
-    assert result.code == 0, result.err
+    result = cli(*judging(priced, "small"), "--prices", "prices.toml", code=0)
     report = read_json("j.json")
     assert report["usd_per_item"] == pytest.approx(SMALL)
     (cost,) = report["costs"]
@@ -88,19 +87,16 @@ def test_an_item_has_its_cost_and_a_second_start_changes_nothing(cli, priced):
 
 
 def test_a_try_and_the_rest_are_one_run(cli, priced):
-    first = cli(*judging(priced, "small"), "--prices", "prices.toml", "--limit", "5")
-    assert first.code == 0, first.err
+    cli(*judging(priced, "small"), "--prices", "prices.toml", "--limit", "5", code=0)
     assert read_json("j.json")["costs"][0]["n_items"] == 5
-    result = cli(*judging(priced, "small"), "--prices", "prices.toml")
-    assert result.code == 0, result.err
+    cli(*judging(priced, "small"), "--prices", "prices.toml", code=0)
     (cost,) = read_json("j.json")["costs"]
     assert (cost["n_items"], cost["n_calls"]) == (12, 12)
     assert cost["usd_per_item"] == pytest.approx(SMALL)
 
 
 def test_what_is_not_known_is_unknown_and_never_nothing(cli, priced):
-    result = cli(*judging(priced, "nobody-knows"))
-    assert result.code == 0, result.err
+    result = cli(*judging(priced, "nobody-knows"), code=0)
     assert read_json("j.json")["usd_per_item"] is None
     assert table_row(result.out, "openai:nobody-knows")[-2:] == ["unknown", "unknown"]
     # Replies of a cache are not free: another run paid for them.
@@ -124,8 +120,8 @@ def test_aspects_that_are_judged_together_have_one_price_an_item(cli, priced):
             "faithfulness",
             "--together",
             *more,
+            code=0,
         )
-        assert result.code == 0, result.err
         assert "'fairjudge calibrate' measures" not in " ".join(result.out.split())
         assert "To calibrate, have people label: fairjudge annotate" in " ".join(result.out.split())
         return read_json("j.json")
@@ -159,20 +155,17 @@ def test_the_json_of_aspects_that_are_judged_together_goes_to_calibrate_and_repo
     result = cli(*judging(priced, "small"), "--prices", "prices.toml", "--aspect", "faithfulness",
                "--together")  # fmt: skip
     assert result.code == 0, result.err
-    result = cli("calibrate", "j.jsonl", "j.json", "--labels", "l.jsonl", "--json", "c.json")
-    assert result.code == 0, result.err
+    result = cli(
+        "calibrate", "j.jsonl", "j.json", "--labels", "l.jsonl", "--json", "c.json", code=0
+    )
     assert "the same requests judged coverage and faithfulness" in " ".join(result.out.split())
-    result = cli("report", "j.jsonl", "j.json", "-o", "page.html")
-    assert result.code == 0, result.err
+    result = cli("report", "j.jsonl", "j.json", "-o", "page.html", code=0)
     assert "fairjudge judge --json" in Path("page.html").read_text("utf-8")
 
 
 def test_an_item_by_parts_and_in_pairs_is_a_summary(cli, priced):
     """A call an answer; six pairs in two orders are a call a summary."""
-    result = cli(
-        *judging(priced, "small"), "--prices", "prices.toml", "--reference-unit", "qa_pair"
-    )
-    assert result.code == 0, result.err
+    cli(*judging(priced, "small"), "--prices", "prices.toml", "--reference-unit", "qa_pair", code=0)
     (cost,) = read_json("j.json")["costs"]
     assert cost["n_items"] == 12
     assert cost["n_calls"] > 12
@@ -180,16 +173,14 @@ def test_an_item_by_parts_and_in_pairs_is_a_summary(cli, priced):
 
     pairs = [word if word != "likert" else "pairwise" for word in judging(priced, "small")]
     priced.answer = lambda call: Reply(text="Verdict: 1")
-    result = cli(*pairs, "--prices", "prices.toml")
-    assert result.code == 0, result.err
+    cli(*pairs, "--prices", "prices.toml", code=0)
     (cost,) = read_json("j.json")["costs"]
     assert (cost["n_items"], cost["n_calls"]) == (12, 12)
     assert cost["usd_per_item"] == pytest.approx(SMALL)
 
 
 def test_each_member_of_a_jury_has_its_own_price(cli, priced):
-    result = cli(*judging(priced, "small", "large"), "--prices", "prices.toml")
-    assert result.code == 0, result.err
+    result = cli(*judging(priced, "small", "large"), "--prices", "prices.toml", code=0)
     report = read_json("j.json")
     by_judge = {cost["judge"]: cost for cost in report["costs"]}
     assert by_judge["openai:small"]["cost_usd"] == pytest.approx(12 * SMALL)
@@ -206,8 +197,9 @@ def test_each_member_of_a_jury_has_its_own_price(cli, priced):
     assert by_judge == {"openai:small": pytest.approx(SMALL), "openai:nobody-knows": None}
     assert read_json("j.json")["usd_per_item"] is None
 
-    result = cli(*judging(priced, "small", "large"), "--price-input", "1", "--price-output", "1")
-    assert result.code == 2
+    result = cli(
+        *judging(priced, "small", "large"), "--price-input", "1", "--price-output", "1", code=2
+    )
     assert "one price for several backends" in " ".join(result.err.split())
 
 
@@ -294,8 +286,7 @@ protocol = "likert"
 
 def test_a_study_says_what_each_step_cost(cli, priced):
     Path("study.toml").write_text(STUDY.format(url=priced.v1))
-    result = cli("study", "study.toml", "--json", "study.json")
-    assert result.code == 0, result.err
+    result = cli("study", "study.toml", "--json", "study.json", code=0)
     report = read_json("study.json")
     by_step = report["cost_by_step"]
     assert [*by_step] == ["judge likert", "judge likert-jury"]
@@ -315,8 +306,7 @@ def test_a_study_says_what_each_step_cost(cli, priced):
 
     # Kept steps keep their cost, and a step that is done again under another name adds its own.
     n_calls = len(priced.calls)
-    again = cli("study", "study.toml", "--json", "again.json")
-    assert again.code == 0, again.err
+    again = cli("study", "study.toml", "--json", "again.json", code=0)
     assert len(priced.calls) == n_calls
     assert read_json("again.json")["cost_by_step"] == by_step
     assert again.out.count(" kept ") == len(report["steps"])

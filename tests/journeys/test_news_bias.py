@@ -61,8 +61,7 @@ def test_a_bias_that_was_asked_for_is_found(cli, server: StubServer, census):
     rows = [{"eid": f"e{n}", "articles": [{"aid": "1", "content": text}]}
             for n, text in enumerate(texts)]  # fmt: skip
     write_jsonl(Path("c.jsonl"), rows)
-    result = cli("bias", "annotate", "c.jsonl", "-o", "d.jsonl", "--census", census)
-    assert result.code == 0, result.err
+    result = cli("bias", "annotate", "c.jsonl", "-o", "d.jsonl", "--census", census, code=0)
     command = ("bias", "inputs", "d.jsonl", "-o", "i.jsonl", "--census", census, "--variants", "4")
     assert cli(*command).code == 0
     inputs = [json.loads(line) for line in Path("i.jsonl").read_text().splitlines()]
@@ -100,8 +99,9 @@ def test_a_bias_that_was_asked_for_is_found(cli, server: StubServer, census):
         for row in rows
     ]  # fmt: skip
     write_jsonl(Path("j.jsonl"), judged)
-    result = cli("bias", "quality", "i.jsonl", "--judgements", "j.jsonl", "--json", "q.json")
-    assert result.code == 0, result.err
+    result = cli(
+        "bias", "quality", "i.jsonl", "--judgements", "j.jsonl", "--json", "q.json", code=0
+    )
     assert cli("report", "b.json", "q.json", "-o", "page.html").code == 0
     assert "Quality by group of inputs" in Path("page.html").read_text("utf-8")
 

@@ -69,8 +69,8 @@ def test_from_recorded_judges_to_scores_of_new_documents(cli, quality):
     result = cli(
         *("calibrate", *files, "--labels", "labels.jsonl", "--max-unscored", "0.2"),
         *("--save", "jury.json", "--json", "c.json", "--html", "c.html", "--resamples", "300"),
+        code=0,
     )
-    assert result.code == 0, result.err
     printed = " ".join(result.out.split())
     assert "The jury of 3 judges in coverage, fitted on labels," in printed
     assert "independent ones: their errors correlate" in printed
@@ -84,8 +84,7 @@ def test_from_recorded_judges_to_scores_of_new_documents(cli, quality):
     assert best["gain"]["value"] > 0
 
     # The judges of new documents, and of the labelled ones, in three files.
-    result = cli("calibrate", "apply", "jury.json", *files, "-o", "applied.jsonl")
-    assert result.code == 0, result.err
+    result = cli("calibrate", "apply", "jury.json", *files, "-o", "applied.jsonl", code=0)
     assert f"{3 * N} judgements by juries" in result.err
     rows = read_rows("applied.jsonl")
     name = "jury-fitted(careful,hasty,local)"
@@ -104,8 +103,7 @@ def test_from_recorded_judges_to_scores_of_new_documents(cli, quality):
             for (eid, system), value in quality.items()
         ],
     )
-    result = cli("calibrate", "said.jsonl", "--labels", "all.jsonl", "--json", "again.json")
-    assert result.code == 0, result.err
+    result = cli("calibrate", "said.jsonl", "--labels", "all.jsonl", "--json", "again.json", code=0)
     (group,) = read_json("again.json")["groups"]
     assert group["judge"] == name
     assert group["agreement"]["pooled"]["spearman"]["value"] > 0.6

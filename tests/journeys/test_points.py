@@ -48,8 +48,7 @@ def cluster(eid: str, texts: list[str]) -> dict[str, object]:
 def test_points_are_built_shown_for_what_they_are_and_judged_against(cli, tmp_path):
     texts = [f"{text} {own}" for text, own in zip(SAME, OWN, strict=True)]
     write_jsonl(tmp_path / "clusters.jsonl", [cluster("bridge", texts)])
-    result = cli("build", "clusters.jsonl", "-o", "references.jsonl")
-    assert result.code == 0, result.err
+    result = cli("build", "clusters.jsonl", "-o", "references.jsonl", code=0)
     assert "What do the sources say of" in result.out
     assert "points that sources make" in result.out
     assert "--backend" in result.out
@@ -74,6 +73,5 @@ def test_points_are_built_shown_for_what_they_are_and_judged_against(cli, tmp_pa
 
 def test_where_no_point_stays_one_line_says_that_an_llm_is_needed(cli, tmp_path):
     write_jsonl(tmp_path / "clusters.jsonl", [cluster("apart", list(ELSEWHERE))])
-    result = cli("build", "clusters.jsonl", "-o", "references.jsonl")
-    assert result.code == 3
+    result = cli("build", "clusters.jsonl", "-o", "references.jsonl", code=3)
     assert "an LLM is needed (--backend provider:model)" in " ".join(result.out.split())

@@ -16,8 +16,7 @@ LINES = 45
 
 def test_the_first_command_fits_a_screen_and_says_how_far_to_trust_it(cli, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
-    result = cli("quickstart", "-o", "out", "--quiet")
-    assert result.code == 0, result.err
+    result = cli("quickstart", "-o", "out", "--quiet", code=0)
     lines = result.out.splitlines()
     assert sum(-(-len(line) // 100) or 1 for line in lines) <= LINES
     references = read_rows("out/references.jsonl")

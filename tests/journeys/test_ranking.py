@@ -95,15 +95,13 @@ def test_from_the_judge_to_the_calibration(judge, cli, server: StubServer):
     assert again.code == 0, again.err
     assert len(server.calls) == 2 * N
 
-    audited = cli("audit", "position", "j.jsonl", "--json", "position.json")
-    assert audited.code == 0, audited.err
+    cli("audit", "position", "j.jsonl", "--json", "position.json", code=0)
     (group,) = read_json("position.json")["groups"]
     assert group["n_pairs"] == 3 * N
     assert group["first"]["value"] == pytest.approx(100 * 2 / N)
     assert group["consistency"]["value"] == pytest.approx(100 * 6 / N)
 
-    ranked = cli("rank", "j.jsonl", "--json", "rank.json")
-    assert ranked.code == 0, ranked.err
+    ranked = cli("rank", "j.jsonl", "--json", "rank.json", code=0)
     assert "16 rankings in 8 documents, by the Plackett-Luce model" in " ".join(ranked.out.split())
     (group,) = read_json("rank.json")["groups"]
     assert [item["system"] for item in group["systems"]] == RANKED
@@ -119,8 +117,7 @@ def test_from_the_judge_to_the_calibration(judge, cli, server: StubServer):
         for a, b, value in pairs
     ]
     write_jsonl(Path("labels.jsonl"), labels)
-    calibrated = cli("calibrate", "j.jsonl", "--labels", "labels.jsonl", "--json", "c.json")
-    assert calibrated.code == 0, calibrated.err
+    cli("calibrate", "j.jsonl", "--labels", "labels.jsonl", "--json", "c.json", code=0)
     (group,) = read_json("c.json")["groups"]
     assert group["protocol"] == "ranking"
     assert group["agreement"]
@@ -190,7 +187,7 @@ def test_the_plan_counts_two_calls_a_cluster(judge, cli, server: StubServer):
         ),
         *("--aspect", "faithfulness", "--reference-unit", "articles", "--json", "-"),
         *openai(server),
+        code=0,
     )
-    assert result.code == 0, result.err
     assert json.loads(result.out)["calls"] == 2 * N
     assert server.calls == []

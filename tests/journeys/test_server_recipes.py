@@ -66,8 +66,7 @@ def test_a_server_at_home_is_asked_for_the_model_by_its_name(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "unused")
     backend = backends_of_recipes()[recipe]
-    result = cli(*JUDGING, "--backend", backend, "--base-url", server.v1, "--concurrency", "1")
-    assert result.code == 0, result.err
+    cli(*JUDGING, "--backend", backend, "--base-url", server.v1, "--concurrency", "1", code=0)
     assert values() == [1.0, 1.0]
     assert {call.body["model"] for call in server.calls} == {backend.partition(":")[2]}
 
@@ -159,21 +158,18 @@ def test_a_server_at_home_rates_fills_a_checklist_and_builds(
     inputs = ("--summaries", "s.jsonl", "--aspect", "coverage", *model)
 
     command: tuple[str, ...] = ("build", "c.jsonl", "-o", "r.jsonl", *model)
-    result = cli(*command)
-    assert result.code == 0, result.err
+    result = cli(*command, code=0)
     assert ("does not support 'response_format'" in result.err) == bool(schema_error)
 
     command = ("judge", "--references", "r.jsonl", *inputs, "--protocol", "likert",
              "--token-probabilities", "-o", "judged.jsonl")  # fmt: skip
-    result = cli(*command)
-    assert result.code == 0, result.err
+    result = cli(*command, code=0)
     assert values() == pytest.approx([4.5, 4.5] if has_probabilities else [4.0, 4.0], abs=1e-3)
     assert ("No score comes from token probabilities" in result.out) != has_probabilities
 
     command = ("judge", "--references", "r.jsonl", *inputs, "--protocol", "checklist",
              "-o", "judged.jsonl")  # fmt: skip
-    result = cli(*command)
-    assert result.code == 0, result.err
+    result = cli(*command, code=0)
     assert all(0 <= value <= 1 for value in values())
     checklists = [call.body for call in server.calls if '{"entries"' in text_of(call)]
     assert any("response_format" in body for body in checklists)
@@ -191,8 +187,7 @@ def test_a_context_that_ends_is_detected_by_the_longest_request_before_anything_
     write_jsonl(Path("c.jsonl"), [long])
     server.answer = short_context
     command = (*JUDGING, "--backend", "openai:qwen3:8b", "--base-url", server.v1)
-    plan = cli(*command, "--plan", "--json", "plan.json")
-    assert plan.code == 0, plan.err
+    cli(*command, "--plan", "--json", "plan.json", code=0)
     assert server.calls == []
     result = cli(*command)
     rows = [json.loads(line) for line in Path("judged.jsonl").read_text().splitlines()]

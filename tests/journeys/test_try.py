@@ -50,15 +50,13 @@ def test_the_first_items_are_a_try_and_the_rest_is_asked_once(
     assert list(by_name.values()) == [n_all, n_first]
     assert server.calls == []
     assert not Path("j.jsonl").exists()
-    result = cli(*command, "--limit", limit)
-    assert result.code == 0, result.err
+    result = cli(*command, "--limit", limit, code=0)
     assert len(server.calls) == n_first
     assert len(Path("j.jsonl").read_text().splitlines()) == n_first
     assert ("A try:" in result.out) == (n_first < n_all)
     first = read_rows("j.jsonl")
     assert {row["eid"] for row in first[:2]} == {"dam"}
-    result = cli(*command)
-    assert result.code == 0, result.err
+    result = cli(*command, code=0)
     assert len(server.calls) == n_all
     assert "A try:" not in result.out
     every = read_rows("j.jsonl")
@@ -82,8 +80,7 @@ def test_python_tries_and_goes_on_too(server):
 def test_build_and_summarize_say_what_they_would_ask(cli, server):
     backend = ("--backend", "openai:m", "--base-url", f"{server.url}/v1", "--json", "found.json")
     for command in (("build", "c.jsonl"), ("summarize", "c.jsonl", "--strategy", "extract")):
-        result = cli(*command, "-o", "out.jsonl", *backend, "--plan")
-        assert result.code == 0, result.err
+        result = cli(*command, "-o", "out.jsonl", *backend, "--plan", code=0)
         assert "Planned" in result.out
         planned = read_json("found.json")["calls"]
         assert planned >= len(EVENTS)

@@ -37,11 +37,11 @@ def judged(cli) -> dict[str, list[dict[str, object]]]:
     by_name = {}
     for name, more in (("rts", ("--scale", "1-5")), ("mcq", ("--options", "A,B,C,D,E"))):
         recorded = SUMMEVAL / f"judge_gpt-3.5_{name}.jsonl"
-        result = cli(
+        cli(
             *("data", "import", recorded, "--protocol", "likert", "--repeats", "last"),
             *("-o", f"{name}.jsonl", *more),
+            code=0,
         )
-        assert result.code == 0, result.err
         rows = [row for row in read_rows(f"{name}.jsonl") if row["aspect"] == "relevance"]
         first = set(sorted({row["eid"] for row in rows})[:50])
         by_name[name] = [row for row in rows if row["eid"] in first]
@@ -169,6 +169,5 @@ def test_new_summaries_of_another_judge_are_an_error(judged, look):
 
 def test_new_summaries_need_a_record(cli, judged):
     write_jsonl(Path("new.jsonl"), judged["rts"])
-    result = cli(*CHECK, "--live", "new.jsonl")
-    assert result.code == 1
+    result = cli(*CHECK, "--live", "new.jsonl", code=1)
     assert "live: needs since" in result.err

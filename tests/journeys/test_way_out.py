@@ -65,8 +65,7 @@ def test_a_judge_with_one_score_for_all_is_refused_everywhere(cli, n_documents, 
         assert "too few to tell;" not in text
     assert f"the judge's scores are all {value:g}" in words(result.out)
 
-    report = cli("report", "flat.jsonl", "--labels", "labels.jsonl", "-o", "report.html")
-    assert report.code == 0, report.err
+    cli("report", "flat.jsonl", "--labels", "labels.jsonl", "-o", "report.html", code=0)
     assert reason in words(unescape(Path("report.html").read_text("utf-8")))
     answers = fj.calibrate("flat.jsonl", "labels.jsonl", n_resamples=200).decisions()
     assert {row["reason"] for row in answers} == {reason.removeprefix("no: ")}
@@ -77,8 +76,7 @@ def test_people_with_one_label_for_all_leave_it_open(cli):
     write_jsonl(Path("labels.jsonl"), labels)
     scores = [{**row, "value": n % 5 + 1} for n, row in enumerate(judged(labels, 1))]
     write_jsonl(Path("j.jsonl"), scores)
-    result = cli("calibrate", "j.jsonl", "--labels", "labels.jsonl", "--label-scale", "1-5")
-    assert result.code == 0, result.err
+    result = cli("calibrate", "j.jsonl", "--labels", "labels.jsonl", "--label-scale", "1-5", code=0)
     assert "cannot tell: people gave one label to all 96 items" in words(result.out)
     assert "Judge, pooled: people's mean labels are all 4." in result.out
 
@@ -140,12 +138,10 @@ def costs(text: str) -> list[str]:
 )
 def test_the_cost_of_a_judge_is_in_its_decision_where_it_was_given(cli, runs, files, expected):
     items = []
-    result = cli("calibrate", *files, "--labels", "labels.jsonl", "--resamples", "100")
-    assert result.code == 0, result.err
+    result = cli("calibrate", *files, "--labels", "labels.jsonl", "--resamples", "100", code=0)
     items.append(costs(result.out))
     texts = ("references.jsonl", "summaries.jsonl", "--labels", "labels.jsonl")
-    result = cli("report", *files, *texts, "-o", "report.html")
-    assert result.code == 0, result.err
+    result = cli("report", *files, *texts, "-o", "report.html", code=0)
     items.append(costs(unescape(Path("report.html").read_text("utf-8"))))
     python = fj.calibrate([*files], "labels.jsonl", n_resamples=100)
     items.append(costs(f"{python.decisions()!r}\n"))
@@ -180,13 +176,11 @@ def test_aspects_of_one_request_share_its_cost(cli, server):
     rows = read_rows("labels.jsonl")
     write_jsonl(Path("labels.jsonl"), [{**row, "eid": eid} for row in rows])
     for files in (["run"], ["both.jsonl", "run"]):
-        result = cli("calibrate", *files, "--labels", "labels.jsonl")
-        assert result.code == 0, result.err
+        result = cli("calibrate", *files, "--labels", "labels.jsonl", code=0)
         (sentence,) = costs(result.out)
         assert sentence.endswith("the same requests judged coverage and faithfulness.")
 
 
 def test_what_judge_wrote_about_a_run_is_no_judgement(cli, runs):
-    result = cli("calibrate", "one.json", "--labels", "labels.jsonl")
-    assert result.code == 1
+    result = cli("calibrate", "one.json", "--labels", "labels.jsonl", code=1)
     assert "give their file too" in result.err
