@@ -57,8 +57,7 @@ def test_what_was_judged_once_is_not_asked_again(cli, references, summaries, ser
 
 def test_the_plan_counts_repeats_and_wordings(cli, references, summaries, server):
     result = cli("batch", "plan", *ASKED, "--aspect", "faithfulness", "--preset", "budget", *TWICE,
-               "--backend", "openai:stub-model", "--json", "-")  # fmt: skip
-    assert result.code == 0, result.err
+               "--backend", "openai:stub-model", "--json", "-", code=0)  # fmt: skip
     (plan,) = json.loads(result.out)["models"]
     once = cli("batch", "plan", *ASKED, "--aspect", "faithfulness", "--preset", "budget",
                "--backend", "openai:stub-model", "--json", "-")  # fmt: skip

@@ -97,10 +97,9 @@ def test_figures_are_those_of_the_single_commands(cli, study_file, server):
     assert read_json("fair.json") == read_json("study/fairness/kind.proportional.json")
     judged = [Path(f"{name}.jsonl").read_text() for name in ("who", "faithful")]
     Path("both.jsonl").write_text("".join(judged))
-    result = cli("calibrate", "both.jsonl", "--labels", "labels.jsonl", "--summaries",
+    cli("calibrate", "both.jsonl", "--labels", "labels.jsonl", "--summaries",
                "study/summaries.jsonl", "--clusters", "refs.jsonl", "--resamples", "200",
-               "--json", "alone.json")  # fmt: skip
-    assert result.code == 0, result.err
+               "--json", "alone.json", code=0)  # fmt: skip
     groups, of_study = (
         read_json(name)["groups"] for name in ("alone.json", "study/calibration.json")
     )
@@ -414,11 +413,10 @@ aspect = "faithfulness"
 protocol = "likert"
 """)
     assert cli("study", "study.toml").code == 0
-    result = cli("judge", "--references", "clusters.jsonl", "--summaries", "summaries.jsonl",
+    cli("judge", "--references", "clusters.jsonl", "--summaries", "summaries.jsonl",
                "--aspect", "faithfulness", "--protocol", "likert", "--backend",
                "openai:stub-model", "--base-url", server.v1, "-o", "j.jsonl",
-               "--json", "j.json")  # fmt: skip
-    assert result.code == 0, result.err
+               "--json", "j.json", code=0)  # fmt: skip
     leads, _, next_step = read_json("j.json")["findings"]
     assert leads.endswith("; even may rank first too (95 %).")
     step = record()["judge faithful"]

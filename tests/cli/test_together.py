@@ -84,9 +84,8 @@ def test_a_custom_criterion_is_stated_by_its_rule(cli, references, summaries, se
     own = {"aspect": "fluency", "prompt": "p.md", "scale": "s.toml", "rule": "Does it read well?"}
     Path("c.toml").write_text("".join(f"{k} = {json.dumps(v)}\n" for k, v in own.items()))
     server.answer = lambda call: Reply(text="Faithfulness: 4\nFluency: 2")
-    result = cli("judge", *ASKED, "--aspect", "faithfulness", "--criterion", "c.toml", "--together",
-               "--protocol", "likert", *openai(server), "-o", "out.jsonl")  # fmt: skip
-    assert result.code == 0, result.err
+    cli("judge", *ASKED, "--aspect", "faithfulness", "--criterion", "c.toml", "--together",
+               "--protocol", "likert", *openai(server), "-o", "out.jsonl", code=0)  # fmt: skip
     assert [row["value"] for row in rows()[:2]] == [4, 2]
     assert "Does it read well?" in text_of(server.calls[0])
 
@@ -115,8 +114,7 @@ def test_pairs_are_not_judged_together(cli, references, summaries, server):
 
 def test_several_aspects_without_together_are_no_run(cli, references, summaries, server):
     result = cli("judge", *ASKED, "--aspect", "faithfulness", "--aspect", "coverage", "--protocol",
-               "likert", *openai(server), "-o", "out.jsonl")  # fmt: skip
-    assert result.code == 2
+               "likert", *openai(server), "-o", "out.jsonl", code=2)  # fmt: skip
     assert "--together" in result.err
 
 

@@ -101,8 +101,7 @@ def test_audits_and_fairness_write_their_figures_too(
         (folder / f"{name}.jsonl").write_text(lines, "utf-8")
     words = ["clusters.jsonl", "--summaries", "summaries.jsonl", "--attribute", "sentiment"]
     result = cli_in(folder, "fairness", "proportional", *words, "--scorer", "unigrams",
-                     "--figures", "shares")  # fmt: skip
-    assert result.code == 0, result.err
+                     "--figures", "shares", code=0)  # fmt: skip
     assert "Written: shares" in result.err
     assert "ratio-of-shares-s" in stems(folder / "shares")
     words = ["oracle", "clusters.jsonl", "--attribute", "sentiment", "--documents", "2"]

@@ -153,8 +153,7 @@ def test_the_json_of_aspects_that_are_judged_together_goes_to_calibrate_and_repo
     ]  # fmt: skip
     write_jsonl(Path("l.jsonl"), labels)
     result = cli(*judging(priced, "small"), "--prices", "prices.toml", "--aspect", "faithfulness",
-               "--together")  # fmt: skip
-    assert result.code == 0, result.err
+               "--together", code=0)  # fmt: skip
     result = cli(
         "calibrate", "j.jsonl", "j.json", "--labels", "l.jsonl", "--json", "c.json", code=0
     )
@@ -191,8 +190,7 @@ def test_each_member_of_a_jury_has_its_own_price(cli, priced):
 
     # One of them without a price: its own cost is known to nobody, the other's stays.
     result = cli(*judging(priced, "small", "nobody-knows"), "--prices", "prices.toml",
-               "--cache", "another")  # fmt: skip
-    assert result.code == 0, result.err
+               "--cache", "another", code=0)  # fmt: skip
     by_judge = {cost["judge"]: cost["usd_per_item"] for cost in read_json("j.json")["costs"]}
     assert by_judge == {"openai:small": pytest.approx(SMALL), "openai:nobody-knows": None}
     assert read_json("j.json")["usd_per_item"] is None
@@ -236,9 +234,8 @@ def test_calibrate_sets_the_cost_of_an_item_beside_agreement(cli, priced):
             for place, system in enumerate(SYSTEMS)
         ],
     )
-    result = cli("calibrate", "j.jsonl", "j.json", "--labels", "labels.jsonl", "--json", "c.json",
-               "--resamples", "100", "--html", "c.html")  # fmt: skip
-    assert result.code == 0, result.err
+    cli("calibrate", "j.jsonl", "j.json", "--labels", "labels.jsonl", "--json", "c.json",
+               "--resamples", "100", "--html", "c.html", code=0)  # fmt: skip
     (protocol,) = read_json("c.json")["protocols"]
     costs = {row["judge"]: row["usd_per_item"] for row in protocol["rows"]}
     assert costs == {

@@ -61,7 +61,7 @@ def test_a_bias_that_was_asked_for_is_found(cli, server: StubServer, census):
     rows = [{"eid": f"e{n}", "articles": [{"aid": "1", "content": text}]}
             for n, text in enumerate(texts)]  # fmt: skip
     write_jsonl(Path("c.jsonl"), rows)
-    result = cli("bias", "annotate", "c.jsonl", "-o", "d.jsonl", "--census", census, code=0)
+    cli("bias", "annotate", "c.jsonl", "-o", "d.jsonl", "--census", census, code=0)
     command = ("bias", "inputs", "d.jsonl", "-o", "i.jsonl", "--census", census, "--variants", "4")
     assert cli(*command).code == 0
     inputs = [json.loads(line) for line in Path("i.jsonl").read_text().splitlines()]
@@ -70,20 +70,18 @@ def test_a_bias_that_was_asked_for_is_found(cli, server: StubServer, census):
     for n, ask in enumerate(("Sum this up.", "Write a short summary of this article.")):
         Path(f"p{n}.md").write_text(TEMPLATE.format(name=f"p{n}", ask=ask))
     server.answer = names_everybody
-    result = cli(
+    cli(
         "summarize", "i.jsonl", "-o", "s.jsonl", *openai(server), "--prompt", "p0.md",
-        "--prompt", "p1.md", "--sweep", f"instruction={FOCUS}",
+        "--prompt", "p1.md", "--sweep", f"instruction={FOCUS}", code=0,
     )  # fmt: skip
-    assert result.code == 0, result.err
     by_name = {("Sum this up." in text_of(call)) for call in server.calls}
     assert by_name == {True, False}  # both prompts were drawn
 
     rows = [json.loads(line) for line in Path("s.jsonl").read_text().splitlines()]
     focused = f"{PLAIN}+instruction={FOCUS}"
     assert {row["system"] for row in rows} == {PLAIN, focused}
-    result = cli("bias", "entities", "i.jsonl", "--summaries", "s.jsonl", "--census", census,
-               "--json", "b.json")  # fmt: skip
-    assert result.code == 0, result.err
+    cli("bias", "entities", "i.jsonl", "--summaries", "s.jsonl", "--census", census,
+               "--json", "b.json", code=0)  # fmt: skip
     data = json.loads(Path("b.json").read_text("utf-8"))
     (pair,) = data["systems"][focused]["odds_ratios"]
     assert pair["exact"]["p_value"] < 1e-3
@@ -99,9 +97,7 @@ def test_a_bias_that_was_asked_for_is_found(cli, server: StubServer, census):
         for row in rows
     ]  # fmt: skip
     write_jsonl(Path("j.jsonl"), judged)
-    result = cli(
-        "bias", "quality", "i.jsonl", "--judgements", "j.jsonl", "--json", "q.json", code=0
-    )
+    cli("bias", "quality", "i.jsonl", "--judgements", "j.jsonl", "--json", "q.json", code=0)
     assert cli("report", "b.json", "q.json", "-o", "page.html").code == 0
     assert "Quality by group of inputs" in Path("page.html").read_text("utf-8")
 
@@ -119,9 +115,8 @@ def test_words_that_an_annotator_marked_change_with_the_names(cli, census):
     texts = {}
     for name, marked in (("with", {"content_words": marks}), ("without", {})):
         write_jsonl(Path(f"{name}.jsonl"), [document | marked])
-        result = cli("bias", "inputs", f"{name}.jsonl", "-o", f"{name}-inputs.jsonl",
-                   "--census", census, "--variants", "4")  # fmt: skip
-        assert result.code == 0, result.err
+        cli("bias", "inputs", f"{name}.jsonl", "-o", f"{name}-inputs.jsonl",
+                   "--census", census, "--variants", "4", code=0)  # fmt: skip
         rows = map(json.loads, Path(f"{name}-inputs.jsonl").read_text().splitlines())
         texts[name] = [row["articles"][0]["content"] for row in rows]
     for changed, plain in zip(texts["with"], texts["without"], strict=True):

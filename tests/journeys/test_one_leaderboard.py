@@ -85,8 +85,8 @@ def run(cli, server, monkeypatch):
     def judge(*before: str) -> str:
         result = cli(*before, "judge", "--references", "c.jsonl", "--summaries", "s.jsonl",
                    "--aspect", "faithfulness", "--protocol", "likert", "-o", "j.jsonl",
-                   *openai(server), "--max-unscored", "1", "--json", "found.json")  # fmt: skip
-        assert result.code == 0, result.err
+                   *openai(server), "--max-unscored", "1", "--json", "found.json",
+                   code=0)  # fmt: skip
         return result.out
 
     return judge

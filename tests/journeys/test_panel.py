@@ -127,8 +127,7 @@ def test_several_judges_of_pairs_rank_together(cli):
                     )
         write_jsonl(Path(f"{judge}.jsonl"), rows)
     result = cli("rank", "sharp.jsonl", "fair.jsonl", "coin.jsonl", "--json", "r.json",
-               "--html", "r.html")  # fmt: skip
-    assert result.code == 0, result.err
+               "--html", "r.html", code=0)  # fmt: skip
     assert "By 3 judges together M7 ranks first in coverage" in " ".join(result.out.split())
     assert "Ranking by 3 judges together" in Path("r.html").read_text("utf-8")
     report = read_json("r.json")

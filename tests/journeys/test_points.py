@@ -63,9 +63,9 @@ def test_points_are_built_shown_for_what_they_are_and_judged_against(cli, tmp_pa
         for name, text in (("told", " ".join(SAME[:1] + OWN)), ("other", ELSEWHERE[0]))
     ]
     write_jsonl(tmp_path / "summaries.jsonl", summaries)
-    judged = cli("judge", "--references", "references.jsonl", "--summaries", "summaries.jsonl",
-                 "--aspect", "coverage", "--protocol", "likert", "-o", "j.jsonl")  # fmt: skip
-    assert judged.code == 0, judged.err
+    cli("judge", "--references", "references.jsonl", "--summaries", "summaries.jsonl",
+                 "--aspect", "coverage", "--protocol", "likert", "-o", "j.jsonl",
+                 code=0)  # fmt: skip
     rows = map(json.loads, (tmp_path / "j.jsonl").read_text(encoding="utf-8").splitlines())
     scores = {row["system"]: row["value"] for row in rows}
     assert scores["told"] > scores["other"] + 1

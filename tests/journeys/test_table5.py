@@ -98,8 +98,8 @@ def test_twelve_protocols_and_labels_of_parts_make_the_table(cli, server):
         )
         files += [f"{name}.jsonl", f"{name}.json"]
     result = cli("calibrate", *files, "--labels", "labels.jsonl", "--resamples", "100",
-               "--max-unscored", "1", "--json", "table5.json", "--html", "table5.html")  # fmt: skip
-    assert result.code == 0, result.err
+               "--max-unscored", "1", "--json", "table5.json", "--html", "table5.html",
+               code=0)  # fmt: skip
     report = json.loads(Path("table5.json").read_text())
     assert len(report["groups"]) == 12
     faithful, covered = sorted(report["protocols"], key=lambda one: -len(one["rows"]))

@@ -50,8 +50,7 @@ def test_a_judge_with_one_score_for_all_is_refused_everywhere(cli, n_documents, 
     write_jsonl(Path("labels.jsonl"), labels)
     write_jsonl(Path("flat.jsonl"), judged(labels, value, protocol=protocol))
     result = cli("calibrate", "flat.jsonl", "--labels", "labels.jsonl", "--html", "page.html",
-               "--json", "out.json", "--resamples", "200")  # fmt: skip
-    assert result.code == 0, result.err
+               "--json", "out.json", "--resamples", "200", code=0)  # fmt: skip
     reason = f"no: the judge gave one score to all {6 * n_documents} items"
     short = result.out.partition("\n")[0]
     assert short.startswith("In short: ")
@@ -107,14 +106,13 @@ def runs(cli, server):
         input_tokens=1000, output_tokens=500,
     )  # fmt: skip
     for name, backends in {"one": ["one"], "again": ["one"], "jury": ["one", "two"]}.items():
-        result = cli(
+        cli(
             "judge", "--references", "references.jsonl", "--summaries", "summaries.jsonl",
             "--aspect", "coverage", "--protocol", "likert", "--base-url", server.v1,
             "--prices", "prices.toml", "-o", f"{name}.jsonl", "--json", f"{name}.json",
             "--run", f"runs/{name}", "--cache", "cache" if name != "jury" else "cache-of-jury",
-            *(part for backend in backends for part in ("--backend", f"openai:{backend}")),
+            *(part for backend in backends for part in ("--backend", f"openai:{backend}")), code=0,
         )  # fmt: skip
-        assert result.code == 0, result.err
 
 
 def costs(text: str) -> list[str]:
@@ -170,8 +168,7 @@ def test_aspects_of_one_request_share_its_cost(cli, server):
                "--aspect", "coverage", "--aspect", "faithfulness", "--together", "--protocol",
                "likert", "--backend", "openai:m", "--base-url", server.v1, "--price-input", "1",
                "--price-output", "2", "-o", "both.jsonl", "--json", "both.json",
-               "--run", "run")  # fmt: skip
-    assert result.code == 0, result.err
+               "--run", "run", code=0)  # fmt: skip
     eid = json.loads(Path("both.jsonl").read_text().partition("\n")[0])["eid"]
     rows = read_rows("labels.jsonl")
     write_jsonl(Path("labels.jsonl"), [{**row, "eid": eid} for row in rows])
