@@ -81,27 +81,27 @@ Target = Callable[[bytes], None]
 _FOLDER = Path(tempfile.mkdtemp(prefix="fuzz-"))
 
 
-def _in_words(read: Callable[[], Any]) -> None:
+def _in_words(reader: Callable[[], Any]) -> None:
     """Let `read` fail in our own way."""
     try:
-        read()
+        reader()
     except FairJudgeError as error:
         if not str(error):
             raise AssertionError("an error without words") from error
 
 
-def _into_a_cache(read: Callable[..., Any]) -> Callable[[Path], Any]:
+def _into_a_cache(reader: Callable[..., Any]) -> Callable[[Path], Any]:
     def into(path: Path) -> None:
         cache = ReplyCache(_FOLDER / "cache", warn=lambda _: None)
         try:
-            read(path, cache)
+            reader(path, cache)
         finally:
             cache.close()
 
     return into
 
 
-def _as(name: str, read: Callable[[Path], Any], **beside: str) -> Callable[[Path], None]:
+def _as(name: str, reader: Callable[[Path], Any], **beside: str) -> Callable[[Path], None]:
     """Return what gives `read` a folder in which the file is called `name`, beside others."""
 
     def within(path: Path) -> None:
@@ -110,7 +110,7 @@ def _as(name: str, read: Callable[[Path], Any], **beside: str) -> Callable[[Path
         (folder / name).write_bytes(path.read_bytes())
         for stem, text in beside.items():
             (folder / f"{stem}.json").write_text(text, "utf-8")
-        read(folder)
+        reader(folder)
 
     return within
 
@@ -391,8 +391,8 @@ def _header(data: bytes) -> None:
         assert seconds is None or seconds >= 0
 
 
-def _ours(read: Target) -> Target:
-    return lambda data: _in_words(lambda: read(data))
+def _ours(reader: Target) -> Target:
+    return lambda data: _in_words(lambda: reader(data))
 
 
 TARGETS: Mapping[str, Target] = {

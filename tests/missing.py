@@ -9,11 +9,11 @@ from typing import NoReturn
 import pytest
 
 
-def missing(what: str) -> NoReturn:
+def missing(need: str) -> NoReturn:
     """Skip; in continuous integration, which brings everything, fail."""
     if os.environ.get("FAIRJUDGE_CI"):
-        pytest.fail(f"{what}, which .ci/run should have brought", pytrace=False)
-    pytest.skip(what)
+        pytest.fail(f"{need}, which .ci/run should have brought", pytrace=False)
+    pytest.skip(need)
 
 
 def installed(*packages: str) -> bool:

@@ -32,20 +32,20 @@ def texts_of(tables: Iterable[TextTable]) -> list[str]:
     ]
 
 
-def without_figure(said: Iterable[str], shown: Iterable[str]) -> list[str]:
+def without_figure(sentences: Iterable[str], tables: Iterable[str]) -> list[str]:
     """Return the sentences that have a number which nothing shown has, rounded or not."""
-    figures = _figures(shown)
+    figures = _figures(tables)
     return [
         f"{sentence!r} has {lacking}"
-        for sentence in said
+        for sentence in sentences
         if (lacking := sorted(numbers(_claim(sentence)) - figures))
     ]
 
 
-def altered(said: Iterable[str], shown: Iterable[str]) -> Iterator[str]:
+def altered(sentences: Iterable[str], tables: Iterable[str]) -> Iterator[str]:
     """Yield each sentence once for each of its numbers, with a digit changed to what is nowhere."""
-    figures = _figures(shown)
-    for sentence in map(_claim, said):
+    figures = _figures(tables)
+    for sentence in map(_claim, sentences):
         for match in NUMBER.finditer(sentence):
             for digit in "0123456789":
                 other = match[0][:-1] + digit
@@ -54,9 +54,9 @@ def altered(said: Iterable[str], shown: Iterable[str]) -> Iterator[str]:
                     break
 
 
-def _figures(shown: Iterable[str]) -> set[str]:
+def _figures(tables: Iterable[str]) -> set[str]:
     """Return every number that is shown, and those with decimals as whole numbers too."""
-    figures = {number for text in shown for number in numbers(text.replace("-", " -"))}
+    figures = {number for text in tables for number in numbers(text.replace("-", " -"))}
     return figures | {str(round(float(item))) for item in figures if "." in item}
 
 

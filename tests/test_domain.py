@@ -11,15 +11,15 @@ from fairjudge.domain import ChecklistEntry, Cluster, Estimate, Judgement, Summa
 RATING = {"eid": "e", "system": "s", "aspect": "coverage", "protocol": "likert", "judge": "j"}
 
 
-@pytest.mark.parametrize(("given", "kept"), [(7, "7"), ("7", "7"), (0, "0")])
-def test_whole_numbers_are_ids(given, kept):
-    assert Summary(eid=given, system="s", text="t").eid == kept
+@pytest.mark.parametrize(("eid", "text_id"), [(7, "7"), ("7", "7"), (0, "0")])
+def test_whole_numbers_are_ids(eid, text_id):
+    assert Summary(eid=eid, system="s", text="t").eid == text_id
 
 
-@pytest.mark.parametrize("given", [1.5, True, False, None, ["7"]])
-def test_nothing_else_is_one(given):
+@pytest.mark.parametrize("eid", [1.5, True, False, None, ["7"]])
+def test_nothing_else_is_one(eid):
     with pytest.raises(ValidationError):
-        Summary(eid=given, system="s", text="t")
+        Summary(eid=eid, system="s", text="t")
 
 
 @pytest.mark.parametrize("value", [1, 0, -1, 2.5])

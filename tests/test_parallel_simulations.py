@@ -15,8 +15,8 @@ def namespace(folder, processes):
     return argparse.Namespace(processes=processes, folder=folder)
 
 
-def with_lists(found):
-    return {name: list(interval) for name, interval in found.items()}
+def with_lists(hits):
+    return {name: list(interval) for name, interval in hits.items()}
 
 
 @pytest.mark.parametrize("processes", [1, 3])

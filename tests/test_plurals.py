@@ -75,7 +75,7 @@ def test_numbers_stand_before_plurals_by_one_helper_alone():
 
 
 @pytest.mark.parametrize(
-    ("n", "said"), [(0, "0 replies"), (1, "1 reply"), (2, "2 replies"), (1200, "1,200 replies")]
+    ("n", "text"), [(0, "0 replies"), (1, "1 reply"), (2, "2 replies"), (1200, "1,200 replies")]
 )
-def test_one_is_one(n, said):
-    assert pluralize(n, "reply", "replies") == said
+def test_one_is_one(n, text):
+    assert pluralize(n, "reply", "replies") == text

@@ -157,18 +157,18 @@ MATERIAL = ("articles", "article", "evidence", "questions")
 """What several requests are about: the first of these that a template has comes before the rest."""
 
 
-def rendered_twice(one):
+def rendered_twice(template):
     """Requests by the template `one` on the same material, in which all else differs."""
-    material = next((name for name in MATERIAL if name in one.fields), None)
+    material = next((name for name in MATERIAL if name in template.fields), None)
     same = {material: Fenced(material, ("Much text.\n" * 9,), ("outlet",))} if material else {}
     for text in ("a", "b"):
-        fields = {name: Fenced(name, (text,)) for name in one.fields}
-        yield seal(render(one, fields | same), SECRET), material
+        fields = {name: Fenced(name, (text,)) for name in template.fields}
+        yield seal(render(template, fields | same), SECRET), material
 
 
-def shared_first(one):
+def shared_first(template):
     """Say whether requests on the same material begin with the same bytes, to that one's end."""
-    (first, material), (second, _) = rendered_twice(one)
+    (first, material), (second, _) = rendered_twice(template)
     if material is None:
         return True
     texts = ["".join(m.content for m in messages) for messages in (first, second)]

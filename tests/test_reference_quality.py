@@ -118,7 +118,7 @@ def test_marks_without_rivals_have_the_strict_count_alone(marks):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (lambda q: q["groups"][0]["answers"].pop(), "other ones"),
         (lambda q: q["groups"][0].update(label="It burst."), "other ones"),
@@ -132,10 +132,10 @@ def test_marks_without_rivals_have_the_strict_count_alone(marks):
         (lambda q: q.update(divided="so"), "divided is one of"),
     ],
 )
-def test_marks_that_do_not_fit_the_references_are_refused(marks, change, said):
+def test_marks_that_do_not_fit_the_references_are_refused(marks, change, message):
     changed = deepcopy(marks)
     change(changed[0]["questions"][0])
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         quality([REFERENCE], changed)
 
 
@@ -145,8 +145,8 @@ def test_marks_of_other_clusters_are_refused(marks):
         quality([REFERENCE], marks)
 
 
-def call(rules, block, rest):
-    return f"{rules}\n<questions m>\n{block}\n</questions m>\n{rest}"
+def call(rules, block, tail):
+    return f"{rules}\n<questions m>\n{block}\n</questions m>\n{tail}"
 
 
 def test_what_calls_of_one_kind_and_cluster_begin_with_is_shared():

@@ -62,21 +62,21 @@ def test_reasons_stand_after_the_answer_and_not_before(folder):
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         ('{"groups": [{"aspect": "other", "disagreements": []}]}', "none of its 0 disagreements"),
         ('{"groups": 3}', "expected the JSON of 'fairjudge calibrate'"),
         ("[]", "expected the JSON of 'fairjudge calibrate'"),
     ],
 )
-def test_a_file_without_disagreements_of_these_items_is_refused(folder, content, said):
+def test_a_file_without_disagreements_of_these_items_is_refused(folder, content, message):
     (folder / "calibration.json").write_text(content)
     result = finish(
         start("annotate", "references.json", "--task", "rating", "--summaries", "summaries.jsonl",
               "-o", "labels.jsonl", *adjudicating("--dry-run"), cwd=folder)
     )  # fmt: skip
     assert result.code == 1
-    assert said in result.out + result.err
+    assert message in result.out + result.err
 
 
 def test_a_pairs_value_in_words_follows_the_order_shown():

@@ -16,16 +16,16 @@ from fairjudge.annotation.board import (
 )
 
 
-def act(board: Board, who: str, kind: str, item: int, at: float = 0.0, **more) -> Event:
-    event = Event(annotator=who, item=item, kind=kind, at=at, **more)
+def act(board: Board, annotator: str, kind: str, item: int, at: float = 0.0, **more) -> Event:
+    event = Event(annotator=annotator, item=item, kind=kind, at=at, **more)
     board.apply(event)
     return event
 
 
-def take(board: Board, who: str, now: float = 0.0) -> int | None:
-    item = board.choose(who, now=now)
+def take(board: Board, annotator: str, now: float = 0.0) -> int | None:
+    item = board.choose(annotator, now=now)
     if item is not None:
-        act(board, who, "assign", item, now)
+        act(board, annotator, "assign", item, now)
     return item
 
 

@@ -41,7 +41,7 @@ def test_a_dry_run_says_what_would_be_asked_and_writes_nothing(folder, run):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "message"),
     [
         (("references.json", "--task", "covrage", *OUT), 2, "coverage"),
         (("references.json", "--task", "coverage", *OUT), 1, "--summaries"),
@@ -55,10 +55,10 @@ def test_a_dry_run_says_what_would_be_asked_and_writes_nothing(folder, run):
         ((*COVERAGE, *OUT, "--scale", "missing.toml"), 1, "missing.toml"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(folder, run, arguments, code, said):
+def test_what_is_wrong_is_said_in_one_line(folder, run, arguments, code, message):
     exit_code, text = run(folder, *arguments)
     assert exit_code == code
-    assert said in text
+    assert message in text
     assert "Traceback" not in text
 
 

@@ -26,12 +26,12 @@ def test_an_answer_is_looked_for_in_the_summary_and_all_else_in_the_articles():
 
 
 @pytest.mark.parametrize(
-    ("said", "seconds"),
+    ("duration", "seconds"),
     [("0", 0.0), ("1.26", 1.3), ("86399.9", 86399.9), ("86400", None), ("-1", None),
      ("nan", None), ("long", None), ("", None)],
 )  # fmt: skip
-def test_how_long_an_item_was_open(said, seconds):
-    assert _seconds({"seconds": said}) == seconds
+def test_how_long_an_item_was_open(duration, seconds):
+    assert _seconds({"seconds": duration}) == seconds
     assert _seconds({}) is None
 
 

@@ -151,7 +151,7 @@ def test_a_leaning_is_fair_or_one_of_the_values_and_pages_say_whose_articles_are
 
 
 @pytest.mark.parametrize(
-    ("name", "given", "message"),
+    ("name", "options", "message"),
     [
         ("values", {}, "needs an --attribute"),
         ("leaning", {}, "needs an --attribute"),
@@ -160,9 +160,9 @@ def test_a_leaning_is_fair_or_one_of_the_values_and_pages_say_whose_articles_are
         ("leaning", {"attribute": "side", "values": ("a",), "scale": likert()}, "--scale"),
     ],
 )
-def test_tasks_of_values_need_an_attribute_and_no_other_does(name, given, message):
+def test_tasks_of_values_need_an_attribute_and_no_other_does(name, options, message):
     with pytest.raises(ConfigurationError, match=message):
-        label_task(name, **given)
+        label_task(name, **options)
 
 
 def test_a_task_without_what_it_needs_says_so(example):

@@ -171,7 +171,7 @@ def test_what_a_command_line_leaves_out_is_the_default_of_the_call():
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("words", "message"),
     [
         (("--draws", "10"), "--draws': Input should be less than or equal to 9"),
         (("--draws", "many"), "not a whole number"),
@@ -179,8 +179,8 @@ def test_what_a_command_line_leaves_out_is_the_default_of_the_call():
         (("--strict", "--no-strict"), "No such option: --no-strict"),
     ],
 )
-def test_a_command_line_that_is_none_is_refused(given, message):
-    assert message in run("a.txt", "b.txt", *given)
+def test_a_command_line_that_is_none_is_refused(words, message):
+    assert message in run("a.txt", "b.txt", *words)
 
 
 def test_a_type_that_is_not_imported_is_an_error_of_the_declaration():

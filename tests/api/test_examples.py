@@ -41,16 +41,16 @@ def is_twin(name):
     return last.startswith("a") and sync in dict(public())
 
 
-@pytest.mark.parametrize(("name", "one"), list(public()))
-def test_every_public_name_says_what_it_does_with_an_example(name, one):
-    documentation = inspect.getdoc(one)
+@pytest.mark.parametrize(("name", "value"), list(public()))
+def test_every_public_name_says_what_it_does_with_an_example(name, value):
+    documentation = inspect.getdoc(value)
     assert documentation
     assert is_twin(name) or "\nExamples\n--------\n>>> " in documentation
 
 
-@pytest.mark.parametrize(("name", "one"), list(public()))
-def test_every_public_name_is_typed(name, one):
-    signature = inspect.signature(one.__init__ if inspect.isclass(one) else one)
+@pytest.mark.parametrize(("name", "value"), list(public()))
+def test_every_public_name_is_typed(name, value):
+    signature = inspect.signature(value.__init__ if inspect.isclass(value) else value)
     untyped = [
         parameter.name
         for parameter in signature.parameters.values()

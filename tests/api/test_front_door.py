@@ -185,7 +185,7 @@ def test_audits_are_values():
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (lambda: fj.read_clusters("nowhere.jsonl"), "nowhere.jsonl"),
         (lambda: fj.build(3), "clusters: expected a path, a list of clusters or a data frame"),
@@ -202,10 +202,10 @@ def test_audits_are_values():
         (fj.report, "nothing to report on"),
     ],
 )
-def test_errors_name_the_argument_and_what_was_expected(call, said):
+def test_errors_name_the_argument_and_what_was_expected(call, message):
     with pytest.raises(fj.FairJudgeError) as error:
         call()
-    assert said in str(error.value)
+    assert message in str(error.value)
 
 
 class Frame:

@@ -66,7 +66,7 @@ def by_command(cli, server, *arguments, models=("stub-model",)) -> str:
 
 
 @pytest.mark.parametrize(
-    ("asked", "words", "holds"),
+    ("options", "words", "holds"),
     [
         pytest.param({"protocol": "likert"}, (), {"missing", "findings"}, id="likert"),
         pytest.param({"protocol": "pairwise"}, (), {"systems"}, id="pairwise"),
@@ -90,11 +90,11 @@ def by_command(cli, server, *arguments, models=("stub-model",)) -> str:
         ),
     ],
 )
-def test_judging_says_in_python_what_the_command_writes(cli, server, asked, words, holds):
+def test_judging_says_in_python_what_the_command_writes(cli, server, options, words, holds):
     inputs = ("--references", "references.jsonl", "--summaries", "summaries.jsonl")
-    how = ("--aspect", "coverage", "--protocol", asked["protocol"], *words)
+    how = ("--aspect", "coverage", "--protocol", options["protocol"], *words)
     text = by_command(cli, server, "judge", *inputs, *how)
-    result = fj.Judge(model(server), aspect="coverage", **asked)(
+    result = fj.Judge(model(server), aspect="coverage", **options)(
         "references.jsonl", "summaries.jsonl"
     )
     shutil.rmtree(result.run)  # what was found outlives the run

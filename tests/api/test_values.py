@@ -20,7 +20,7 @@ WRITTEN = [summary("s")]
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (lambda: fj.Model(3), "target: expected text, found the number 3"),
         (lambda: fj.Model("openai:m", max_cost="five"), "max_cost: expected a number"),
@@ -83,10 +83,10 @@ WRITTEN = [summary("s")]
         (lambda: fj.fairness.proportionality([cluster()], 3, attribute="p"), "summaries: expected"),
     ],
 )
-def test_errors_name_the_argument_and_what_was_expected(call, said):
+def test_errors_name_the_argument_and_what_was_expected(call, message):
     with pytest.raises(fj.FairJudgeError) as error:
         call()
-    assert said in str(error.value)
+    assert message in str(error.value)
 
 
 def test_a_value_that_is_no_record_is_named_by_its_place():
@@ -270,18 +270,18 @@ def test_order_and_checks_have_async_twins(server, monkeypatch):
     assert {item["name"] for item in checked["checks"]} >= {"itself"}
 
 
-@pytest.mark.parametrize(("asked", "terminal", "shown"), [
+@pytest.mark.parametrize(("progress", "terminal", "is_shown"), [
     (None, False, False), (None, True, True), (True, False, True), (False, True, False),
 ])  # fmt: skip
 def test_progress_is_shown_where_it_is_asked_for_or_a_terminal_is_there(
-    asked, terminal, shown, monkeypatch, capsys
+    progress, terminal, is_shown, monkeypatch, capsys
 ):
     from fairjudge.api.progress import bars
 
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
-    with bars(fj.Model("local", progress=asked).progress) as display:
+    with bars(fj.Model("local", progress=progress).progress) as display:
         display.counter("judging")(2)(1)
-    assert ("judging" in capsys.readouterr().err) == shown
+    assert ("judging" in capsys.readouterr().err) == is_shown
 
 
 def test_words_of_a_table_show_nothing_by_themselves_in_a_notebook(monkeypatch):

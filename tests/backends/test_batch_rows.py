@@ -88,10 +88,10 @@ def request(provider: str, model: str, *, base_url: str | None = None) -> Comple
     )
 
 
-def row(asked: CompletionRequest) -> dict[str, Any]:
-    form = batch_format(asked.target)
+def row(request: CompletionRequest) -> dict[str, Any]:
+    form = batch_format(request.target)
     assert form is not None
-    return json.loads(json.dumps(form.row(KEY, asked)))
+    return json.loads(json.dumps(form.row(KEY, request)))
 
 
 @pytest.mark.parametrize("model", ["gpt-4o-mini", "gpt-5-mini", "gpt-5.4", "o3", "gpt-4-turbo"])

@@ -91,11 +91,11 @@ def some_time_later(line, reply):
     line.write(reply)
 
 
-def right_or_distrusted(found):
+def right_or_distrusted(texts):
     """Say of each reply whether it is that to its request, or an error that says it may not be."""
     return [
         text == f"item {n}" or isinstance(text, MismatchedReplyError)
-        for n, text in enumerate(found)
+        for n, text in enumerate(texts)
     ]
 
 
@@ -365,7 +365,7 @@ async def test_a_redirect_counts_as_a_call():
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
 @pytest.mark.parametrize(
-    ("sent", "words"),
+    ("reply", "words"),
     [
         (b"SSH-2.0-OpenSSH_9.2\r\n", "SSH-2.0"),
         (b"HTTP/1.1 200 OK\r\nbad header\r\n\r\n{}", "header"),
@@ -374,10 +374,10 @@ async def test_a_redirect_counts_as_a_call():
     ],
     ids=["ssh", "header", "status", "length"],
 )
-async def test_what_is_no_http_says_what_is_wrong_with_it(provider, sent, words):
+async def test_what_is_no_http_says_what_is_wrong_with_it(provider, reply, words):
     def serve(server, line):
         line.read()
-        line.write(sent)
+        line.write(reply)
 
     with pytest.raises(ConnectionFailedError, match="not valid HTTP") as raised:
         await once(serve, provider=provider)

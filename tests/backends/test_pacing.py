@@ -20,10 +20,10 @@ from fairjudge.ports import Completion, ModelRef, Usage
 TARGET = ModelRef(provider="scripted", model="m")
 
 
-def most_in_a_minute(taken):
+def most_in_a_minute(takes):
     """Return the largest sum of amounts in any half-open 60 seconds; (time, amount) ascending."""
     return max(
-        sum(amount for at, amount in taken if begin <= at < begin + 60) for begin, _ in taken
+        sum(amount for at, amount in takes if begin <= at < begin + 60) for begin, _ in takes
     )
 
 

@@ -78,9 +78,9 @@ LANGCHAINS = {
 """What LangChain raises as it raises errors of a caller; these are not asked again in one run."""
 
 
-def check(found, cases, provider):
+def check(errors, cases, provider):
     """Compare kinds; where a wrapping package loses the body, it is enough to be asked again."""
-    kinds = {name: type(error) for name, error in found.items()}
+    kinds = {name: type(error) for name, error in errors.items()}
     right = {}
     for name, case in cases.items():
         kind = kinds[name]

@@ -43,7 +43,7 @@ def counts(usage):
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("usage", "expected"),
     [
         ({"prompt_tokens": 10, "completion_tokens": 2}, (10, None, None, 2)),
         (
@@ -82,8 +82,8 @@ def counts(usage):
         (None, (None, None, None, None)),
     ],
 )
-def test_the_usage_of_chat_completions(given, expected):
-    assert counts(read_usage(given)) == expected
+def test_the_usage_of_chat_completions(usage, expected):
+    assert counts(read_usage(usage)) == expected
 
 
 def test_the_usage_of_messages_leaves_cached_tokens_out_of_the_input():

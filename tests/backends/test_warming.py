@@ -134,12 +134,12 @@ async def test_where_the_first_fails_the_others_go_together():
     assert n_asked == 3
 
 
-@pytest.mark.parametrize("sent", [False, True])
-async def test_where_the_first_is_cancelled_the_others_are_asked(sent):
+@pytest.mark.parametrize("is_sent", [False, True])
+async def test_where_the_first_is_cancelled_the_others_are_asked(is_sent):
     server = Server()
     warm = Pipeline(ScriptedBackend(server), Warming())
     first, *others = [asyncio.create_task(warm.complete(request("a", n))) for n in "123"]
-    await (server.wait_for(1) if sent else asyncio.sleep(0))
+    await (server.wait_for(1) if is_sent else asyncio.sleep(0))
     first.cancel()
     with pytest.raises(asyncio.CancelledError):
         await first

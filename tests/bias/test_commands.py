@@ -229,9 +229,9 @@ def test_a_copying_summarizer_cannot_be_distinguished_once_masked():
 
 
 def test_a_summarizer_that_marks_women_is_found():
-    def text(each):
-        women = each.model_extra["controlled"]["group"] == "female"
-        return each.articles[0].content + (" the first woman to win" if women else "")
+    def text(item):
+        women = item.model_extra["controlled"]["group"] == "female"
+        return item.articles[0].content + (" the first woman to win" if women else "")
 
     report = report_distinguishability(
         CLUSTERS,
@@ -342,8 +342,8 @@ def test_inputs_are_made_summarized_and_measured(files, shared_data, tmp_path):
     assert len({item["eid"] for item in inputs}) == 24
 
     # A summarizer that names every woman, and every man of an even variant or later mirror
-    def named(each):
-        text = each["controlled"]
+    def named(item):
+        text = item["controlled"]
         return [
             p["last_name"] for p in text["people"]
             if (p["group"] == "female") == (text["mirror"] == 0) or text["variant"] == 0

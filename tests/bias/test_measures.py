@@ -26,10 +26,10 @@ def quick(seed=0, n_resamples=200):
     return Resampling(rng=np.random.default_rng(seed), n_resamples=n_resamples)
 
 
-def value(both):
-    assert isinstance(both.over_documents, Estimate), both
-    assert both.over_documents.value == both.over_assignments.value
-    return both.over_documents.value
+def value(interval):
+    assert isinstance(interval.over_documents, Estimate), interval
+    assert interval.over_documents.value == interval.over_assignments.value
+    return interval.over_documents.value
 
 
 # Word lists

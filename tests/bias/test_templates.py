@@ -32,8 +32,8 @@ def document(text, people=(), chains=(), *, tags=""):
     )
 
 
-def filled(found, identity):
-    template = make_template(found)
+def filled(document, identity):
+    template = make_template(document)
     return template.fill({person.id: identity for person in template.people})
 
 

@@ -404,8 +404,8 @@ def test_eight_processes_share_one_folder_from_the_first_moment(tmp_path):
     cache.close()
 
 
-@pytest.mark.parametrize(("busy", "kept"), [(1, True), (2, True), (99, False)])
-def test_a_busy_database_is_tried_again_and_not_for_ever(cache, monkeypatch, busy, kept):
+@pytest.mark.parametrize(("busy", "n_rows"), [(1, True), (2, True), (99, False)])
+def test_a_busy_database_is_tried_again_and_not_for_ever(cache, monkeypatch, busy, n_rows):
     import diskcache
 
     from fairjudge.cache.disk import BUSY_ATTEMPTS
@@ -421,7 +421,7 @@ def test_a_busy_database_is_tried_again_and_not_for_ever(cache, monkeypatch, bus
     monkeypatch.setattr(cache._disk, "set", set_)
     busy = min(busy, BUSY_ATTEMPTS)
     assert BUSY_ATTEMPTS > 2
-    if kept:
+    if n_rows:
         cache.put("k", {"reply": {"text": "ok"}})
         assert len(tried) == busy + 1
     else:

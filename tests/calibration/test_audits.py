@@ -110,10 +110,10 @@ def test_half_a_point_apart_is_close(values, part):
     assert list(audit.by_closeness) == [part]
 
 
-@pytest.mark.parametrize("known", ["s", "t"])
-def test_a_pair_with_a_side_of_unknown_quality_is_neither_close_nor_far(known):
+@pytest.mark.parametrize("is_known", ["s", "t"])
+def test_a_pair_with_a_side_of_unknown_quality_is_neither_close_nor_far(is_known):
     (audit,) = audit_position(
-        [pair("a", "ab", b="t"), pair("a", "ba", b="t")], quality={("d", known): 3.0}
+        [pair("a", "ab", b="t"), pair("a", "ba", b="t")], quality={("d", is_known): 3.0}
     )
     assert audit.by_closeness == {}
     assert audit.bias.consistency.n == 1

@@ -119,7 +119,7 @@ def test_values_of_the_judge_are_told_on_the_labels_scale():
 
 
 @pytest.mark.parametrize(
-    ("reply", "said"),
+    ("reply", "words"),
     [
         ('{"reasoning": "It names the fire.", "verdict": "no"}', "It names the fire."),
         ('```json\n{"reason": "Two\nlines.", "rating": 3}\n```', "Two\nlines."),
@@ -129,7 +129,7 @@ def test_values_of_the_judge_are_told_on_the_labels_scale():
         ("[1, 2]", "[1, 2]"),
     ],
 )
-def test_a_reason_is_text_where_the_reply_is_json(reply, said):
+def test_a_reason_is_text_where_the_reply_is_json(reply, words):
     from fairjudge.calibration.disagreements import in_words
 
-    assert in_words(reply) == said
+    assert in_words(reply) == words

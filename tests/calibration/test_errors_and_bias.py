@@ -262,9 +262,9 @@ def test_quantile_groups_by_hand():
 # Position -------------------------------------------------------------------------------------
 
 
-def both_orders(document, one, two):
+def both_orders(document, first, two):
     return BothOrders(
-        document=document, system_a="A", system_b="B", when_a_first=one, when_b_first=two
+        document=document, system_a="A", system_b="B", when_a_first=first, when_b_first=two
     )
 
 

@@ -36,8 +36,8 @@ def comparisons(slopes=(0.5, 1.0, 2.0), *, places=(0.4, 0.0, -0.3), tie=-0.7, n=
     return data, judges
 
 
-def ranked(given, judges):
-    return rank_by_judges(given, judges, rng=np.random.default_rng(0))
+def ranked(data, judges):
+    return rank_by_judges(data, judges, rng=np.random.default_rng(0))
 
 
 def test_it_is_the_maximum_that_scipy_finds():

@@ -56,10 +56,10 @@ def items(n_documents=60, *, noise=(0.5, 0.7, 0.9), shared=0.4, missing=0.0, see
     )
 
 
-def figures(given, **options):
-    names = [f"j{place}" for place in range(given.scores.shape[1])]
+def figures(items, **options):
+    names = [f"j{place}" for place in range(items.scores.shape[1])]
     return jury_figures(
-        given,
+        items,
         names,
         weights=np.zeros(len(names)),
         method=options.get("method", "linear"),
@@ -235,19 +235,19 @@ def test_without_resampling_sums_are_those_of_the_held_out_scores(missing):
     assert sums.jury[0] == pytest.approx(on_same, rel=2e-3)
 
 
-def resampled(given):
+def resampled(items):
     """Return a resample's sums and, by fold, its fit, held-out rows and those drawn of others."""
     names = ["a", "b", "c"]
     result = held_out_scores(
-        given, names, method="isotonic", n_folds=2, rng=np.random.default_rng(3)
+        items, names, method="isotonic", n_folds=2, rng=np.random.default_rng(3)
     )
     counts = np.random.default_rng(1).multinomial(30, np.full(30, 1 / 30)).astype(float)
     rng = np.random.default_rng(3)
-    folds = assign_folds(given.documents, 2, rng)
+    folds = assign_folds(items.documents, 2, rng)
     row_counts = counts[np.arange(90) // 3].astype(int)
     again = []
     for fold in (0, 1):
-        fitted = fit_members(given.subset(folds != fold), method="isotonic", rng=rng)
+        fitted = fit_members(items.subset(folds != fold), method="isotonic", rng=rng)
         sample = np.repeat(np.arange((folds != fold).sum()), row_counts[folds != fold])
         again.append((fitted, folds == fold, sample))
     return resampled_losses(result.folds, counts[None], n_members=3), row_counts, again

@@ -25,8 +25,8 @@ def fitted(*rankings: str, n_resamples: int = 20, **known: object) -> Ranking | 
     return rank_by_rankings(data, rng=rng(), n_resamples=n_resamples)
 
 
-def strengths(found: Ranking) -> dict[str, float]:
-    return {system.system: system.strength.value for system in found.systems}
+def strengths(ranking: Ranking) -> dict[str, float]:
+    return {system.system: system.strength.value for system in ranking.systems}
 
 
 def by_scipy(rankings: tuple[str, ...]) -> dict[str, float]:

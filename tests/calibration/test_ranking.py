@@ -494,13 +494,13 @@ def test_nothing_compared_is_no_ranking():
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "what"),
+    ("name", "value", "message"),
     [("wins", 0.75, "wins must be"), ("wins", 1.5, "wins must be"), ("wins", 2.0, "wins must be"),
      ("positions", 0.5, "positions must be"), ("positions", -2.0, "positions must be")],
 )  # fmt: skip
-def test_values_that_are_no_outcome_or_place_are_refused(name, value, what):
+def test_values_that_are_no_outcome_or_place_are_refused(name, value, message):
     by_name = {"wins": [1.0], "positions": [0.0]} | {name: [value]}
-    with pytest.raises(StatisticsError, match=what):
+    with pytest.raises(StatisticsError, match=message):
         rank_systems(
             Comparisons(
                 wins=np.array(by_name["wins"]),

@@ -131,7 +131,7 @@ def test_answers_other_than_yes_and_no_are_refused():
         )
 
 
-def shares_within(one, *, freedom, level=0.95):
+def shares_within(answers, *, freedom, level=0.95):
     """Scan shares s for those with |p - s h - (1 - s) a| within its error: Fieller's set.
 
     h, a and p with half an item of each answer added; the error from each document's sum of
@@ -139,9 +139,9 @@ def shares_within(one, *, freedom, level=0.95):
     """
     rows = [
         (x, "yes" if y else "no", d, 1.0)
-        for x, y, d in zip(one.judged, one.human, one.documents, strict=True)
+        for x, y, d in zip(answers.judged, answers.human, answers.documents, strict=True)
     ]
-    rows += [(x, "rest", d, 1.0) for x, d in zip(one.rest, one.rest_documents, strict=True)]
+    rows += [(x, "rest", d, 1.0) for x, d in zip(answers.rest, answers.rest_documents, strict=True)]
     rows += [(x, side, (side, x), 0.5) for side in ("yes", "no", "rest") for x in (0.0, 1.0)]
     means, counts = {}, {}
     for side in ("yes", "no", "rest"):

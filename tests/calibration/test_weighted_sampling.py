@@ -92,14 +92,14 @@ def test_a_difference_is_that_of_the_means_and_feels_shared_documents():
 
 
 @pytest.mark.parametrize(
-    "one",
+    "labelled",
     [
         sample([1], [1], [0.5], [1, 0]),
         sample([1, 0], [1, 0], [0.5, 0.5], [1], documents=["same", "same"]),
     ],
 )
-def test_too_little_is_undefined(one):
-    assert isinstance(drawn_mean(one), Undefined)
+def test_too_little_is_undefined(labelled):
+    assert isinstance(drawn_mean(labelled), Undefined)
 
 
 def test_a_chance_of_nothing_is_refused():

@@ -194,17 +194,17 @@ def test_a_plan_counts_what_will_be_asked(cli, data):
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "message"),
     [
         (("--try", "scale"), "a pair has no other scale"),
         (("--label-scale", "1-5"), "a preference is on no scale"),
         (("--attribute", "party"), "no article has attribute 'party'"),
     ],
 )
-def test_what_does_not_fit_is_refused_before_a_call(cli, data, more, said):
+def test_what_does_not_fit_is_refused_before_a_call(cli, data, more, message):
     result = cli(*aligning(data, *more))
     assert result.code != 0
-    assert said in " ".join(result.err.split())
+    assert message in " ".join(result.err.split())
     assert data.calls == []
 
 

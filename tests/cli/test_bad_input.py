@@ -9,10 +9,10 @@ import pytest
 from cli_tools import article, building, cluster, judging, openai, reference, summary, write_jsonl
 
 
-def only_message(done) -> str:
+def only_message(result) -> str:
     """Return the one line that the command ended with."""
-    assert done.out == ""
-    (line,) = done.err.splitlines()
+    assert result.out == ""
+    (line,) = result.err.splitlines()
     assert line.startswith("error: ")
     return line.removeprefix("error: ")
 

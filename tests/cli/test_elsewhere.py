@@ -65,7 +65,7 @@ def test_json_of_the_schema_in_another_place_is_the_answer(
 
 
 @pytest.mark.parametrize(
-    "said",
+    "thoughts",
     [
         THOUGHTS,
         f"I would say 4. {ANSWER}",
@@ -77,14 +77,14 @@ def test_json_of_the_schema_in_another_place_is_the_answer(
         f"[{ANSWER}]",
     ],
 )
-def test_thoughts_are_never_a_verdict(cli, references, summaries, said):
-    message = {"role": "assistant", "content": "", "reasoning_content": said}
+def test_thoughts_are_never_a_verdict(cli, references, summaries, thoughts):
+    message = {"role": "assistant", "content": "", "reasoning_content": thoughts}
     with replying(chat("", choice={"message": message})) as server:
         result = cli(*command(server))
     assert result.code == 0, result.err
     assert [row["value"] for row in judged()] == [None] * 6
     detail = judged()[0]["detail"]
-    assert f"its text went into 'reasoning_content' ({len(said.strip())} characters)" in detail
+    assert f"its text went into 'reasoning_content' ({len(thoughts.strip())} characters)" in detail
     assert "reasoning-parser" in detail
 
 

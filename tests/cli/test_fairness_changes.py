@@ -111,7 +111,7 @@ def test_the_page_shows_what_changed(cli, swept):
 
 
 @pytest.mark.parametrize(
-    ("reports", "baseline", "said"),
+    ("reports", "baseline", "message"),
     [
         (["proportional.json"], "nobody", "no system is called 'nobody'"),
         (["proportional.json", "proportional.json"], OWN, "two reports of proportional"),
@@ -120,9 +120,9 @@ def test_the_page_shows_what_changed(cli, swept):
         (["torn.json"], OWN, "expected what 'fairjudge fairness coverage --json'"),
     ],
 )
-def test_what_cannot_be_compared_is_named(cli, swept, reports, baseline, said):
+def test_what_cannot_be_compared_is_named(cli, swept, reports, baseline, message):
     measured(cli, "proportional")
     Path("odd.json").write_text("{}")
     Path("torn.json").write_text('{"measure": "coverage", "attribute": "mood", "systems": 3}')
     result = cli("fairness", "compare", *reports, "--baseline", baseline, code=1)
-    assert said in result.err
+    assert message in result.err

@@ -150,7 +150,7 @@ def test_no_command_lets_them_through(cli, server, inputs):
 
 
 @pytest.mark.parametrize(
-    "said",
+    "reply",
     [
         f"{EVIL} Verdict: 11",
         Reply(text=None, refusal=EVIL),
@@ -159,8 +159,8 @@ def test_no_command_lets_them_through(cli, server, inputs):
     ],
     ids=["off the scale", "refusal", "400", "no reply"],
 )
-def test_no_reply_of_a_server_gets_through(cli, server, inputs, said):
-    server.answer = lambda call: said
+def test_no_reply_of_a_server_gets_through(cli, server, inputs, reply):
+    server.answer = lambda call: reply
     tolerance = ("--max-unscored", "1")
     at_once = ("--concurrency", "40", "--max-wait", "1")  # what is no reply is asked for again
     for command in (

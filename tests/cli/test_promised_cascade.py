@@ -102,7 +102,7 @@ def test_the_plan_says_what_it_costs_at_most(cli, promised):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"threshold": None}, "keeps no answer"),
         ({"aspect": "faithfulness"}, "the guarantee is for faithfulness by pairwise"),
@@ -110,13 +110,13 @@ def test_the_plan_says_what_it_costs_at_most(cli, promised):
         ({"signature": None}, "cannot be asked here"),
     ],
 )
-def test_a_promise_that_does_not_fit_is_refused(cli, promised, change, said):
+def test_a_promise_that_does_not_fit_is_refused(cli, promised, change, message):
     data = json.loads(Path("kept.json").read_text())
     Path("kept.json").write_text(json.dumps(data | change))
     result = cli(
         *ASKED, *backend(promised, "strong"), "--cascade", "kept.json", "-o", "out.jsonl", code=1
     )
-    assert said in result.err
+    assert message in result.err
     assert promised.calls == []
 
 

@@ -75,7 +75,7 @@ def test_a_custom_wording_stands_beside_the_first(cli, references, summaries, se
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "message"),
     [
         (("--backend", "local", "--repeats", "2"), "--repeats needs an LLM"),
         (("--backend", "local", "--prompt-variants", "2"), "--prompt-variants needs an LLM"),
@@ -85,8 +85,8 @@ def test_a_custom_wording_stands_beside_the_first(cli, references, summaries, se
         ),
     ],
 )
-def test_what_cannot_be_repeated_is_said(cli, references, summaries, server, more, said):
+def test_what_cannot_be_repeated_is_said(cli, references, summaries, server, more, message):
     base = () if "--backend" in more else openai(server)
     aspect = () if "--aspect" in more else ("--aspect", "coverage", "--protocol", "likert")
     result = cli("judge", *ASKED, "-o", "judgements.jsonl", *aspect, *base, *more, code=1)
-    assert said in result.err
+    assert message in result.err

@@ -157,8 +157,8 @@ def test_a_limit_on_calls_holds_over_killed_starts_of_a_run(cli, references, ser
     assert len(server.calls) == 2 * LIMIT
 
 
-@pytest.mark.parametrize("what", ["build", "summarize", "jury", "checks"])
-def test_so_it_does_for_other_commands(cli, clusters, references, summaries, server, what):
+@pytest.mark.parametrize("step", ["build", "summarize", "jury", "checks"])
+def test_so_it_does_for_other_commands(cli, clusters, references, summaries, server, step):
     """Juries and checks have several runs, and are killed in the second: the first counts too."""
     members = ("--backend", "openai:one", "--backend", "openai:two")
     commands = {
@@ -169,11 +169,11 @@ def test_so_it_does_for_other_commands(cli, clusters, references, summaries, ser
     inputs = ("--references", references, "--summaries", summaries)
     commands["checks"] = ("audit", "checks", *inputs, *openai(server), "--concurrency", "2")
     n_first = {"build": 3, "summarize": 3, "jury": 8, "checks": 15}
-    if what in {"build", "summarize"}:
+    if step in {"build", "summarize"}:
         write_jsonl(clusters, [cluster(f"event{n}") for n in range(12)])
-    limit = 20 if what == "checks" else LIMIT
-    command = (*commands[what], "--max-calls", limit)
-    assert kill_after(server, n_first[what], *command)
+    limit = 20 if step == "checks" else LIMIT
+    command = (*commands[step], "--max-calls", limit)
+    assert kill_after(server, n_first[step], *command)
     n_killed = len(server.calls)
     result = cli(*command)
     assert result.code in {0, 1, 3}

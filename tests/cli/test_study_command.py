@@ -197,7 +197,7 @@ def test_two_starts_do_not_share_a_folder(cli, study_file, server):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ('protocol = "likert"', 'protocl = "likert"', "did you mean 'protocol'?"),
         ("[data]", "[dat]", "data"),
@@ -216,14 +216,14 @@ def test_two_starts_do_not_share_a_folder(cli, study_file, server):
         ('base_url = "', 'max_cost = 1\nbase_url = "', "budgets are in [budget]"),
     ],
 )
-def test_mistakes_in_the_file_are_named_before_any_call(cli, study_file, server, old, new, said):
+def test_mistakes_in_the_file_are_named_before_any_call(cli, study_file, server, old, new, message):
     text = study_file.read_text()
     assert old in text
     study_file.write_text(text.replace(old, new, 1))
     result = cli("study", study_file, code=1)
     (line,) = result.err.splitlines()
     assert line.startswith("error: study.toml")
-    assert said in line
+    assert message in line
     assert not server.calls
     assert not Path("study").exists()
 

@@ -194,9 +194,9 @@ def percent(**measures):
     return {name: pytest.approx(100 * value) for name, value in measures.items()}
 
 
-def measures_of(found):
+def measures_of(report):
     names = ("bur", "uer", "auc", "auc_ten_point", "sof")
-    return {name: found["systems"]["s"][name]["value"] for name in names}
+    return {name: report["systems"]["s"][name]["value"] for name in names}
 
 
 def test_ratio_fairness(json_of, shared_out):

@@ -28,8 +28,8 @@ def table(path: str, rows: list[dict], **names: str) -> str:
     return path
 
 
-def pairs(found) -> list[tuple[str, str]]:
-    return [(summary.eid, summary.text) for summary in found.summaries]
+def pairs(conversion) -> list[tuple[str, str]]:
+    return [(summary.eid, summary.text) for summary in conversion.summaries]
 
 
 OF_EACH = [("1", "of 1"), ("2", "of 2"), ("3", "of 3")]

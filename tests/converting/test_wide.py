@@ -27,8 +27,8 @@ def table(texts: tuple[str, str], **more: tuple[object, ...]) -> str:
     return "w.csv"
 
 
-def labels(found) -> set[tuple[str, str | None, str, object]]:
-    return {(label.eid, label.system, label.aspect, label.value) for label in found.labels}
+def labels(conversion) -> set[tuple[str, str | None, str, object]]:
+    return {(label.eid, label.system, label.aspect, label.value) for label in conversion.labels}
 
 
 @pytest.mark.parametrize(

@@ -151,10 +151,10 @@ def test_events_have_the_attributes_of_the_conventions(tmp_path):
     assert (events[4]["traceId"], "spanId" in events[4]) == ("0" * 31 + "a", False)
 
 
-def identity(one):
-    systems = (one.system, one.system_a, one.system_b)
-    value = one.value if isinstance(one.value, str) else float(one.value)
-    return (one.eid, *systems, one.unit, one.aspect, one.judge, value)
+def identity(row):
+    systems = (row.system, row.system_a, row.system_b)
+    value = row.value if isinstance(row.value, str) else float(row.value)
+    return (row.eid, *systems, row.unit, row.aspect, row.judge, value)
 
 
 def test_label_studio_tasks_come_back_as_the_judgements_that_they_were(tmp_path):

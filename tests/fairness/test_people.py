@@ -28,7 +28,7 @@ def sample(value, **differences):
 
 
 @pytest.mark.parametrize(
-    ("labels", "said"),
+    ("labels", "expected"),
     [
         (["pos", "pos", "fair"], "pos"),
         (["pos", "neg", "fair"], "fair"),
@@ -38,8 +38,8 @@ def sample(value, **differences):
         (["fair", "fair", "neg"], "fair"),
     ],
 )
-def test_the_majority_of_annotators(labels, said):
-    assert majority(labels) == said
+def test_the_majority_of_annotators(labels, expected):
+    assert majority(labels) == expected
 
 
 def test_which_measure_agrees_with_people_by_hand():
@@ -102,9 +102,9 @@ def test_groups_by_hand():
     sums = np.tile([[-0.2, 0.2]], (6, 1))
     parts = Contributions(values=("neg", "pos"), sums=sums, counts=np.ones((6, 2)))
 
-    def shares(got):
+    def shares(summary_shares):
         expected = np.full((6, 2), 0.5)
-        return Shares(values=("neg", "pos"), wanted=expected, got=np.tile([got], (6, 1)))
+        return Shares(values=("neg", "pos"), wanted=expected, got=np.tile([summary_shares], (6, 1)))
 
     same = compare_groups(leanings, parts, shares([0.3, 0.7]), resampling=drawing(n=300))
     assert (same.n_groups, same.first, same.second) == (300, 1.0, 1.0)

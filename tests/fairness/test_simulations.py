@@ -27,11 +27,11 @@ MOST_ERRORS = 0.088
 pytestmark = pytest.mark.slow
 
 
-def covers(found: object, truth: float) -> bool:
-    assert isinstance(found, Estimate)
-    assert found.low is not None
-    assert found.high is not None
-    return found.low <= truth <= found.high
+def covers(estimate: object, truth: float) -> bool:
+    assert isinstance(estimate, Estimate)
+    assert estimate.low is not None
+    assert estimate.high is not None
+    return estimate.low <= truth <= estimate.high
 
 
 def scored(rng: np.random.Generator, n_clusters: int) -> tuple[np.ndarray, np.ndarray]:

@@ -216,7 +216,7 @@ def read_only(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (("--run", "{}/run"), "cannot use this run folder"),
         (("--run", "{}"), "cannot use this run folder"),
@@ -224,11 +224,13 @@ def read_only(tmp_path):
         (("--cache", "{}/cache"), "cannot use"),
     ],
 )
-def test_a_read_only_folder_is_one_error_before_any_call(server, inputs, read_only, options, said):
+def test_a_read_only_folder_is_one_error_before_any_call(
+    server, inputs, read_only, options, message
+):
     result = finish(start(*judging(server), *(part.format(read_only) for part in options)))
     assert result.code == 1
     assert result.err.count("\n") == 1
-    assert said in result.err
+    assert message in result.err
     assert str(read_only) in result.err
     assert server.calls == []
 

@@ -49,8 +49,8 @@ def inputs():
     write_jsonl(Path("summaries.jsonl"), [summary(f"s{n}") for n in range(12)])
 
 
-def nowhere(folder: Path, said: str) -> None:
-    assert KEY not in said
+def nowhere(folder: Path, text: str) -> None:
+    assert KEY not in text
     files = [path for path in folder.rglob("*") if path.is_file()]
     assert len(files) > 4
     for form in (KEY, escaped(KEY), json.dumps(KEY)[1:-1]):

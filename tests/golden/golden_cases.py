@@ -162,8 +162,8 @@ def questions() -> dict[str, tuple[Any, ...]]:
     return {name: (value,) for name, value in by_name.items()} | {"all": tuple(by_name.values())}
 
 
-def keys_of(asked: Any) -> list[str]:
-    return [homes.request_key(asked), homes.prompt_key(asked)]
+def keys_of(request: Any) -> list[str]:
+    return [homes.request_key(request), homes.prompt_key(request)]
 
 
 def judged(

@@ -24,9 +24,9 @@ def read_golden() -> dict[str, Any]:
     return json.loads(FILE.read_text("utf-8")) if FILE.exists() else {}
 
 
-def differences(recorded: Any, found: Any) -> list[str]:
+def differences(recorded: Any, new: Any) -> list[str]:
     """Return a line a value that is another one, with its place."""
-    before, now = dict(_flat(recorded)), dict(_flat(json.loads(json.dumps(found))))
+    before, now = dict(_flat(recorded)), dict(_flat(json.loads(json.dumps(new))))
     return [
         f"{place}: {_text(before, place)} -> {_text(now, place)}"
         for place in sorted(before.keys() | now.keys())

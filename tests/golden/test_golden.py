@@ -47,7 +47,7 @@ def test_a_difference_is_named_by_its_place():
     ]
 
 
-def check(name: str, found: object) -> None:
-    changed = differences(read_golden()[name], found)
+def check(name: str, values: object) -> None:
+    changed = differences(read_golden()[name], values)
     lines = "\n  ".join(changed[:30])
     assert not changed, f"{name}: {len(changed)} values changed (recorded -> now):\n  {lines}"

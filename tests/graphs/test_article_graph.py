@@ -62,10 +62,10 @@ class ByFirstLetter:
     def __init__(self, failing=()):
         self.failing, self.calls, self.sizes = dict(failing), [], {}
 
-    async def group(self, asked, questions, articles):
-        self.calls.append([questions[item.index] for item in asked])
-        self.sizes |= {questions[item.index]: len(item.answers) for item in asked}
-        return tuple(self._grouping(questions[item.index], item.answers) for item in asked)
+    async def group(self, answer_sets, questions, articles):
+        self.calls.append([questions[item.index] for item in answer_sets])
+        self.sizes |= {questions[item.index]: len(item.answers) for item in answer_sets}
+        return tuple(self._grouping(questions[item.index], item.answers) for item in answer_sets)
 
     def _grouping(self, question, answers):
         if question in self.failing:
@@ -424,10 +424,10 @@ async def test_a_killed_run_resumes_where_it_stopped():
     class Dies(ByFirstLetter):
         alive = False
 
-        async def group(self, asked, questions, articles):
-            if questions[asked[0].index] == "culprit?" and not self.alive:
+        async def group(self, answer_sets, questions, articles):
+            if questions[answer_sets[0].index] == "culprit?" and not self.alive:
                 raise SystemError("killed")
-            return await super().group(asked, questions, articles)
+            return await super().group(answer_sets, questions, articles)
 
     grouper = Dies()
     context = deps(["cause?", "culprit?"], grouper=grouper)
@@ -446,8 +446,8 @@ async def test_a_killed_run_resumes_where_it_stopped():
 async def test_progress_counts_every_step():
     states = {}
 
-    def count(stage, done):
-        states[stage] = states.get(stage, 0) + done
+    def count(stage, n_done):
+        states[stage] = states.get(stage, 0) + n_done
 
     state = await run(deps(["cause?"], progress=count, completer=Completer()))
     assert states == {"questions": 1, "answers": 6, "groups": 1, "completion": 1}

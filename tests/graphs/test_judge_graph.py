@@ -169,12 +169,12 @@ async def test_where_the_repair_fails_too_the_first_reason_is_kept(repair):
 
 
 @pytest.mark.parametrize(
-    ("said", "reason"),
+    ("reply", "reason"),
     [("7", "off_scale")]
     + [(Unscored(reason=r, detail="d"), r) for r in ("refused", "backend", "budget", "too_long")],
 )
-async def test_only_what_cannot_be_read_is_repaired(said, reason):
-    judge = ScriptedJudge({"s000": said})
+async def test_only_what_cannot_be_read_is_repaired(reply, reason):
+    judge = ScriptedJudge({"s000": reply})
     (judgement,) = await run(deps(judge, [task(0)]))
     assert judgement.unscored == reason
     assert judge.repaired == {}

@@ -19,13 +19,13 @@ def row(arg, point, label, topic="Ban uniforms", stance=1):
 ROWS = [row(1, 1, 1), row(1, 2, 0), row(2, 1, 1), row(2, 2, 1), row(3, 3, 0, stance=-1)]
 
 
-def found_in(found):
-    labels = [(label.eid, label.system, label.unit, label.value) for label in found.labels]
+def found_in(data):
+    labels = [(label.eid, label.system, label.unit, label.value) for label in data.labels]
     groups = {
         reference.eid: [
             [a.aid for a in group.answers] for group in reference.question_answers[0].groups()
         ]
-        for reference in found.references
+        for reference in data.references
     }
     return labels, groups
 

@@ -29,10 +29,10 @@ def promptfoo(*reasons: str, kind: str = "llm-rubric", score: float = 0.0):
     ]
 
 
-def outcomes(found):
+def outcomes(data):
     return [
         judgement.value if judgement.unscored is None else judgement.unscored
-        for judgement in found.judgements
+        for judgement in data.judgements
     ]
 
 

@@ -86,8 +86,8 @@ ROWS = {
 NAMES = sorted(ROWS)
 
 
-def n_found(found):
-    return found.n_rows - len(found.skipped)
+def n_found(data):
+    return data.n_rows - len(data.skipped)
 
 
 def test_every_format_but_the_folder_has_a_row_here():

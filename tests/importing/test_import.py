@@ -132,7 +132,7 @@ def test_raw_stands_in_for_response_and_parsed_json_is_read():
 
 
 @pytest.mark.parametrize(
-    ("row", "rest", "field"),
+    ("row", "options", "field"),
     [
         ({**ROW, "eid": None}, {}, "eid"),
         ({k: v for k, v in ROW.items() if k != "system"}, {}, "system"),
@@ -142,9 +142,9 @@ def test_raw_stands_in_for_response_and_parsed_json_is_read():
         (ROW, {"mapping": {"colour": "x"}}, "colour"),
     ],
 )
-def test_a_missing_field_is_named_with_its_line(row, rest, field):
+def test_a_missing_field_is_named_with_its_line(row, options, field):
     with pytest.raises(InputError) as error:
-        import_replies([ROW, row], scale=likert(), path="f.jsonl", **rest)
+        import_replies([ROW, row], scale=likert(), path="f.jsonl", **options)
     assert error.value.field == field
 
 

@@ -42,10 +42,10 @@ def log(*samples, **changes):
     return {"version": 2, "status": "success", "eval": spec(**changes), "samples": list(samples)}
 
 
-def values(found):
+def values(data):
     return [
         judgement.value if judgement.unscored is None else judgement.unscored
-        for judgement in found.judgements
+        for judgement in data.judgements
     ]
 
 

@@ -14,8 +14,8 @@ from fairjudge.errors import InputError
 from fairjudge.importing import import_file
 
 
-def verdicts(found):
-    return [(item.order, item.value if item.unscored is None else item.unscored) for item in found]
+def verdicts(data):
+    return [(item.order, item.value if item.unscored is None else item.unscored) for item in data]
 
 
 def mt_pair(**changes):

@@ -11,10 +11,10 @@ import pytest
 from fairjudge.importing import import_file
 
 
-def outcomes(found):
+def outcomes(data):
     return [
         (judgement.aspect, judgement.value if judgement.unscored is None else judgement.unscored)
-        for judgement in found.judgements
+        for judgement in data.judgements
     ]
 
 

@@ -15,7 +15,7 @@ from fairjudge.importing import import_file, scale_from_options
 AT = {"timestamp": "2026-11-02T10:00:00Z", "createdAt": "x", "updatedAt": "x", "environment": "p"}
 
 
-def fields(found):
+def fields(data):
     judged = [
         (
             judgement.eid,
@@ -24,10 +24,10 @@ def fields(found):
             judgement.judge,
             judgement.value if judgement.unscored is None else None,
         )
-        for judgement in found.judgements
+        for judgement in data.judgements
     ]
     return judged, [
-        (label.eid, label.aspect, label.annotator, label.value) for label in found.labels
+        (label.eid, label.aspect, label.annotator, label.value) for label in data.labels
     ]
 
 

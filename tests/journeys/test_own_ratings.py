@@ -42,13 +42,13 @@ def write_corpus(place: str, *, copied: bool = True) -> None:
         writer.writerows(rows)
 
 
-def following(said: str, purpose: str) -> list[str]:
-    lines = " ".join(said.split()).partition(f"{purpose}: fairjudge ")[2]
+def following(output: str, purpose: str) -> list[str]:
+    lines = " ".join(output.split()).partition(f"{purpose}: fairjudge ")[2]
     return shlex.split(lines.partition(" Then: ")[0].partition(" To calibrate")[0])
 
 
-def plain(said: str) -> str:
-    return " ".join(said.split())
+def plain(output: str) -> str:
+    return " ".join(output.split())
 
 
 def test_a_study_builds_by_the_model_and_has_a_table_for_the_custom_aspect(cli, server):

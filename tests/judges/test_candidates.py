@@ -153,9 +153,9 @@ def test_an_anchor_is_one_line():
     assert records[0][4] == "all of it"
 
 
-@pytest.mark.parametrize("said", ["", "I cannot.", "{", '{"sets": 3}', '{"sets": []}'])
-def test_what_cannot_be_read_has_no_anchors(said):
-    assert read_anchors(said, base=BASE, limit=2) == ()
+@pytest.mark.parametrize("reply", ["", "I cannot.", "{", '{"sets": 3}', '{"sets": []}'])
+def test_what_cannot_be_read_has_no_anchors(reply):
+    assert read_anchors(reply, base=BASE, limit=2) == ()
 
 
 PAIRWISE = builtin_criterion("faithfulness", "pairwise", per_answer=False)

@@ -301,16 +301,16 @@ def judge(handler) -> ChecklistJudge:
     return ChecklistJudge(backend=ScriptedBackend(handler), target=target)
 
 
-async def judge_once(one: ChecklistJudge, given: JudgeTask):
+async def judge_once(judge: ChecklistJudge, task: JudgeTask):
     """Go the graph's way: ask, read, and once more where that fails."""
-    first = await one.ask(given)
+    first = await judge.ask(task)
     if not isinstance(first, Reply):
         return first
-    result = one.read(given, first)
+    result = judge.read(task, first)
     if isinstance(result, Judgement):
         return result
-    second = await one.repair(given, first)
-    return one.read(given, second) if isinstance(second, Reply) else result
+    second = await judge.repair(task, first)
+    return judge.read(task, second) if isinstance(second, Reply) else result
 
 
 async def test_one_call_gives_the_share_and_the_list():

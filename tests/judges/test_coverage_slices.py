@@ -37,8 +37,8 @@ def judged(unit, value, *, protocol="binary", **fields):
     return make_judgement(unit=unit, value=value, protocol=protocol, **fields)
 
 
-def means(found, by):
-    return {name: mean.value for name, mean in found.slices[by].items()}
+def means(means, by):
+    return {name: mean.value for name, mean in means.slices[by].items()}
 
 
 def test_slices_and_what_is_left_out():

@@ -117,7 +117,7 @@ def test_share_and_worst():
 
 
 @pytest.mark.parametrize(
-    ("given", "rating"),
+    ("judged", "rating"),
     [
         (statements(9), 5),
         (statements(2, 1), 4),  # a single slip, however few statements there are
@@ -132,8 +132,8 @@ def test_share_and_worst():
         (statements(0, 1), 1),
     ],
 )
-def test_ratings_follow_the_anchors(given, rating):
-    assert likert_of(given) == rating
+def test_ratings_follow_the_anchors(judged, rating):
+    assert likert_of(judged) == rating
 
 
 def test_pairs_go_by_grave_errors_then_by_shares():
@@ -156,10 +156,10 @@ def test_a_supported_statement_cannot_be_grave():
 
 
 def test_lists_serve_other_protocols():
-    def row(system, given):
+    def row(system, checklist):
         return Judgement(
             eid="e", system=system, aspect="faithfulness", protocol="checklist", judge="j",
-            value=share_supported(given), statements=given,
+            value=share_supported(checklist), statements=checklist,
         )  # fmt: skip
 
     rows = [row("s", statements(9)), row("t", statements(8, 0, 1, grave=1))]

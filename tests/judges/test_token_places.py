@@ -36,7 +36,7 @@ def test_an_end_token_that_the_text_has_is_part_of_it():
 
 
 @pytest.mark.parametrize(
-    ("tokens", "text", "there"),
+    ("tokens", "text", "texts"),
     [
         (["ok ", "\\xf0\\x9f\\x98", "\\x80", " 4"], "ok 😀 4", ["ok ", " 4"]),
         (["ok ", "\ufffd", "\ufffd", " 4"], "ok 😀 4", ["ok ", " 4"]),
@@ -46,8 +46,8 @@ def test_an_end_token_that_the_text_has_is_part_of_it():
         (["\ufffd", "4"], "𠮷4", ["4"]),
     ],
 )
-def test_tokens_of_parts_of_characters_stand_for_these(tokens, text, there):
-    assert texts_at(tokens, text) == there
+def test_tokens_of_parts_of_characters_stand_for_these(tokens, text, texts):
+    assert texts_at(tokens, text) == texts
 
 
 def test_reasoning_before_the_text_ends_the_search():

@@ -260,17 +260,17 @@ async def test_clauses_of_one_statement_may_stand_in_different_articles():
     assert result.value == 5.0
 
 
-@pytest.mark.parametrize(("statement", "held"), [
+@pytest.mark.parametrize(("statement", "is_held"), [
     ("The dam broke on Monday after heavy rain", True),  # a sentence
     ("two people died", True),  # a sentence, however short
     ("the dam broke on monday .", True),  # five words in a row
     ("the dam broke", False),  # too short to say what the sentence says
     ("broke on Monday after rain", False),  # a word left out
 ])  # fmt: skip
-def test_what_occurs_word_for_word_is_held(statement, held):
+def test_what_occurs_word_for_word_is_held(statement, is_held):
     result = passages_of([ARTICLE.content], Vectoriser(WordBag()))
     assert result is not None
-    assert result.holds(statement) is held
+    assert result.holds(statement) is is_held
 
 
 OTHERS = (

@@ -126,12 +126,12 @@ SCALES: tuple[tuple[Scale, tuple[str, str]], ...] = (
 )
 
 
-@pytest.mark.parametrize("rest", REST)
-def test_a_score_that_opens_a_reply_outweighs_its_breakdown(rest):
+@pytest.mark.parametrize("tail", REST)
+def test_a_score_that_opens_a_reply_outweighs_its_breakdown(tail):
     for first, (n, m, k) in itertools.product(FIRST, ((3, 5, 1), (4, 2, 5), (1, 4, 3))):
-        reply = (first + rest).format(a="fluency", A="Fluency", n=n, m=m, k=k)
+        reply = (first + tail).format(a="fluency", A="Fluency", n=n, m=m, k=k)
         records = read_verdict(reply, likert())
-        if first == "{A}: {n}/5" and "breakdown" in rest:  # which of four qualities was judged?
+        if first == "{A}: {n}/5" and "breakdown" in tail:  # which of four qualities was judged?
             assert isinstance(records, Unscored) or records == n, reply
         else:
             assert records == n, reply

@@ -80,7 +80,7 @@ def test_a_hundred_kilobytes_of_anything_are_read(piece, scale):
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"),
+    ("text", "expected"),
     [
         ("I'm sorry, but I can't help with that.", True),
         ("I cannot provide a rating for this content.", True),
@@ -93,5 +93,5 @@ def test_a_hundred_kilobytes_of_anything_are_read(piece, scale):
         ("", False),
     ],
 )
-def test_refusals_are_distinguished_from_answers(text, wanted):
-    assert looks_like_refusal(text) is wanted
+def test_refusals_are_distinguished_from_answers(text, expected):
+    assert looks_like_refusal(text) is expected

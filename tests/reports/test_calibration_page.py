@@ -155,7 +155,7 @@ def test_a_file_of_an_earlier_version_has_no_decision(report):
 
 
 @pytest.mark.parametrize(
-    ("cost", "said"),
+    ("cost", "text"),
     [
         (None, "cost per item unknown"),
         (
@@ -177,8 +177,8 @@ def test_a_file_of_an_earlier_version_has_no_decision(report):
         ),
     ],
 )
-def test_what_an_item_costs_is_said_where_it_is_known(cost, said):
-    assert cost_of({"cost": cost}) == said
+def test_what_an_item_costs_is_said_where_it_is_known(cost, text):
+    assert cost_of({"cost": cost}) == text
 
 
 def test_degenerate_studies_make_a_page():

@@ -110,15 +110,15 @@ def every_figure():
     yield from (plot.figure for plot in answers_plots(covered(4)))
 
 
-def draw(one):
+def draw(figure):
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    layout = one.layout
-    with house_style(one.name):
+    layout = figure.layout
+    with house_style(figure.name):
         whole = Figure(figsize=(layout.width / 72, layout.height / 72), dpi=72)
         axes = whole.add_axes(layout.box)
-        one.draw(axes)
+        figure.draw(axes)
         canvas = FigureCanvasAgg(whole)
         canvas.draw()
     return axes, canvas.get_renderer()
@@ -247,9 +247,9 @@ def test_levels_follow_the_scale(scale, values, levels):
     assert levels_of(scale, np.array(values)) == levels
 
 
-@pytest.mark.parametrize("wanted", [[0.5] * 6, [0, 0, 0, 1], [0.9, 0.95, 1.0], [0.1, 0.8], [1.0]])
-def test_names_are_spread_in_order(wanted):
-    places = spread(wanted, 0.15)
+@pytest.mark.parametrize("wishes", [[0.5] * 6, [0, 0, 0, 1], [0.9, 0.95, 1.0], [0.1, 0.8], [1.0]])
+def test_names_are_spread_in_order(wishes):
+    places = spread(wishes, 0.15)
     assert all(b - a >= 0.15 - 1e-9 for a, b in itertools.pairwise(places))
     assert places[0] >= -1e-9
     assert places[-1] <= 1 + 1e-9
@@ -276,8 +276,8 @@ def luminance(colour):
     return np.dot([0.2126, 0.7152, 0.0722], linear)
 
 
-def contrast(one, other):
-    darker, lighter = sorted((luminance(one), luminance(other)))
+def contrast(first, other):
+    darker, lighter = sorted((luminance(first), luminance(other)))
     return (lighter + 0.05) / (darker + 0.05)
 
 

@@ -17,7 +17,7 @@ def of(kind, **group):
 
 
 @pytest.mark.parametrize(
-    ("difference", "said"),
+    ("difference", "phrase"),
     [
         (figure(12.0, 4.0, 20.0, p_value=0.01), "prefers the summary shown first, by 12.0 [4.0"),
         (figure(-12.0, -20.0, -4.0, p_value=0.01), "prefers the summary shown second"),
@@ -25,14 +25,14 @@ def of(kind, **group):
         (figure(9.0, 9.0, 9.0, p_value=0.5), "shows no significant position bias"),
     ],
 )
-def test_a_place_is_preferred_where_the_interval_says_so(difference, said):
+def test_a_place_is_preferred_where_the_interval_says_so(difference, phrase):
     (text, *sentences) = of(
         "audit position",
         first_minus_second=difference,
         consistency=figure(95.0, 90.0, 98.0),
         n_pairs=40,
     )
-    assert said in text
+    assert phrase in text
     assert "95.0 [90, 98] % of 40 pairs" in text
     assert not sentences
 
@@ -61,14 +61,14 @@ def test_an_unsteady_judge_is_to_be_asked_both_ways():
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "said", "n"),
+    ("low", "high", "phrase", "n"),
     [
         (-9.0, -2.0, "prefers summaries made longer", 2),
         (2.0, 9.0, "prefers summaries as they were written", 1),
         (-2.0, 2.0, "shows no significant preference", 1),
     ],
 )
-def test_longer_versions(low, high, said, n):
+def test_longer_versions(low, high, phrase, n):
     result = of(
         "audit verbosity",
         probe="filler",
@@ -76,7 +76,7 @@ def test_longer_versions(low, high, said, n):
         extended=figure(60.0, 50.0, 70.0),
         n=30,
     )
-    assert said in result[0]
+    assert phrase in result[0]
     assert len(result) == n
 
 
@@ -119,8 +119,8 @@ def test_the_systems_that_leave_out_most_and_fewest_are_named():
 
 
 def test_broken_checks_are_named():
-    def check(name, kept):
-        return {"name": name, "kept": figure(kept, None, None)}
+    def check(name, n_kept):
+        return {"name": name, "kept": figure(n_kept, None, None)}
 
     report = {"judge": "j", "aspect": "coverage", "checks": [check("itself", 95.0)]}
     assert "passes every consistency (metamorphic) test" in findings_of("audit checks", report)[0]
@@ -132,7 +132,7 @@ def test_broken_checks_are_named():
 
 
 @pytest.mark.parametrize(
-    ("verdicts", "said"),
+    ("verdicts", "outcome"),
     [
         (["same", "better"], "Passed."),
         (
@@ -150,7 +150,7 @@ def test_broken_checks_are_named():
         ),
     ],
 )
-def test_a_check_has_passed_only_where_something_can_be_told(verdicts, said):
+def test_a_check_has_passed_only_where_something_can_be_told(verdicts, outcome):
     groups = [
         {"aspect": aspect, "protocol": "likert", "unit": "", "verdict": verdict, "n_labelled": 9,
          "n_without_after": 0, "n_without_before": 0, "n_absent_after": 0, "reason": "",
@@ -159,7 +159,7 @@ def test_a_check_has_passed_only_where_something_can_be_told(verdicts, said):
         for aspect, verdict in zip("ab", verdicts, strict=True)
     ]  # fmt: skip
     counts = {"n_unscored": 0, "n_judgements": 9, "max_unscored": 0.05}
-    assert findings_of("check", {"outcome": "passed", "groups": groups, **counts}) == (said,)
+    assert findings_of("check", {"outcome": "passed", "groups": groups, **counts}) == (outcome,)
 
 
 def ranked(*best_ranks, n_level=1, separated=False, effect=(0.0, -1.0, 1.0), n_documents=15):
@@ -359,12 +359,12 @@ def test_a_system_that_names_one_group_alone_is_said_to():
 
 
 @pytest.mark.parametrize(
-    ("best", "said"), [(50, "50 words"), (1, "1 word"), (0, "single sentences")]
+    ("best", "size"), [(50, "50 words"), (1, "1 word"), (0, "single sentences")]
 )
-def test_the_best_chunk_size_is_named(best, said):
+def test_the_best_chunk_size_is_named(best, size):
     rows = [figure(n / 100, 0.0, 1.0, max_words=n) for n in (0, 1, 50)]
     (finding,) = findings_of("fairness chunk-size", {"best": best, "identified": rows})
-    assert f"Chunks of {said} find" in finding
+    assert f"Chunks of {size} find" in finding
     assert f"{best / 100:.3f}" in finding
     assert findings_of("fairness chunk-size", {"best": None, "identified": []}) == ()
 

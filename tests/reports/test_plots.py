@@ -279,7 +279,7 @@ def test_without_matplotlib_a_page_has_its_tables_and_says_what_is_missing(monke
 
 
 @pytest.mark.parametrize(
-    ("label", "shown"),
+    ("label", "shortened"),
     [
         ("short", "short"),
         ("x" * 20, "x" * 20),
@@ -289,8 +289,8 @@ def test_without_matplotlib_a_page_has_its_tables_and_says_what_is_missing(monke
         ("", ""),
     ],
 )
-def test_wide_letters_leave_room_for_the_figures_beside_them(label, shown):
-    assert short(label, 20) == shown
+def test_wide_letters_leave_room_for_the_figures_beside_them(label, shortened):
+    assert short(label, 20) == shortened
 
 
 def test_labels_that_begin_alike_are_cut_in_the_middle():

@@ -12,13 +12,13 @@ HERE = {("e", "x"), ("e", "y"), ("e", "z")}
 TEXTS = [Summary(eid="e", system=name, text=f"text {name}") for name in "xyz"]
 
 
-def pair(a: str, b: str, value: object, who: str = "p", **more: object) -> Label:
-    item = {"eid": "e", "system_a": a, "system_b": b, "aspect": "f", "annotator": who}
+def pair(a: str, b: str, value: object, annotator: str = "p", **more: object) -> Label:
+    item = {"eid": "e", "system_a": a, "system_b": b, "aspect": "f", "annotator": annotator}
     return Label.model_validate(item | {"value": value} | more)
 
 
-def rating(system: str, value: float, who: str = "p") -> Label:
-    return Label(eid="e", system=system, aspect="f", annotator=who, value=value)
+def rating(system: str, value: float, annotator: str = "p") -> Label:
+    return Label(eid="e", system=system, aspect="f", annotator=annotator, value=value)
 
 
 def test_labels_of_pairs_count_where_both_summaries_are_here():

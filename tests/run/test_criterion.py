@@ -63,7 +63,7 @@ def test_any_aspect_can_be_judged(tmp_path, criterion, stub, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ('aspect = "tone"\nprompt = "tone.md"\n', "scale"),
         ('aspect = "tone"\nprompt = "no.md"\nscale = "scale.toml"\n', "no.md"),
@@ -75,9 +75,9 @@ def test_any_aspect_can_be_judged(tmp_path, criterion, stub, monkeypatch):
         ("aspect =", "TOML"),
     ],
 )
-def test_what_is_wrong_with_the_file_is_named(criterion, text, said):
+def test_what_is_wrong_with_the_file_is_named(criterion, text, message):
     criterion.write_text(text)
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         read_criterion_file(criterion)
 
 

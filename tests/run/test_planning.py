@@ -94,7 +94,7 @@ def received_tokens(server) -> int:
 
 @pytest.mark.local_model
 @pytest.mark.parametrize(
-    "asked",
+    "protocols",
     [
         ("coverage", "likert"),
         ("coverage", "pairwise"),
@@ -103,8 +103,8 @@ def received_tokens(server) -> int:
         ("faithfulness", "binary", "--text-unit", "sentence"),
     ],
 )
-def test_planned_tokens_are_those_the_server_receives(tmp_path, server, asked):
-    aspect, *protocol = asked
+def test_planned_tokens_are_those_the_server_receives(tmp_path, server, protocols):
+    aspect, *protocol = protocols
     same = [*arguments(tmp_path, *protocol, aspect=aspect), "--base-url", server.v1]
     before = planned(tmp_path, same)
     run("judge", *same)
@@ -354,11 +354,11 @@ def test_a_broken_results_file_is_named_with_its_line(tmp_path):
     assert "results.jsonl:1" in str(result.exception)
 
 
-@pytest.mark.parametrize(("asked", "n"), [("", 20), ("3 ", 3), ("60 ", 60), ("61 ", 60)])
-def test_as_many_questions_are_planned_for_as_are_asked_for_within_reason(asked, n):
+@pytest.mark.parametrize(("kind", "n"), [("", 20), ("3 ", 3), ("60 ", 60), ("61 ", 60)])
+def test_as_many_questions_are_planned_for_as_are_asked_for_within_reason(kind, n):
     request = CompletionRequest(
         target=ModelRef(provider="openai", model="m"),
-        messages=(Message(role="user", content=f"Of 5.</article x>\nWrite {asked}questions."),),
+        messages=(Message(role="user", content=f"Of 5.</article x>\nWrite {kind}questions."),),
         response_schema={"properties": {"questions": {"items": {"type": "string"}}}},
     )
     assert len(json.loads(stand_in(request))["questions"]) == n

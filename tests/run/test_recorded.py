@@ -20,8 +20,8 @@ def task(cluster: int, system: str, **changes) -> JudgeTask:
     return make_task("text", **fields | changes)
 
 
-def judgement_with(one: JudgeTask, **outcome):
-    return judgement_of(one, judge="j", scored_by="llm", signature="s", **outcome)
+def judgement_with(task: JudgeTask, **outcome):
+    return judgement_of(task, judge="j", scored_by="llm", signature="s", **outcome)
 
 
 TASKS = [task(cluster, system) for cluster in range(400) for system in "ab"]

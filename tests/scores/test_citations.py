@@ -21,12 +21,12 @@ def entry(sentence, verdict="supported", articles=()):
     )
 
 
-def scores(given, *entries):
+def scores(summary, *entries):
     row = Judgement(
         eid="e", system="s", aspect="faithfulness", protocol="checklist", judge="j", value=1.0,
         statements=entries,
     )  # fmt: skip
-    return citation_scores([row], {("e", "s"): given})
+    return citation_scores([row], {("e", "s"): summary})
 
 
 def test_a_sentence_is_borne_out_where_each_statement_has_a_cited_article():

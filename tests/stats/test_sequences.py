@@ -24,8 +24,8 @@ def looks_of(table: np.ndarray) -> list[LookEstimate]:
     return [mean_at_look(dict(enumerate(row.tolist()))) for row in table]
 
 
-def ends(found: tuple[Bounds | None, ...]) -> list[float]:
-    return [end for bounds in found for end in (bounds.low, bounds.high)]
+def ends(intervals: tuple[Bounds | None, ...]) -> list[float]:
+    return [end for bounds in intervals for end in (bounds.low, bounds.high)]
 
 
 def test_one_planned_look_has_students_interval():

@@ -42,10 +42,10 @@ def test_space_quotation_marks_dashes_and_case_do_not_matter(quote: str, passage
 
 @pytest.mark.parametrize("marks", ['""', "''", "“”", "‘’", "«»", "„“", "``"])
 @pytest.mark.parametrize(
-    "given", ["it’s raining", '"it\'s raining"', "'it's raining'", '"it’s raining']
+    "quote", ["it’s raining", '"it\'s raining"', "'it's raining'", '"it’s raining']
 )
-def test_marks_around_a_quote_are_none_of_its_words(marks: str, given: str) -> None:
-    assert quoted(given, f"He said {marks[0]}it’s raining{marks[1]} there.") == "it’s raining"
+def test_marks_around_a_quote_are_none_of_its_words(marks: str, quote: str) -> None:
+    assert quoted(quote, f"He said {marks[0]}it’s raining{marks[1]} there.") == "it’s raining"
 
 
 @pytest.mark.parametrize("quote", ["", " ", "...", '"', "—", "he", "dam fail", "mayor said"])
@@ -128,7 +128,7 @@ def test_hostile_lengths_take_little_time() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given_text", "left"),
+    ("given_text", "unwrapped_text"),
     [
         ('"probably not."', "probably not."),
         ('"probably not.', "probably not."),
@@ -138,14 +138,14 @@ def test_hostile_lengths_take_little_time() -> None:
         ("**Who?**", "Who?"),
     ],
 )
-def test_only_marks_that_wrap_a_text_are_taken_off(given_text: str, left: str) -> None:
-    assert unwrapped(given_text) == left
+def test_only_marks_that_wrap_a_text_are_taken_off(given_text: str, unwrapped_text: str) -> None:
+    assert unwrapped(given_text) == unwrapped_text
 
 
-def edits(one: str, other: str) -> int:
+def edits(letters: str, other: str) -> int:
     """Return Levenshtein's distance, by the table."""
     above = list(range(len(other) + 1))
-    for place, a in enumerate(one, 1):
+    for place, a in enumerate(letters, 1):
         row = [place]
         for column, b in enumerate(other, 1):
             row.append(min(above[column] + 1, row[-1] + 1, above[column - 1] + (a != b)))
