@@ -6,13 +6,13 @@ import functools
 import json
 import re
 import signal
-import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import httpx
 from cli_tools import start, write_jsonl
+from forked_commands import ForkedCommand
 
 HOSTILE = "<script>document.title='taken over'</script><img src=x onerror=\"alert(1)\">"
 SUMMARY = "The bridge closed on Monday. The council blames the rain. Nobody was hurt."
@@ -23,7 +23,7 @@ get = functools.partial(httpx.get, timeout=PATIENCE_SECONDS)
 post = functools.partial(httpx.post, timeout=PATIENCE_SECONDS)
 
 OPEN: list[httpx.Client] = []
-RUNNING: list[subprocess.Popen[str]] = []
+RUNNING: list[ForkedCommand] = []
 """What a test may leave behind, also when it fails."""
 
 
@@ -79,7 +79,7 @@ def write_world(
 class Server:
     """A running ``fairjudge annotate``."""
 
-    process: subprocess.Popen[str]
+    process: ForkedCommand
     url: str
     progress: str
     said: list[str] = field(default_factory=list)
@@ -99,8 +99,8 @@ class Server:
 def serve(folder: Path, *arguments: str, task: str = "coverage") -> Server:
     """Start the command in `folder` on a free port of loopback, and wait until it serves."""
     command = ("annotate", "references.json", "--task", task, "-o", "labels.jsonl", "--port", "0")
-    given = () if task == "answers" else ("--summaries", "summaries.jsonl")
-    process = start(*command, *given, *arguments, cwd=folder)
+    options = () if task == "answers" else ("--summaries", "summaries.jsonl")
+    process = start(*command, *options, *arguments, cwd=folder)
     RUNNING.append(process)
     texts: list[str] = []
     by_name: dict[str, str] = {}

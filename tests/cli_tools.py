@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from forked_commands import ForkedCommand
 from stub_server import Call, StubServer
@@ -48,6 +48,9 @@ def settled(args: Sequence[object]) -> list[str]:
     return list(map(str, words))
 
 
+Process: TypeAlias = subprocess.Popen[str] | ForkedCommand
+
+
 def start(*args: object, cwd: object = ".", discard_output: bool = False) -> ForkedCommand:
     """Start a command as a process of its own, which has imported what commands import."""
     return ForkedCommand(settled(args), cwd=cwd, discard_output=discard_output)
@@ -60,14 +63,14 @@ def start_interpreter(*args: object, **kwargs: Any) -> subprocess.Popen[str]:
     return subprocess.Popen(command, env=dict(os.environ), **options | kwargs)
 
 
-def finish(process: subprocess.Popen[str] | ForkedCommand, *, timeout: float = 400) -> Done:
+def finish(process: Process, *, timeout: float = 400) -> Done:
     """Wait for a started command."""
     out, err = process.communicate(timeout=timeout)
     assert "Traceback" not in err, err
     return Done(process.returncode, out, err)
 
 
-def next_line(process: subprocess.Popen[str] | ForkedCommand) -> str:
+def next_line(process: Process) -> str:
     """Return what a started command says next on standard error; end one that stays silent."""
     ending = threading.Timer(MAX_SECONDS, process.kill)
     ending.start()
