@@ -143,11 +143,11 @@ class Budget:
         """US dollars that are not booked yet; None without a limit."""
         return None if self.max_cost_usd is None else max(0.0, self.max_cost_usd - self.cost_usd)
 
-    def book(self, *, n_calls: int, cost_usd: float, n_unpriced: int) -> None:
-        """Add spending of another process."""
-        self.n_calls += n_calls
-        self.cost_usd += cost_usd
-        self.n_unpriced += n_unpriced
+    def book(self, spending: Spending) -> None:
+        """Add the spending of another process."""
+        self.n_calls += spending.n_calls
+        self.cost_usd += spending.cost_usd
+        self.n_unpriced += spending.n_unpriced
         self._write_accounts()
 
     @contextmanager
@@ -172,26 +172,24 @@ class Budget:
         """Whether spending is recorded in an open file."""
         return bool(self._accounts)
 
-    def book_earlier(self, spent: Spending) -> None:
+    def book_earlier(self, spending: Spending) -> None:
         """Add the spending of earlier starts."""
-        self.earlier += spent
-        self.n_calls += spent.n_calls
-        self.cost_usd += spent.cost_usd
-        self.n_unpriced += spent.n_unpriced
+        self.earlier += spending
+        self.book(spending)
+
+    @property
+    def booked(self) -> Spending:
+        """The booked spending of all starts."""
+        return Spending(n_calls=self.n_calls, cost_usd=self.cost_usd, n_unpriced=self.n_unpriced)
 
     @property
     def spent_here(self) -> Spending:
         """The booked spending of this start."""
-        booked = Spending(n_calls=self.n_calls, cost_usd=self.cost_usd, n_unpriced=self.n_unpriced)
-        return booked - self.earlier
+        return self.booked - self.earlier
 
     def _spending(self) -> Spending:
         """Return booked plus reserved spending: the total to pay if this start died now."""
-        return Spending(
-            n_calls=self.n_calls,
-            cost_usd=self.cost_usd + self._set_aside_usd,
-            n_unpriced=self.n_unpriced + self._n_under_way,
-        )
+        return self.booked + Spending(cost_usd=self._set_aside_usd, n_unpriced=self._n_under_way)
 
     def _write_accounts(self) -> None:
         if self._accounts:

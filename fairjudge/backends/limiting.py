@@ -20,6 +20,7 @@ from fairjudge.errors import (
     WaitTooLongError,
 )
 from fairjudge.ports import Completion, Decisions, SharedCache, Usage
+from fairjudge.records.spending import Counts
 
 _NOT_BILLED = (RateLimitError, ServerError, BadRequestError, AuthenticationError, DeniedError)
 """Errors with a status, for which no provider charges."""
@@ -127,7 +128,7 @@ class StoreCheck(Limit):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tokens:
+class Tokens(Counts):
     """Token counts of several replies, as far as servers reported them.
 
     ``input`` is the total of the prompts; ``cached_input`` the part that the provider read from its
@@ -137,20 +138,6 @@ class Tokens:
     input: int = 0
     cached_input: int = 0
     output: int = 0
-
-    def __add__(self, other: Tokens) -> Tokens:
-        return Tokens(
-            input=self.input + other.input,
-            cached_input=self.cached_input + other.cached_input,
-            output=self.output + other.output,
-        )
-
-    def __sub__(self, other: Tokens) -> Tokens:
-        return Tokens(
-            input=self.input - other.input,
-            cached_input=self.cached_input - other.cached_input,
-            output=self.output - other.output,
-        )
 
 
 class TokenCount(Limit):

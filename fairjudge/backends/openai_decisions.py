@@ -34,7 +34,7 @@ except ImportError as error:
     ) from error
 
 
-class OpenAIDecisionsBackend(ServerClient[Any]):
+class OpenAIDecisionsBackend(ServerClient):
     """Answers typed questions through OpenAI's Decisions API or a server of its format.
 
     All questions of a request are sent in one call. The API has no descriptions of the options of a

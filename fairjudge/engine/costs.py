@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fairjudge.backends.limiting import Tokens
-from fairjudge.engine.models import RunCost, spent_together
+from fairjudge.engine.models import RunCost, run_cost, spent_together
 from fairjudge.records.folder import kept_rows
 from fairjudge.records.spending import FILE, read_spending
 
@@ -40,13 +40,8 @@ class Cost:
 
     def to_json(self) -> dict[str, Any]:
         """Return the counts, the total cost and the cost per item."""
-        cost = self.spent.to_json()
-        return {
-            "judge": self.judge,
-            "n_items": self.n_items,
-            **cost,
-            "usd_per_item": self.usd_per_item,
-        }
+        counts = {"judge": self.judge, "n_items": self.n_items}
+        return {**counts, **self.spent.to_json(), "usd_per_item": self.usd_per_item}
 
 
 def cost_together(judge: str, costs: Sequence[Cost], *, n_items: int) -> Cost | None:
@@ -78,6 +73,5 @@ def spent_in(folders: Iterable[Path]) -> RunCost | None:
         ]
         for path in sorted(folder.rglob(FILE)):
             if (killed := read_spending(path)) is not None and killed.n_calls:
-                cost = None if killed.n_unpriced else killed.cost_usd
-                parts.append(RunCost(n_calls=killed.n_calls, n_cached=0, cost_usd=cost))
+                parts.append(run_cost(killed))
     return spent_together(parts)

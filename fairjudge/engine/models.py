@@ -36,6 +36,7 @@ from fairjudge.ports import (
     TrainedModels,
 )
 from fairjudge.records.address import StoreAddress
+from fairjudge.records.spending import NOTHING, Spending
 from fairjudge.text.printable import printable
 
 
@@ -67,18 +68,18 @@ class RunCost:
 
     def to_json(self) -> dict[str, Any]:
         """Return the counts and the cost."""
-        return {
-            "n_calls": self.n_calls,
-            "n_cached": self.n_cached,
-            "cost_usd": self.cost_usd,
-            "retries": dict(self.retries),
-            "tokens": asdict(self.tokens),
-        }
+        return asdict(self)
+
+
+def run_cost(spending: Spending, *, n_cached: int = 0, **details: Any) -> RunCost:
+    """Return the `RunCost` of `spending`; `details` are its retries and tokens, if known."""
+    cost_usd = spending.known_cost_usd
+    return RunCost(n_calls=spending.n_calls, n_cached=n_cached, cost_usd=cost_usd, **details)
 
 
 def nothing_spent(model: Model) -> RunCost | None:
     """Return a `RunCost` of zero calls, None for the embedded default."""
-    return None if model.llm is None else RunCost(n_calls=0, n_cached=0, cost_usd=0.0)
+    return None if model.llm is None else run_cost(NOTHING)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -158,11 +159,9 @@ class _Ledger:
 
     def spent(self) -> RunCost:
         """Return calls and costs since this ledger was made."""
-        spending = self.budget.spent_here - self._before
-        return RunCost(
-            n_calls=spending.n_calls,
+        return run_cost(
+            self.budget.spent_here - self._before,
             n_cached=self.cached(),
-            cost_usd=None if spending.n_unpriced else spending.cost_usd,
             retries=dict(self.retries),
             tokens=self.tokens(),
         )

@@ -12,7 +12,6 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
 from fairjudge.backends.budgeting import Budget, Reservation, likely_usage
@@ -22,21 +21,13 @@ from fairjudge.backends.ports import AnyRequest, Clock, Sleep
 from fairjudge.backends.token_counts import max_input_tokens, output_limit_tokens
 from fairjudge.errors import BudgetExceededError, ConfigurationError
 from fairjudge.ports import ModelRef, Usage
+from fairjudge.records.spending import Spending
 
 Admission: TypeAlias = Reservation | str | None
 """The reserved cost, or why there is none; None for a worker that must call again."""
 
 LEASE_SECONDS = 20.0
 """A worker without a sign of life for this time counts as dead."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GateTotals:
-    """Totals of the calls through a gate."""
-
-    n_calls: int = 0
-    cost_usd: float = 0.0
-    n_unpriced: int = 0
 
 
 class Gate:
@@ -118,12 +109,9 @@ class Gate:
         """Renew the lease of `worker`."""
         self._last_seen[worker] = self._clock()
 
-    async def totals(self) -> GateTotals:
-        """Return the totals so far."""
-        budget = self._budget
-        return GateTotals(
-            n_calls=budget.n_calls, cost_usd=budget.cost_usd, n_unpriced=budget.n_unpriced
-        )
+    async def totals(self) -> Spending:
+        """Return the spending so far."""
+        return self._budget.booked
 
     def _give_back(self, worker: str) -> None:
         if self._n_in_flight[worker] > 0:  # else its lease ended, and its place was given away

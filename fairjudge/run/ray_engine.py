@@ -19,7 +19,7 @@ import uuid
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fairjudge.backends import loads_its_model
@@ -28,9 +28,9 @@ from fairjudge.backends.limiting import Tokens
 from fairjudge.domain import Judgement, JudgeTask
 from fairjudge.engine.built import BuildBook
 from fairjudge.engine.interrupts import stopping_on_interrupt
-from fairjudge.engine.models import RunCost
+from fairjudge.engine.models import RunCost, run_cost
 from fairjudge.engine.progress import BuildProgress
-from fairjudge.engine.ray_gate import Gate, GateTotals
+from fairjudge.engine.ray_gate import Gate
 from fairjudge.engine.recorded import JudgementBook
 from fairjudge.engine.runs import noting_spent
 from fairjudge.errors import MissingExtraError, RunError
@@ -39,6 +39,7 @@ from fairjudge.options.building import SettledOptions
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
 from fairjudge.records.folder import RunStore
+from fairjudge.records.spending import NOTHING, Spending
 from fairjudge.run.ray_worker import (
     BuildingShard,
     BuildingWork,
@@ -138,27 +139,21 @@ def _work(
 class ClusterSpent:
     """Usage of a model by a Ray cluster; ``booked`` is the part already charged to the budget."""
 
-    totals: GateTotals = field(default_factory=GateTotals)
+    totals: Spending = NOTHING
     n_cached: int = 0
     tokens: Tokens = field(default_factory=Tokens)
-    booked: GateTotals = field(default_factory=GateTotals)
+    booked: Spending = NOTHING
 
     def book(self, budget: Budget) -> None:
         """Book on `budget` what the totals hold since this was last done."""
-        now, before = asdict(self.totals), asdict(self.booked)
+        budget.book(self.totals - self.booked)
         self.booked = self.totals
-        budget.book(**{name: total - before[name] for name, total in now.items()})
 
     def spent(self, model: Model) -> RunCost | None:
         """Return it in the form of a run in one process; None for the embedded default."""
         if model.llm is None:
             return None
-        return RunCost(
-            n_calls=self.totals.n_calls,
-            n_cached=self.n_cached,
-            cost_usd=None if self.totals.n_unpriced else self.totals.cost_usd,
-            tokens=self.tokens,
-        )
+        return run_cost(self.totals, n_cached=self.n_cached, tokens=self.tokens)
 
 
 def judging_shards(

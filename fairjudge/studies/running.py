@@ -216,7 +216,7 @@ def run_study(
         folder=folder,
         steps=tuple(results),
         n_calls=budget.n_calls,
-        cost_usd=None if budget.n_unpriced else budget.cost_usd,
+        cost_usd=budget.booked.known_cost_usd,
     )
 
 

@@ -41,6 +41,7 @@ from fairjudge.errors import (
     ServerError,
 )
 from fairjudge.ports import Completion, DecisionRequest, Decisions, ModelRef, Usage
+from fairjudge.records.spending import Spending
 
 MINI = ModelRef(provider="openai", model="gpt-4o-mini")
 # $10 a million input tokens, $20 a million output tokens: numbers to do in the head.
@@ -174,7 +175,7 @@ class TestBudget:
         assert (budget.calls_left, budget.usd_left) == (1, None)
         await backend.complete(ask(M, "a"))
         assert budget.calls_left == 0
-        budget.book(n_calls=3, cost_usd=0.0, n_unpriced=0)
+        budget.book(Spending(n_calls=3))
         assert budget.calls_left == 0
         assert Budget().calls_left is None
 
