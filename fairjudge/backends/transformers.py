@@ -118,14 +118,20 @@ class TransformersBackend(_InProcess):
         await asyncio.sleep(0)  # so that concurrent requests are in one batch
         loop = asyncio.get_running_loop()
         while batch := self._next_batch():
+            replies: Sequence[GeneratedReply | Exception]
             try:
                 replies = await loop.run_in_executor(self._thread, self._generate, batch)
+            except torch.OutOfMemoryError:
+                replies = [BackendError("one prompt does not fit the device's memory")] * len(batch)
             except Exception as error:
-                _fail(batch, error)
-            else:
-                for job, generated in zip(batch, replies, strict=True):
-                    if not job.reply.done():
-                        job.reply.set_result(generated)
+                replies = [error] * len(batch)
+            for job, reply in zip(batch, replies, strict=True):
+                if job.reply.done():
+                    continue
+                if isinstance(reply, Exception):
+                    job.reply.set_exception(reply)
+                else:
+                    job.reply.set_result(reply)
 
     def _next_batch(self) -> list[_Job]:
         """Take the oldest job and those with equal sampling parameters, within the token budget."""
@@ -191,17 +197,6 @@ class TransformersBackend(_InProcess):
                 generated.token_ids, generated.alternatives or (), strict=True
             )
         )
-
-
-def _fail(batch: Sequence[_Job], error: Exception) -> None:
-    """Set the error of every waiting job; out-of-memory errors become a `BackendError`."""
-    for job in batch:
-        if job.reply.done():
-            continue
-        if isinstance(error, torch.OutOfMemoryError):
-            job.reply.set_exception(BackendError("one prompt does not fit the device's memory"))
-        else:
-            job.reply.set_exception(error)
 
 
 class TransformersDecisionBackend(_InProcess):

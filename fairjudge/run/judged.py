@@ -8,7 +8,10 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from fairjudge.calibration.grouping import kind_of
+from fairjudge.errors import InputError
+from fairjudge.judges.balance import BALANCE
 from fairjudge.options.judging import JudgeOptions
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.results import figure
 from fairjudge.records.schema import with_schema
 from fairjudge.reports.findings import (
@@ -75,18 +78,38 @@ class AspectReport:
 
     @cached_property
     def covered(self) -> list[dict[str, Any]]:
-        """The coverage by each system where judgements say so."""
-        return self.outcome.covered()
+        """The coverage of each system (`covered_report`), from checklists or named sources."""
+        from fairjudge.auditing.reports import covered_report
+
+        outcome, plan = self.outcome, self.outcome.plan
+        if not PROTOCOLS[plan.protocol].itemized and plan.aspect != BALANCE:
+            return []
+        lists = [row for row in outcome.judgements if row.checklist or row.sources]
+        return covered_report(lists, outcome.references)["groups"] if lists else []
 
     @cached_property
     def statements(self) -> list[dict[str, Any]]:
-        """What articles do not support, by system, where judgements say so."""
-        return self.outcome.statements()
+        """The statements of each system (`statements_report`), from checklists of faithfulness."""
+        from fairjudge.auditing.statements import statements_report
+
+        outcome = self.outcome
+        if not any(row.statements for row in outcome.judgements):
+            return []
+        report = statements_report(outcome.judgements, outcome.references, outcome.cited)
+        return list(report["groups"])
 
     @cached_property
     def stability(self) -> dict[str, Any] | None:
-        """Stability over repeats, where there are repeats."""
-        return self.outcome.stability()
+        """Stability over repeats (`stability_report`); None where no item has two scores."""
+        from fairjudge.auditing.stability import stability_report
+
+        ratings = self.outcome.ratings
+        if all(rating.repeat is None and rating.variant is None for rating in ratings):
+            return None
+        try:
+            return stability_report(self.outcome.judgements)
+        except InputError:  # each item was asked several times, and none was scored twice
+            return None
 
     @property
     def board(self) -> Board:

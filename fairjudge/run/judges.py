@@ -254,26 +254,19 @@ def first_options(options: JudgeOptions, promise: Promise) -> JudgeOptions:
 
 def criterion_of(plan: JudgingPlan, options: JudgeOptions) -> Criterion:
     """Return prompt and scale of `plan`: the user's, else the built-in ones."""
-    prompt, scale = options.prompt, options.scale
-    if options.rule is not None or (prompt and scale):
-        criterion = Criterion(
-            aspect=plan.aspect,
-            template=first_template(options, plan),
-            scale=load_scale(scale) if scale else rule_scale(plan.protocol),
+    scale = load_scale(options.scale) if options.scale else None
+    if options.rule is None and not (options.prompt and scale):
+        per_answer = plan.reference_unit == "qa_pair"
+        builtin = builtin_criterion(plan.aspect, plan.protocol, per_answer=per_answer)
+        scale = scale or builtin.scale
+    elif scale is not None and scale.protocol != plan.protocol:
+        raise ConfigurationError(
+            f"{options.scale}: this scale is for --protocol {scale.protocol}, not {plan.protocol}"
         )
-        if criterion.scale.protocol != plan.protocol:
-            raise ConfigurationError(
-                f"{scale}: this scale is for --protocol {criterion.scale.protocol}, "
-                f"not {plan.protocol}"
-            )
-        return criterion
-    builtin = builtin_criterion(
-        plan.aspect, plan.protocol, per_answer=plan.reference_unit == "qa_pair"
-    )
     return Criterion(
         aspect=plan.aspect,
         template=first_template(options, plan),
-        scale=load_scale(scale) if scale else builtin.scale,
+        scale=scale or rule_scale(plan.protocol),
     )
 
 

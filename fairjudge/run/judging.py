@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import mode
-from typing import Any
 
 from fairjudge.domain import Cluster, Judgement, Summary
 from fairjudge.engine.costs import SPENT, Cost, cost_together, spent_by_starts
@@ -29,15 +28,13 @@ from fairjudge.engine.runs import (
     open_run,
     relaxed_gc,
 )
-from fairjudge.errors import ConfigurationError, InputError
+from fairjudge.errors import ConfigurationError
 from fairjudge.judges.asking import Promise
-from fairjudge.judges.balance import BALANCE
 from fairjudge.judges.deriving import derive
 from fairjudge.judges.ports import Judge
 from fairjudge.judges.tasks import JudgingPlan
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
-from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.folder import RunStore, rejecting_foreign_rows
 from fairjudge.run.judges import (
     first_options,
@@ -139,35 +136,6 @@ class JudgeOutcome(RunOutcome):
             protocol: system_scores([row for row in rows if row.protocol == protocol])
             for protocol in dict.fromkeys(row.protocol for row in rows)
         }
-
-    def covered(self) -> list[dict[str, Any]]:
-        """Return the coverage by each system where judgements say so; a group a system."""
-        from fairjudge.auditing.reports import covered_report
-
-        if not PROTOCOLS[self.plan.protocol].itemized and self.plan.aspect != BALANCE:
-            return []
-        lists = [row for row in self.judgements if row.checklist or row.sources]
-        return covered_report(lists, self.references)["groups"] if lists else []
-
-    def statements(self) -> list[dict[str, Any]]:
-        """Return the statements of each system from checklists of faithfulness; () without any."""
-        from fairjudge.auditing.statements import statements_report
-
-        if not any(row.statements for row in self.judgements):
-            return []
-        report = statements_report(self.judgements, self.references, self.cited)
-        return list(report["groups"])
-
-    def stability(self) -> dict[str, Any] | None:
-        """Return what `stability_report` says of repeats; None where no item has two scores."""
-        from fairjudge.auditing.stability import stability_report
-
-        if all(rating.repeat is None and rating.variant is None for rating in self.ratings):
-            return None
-        try:
-            return stability_report(self.judgements)
-        except InputError:  # each item was asked several times, and none was scored twice
-            return None
 
     @property
     def without_probabilities(self) -> Mapping[str, int]:

@@ -41,7 +41,6 @@ from fairjudge.options.models import Model
 from fairjudge.records.folder import RunStore
 from fairjudge.records.spending import NOTHING, Spending
 from fairjudge.run.ray_worker import (
-    BuildingShard,
     BuildingWork,
     JudgingShard,
     JudgingWork,
@@ -51,6 +50,7 @@ from fairjudge.run.ray_worker import (
     Worker,
     as_row,
     files_of,
+    from_row,
     run_shard,
 )
 
@@ -104,9 +104,8 @@ def build_on_ray(
         progress.end(row["eid"])
 
     work = BuildingWork(options=options, model=model)
-    shards = [BuildingShard(cluster=cluster) for cluster in book.pending()]
     loads = options.consolidation == "embedding"
-    return _work(work, shards, loads=loads, record=record, run=book.run)
+    return _work(work, book.pending(), loads=loads, record=record, run=book.run)
 
 
 def _work(
@@ -220,9 +219,8 @@ def _run(
         prices=None,
         on_retry=None,
     )
-    rated = model.requests_per_minute is not None or model.tokens_per_minute is not None
     worked_on = _in_actors if in_actors else _in_tasks
-    how = worked_on(ray, replace(work, model=ungated, rated=rated), gate, len(shards))
+    how = worked_on(ray, replace(work, model=ungated), gate, len(shards))
     try:
         for outcome in _outcomes(ray, shards, how):
             if outcome.error is not None:
@@ -248,7 +246,7 @@ def _outcomes(ray: Any, shards: Sequence[Shard], how: dict[str, Any]) -> Iterato
         mapped = dataset.map(**how)
     # Nothing is fetched ahead: an outcome would be held back until the next one has come.
     for table in mapped.iter_batches(batch_size=None, batch_format="pyarrow", prefetch_batches=0):
-        yield from map(ShardOutcome.from_row, table.to_pylist())
+        yield from map(from_row, table.to_pylist())
 
 
 def _in_tasks(ray: Any, work: Work, gate: Any, n_shards: int) -> dict[str, Any]:
