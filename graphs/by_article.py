@@ -23,7 +23,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Checkpointer, Send
 
 from fairjudge.domain import Answer, Article, QuestionAnswers, Unscored
-from fairjudge.graphs.reference import Progress, Row, problem, without_same_sources
+from fairjudge.graphs.reference import BuildState, Progress, Row, problem, without_same_sources
 from fairjudge.references.overlap import (
     distinct,
     drop_repeated,
@@ -82,8 +82,8 @@ class ArticleDeps:
     progress: Progress = lambda stage, done: None  # noqa: ARG005
 
 
-class ArticleState(TypedDict, total=False):
-    """The whole build of one cluster; JSON all through, so that any checkpointer can keep it.
+class ArticleState(BuildState, total=False):
+    """`BuildState` of one call an article.
 
     ``answered`` are questions with answers that are not sorted yet. Answers hold their ``start``
     and ``end`` until the end.
@@ -93,14 +93,8 @@ class ArticleState(TypedDict, total=False):
     cells: Annotated[list[Row], operator.add]
     answered: list[Row]
     sorted: Annotated[list[Row], operator.add]
-    kept: list[Row]
-    kept_aids: list[str]
     completed: Annotated[list[Row], operator.add]
-    problems: Annotated[list[Row], operator.add]
-    dropped: Annotated[list[Row], operator.add]
     dropped_answers: Annotated[list[Row], operator.add]
-    n_steps: Annotated[int, operator.add]
-    question_answers: list[Row]
     doubtful: list[Row]
 
 

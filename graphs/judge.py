@@ -64,18 +64,16 @@ class JudgeState(TypedDict, total=False):
     n_done: Annotated[int, operator.add]
 
 
-class ChunkInput(TypedDict):
+class ChunkInput(TypedDict, total=False):
     """Input of a chunk: the positions of its first task and after its last."""
 
     start: int
     stop: int
 
 
-class ChunkState(TypedDict, total=False):
+class ChunkState(ChunkInput, total=False):
     """One chunk on its way: replies and outcomes by the position of the task."""
 
-    start: int
-    stop: int
     replies: Annotated[dict[int, Reply], operator.or_]
     outcomes: Annotated[dict[int, Outcome], operator.or_]
 

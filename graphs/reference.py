@@ -71,44 +71,45 @@ def without_same_sources(
     return distinct, [{"question": q.question, "why": "answered by the same sources"} for q in same]
 
 
-class PassState(TypedDict, total=False):
+class PassInput(TypedDict, total=False):
+    """Input of a pass, from its parent."""
+
+    questions: list[str]
+
+
+class PassOutput(TypedDict, total=False):
+    """Output of a pass, to its parent."""
+
+    asked: list[Row]
+    asked_problems: list[Row]
+    n_steps: int
+
+
+class PassState(PassInput, PassOutput, total=False):
     """One pass: questions in, questions with grouped answers out."""
 
-    questions: list[str]
     cells: Annotated[list[Row], operator.add]
     groups: Annotated[list[Row], operator.add]
-    asked: list[Row]
-    asked_problems: list[Row]
-    n_steps: int
 
 
-class PassInput(TypedDict):
-    """What a pass takes from its parent."""
+class BuildState(TypedDict, total=False):
+    """The build of one cluster, by either graph; JSON, so that any checkpointer can store it."""
 
-    questions: list[str]
-
-
-class PassOutput(TypedDict):
-    """What a pass gives its parent."""
-
-    asked: list[Row]
-    asked_problems: list[Row]
-    n_steps: int
-
-
-class ReferenceState(TypedDict, total=False):
-    """The whole build of one cluster; JSON all through, so that any checkpointer can keep it."""
-
-    questions: list[str]
-    asked: list[Row]
-    asked_problems: list[Row]
     kept: list[Row]
     kept_aids: list[str]
-    checked: Annotated[list[Row], operator.add]
     problems: Annotated[list[Row], operator.add]
-    n_steps: Annotated[int, operator.add]
     dropped: Annotated[list[Row], operator.add]
+    n_steps: Annotated[int, operator.add]
     question_answers: list[Row]
+
+
+class ReferenceState(BuildState, total=False):
+    """`BuildState` with questions and their grouped answers."""
+
+    questions: list[str]
+    asked: list[Row]
+    asked_problems: list[Row]
+    checked: Annotated[list[Row], operator.add]
 
 
 class _Part(TypedDict, total=False):

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from math import fsum
 from pathlib import Path
 from typing import Any
@@ -82,7 +83,7 @@ def nothing_spent(model: Model) -> RunCost | None:
     return None if model.llm is None else run_cost(NOTHING)
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(kw_only=True)
 class Models:
     """The models of a run; local ones are loaded at first use."""
 
@@ -91,38 +92,33 @@ class Models:
     _ledger: _Ledger | None = None
     _cache: AnyCache | None = None
     _retrying: Retrying | None = None
-    _embedder: Embedder | None = field(default=None)
-    _entailment: EntailmentModel | None = field(default=None)
-    _trained: TrainedModels | None = field(default=None)
 
+    @cached_property
     def embedder(self) -> Embedder:
-        """Return the embedding model."""
-        if self._embedder is None:
-            from fairjudge.scorers.embedding import load_embedder
+        """The embedding model."""
+        from fairjudge.scorers.embedding import load_embedder
 
-            self._embedder = load_embedder(self._model.embedding_model)
-        return self._embedder
+        return load_embedder(self._model.embedding_model)
 
     @property
     def local_name(self) -> str:
         """The name of the local models as a judge."""
         return LOCAL if self.llm is not None else self._model.target
 
+    @cached_property
     def trained(self) -> TrainedModels:
-        """Return the package's own trained models."""
-        if self._trained is None:
-            from fairjudge.scorers.trained_models import load_trained_models
+        """The package's own trained models."""
+        from fairjudge.scorers.trained_models import load_trained_models
 
-            self._trained = load_trained_models(folder=self._model.trained_folder)
-        return self._trained
+        return load_trained_models(folder=self._model.trained_folder)
 
+    @cached_property
     def entailment(self) -> EntailmentModel | None:
-        """Return the entailment model, None where the model names none."""
-        if self._entailment is None and self._model.entailment_model is not None:
-            from fairjudge.scorers.entailment import load_entailment
+        """The entailment model, None where the model names none."""
+        from fairjudge.scorers.entailment import load_entailment
 
-            self._entailment = load_entailment(self._model.entailment_model)
-        return self._entailment
+        name = self._model.entailment_model
+        return None if name is None else load_entailment(name)
 
     def sync(self) -> None:
         """Force the cached replies to disk."""

@@ -89,7 +89,7 @@ def _local_support(models: Models, plan: JudgingPlan) -> Support:
     """Return the local scorer of `plan`; balance may also use a named entailment model."""
     if plan.aspect != BALANCE:
         return _support(models, "embedding")
-    return _support(models, "embedding" if models.entailment() is None else "entailment")
+    return _support(models, "embedding" if models.entailment is None else "entailment")
 
 
 def _llm_judge(
@@ -293,10 +293,10 @@ def make_fallback(models: Models, fallback: Fallback, *, aspect: str) -> Judge |
 
 def _support(models: Models, fallback: Literal["entailment", "embedding"]) -> Support:
     """Return a local scorer: the trained models, unless another entailment model is named."""
-    other = models.entailment() if fallback == "entailment" else None
+    other = models.entailment if fallback == "entailment" else None
     if other is not None:
         return EntailmentSupport(classifier=other)
-    trained, embedder = models.trained(), models.embedder()
+    trained, embedder = models.trained, models.embedder
     if fallback == "embedding":
         return TrainedSupport(models=trained, embedder=embedder, name=models.local_name)
     return TrainedSupport(
