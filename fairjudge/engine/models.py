@@ -15,7 +15,7 @@ from typing import Any
 from fairjudge.backends import LOCAL, asks_a_server, decides, open_backend
 from fairjudge.backends.budgeting import Budget, BudgetLimit
 from fairjudge.backends.caching import Caching, SharedCaching
-from fairjudge.backends.limiting import Concurrency, Limit, Limiting, StoreCheck, TokenCount, Tokens
+from fairjudge.backends.limiting import Concurrency, StoreCheck, TokenCount, Tokens
 from fairjudge.backends.pacing import AdaptiveLimiter
 from fairjudge.backends.planning import PlanningBackend
 from fairjudge.backends.ports import Middleware, Pipeline
@@ -167,13 +167,13 @@ class _Ledger:
 async def open_models(
     model: Model,
     *,
-    limits: Sequence[Limit] | None = None,
+    limits: Sequence[Middleware] | None = None,
 ) -> AsyncIterator[Models]:
     """Open the models that `model` names; close them, and print the number of retries, at the end.
 
     Parameters
     ----------
-    limits : sequence of Limit, optional
+    limits : sequence of Middleware, optional
         Limits shared by several processes, in place of the budget and concurrency of `model`.
 
     Raises
@@ -212,27 +212,26 @@ async def open_models(
         max_wait_seconds=model.max_wait,
     )
     count = TokenCount()
+    outer: list[Middleware] = [count]
+    inner: list[Middleware] = [limiter, *(limits or ())]
     if limits is None:
-        outer: list[Limit] = [Concurrency(model.concurrency), count]
-        inner: list[Limit] = [BudgetLimit(ledger.budget), limiter]
-    else:
-        outer, inner = [count], [limiter, *limits]
+        outer, inner = (
+            [Concurrency(model.concurrency), count],
+            [BudgetLimit(ledger.budget), limiter],
+        )
     if isinstance(cache, PostgresCache):
         inner.append(StoreCheck(cache))
     with draining_on_error(limiter, warn=print_warning) as on_cache_error:
         caching = _caching(cache, on_cache_error=on_cache_error)
-        served: list[Middleware] = []
-        checked: list[Middleware] = []
         if asks_a_server(target):
-            served, checked = [Warming()], [TruncationCheck(warn=print_warning)]
+            outer = [Warming(), *outer, TruncationCheck(warn=print_warning)]
         retrying = Retrying(
             policy=RetryPolicy(max_wait_seconds=model.max_wait),
             fail_if_never_reached=True,
             on_retry=ledger.retried,
             warn=print_warning,
         )
-        asking = (Limiting(*outer), *checked, retrying, Limiting(*inner))
-        backend = Pipeline(client, caching, *served, *asking)
+        backend = Pipeline(client, caching, *outer, retrying, *inner)
         ledger.cached = lambda: caching.earlier
         ledger.tokens = lambda: count.tokens
         llm = _llm(backend, target, model)

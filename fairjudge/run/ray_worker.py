@@ -143,7 +143,6 @@ class Worker:
         try:
             if self._models is None:
                 gate = GateLimit(self._gate, worker=self._name)
-                self._open.push_async_callback(gate.aclose)
                 opened = open_models(self._work.model, limits=[gate])
                 self._models = self._loop.run_until_complete(self._open.enter_async_context(opened))
             rows = self._loop.run_until_complete(self._work.rows(shard, self._models))

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from virtual_time import Time
 
 from fairjudge.backends.budgeting import Budget, Reservation
-from fairjudge.backends.limiting import Limiting
 from fairjudge.backends.ports import Pipeline
 from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.domain import Cluster, JudgeTask
@@ -43,7 +42,7 @@ async def test_two_workers_together_hold_no_more_than_all_places():
         return "here"
 
     limits = [GateLimit(gate, worker=name) for name in "ab"]
-    workers = [Pipeline(ScriptedBackend(answer), Limiting(limit)) for limit in limits]
+    workers = [Pipeline(ScriptedBackend(answer), limit) for limit in limits]
     requests = [worker.complete(request(n)) for n in range(20) for worker in workers]
     replies = await asyncio.gather(*requests)
     assert {reply.text for reply in replies} == {"here"}
@@ -60,7 +59,7 @@ async def test_a_failed_call_gives_its_place_back():
         raise ServerError("no")
 
     limit = GateLimit(gate, worker="a")
-    worker = Pipeline(ScriptedBackend(fail), Limiting(limit))
+    worker = Pipeline(ScriptedBackend(fail), limit)
     for n in range(3):
         with pytest.raises(ServerError):
             await asyncio.wait_for(worker.complete(request(n)), 60)
@@ -109,7 +108,7 @@ async def test_a_budget_is_the_clusters():
         return "here"
 
     limits = [GateLimit(gate, worker=name) for name in "ab"]
-    workers = [Pipeline(ScriptedBackend(answer), Limiting(limit)) for limit in limits]
+    workers = [Pipeline(ScriptedBackend(answer), limit) for limit in limits]
     requests = [worker.complete(request(n)) for n in range(4) for worker in workers]
     replies = await asyncio.gather(*requests, return_exceptions=True)
     assert sum(isinstance(reply, BudgetExceededError) for reply in replies) == 3
@@ -128,7 +127,7 @@ async def test_attempts_of_all_workers_keep_to_the_rates():
         began.append(clock.now)
         return "here"
 
-    workers = [Pipeline(ScriptedBackend(answer), Limiting(limit)) for limit in limits]
+    workers = [Pipeline(ScriptedBackend(answer), limit) for limit in limits]
     await clock.run(*(worker.complete(request(n)) for n in range(8) for worker in workers))
     # a second's worth at once, and the other six at ten a second
     assert began == pytest.approx([0.0] * 10 + [0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
@@ -139,7 +138,7 @@ async def test_attempts_of_all_workers_keep_to_the_rates():
 async def test_a_request_larger_than_a_minutes_tokens_is_refused():
     gate = Gate(max_concurrent=1, budget=Budget(), rates={"requests": None, "tokens": 10.0})
     limit = GateLimit(gate, worker="a")
-    worker = Pipeline(ScriptedBackend(lambda _: "here"), Limiting(limit))
+    worker = Pipeline(ScriptedBackend(lambda _: "here"), limit)
     for _ in range(2):  # the first frees its place
         with pytest.raises(ConfigurationError, match="more than the 10 a minute"):
             await worker.complete(request(1))
