@@ -126,9 +126,10 @@ class TokenCount(Limit):
 
     async def end(self, token: None, ending: Ending) -> None:  # noqa: ARG002
         """See `Limit`."""
-        if ending.usage is not None:
-            self.tokens += Tokens(
-                input=ending.usage.input_tokens or 0,
-                cached_input=ending.usage.cached_input_tokens or 0,
-                output=ending.usage.output_tokens or 0,
+        usage, before = ending.usage, self.tokens
+        if usage is not None:
+            self.tokens = Tokens(
+                input=before.input + (usage.input_tokens or 0),
+                cached_input=before.cached_input + (usage.cached_input_tokens or 0),
+                output=before.output + (usage.output_tokens or 0),
             )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
@@ -35,7 +35,7 @@ class Counts:
         return self._with(other, operator.sub)
 
     def _with(self, other: Self, operation: Callable[[Any, Any], Any]) -> Self:
-        names = [field.name for field in fields(self)]
+        names = self.__dataclass_fields__
         return type(self)(
             **{name: operation(getattr(self, name), getattr(other, name)) for name in names}
         )
