@@ -111,14 +111,11 @@ def _spells(tokens: Sequence[TokenAlternatives], key: str) -> bool:
     matched: set[int] = set()
     for place in tokens:
         texts = {place.token, *place.logprobs}
-        if any(key in text or _ends(text, key, matched) for text in texts):
+        ends = {key[n:] for n in matched}
+        if any(key in text or text.startswith(tuple(ends)) for text in texts):
             return True
         matched = {n for text in texts for n in _begun(text, key, matched)}
     return False
-
-
-def _ends(text: str, key: str, matched: set[int]) -> bool:
-    return any(text.startswith(key[n:]) for n in matched)
 
 
 def _begun(text: str, key: str, matched: set[int]) -> set[int]:

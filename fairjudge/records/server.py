@@ -187,9 +187,8 @@ class Server:
             with self._connection() as connection, connection.transaction():
                 connection.execute("SELECT pg_advisory_xact_lock(%s)", (_TABLES_LOCK,))
                 connection.execute(_TABLES)
-        except self._psycopg.OperationalError as error:
-            self.close()
-            raise self.error("cannot be reached", error) from None
         except self._psycopg.Error as error:
             self.close()
-            raise self.error("cannot be used", error) from None
+            unreachable = isinstance(error, self._psycopg.OperationalError)
+            problem = "cannot be reached" if unreachable else "cannot be used"
+            raise self.error(problem, error) from None

@@ -23,6 +23,7 @@ from fairjudge.reports.findings import (
     why_not_ranked,
 )
 from fairjudge.run.judging import JudgeOutcome
+from fairjudge.scores.aggregate import system_scores
 from fairjudge.scores.leaderboards import (
     WEIGHTING,
     Leaderboard,
@@ -144,12 +145,13 @@ class AspectReport:
         outcome, plan = self.outcome, self.outcome.plan
         mixed = outcome.without_probabilities
         boards = {board.protocol: board for board in self.derived}
+        rows = _of_first_judge(outcome.derived)
         derived = {
             protocol: {
                 score.system: score.to_json() | _mean_interval(boards.get(protocol), score.system)
-                for score in scores
+                for score in system_scores([row for row in rows if row.protocol == protocol])
             }
-            for protocol, scores in outcome.derived_scores.items()
+            for protocol in dict.fromkeys(row.protocol for row in rows)
         }
         return {
             "aspect": plan.aspect,

@@ -128,16 +128,6 @@ class JudgeOutcome(RunOutcome):
         return tuple(parts)
 
     @property
-    def derived_scores(self) -> Mapping[str, tuple[SystemScore, ...]]:
-        """The systems by each derived protocol; by the jury alone where there is one."""
-        first = self.ratings[0].judge if self.ratings else ""
-        rows = [row for row in self.derived if row.judge == first]
-        return {
-            protocol: system_scores([row for row in rows if row.protocol == protocol])
-            for protocol in dict.fromkeys(row.protocol for row in rows)
-        }
-
-    @property
     def without_probabilities(self) -> Mapping[str, int]:
         """Scores that do not come from the token probabilities asked for, by the reason why."""
         return without_probabilities(self.ratings)

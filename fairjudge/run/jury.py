@@ -136,12 +136,18 @@ def _row(members: Sequence[Judgement], rule: JuryRule) -> Judgement:
     first = members[0]
     if any(_item(row) != _item(first) for row in members):
         raise ValueError("the members of a jury must judge the same items in the same order")
-    verdict = jury({row.judge: _value_or_reason(row) for row in members}, rule=rule)
+    values: dict[str, Any] = {
+        row.judge: row.value if row.unscored is None else Unscored(reason=row.unscored)
+        for row in members
+    }
+    verdict = jury(values, rule=rule)
+    # The most frequent reason, the first member's among equals.
+    reason = Counter(str(row.unscored) for row in members).most_common(1)[0][0]
     fields: dict[str, Any] = {
         **_item(first),
         "judge": f"jury-{rule}({','.join(row.judge for row in members)})",
         "value": None if isinstance(verdict.value, Undefined) else verdict.value,
-        "unscored": _why(members) if isinstance(verdict.value, Undefined) else None,
+        "unscored": reason if isinstance(verdict.value, Undefined) else None,
         "raw": None,
         "scored_by": first.scored_by if len({row.scored_by for row in members}) == 1 else "llm",
         "probabilities": _mean_probabilities(members),
@@ -167,26 +173,14 @@ def _item(row: Judgement) -> dict[str, Any]:
     return {name: getattr(row, name) for name in names if getattr(row, name) is not None}
 
 
-def _value_or_reason(row: Judgement) -> Any:
-    return row.value if row.unscored is None else Unscored(reason=row.unscored)
-
-
-def _why(members: Sequence[Judgement]) -> str:
-    """Return the members' most frequent reason, the first member's among equals."""
-    return Counter(str(row.unscored) for row in members).most_common(1)[0][0]
-
-
 def _mean_probabilities(members: Sequence[Judgement]) -> Mapping[str, float] | None:
     """Return the mean of the scored members' distributions, where all of them have one."""
     scored = [row.probabilities for row in members if row.unscored is None]
     distributions = [distribution for distribution in scored if distribution is not None]
     if not distributions or len(distributions) < len(scored):
         return None
-    answers = list(
-        dict.fromkeys(answer for distribution in distributions for answer in distribution)
-    )
+    n = len(distributions)
     return {
-        answer: fsum(distribution.get(answer, 0.0) for distribution in distributions)
-        / len(distributions)
-        for answer in answers
+        answer: fsum(distribution.get(answer, 0.0) for distribution in distributions) / n
+        for answer in dict.fromkeys(chain.from_iterable(distributions))
     }
