@@ -260,7 +260,7 @@ def open_backend(
     if kind.answers_from == "file":
         return backend
     keys = keys_in_environment(kind.key_variable) if kind.answers_from == "server" else ()
-    return Pipeline(backend, Guarding(secret=secret or new_secret(), keys=keys))
+    return Pipeline(backend, Guarding(target, secret=secret or new_secret(), keys=keys))
 
 
 def decides(target: ModelRef) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import anthropic
 
 from fairjudge.backends.finish_reasons import checked_finish
-from fairjudge.backends.http import check_target, one_line
+from fairjudge.backends.http import one_line
 from fairjudge.backends.parameter_support import ParameterSupport
 from fairjudge.backends.placed_elsewhere import answer_elsewhere, where_it_went
 from fairjudge.backends.ports import count_resend
@@ -43,7 +43,6 @@ class AnthropicBackend(ServerClient):
 
     async def complete(self, request: CompletionRequest) -> Completion:
         """Return the reply to `request`, or raise a `fairjudge.errors.BackendError`."""
-        check_target(request, self.target)
         shares = bool(shared_texts(request))
         read = partial(read_reply, schema=request.response_schema, where=self._url)
         while True:

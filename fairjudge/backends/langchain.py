@@ -26,7 +26,7 @@ from langchain_core.messages import AIMessage
 from fairjudge.backends.chat_wire import read_chat
 from fairjudge.backends.failures import failure, failure_within
 from fairjudge.backends.guarding import keys_in_environment
-from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS, check_target, one_line
+from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS, one_line
 from fairjudge.backends.ports import Warn, count_resend
 from fairjudge.backends.server_client import broken_off, map_sdk_error
 from fairjudge.errors import (
@@ -86,7 +86,6 @@ class LangChainBackend:
 
     async def complete(self, request: CompletionRequest) -> Completion:
         """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
-        check_target(request, self.target)
         messages = [(_ROLES[message.role], message.content) for message in request.messages]
         chat = self._chat.model_copy(update=self._fields(request))
         try:

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 from fairjudge.backends.chat_wire import chat_body, read_chat
-from fairjudge.backends.http import check_target
 from fairjudge.backends.parameter_support import ParameterSupport
 from fairjudge.backends.ports import count_resend
 from fairjudge.backends.server_client import ServerClient
@@ -35,7 +34,6 @@ class OpenAIBackend(ServerClient):
 
     async def complete(self, request: CompletionRequest) -> Completion:
         """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
-        check_target(request, self.target)
         schema = request.response_schema
         read = partial(read_chat, stop=request.stop, schema=schema, where=self._url)
         while True:

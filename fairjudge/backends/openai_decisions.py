@@ -10,7 +10,6 @@ import httpx2
 import openai
 from langchain_core.messages import HumanMessage
 
-from fairjudge.backends.http import check_target
 from fairjudge.backends.http_transport import sdk_http_client
 from fairjudge.backends.openai import OWN_URL
 from fairjudge.backends.reply_bodies import check_reply, read_json
@@ -39,7 +38,6 @@ class OpenAIDecisionsBackend(ServerClient):
 
     async def decide(self, request: DecisionRequest) -> Decisions:
         """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
-        check_target(request, self.target)
         body = {
             "input": _input(request),
             "questions": {question.name: _as_wire(question) for question in request.questions},

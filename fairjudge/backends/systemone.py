@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 
 import openai
 
-from fairjudge.backends.http import check_target
 from fairjudge.backends.server_client import ServerClient
 from fairjudge.backends.systemone_wire import questions_of, read_decisions, state_of
 from fairjudge.ports import DecisionRequest, Decisions, ModelRef
@@ -34,7 +33,6 @@ class SystemOneBackend(ServerClient):
 
     async def decide(self, request: DecisionRequest) -> Decisions:
         """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
-        check_target(request, self.target)
         body = {
             "model": self.target.model,
             "state": state_of(request),

@@ -13,7 +13,7 @@ import transformers
 
 from fairjudge.backends.chat_wire import cut_at
 from fairjudge.backends.generation import GeneratedReply, Sampling, generate, load_model, prompt_ids
-from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS, check_target, one_line
+from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS, one_line
 from fairjudge.backends.ports import Warn
 from fairjudge.backends.systemone_wire import questions_of, read_decisions, state_of
 from fairjudge.errors import (
@@ -87,7 +87,6 @@ class TransformersBackend(_InProcess):
 
     async def complete(self, request: CompletionRequest) -> Completion:
         """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
-        check_target(request, self.target)
         job = self._job(request)
         self._waiting.append(job)
         if self._worker is None or self._worker.done():
@@ -214,7 +213,6 @@ class TransformersDecisionBackend(_InProcess):
 
     async def decide(self, request: DecisionRequest) -> Decisions:
         """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
-        check_target(request, self.target)
         query = {"state": state_of(request), "questions": questions_of(request)}
         loop = asyncio.get_running_loop()
         answers, n_tokens = await loop.run_in_executor(self._thread, self._decide, query)
