@@ -82,10 +82,8 @@ def with_interval(name: str, estimate: object) -> dict[str, float | None]:
 
 def to_pandas(rows: Any) -> Any:
     """Return `rows`, mappings, as a ``pandas.DataFrame``."""
-    from fairjudge.errors import MissingExtraError
+    from fairjudge.errors import needs_extra
 
-    try:
+    with needs_extra("to_pandas()", extra="pandas"):
         import pandas as pd  # type: ignore[import-untyped,unused-ignore]
-    except ImportError:
-        raise MissingExtraError("to_pandas()", extra="pandas") from None
     return pd.DataFrame.from_records([dict(row) for row in rows])

@@ -32,10 +32,10 @@ from fairjudge.backends.server_client import broken_off, map_sdk_error
 from fairjudge.errors import (
     BackendError,
     ConfigurationError,
-    MissingExtraError,
     NoReplyError,
     RequestTimeoutError,
     ServerError,
+    needs_extra,
 )
 from fairjudge.ports import Completion, CompletionRequest, ModelRef
 
@@ -121,10 +121,8 @@ class LangChainBackend:
         return {n: value for n, value in values.items() if value is not None and n in fields}
 
     def _open_model(self) -> BaseChatModel:
-        try:
+        with needs_extra("backend 'langchain'", extra="langchain"):
             from langchain.chat_models import init_chat_model
-        except ImportError as error:
-            raise MissingExtraError("backend 'langchain'", extra="langchain") from error
         provider, slash, model = self.target.model.partition("/")
         options: dict[str, Any] = {"max_retries": 0, "timeout": self._timeout_seconds}
         if self.target.base_url is not None:

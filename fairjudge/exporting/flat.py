@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any
 
 from fairjudge.domain import Judgement, replace_lone_surrogates
-from fairjudge.errors import MissingExtraError
+from fairjudge.errors import needs_extra
 from fairjudge.exporting.targets import ExportResult, Request
 
 COLUMNS: Mapping[str, str] = {
@@ -68,11 +68,9 @@ def _line(cells: list[Any]) -> bytes:
 
 def write_parquet(request: Request) -> tuple[list[bytes], ExportResult]:
     """Return a Parquet file with typed columns; it takes pyarrow."""
-    try:
+    with needs_extra("data export --to parquet", extra="parquet"):
         import pyarrow as pa
         import pyarrow.parquet as pq
-    except ImportError:
-        raise MissingExtraError("data export --to parquet", extra="parquet") from None
     rows = [row(judgement) for judgement in request.judgements]
     columns = {
         name: pa.array([replace_lone_surrogates(cells[name]) for cells in rows], type=kind)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from queue import Empty, LifoQueue
 from typing import TYPE_CHECKING, Any
 
-from fairjudge.errors import MissingExtraError, StoreError
+from fairjudge.errors import StoreError, needs_extra
 from fairjudge.records.address import StoreAddress
 
 if TYPE_CHECKING:
@@ -82,10 +82,8 @@ CREATE TABLE IF NOT EXISTS {SCHEMA}.secrets (
 
 def driver() -> Any:
     """Return psycopg, or raise `MissingExtraError`."""
-    try:
+    with needs_extra("--store postgresql://", extra="postgres"):
         import psycopg
-    except ImportError:
-        raise MissingExtraError("--store postgresql://", extra="postgres") from None
     return psycopg
 
 

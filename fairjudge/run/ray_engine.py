@@ -33,7 +33,7 @@ from fairjudge.engine.progress import BuildProgress
 from fairjudge.engine.ray_gate import Gate
 from fairjudge.engine.recorded import JudgementBook
 from fairjudge.engine.runs import noting_spent
-from fairjudge.errors import MissingExtraError, RunError
+from fairjudge.errors import RunError, needs_extra
 from fairjudge.judges.tasks import JudgingPlan
 from fairjudge.options.building import SettledOptions
 from fairjudge.options.judging import JudgeOptions
@@ -308,10 +308,8 @@ def _connected(ray: Any) -> Iterator[None]:
 
 def _ray() -> Any:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    try:
+    with needs_extra("--engine ray", extra="ray"):
         import ray
         import ray.data
-    except ImportError:
-        raise MissingExtraError("--engine ray", extra="ray") from None
     logging.getLogger("ray.data").setLevel("CRITICAL")  # errors are raised as well
     return ray

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from fairjudge.errors import ConfigurationError, InputError, MissingExtraError
+from fairjudge.errors import ConfigurationError, InputError, needs_extra
 
 _T = TypeVar("_T")
 BATCH_TOKENS = 16384
@@ -163,11 +163,9 @@ def _check_hub(name: str, noun: str) -> None:
 
 def require_libraries(feature: str) -> None:
     """Raise `MissingExtraError` where torch or transformers is not installed."""
-    try:
+    with needs_extra(feature, extra="local"):
         import torch  # noqa: F401  (absent in the light installation)
         import transformers  # noqa: F401
-    except ImportError as error:
-        raise MissingExtraError(feature, extra="local") from error
 
 
 def use_onednn(model: Any) -> None:
