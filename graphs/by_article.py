@@ -2,11 +2,11 @@
 
     write -> answer* -> collect -> group* -> settle -> complete* -> finish
 
-Questions are written on all articles, for the points on which these differ; where they do not fit,
-on parts of them. Each article is asked all questions at once. The answers to a question are sorted
-into groups, or those to all questions at once where the articles are few. A second reading for
-answers that were missed is optional. Nodes return values for all that depends on data; only
-programming errors raise.
+Questions are written from all articles, on the points on which these differ, or from parts of them
+if they do not fit. One call per article answers all questions. The answers to each question are
+grouped by a call, or those to all questions by one call if the articles are few. A second reading
+for missed answers is optional. Nodes return errors that depend on data as values; only programming
+errors raise.
 """
 
 from __future__ import annotations
@@ -138,9 +138,9 @@ def _asked_once(written: Sequence[Sequence[Question]], n: int) -> tuple[list[Que
     texts = drop_near_duplicates([question.text for question in by_turns])
     unlike = [next(q for q in by_turns if q.text == text) for text in texts]
     same = "nearly the same as another question"
-    more = f"not among the first {n}"
+    surplus = f"not among the first {n}"
     dropped = [{"question": q.text, "why": same} for q in by_turns if q.text not in texts]
-    dropped += [{"question": q.text, "why": more} for q in unlike[n:]]
+    dropped += [{"question": q.text, "why": surplus} for q in unlike[n:]]
     return unlike[:n], dropped
 
 
@@ -374,9 +374,9 @@ def build_article_graph(
 ) -> CompiledStateGraph[ArticleState, ArticleDeps]:
     """Return the graph that builds one cluster's reference by one call an article.
 
-    Invoke it with an empty state and an `ArticleDeps` as context; what it leaves is as in
-    `build_reference_graph`, with ``dropped_answers`` (why, and how many) and ``doubtful`` (labels
-    that a second reading did not find in a member's article) beside it.
+    Invoke it with an empty state and an `ArticleDeps` as context. Its final state has the keys of
+    that of `build_reference_graph`, and ``dropped_answers`` (reasons with counts) and ``doubtful``
+    (labels that a second reading did not find in a member's article).
     """
     graph = StateGraph(ArticleState, context_schema=ArticleDeps)
     graph.add_node("write", _write)

@@ -174,7 +174,7 @@ class Budget:
         return Spending(n_calls=self.n_calls, cost_usd=self.cost_usd, n_unpriced=self.n_unpriced)
 
     @property
-    def spent_here(self) -> Spending:
+    def booked_here(self) -> Spending:
         """The booked spending of this start."""
         return self.booked - self.earlier
 

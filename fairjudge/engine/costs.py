@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fairjudge.backends.limiting import Tokens
-from fairjudge.engine.models import RunCost, run_cost, spent_together
+from fairjudge.engine.models import RunCost, run_cost, total_cost
 from fairjudge.records.folder import kept_rows
 from fairjudge.records.spending import FILE, read_spending
 
@@ -44,15 +44,15 @@ class Cost:
         return {**counts, **self.spent.to_json(), "usd_per_item": self.usd_per_item}
 
 
-def cost_together(judge: str, costs: Sequence[Cost], *, n_items: int) -> Cost | None:
+def joint_cost(judge: str, costs: Sequence[Cost], *, n_items: int) -> Cost | None:
     """Return the total cost of a jury's members; None where none called a language model."""
-    spent = spent_together(cost.spent for cost in costs)
+    spent = total_cost(cost.spent for cost in costs)
     return None if spent is None else Cost(judge=judge, spent=spent, n_items=n_items)
 
 
-def spent_by_starts(rows: Iterable[Mapping[str, Any]]) -> RunCost | None:
+def cost_of_starts(rows: Iterable[Mapping[str, Any]]) -> RunCost | None:
     """Sum the `SPENT` rows of a run; None where no start called a language model."""
-    return spent_together(
+    return total_cost(
         RunCost(
             n_calls=row["n_calls"],
             n_cached=row["n_cached"],
@@ -64,14 +64,14 @@ def spent_by_starts(rows: Iterable[Mapping[str, Any]]) -> RunCost | None:
     )
 
 
-def spent_in(folders: Iterable[Path]) -> RunCost | None:
+def cost_in(folders: Iterable[Path]) -> RunCost | None:
     """Sum calls and costs over all starts of the runs in `folders`, killed ones included."""
     parts = []
     for folder in folders:
         parts += [
-            spent_by_starts(kept_rows(path)) for path in sorted(folder.rglob(f"{SPENT}.jsonl"))
+            cost_of_starts(kept_rows(path)) for path in sorted(folder.rglob(f"{SPENT}.jsonl"))
         ]
         for path in sorted(folder.rglob(FILE)):
             if (killed := read_spending(path)) is not None and killed.n_calls:
                 parts.append(run_cost(killed))
-    return spent_together(parts)
+    return total_cost(parts)

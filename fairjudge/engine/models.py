@@ -78,7 +78,7 @@ def run_cost(spending: Spending, *, n_cached: int = 0, **details: Any) -> RunCos
     return RunCost(n_calls=spending.n_calls, n_cached=n_cached, cost_usd=cost_usd, **details)
 
 
-def nothing_spent(model: Model) -> RunCost | None:
+def zero_cost(model: Model) -> RunCost | None:
     """Return a `RunCost` of zero calls, None for the embedded default."""
     return None if model.llm is None else run_cost(NOTHING)
 
@@ -130,9 +130,9 @@ class Models:
         if self._retrying is not None:
             self._retrying.note_answered_before()
 
-    def spent(self) -> RunCost | None:
+    def cost(self) -> RunCost | None:
         """Return calls and costs so far, None for the embedded default."""
-        return None if self._ledger is None else self._ledger.spent()
+        return None if self._ledger is None else self._ledger.cost()
 
 
 class _Ledger:
@@ -144,7 +144,7 @@ class _Ledger:
         self.cached: Callable[[], int] = int
         self.tokens: Callable[[], Tokens] = Tokens
         self._on_retry = on_retry
-        self._before = budget.spent_here
+        self._before = budget.booked_here
 
     def retried(self, error: BackendError) -> None:
         """Count a retry after `error`."""
@@ -153,10 +153,10 @@ class _Ledger:
         if self._on_retry is not None:
             self._on_retry(kind)
 
-    def spent(self) -> RunCost:
+    def cost(self) -> RunCost:
         """Return calls and costs since this ledger was made."""
         return run_cost(
-            self.budget.spent_here - self._before,
+            self.budget.booked_here - self._before,
             n_cached=self.cached(),
             retries=dict(self.retries),
             tokens=self.tokens(),
@@ -272,12 +272,12 @@ def first_model(model: Model, stated: Mapping[str, str]) -> Model:
     return model.sharing(first)
 
 
-def spent_together(spent: Iterable[RunCost | None]) -> RunCost | None:
+def total_cost(costs: Iterable[RunCost | None]) -> RunCost | None:
     """Sum the calls and costs of several models; None where no language model was called."""
-    parts = [part for part in spent if part is not None]
+    parts = [part for part in costs if part is not None]
     if not parts:
         return None
-    costs = [part.cost_usd for part in parts]
+    prices = [part.cost_usd for part in parts]
     retries: Counter[str] = Counter()
     for part in parts:
         retries.update(part.retries)
@@ -285,7 +285,7 @@ def spent_together(spent: Iterable[RunCost | None]) -> RunCost | None:
         retries=dict(retries),
         n_calls=sum(part.n_calls for part in parts),
         n_cached=sum(part.n_cached for part in parts),
-        cost_usd=None if None in costs else fsum(cost for cost in costs if cost is not None),
+        cost_usd=None if None in prices else fsum(price for price in prices if price is not None),
         tokens=sum((part.tokens for part in parts), Tokens()),
     )
 

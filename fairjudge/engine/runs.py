@@ -141,8 +141,8 @@ def recording_in(path: Path, model: Model) -> Iterator[SpendingFile]:
 
 
 @contextmanager
-def noting_spent(
-    run: RunStore, model: Model, spent: Callable[[], RunCost | None]
+def recording_cost(
+    run: RunStore, model: Model, cost: Callable[[], RunCost | None]
 ) -> Iterator[None]:
     """Append the calls and costs of this start to ``spent.jsonl``, also after an error.
 
@@ -152,12 +152,12 @@ def noting_spent(
         try:
             yield
         finally:
-            spent_here, earlier = spent(), file.earlier
+            cost_here, earlier = cost(), file.earlier
             when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
             if earlier.n_calls:
                 run.append(SPENT, {"when": when, **run_cost(earlier).to_json()})
-            if spent_here is not None:
-                run.append(SPENT, {"when": when, **spent_here.to_json()})
+            if cost_here is not None:
+                run.append(SPENT, {"when": when, **cost_here.to_json()})
 
 
 @contextmanager

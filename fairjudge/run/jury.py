@@ -13,7 +13,7 @@ from typing import Any
 from fairjudge.datasets import write_records
 from fairjudge.domain import Judgement, Undefined, Unscored
 from fairjudge.engine.coroutines import run_to_end
-from fairjudge.engine.models import print_warning, spent_together
+from fairjudge.engine.models import print_warning, total_cost
 from fairjudge.engine.progress import Progress, no_progress
 from fairjudge.engine.runs import check_writable, open_run, recording_spending
 from fairjudge.errors import ConfigurationError
@@ -57,12 +57,11 @@ async def judge_by(
     run_folder: Path | None = None,
     progress: Progress = no_progress,
 ) -> JudgeOutcome:
-    """Judge what `material` holds by one model, or by several as a jury; see `judge_material`.
+    """Judge the tasks of `material` by one model, or by several as a jury; see `judge_material`.
 
-    Every member of a jury judges, one after the other; the jury's rows stand before theirs, and the
-    outcome's scores are the jury's. Each member has its own run folder, ``member-<n>`` within the
-    jury's. The first member's budget is for all of them together: where it ends, the items that the
-    later members had yet to judge are unscored.
+    The members of a jury judge one after the other, each in its own run folder, ``member-<n>`` in
+    the jury's. The jury's rows precede theirs, and the outcome's scores are the jury's. All share
+    the budget of the first member: items that are not judged when it ends are unscored.
     """
     systems = [summary.system for summary in material.written]
     for member in models:
@@ -109,7 +108,7 @@ async def judge_by(
         scores=system_scores(rows, scale_range=outcomes[0].scale_range),
         signature=rows[0].signature,
         was_finished=all(outcome.was_finished for outcome in outcomes),
-        spent=spent_together(outcome.spent for outcome in outcomes),
+        spent=total_cost(outcome.spent for outcome in outcomes),
         run=folder.shown,
         costs=tuple(cost for outcome in outcomes for cost in outcome.costs),
     )

@@ -1,4 +1,4 @@
-"""The next command after judging: labels that lie beside the summaries are named."""
+"""The next command after judging, with the file of labels beside the summaries, if any."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NAMES = ("labels.jsonl", "labels.csv")
 
 
 def note_on_labels(references: Path, summaries: Sequence[Path], options: JudgeOptions) -> str:
-    """Return why labels beside the data can never show that the judge ranks; empty if they can."""
+    """Return why labels beside the data are too few to validate the judge's ranks; "" if not."""
     _, labels = _labels_beside(*summaries, references)
     aspects = {plan.aspect for plan in options.plans()}
     return too_few_to_rank(label for label in labels if label.aspect in aspects)

@@ -40,9 +40,9 @@ from fairjudge.scorers import large_package
 from fairjudge.text.counting import pluralize
 
 SECONDS_PER_CALL = 2.0
-"""How long a request is assumed to take."""
+"""Assumed duration of a request."""
 _AT_ONCE = 256
-"""Tasks that are rendered together; more only take memory."""
+"""Number of tasks rendered at once; more only take memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,9 +76,9 @@ def plan_judging(
     seconds_per_call: float = SECONDS_PER_CALL,
     limit: int | None = None,
 ) -> tuple[Plan, ...]:
-    """Return the plan of ``fairjudge judge`` with these arguments, one a model.
+    """Return the plan of ``fairjudge judge`` with these arguments, one per model.
 
-    The local scorer of a cascade is really run: it decides who is asked.
+    The local scorer of a cascade is really run, since it decides which items are judged by a model.
     """
     material = read_material(references, summaries, options=options, skip_bad=skip_bad, limit=limit)
     if len(models) > 1:
@@ -172,7 +172,7 @@ def _grouping_in_two(builder: Builder | ArticleBuilder) -> Builder | ArticleBuil
 
 
 class _TwoGroups:
-    """Groups answers by turns, so that no question is dropped for lack of a second group."""
+    """Groups answers alternately, so that no question is dropped for lack of a second group."""
 
     async def group(
         self,

@@ -1,13 +1,13 @@
 """Run on a Ray cluster: the same rows as in one process, from many machines.
 
-Shards are whole clusters of articles, so that batches of questions and of texts are what they are
-in one process. Ray Data hands them out, each a row and a block of its own. Calls of an API run in
-its tasks, behind one gate for the whole cluster; models that are loaded (scorers, on GPUs where
-there are) run in its actors, which keep them. What a worker that dies had in hand is done again by
-another one: its answered calls come from the cache.
+Shards are whole clusters of articles, so that batches of questions and texts are the same as in one
+process. Ray Data distributes them, each as a row and a block of its own. Calls of an API run in
+tasks, behind one gate for the whole cluster; models that are loaded (scorers, on GPUs if there are
+any) run in actors, which keep them. The shard of a worker that dies is done again by another one:
+its answered calls come from the cache.
 
-Rates and budgets hold for all workers together: what is left of the model's budget is what they may
-spend, and what they spent is booked there.
+Rates and budgets hold for all workers together: they may spend the rest of the model's budget, on
+which their spending is booked.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from fairjudge.engine.models import RunCost, run_cost
 from fairjudge.engine.progress import BuildProgress
 from fairjudge.engine.ray_gate import Gate
 from fairjudge.engine.recorded import JudgementBook
-from fairjudge.engine.runs import noting_spent
+from fairjudge.engine.runs import recording_cost
 from fairjudge.errors import RunError, needs_extra
 from fairjudge.judges.tasks import JudgingPlan
 from fairjudge.options.building import SettledOptions
@@ -120,22 +120,22 @@ def _work(
     model = work.model
     budget = model.budget
     in_actors = loads or model.llm is None or loads_its_model(model.llm)
-    spent = ClusterSpent()
-    with noting_spent(run, model, lambda: spent.spent(model)):
+    usage = ClusterUsage()
+    with recording_cost(run, model, lambda: usage.cost(model)):
         remaining = replace(model, max_calls=budget.calls_left, max_cost=budget.usd_left)
         work = replace(work, model=remaining)
         try:
-            for row in run_on_cluster(work, shards, in_actors=in_actors, spent=spent):
+            for row in run_on_cluster(work, shards, in_actors=in_actors, usage=usage):
                 record(row)
-                spent.book(budget)
+                usage.book(budget)
         finally:
-            spent.book(budget)
+            usage.book(budget)
     run.sync()
-    return spent.spent(model)
+    return usage.cost(model)
 
 
 @dataclass(slots=True, kw_only=True)
-class ClusterSpent:
+class ClusterUsage:
     """Usage of a model by a Ray cluster; ``booked`` is the part already charged to the budget."""
 
     totals: Spending = NOTHING
@@ -144,12 +144,12 @@ class ClusterSpent:
     booked: Spending = NOTHING
 
     def book(self, budget: Budget) -> None:
-        """Book on `budget` what the totals hold since this was last done."""
+        """Book on `budget` the spending since the last call."""
         budget.book(self.totals - self.booked)
         self.booked = self.totals
 
-    def spent(self, model: Model) -> RunCost | None:
-        """Return it in the form of a run in one process; None for the embedded default."""
+    def cost(self, model: Model) -> RunCost | None:
+        """Return the cost as that of a run in one process; None for the embedded default."""
         if model.llm is None:
             return None
         return run_cost(self.totals, n_cached=self.n_cached, tokens=self.tokens)
@@ -158,7 +158,7 @@ class ClusterSpent:
 def judging_shards(
     tasks: Sequence[JudgeTask], is_done: Callable[[int], bool]
 ) -> tuple[JudgingShard, ...]:
-    """Cut `tasks` into shards of whole clusters, leaving out clusters where all is done."""
+    """Divide `tasks` into shards of whole clusters, without clusters in which all are done."""
     clusters: dict[str, list[int]] = {}
     for position, task in enumerate(tasks):
         clusters.setdefault(task.eid, []).append(position)
@@ -184,12 +184,12 @@ def judging_shards(
 
 
 def run_on_cluster(
-    work: Work, shards: Sequence[Shard], *, in_actors: bool, spent: ClusterSpent
+    work: Work, shards: Sequence[Shard], *, in_actors: bool, usage: ClusterUsage
 ) -> Iterator[dict[str, Any]]:
-    """Yield the rows of `shards` as they finish, in any order; fill in `spent` at the end.
+    """Yield the rows of `shards` as they finish, in any order; fill in `usage`.
 
-    The cluster is that of RAY_ADDRESS, or the one this machine takes part in, or else one of this
-    machine alone, for as long as this runs.
+    The Ray cluster is that of RAY_ADDRESS, or one that this machine is part of, or else one of this
+    machine alone that ends with this call.
     """
     if not shards:
         return
@@ -197,7 +197,7 @@ def run_on_cluster(
     try:
         # Ray prints of dead workers.
         with stopping_on_interrupt(), redirect_stdout(sys.stderr), _connected(ray):
-            yield from _run(ray, work, shards, in_actors=in_actors, spent=spent)
+            yield from _run(ray, work, shards, in_actors=in_actors, usage=usage)
     except (ray.exceptions.RayError, ConnectionError) as error:
         why = " ".join(str(error).split())[-500:]
         raise RunError(
@@ -206,7 +206,7 @@ def run_on_cluster(
 
 
 def _run(
-    ray: Any, work: Work, shards: Sequence[Shard], *, in_actors: bool, spent: ClusterSpent
+    ray: Any, work: Work, shards: Sequence[Shard], *, in_actors: bool, usage: ClusterUsage
 ) -> Iterator[dict[str, Any]]:
     gate = _start_gate(ray, work.model)
     model = work.model
@@ -225,18 +225,18 @@ def _run(
         for outcome in _outcomes(ray, shards, how):
             if outcome.error is not None:
                 raise RunError(outcome.error)
-            spent.n_cached += outcome.n_cached
-            spent.tokens += outcome.tokens
-            spent.totals = ray.get(gate.totals.remote())
+            usage.n_cached += outcome.n_cached
+            usage.tokens += outcome.tokens
+            usage.totals = ray.get(gate.totals.remote())
             yield from outcome.rows
     finally:
         with suppress(ray.exceptions.RayError):
-            spent.totals = ray.get(gate.totals.remote(), timeout=_PARTING_SECONDS)
+            usage.totals = ray.get(gate.totals.remote(), timeout=_PARTING_SECONDS)
             ray.kill(gate)
 
 
 def _outcomes(ray: Any, shards: Sequence[Shard], how: dict[str, Any]) -> Iterator[ShardOutcome]:
-    """Yield the outcome of each of `shards`, worked on as `how` says, as they finish."""
+    """Yield the outcome of each of `shards` as they finish; `how` are arguments of Ray's `map`."""
     dataset = ray.data.from_items(list(map(as_row, shards)), override_num_blocks=len(shards))
     dataset.context.enable_progress_bars = False
     dataset.context.execution_no_progress_timeout_s = -1  # a shard takes as long as its calls
@@ -276,7 +276,7 @@ def _in_actors(ray: Any, work: Work, gate: Any, n_shards: int) -> dict[str, Any]
 
 
 def _start_gate(ray: Any, model: Model) -> Any:
-    """Start the gate on this machine: it must not die with a worker's."""
+    """Start the gate on this machine, so that it does not die with a worker's."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     rates = {"requests": model.requests_per_minute, "tokens": model.tokens_per_minute}
@@ -289,7 +289,7 @@ def _start_gate(ray: Any, model: Model) -> Any:
 
 @contextmanager
 def _connected(ray: Any) -> Iterator[None]:
-    """Take part in a cluster, unless this process already does."""
+    """Connect to a Ray cluster, unless this process is connected."""
     if ray.is_initialized():
         yield
         return

@@ -29,9 +29,9 @@ from fairjudge.run.judges import make_fallback, make_judge
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgingShard:
-    """Whole clusters' tasks by their positions in the run.
+    """The tasks of whole clusters by their positions in the run.
 
-    Those that are ``pending`` are to be judged; the others shape batches.
+    Those at the positions ``pending`` are to be judged; the others complete the batches.
     """
 
     tasks: Mapping[int, JudgeTask]
@@ -157,7 +157,7 @@ class Worker:
         self._loop.close()
 
     def _spent(self) -> tuple[int, Tokens]:
-        spent = None if self._models is None else self._models.spent()
+        spent = None if self._models is None else self._models.cost()
         return (0, Tokens()) if spent is None else (spent.n_cached, spent.tokens)
 
 

@@ -1,4 +1,4 @@
-"""Splitting every summary of a file to units."""
+"""Split every summary of a file into units."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fairjudge.options.models import Model
 def split_file(
     summaries: Loaded[Summary], output: Path, *, model: Model
 ) -> tuple[tuple[Summary, UnitSplit], ...]:
-    """Split the summaries and write ``{eid, system, units, split_by}``, one a line."""
+    """Split the summaries, and write ``{eid, system, units, split_by}`` per line to `output`."""
     loaded = summaries.records
     check_writable(output)
 

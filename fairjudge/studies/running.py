@@ -12,7 +12,7 @@ from fairjudge import __version__
 from fairjudge.api.progress import Bars
 from fairjudge.api.showing import pages, texts
 from fairjudge.backends.budgeting import Budget
-from fairjudge.engine.costs import spent_in
+from fairjudge.engine.costs import cost_in
 from fairjudge.engine.models import RunCost
 from fairjudge.engine.runs import make_folder
 from fairjudge.records.folder import write_atomically
@@ -257,7 +257,7 @@ def _write_costs(folder: Path, steps: Sequence[StepResult]) -> None:
 
 def _spent_on(step: Step, runs: Path) -> RunCost | None:
     """Return the spending of all starts on `step`, including former settings."""
-    return spent_in(run_folders(runs, step.name)) if step.models else None
+    return cost_in(run_folders(runs, step.name)) if step.models else None
 
 
 def step_key(step: Step) -> str:
