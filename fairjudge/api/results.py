@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from fairjudge.domain import Record
-from fairjudge.errors import ConfigurationError
+from fairjudge.errors import ConfigurationError, needs_extra
 from fairjudge.reports.pages import table_html
 from fairjudge.reports.tables import TextTable, to_text
 
