@@ -92,11 +92,9 @@ def _turn(message: Message, *, marked: bool) -> dict[str, Any]:
         text, ephemeral = message.content[: message.shared], {"type": "ephemeral"}
         cached_block = {"type": "text", "text": text, _MARK: ephemeral}
         remainder = message.content[message.shared :]
-        content = (
-            [cached_block, {"type": "text", "text": remainder}]
-            if remainder.strip()
-            else [cached_block]
-        )
+        content = [cached_block]
+        if remainder.strip():
+            content.append({"type": "text", "text": remainder})
     return {"role": message.role, "content": content}
 
 

@@ -59,11 +59,7 @@ class BuiltCluster:
             "dropped": [{"question": question, "why": why} for question, why in self.dropped],
             "dropped_answers": dict(self.dropped_answers),
             "problems": list(self.problems),
-            **(
-                {"doubtful_labels": [dict(label) for label in self.doubtful]}
-                if self.doubtful
-                else {}
-            ),
+            **({"doubtful_labels": list(map(dict, self.doubtful))} if self.doubtful else {}),
             "why_no_questions": self.why_none,
         }
 
