@@ -13,11 +13,7 @@ import openai
 from fairjudge.backends.chat_wire import chat_body, read_chat
 from fairjudge.backends.failures import failure, failure_within
 from fairjudge.backends.guarding import keys_in_environment
-from fairjudge.backends.http import (
-    DEFAULT_TIMEOUT_SECONDS,
-    PLACEHOLDER_KEY,
-    one_line,
-)
+from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS, PLACEHOLDER_KEY, one_line
 from fairjudge.backends.ports import Warn
 from fairjudge.backends.server_client import broken_off, map_sdk_error
 from fairjudge.backends.systemone_wire import questions_of, read_decisions, state_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,12 +42,6 @@ class Cost:
         """Return the counts, the total cost and the cost per item."""
         counts = {"judge": self.judge, "n_items": self.n_items}
         return {**counts, **self.spent.to_json(), "usd_per_item": self.usd_per_item}
-
-
-def joint_cost(judge: str, costs: Sequence[Cost], *, n_items: int) -> Cost | None:
-    """Return the total cost of a jury's members; None where none called a language model."""
-    spent = total_cost(cost.spent for cost in costs)
-    return None if spent is None else Cost(judge=judge, spent=spent, n_items=n_items)
 
 
 def cost_of_starts(rows: Iterable[Mapping[str, Any]]) -> RunCost | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import mode
 
 from fairjudge.domain import Cluster, Judgement, Summary
-from fairjudge.engine.costs import SPENT, Cost, cost_of_starts, joint_cost
+from fairjudge.engine.costs import SPENT, Cost, cost_of_starts
 from fairjudge.engine.in_process import judge_tasks
 from fairjudge.engine.models import (
     Models,
@@ -87,10 +87,11 @@ class JudgeOutcome(RunOutcome):
     @property
     def cost(self) -> Cost | None:
         """Total cost of all judges; None where no language model was called."""
-        if len(self.costs) < 2:
+        spent = total_cost(cost.spent for cost in self.costs)
+        if spent is None or len(self.costs) == 1:
             return self.costs[0] if self.costs else None
         ratings = [rating for rating in self.ratings if rating.judge == self.ratings[0].judge]
-        return joint_cost("all", self.costs, n_items=n_summaries_scored(ratings))
+        return Cost(judge="all", spent=spent, n_items=n_summaries_scored(ratings))
 
     @property
     def missing(self) -> Missing:
