@@ -278,9 +278,7 @@ def total_cost(costs: Iterable[RunCost | None]) -> RunCost | None:
     if not parts:
         return None
     prices = [part.cost_usd for part in parts]
-    retries: Counter[str] = Counter()
-    for part in parts:
-        retries.update(part.retries)
+    retries: Counter[str] = sum((Counter(part.retries) for part in parts), Counter())
     return RunCost(
         retries=dict(retries),
         n_calls=sum(part.n_calls for part in parts),
