@@ -10,13 +10,12 @@ from __future__ import annotations
 import random
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from fairjudge.judges.passages import Vectoriser, passages_of
 from fairjudge.ports import Embedder
@@ -25,6 +24,7 @@ from fairjudge.text.particulars import vocabulary_of
 from fairjudge.text.statements import statement_texts
 from training import data
 from training.data import SUPPORTED, Example, Split
+from training.fits import fit_weights
 
 Features = NDArray[np.float64]
 MAX_SUMMARIES = 240
@@ -207,29 +207,3 @@ def _fit(
         return float(-shares @ log_p), -(slopes[owners] * logistic(-scores))
 
     return fit_weights(rows, loss, penalty=PENALTY)
-
-
-def fit_weights(
-    features: Features,
-    loss: Callable[[NDArray[np.float64]], tuple[float, NDArray[np.float64]]],
-    *,
-    penalty: float,
-) -> NDArray[np.float64]:
-    """Return coefficients of (n, k) features, none below 0, and then the constant.
-
-    `loss` takes n scores and returns what is minimised and its slope by each score; `penalty` is on
-    the coefficients' squares, of standardised features.
-    """
-    scale, mean = features.std(axis=0) + 1e-9, features.mean(axis=0)
-    inputs = np.column_stack(((features - mean) / scale, np.ones(len(features))))
-
-    def penalised(x: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        value, slopes = loss(inputs @ x)
-        slope = slopes @ inputs
-        slope[:-1] += penalty * x[:-1]
-        return float(value + penalty / 2 * x[:-1] @ x[:-1]), slope
-
-    bounds = [(0.0, None)] * features.shape[1] + [(None, None)]
-    x = minimize(penalised, np.zeros(len(bounds)), jac=True, bounds=bounds, method="L-BFGS-B").x
-    coefficients = x[:-1] / scale
-    return np.array([*coefficients, x[-1] - coefficients @ mean])

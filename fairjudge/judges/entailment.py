@@ -13,11 +13,10 @@ from statistics import fmean
 from typing import Literal
 
 from fairjudge.domain import Answer, Article, JudgeTask, SourceCovered, Unscored
-from fairjudge.judges.balance import statements_of
+from fairjudge.judges.statements import NO_SENTENCE
 from fairjudge.judges.trained import (
     NO_ANSWER,
     NO_ARTICLE,
-    NO_SENTENCE,
     SUPPORTED_FROM,
     StatementSupport,
     by_source,
@@ -108,11 +107,7 @@ class EntailmentSupport:
         sentences = sentence_texts(text)
         if not sentences:
             return NO_SENTENCE
-        statements = {article.aid: statements_of(article.content) for article in articles}
-        units = [unit for article_statements in statements.values() for unit in article_statements]
-        if not units:
-            return NO_ARTICLE
-        return by_source(statements, self._entailed(tuple(chunks(sentences)), units))
+        return by_source(articles, lambda units: self._entailed(tuple(chunks(sentences)), units))
 
     def _premises(self, texts: tuple[str, ...]) -> tuple[str, ...]:
         if texts not in self._chunks:

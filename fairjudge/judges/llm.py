@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeAlias
 
-from fairjudge.domain import Judgement, JudgeTask, Undefined, Unscored
+from fairjudge.domain import Judgement, JudgeTask, ScoredBy, Undefined, Unscored
 from fairjudge.judges.criteria import Criterion
 from fairjudge.judges.distributions import (
     ScoreDistribution,
@@ -35,9 +35,53 @@ Parts: TypeAlias = Mapping[str, str | float | None]
 EMPTY_SUMMARY = Unscored(reason="empty_input", detail="the summary is empty")
 
 
+class SignedJudge:
+    """Base class of judges: an empty summary is unscored, and every judgement is signed."""
+
+    __slots__ = ()
+
+    @property
+    def scored_by(self) -> ScoredBy:
+        """Return what kind of model judges."""
+        return "llm"
+
+    @property
+    def name(self) -> str:
+        """Return the judge's name in records."""
+        raise NotImplementedError
+
+    @property
+    def signature(self) -> str:
+        """Return everything that can change this judge's verdicts."""
+        raise NotImplementedError
+
+    async def ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
+        """See `fairjudge.judges.ports.Judge`; an empty summary costs no call."""
+        return await self._ask(task) if all(map(str.strip, task.texts)) else EMPTY_SUMMARY
+
+    async def _ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
+        raise NotImplementedError
+
+    def unscored(self, task: JudgeTask, why: Unscored) -> Judgement:
+        """See `fairjudge.judges.ports.Judge`."""
+        return self._judgement(task, unscored=why.reason, raw=why.raw, detail=why.detail)
+
+    def _judgement(self, task: JudgeTask, **outcome: Any) -> Judgement:
+        return judgement_of(
+            task,
+            judge=self.name,
+            scored_by=self.scored_by,
+            signature=self._signature_of(task),
+            **outcome,
+        )
+
+    def _signature_of(self, task: JudgeTask) -> str:  # noqa: ARG002  # `LlmJudge` needs it
+        return self.signature
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WritingModel:
-    """Base class of judges whose model writes: settings, requests and judgements."""
+class WritingModel(SignedJudge):
+    """Base class of judges whose model writes: settings and requests."""
 
     backend: Backend
     target: ModelRef
@@ -51,11 +95,6 @@ class WritingModel:
     def name(self) -> str:
         """Return ``provider:model``."""
         return str(self.target)
-
-    @property
-    def signature(self) -> str:
-        """Return everything that can change this judge's verdicts."""
-        raise NotImplementedError
 
     def _signature(self, prompt: Template, parts: Parts, more: Parts = MappingProxyType({})) -> str:
         """Return the signature of this model with `prompt`; `more` follows the settings."""
@@ -72,22 +111,6 @@ class WritingModel:
                 **more,
             }
         )
-
-    def unscored(self, task: JudgeTask, why: Unscored) -> Judgement:
-        """See `fairjudge.judges.ports.Judge`."""
-        return self._judgement(task, unscored=why.reason, raw=why.raw, detail=why.detail)
-
-    def _judgement(self, task: JudgeTask, **outcome: Any) -> Judgement:
-        return judgement_of(
-            task,
-            judge=self.name,
-            scored_by="llm",
-            signature=self._signature_of(task),
-            **outcome,
-        )
-
-    def _signature_of(self, task: JudgeTask) -> str:  # noqa: ARG002  # `LlmJudge` needs it
-        return self.signature
 
     def _request(
         self,
@@ -163,10 +186,8 @@ class LlmJudge(WritingModel):
             },
         )
 
-    async def ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
-        """See `fairjudge.judges.ports.Judge`; empty and identical summaries need no call."""
-        if not all(text.strip() for text in task.texts):
-            return EMPTY_SUMMARY
+    async def _ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
+        """Ask the model; identical summaries need no call."""
         if len(set(task.texts)) < len(task.texts):
             return self._judgement(task, value="tie")
         first = await complete_or_unscored(self.backend, self._question(task, 0))

@@ -19,7 +19,7 @@ from fairjudge.judges.criteria import (
     rule_scale,
     support_rule,
 )
-from fairjudge.judges.llm import EMPTY_SUMMARY, WritingModel
+from fairjudge.judges.llm import WritingModel
 from fairjudge.judges.ports import Reply
 from fairjudge.parsing import PARSER_VERSION, read_verdict, read_verdicts
 from fairjudge.parsing.outcomes import with_cut_off
@@ -109,10 +109,7 @@ class TogetherJudge(WritingModel):
             },
         )
 
-    async def ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
-        """See `fairjudge.judges.ports.Judge`; an empty summary costs no call."""
-        if not task.texts[0].strip():
-            return EMPTY_SUMMARY
+    async def _ask(self, task: JudgeTask) -> Reply | Unscored:
         item_tasks = self.items[task.id]
         stated = {
             json.dumps(item_task.aspect, ensure_ascii=False): self.criteria[item_task.aspect]

