@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from math import fsum
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -134,13 +134,9 @@ class AlignMaterial:
 
     def sizes(self) -> dict[str, dict[str, int]]:
         """Return how many documents and labelled summaries or pairs each part has."""
-        parts: tuple[PartName, ...] = ("examples", "development", "test")
         return {
-            part: {
-                "documents": len(self.documents_of(part)),
-                "items": self.n_items(part),
-            }
-            for part in parts
+            part: {"documents": len(self.documents_of(part)), "items": self.n_items(part)}
+            for part in get_args(PartName)
         }
 
     def n_items(self, part: PartName) -> int:
@@ -149,36 +145,32 @@ class AlignMaterial:
 
     def rated(self) -> tuple[RatedItem, ...]:
         """Return the items of the examples part with people's mean rating and notes."""
+        examples = self.labels_of("examples")
         if PROTOCOLS[self.protocol].paired:
-            examples = self.labels_of("examples"), self.summaries_of("examples")
-            return preferred(*examples, self._materials(), self._articles())
-        values: dict[Item, list[float]] = defaultdict(list)
-        notes: dict[Item, list[str]] = defaultdict(list)
-        for label in self.labels_of("examples"):
-            item = (label.eid, str(label.system))
-            values[item].append(float(label.value))
-            if note := note_of(label):
-                notes[item].append(note)
-        labels = (*self.labels_of("examples"), *self.labels_of("development"))
-        values_given = np.array([float(label.value) for label in labels], dtype=np.float64)
-        low, high = self.scale or infer_scale(values_given, self.protocol)
+            summaries = self.summaries_of("examples")
+            return preferred(examples, summaries, self._materials(), self._articles())
+        by_item: dict[Item, list[Label]] = defaultdict(list)
+        for label in examples:
+            by_item[label.eid, str(label.system)].append(label)
+        ratings = [float(label.value) for label in (*examples, *self.labels_of("development"))]
+        low, high = self.scale or infer_scale(np.array(ratings), self.protocol)
         materials, articles = self._materials(), self._articles()
-        comparisons = []
+        items = []
         for summary in self.summaries_of("examples"):
-            scores = values[summary.eid, summary.system]
-            mean = fsum(scores) / len(scores)
-            comparisons.append(
+            labels = by_item[summary.eid, summary.system]
+            mean = fsum(float(label.value) for label in labels) / len(labels)
+            items.append(
                 RatedItem(
                     text=summary.text,
                     value=mean,
-                    n_labels=len(scores),
+                    n_labels=len(labels),
                     share=min(1.0, max(0.0, (mean - low) / (high - low))),
-                    notes=tuple(notes[summary.eid, summary.system]),
+                    notes=tuple(filter(None, map(note_of, labels))),
                     material=materials.get(summary.eid, ""),
                     articles=articles.get(summary.eid, ()),
                 )
             )
-        return tuple(comparisons)
+        return tuple(items)
 
     def _materials(self) -> Mapping[str, str]:
         """Return each reference's questions and answers."""

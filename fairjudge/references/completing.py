@@ -232,13 +232,12 @@ def read_completion(text: str, *, n_articles: int, n: int, n_passages: int = 0) 
         says, added = entry.get("says"), entry.get("added", [])
         if not isinstance(says, list) or not all(_is_valid_number(answer, n) for answer in says):
             continue
-        items = (
-            (item for item in added if isinstance(item, dict)) if isinstance(added, list) else ()
-        )
         valid_items = tuple(
             item
-            for item in items
-            if _is_valid_number(item.get("answer"), n) and isinstance(item.get("quote"), str)
+            for item in (added if isinstance(added, list) else [])
+            if isinstance(item, dict)
+            and _is_valid_number(item.get("answer"), n)
+            and isinstance(item.get("quote"), str)
         )
         rows[number - 1] = Row(says=frozenset(answer - 1 for answer in says), added=valid_items)
     if not rows:

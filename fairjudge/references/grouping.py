@@ -98,7 +98,6 @@ class GroupedAnswers:
 class LlmGrouper:
     """A `Grouper` that asks a model for labelled groups, rivals and invalid answers.
 
-    With ``keep_invalid`` invalid answers stay in their groups, for consolidation without a filter.
     An unparseable reply is requested once more; then several questions are sent one by one; then
     `fallback` groups the answers, or without one each answer is a group of its own.
     """
@@ -106,7 +105,6 @@ class LlmGrouper:
     asker: Asker
     fallback: Consolidator | None = None
     batch_size: int = MAX_ANSWERS
-    keep_invalid: bool = False
 
     async def group(
         self,
@@ -115,10 +113,8 @@ class LlmGrouper:
         articles: Sequence[Article],
     ) -> tuple[Grouping | Unscored, ...]:
         """See `fairjudge.references.ports.Grouper`."""
-        if (
-            len(answer_sets) > 1
-            and sum(len(answer_set.answers) for answer_set in answer_sets) <= self.batch_size
-        ):
+        n_answers = sum(len(answer_set.answers) for answer_set in answer_sets)
+        if len(answer_sets) > 1 and n_answers <= self.batch_size:
             by_question = await self._sort(answer_sets, questions, articles)
             if not isinstance(by_question, Unscored):
                 return tuple(
@@ -199,16 +195,8 @@ class LlmGrouper:
         return Grouping(groups=groups, problem=problem, reason=why.reason)
 
     def _grouping(self, sorted_answers: GroupedAnswers, answers: Sequence[Answer]) -> Grouping:
-        """Return the groups, largest first, without invalid answers (unless `keep_invalid`)."""
-        left_out = frozenset() if self.keep_invalid else sorted_answers.invalid
-        ungrouped = sorted_answers.invalid.difference(
-            *(group.members for group in sorted_answers.groups)
-        )
-        kept_alone = sorted(ungrouped) if self.keep_invalid else []
-        groups = [
-            *(_without_members(group, left_out) for group in sorted_answers.groups),
-            *(Group(label="", members=(place,)) for place in kept_alone),
-        ]
+        """Return the groups, largest first, without invalid answers."""
+        groups = [_valid_only(group, sorted_answers.invalid) for group in sorted_answers.groups]
         order = [n for n, group in enumerate(groups) if group.members]
         order.sort(key=lambda n: (-len(groups[n].members), groups[n].members, n))
         place = {old: new for new, old in enumerate(order)}
@@ -220,13 +208,13 @@ class LlmGrouper:
             labels=tuple(_label(groups[n], answers) for n in order),
             disputed=tuple(groups[n].disputed for n in order),
             rivals=tuple(sorted((a, b) for a, b in pairs)),
-            invalid=left_out,
+            invalid=sorted_answers.invalid,
         )
 
 
-def _without_members(group: Group, left_out: frozenset[int]) -> Group:
-    members = tuple(n for n in group.members if n not in left_out)
-    disputed = tuple(n for n in group.disputed if n not in left_out)
+def _valid_only(group: Group, invalid: frozenset[int]) -> Group:
+    members = tuple(n for n in group.members if n not in invalid)
+    disputed = tuple(n for n in group.disputed if n not in invalid)
     return replace(group, members=members, disputed=disputed)
 
 

@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import mul
 from statistics import fmean
-from types import MappingProxyType
+from typing import TypeAlias
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,24 +33,6 @@ class WeightedCoverage:
     aggregator: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Way:
-    """How much a group counts, and how much of that is got."""
-
-    weight: Callable[[WeightedCoverage], float]
-    strict: bool = False
-
-    def mean(self, groups: Sequence[WeightedCoverage]) -> float | None:
-        """Return the weighed mean, None where no group counts."""
-        total = sum(self.weight(group) for group in groups)
-        if total <= 0:
-            return None
-        return sum(self.weight(group) * self._got(group) for group in groups) / total
-
-    def _got(self, group: WeightedCoverage) -> float:
-        return float(group.value >= 1) if self.strict else group.value
-
-
 def _vital(group: WeightedCoverage) -> float:
     return float(group.importance == "vital")
 
@@ -58,18 +41,19 @@ def _equal(_: WeightedCoverage) -> float:
     return 1.0
 
 
+_Weighting: TypeAlias = tuple[Callable[[WeightedCoverage], float], bool]
+"""The weight of a group, and whether the score is strict."""
 EQUAL, BY_SOURCES = "groups equal", "by number of sources"
 BY_QUESTION = "questions, AND or OR"
-_ALWAYS: Mapping[str, _Way] = MappingProxyType(
-    {EQUAL: _Way(_equal), BY_SOURCES: _Way(lambda group: group.weight)}
-)
-_WITH_IMPORTANCE: Mapping[str, _Way] = MappingProxyType(
-    {
-        "vital groups": _Way(_vital),
-        "vital groups, strict": _Way(_vital, strict=True),
-        "all groups, strict": _Way(_equal, strict=True),
-    }
-)
+_ALWAYS: Mapping[str, _Weighting] = {
+    EQUAL: (_equal, False),
+    BY_SOURCES: (lambda group: group.weight, False),
+}
+_WITH_IMPORTANCE: Mapping[str, _Weighting] = {
+    "vital groups": (_vital, False),
+    "vital groups, strict": (_vital, True),
+    "all groups, strict": (_equal, True),
+}
 
 
 def weightings(groups: Sequence[WeightedCoverage]) -> dict[str, dict[str, float]]:
@@ -82,13 +66,13 @@ def weightings(groups: Sequence[WeightedCoverage]) -> dict[str, dict[str, float]
     clusters: dict[str, list[WeightedCoverage]] = defaultdict(list)
     for group in groups:
         clusters[group.eid].append(group)
-    weighted = _of(_ALWAYS, clusters)
     rated = {
         eid: groups
         for eid, groups in clusters.items()
         if any(group.importance is not None for group in groups)
     }
-    return weighted | _of(_WITH_IMPORTANCE, rated) | _by_question(clusters)
+    means = _weighed(_ALWAYS, clusters) | _weighed(_WITH_IMPORTANCE, rated)
+    return means | _by_question(clusters)
 
 
 def _by_question(clusters: Mapping[str, Sequence[WeightedCoverage]]) -> dict[str, dict[str, float]]:
@@ -115,15 +99,16 @@ def _by_question(clusters: Mapping[str, Sequence[WeightedCoverage]]) -> dict[str
     return means
 
 
-def _of(
-    ways: Mapping[str, _Way], clusters: Mapping[str, Sequence[WeightedCoverage]]
+def _weighed(
+    weightings: Mapping[str, _Weighting], clusters: Mapping[str, Sequence[WeightedCoverage]]
 ) -> dict[str, dict[str, float]]:
-    means = {
-        name: {eid: way.mean(groups) for eid, groups in clusters.items()}
-        for name, way in ways.items()
-    }
-    return {
-        name: known_means
-        for name, by_eid in means.items()
-        if (known_means := {eid: mean for eid, mean in by_eid.items() if mean is not None})
-    }
+    """Return the weighed means of the clusters in which some group counts."""
+    means: dict[str, dict[str, float]] = defaultdict(dict)
+    for name, (weight, strict) in weightings.items():
+        for eid, groups in clusters.items():
+            total = sum(map(weight, groups))
+            values = [float(group.value >= 1) if strict else group.value for group in groups]
+            if total > 0:
+                weighed = sum(map(mul, map(weight, groups), values))
+                means[name][eid] = weighed / total
+    return means
