@@ -25,12 +25,12 @@ from fairjudge.domain import (
 )
 from fairjudge.judges.balance import BALANCE, balance_of, least_covered, mean_covered
 from fairjudge.protocols import PROTOCOLS
-from fairjudge.scores.importance import WeightedCoverage
 from fairjudge.scores.slice_estimates import (
     PLACES,
     QUESTION_WORDS,
     Point,
     Slices,
+    WeightedCoverage,
     estimates_by_slice,
     estimates_by_weight,
 )
