@@ -9,8 +9,16 @@ from typing import Any, TypeAlias
 from fairjudge.domain import Answer, Article, Unscored
 from fairjudge.parsing import read_object
 from fairjudge.parsing.outcomes import RETRYABLE
-from fairjudge.prompting import Fenced, json_object, load_template
-from fairjudge.references.asker import INTEGERS, Asker
+from fairjudge.prompting import (
+    INTEGER,
+    INTEGERS,
+    STRING,
+    Fenced,
+    json_array,
+    json_object,
+    load_template,
+)
+from fairjudge.references.asker import Asker
 from fairjudge.references.ports import AnswerSet, Consolidator, Grouping
 from fairjudge.text.scripts import count_words, first_words
 from fairjudge.text.tokens import words
@@ -57,23 +65,17 @@ MAX_ANSWERS = 60
 """Maximum number of answers per call; later parts add to the groups of the first."""
 MAX_LABEL_WORDS = 16
 _LIMIT = 6000
-_GROUP = json_object({"answers": INTEGERS, "label": {"type": "string"}, "disputed_by": INTEGERS})
+_GROUP = json_object({"answers": INTEGERS, "label": STRING, "disputed_by": INTEGERS})
 """The label follows the answers, so that the model writes it knowing the group's members."""
-_SCHEMA = json_object(
+_SORTED = json_object(
     {
-        "sorted": {
-            "type": "array",
-            "items": json_object(
-                {
-                    "question": {"type": "integer"},
-                    "groups": {"type": "array", "items": _GROUP},
-                    "rivals": {"type": "array", "items": INTEGERS},
-                    "invalid": INTEGERS,
-                }
-            ),
-        }
+        "question": INTEGER,
+        "groups": json_array(_GROUP),
+        "rivals": json_array(INTEGERS),
+        "invalid": INTEGERS,
     }
 )
+_SCHEMA = json_object({"sorted": json_array(_SORTED)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
