@@ -207,7 +207,7 @@ async def run_llm(questions: dict[str, Labelled], options: Model) -> Report:
         if models.llm is None:
             raise ConfigurationError("grouping by a model needs --backend provider:model")
         asker = Asker(backend=models.llm.backend, target=models.llm.target, **models.llm.sampling)
-        grouper = LlmGrouper(asker=asker, keep_invalid=True)
+        grouper = LlmGrouper(asker=asker)
 
         async def one(item: Labelled) -> Row:
             answers = tuple(_answers(item))

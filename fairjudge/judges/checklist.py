@@ -22,7 +22,7 @@ from fairjudge.domain import (
     Verdict,
 )
 from fairjudge.parsing import indices_in, read_entries, whole_number
-from fairjudge.prompting import Fenced, json_object
+from fairjudge.prompting import INTEGER, INTEGERS, STRING, Fenced, json_array, json_object
 from fairjudge.scales import by_lead
 from fairjudge.text.folding import folded_key
 from fairjudge.text.quoting import find_quote
@@ -48,10 +48,10 @@ _CONTRADICTED = frozenset({"contradicted", "contradicts"})
 
 _ENTRY = json_object(
     {
-        "group": {"type": "integer"},
-        "quote": {"type": "string"},
-        "wordings": {"type": "array", "items": {"type": "integer"}},
-        "verdict": {"type": "string", "enum": ["covered", "partly", "no", "contradicted"]},
+        "group": INTEGER,
+        "quote": STRING,
+        "wordings": INTEGERS,
+        "verdict": STRING | {"enum": ["covered", "partly", "no", "contradicted"]},
     }
 )
 
@@ -142,7 +142,7 @@ class CoverageForm:
 
     prompt = "coverage-checklist"
     repair_prompt = "checklist-repair"
-    schema: Mapping[str, Any] = json_object({"entries": {"type": "array", "items": _ENTRY}})
+    schema: Mapping[str, Any] = json_object({"entries": json_array(_ENTRY)})
     nothing = NO_ANSWERS
     version: Mapping[str, int]
 

@@ -13,7 +13,7 @@ from typing import Any
 from fairjudge.domain import Article, JudgeTask, StatementEntry, Unscored, Verdict
 from fairjudge.judges.criteria import article_texts, support_rule
 from fairjudge.parsing import indices_in, read_entries, whole_number
-from fairjudge.prompting import Fenced, json_object
+from fairjudge.prompting import INTEGER, INTEGERS, STRING, Fenced, json_array, json_object
 from fairjudge.scales import by_lead
 from fairjudge.text.quoting import find_quote
 from fairjudge.text.statements import statement_texts
@@ -32,11 +32,11 @@ PAIRWISE_MARGIN = 0.05
 _VERDICTS = ("supported", "contradicted", "absent")
 _ENTRY = json_object(
     {
-        "sentence": {"type": "integer"},
-        "statement": {"type": "string"},
-        "articles": {"type": "array", "items": {"type": "integer"}},
-        "quote": {"type": "string"},
-        "verdict": {"type": "string", "enum": list(_VERDICTS)},
+        "sentence": INTEGER,
+        "statement": STRING,
+        "articles": INTEGERS,
+        "quote": STRING,
+        "verdict": STRING | {"enum": list(_VERDICTS)},
         "grave": {"type": "boolean"},
     }
 )
@@ -55,7 +55,7 @@ class StatementsForm:
 
     prompt = "faithfulness-checklist"
     repair_prompt = "statements-repair"
-    schema: Mapping[str, Any] = json_object({"entries": {"type": "array", "items": _ENTRY}})
+    schema: Mapping[str, Any] = json_object({"entries": json_array(_ENTRY)})
     nothing = NO_SENTENCE
     version: Mapping[str, int] = {"block": SENTENCES_PER_CALL, "reader": READER_VERSION}
 

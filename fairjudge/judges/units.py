@@ -9,14 +9,14 @@ from fairjudge.domain import Unscored
 from fairjudge.parsing import read_list, without_bullet
 from fairjudge.parsing.outcomes import complete_or_unscored, is_cut_off, with_cut_off
 from fairjudge.ports import Backend, CompletionRequest, ModelRef
-from fairjudge.prompting import Fenced, json_object, load_template, render
+from fairjudge.prompting import STRING, Fenced, json_array, json_object, load_template, render
 from fairjudge.text.scripts import UNSPACED
 from fairjudge.text.statements import statement_texts
 from fairjudge.text.tokens import words
 
 SplitBy: TypeAlias = Literal["llm", "sentences"]
 
-_SCHEMA = json_object({"units": {"type": "array", "items": {"type": "string"}}})
+_SCHEMA = json_object({"units": json_array(STRING)})
 _LEAST_SHARE = 0.5
 """Minimum share of a summary's longer words in its units; below it facts were lost."""
 
