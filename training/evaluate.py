@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -136,13 +136,12 @@ def planted_measures(models: TrainedModels, source: Path, limit: int) -> Measure
     rows = spread(list(planted("test", folder=source)), limit)
     p = models.support(pairs_of(rows))[:, SUPPORTED]
     truth = (labels_of(rows) == SUPPORTED).astype(int)
-    groups = [row.group for row in rows]
-    found = {"all": interval(groups, truth, p, auc)}
+    measured = {"all": interval([row.group for row in rows], truth, p, auc)}
     for kind in sorted({row.source for row in rows}):
         places = [i for i, row in enumerate(rows) if row.source == kind]
-        right = ((p[places] > 0.5) == (truth[places] == 1)).astype(float)
-        found[kind] = interval([groups[i] for i in places], truth[places], right, right_share)
-    return found
+        right = (p[places] > 0.5) == (truth[places] == 1)
+        measured[kind] = over([rows[i] for i in places], right, right_share)
+    return measured
 
 
 def reading_measures(models: TrainedModels, source: Path, limit: int) -> Measured:
@@ -162,11 +161,11 @@ def reading_measures(models: TrainedModels, source: Path, limit: int) -> Measure
     }
 
 
-def word_f1(said: str, told: str) -> float:
+def word_f1(text: str, other: str) -> float:
     """Return the F1 of words."""
-    one, two = said.lower().split(), told.lower().split()
-    common = sum(min(one.count(word), two.count(word)) for word in set(one))
-    return 2 * common / (len(one) + len(two)) if common else 0.0
+    words, other_words = Counter(text.lower().split()), Counter(other.lower().split())
+    common = (words & other_words).total()
+    return 2 * common / (words.total() + other_words.total()) if common else 0.0
 
 
 def coverage_measures(models: TrainedModels, source: Path, limit: int) -> Measured:
@@ -298,9 +297,6 @@ def _lines(name: str, found: Measured) -> list[str]:
             lines.append(f"| {name}: yes, people's yes (%) | {told}, {asked} | | |")
         return lines
     between = f"{found['low']:.3f} to {found['high']:.3f}" if "low" in found else ""
-    size = (
-        f"{found['n']:,} in {found['groups']:,} groups"
-        if "n" in found
-        else f"{found['groups']} questions"
-    )
+    groups = found["groups"]
+    size = f"{found['n']:,} in {groups:,} groups" if "n" in found else f"{groups} questions"
     return [f"| {name} | {found['value']:.3f} | {between} | {size} |"]
