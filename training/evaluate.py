@@ -54,12 +54,12 @@ def interval(
         rows[group].append(place)
     parts = [np.array(part) for part in rows.values()]
     draw = np.random.default_rng(20261122)
-    found = []
+    resampled = []
     for _ in range(RESAMPLES):
         chosen = np.concatenate([parts[i] for i in draw.integers(len(parts), size=len(parts))])
         if len(set(labels[chosen])) > 1 or statistic is right_share:
-            found.append(statistic(labels[chosen], values[chosen]))
-    low, high = np.quantile(found, (0.025, 0.975)) if found else (np.nan, np.nan)
+            resampled.append(statistic(labels[chosen], values[chosen]))
+    low, high = np.quantile(resampled, (0.025, 0.975)) if resampled else (np.nan, np.nan)
     return {
         "value": round(float(statistic(labels, values)), 4),
         "low": round(float(low), 4),
@@ -99,11 +99,11 @@ def measure(
     only: Sequence[str] = (),
 ) -> Measured:
     """Return measures of `models`, all or `only` some; `limit` examples of a data set."""
-    found: Measured = {"identity": models.identity}
+    measured: Measured = {"identity": models.identity}
     for name in only or PARTS:
-        found[name] = PARTS[name](models, source, limit)
-        say(json.dumps({name: found[name]}))
-    return found
+        measured[name] = PARTS[name](models, source, limit)
+        say(json.dumps({name: measured[name]}))
+    return measured
 
 
 def support_measures(models: TrainedModels, source: Path, limit: int) -> Measured:
@@ -111,23 +111,23 @@ def support_measures(models: TrainedModels, source: Path, limit: int) -> Measure
     by_source: dict[str, list[Example]] = defaultdict(list)
     for example in data.support("test", folder=source):
         by_source[example.source].append(example)
-    found: Measured = {}
+    measured: Measured = {}
     trained_on: list[tuple[Example, bool]] = []
     for name, rows in sorted(by_source.items()):
-        kept = spread(rows, limit // 6)
-        right = _three(models.support(pairs_of(kept)), labels_of(kept))
-        found[name] = over(kept, right, right_share)
+        sample = spread(rows, limit // 6)
+        right = _three(models.support(pairs_of(sample)), labels_of(sample))
+        measured[name] = over(sample, right, right_share)
         if name not in data.MEASURED_ONLY:
-            trained_on += zip(kept, right.tolist(), strict=True)
+            trained_on += zip(sample, right.tolist(), strict=True)
     values = np.array([right for _, right in trained_on])
-    found["all trained on"] = over([row for row, _ in trained_on], values, right_share)
-    return found
+    measured["all trained on"] = over([row for row, _ in trained_on], values, right_share)
+    return measured
 
 
 def _three(p: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.bool_]:
-    said = p.argmax(axis=1)
+    predicted = p.argmax(axis=1)
     binary = (p[:, SUPPORTED] > 0.5) == (labels == SUPPORTED)
-    right: NDArray[np.bool_] = np.where(labels == UNSUPPORTED, binary, said == labels)
+    right: NDArray[np.bool_] = np.where(labels == UNSUPPORTED, binary, predicted == labels)
     return right
 
 
@@ -147,15 +147,16 @@ def planted_measures(models: TrainedModels, source: Path, limit: int) -> Measure
 def reading_measures(models: TrainedModels, source: Path, limit: int) -> Measured:
     """Return token F1 of spans where there is an answer, and how often answer or none is right."""
     rows = spread(list(data.reading("test", folder=source)), limit)
-    read = models.read([(row.first, row.second) for row in rows])
-    answered = np.array([one.answered for one in read])
-    held = [(row, one) for row, one in zip(rows, read, strict=True) if row.label]
+    readings = models.read([(row.first, row.second) for row in rows])
+    answered = np.array([reading.answered for reading in readings])
+    pairs = [(row, reading) for row, reading in zip(rows, readings, strict=True) if row.label]
     f1 = [
-        word_f1(row.second[one.start : one.end], row.second[slice(*row.span)]) for row, one in held
+        word_f1(row.second[reading.start : reading.end], row.second[slice(*row.span)])
+        for row, reading in pairs
     ]
     right = (answered > 0.5) == (labels_of(rows) == 1)
     return {
-        "span F1": over([row for row, _ in held], np.array(f1), right_share),
+        "span F1": over([row for row, _ in pairs], np.array(f1), right_share),
         "answer or none": over(rows, right, right_share),
         "answer or none, balanced": over(rows, answered, balanced),
     }
@@ -170,19 +171,19 @@ def word_f1(text: str, other: str) -> float:
 
 def coverage_measures(models: TrainedModels, source: Path, limit: int) -> Measured:
     """Return measures on held-out documents, and on summaries of many that none was trained on."""
-    found: Measured = {}
+    measured: Measured = {}
     for name in ("realsumm", "pyrxsum"):
         rows = [e for e in data.coverage("test", folder=source) if e.source == name]
         rows = spread(rows, 3 * limit)
-        found[name] = covered_measures(
+        measured[name] = covered_measures(
             models.covered(pairs_of(rows)), labels_of(rows), [row.group for row in rows]
         )
     insights = data.rows("summhay", folder=source)
     p = insights_covered(models, load_embedder(), source=source)
     labels = np.array([int(row["covered"] > 0) for row in insights])
     groups = [f"{row['topic']} {row['eid']}" for row in insights]
-    found["summhay (by the fit without the topic)"] = covered_measures(p, labels, groups)
-    return found
+    measured["summhay (by the fit without the topic)"] = covered_measures(p, labels, groups)
+    return measured
 
 
 def covered_measures(
@@ -201,34 +202,36 @@ def document_measures(models: TrainedModels, source: Path, limit: int) -> Measur
     """Return how well summaries of whole documents are told, and by the support head alone."""
     by_source = statements.tested(models, load_embedder(), folder=source, limit=limit // 6)
     fits = {"": models.supported_weights, ", the support head alone": statements.HEAD_ALONE}
-    found: Measured = {}
-    for name, some in by_source.items():
-        labels, groups = np.array([one.label for one in some]), [one.group for one in some]
+    measured: Measured = {}
+    for name, summaries in by_source.items():
+        labels = np.array([summary.label for summary in summaries])
+        groups = [summary.group for summary in summaries]
         note = " (never trained on)" if name in data.MEASURED_ONLY else ""
         for about, weights in fits.items():
-            p = np.array([statements.p_supported(one, weights) for one in some])
-            found[f"{name}{note}{about}: AUC"] = interval(groups, labels, p, auc)
-        least = np.array([statements.least_supported(o, models.supported_weights) for o in some])
+            p = np.array([statements.p_supported(summary, weights) for summary in summaries])
+            measured[f"{name}{note}{about}: AUC"] = interval(groups, labels, p, auc)
+        fit = models.supported_weights
+        least = np.array([statements.least_supported(summary, fit) for summary in summaries])
         right = interval(groups, labels, least, balanced)
-        found[f"{name}{note}: yes or no, balanced accuracy"] = right
-    return found
+        measured[f"{name}{note}: yes or no, balanced accuracy"] = right
+    return measured
 
 
 def same_measures(models: TrainedModels, source: Path, limit: int) -> Measured:
     """Return the AUC on QAMR and held-out entailment, and NAnCo's published measure."""
     rows = spread(list(data.same("test", folder=source)), limit)
     p = models.same_answer(triples_of(rows))
-    found = {
+    measured = {
         "kept out, AUC": over(rows, p, auc),
         "kept out, balanced accuracy": over(rows, p, balanced),
     }
     for name, qids in (("NAnCo development", DEVELOPMENT), ("NAnCo test", TESTED)):
-        asked = nanco_triples(qids, source=source).values()
-        said = [(same, models.same_answer(triples)) for triples, same in asked]
+        questions = nanco_triples(qids, source=source).values()
+        predictions = [(same, models.same_answer(triples)) for triples, same in questions]
         for title, statistic in {"balanced accuracy": balanced, "AUC": auc}.items():
-            mean = float(np.mean([statistic(same, p) for same, p in said]))
-            found[f"{name}, {title}"] = {"value": round(mean, 4), "groups": len(said)}
-    return found
+            mean = float(np.mean([statistic(same, p) for same, p in predictions]))
+            measured[f"{name}, {title}"] = {"value": round(mean, 4), "groups": len(predictions)}
+    return measured
 
 
 PARTS: dict[str, Callable[[TrainedModels, Path, int], Measured]] = {
@@ -241,10 +244,10 @@ PARTS: dict[str, Callable[[TrainedModels, Path, int], Measured]] = {
 }
 
 
-def write_card(folder: Path, found: Measured) -> None:
+def write_card(folder: Path, new: Measured) -> None:
     """Put measures into the record, in place of those of the same name, and write the card."""
     record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-    measured = record["measured"] = record.get("measured", {}) | found
+    measured = record["measured"] = record.get("measured", {}) | new
     write_record(folder, record)
     template = (Path(__file__).parent / "card.md").read_text(encoding="utf-8")
     runs = [record["run"], *record.get("other_runs", ())]
@@ -282,21 +285,21 @@ def curve_table(curve: Sequence[Measured], in_8_bits: Measured) -> str:
 def table(measured: Measured) -> str:
     """Return the measures as a table in Markdown."""
     lines = ["| measure | value | 95 % interval | of |", "|---|--:|--:|---|"]
-    for head, found in measured.items():
-        if isinstance(found, dict):
-            lines += _lines(head, found)
+    for head, figures in measured.items():
+        if isinstance(figures, dict):
+            lines += _lines(head, figures)
     return "\n".join(lines)
 
 
-def _lines(name: str, found: Measured) -> list[str]:
-    if "value" not in found:
-        parts = [(key, part) for key, part in found.items() if isinstance(part, dict)]
+def _lines(name: str, figures: Measured) -> list[str]:
+    if "value" not in figures:
+        parts = [(key, part) for key, part in figures.items() if isinstance(part, dict)]
         lines = [line for key, part in parts for line in _lines(f"{name}: {key}", part)]
-        if "yes" in found:
-            told, asked = found["yes"], found["people's yes"]
-            lines.append(f"| {name}: yes, people's yes (%) | {told}, {asked} | | |")
+        if "yes" in figures:
+            shares, people = figures["yes"], figures["people's yes"]
+            lines.append(f"| {name}: yes, people's yes (%) | {shares}, {people} | | |")
         return lines
-    between = f"{found['low']:.3f} to {found['high']:.3f}" if "low" in found else ""
-    groups = found["groups"]
-    size = f"{found['n']:,} in {groups:,} groups" if "n" in found else f"{groups} questions"
-    return [f"| {name} | {found['value']:.3f} | {between} | {size} |"]
+    between = f"{figures['low']:.3f} to {figures['high']:.3f}" if "low" in figures else ""
+    groups = figures["groups"]
+    size = f"{figures['n']:,} in {groups:,} groups" if "n" in figures else f"{groups} questions"
+    return [f"| {name} | {figures['value']:.3f} | {between} | {size} |"]
