@@ -40,6 +40,8 @@ ENCODERS = {
 }
 TESTED = ("Q4", "Q7", "Q8", "Q9")
 RESAMPLES = 500
+LIMIT = 2400
+"""Maximum number of examples of a data set."""
 
 
 def interval(
@@ -90,23 +92,16 @@ def right_share(_: NDArray[np.int64], values: NDArray[np.float64]) -> float:
     return float(values.mean())
 
 
-def measure(
-    models: TrainedModels,
-    *,
-    source: Path,
-    limit: int,
-    say: Callable[[str], None],
-    only: Sequence[str] = (),
-) -> Measured:
-    """Return measures of `models`, all or `only` some; `limit` examples of a data set."""
+def measure(models: TrainedModels, *, source: Path, say: Callable[[str], None]) -> Measured:
+    """Return the measures of `models`; `say` is called with each part of them, as JSON."""
     measured: Measured = {"identity": models.identity}
-    for name in only or PARTS:
-        measured[name] = PARTS[name](models, source, limit)
+    for name, part in PARTS.items():
+        measured[name] = part(models, source)
         say(json.dumps({name: measured[name]}))
     return measured
 
 
-def support_measures(models: TrainedModels, source: Path, limit: int) -> Measured:
+def support_measures(models: TrainedModels, source: Path) -> Measured:
     """Return accuracy of each source alone, and their mean over sources trained on."""
     by_source: dict[str, list[Example]] = defaultdict(list)
     for example in data.support("test", folder=source):
@@ -114,7 +109,7 @@ def support_measures(models: TrainedModels, source: Path, limit: int) -> Measure
     measured: Measured = {}
     trained_on: list[tuple[Example, bool]] = []
     for name, rows in sorted(by_source.items()):
-        sample = spread(rows, limit // 6)
+        sample = spread(rows, LIMIT // 6)
         right = _three(models.support(pairs_of(sample)), labels_of(sample))
         measured[name] = over(sample, right, right_share)
         if name not in data.MEASURED_ONLY:
@@ -131,9 +126,9 @@ def _three(p: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.bool
     return right
 
 
-def planted_measures(models: TrainedModels, source: Path, limit: int) -> Measured:
+def planted_measures(models: TrainedModels, source: Path) -> Measured:
     """Return how often each kind is told (supported or not, at a half), and the AUC over all."""
-    rows = spread(list(planted("test", folder=source)), limit)
+    rows = spread(list(planted("test", folder=source)), LIMIT)
     p = models.support(pairs_of(rows))[:, SUPPORTED]
     truth = (labels_of(rows) == SUPPORTED).astype(int)
     measured = {"all": interval([row.group for row in rows], truth, p, auc)}
@@ -144,9 +139,9 @@ def planted_measures(models: TrainedModels, source: Path, limit: int) -> Measure
     return measured
 
 
-def reading_measures(models: TrainedModels, source: Path, limit: int) -> Measured:
+def reading_measures(models: TrainedModels, source: Path) -> Measured:
     """Return token F1 of spans where there is an answer, and how often answer or none is right."""
-    rows = spread(list(data.reading("test", folder=source)), limit)
+    rows = spread(list(data.reading("test", folder=source)), LIMIT)
     readings = models.read([(row.first, row.second) for row in rows])
     answered = np.array([reading.answered for reading in readings])
     pairs = [(row, reading) for row, reading in zip(rows, readings, strict=True) if row.label]
@@ -169,12 +164,12 @@ def word_f1(text: str, other: str) -> float:
     return 2 * common / (words.total() + other_words.total()) if common else 0.0
 
 
-def coverage_measures(models: TrainedModels, source: Path, limit: int) -> Measured:
+def coverage_measures(models: TrainedModels, source: Path) -> Measured:
     """Return measures on held-out documents, and on summaries of many that none was trained on."""
     measured: Measured = {}
     for name in ("realsumm", "pyrxsum"):
         rows = [e for e in data.coverage("test", folder=source) if e.source == name]
-        rows = spread(rows, 3 * limit)
+        rows = spread(rows, 3 * LIMIT)
         measured[name] = covered_measures(
             models.covered(pairs_of(rows)), labels_of(rows), [row.group for row in rows]
         )
@@ -198,9 +193,9 @@ def covered_measures(
     }
 
 
-def document_measures(models: TrainedModels, source: Path, limit: int) -> Measured:
+def document_measures(models: TrainedModels, source: Path) -> Measured:
     """Return how well summaries of whole documents are told, and by the support head alone."""
-    by_source = statements.tested(models, load_embedder(), folder=source, limit=limit // 6)
+    by_source = statements.tested(models, load_embedder(), folder=source, limit=LIMIT // 6)
     fits = {"": models.supported_weights, ", the support head alone": statements.HEAD_ALONE}
     measured: Measured = {}
     for name, summaries in by_source.items():
@@ -217,9 +212,9 @@ def document_measures(models: TrainedModels, source: Path, limit: int) -> Measur
     return measured
 
 
-def same_measures(models: TrainedModels, source: Path, limit: int) -> Measured:
+def same_measures(models: TrainedModels, source: Path) -> Measured:
     """Return the AUC on QAMR and held-out entailment, and NAnCo's published measure."""
-    rows = spread(list(data.same("test", folder=source)), limit)
+    rows = spread(list(data.same("test", folder=source)), LIMIT)
     p = models.same_answer(triples_of(rows))
     measured = {
         "kept out, AUC": over(rows, p, auc),
@@ -234,7 +229,7 @@ def same_measures(models: TrainedModels, source: Path, limit: int) -> Measured:
     return measured
 
 
-PARTS: dict[str, Callable[[TrainedModels, Path, int], Measured]] = {
+PARTS: dict[str, Callable[[TrainedModels, Path], Measured]] = {
     "same answer": same_measures,
     "reading": reading_measures,
     "support": support_measures,
@@ -244,10 +239,10 @@ PARTS: dict[str, Callable[[TrainedModels, Path, int], Measured]] = {
 }
 
 
-def write_card(folder: Path, new: Measured) -> None:
-    """Put measures into the record, in place of those of the same name, and write the card."""
+def write_card(folder: Path, measured: Measured) -> None:
+    """Put the measures into the record, and write the card."""
     record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-    measured = record["measured"] = record.get("measured", {}) | new
+    record["measured"] = measured
     write_record(folder, record)
     template = (Path(__file__).parent / "card.md").read_text(encoding="utf-8")
     runs = [record["run"], *record.get("other_runs", ())]
