@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from _data import DATA, read_rows
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from fairjudge.datasets.readers import read_clusters, read_labels, read_summaries
-from fairjudge.domain import Cluster, Summary
+from fairjudge.domain import Cluster, Summary, Unscored
 from fairjudge.parsing import read_verdict
 from fairjudge.scales import likert, options, stars
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "summeval"
+SUMMEVAL = DATA / "summeval"
 EXPERTS = ("expert1", "expert2", "expert3")
 JUDGES = {"rts": likert(), "mcq": options("ABCDE"), "stareval": stars()}
 
@@ -46,19 +47,28 @@ def read(folder: Path) -> Data:
     )
 
 
-def recorded(folder: Path, name: str, wanted: Iterable[Item]) -> dict[Item, float]:
+def recorded(folder: Path, name: str, items: Iterable[Item]) -> dict[Item, float]:
     """Read the first scored reply a recorded judge gave to each item; the rest is left out."""
     scores: dict[Item, float] = {}
-    items = set(wanted)
-    with (folder / f"judge_gpt-3.5_{name}.jsonl").open(encoding="utf-8") as lines:
-        for record in map(json.loads, lines):
-            item = (record["eid"], record["system"])
-            if record["aspect"] != "consistency" or item not in items or item in scores:
-                continue
-            value = read_verdict(record["response"], JUDGES[name])
-            if isinstance(value, float):
-                scores[item] = value
+    wanted = set(items)
+    for record in read_rows(folder / f"judge_gpt-3.5_{name}.jsonl"):
+        item = (record["eid"], record["system"])
+        if record["aspect"] != "consistency" or item not in wanted or item in scores:
+            continue
+        value = read_verdict(record["response"], JUDGES[name])
+        if isinstance(value, float):
+            scores[item] = value
     return scores
+
+
+def recorded_verdicts(name: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Yield a recorded judge's records, each with a judgement's value or why there is none."""
+    for record in read_rows(SUMMEVAL / f"judge_gpt-3.5_{name}.jsonl"):
+        value = read_verdict(record["response"], JUDGES[name], aspect=record["aspect"])
+        if isinstance(value, Unscored):
+            yield record, {"unscored": value.reason}
+        else:
+            yield record, {"value": value}
 
 
 def table(scores: Scores, human: Scores) -> NDArray[np.float64]:
@@ -70,14 +80,14 @@ def table(scores: Scores, human: Scores) -> NDArray[np.float64]:
 
 def pooled(scores: NDArray[np.float64], human: NDArray[np.float64]) -> float:
     """Return Spearman's rho over all summaries."""
-    known = ~np.isnan(scores)
-    return spearman(scores[known], human[known])
+    is_scored = ~np.isnan(scores)
+    return spearman(scores[is_scored], human[is_scored])
 
 
 def by_system(scores: NDArray[np.float64], human: NDArray[np.float64]) -> float:
     """Return Spearman's rho between the systems' means, over what has a score."""
-    known = np.where(np.isnan(scores), np.nan, human)
-    return spearman(np.nanmean(scores, axis=0), np.nanmean(known, axis=0))
+    scored = np.where(np.isnan(scores), np.nan, human)
+    return spearman(np.nanmean(scores, axis=0), np.nanmean(scored, axis=0))
 
 
 LEVELS: dict[str, Callable[[NDArray[np.float64], NDArray[np.float64]], float]] = {
@@ -86,9 +96,9 @@ LEVELS: dict[str, Callable[[NDArray[np.float64], NDArray[np.float64]], float]] =
 }
 
 
-def spearman(left: NDArray[np.float64], right: NDArray[np.float64]) -> float:
+def spearman(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
     """Return Spearman's rho, nan where either does not vary."""
-    a, b = rankdata(left), rankdata(right)
+    a, b = rankdata(x), rankdata(y)
     a, b = a - a.mean(), b - b.mean()
     scale = float(np.sqrt((a @ a) * (b @ b)))
     return float(a @ b) / scale if scale > 0 else float("nan")

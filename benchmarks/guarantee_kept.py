@@ -14,21 +14,19 @@ whether the promise is kept and how many calls are saved, over 200 random halves
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
 import sys
-from pathlib import Path
 
 import numpy as np
-from _machine import describe_machine
+from _data import RECORDED_JUDGES, read_rows
+from _machine import describe_machine, write_results
+from _parallel import simulation_parser
 
 from fairjudge.calibration.answers import answers
 from fairjudge.calibration.guarantees import Guarantee, guarantee
 from fairjudge.domain import Judgement
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "recorded_judges"
-RESULTS = Path(__file__).parent / "results" / "guarantee_kept.json"
 AGREEMENT, CONFIDENCE = 0.9, 0.95
 JUDGES = {
     "good": lambda c: 0.78 + 0.22 * c,
@@ -58,7 +56,7 @@ def simulate(judge: str, n_documents: int, size: int, n_datasets: int) -> dict[s
     """Return how often the promise is broken, and the mean share that is kept."""
     confidence, _, _ = draw(np.random.default_rng(7), judge, N_TRUTH // size, size)
     right = JUDGES[judge](confidence)
-    broken, kept = 0, []
+    broken, shares = 0, []
     for seed in range(n_datasets):
         rng = np.random.default_rng([seed, n_documents, size, list(JUDGES).index(judge)])
         c, y, documents = draw(rng, judge, n_documents, size)
@@ -68,21 +66,20 @@ def simulate(judge: str, n_documents: int, size: int, n_datasets: int) -> dict[s
         assert isinstance(result, Guarantee)
         inside = confidence >= (np.inf if result.threshold is None else result.threshold)
         broken += bool(inside.any() and right[inside].mean() < AGREEMENT - 1e-12)
-        kept.append(inside.mean())
+        shares.append(inside.mean())
     return {
         "judge": judge,
         "n_documents": n_documents,
         "items_per_document": size,
         "broken": round(100 * broken / n_datasets, 2),
-        "kept": round(100 * float(np.mean(kept)), 1),
+        "kept": round(100 * float(np.mean(shares)), 1),
         "n_datasets": n_datasets,
     }
 
 
 def trust_or_escalate(judge: str) -> tuple[np.ndarray, np.ndarray]:
     """Return confidence and agreement with people on 500 pairs, one a document."""
-    with gzip.open(DATA / "trust_or_escalate" / f"{judge}.jsonl.gz", "rt") as file:
-        rows = [json.loads(line) for line in file]
+    rows = read_rows(RECORDED_JUDGES / "trust_or_escalate" / f"{judge}.jsonl.gz")
     judgements = [
         Judgement(
             eid=str(n),
@@ -104,7 +101,9 @@ def trust_or_escalate(judge: str) -> tuple[np.ndarray, np.ndarray]:
 def llmbar(judge: str, prompt: str) -> tuple[np.ndarray, np.ndarray]:
     """Return confidence and agreement on LLMBar's natural pairs, each asked in both orders."""
     judgements, people = [], []
-    for path in sorted((DATA / "llmbar").glob(f"llmbar-natural.{judge}.{prompt}.json.gz")):
+    for path in sorted(
+        (RECORDED_JUDGES / "llmbar").glob(f"llmbar-natural.{judge}.{prompt}.json.gz")
+    ):
         rows = json.loads(gzip.decompress(path.read_bytes()))
         for n, row in enumerate(rows):
             result = row["results"][0]
@@ -128,9 +127,9 @@ def llmbar(judge: str, prompt: str) -> tuple[np.ndarray, np.ndarray]:
     return _arrays(list(answers(judgements).values()), people)
 
 
-def _arrays(found: list, people: list[float]) -> tuple[np.ndarray, np.ndarray]:
-    confidence = np.array([one.confidence for one in found])
-    agrees = [one.value == said for one, said in zip(found, people, strict=True)]
+def _arrays(verdicts: list, people: list[float]) -> tuple[np.ndarray, np.ndarray]:
+    confidence = np.array([answer.confidence for answer in verdicts])
+    agrees = [answer.value == label for answer, label in zip(verdicts, people, strict=True)]
     return confidence, np.array(agrees, dtype=float)
 
 
@@ -138,7 +137,7 @@ def halves(name: str, data: tuple[np.ndarray, np.ndarray], promised: float) -> d
     """Fit on random halves, look at the others."""
     confidence, agrees = data
     n = agrees.size
-    kept, held, met, fitted = [], [], 0, 0
+    kept_shares, agreements, met, fitted = [], [], 0, 0
     for seed in range(200):
         rng = np.random.default_rng(seed)
         fit, other = np.split(rng.permutation(n), [n // 2])
@@ -148,31 +147,28 @@ def halves(name: str, data: tuple[np.ndarray, np.ndarray], promised: float) -> d
         )  # fmt: skip
         threshold = result.threshold if isinstance(result, Guarantee) else None
         inside = confidence[other] >= (np.inf if threshold is None else threshold)
-        kept.append(float(inside.mean()))
+        kept_shares.append(float(inside.mean()))
         if inside.any():
             fitted += 1
-            held.append(float(agrees[other][inside].mean()))
-            met += int(held[-1] >= promised)
+            agreements.append(float(agrees[other][inside].mean()))
+            met += int(agreements[-1] >= promised)
     return {
         "judge": name,
         "n": n,
         "agreement_of_all": round(100 * float(agrees.mean()), 1),
         "promised": round(100 * promised),
         "found_a_threshold": round(100 * fitted / 200, 1),
-        "kept_agreement": round(100 * float(np.mean(held)), 1) if held else None,
+        "kept_agreement": round(100 * float(np.mean(agreements)), 1) if agreements else None,
         "halves_below_it": round(100 * (fitted - met) / 200, 1),
-        "calls_saved": round(100 * float(np.mean(kept)), 1),
+        "calls_saved": round(100 * float(np.mean(kept_shares)), 1),
     }
 
 
 def main() -> int:
     """Run everything."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--datasets", type=int, default=2000)
-    parser.add_argument("--json", type=Path, nargs="?", const=RESULTS)
-    options = parser.parse_args()
+    options = simulation_parser(__doc__, "guarantee_kept").parse_args()
     recorded = []
-    if DATA.is_dir():
+    if RECORDED_JUDGES.is_dir():
         for judge in ("gpt-3.5-turbo", "mistral-7b-instruct"):
             for promised in (0.8, 0.85):
                 recorded.append(
@@ -191,9 +187,8 @@ def main() -> int:
         for n_documents, size in ((100, 1), (400, 1), (150, 6)):
             simulated.append(simulate(judge, n_documents, size, options.datasets))
             print(*simulated[-1].values(), flush=True)
-    if options.json:
-        result = {"machine": describe_machine(), "simulated": simulated, "recorded": recorded}
-        options.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    results = {"machine": describe_machine(), "simulated": simulated, "recorded": recorded}
+    write_results(options.json, results)
     return 0
 
 

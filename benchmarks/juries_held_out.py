@@ -27,22 +27,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _summeval import DATA as SUMMEVAL
-from _summeval import EXPERTS
+from _data import RECORDED_JUDGES, read_rows
+from _figures import interval_text
+from _jury_simulation import assess_jury
+from _machine import RESULTS, write_results
+from _summeval import EXPERTS, SUMMEVAL
 from juries import recorded
 
 from fairjudge.calibration.agreement import Resampling
 from fairjudge.calibration.calibrators import assign_folds
 from fairjudge.calibration.juries import JuryItems, fit_members
-from fairjudge.calibration.jury_assessment import BEST, MEAN, JuryFigures, jury_figures
+from fairjudge.calibration.jury_assessment import BEST, MEAN
 from fairjudge.datasets.readers import read_labels
 from fairjudge.domain import Undefined
 from fairjudge.records.results import figure
 from fairjudge.stats._arrays import codes, totals
 from fairjudge.stats.bootstrap import bootstrap_many
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "recorded_judges"
-RESULTS = Path(__file__).parent / "results" / "juries_held_out.json"
 JUDGES, PROMPTS = ("ChatGPT", "LLaMA2"), ("Vanilla", "CoT", "Swap_CoT")
 METHOD = "isotonic"
 WAYS = ("jury", "mean", "best judge")
@@ -54,7 +55,7 @@ def llmbar() -> tuple[JuryItems, list[str], list[str]]:
     sets, columns = [], []
     for judge in JUDGES:
         for prompt in PROMPTS:
-            paths = sorted((DATA / "llmbar").glob(f"*.{judge}.{prompt}.json.gz"))
+            paths = sorted((RECORDED_JUDGES / "llmbar").glob(f"*.{judge}.{prompt}.json.gz"))
             rows = [(path.name.split(".")[0], row) for path in paths for row in _rows(path)]
             columns.append([_second(row["results"][0]) for _, row in rows])
             sets = [name for name, _ in rows]
@@ -78,8 +79,7 @@ def trust_or_escalate() -> tuple[JuryItems, list[str]]:
     names = ["gpt-3.5-turbo", "mistral-7b-instruct"]
     columns = []
     for name in names:
-        path = DATA / "trust_or_escalate" / f"{name}.jsonl.gz"
-        rows = [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
+        rows = read_rows(RECORDED_JUDGES / "trust_or_escalate" / f"{name}.jsonl.gz")
         columns.append([row["probs"][1] for row in rows])
         labels = [float(row["preferences"]["human"] == 2) for row in rows]
     return _items(columns, labels), names
@@ -98,23 +98,14 @@ def _items(columns: Sequence[Sequence[float]], labels: Sequence[float]) -> JuryI
 
 def by_document(items: JuryItems, names: Sequence[str]) -> dict[str, Any]:
     """Return what a jury is worth on held-out documents."""
-    found = jury_figures(
-        items,
-        names,
-        weights=np.zeros(len(names)),
-        method=METHOD,
-        n_folds=10,
-        resampling=Resampling(),
-        rng=np.random.default_rng(0),
-    )
-    assert isinstance(found, JuryFigures)
+    figures = assess_jury(items, np.random.default_rng(0), names)
     return {
-        "RMSE of the jury": figure(found.rmse),
-        "RMSE of the mean": figure(found.compared[MEAN].rmse),
-        "RMSE of the best judge": figure(found.compared[BEST].rmse),
-        "gain over the mean": figure(found.compared[MEAN].gain),
-        "gain over the best judge": figure(found.compared[BEST].gain),
-        "effective number": figure(found.effective.number),
+        "RMSE of the jury": figure(figures.rmse),
+        "RMSE of the mean": figure(figures.compared[MEAN].rmse),
+        "RMSE of the best judge": figure(figures.compared[BEST].rmse),
+        "gain over the mean": figure(figures.compared[MEAN].gain),
+        "gain over the best judge": figure(figures.compared[BEST].gain),
+        "effective number": figure(figures.effective.number),
     }
 
 
@@ -140,7 +131,7 @@ def by_set(items: JuryItems, sets: Sequence[str], *, n_folds: int) -> dict[str, 
 
     One fold is for sets that share no documents.
     """
-    names, found = np.array(sets), {}
+    names, distances = np.array(sets), {}
     folds = assign_folds(items.documents, n_folds, np.random.default_rng(0))
     for name in dict.fromkeys(sets):
         scores = np.full((3, len(sets)), np.nan)
@@ -148,8 +139,8 @@ def by_set(items: JuryItems, sets: Sequence[str], *, n_folds: int) -> dict[str, 
             held_out = (names == name) & (folds == fold)
             training = (names != name) & ((folds != fold) | (n_folds == 1))
             scores[:, held_out] = _predicted(items.subset(training), items.subset(held_out))
-        found[name] = _distances(scores[:, names == name], items.subset(names == name))
-    return found
+        distances[name] = _distances(scores[:, names == name], items.subset(names == name))
+    return distances
 
 
 def _predicted(training: JuryItems, test: JuryItems) -> np.ndarray:
@@ -188,38 +179,32 @@ def _distances(scores: np.ndarray, items: JuryItems) -> dict[str, Any]:
         *(f"gain over the {way}" for way in WAYS[1:]),
         *(f"{figure} of the {way}" for figure in ("bias", "spread") for way in WAYS),
     )
-    return {name: figure(one) for name, one in zip(names, estimates, strict=True)}
-
-
-def show(one: dict[str, Any]) -> str:
-    """Return a figure with its interval."""
-    return f"{one['value']:6.3f} [{one['low']:.3f}, {one['high']:.3f}]"
+    return {name: figure(estimate) for name, estimate in zip(names, estimates, strict=True)}
 
 
 def main() -> None:
     """Print the figures of both data sets."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--json", type=Path, nargs="?", const=RESULTS)
-    given = parser.parse_args()
+    parser.add_argument("--json", type=Path, nargs="?", const=RESULTS / "juries_held_out.json")
+    options = parser.parse_args()
     items, names, sets = llmbar()
-    found: dict[str, dict[str, Any]] = {
+    results: dict[str, dict[str, Any]] = {
         "LLMBar, six judges": by_document(items, names),
         "Trust or Escalate, two judges": by_document(*trust_or_escalate()),
     }
-    for title, figures in found.items():
+    for title, figures in results.items():
         print(title)
-        for name, one in figures.items():
-            print(f"  {name:26} {show(one)}")
-    found["LLMBar, each set held out"] = by_set(items, sets, n_folds=1)
-    found["SummEval, each dimension held out"] = by_set(*summeval(), n_folds=10)
+        for name, value in figures.items():
+            print(f"  {name:26} {interval_text(value)}")
+    results["LLMBar, each set held out"] = by_set(items, sets, n_folds=1)
+    results["SummEval, each dimension held out"] = by_set(*summeval(), n_folds=10)
     for title in ("LLMBar, each set held out", "SummEval, each dimension held out"):
         print(title)
-        for name, distances in found[title].items():
+        for name, distances in results[title].items():
             print(f"  {name}")
-            for way, one in distances.items():
-                print(f"    {way:24} {show(one)}")
-    if given.json is not None:
-        given.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+            for way, value in distances.items():
+                print(f"    {way:24} {interval_text(value)}")
+    write_results(options.json, results)
 
 
 if __name__ == "__main__":

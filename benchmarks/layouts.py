@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import gzip
 import json
 import os
 import re
@@ -26,14 +25,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from _machine import describe_machine
+from _data import read_rows
+from _machine import describe_machine, write_between
 from _running import stub
 
 import fairjudge as fj
 from fairjudge.reports.tables import TextTable, columns, print_table
 
 PAGE = Path(__file__).parents[1] / "docs" / "your-data.md"
-BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
 N_CLUSTERS = 10
 N_SYSTEMS = 4
 _BLOCK = re.compile(r"^```(\w+) ?(\S*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -58,19 +57,21 @@ class World:
 
 def real(data: Path) -> World:
     """Return a part of the real records in `data`."""
-    editors = _rows(data / "allsides" / "summaries_editors.jsonl.gz")
-    told = {row["eid"] for row in editors}
-    clusters = [row for row in _rows(data / "allsides" / "clusters.jsonl.gz") if row["eid"] in told]
+    editors = read_rows(data / "allsides" / "summaries_editors.jsonl.gz")
+    eids = {row["eid"] for row in editors}
+    clusters = [
+        row for row in read_rows(data / "allsides" / "clusters.jsonl.gz") if row["eid"] in eids
+    ]
     articles = {
         row["eid"]: row["articles"][0]["content"]
-        for row in _rows(data / "summeval" / "clusters.jsonl")[:N_CLUSTERS]
+        for row in read_rows(data / "summeval" / "clusters.jsonl")[:N_CLUSTERS]
     }
-    written = _rows(data / "summeval" / "summaries.jsonl")
-    systems = sorted({row["system"] for row in written})[:N_SYSTEMS]
-    rated = [row for row in written if row["eid"] in articles and row["system"] in systems]
+    summaries = read_rows(data / "summeval" / "summaries.jsonl")
+    systems = sorted({row["system"] for row in summaries})[:N_SYSTEMS]
+    rated = [row for row in summaries if row["eid"] in articles and row["system"] in systems]
     labels = [
         row
-        for row in _rows(data / "summeval" / "labels.jsonl")
+        for row in read_rows(data / "summeval" / "labels.jsonl")
         if row["eid"] in articles and row["system"] in systems and "expert" in row["annotator"]
     ]
     stars = {"neg": 1, "neu": 3, "pos": 5}
@@ -80,13 +81,13 @@ def real(data: Path) -> World:
             "stars": stars[article["attributes"]["sentiment"]],
             "review_text": article["content"],
         }
-        for row in _rows(data / "yelp" / "clusters.jsonl")[:N_CLUSTERS]
+        for row in read_rows(data / "yelp" / "clusters.jsonl")[:N_CLUSTERS]
         for article in row["articles"]
     ]
-    kept = {row["eid"] for row in clusters[:N_CLUSTERS]}
+    first_eids = {row["eid"] for row in clusters[:N_CLUSTERS]}
     return World(
         clusters=clusters[:N_CLUSTERS],
-        summaries=[row for row in editors if row["eid"] in kept],
+        summaries=[row for row in editors if row["eid"] in first_eids],
         labels=labels,
         rated_articles=articles,
         rated_summaries=rated,
@@ -110,12 +111,6 @@ def bundled() -> World:
         for place, article in enumerate(row["articles"])
     ]
     return World(clusters, summaries, labels, articles, summaries, reviews)
-
-
-def _rows(path: Path) -> list[Row]:
-    data = path.read_bytes()
-    data = gzip.decompress(data) if path.suffix == ".gz" else data
-    return [json.loads(line) for line in data.decode("utf-8").split("\n") if line.strip()]
 
 
 def _line(text: str) -> str:
@@ -185,7 +180,10 @@ def _ratings(world: World) -> list[tuple[Row, str, Row]]:
     for row in world.labels:
         key = (row["eid"], row["system"], row["annotator"])
         results.setdefault(key, {})[row["aspect"]] = row["value"]
-    return [(texts[eid, system], who, rated) for (eid, system, who), rated in results.items()]
+    return [
+        (texts[eid, system], annotator, rated)
+        for (eid, system, annotator), rated in results.items()
+    ]
 
 
 def summeval(world: World, folder: Path) -> None:
@@ -224,13 +222,13 @@ def label_studio(world: World, folder: Path) -> None:
             "system": row["system"],
             "text": row["text"],
             **rated,
-            "annotator": who,
+            "annotator": annotator,
             "annotation_id": place,
             "created_at": "2024-01-01",
             "updated_at": "2024-01-01",
             "lead_time": 3.1,
         }
-        for place, (row, who, rated) in enumerate(_ratings(world), 1)
+        for place, (row, annotator, rated) in enumerate(_ratings(world), 1)
     ]
     (folder / "export.json").write_text(json.dumps(rows), "utf-8")
     articles = [{"id": eid, "documents": [text]} for eid, text in world.rated_articles.items()]
@@ -247,9 +245,9 @@ def rated(world: World, folder: Path) -> None:
             "model": row["system"],
             "summary": row["text"],
             **by_aspect,
-            "annotator": who,
+            "annotator": annotator,
         }
-        for place, (row, who, by_aspect) in enumerate(_ratings(world))
+        for place, (row, annotator, by_aspect) in enumerate(_ratings(world))
     ]
     _write_table(folder / "rated.csv", rows, delimiter=";")
 
@@ -354,11 +352,11 @@ def way(title: str, section: str, world: World, port: int) -> Way:
                     "judge --references data/clusters.jsonl --summaries data/summaries.jsonl "
                     "--aspect faithfulness --protocol likert -o data/judgements.jsonl"
                 )
-            named = following[:-2] if "PROVIDER:MODEL" in following else following
-            commands.append(["fairjudge", *named, *backend])
+            words = following[:-2] if "PROVIDER:MODEL" in following else following
+            commands.append(["fairjudge", *words, *backend])
         seconds = time.perf_counter() - begun
-        written = folder / "data" / "summaries.jsonl"
-        rows = written.read_text("utf-8").splitlines() if written.is_file() else []
+        summaries = folder / "data" / "summaries.jsonl"
+        rows = summaries.read_text("utf-8").splitlines() if summaries.is_file() else []
     systems = {json.loads(row)["system"] for row in rows}
     ranked = [name for name in systems if name in out and not problem]
     return Way(
@@ -426,12 +424,8 @@ def main() -> None:
         ]
     result = table(ways, describe_machine())
     print_table(result)
-    before, _, tail = text.partition(BEGIN)
-    after = tail.partition(END)[2]
     rows = [[column.heading for column in result.columns], *result.rows]
-    options.page.write_text(
-        f"{before}{BEGIN}\n{_markdown(rows)}\n{describe_machine()}.\n\n{END}{after}"
-    )
+    write_between(options.page, "measured", f"\n{_markdown(rows)}\n{describe_machine()}.\n\n")
 
 
 def _markdown(rows: Sequence[Sequence[str]]) -> str:

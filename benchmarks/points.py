@@ -15,7 +15,6 @@ marks that were made, with the first words of each statement, are in
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import random
 import sys
@@ -24,6 +23,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from _data import DATA, read_rows
+
+from fairjudge.datasets.writers import write_jsonl
 from fairjudge.domain import Article, Cluster
 from fairjudge.references.local import LocalReferences
 from fairjudge.references.points import PointFinder
@@ -39,14 +41,12 @@ CLUSTERS = {"recession": 1, "newsstance": 14, "allsides": 150}
 
 
 def clusters(folder: Path, source: str) -> list[Cluster]:
-    """Return the clusters of a source."""
-    if source == "allsides":
-        with gzip.open(folder / source / "clusters.jsonl.gz", "rt", encoding="utf-8") as lines:
-            return [Cluster.model_validate_json(line) for line in lines][1::2]
-    if source == "newsstance":
-        text = (folder / source / "clusters.jsonl").read_text(encoding="utf-8")
-        return [Cluster.model_validate_json(line) for line in text.splitlines()][1::2]
-    rows = json.loads((folder / source / "cluster.json").read_text(encoding="utf-8"))
+    """Return the clusters of a source; of those that others drew from, every second one."""
+    names = {"allsides": "clusters.jsonl.gz", "newsstance": "clusters.jsonl"}
+    if source in names:
+        rows = read_rows(folder / source / names[source])[1::2]
+    else:
+        rows = json.loads((folder / source / "cluster.json").read_text(encoding="utf-8"))
     return [Cluster.model_validate(row) for row in rows]
 
 
@@ -60,9 +60,9 @@ def groups(folder: Path, seed: int) -> Iterator[dict[str, Any]]:
             points = [p for p in finder.find(usable(cluster.articles)[0]) if len(p.sources) > 1]
             n_points.append(len(points))
             texts = [[statement.text for statement in point.statements] for point in points]
-            for place, some in enumerate(texts):
-                others = [other[0] for o, other in enumerate(texts) if o != place]
-                yield {"source": source, "eid": cluster.eid, "group": some, "others": others}
+            for place, statements in enumerate(texts):
+                leads = [other[0] for o, other in enumerate(texts) if o != place]
+                yield {"source": source, "eid": cluster.eid, "group": statements, "others": leads}
         with_some = sum(map(bool, n_points))
         print(
             f"{source}: {sum(n_points)} groups in {with_some} of {len(n_points)} clusters",
@@ -74,14 +74,13 @@ def groups(folder: Path, seed: int) -> Iterator[dict[str, Any]]:
 def draw(folder: Path, path: Path, seed: int) -> None:
     """Write groups to be read."""
     result = list(groups(folder, seed))
-    drawn = random.Random(seed).sample(result, min(N_GROUPS, len(result)))  # noqa: S311
-    lines = [json.dumps(one, ensure_ascii=False) + "\n" for one in drawn]
-    path.write_text("".join(lines), encoding="utf-8")
+    sample = random.Random(seed).sample(result, min(N_GROUPS, len(result)))  # noqa: S311
+    write_jsonl(path, sample)
 
 
 def count(path: Path) -> dict[str, int]:
     """Return how many groups were read, and how many are pure and doubled."""
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    rows = read_rows(path)
     return {"read": len(rows)} | {
         name: sum(bool(row[name]) for row in rows) for name in ("pure", "doubled")
     }
@@ -90,12 +89,12 @@ def count(path: Path) -> dict[str, int]:
 def speed(folder: Path) -> dict[str, float]:
     """Return the seconds that points take, of 46 articles and of long ones beside them."""
     cluster = clusters(folder, "recession")[0].articles
-    text = "\n\n".join(one.content for one in cluster)
+    text = "\n\n".join(article.content for article in cluster)
     results = {}
     for name, size in (("46 articles", 0), ("100 KB", 100_000), ("1 MB", 1_000_000)):
         long = (text * (1 + size // len(text)))[:size]
         # each long text differs from its copies, as a real one does
-        parts = [f"{one} In case {n}." for n, one in enumerate(long.split("\n\n"))]
+        parts = [f"{paragraph} In case {n}." for n, paragraph in enumerate(long.split("\n\n"))]
         articles = [Article(aid="long", content="\n\n".join(parts)), *cluster[:3]]
         started = time.perf_counter()
         local = LocalReferences(load_embedder(), load_trained_models())
@@ -109,7 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Read and count groups of the default builder.")
     parser.add_argument("what", choices=("draw", "count", "speed"))
     parser.add_argument("file", type=Path, nargs="?", default=MARKS)
-    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--seed", type=int, default=SEED)
     chosen = parser.parse_args(arguments)
     if chosen.what == "draw":

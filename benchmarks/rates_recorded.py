@@ -11,41 +11,34 @@ less consistent one: yes is rarer there, and the judge may err otherwise.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _machine import describe_machine
+from _data import read_rows
+from _figures import ends, percent
+from _machine import RESULTS, describe_machine, write_results
+from _summeval import SUMMEVAL, recorded_verdicts
 
 from fairjudge.calibration.rates import Answers, error_rates, prevalence
-from fairjudge.domain import Estimate, Undefined, Unscored
-from fairjudge.parsing import read_verdict
-from fairjudge.scales import likert
+from fairjudge.domain import Estimate, Undefined
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "summeval"
-RESULTS = Path(__file__).parent / "results" / "rates_recorded.json"
 WAYS = ("judged", "labelled", "corrected", "ppi")
 
 
 def answers() -> tuple[np.ndarray, np.ndarray, list[str], list[str]]:
     """Return the judge's and the experts' yes or no, with document and system."""
     people: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for line in (DATA / "labels.jsonl").read_text("utf-8").splitlines():
-        row = json.loads(line)
+    for row in read_rows(SUMMEVAL / "labels.jsonl"):
         if row["aspect"] == "consistency" and row["annotator"].startswith("expert"):
             people[row["eid"], row["system"]].append(row["value"])
     judged, labels, documents, systems = [], [], [], []
-    for line in (DATA / "judge_gpt-3.5_rts.jsonl").read_text("utf-8").splitlines():
-        row = json.loads(line)
+    for row, verdict in recorded_verdicts("rts"):
         key = row["eid"], row["system"]
-        if row["aspect"] != "consistency" or key not in people:
-            continue
-        value = read_verdict(row["response"], likert(), aspect="consistency")
-        if not isinstance(value, Unscored):
-            judged.append(float(value >= 4))
+        if row["aspect"] == "consistency" and key in people and "value" in verdict:
+            judged.append(float(verdict["value"] >= 4))
             labels.append(float(np.mean(people[key]) >= 4.5))
             documents.append(key[0])
             systems.append(key[1])
@@ -57,19 +50,19 @@ def study(n_draws: int) -> list[dict[str, Any]]:
     judged, labels, documents, systems = answers()
     names = sorted(set(documents))
     share = {system: labels[np.array(systems) == system].mean() for system in set(systems)}
-    poor = set(sorted(share, key=lambda one: share[one])[: len(share) // 2])
+    poor = set(sorted(share, key=lambda system: share[system])[: len(share) // 2])
     rates = error_rates(judged, labels, documents)
     out = []
-    for what in ("other documents", "other systems"):
+    for sample in ("other documents", "other systems"):
         result: dict[str, list[tuple[bool, float, float]]] = defaultdict(list)
         truths = []
         for seed in range(n_draws):
             rng = np.random.default_rng(seed)
-            shown = set(rng.choice(names, 30, replace=False).tolist())
-            near = np.array([document in shown for document in documents])
+            labelled = set(rng.choice(names, 30, replace=False).tolist())
+            near = np.array([document in labelled for document in documents])
             low = np.array([system in poor for system in systems])
-            fit = near if what == "other documents" else near & ~low
-            other = ~near if what == "other documents" else ~near & low
+            fit = near if sample == "other documents" else near & ~low
+            other = ~near if sample == "other documents" else ~near & low
             truth = float(labels[other].mean())
             truths.append(truth)
             estimate = prevalence(
@@ -85,51 +78,47 @@ def study(n_draws: int) -> list[dict[str, Any]]:
                 result[way].append(_held(getattr(estimate, way), truth))
         out.append(
             {
-                "what": what,
+                "what": sample,
                 "truth": round(100 * float(np.mean(truths)), 1),
                 "sensitivity": round(100 * _value(rates.sensitivity), 1),
                 "specificity": round(100 * _value(rates.specificity), 1),
                 **{
                     way: {
-                        "estimate": round(100 * float(np.nanmean([one[1] for one in some])), 1),
-                        "width": round(100 * float(np.nanmean([one[2] for one in some])), 1),
-                        "holds_truth": _percent([one[0] for one in some if one[1] >= 0.0]),
-                        "no_value": _percent([not one[1] >= 0.0 for one in some]),
+                        "estimate": round(100 * float(np.nanmean([draw[1] for draw in draws])), 1),
+                        "width": round(100 * float(np.nanmean([draw[2] for draw in draws])), 1),
+                        "holds_truth": percent([draw[0] for draw in draws if draw[1] >= 0.0]),
+                        "no_value": percent([not draw[1] >= 0.0 for draw in draws]),
                     }
-                    for way, some in result.items()
+                    for way, draws in result.items()
                 },
             }
         )
     return out
 
 
-def _percent(some: list[bool]) -> float:
-    return round(100 * float(np.mean(some)), 1)
+def _value(estimate: Estimate | Undefined) -> float:
+    assert isinstance(estimate, Estimate)
+    return estimate.value
 
 
-def _value(found: Estimate | Undefined) -> float:
-    assert isinstance(found, Estimate)
-    return found.value
-
-
-def _held(found: Estimate | Undefined, truth: float) -> tuple[bool, float, float]:
-    if isinstance(found, Undefined) or found.low is None or found.high is None:
+def _held(estimate: Estimate | Undefined, truth: float) -> tuple[bool, float, float]:
+    bounds = ends(estimate)
+    if bounds is None:
         return False, float("nan"), float("nan")
-    return found.low <= truth <= found.high, found.value, found.high - found.low
+    return bounds[0] <= truth <= bounds[1], _value(estimate), bounds[1] - bounds[0]
 
 
 def main() -> int:
     """Run everything."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=200)
-    parser.add_argument("--json", type=Path, nargs="?", const=RESULTS)
+    parser.add_argument("--json", type=Path, nargs="?", const=RESULTS / "rates_recorded.json")
     options = parser.parse_args()
     rows = study(options.draws)
     for row in rows:
         print(row)
-    if options.json:
-        results = {"machine": describe_machine(), "draws": options.draws, "recorded": rows}
-        options.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    results = {"machine": describe_machine(), "draws": options.draws, "recorded": rows}
+    write_results(options.json, results)
     return 0
 
 

@@ -24,14 +24,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _machine import describe_machine
+from _data import read_rows
+from _machine import describe_machine, write_between
 
 from fairjudge.datasets import read_clusters
+from fairjudge.datasets.writers import write_jsonl
 from fairjudge.domain import Article, Cluster
 from fairjudge.text.sentences import sentence_texts
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "study.md"
-BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
 N_SENTENCES, KILLED_AFTER, SEED = 5, 60.0, 0
 STUDY = """\
 [data]
@@ -86,7 +87,7 @@ def systems(rng: np.random.Generator) -> dict[str, Callable[[list[Article]], lis
         "last-source": lambda articles: lead(articles, place=-1),
         "drawn": lambda articles: drawn(articles, rng=rng),
         "longest-source": lambda articles: lead(
-            sorted(articles, key=lambda one: len(one.content)), place=-1
+            sorted(articles, key=lambda article: len(article.content)), place=-1
         ),
     }
 
@@ -105,8 +106,7 @@ def write_data(folder: Path, events: list[Cluster]) -> None:
             text = " ".join(write(articles))
             summaries.append({"eid": event.eid, "system": name, "text": text})
     for name, records in (("clusters", rows), ("summaries", summaries)):
-        lines = "".join(json.dumps(record) + "\n" for record in records)
-        (folder / f"{name}.jsonl").write_text(lines, "utf-8")
+        write_jsonl(folder / f"{name}.jsonl", records)
     (folder / "study.toml").write_text(STUDY, "utf-8")
 
 
@@ -160,12 +160,7 @@ PAIRS = {
 
 def values(path: Path) -> Any:
     """Return what a file holds."""
-    text = path.read_text("utf-8")
-    return (
-        [json.loads(line) for line in text.splitlines()]
-        if path.suffix == ".jsonl"
-        else (json.loads(text))
-    )
+    return read_rows(path) if path.suffix == ".jsonl" else json.loads(path.read_text("utf-8"))
 
 
 def measured(folder: Path) -> Iterator[tuple[str, str]]:
@@ -175,8 +170,8 @@ def measured(folder: Path) -> Iterator[tuple[str, str]]:
     process.send_signal(signal.SIGKILL)
     process.communicate()
     record = folder / "one" / "study.json"
-    done = len(json.loads(record.read_text())["fairjudge_study"]) if record.exists() else 0
-    yield f"killed after {KILLED_AFTER:.0f} s: steps done", str(done)
+    n_done = len(json.loads(record.read_text())["fairjudge_study"]) if record.exists() else 0
+    yield f"killed after {KILLED_AFTER:.0f} s: steps done", str(n_done)
     resumed, _ = timed("study", "study.toml", "--cache", "killed", "-o", "one", "-q", cwd=folder)
     yield "begun again, to its end, seconds", f"{resumed:.0f}"
     whole, _ = timed("study", "study.toml", "--cache", "whole", "-o", "two", "-q", cwd=folder)
@@ -192,8 +187,8 @@ def measured(folder: Path) -> Iterator[tuple[str, str]]:
         if values(folder / alone) != values(folder / where / whole)
     ]
     n = 2 * len(PAIRS)
-    told = f"{n - len(differing)} of {n}, killed or not"
-    yield "files equal to the single commands'", ", but not ".join([told, *differing])
+    equal = f"{n - len(differing)} of {n}, killed or not"
+    yield "files equal to the single commands'", ", but not ".join([equal, *differing])
 
 
 def main() -> None:
@@ -210,17 +205,14 @@ def main() -> None:
         write_data(Path(name), events)
         rows = list(measured(Path(name)))
     n_articles = sum(len(event.articles) for event in events)
-    table = "\n".join(f"| {what} | {found} |" for what, found in rows)
+    table = "\n".join(f"| {label} | {value} |" for label, value in rows)
     text = (
         f"\n{arguments.events} events of {n_articles} articles, 5 systems, the bundled model; "
         f"{describe_machine()}.\n\n| measure | value |\n|---|--:|\n{table}\n\n"
     )
     print(text)
     if arguments.events == parser.get_default("events"):
-        page = DOCUMENT.read_text("utf-8")
-        head, _, rest = page.partition(BEGIN)
-        tail = rest.partition(END)[2]
-        DOCUMENT.write_text(f"{head}{BEGIN}{text}{END}{tail}", "utf-8")
+        write_between(DOCUMENT, "measured", text)
 
 
 if __name__ == "__main__":

@@ -20,21 +20,21 @@ FOLDER holds SummEval (default: ../shared/data/summeval beside the project).
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _machine import describe_machine
-from _summeval import DATA, JUDGES, Item, read, recorded
+from _machine import describe_machine, write_results
+from _summeval import JUDGES, SUMMEVAL, Item, read, recorded
 
 from fairjudge.analysis.calibrating import trained_support
 from fairjudge.calibration.cascade import CascadeFit, fit_cascade
 from fairjudge.domain import Undefined
 from fairjudge.judges.local import verdict_of
 from fairjudge.records.results import figure
+from fairjudge.reports.figures import interval
 from fairjudge.scorers.embedding import load_embedder
 from fairjudge.scorers.trained_models import load_trained_models
 
@@ -91,23 +91,19 @@ def show(rows: Sequence[dict[str, Any]]) -> None:
     print(f"{'judge':10}{'may lose':>9}{'n':>6}{heads}   tau-b with experts")
     for row in rows:
         saved, added, lost = (
-            f"{one['value']:.{digits}f} [{one['low']:.{digits}f}, {one['high']:.{digits}f}]"
-            for one, digits in (
-                (row["saved_percent"], 1),
-                (row["error_added"], 3),
-                (row["agreement_lost"], 3),
-            )
+            interval(row[name], digits=digits)
+            for name, digits in (("saved_percent", 1), ("error_added", 3), ("agreement_lost", 3))
         )
         taus = ", ".join(f"{name} {tau:.3f}" for name, tau in row["kendall"].items())
-        what = f"{row['judge']:10}{row['tolerance']:>9}{row['n']:>6}"
-        print(f"{what}{saved:>20}{added:>24}{lost:>24}   {taus}")
+        row_heads = f"{row['judge']:10}{row['tolerance']:>9}{row['n']:>6}"
+        print(f"{row_heads}{saved:>20}{added:>24}{lost:>24}   {taus}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmark."""
     parser = argparse.ArgumentParser(description="A cascade on SummEval.")
-    parser.add_argument("folder", nargs="?", type=Path, default=DATA)
-    parser.add_argument("--json", metavar="FILE", help="write the figures")
+    parser.add_argument("folder", nargs="?", type=Path, default=SUMMEVAL)
+    parser.add_argument("--json", metavar="FILE", type=Path, help="write the figures")
     chosen = parser.parse_args(arguments)
     if not (chosen.folder / "summaries.jsonl").is_file():
         print(f"no summaries.jsonl in {str(chosen.folder)!r}", file=sys.stderr)
@@ -115,9 +111,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows = measure(chosen.folder)
     show(rows)
     print(f"\n{describe_machine()}")
-    if chosen.json:
-        text = json.dumps({"machine": describe_machine(), "rows": rows}, indent=2)
-        Path(chosen.json).write_text(text + "\n", encoding="utf-8")
+    write_results(chosen.json, {"machine": describe_machine(), "rows": rows})
     return 0
 
 

@@ -17,8 +17,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import gzip
-import json
 import sys
 from collections import defaultdict
 from collections.abc import Sequence
@@ -27,6 +25,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from _data import CONVERSATIONS, read_rows
+from _figures import interval_text
+from _machine import write_results
 
 from fairjudge.domain import Answer, Judgement, JudgeTask, ProtocolName, QuestionAnswers
 from fairjudge.engine.models import open_models
@@ -38,7 +39,6 @@ from fairjudge.records.results import figure
 from fairjudge.run.judges import make_judge
 from fairjudge.stats.clustered import clustered_mean, within
 
-DATA = Path(__file__).parents[2] / "shared/data/coverage/summhay_conversations.jsonl.gz"
 QUESTION = "Which of these findings about the documents does the summary give?"
 
 
@@ -56,18 +56,16 @@ class Item:
 def draw(path: Path, *, n_labels: int, seed: int) -> list[Item]:
     """Return whole summaries in random order until they hold `n_labels` labels."""
     groups: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        for line in lines:
-            row = json.loads(line)
-            groups[row["eid"], row["system"]].append(row)
+    for row in read_rows(path):
+        groups[row["eid"], row["system"]].append(row)
     keys = sorted(groups)
-    drawn: list[Item] = []
+    items: list[Item] = []
     for place in np.random.default_rng(seed).permutation(len(keys)):
-        if sum(len(item.labels) for item in drawn) >= n_labels:
+        if sum(len(item.labels) for item in items) >= n_labels:
             break
         eid, system = keys[place]
         rows = groups[eid, system]
-        drawn.append(
+        items.append(
             Item(
                 eid=eid,
                 system=system,
@@ -76,7 +74,7 @@ def draw(path: Path, *, n_labels: int, seed: int) -> list[Item]:
                 labels=tuple(float(row["covered"]) for row in rows),
             )
         )
-    return drawn
+    return items
 
 
 def tasks(item: Item) -> tuple[JudgeTask, tuple[JudgeTask, ...]]:
@@ -142,7 +140,9 @@ async def ask(items: Sequence[Item], model: Model) -> list[dict[str, Any]]:
                 for place, label in enumerate(item.labels)
             ]
 
-        results = [row for some in await asyncio.gather(*map(rows, items)) for row in some]
+        results = [
+            row for item_rows in await asyncio.gather(*map(rows, items)) for row in item_rows
+        ]
         spent = models.spent()
         if spent is not None:
             print(f"calls: {spent.n_calls}, from the cache: {spent.n_cached}", file=sys.stderr)
@@ -162,12 +162,12 @@ def agreement(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
     results: dict[str, Any] = {"n": len(scored), "n_unscored": len(rows) - len(scored)}
     for name, least in (("part counts", 0.5), ("whole counts", 1.0)):
-        one, other = hits("checklist", least), hits("binary", least)
+        by_checklist, other = hits("checklist", least), hits("binary", least)
         results[name] = {
-            "checklist": share(one),
+            "checklist": share(by_checklist),
             "binary": share(other),
             "checklist minus binary": share(
-                [a - b for a, b in zip(one, other, strict=True)], least=-1.0
+                [a - b for a, b in zip(by_checklist, other, strict=True)], least=-1.0
             ),
         }
     exact = [float(row["checklist"] == row["label"]) for row in scored]
@@ -180,7 +180,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--backend", default="local")
     parser.add_argument("--base-url")
-    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--data", type=Path, default=CONVERSATIONS)
     parser.add_argument("--labels", type=int, default=60)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--cache", type=Path)
@@ -202,11 +202,9 @@ def main() -> None:
     result = agreement(rows)
     print(f"{result['n']} labels of {len(items)} summaries, {result['n_unscored']} unscored")
     for name in ("part counts", "whole counts", "three levels"):
-        for way, one in result[name].items():
-            bounds = "" if one.get("low") is None else f" [{one['low']:.3f}, {one['high']:.3f}]"
-            print(f"{name:13} {way:23} {one['value']:.3f}{bounds}")
-    if arguments.json is not None:
-        arguments.json.write_text(json.dumps({**result, "rows": rows}, indent=1) + "\n", "utf-8")
+        for way, share in result[name].items():
+            print(f"{name:13} {way:23} {interval_text(share)}")
+    write_results(arguments.json, {**result, "rows": rows})
 
 
 if __name__ == "__main__":
