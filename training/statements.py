@@ -177,9 +177,7 @@ def fit_supported(summaries: Sequence[Checked]) -> NDArray[np.float64]:
     parts = [part for summary in summaries for part in summary.statements]
     weights = HEAD_ALONE
     for _ in range(ROUNDS):
-        rows = np.array(
-            [_best(part, weights) for summary in summaries for part in summary.statements]
-        )
+        rows = np.array([_best(part, weights) for part in parts])
         weights = fit_weights(rows, loss, penalty=PENALTY)
     return weights
 
