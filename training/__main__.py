@@ -112,14 +112,12 @@ def evaluate(
     *,
     source: Source = data.DATA,
     target: Target = SHIPPED,
-    limit: Annotated[int, typer.Option(help="Maximum examples of a data set.")] = 2400,
-    only: Annotated[list[str] | None, typer.Option(help="These parts alone.")] = None,
 ) -> None:
     """Measure what ships, print it, and write the record and the model card."""
     from training.evaluate import measure, write_card
 
     models = load_trained_models(folder=target)
-    write_card(target, measure(models, source=source, limit=limit, say=typer.echo, only=only or ()))
+    write_card(target, measure(models, source=source, say=typer.echo))
 
 
 if __name__ == "__main__":

@@ -153,51 +153,19 @@ def _checked(models: TrainedModels, vectoriser: Vectoriser, one: Example) -> lis
     return [Checked(family(one.source), one.group, tuple(parts), one.label)]
 
 
-def fit_supported(found: Sequence[Checked]) -> NDArray[np.float64]:
+def fit_supported(summaries: Sequence[Checked]) -> NDArray[np.float64]:
     """Return three weights, none below 0, and the constant, by penalised likelihood.
 
     Every source counts as much, and in it supported as much as not.
     """
     cells: dict[tuple[str, int], int] = defaultdict(int)
-    for row in found:
+    for row in summaries:
         cells[row.source, row.label] += 1
-    shares = np.array([1.0 / cells[row.source, row.label] for row in found])
-    shares *= len(found) / shares.sum()
-    labels = np.array([row.label for row in found])
-    owners = np.repeat(np.arange(len(found)), [len(row.statements) for row in found])
-    weights = HEAD_ALONE
-    for _ in range(ROUNDS):
-        rows = np.array([_best(part, weights) for row in found for part in row.statements])
-        weights = _fit(rows, owners, labels, shares)
-    return weights
+    shares = np.array([1.0 / cells[row.source, row.label] for row in summaries])
+    shares *= len(summaries) / shares.sum()
+    labels = np.array([row.label for row in summaries])
+    owners = np.repeat(np.arange(len(summaries)), [len(row.statements) for row in summaries])
 
-
-def p_supported(one: Checked, weights: NDArray[np.float64]) -> float:
-    """Return the mean P(supported) of a summary's statements, as summaries are rated by."""
-    return float(_each_supported(one, weights).mean())
-
-
-def least_supported(one: Checked, weights: NDArray[np.float64]) -> float:
-    """Return the least P(supported) of a summary's statements, which decides yes or no."""
-    return float(_each_supported(one, weights).min())
-
-
-def _each_supported(one: Checked, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    rows = np.array([_best(part, weights) for part in one.statements])
-    return logistic(rows @ weights[:-1] + weights[-1])
-
-
-def _best(part: Features, weights: NDArray[np.float64]) -> Features:
-    row: Features = part[int((part @ weights[:-1]).argmax())]
-    return row
-
-
-def _fit(
-    rows: Features,
-    owners: NDArray[np.int64],
-    labels: NDArray[np.int64],
-    shares: NDArray[np.float64],
-) -> NDArray[np.float64]:
     def loss(scores: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         # log P(all statements supported), and the log of its complement.
         logs = np.bincount(owners, -np.logaddexp(0.0, -scores), len(labels))
@@ -206,4 +174,29 @@ def _fit(
         slopes = np.where(labels == 1, 1.0, np.exp(every) / np.expm1(every)) * shares
         return float(-shares @ log_p), -(slopes[owners] * logistic(-scores))
 
-    return fit_weights(rows, loss, penalty=PENALTY)
+    parts = [part for summary in summaries for part in summary.statements]
+    weights = HEAD_ALONE
+    for _ in range(ROUNDS):
+        rows = np.array([_best(part, weights) for part in parts])
+        weights = fit_weights(rows, loss, penalty=PENALTY)
+    return weights
+
+
+def p_supported(summary: Checked, weights: NDArray[np.float64]) -> float:
+    """Return the mean P(supported) of a summary's statements, as summaries are rated by."""
+    return float(_each_supported(summary, weights).mean())
+
+
+def least_supported(summary: Checked, weights: NDArray[np.float64]) -> float:
+    """Return the least P(supported) of a summary's statements, which decides yes or no."""
+    return float(_each_supported(summary, weights).min())
+
+
+def _each_supported(summary: Checked, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    rows = np.array([_best(part, weights) for part in summary.statements])
+    return logistic(rows @ weights[:-1] + weights[-1])
+
+
+def _best(part: Features, weights: NDArray[np.float64]) -> Features:
+    row: Features = part[int((part @ weights[:-1]).argmax())]
+    return row

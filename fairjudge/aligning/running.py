@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -22,7 +23,7 @@ from fairjudge.aligning.candidates import (
     scale_text,
 )
 from fairjudge.aligning.decision import choose, gain_of, why_barred
-from fairjudge.aligning.items import Sides, sides_of, unscored_of
+from fairjudge.aligning.items import Sides, sides_of
 from fairjudge.aligning.material import AlignMaterial, AlignOptions, PartName
 from fairjudge.aligning.record import (
     AlignRecord,
@@ -342,7 +343,7 @@ def criterion_text(candidate: Candidate, aspect: str, *, folder: str = "") -> st
 
 def _check_answered(rows: Sequence[Judgement], *, part: str, name: str) -> None:
     """Raise an error where another start could still obtain missing judgements."""
-    why = unscored_of(rows)
+    why = Counter(row.unscored for row in rows)
     failed = why["backend"]
     if why["budget"] or failed > _MAX_FAILED * len(rows):
         reasons = ", ".join(f"{reason}: {why[reason]}" for reason in ("budget", "backend"))

@@ -244,11 +244,6 @@ def support_rule(task: JudgeTask) -> str:
     return single_rule if len(task.articles) == 1 else SUPPORT_RULE
 
 
-def builtin_scale(aspect: Aspect, protocol: ProtocolName) -> Scale:
-    """Return the scale of a built-in aspect for whole summaries."""
-    return BUILTIN_SCALES[aspect][protocol]
-
-
 def _coverage_question(task: JudgeTask, scale: Scale) -> str:
     yes_or_no = PROTOCOLS[scale.protocol].yes_no
     if task.unit.startswith("answer:"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, ClassVar, TypeAlias
 
 from fairjudge.domain import Judgement, JudgeTask, ScoredBy, Undefined, Unscored
@@ -96,7 +95,7 @@ class WritingModel(SignedJudge):
         """Return ``provider:model``."""
         return str(self.target)
 
-    def _signature(self, prompt: Template, parts: Parts, more: Parts = MappingProxyType({})) -> str:
+    def _signature(self, prompt: Template, parts: Parts, **more: str | float | None) -> str:
         """Return the signature of this model with `prompt`; `more` follows the settings."""
         limit = self.max_output_tokens
         return signature(
@@ -160,12 +159,10 @@ class LlmJudge(WritingModel):
     samples: int = 1
     token_probabilities: bool = False
     variants: Mapping[str, Criterion] = field(default_factory=dict, hash=False)
-    # Computed once, since every request and every judgement needs them.
-    _schema: Mapping[str, Any] = field(init=False, repr=False, compare=False)
+    # Computed once, since every judgement needs them.
     _signatures: Mapping[str, str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_schema", self.criterion.scale.schema)
         criteria = {"": self.criterion, **self.variants}
         signatures = {name: self._signed(criterion) for name, criterion in criteria.items()}
         object.__setattr__(self, "_signatures", signatures)
@@ -180,10 +177,8 @@ class LlmJudge(WritingModel):
         return self._signature(
             criterion.template,
             {"scale": scale, "form": REPLY_FORM, "parser": PARSER_VERSION},
-            {
-                "samples": self.samples if self.samples > 1 else None,
-                "score": "token_probabilities" if self.token_probabilities else None,
-            },
+            samples=self.samples if self.samples > 1 else None,
+            score="token_probabilities" if self.token_probabilities else None,
         )
 
     async def _ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
@@ -233,7 +228,7 @@ class LlmJudge(WritingModel):
         return self._request(
             task,
             render(criterion.template, criterion.fields_for(task)),
-            self._schema,
+            criterion.scale.schema,
             top_logprobs=_MAX_ALTERNATIVES if self.token_probabilities else None,
             sample_index=(task.repeat or 0) * self.samples + place,
         )

@@ -13,7 +13,7 @@ from fairjudge.domain import Judgement, JudgeTask, ProtocolName, Unscored
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.criteria import (
     ASPECTS,
-    builtin_scale,
+    BUILTIN_SCALES,
     fence_articles,
     fence_questions,
     rule_scale,
@@ -74,7 +74,7 @@ def stated_criterion(
             f"to judge {aspect!r} with others, its criterion file needs a 'rule': what it asks, in "
             "a few sentences"
         )
-    scale = scale or (rule_scale(protocol) if rule else builtin_scale(aspect, protocol))
+    scale = scale or (rule_scale(protocol) if rule else BUILTIN_SCALES[aspect][protocol])
     if scale.protocol != protocol:
         raise ConfigurationError(f"the scale of {aspect!r} is for {scale.protocol}, not {protocol}")
     return StatedCriterion(aspect=aspect, scale=scale, rule=rule)

@@ -63,12 +63,21 @@ def equivalence(
     third answers counts. Mean and deviation are shrunk to the usual values (`USUAL_SIMILARITY`),
     so that two or three answers can be compared too.
     """
-    contexts = [None] * len(answers) if contexts is None else contexts
-    if len(contexts) != len(answers):
-        raise ValueError(f"{pluralize(len(answers), 'answer')} but {len(contexts)} contexts")
+    n = len(answers)
+    contexts = [None] * n if contexts is None else contexts
+    if len(contexts) != n:
+        raise ValueError(f"{pluralize(n, 'answer')} but {len(contexts)} contexts")
     if not answers:
         return np.zeros((0, 0))
-    similarity = _similarity(question, answers, contexts, embedder)
+    sentences = [sentence_around(a.strip(), c) for a, c in zip(answers, contexts, strict=True)]
+    with_question = [f"{question} {answer}" for answer in answers]
+    rows = embedder.embed([question, *answers, *sentences, *with_question]).astype(np.float64)
+    residual = rows[1:] - np.outer(rows[1:] @ rows[0], rows[0])
+    views = [_cosines(residual[start : start + n]) for start in (0, n, 2 * n)]
+    mean = np.average(views, axis=0, weights=VIEW_WEIGHTS)
+    plain = np.array([" ".join(words(answer)) or answer for answer in answers])
+    similarity = mean - NUMBER_PENALTY * _contradicting_numbers(answers)
+    similarity = np.where(plain[:, None] == plain[None, :], 1.0, similarity)
     return _standardised((similarity + _joining_similarity(similarity)) / 2)
 
 
@@ -105,35 +114,12 @@ def sentence_around(answer: str, context: str | None) -> str:
 _SENTENCE_BREAK = re.compile(r"[.!?][\"'\u201d\u2019)]*\s+(?=[A-Z\"\u201c\u2018])|\n+")
 
 
-def _similarity(
-    question: str,
-    answers: Sequence[str],
-    contexts: Sequence[str | None],
-    embedder: Embedder,
-) -> Matrix:
-    n = len(answers)
-    sentences = [sentence_around(a.strip(), c) for a, c in zip(answers, contexts, strict=True)]
-    with_question = [f"{question} {answer}" for answer in answers]
-    rows = embedder.embed([question, *answers, *sentences, *with_question]).astype(np.float64)
-    residual = rows[1:] - np.outer(rows[1:] @ rows[0], rows[0])
-    views = [_cosines(residual[start : start + n]) for start in (0, n, 2 * n)]
-    mean = np.average(views, axis=0, weights=VIEW_WEIGHTS)
-    plain = np.array([_plain(answer) for answer in answers])
-    similarity = mean - NUMBER_PENALTY * _contradicting_numbers(answers)
-    return np.where(plain[:, None] == plain[None, :], 1.0, similarity)
-
-
 def _cosines(rows: Matrix) -> Matrix:
     """Return the cosine of each two rows; a row of zeros is orthogonal to all."""
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     unit = np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 1e-9)
     product: Matrix = unit @ unit.T
     return (product + product.T) / 2
-
-
-def _plain(answer: str) -> str:
-    """Return the words of an answer in lower case, joined by spaces."""
-    return " ".join(words(answer)) or answer
 
 
 def _contradicting_numbers(answers: Sequence[str]) -> Matrix:

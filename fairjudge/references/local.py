@@ -125,10 +125,8 @@ def noun_phrases(articles: Sequence[Article]) -> Mapping[str, frozenset[str]]:
         phrase: content_stems(phrase) for phrase in counts if len(aids_by_phrase[phrase]) > 1
     }
     best: dict[frozenset[str], str] = {}
-    for (
-        phrase,
-        stems,
-    ) in candidates.items():  # "the fed" and "fed" are one phrase: keep the more frequent wording
+    for phrase, stems in candidates.items():
+        # "the fed" and "fed" are one phrase: keep the more frequent wording
         if stems and (stems not in best or counts[phrase] > counts[best[stems]]):
             best[stems] = phrase
     return {phrase: stems for stems, phrase in best.items()}
