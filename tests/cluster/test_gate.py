@@ -153,14 +153,14 @@ def task(eid: int, system: int) -> JudgeTask:
 
 @given(
     sizes=st.lists(st.integers(1, 90), max_size=8),
-    kept=st.sets(st.integers(0, 400)),
+    done=st.sets(st.integers(0, 400)),
 )
-def test_shards_are_whole_clusters_and_hold_each_pending_task_once(sizes, n_items):
+def test_shards_are_whole_clusters_and_hold_each_pending_task_once(sizes, done):
     tasks = [task(eid, n) for eid, size in enumerate(sizes) for n in range(size)]
-    by_name = {n for n in n_items if n < len(tasks)}
-    shards = judging_shards(tasks, by_name.__contains__)
+    positions = {n for n in done if n < len(tasks)}
+    shards = judging_shards(tasks, positions.__contains__)
     pending = [position for shard in shards for position in shard.pending]
-    assert pending == [position for position in range(len(tasks)) if position not in by_name]
+    assert pending == [position for position in range(len(tasks)) if position not in positions]
     for shard in shards:
         eids = {task.eid for task in shard.tasks.values()}
         assert shard.tasks == {n: task for n, task in enumerate(tasks) if task.eid in eids}
