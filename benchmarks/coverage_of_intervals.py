@@ -34,7 +34,7 @@ from fairjudge.stats.agreement import weighted_alpha, weighted_kappa
 from fairjudge.stats.bootstrap import Method, WeightedStatistic, bootstrap
 from fairjudge.stats.correlation import CORRELATIONS, weighted_correlation
 from fairjudge.stats.intervals import wilson
-from fairjudge.stats.levels import LEVELS, correlations, scores
+from fairjudge.stats.levels import LEVELS, Scores, averaged_correlations
 from fairjudge.text.counting import percentage
 
 N_DOCUMENTS, N_SYSTEMS = 100, 8
@@ -43,7 +43,7 @@ FAVOUR = np.array([0.9, -0.6, 0.3, -0.9, 0.6, -0.3, 0.8, -0.8])
 """What the judge adds to each system, so that system means do not agree perfectly."""
 
 
-METHODS: tuple[Method, ...] = ("expanded", "percentile", "bca")
+METHODS: tuple[Method, ...] = ("expanded", "percentile")
 """The default of an analysis first."""
 
 
@@ -105,14 +105,19 @@ def intervals(
         for name, statistic in statistics(data).items()
     }
     human = data.ratings.mean(axis=1)
-    table = scores(
-        data.judged, human, documents=data.documents.tolist(), systems=data.systems.tolist()
+    table = Scores(
+        first=data.judged, second=human, documents=data.documents, systems=data.systems.tolist()
     )
     for level in LEVELS[1:]:
-        for name, found in correlations(
-            table, level, rng=rng, n_resamples=n_resamples, method=method
-        ).items():
-            out[f"{name}, {level}"] = found
+        found = averaged_correlations(
+            [table],
+            level,
+            n_documents=n_documents,
+            rng=rng,
+            n_resamples=n_resamples,
+            method=method,
+        )
+        out |= {f"{name}, {level}": figure for name, figure in found.items()}
     errors = assess(
         data.judged,
         human,

@@ -20,7 +20,7 @@ from scipy.stats import norm
 
 from fairjudge.calibration.drift import Anchors, drift
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.stats.correlation import spearman
+from fairjudge.stats.correlation import correlation
 from fairjudge.stats.intervals import wilson
 from fairjudge.text.counting import percentage
 
@@ -63,7 +63,7 @@ def truth(rng: np.random.Generator, protocol: str, loss: float) -> float:
     whole = draw(rng, 100_000, protocol, loss)
     if protocol == "binary":
         return float(np.mean(whole.after == whole.human) - np.mean(whole.before == whole.human))
-    found = [spearman(values, whole.human) for values in (whole.before, whole.after)]
+    found = [correlation("spearman", values, whole.human) for values in (whole.before, whole.after)]
     assert not any(isinstance(one, Undefined) for one in found)
     return float(found[1] - found[0])  # type: ignore[operator]
 

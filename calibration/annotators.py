@@ -21,7 +21,7 @@ from fairjudge.calibration.items import JUDGE_SIDE, LABELS_SIDE, Joined
 from fairjudge.domain import Undefined
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.stats._arrays import BoolArray, FloatArray, IntArray, codes
-from fairjudge.stats.correlation import correlation, spearman
+from fairjudge.stats.correlation import correlation
 
 MOST_ANNOTATORS = 12
 """Annotators, those with most items, whose divisions in two are all looked at."""
@@ -308,11 +308,8 @@ def _judge_against(
     has_mean = ~np.isnan(mean)
     if np.count_nonzero(has_mean) < FEWEST_ITEMS:
         return Undefined(why="too few items")
-    of_camp = replace(joined, human=np.where(has_mean, mean, 0.0))
-    values = [
-        value if has_value else None
-        for value, has_value in zip(joined.judged, has_mean, strict=True)
-    ]
+    of_camp = replace(joined, human=mean)
+    values = np.where(has_mean, joined.judged, np.nan)
     few = replace(resampling, n_resamples=min(resampling.n_resamples, BASELINE_RESAMPLES))
     return score_agreement(of_camp, values, resampling=few, rng=rng, side=JUDGE_SIDE)
 
@@ -335,8 +332,10 @@ def _figures(joined: Joined, column: int, offset: float) -> AnnotatorFigures:
     mean_of_others = _mean_of(joined, other_columns)
     has_others = ~np.isnan(mean_of_others)
     shared = has_others & own_rows
-    everything = spearman(
-        joined.judged[has_others], _mean_of(joined, np.r_[other_columns, column])[has_others]
+    everything = correlation(
+        "spearman",
+        joined.judged[has_others],
+        _mean_of(joined, np.r_[other_columns, column])[has_others],
     )
     without = correlation(
         "spearman",

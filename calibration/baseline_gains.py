@@ -95,11 +95,10 @@ def baseline_gain(
     best = _best(baselines, scores, "pooled", "spearman")
     if best is None:
         return BaselineGain(best="", gain=_NO_BASELINE, constant=constant, systems=systems)
-    values = dict(enumerate(baseline_values(joined, scores[best])))
-    scores_by_row = {row: value for row, value in values.items() if value is not None}
-    rows = list(scores_by_row)
+    values = baseline_values(joined, scores[best])
+    rows = np.flatnonzero(~np.isnan(values))
     (compared,) = compare_judges(
-        {"judge": joined.judged[rows], best: list(scores_by_row.values())},
+        {"judge": joined.judged[rows], best: values[rows]},
         joined.human[rows],
         rng=rng,
         documents=[joined.documents[row] for row in rows],

@@ -170,7 +170,6 @@ def _estimate_by_design(
         m=sum(sample.rest.size for sample in samples),
         freedom=_freedom(spreads, most=n_documents - 1),
         factor=1.0,
-        clustered=True,
         level=level,
     )
     return frame.estimates(tuning)

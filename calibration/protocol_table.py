@@ -14,11 +14,11 @@ from itertools import combinations
 
 import numpy as np
 
-from fairjudge.calibration.agreement import Agreement, Resampling, as_part
+from fairjudge.calibration.agreement import Agreement, Resampling, judge_scores
 from fairjudge.calibration.grouping import GroupKey
 from fairjudge.calibration.items import Joined
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.stats._arrays import FloatArray
+from fairjudge.stats._arrays import FloatArray, codes
 from fairjudge.stats.bootstrap import WeightedStatistic, bootstrap_many
 from fairjudge.stats.correlation import coded_correlation, correlation
 from fairjudge.stats.levels import over_summaries
@@ -223,14 +223,15 @@ def _differences(
 
 def _statistic(joined: Joined, place: Mapping[str, int]) -> WeightedStatistic | Undefined:
     """Return tau-b over the summaries of some documents, as a statistic of their multiplicities."""
-    whole = over_summaries(as_part(joined))
-    rows = np.array([i for i, name in enumerate(whole.data.documents) if str(name) in place])
-    first, second = whole.data.first[rows], whole.data.second[rows]
-    tau = correlation("kendall", first, second, sides=whole.data.sides)
+    whole = over_summaries(judge_scores(joined))
+    _, names = codes(joined.documents)
+    documents = np.array([place.get(str(name), -1) for name in names])[whole.documents]
+    rows = np.flatnonzero(documents >= 0)
+    first, second = whole.first[rows], whole.second[rows]
+    tau = correlation("kendall", first, second, sides=whole.sides)
     if isinstance(tau, Undefined):
         return tau
-    documents = np.array([place[str(whole.data.documents[row])] for row in rows], dtype=np.intp)
-    return coded_correlation("kendall", first, second, documents, n_documents=len(place))
+    return coded_correlation("kendall", first, second, documents[rows], n_documents=len(place))
 
 
 def _all_differences(statistics: Sequence[WeightedStatistic]) -> WeightedStatistic:

@@ -13,92 +13,21 @@ Source: Chen, Lu, Li, Guo and Li (2026), "Efficient Inference for Noisy LLM-as-a
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from fairjudge.calibration.calibrators import held_out
 from fairjudge.calibration.drawn_ppi import PartlyLabelled
-from fairjudge.calibration.ppi import PpiMean, ppi_mean
 from fairjudge.domain import Undefined
-from fairjudge.stats._arrays import FloatArray, same_length, vector
 from fairjudge.text.counting import pluralize
 
 LABELS_PER_COLUMN = 5
 """Fewest labels for each coefficient of the regression."""
+_N_FOLDS = 10
 
 
-def regression_ppi_mean(
-    labels: ArrayLike,
-    labelled: ArrayLike,
-    unlabelled: ArrayLike,
-    *,
-    rng: np.random.Generator,
-    documents: Sequence[Hashable] | None = None,
-    documents_unlabelled: Sequence[Hashable] | None = None,
-    n_folds: int = 10,
-    tuning: float | None = None,
-    level: float = 0.95,
-) -> PpiMean | Undefined:
-    """Estimate the mean human score of a population that the judge saw whole and people in part.
-
-    Undefined where `ppi_mean` is, and below `LABELS_PER_COLUMN` labels for each column and the
-    intercept.
-
-    Parameters
-    ----------
-    labels : array of shape (n,)
-        Human values of the labelled items, a random part of all items.
-    labelled, unlabelled : arrays of shape (n, k) and (m, k)
-        The judge's score of each item, and covariates.
-    rng
-        Deals documents to folds.
-    documents, documents_unlabelled, tuning, level
-        As in `ppi_mean`. A labelled item is predicted from the labels of other folds' documents.
-
-    Returns
-    -------
-    PpiMean
-        ``naive``, ``ppi`` and ``ppi_plus`` stand on the regression in place of the judge.
-    """
-    x, z = np.asarray(labelled, dtype=float), np.asarray(unlabelled, dtype=float)
-    y = vector(labels, name="labels")
-    same_length(labels=y, labelled=x)
-    sample = predicted(
-        PartlyLabelled(
-            human=y,
-            judged=x[:, 0],
-            documents=[("labelled", row) for row in range(y.size)]
-            if documents is None
-            else documents,
-            rest=z[:, 0],
-            rest_documents=[("unlabelled", row) for row in range(len(z))]
-            if documents_unlabelled is None
-            else documents_unlabelled,
-            columns=x,
-            rest_columns=z,
-        ),
-        rng=rng,
-        n_folds=n_folds,
-    )
-    if isinstance(sample, Undefined):
-        return sample
-    return ppi_mean(
-        y,
-        sample.judged,
-        sample.rest,
-        documents=documents,
-        documents_unlabelled=documents_unlabelled,
-        tuning=tuning,
-        level=level,
-    )
-
-
-def predicted(
-    sample: PartlyLabelled, *, rng: np.random.Generator, n_folds: int = 10
-) -> PartlyLabelled | Undefined:
+def predicted(sample: PartlyLabelled, *, rng: np.random.Generator) -> PartlyLabelled | Undefined:
     """Replace the judge's values by predictions of a regression on the columns.
 
     A labelled item is predicted from the labels of other folds' documents. Undefined without
@@ -116,23 +45,12 @@ def predicted(
         )
     if len(set(sample.documents)) < 2:
         return Undefined(why="fewer than 2 labelled documents")
+    design, design_of_rest = (np.column_stack([np.ones(len(rows)), rows]) for rows in (x, z))
     of_labelled, of_rest = np.empty(y.size), np.zeros(len(z))
-    for fold in held_out(sample.documents, n_folds, rng):
-        coefficients = _fit_coefficients(x[~fold], y[~fold])
-        of_labelled[fold] = _predict(x[fold], coefficients)
+    for fold in held_out(sample.documents, _N_FOLDS, rng):
+        # The smallest intercept and slopes where several fit.
+        coefficients = np.linalg.lstsq(design[~fold], y[~fold], rcond=None)[0]
+        of_labelled[fold] = design[fold] @ coefficients
         # By its share of the labels each fold's model counts alike on both sides.
-        of_rest += fold.mean() * _predict(z, coefficients)
+        of_rest += fold.mean() * (design_of_rest @ coefficients)
     return replace(sample, judged=of_labelled, rest=of_rest)
-
-
-def _fit_coefficients(x: FloatArray, y: FloatArray) -> FloatArray:
-    """Return intercept and slopes by least squares, the smallest ones where several fit."""
-    return np.asarray(np.linalg.lstsq(_with_ones(x), y, rcond=None)[0])
-
-
-def _predict(x: FloatArray, coefficients: FloatArray) -> FloatArray:
-    return np.asarray(_with_ones(x) @ coefficients)
-
-
-def _with_ones(x: FloatArray) -> FloatArray:
-    return np.column_stack([np.ones(len(x)), x])

@@ -20,7 +20,7 @@ from fairjudge.calibration.drift import (
     verdict_of,
 )
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.stats._bounds import Bounds
+from fairjudge.stats.bootstrap import Bounds
 from fairjudge.stats.sequences import (
     LookEstimate,
     betting_bounds,

@@ -8,7 +8,7 @@ from math import sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, ndtri, stdtrit
+from scipy.special import ndtri, stdtrit
 
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
@@ -141,38 +141,6 @@ def _newcombe_bounds(first: Estimate, second: Estimate) -> tuple[float, float]:
     low = p - q - half(p - least, other_most - q)
     high = p - q + half(most - p, q - other_least)
     return max(low, -1.0), min(high, 1.0)
-
-
-def normal(
-    mean: float, standard_error: float, *, n: int, level: float = 0.95, null: float | None = None
-) -> Estimate:
-    """Return `mean` with the normal interval; with `null`, also the two-sided p-value against it.
-
-    Raises
-    ------
-    StatisticsError
-        If `standard_error` is negative or not finite.
-    """
-    check_level(level)
-    if not np.isfinite(standard_error) or standard_error < 0.0:
-        raise StatisticsError(f"standard error must be finite and >= 0, got {standard_error!r}")
-    half = -float(ndtri((1.0 - level) / 2.0)) * standard_error
-    return Estimate(
-        value=mean,
-        n=n,
-        low=mean - half,
-        high=mean + half,
-        level=level,
-        method="normal",
-        p_value=None if null is None else normal_p_value(mean - null, standard_error),
-    )
-
-
-def normal_p_value(difference: float, standard_error: float) -> float:
-    """Return the two-sided normal p-value; 1 where both arguments are 0."""
-    if standard_error == 0.0:
-        return 1.0 if difference == 0.0 else 0.0
-    return float(2.0 * ndtr(-abs(difference) / standard_error))
 
 
 def _check_count(successes: float, n: int) -> None:

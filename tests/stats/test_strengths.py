@@ -8,7 +8,7 @@ import pytest
 from fairjudge.calibration.paired_comparisons import Comparisons
 from fairjudge.calibration.ranking import rank_systems
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.stats.levels import correlations, scores
+from fairjudge.stats.levels import Scores, averaged_correlations
 from fairjudge.stats.strengths import n_parts, strengths
 
 
@@ -53,14 +53,16 @@ def test_sets_that_never_meet_are_counted():
 
 
 def _chain(judge: list[float], people: list[float], pairs: list[tuple[str, str]]) -> dict:
-    data = scores(
-        judge,
-        people,
-        documents=list(range(len(judge))),
+    data = Scores(
+        first=np.array(judge),
+        second=np.array(people),
+        documents=np.arange(len(judge)),
         systems=[a for a, _ in pairs],
         opponents=[b for _, b in pairs],
     )
-    return correlations(data, "system", rng=np.random.default_rng(0), n_resamples=50)
+    return averaged_correlations(
+        [data], "system", n_documents=len(judge), rng=np.random.default_rng(0), n_resamples=50
+    )
 
 
 def test_systems_agree_by_strengths_where_the_means_of_pairs_do_not():
