@@ -23,7 +23,8 @@ from _machine import describe_machine
 from fairjudge.calibration.audits import BothOrders, PositionBias, position_bias
 from fairjudge.calibration.calibration_report import ErrorScores, assess
 from fairjudge.calibration.groups import error_by_group
-from fairjudge.calibration.length import LengthControl, Verdicts, length_controlled
+from fairjudge.calibration.length import LengthControl, length_controlled
+from fairjudge.calibration.paired_comparisons import Comparisons
 from fairjudge.calibration.ppi import PpiMean, ppi_mean
 from fairjudge.calibration.replaceability import (
     AlternativeAnnotatorTest,
@@ -295,14 +296,14 @@ def _length_trial(rng: np.random.Generator, size: float) -> tuple[bool, bool]:
     position = rng.choice([-1.0, 1.0], n)
     eta = strength[systems[:, 0]] - strength[systems[:, 1]] + size * z + 0.2 * position
     control = length_controlled(
-        Verdicts(
+        Comparisons(
             wins=(rng.random(n) < 1 / (1 + np.exp(-eta))).astype(float),
             system_a=tuple(f"s{s}" for s in systems[:, 0]),
             system_b=tuple(f"s{s}" for s in systems[:, 1]),
-            length_differences=lengths,
             positions=position,
             documents=tuple(documents.tolist()),
-        )
+        ),
+        lengths,
     )
     if not isinstance(control, LengthControl) or not isinstance(control.length_effect, Estimate):
         return False, False

@@ -28,11 +28,10 @@ from _parallel import Each, add_options, each_of, one_by_one
 from fairjudge.annotation.active import correlation_sizes, inclusion
 from fairjudge.calibration.drawn_correlation import drawn_correlation
 from fairjudge.calibration.drawn_ppi import PartlyLabelled, drawn_mean, sample_mean
-from fairjudge.calibration.estimates import SystemEstimate, system_estimates
+from fairjudge.calibration.estimates import SystemEstimate, predicted, system_estimates
 from fairjudge.calibration.items import join
 from fairjudge.calibration.labels import Labels
 from fairjudge.calibration.ppi import PpiMean
-from fairjudge.calibration.regression_ppi import predicted
 from fairjudge.calibration.samples import answers_by_system
 from fairjudge.domain import Estimate, Judgement, Label, Undefined
 from fairjudge.text.counting import percentage

@@ -18,8 +18,9 @@ from _machine import describe_machine
 
 import fairjudge as fj
 from fairjudge.calibration.agreement import Resampling, judge_agreement
-from fairjudge.calibration.analysis import Settings, analyse
+from fairjudge.calibration.analysis import analyse
 from fairjudge.calibration.items import join
+from fairjudge.calibration.settings import Settings
 from fairjudge.domain import Judgement, Label
 from fairjudge.stats.agreement import weighted_kappa
 from fairjudge.stats.bootstrap import WeightedStatistic, bootstrap

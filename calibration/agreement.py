@@ -63,6 +63,11 @@ class Resampling:
     method: Method = "expanded"
 
 
+def kendall(agreement: Agreement | Undefined, level: Level) -> Estimate | Undefined:
+    """Return tau-b at one level."""
+    return agreement if isinstance(agreement, Undefined) else agreement[level]["kendall"]
+
+
 def judge_agreement(
     joined: Joined, *, resampling: Resampling, rng: np.random.Generator
 ) -> Agreement:

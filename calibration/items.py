@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fairjudge.calibration.drawn_ppi import DRAWN_NOTE, chances_of
-from fairjudge.calibration.grouping import WHOLE, GroupKey, by_group
+from fairjudge.calibration.grouping import WHOLE, GroupKey, OfGroup, by_group
 from fairjudge.calibration.labels import (
     SIGNS,
     ItemKey,
@@ -58,7 +58,7 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Joined:
+class Joined(OfGroup):
     """Judged items of one judge, aspect, protocol and unit beside their labels.
 
     ``keys``, ``documents``, ``systems``, ``judged``, ``human``, ``ratings`` and ``present`` are in
@@ -70,10 +70,6 @@ class Joined:
     ``averaged_labels`` says that ``human`` averages labels of parts.
     """
 
-    judge: str
-    aspect: str
-    protocol: ProtocolName
-    unit: str
     keys: tuple[ItemKey, ...]
     documents: tuple[str, ...]
     systems: tuple[str, ...]
@@ -94,10 +90,10 @@ class Joined:
     notes: tuple[str, ...]
     averaged_labels: bool = False
 
-    @property
-    def group(self) -> GroupKey:
-        """What the judgements are of."""
-        return GroupKey(self.judge, self.aspect, self.protocol, self.unit)
+    def labels_of(self, row: int) -> dict[str, float]:
+        """Return an item's labels by annotator."""
+        present = np.flatnonzero(self.present[row])
+        return {self.annotators[j]: float(self.ratings[row, j]) for j in present}
 
 
 def join(
@@ -235,10 +231,7 @@ def _join_group(
         notes.append(DRAWN_NOTE)
     annotators, ratings, present = ratings_of([people.ratings[key] for key in keys])
     return Joined(
-        judge=group.judge,
-        aspect=group.aspect,
-        protocol=group.protocol,
-        unit=group.unit,
+        **group._asdict(),
         keys=keys,
         documents=tuple(key[0] for key in keys),
         systems=tuple(system_name(key) for key in keys),

@@ -259,8 +259,8 @@ def fit_members(
             calibrators.append(None)
             continue
         calibrators.append(curve)
-        values[rows, place] = held_out.calibrated
-        errors[place] = float(np.mean((held_out.calibrated - labels) ** 2))
+        values[rows, place] = held_out
+        errors[place] = float(np.mean((held_out - labels) ** 2))
     if sum(curve is not None for curve in calibrators) < 2:
         return Undefined(why="fewer than 2 judges have a calibrator of their own")
     return FittedMembers(

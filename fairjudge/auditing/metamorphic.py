@@ -181,7 +181,7 @@ def _plain(text: str) -> str:
 def _answers_as_sentences(reference: Reference, left_out: str | None) -> str:
     """Return the answers as sentences, those of one article left out."""
     answers = dict.fromkeys(
-        " ".join(answer.answer.split()).rstrip(".")
+        _plain(answer.answer)
         for question in reference.question_answers
         for group in question.answer_groups
         for answer in group

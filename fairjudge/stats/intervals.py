@@ -26,10 +26,12 @@ def wilson(successes: float, n: int, *, level: float = 0.95) -> Estimate | Undef
     n
         Independent trials; 0 gives Undefined.
     """
-    _check_count(successes, n)
+    if n < 0 or not 0 <= successes <= n:
+        raise StatisticsError(f"expected 0 <= successes <= n, got {successes!r} of {n!r}")
+    check_level(level)
     if n == 0:
         return Undefined(why="no trials")
-    low, high = _wilson_bounds(successes / n, float(n), level)
+    low, high = _wilson_bounds(successes / n, float(n), -float(ndtri((1.0 - level) / 2.0)))
     return Estimate(value=successes / n, n=n, low=low, high=high, level=level, method="Wilson")
 
 
@@ -56,6 +58,7 @@ def clustered_wilson(
     array = vector(successes, name="successes")
     if np.any((array != 0.0) & (array != 1.0)):
         raise StatisticsError("successes must be 0 or 1")
+    check_level(level)
     coded, d = document_codes(documents, array.size)
     if not array.size:
         return Undefined(why="no trials")
@@ -68,12 +71,8 @@ def clustered_wilson(
             n_excluded=n_excluded,
             method="no interval: fewer than 2 documents",
         )
-    low, high = _wilson_bounds(
-        p,
-        _effective_trials(array, coded, d, p),
-        level,
-        quantile=float(stdtrit(d - 1, (1.0 + level) / 2.0)),
-    )
+    quantile = float(stdtrit(d - 1, (1.0 + level) / 2.0))
+    low, high = _wilson_bounds(p, _effective_trials(array, coded, d, p), quantile)
     return Estimate(
         value=p,
         n=array.size,
@@ -143,16 +142,7 @@ def _newcombe_bounds(first: Estimate, second: Estimate) -> tuple[float, float]:
     return max(low, -1.0), min(high, 1.0)
 
 
-def _check_count(successes: float, n: int) -> None:
-    if n < 0 or not 0 <= successes <= n:
-        raise StatisticsError(f"expected 0 <= successes <= n, got {successes!r} of {n!r}")
-
-
-def _wilson_bounds(
-    p: float, n: float, level: float, quantile: float | None = None
-) -> tuple[float, float]:
-    check_level(level)
-    z = -float(ndtri((1.0 - level) / 2.0)) if quantile is None else quantile
+def _wilson_bounds(p: float, n: float, z: float) -> tuple[float, float]:
     centre = (p + z * z / (2 * n)) / (1 + z * z / n)
     half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
     low = 0.0 if p == 0.0 else max(0.0, centre - half)

@@ -26,7 +26,7 @@ from fairjudge.stats.correlation import (
     correlation,
     rowwise,
 )
-from fairjudge.stats.strengths import n_parts, strengths
+from fairjudge.stats.strengths import count_parts, strengths
 from fairjudge.text.counting import pluralize
 
 Level: TypeAlias = Literal["pooled", "per_document", "system", "summary"]
@@ -292,7 +292,7 @@ def _strengths(
     if len(names) < FEWEST_SYSTEMS:
         return Undefined(why=f"{pluralize(len(names), 'system')} in pairs: a correlation needs 3")
     places, pairs = np.unique(np.column_stack([coded[:n], coded[n:]]), axis=0, return_inverse=True)
-    parts = n_parts(places, len(names))
+    parts = count_parts((places[:, 0], places[:, 1]), len(names))
     if parts > 1:
         return Undefined(why=f"systems fall into {parts} sets that are never compared")
     sides = [

@@ -7,8 +7,8 @@ import pytest
 
 from benchmarks.few_labels import MEAN, means_by_length
 from fairjudge.calibration.drawn_ppi import PartlyLabelled, sample_mean
+from fairjudge.calibration.estimates import predicted
 from fairjudge.calibration.ppi import PpiMean, ppi_mean
-from fairjudge.calibration.regression_ppi import predicted
 from fairjudge.domain import Undefined
 
 N, M = 60, 300
