@@ -323,7 +323,7 @@ def _figures(joined: Joined, column: int, offset: float) -> AnnotatorFigures:
     mean_of_others = _mean_of(joined, other_columns)
     has_others = ~np.isnan(mean_of_others)
     shared = has_others & own_rows
-    everything = correlation(
+    with_all = correlation(
         "spearman",
         joined.judged[has_others],
         _mean_of(joined, np.r_[other_columns, column])[has_others],
@@ -347,8 +347,8 @@ def _figures(joined: Joined, column: int, offset: float) -> AnnotatorFigures:
         ),
         without=without,
         pull=None
-        if isinstance(without, Undefined) or isinstance(everything, Undefined)
-        else without - everything,
+        if isinstance(without, Undefined) or isinstance(with_all, Undefined)
+        else without - with_all,
     )
 
 

@@ -10,13 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from fairjudge.calibration.grouping import GroupKey, OfGroup, by_group
-from fairjudge.calibration.labels import (
-    SIGNS,
-    ItemKey,
-    item_key,
-    mean_of,
-    order_by_name,
-)
+from fairjudge.calibration.labels import SIGNS, ItemKey, item_key, mean_of, order_by_name
 from fairjudge.calibration.length import VerbosityBias, verbosity_bias
 from fairjudge.domain import Estimate, Judgement, Order, Undefined, Verdict
 from fairjudge.protocols import PROTOCOLS

@@ -167,11 +167,11 @@ def against_constant(
     sums = totals(np.column_stack([own, own * right[:, None]]), documents[items], len(distinct))
 
     def statistic(counts_of_documents: FloatArray) -> FloatArray:
-        n_by_answer, met = np.split(counts_of_documents @ sums, 2, axis=1)
+        n_by_answer, hits = np.split(counts_of_documents @ sums, 2, axis=1)
         n = n_by_answer.sum(axis=1)
-        agreement, modal = divide(met.sum(axis=1), n), divide(n_by_answer[:, constant], n)
+        agreement, modal = divide(hits.sum(axis=1), n), divide(n_by_answer[:, constant], n)
         is_present = (n_by_answer > 0.0) & counted
-        recalls = np.where(is_present, divide(met, n_by_answer), 0.0)
+        recalls = np.where(is_present, divide(hits, n_by_answer), 0.0)
         balanced = divide(recalls.sum(axis=1), is_present.sum(axis=1).astype(float))
         chance = divide(np.ones(len(n)), is_present.sum(axis=1).astype(float))
         return np.column_stack([agreement, modal, balanced, agreement - modal, balanced - chance])

@@ -207,13 +207,15 @@ def _shifts(
     shifts = []
     for place, name in enumerate(names):
         rows = np.flatnonzero(coded == place)
-        where = [documents[row] for row in rows.tolist()]
+        own_documents = [documents[row] for row in rows.tolist()]
         shifts.append(
             SystemShift(
                 system=str(name),
                 first=float(first[rows].mean()),
                 second=float(second[rows].mean()),
-                shift=clustered_mean(second[rows] - first[rows], where, level=level, null=0.0),
+                shift=clustered_mean(
+                    second[rows] - first[rows], own_documents, level=level, null=0.0
+                ),
             )
         )
     return tuple(sorted(shifts, key=lambda shift: (-shift.first, shift.system)))

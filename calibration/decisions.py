@@ -278,11 +278,11 @@ def _documents_of_test(p_values: Sequence[float], n_documents: int) -> str:
     # At least half of the annotators on one side must be significant; else the other side wins.
     wins = np.sort(z[z > 0.0])[::-1]
     losses = np.sort(-z[z < 0.0])[::-1]
-    enough, more = ceil(m / 2), m // 2 + 1
-    if wins.size >= enough:
-        least, answer = wins[enough - 1], "yes"
-    elif losses.size >= more:
-        least, answer = losses[more - 1], "no"
+    fewest_wins, fewest_losses = ceil(m / 2), m // 2 + 1
+    if wins.size >= fewest_wins:
+        least, answer = wins[fewest_wins - 1], "yes"
+    elif losses.size >= fewest_losses:
+        least, answer = losses[fewest_losses - 1], "no"
     else:
         return "more labelled documents"
     factor = (critical / least) ** 2

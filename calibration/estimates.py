@@ -187,9 +187,9 @@ def _regression(
     if any(sample.columns is None for sample in samples):
         return None
     fitted = [predicted(sample, rng=rng) for sample in samples]
-    refused = [result for result in fitted if isinstance(result, Undefined)]
-    if refused:
-        return refused[0]
+    refusals = [result for result in fitted if isinstance(result, Undefined)]
+    if refusals:
+        return refusals[0]
     return _mean([result for result in fitted if isinstance(result, PartlyLabelled)], level=level)
 
 

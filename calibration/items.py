@@ -19,12 +19,7 @@ from fairjudge.calibration.labels import (
     order_by_name,
     system_name,
 )
-from fairjudge.calibration.parts import (
-    HumanValues,
-    averaged_over_parts,
-    chances_of_wholes,
-    whole,
-)
+from fairjudge.calibration.parts import HumanValues, averaged_over_parts, chances_of_wholes, whole
 from fairjudge.calibration.scales import Scale, infer_scale
 from fairjudge.domain import Judgement, Label, Order, ProtocolName, Undefined
 from fairjudge.errors import InputError
@@ -163,7 +158,7 @@ def only_group(joined_groups: Sequence[Joined], *, path: str) -> Joined:
     """
     if len(joined_groups) == 1:
         return joined_groups[0]
-    groups = "; ".join(one.group.title for one in joined_groups)
+    groups = "; ".join(joined.group.title for joined in joined_groups)
     raise InputError(
         f"expected one judge, aspect, protocol and unit, found {len(joined_groups)}"
         + (f": {groups}; keep one of them in a file of its own" if joined_groups else ""),

@@ -261,11 +261,11 @@ def _scoring(data: _Data) -> _Point:
         scores, information = point.derivatives()
         step = np.linalg.solve(information, scores.sum(axis=0) - data.penalty * point.beta)
         size = 1.0
-        moved = _Point.at(data, point.beta + step)
-        while not moved.loss <= point.loss and size > _SHORTEST:
+        trial = _Point.at(data, point.beta + step)
+        while not trial.loss <= point.loss and size > _SHORTEST:
             size /= 2.0
-            moved = _Point.at(data, point.beta + size * step)
+            trial = _Point.at(data, point.beta + size * step)
         if size <= _SHORTEST or float(np.max(np.abs(step))) < _TOLERANCE:
             break
-        point = moved
+        point = trial
     return point

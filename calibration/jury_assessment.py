@@ -18,12 +18,7 @@ from fairjudge.calibration.agreement import Resampling
 from fairjudge.calibration.calibrators import fit_calibrator, held_out
 from fairjudge.calibration.choices import CalibratorName
 from fairjudge.calibration.effective_number import EffectiveNumber, effective_number
-from fairjudge.calibration.juries import (
-    FittedMembers,
-    JuryItems,
-    calibrated,
-    fit_members,
-)
+from fairjudge.calibration.juries import FittedMembers, JuryItems, calibrated, fit_members
 from fairjudge.calibration.jury_resampling import FoldSums, resampled_losses
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats._arrays import FloatArray, codes, totals

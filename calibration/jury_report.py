@@ -87,8 +87,8 @@ def juries(
 
 def calibrator_of(joined: Joined, method: CalibratorName) -> Calibrator | Undefined:
     """Fit a judge's calibrator on all of its labelled items, to be used on others."""
-    everything = np.r_[joined.judged, joined.judged_rest]
-    score_range = (float(everything.min()), float(everything.max())) if everything.size else None
+    all_scores = np.r_[joined.judged, joined.judged_rest]
+    score_range = (float(all_scores.min()), float(all_scores.max())) if all_scores.size else None
     fitted = fit_calibrator(method, joined.judged, joined.human, score_range=score_range)
     if isinstance(fitted, Undefined):
         return fitted
@@ -152,11 +152,11 @@ def _jury(
             stacking=fitted.stacking,
             label_range=(float(items.labels.min()), float(items.labels.max())),
         )
-        everything = np.ones(len(fitted.stacking.means) - 1, dtype=bool)
+        all_present = np.ones(len(fitted.stacking.means) - 1, dtype=bool)
         figures = jury_figures(
             items,
             tuple(members),
-            weights=fitted.stacking.weights(everything)[1],
+            weights=fitted.stacking.weights(all_present)[1],
             method=settings.calibrator,
             n_folds=settings.n_folds,
             resampling=settings.resampling,

@@ -103,7 +103,7 @@ def rank_by_rankings(
         why = f"fewer than {FEWEST_DOCUMENTS} documents"
     bounded_estimates = [_checked_estimate(estimate, why) for estimate in estimates]
     bounded = bounded_estimates[0].low is not None
-    above = _surely_above(fits.drawn[0][0], fits.resampled(), level) if bounded else None
+    above = _surely_above(fits.replicates[0][0], fits.resampled(), level) if bounded else None
     n_pairs = sum(len(ranking) * (len(ranking) - 1) // 2 for ranking in rankings.rankings)
     return Ranking(
         systems=_ranked(rankings, data, bounded_estimates, above, level=level),
@@ -189,11 +189,11 @@ class _Fits:
     """Log-worths and expected win rates by resample; the log-worths are kept, for ranks."""
 
     data: _Data
-    drawn: list[FloatArray] = field(default_factory=list)
+    replicates: list[FloatArray] = field(default_factory=list)
 
     def statistic(self, counts: FloatArray) -> FloatArray:
         """Return shape (r, 2 k); a resample without finite worths is undefined."""
-        first = not self.drawn  # the data themselves, for which the prior stands in
+        first = not self.replicates  # the data themselves, for which the prior stands in
         logs = np.array(
             [
                 self.data.log_worths(row)
@@ -202,11 +202,11 @@ class _Fits:
                 for row in counts
             ]
         )
-        self.drawn.append(logs)
+        self.replicates.append(logs)
         return np.column_stack([logs, _expected_wins(logs)])
 
     def resampled(self) -> FloatArray:
-        logs = np.concatenate(self.drawn[1:])
+        logs = np.concatenate(self.replicates[1:])
         return logs[~np.isnan(logs).any(axis=1)]
 
 

@@ -90,7 +90,7 @@ def ppi_mean(
     n, m = y.size, u.size
     coded, d = document_codes([*documents, *documents_unlabelled], n + m)
     labelled_codes, unlabelled_codes = coded[:n], coded[n:]
-    everything = np.r_[f, u]
+    all_judged = np.r_[f, u]
     n_documents = np.unique(labelled_codes).size
     if n_documents < 2:
         return Undefined(why="fewer than 2 labelled documents")
@@ -100,7 +100,7 @@ def ppi_mean(
         of_labels=summed((y - y.mean()) / n, labelled_codes, d),
         of_correction=summed((u - u.mean()) / m, unlabelled_codes, d)
         - summed((f - f.mean()) / n, labelled_codes, d),
-        of_judge=summed((everything - everything.mean()) / (n + m), coded, d),
+        of_judge=summed((all_judged - all_judged.mean()) / (n + m), coded, d),
         n=n,
         m=m,
         freedom=n_documents - 1,

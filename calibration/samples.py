@@ -105,25 +105,25 @@ def differences(
 
     n = len(joined.keys)
     human, judged = table(joined.human, cells[:n]), table(mapped[:n], cells[:n])
-    everything = table(mapped, cells)
+    judge_means = table(mapped, cells)
     columns = [table(column, cells) for column in _columns(joined, beside, mapped).T[1:]]
     out = {}
     for i, j in combinations(range(len(names)), 2):
-        people = human[:, i] - human[:, j]
-        judge = everything[:, i] - everything[:, j]
-        has_label = ~np.isnan(people)
-        alone = ~has_label & ~np.isnan(judge)
+        label_differences = human[:, i] - human[:, j]
+        judge = judge_means[:, i] - judge_means[:, j]
+        has_label = ~np.isnan(label_differences)
+        judged_only = ~has_label & ~np.isnan(judge)
         scored = np.where(has_label, judged[:, i] - judged[:, j], judge)
         beside_it = np.column_stack([scored, *(column[:, i] - column[:, j] for column in columns)])
-        rows = [*np.flatnonzero(has_label).tolist(), *np.flatnonzero(alone).tolist()]
+        rows = [*np.flatnonzero(has_label).tolist(), *np.flatnonzero(judged_only).tolist()]
         out[names[i], names[j]] = PartlyLabelled(
-            human=people[has_label],
+            human=label_differences[has_label],
             judged=scored[has_label],
             documents=np.flatnonzero(has_label).tolist(),
-            rest=judge[alone],
-            rest_documents=np.flatnonzero(alone).tolist(),
+            rest=judge[judged_only],
+            rest_documents=np.flatnonzero(judged_only).tolist(),
             chances=joined.chances if isinstance(joined.chances, Undefined) else None,
-            **_complete_columns(beside_it[has_label], beside_it[alone]),
+            **_complete_columns(beside_it[has_label], beside_it[judged_only]),
             strata=beside.strata_of(document_names[row] for row in rows),
         )
     return out

@@ -55,8 +55,8 @@ def place_tasks(clusters: Sequence[Cluster], *, max_articles: int) -> tuple[Judg
             other_articles = tuple(other for other in articles if other.aid != article.aid)
             places = (0, (len(other_articles) + 1) // 2, len(other_articles))
             for place, at in zip(PLACES, places, strict=True):
-                moved = (*other_articles[:at], article, *other_articles[at:])
-                tasks.append(_task(cluster.eid, f"lead of {article.aid}:{place}", lead, moved))
+                reordered = (*other_articles[:at], article, *other_articles[at:])
+                tasks.append(_task(cluster.eid, f"lead of {article.aid}:{place}", lead, reordered))
     if not tasks:
         raise InputError("the order of articles matters from three on; no cluster has as many")
     return tuple(tasks)
@@ -77,11 +77,11 @@ def shuffle_tasks(
             continue
         for n in range(n_shuffles):
             # A generator for each, so that one summary's orders do not depend on the others.
-            moved = list(articles)
+            reordered = list(articles)
             if n:
-                Random(f"{seed}/{summary.eid}/{n}").shuffle(moved)  # noqa: S311  # no secret
+                Random(f"{seed}/{summary.eid}/{n}").shuffle(reordered)  # noqa: S311  # no secret
             tasks.append(
-                _task(summary.eid, f"{summary.system}:shuffle-{n}", summary.text, tuple(moved))
+                _task(summary.eid, f"{summary.system}:shuffle-{n}", summary.text, tuple(reordered))
             )
     return tuple(tasks)
 

@@ -289,12 +289,12 @@ def _length_group(
         n_pairs = pluralize(len(used), "judged pair")
         why = f"too little: {n_pairs} with both lengths; {FEWEST_PAIRS} are needed"
         return {**counts, "why": why, "win_rates": []}
-    met = comparisons(used)
+    verdicts = comparisons(used)
     differences = [
         float(lengths[row.eid, system] - lengths[row.eid, other])
-        for row, system, other in zip(used, met.system_a, met.system_b, strict=True)
+        for row, system, other in zip(used, verdicts.system_a, verdicts.system_b, strict=True)
     ]
-    length_control = length_controlled(met, differences, matched_within=matched_within)
+    length_control = length_controlled(verdicts, differences, matched_within=matched_within)
     if isinstance(length_control, Undefined):
         return {**counts, "why": length_control.why, "win_rates": []}
     return {

@@ -64,11 +64,11 @@ def _group(
     system: str,
     rows: Sequence[Judgement],
     outlets: Mapping[tuple[str, str], str],
-    written: Mapping[tuple[str, str], Summary],
+    summaries: Mapping[tuple[str, str], Summary],
 ) -> dict[str, Any]:
     entries = [entry for row in rows for entry in row.statements or ()]
     counts = Counter(entry.verdict for entry in entries)
-    cited = citation_scores(rows, written)
+    cited = citation_scores(rows, summaries)
     return {
         "judge": judge,
         "system": system,
