@@ -31,8 +31,8 @@ def regression(labels, labelled, rest, *, rng, documents=None):
     )
 
 
-def width(found: PpiMean) -> float:
-    return found.ppi_plus.high - found.ppi_plus.low
+def width(means: PpiMean) -> float:
+    return means.ppi_plus.high - means.ppi_plus.low
 
 
 def test_labels_that_the_columns_tell_exactly_give_the_mean_of_the_others():

@@ -23,7 +23,7 @@ def first(counts):
 
 
 @pytest.mark.parametrize(
-    "found",
+    "statistic",
     [
         lambda: clustered_mean(VALUES),
         lambda: clustered_difference(VALUES, GROUP),
@@ -38,8 +38,8 @@ def first(counts):
         lambda: Resampling(rng=rng()).mean([1.0]),
     ],
 )
-def test_it_holds_95_percent_and_leaves_nothing_out(found):
-    estimate = found()
+def test_it_holds_95_percent_and_leaves_nothing_out(statistic):
+    estimate = statistic()
     assert estimate.level == 0.95
     assert estimate.n_excluded == 0
 

@@ -196,7 +196,7 @@ def test_two_documents_have_an_interval_and_none_have_no_value():
 
 
 @pytest.mark.parametrize(
-    ("drawn", "p_value"),
+    ("draws", "p_value"),
     [
         ([1, 2, 3, 4], 0.4),  # none at or below 0 of 4: twice 1 of 5
         ([0, 1, 2, 3], 0.8),  # one at 0 is at or below it
@@ -206,6 +206,6 @@ def test_two_documents_have_an_interval_and_none_have_no_value():
         ([np.nan, 1, 1, 1], 0.5),
     ],
 )
-def test_the_bootstraps_p_value_by_hand(drawn, p_value):
-    assert boot.two_sided_p_value(np.array(drawn, dtype=float), 0.0) == pytest.approx(p_value)
+def test_the_bootstraps_p_value_by_hand(draws, p_value):
+    assert boot.two_sided_p_value(np.array(draws, dtype=float), 0.0) == pytest.approx(p_value)
     assert boot.two_sided_p_value(np.full(3, np.nan), 0.0) is None
