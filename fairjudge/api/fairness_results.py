@@ -62,7 +62,7 @@ class CoverageFairness(HasFigures):
     def to_dict(self) -> dict[str, Any]:
         """Return what ``fairjudge fairness coverage --json`` writes."""
         from fairjudge.fairness.coverage_json import coverage_json
-        from fairjudge.reports.measured_findings import with_findings
+        from fairjudge.reports.kinds import with_findings
 
         return with_findings(
             "fairness coverage", coverage_json(self.report) | _joins_json(self.joins)
@@ -110,7 +110,7 @@ class ProportionalFairness(HasFigures):
     def to_dict(self) -> dict[str, Any]:
         """Return what ``fairjudge fairness proportional --json`` writes."""
         from fairjudge.fairness.proportional_json import proportional_json
-        from fairjudge.reports.measured_findings import with_findings
+        from fairjudge.reports.kinds import with_findings
 
         figures = proportional_json(self.report) | _joins_json(self.joins)
         return with_findings("fairness proportional", figures)

@@ -143,7 +143,7 @@ def inputs(
     """
     from fairjudge.analysis.bias_inputs import make_inputs
     from fairjudge.datasets import read_clusters
-    from fairjudge.reports.bias_input_tables import inputs_tables
+    from fairjudge.reports.bias_tables import inputs_tables
 
     if output is None:
         if len(sources) != 1:
@@ -202,7 +202,7 @@ def annotate(
 
         fairjudge bias inputs documents.jsonl -o inputs.jsonl --census census1990
     """
-    from fairjudge.reports.bias_input_tables import annotated_table
+    from fairjudge.reports.bias_tables import annotated_table
 
     counts = marking(skip_bad=skip_bad)
     output = str(marking.values["output"])

@@ -33,8 +33,7 @@ def apply(
     from fairjudge.datasets import read_labels, read_references, write_records
     from fairjudge.references.steps import Validity
     from fairjudge.references.validating import apply_validity
-    from fairjudge.reports.kinds import tables_of
-    from fairjudge.reports.measured_findings import with_findings
+    from fairjudge.reports.kinds import tables_of, with_findings
     from fairjudge.reports.reference_tables import validated_json
 
     result = apply_validity(

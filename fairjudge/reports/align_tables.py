@@ -86,14 +86,14 @@ def align_findings(report: Json) -> Iterator[str]:
             f"This test set has been used {pluralize(report['n_opened'], 'time')}: its results are "
             "more optimistic with each use, and the intervals do not account for that."
         )
-    if report["audits"]["position"]["new"] is not None:
-        position = report["audits"]["position"]
-        before, now = (interval(position[side]["changed"]) for side in ("old", "new"))
+    audits, sides = report["audits"], ("old", "new")
+    if audits["position"]["new"] is not None:
+        before, now = (interval(audits["position"][side]["changed"]) for side in sides)
         yield f"The share of decisions that change with the order: {before} before, {now} now."
-    flagged = sum(row["new"]["flagged"] for row in report["audits"]["errors"]["groups"])
-    before = sum(row["old"]["flagged"] for row in report["audits"]["errors"]["groups"])
-    if flagged or before:
-        yield f"Groups with significant judge bias: {before} before, {flagged} now."
+    groups = audits["errors"]["groups"]
+    n_before, n_now = (sum(row[side]["flagged"] for row in groups) for side in sides)
+    if n_before or n_now:
+        yield f"Groups with significant judge bias: {n_before} before, {n_now} now."
     if report["kept"]:
         yield (
             "Next: read the prompt, judge with it, and calibrate it on these labels: 'fairjudge "
@@ -125,10 +125,7 @@ def _candidates(report: Json) -> TextTable:
         "candidate: {name} | what: {about} | old> {development[old]:number.3}"
         " | new> {development[new]:number.3} | gain> {development[difference]:number.3}"
         " | without score> {development[n_without_new]} | : {mark}",
-        [
-            {**candidate, "mark": "chosen" if candidate["chosen"] else ""}
-            for candidate in report["candidates"]
-        ],
+        report["candidates"],
         notes=(
             f"Documents by part: {sizes}.",
             _words(report).measured,
@@ -139,6 +136,7 @@ def _candidates(report: Json) -> TextTable:
             ),
             *(f"Not tried: {why}." for why in report["unusable"]),
         ),
+        mark=lambda candidate: "chosen" if candidate["chosen"] else "",
     )
 
 
@@ -211,24 +209,16 @@ def _audits(report: Json) -> TextTable:
     why = audits["position"]["why"]
     return table(
         f"Audits on the test: {words.audits}, by group",
-        "of: {of} | group: {group} | items> {n} | old> {old[error]:interval}{old[mark]}"
-        " | new> {new[error]:interval}{new[mark]}",
-        [
-            {
-                **row,
-                "of": row["attribute"] or row["kind"],
-                **{side: _marked(row[side]) for side in ("old", "new")},
-            }
-            for row in audits["errors"]["groups"]
-        ],
+        "of: {of} | group: {group} | items> {n} | old> {old[error]:interval}{old_mark}"
+        " | new> {new[error]:interval}{new_mark}",
+        audits["errors"]["groups"],
         notes=(
             "! significantly different from the other groups (FDR 5 %).",
             *words.notes,
             *map(sentence, audits["errors"]["notes"]),
             f"Position: {why}." if why else "",
         ),
+        of=lambda row: row["attribute"] or row["kind"],
+        old_mark=lambda row: " !" if row["old"]["flagged"] else "",
+        new_mark=lambda row: " !" if row["new"]["flagged"] else "",
     )
-
-
-def _marked(side: Json) -> Json:
-    return {**side, "mark": " !" if side["flagged"] else ""}

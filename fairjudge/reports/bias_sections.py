@@ -9,10 +9,7 @@ from fairjudge.bias.entity_analysis import ENTITIES
 from fairjudge.bias.measures import BiasMeasure
 from fairjudge.bias.representation import DISTINGUISHABILITY
 from fairjudge.bias.word_lists import WORDS
-from fairjudge.reports import (
-    bias_input_tables,
-    bias_tables,
-)
+from fairjudge.reports import bias_tables
 from fairjudge.reports.content import Content
 from fairjudge.reports.drawing import OTHER, PLAIN
 from fairjudge.reports.figures import Json, forest, plotted, protocol_of, row
@@ -101,7 +98,7 @@ def _distinguishability(report: Json) -> Iterator[Part]:
 
 
 def _inputs(report: Json) -> Iterator[Part]:
-    summary, *words = bias_input_tables.inputs_tables(report, limit=_MAX_WORDS)
+    summary, *words = bias_tables.inputs_tables(report, limit=_MAX_WORDS)
     yield summary
     for table in words:
         yield Fold(table.title, (table,))

@@ -1,12 +1,14 @@
-"""Tables of a cascade and of a guarantee, of the JSON of ``calibrate cascade --json``."""
+"""Tables and findings of a cascade and of a guarantee (``calibrate cascade --json``)."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from fairjudge.reports.decision_tables import group_title
 from fairjudge.reports.figures import Json, interval, percent
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable
-from fairjudge.text.counting import percentage
+from fairjudge.text.counting import percentage, pluralize
 
 
 def cascade_tables(report: Json) -> tuple[TextTable, ...]:
@@ -68,3 +70,48 @@ def guarantee_tables(report: Json) -> tuple[TextTable, ...]:
             ],
         ),
     )
+
+
+def cascade_findings(report: Json) -> Iterator[str]:
+    """Yield what a cascade saves, and what it costs in error and agreement."""
+    yield (
+        f"The LLM judges items with a local score between {report['low']:.3g} and "
+        f"{report['high']:.3g}, which saves {percent(report['saved'])} % of the calls on held-out "
+        f"documents (n = {report['n']})."
+    )
+    yield (
+        f"Change in mean absolute error: {interval(report['error_added'], digits=3)}; loss in "
+        f"Kendall's tau-b: {interval(report['agreement_lost'], digits=3)}."
+    )
+
+
+def guarantee_findings(report: Json) -> Iterator[str]:
+    """Yield the confidence threshold of a guarantee, and what share of items is kept."""
+    title = group_title(report)
+    promise = f"agree with people at least {percentage(report['agreement_promised'])} of the time"
+    certainty = f"{percentage(report['confidence'])} certainty"
+    n_items = pluralize(report["n_labelled"], "labelled item")
+    if report["threshold"] is None:
+        yield (
+            f"{title}: at no confidence threshold do its answers {promise}, with {certainty} on "
+            f"{n_items}."
+        )
+    else:
+        yield (
+            f"{title}: answers with a confidence of {report['threshold']:.2f} or more {promise}, "
+            f"with {certainty} ({n_items}; test: {report['test']})."
+        )
+        yield (
+            f"Kept: a share of {interval(report['kept'], digits=2)} of all items; of the "
+            f"{pluralize(report['n_kept_labelled'], 'labelled item')} kept, a share of "
+            f"{interval(report['agreement'], digits=2)} agrees."
+        )
+    overall = interval(report["overall"], digits=2)
+    yield f"Without a threshold a share of {overall} of the labelled items agrees."
+    if report["threshold"] is None:
+        yield "Nothing is kept; next: more labels, a lower --guarantee, or a better judge."
+    elif report["n_one_order"]:
+        yield (
+            f"Asked in one order alone: {pluralize(report['n_one_order'], 'pair')}. A judge that "
+            "prefers a position seems confident of these."
+        )

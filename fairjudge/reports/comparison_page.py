@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from fairjudge.reports.comparison_tables import group_tables, group_title, settings_table
 from fairjudge.reports.figures import Json, forest, row
-from fairjudge.reports.measured_findings import findings_of
+from fairjudge.reports.kinds import findings_of
 from fairjudge.reports.pages import page_html
 from fairjudge.reports.parts import Group, Paragraph, Part, Place, Section
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from fairjudge.reports.figures import Json, protocol_of, tally
+from fairjudge.reports.figures import Json, interval, protocol_of, significant_sign, tally
 from fairjudge.reports.row_tables import side_by_side, table
 from fairjudge.reports.tables import TextTable, columns
 from fairjudge.text.counting import percentage, pluralize
@@ -127,3 +127,16 @@ def _largest(group: Json) -> TextTable:
     )
     addresses = [item.get("address", "") for item in group["largest"]]
     return replace(largest, links=tuple(at and f"#judgement-{at}" for at in addresses))
+
+
+def comparison_findings(report: Json) -> Iterator[str]:
+    """Yield whether the second run judges higher or lower, and how often both agree."""
+    for group in report["groups"]:
+        judges = {1: "judges higher", -1: "judges lower"}.get(
+            significant_sign(group["shift"]), "judges neither significantly higher nor lower"
+        )
+        yield (
+            f"In {group['aspect']} the second run {judges} (shift {interval(group['shift'])}); "
+            f"the same value for a share of {interval(group['agreement'])} of "
+            f"{pluralize(group['n_items'], 'item')}."
+        )

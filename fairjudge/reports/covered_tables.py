@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from fairjudge.protocols import shown_protocol
-from fairjudge.reports.figures import Json, interval
-from fairjudge.reports.row_tables import table
-from fairjudge.reports.tables import TextTable, columns, terminal_width
+from fairjudge.reports.figures import Json, first_items, interval
+from fairjudge.reports.row_tables import hidden_note, side_by_side, table
+from fairjudge.reports.tables import TextTable, terminal_width
 from fairjudge.scores.coverage_slices import COVERED_FROM
 from fairjudge.text.counting import pluralize
-from fairjudge.text.printable import printable
 
 _MAX_ROWS = 30
 """Rows of a table that a terminal shows; ``--json`` has all of them."""
@@ -69,10 +68,8 @@ def slices(groups: Iterable[Json]) -> list[str]:
 
 def slice_table(by: str, groups: Sequence[Json], *, limit: int | None = None) -> TextTable:
     """Return a table of slices (rows, at most `limit`) by systems (columns)."""
-    heads = [group["system"] for group in groups]
     names = list(dict.fromkeys(name for group in groups for name in group["slices"][by]))
-    n_hidden = len(names) - len(names[:limit])
-    notes = [f"... and {n_hidden} more (see --json)"] if n_hidden else []
+    notes = [hidden_note(names, limit)]
     if by == "coverage by weight of groups":
         notes.append(
             "All from one judging: groups equal, each by how many sources give it, and where the "
@@ -87,14 +84,12 @@ def slice_table(by: str, groups: Sequence[Json], *, limit: int | None = None) ->
             "Share of what each outlet says that is covered, by its own wording; groups of answers "
             "weigh the same in a cluster, and clusters the same."
         )
-    return TextTable(
-        title=f"{by.capitalize()}, share 0 to 1, by {judged_by(groups[0])}",
-        columns=columns(by.partition(" by ")[2], *heads, numbers=heads),
-        rows=tuple(
-            (name, *(interval(group["slices"][by].get(name)) for group in groups))
-            for name in names[:limit]
-        ),
-        notes=tuple(notes),
+    return side_by_side(
+        f"{by.capitalize()}, share 0 to 1, by {judged_by(groups[0])}",
+        by.partition(" by ")[2],
+        {name: name for name in names[:limit]},
+        {group["system"]: group["slices"][by] for group in groups},
+        notes=notes,
     )
 
 
@@ -141,49 +136,37 @@ def _left_out_table(group: Json) -> TextTable:
         group["uncovered"], key=lambda answer: (answer["value"], -len(answer["voices"]))
     )
     more = len(missed) - _MAX_NAMED
-    notes = [f"... and {pluralize(more, 'more group')} (see --json)"] if more > 0 else []
-    notes += [
-        f"On {cluster['eid']} nothing of {', '.join(cluster['outlets'])} is covered."
-        for cluster in group["left_out"][:_MAX_NAMED]
-    ]
     n = n_left_out(group)
     summary = f"{n} of {pluralize(group['n'], 'group')} of answers" if n else "no group of answers"
     return table(
         f"{group['system']} leaves out {summary}",
-        "who: {who} | on: {on} | says: {says} | how: {how}",
-        [
-            {
-                "how": how_left_out(answer),
-                "who": _voices(answer),
-                "on": _short(answer["question"], 60),
-                "says": _short(str(answer["label"] or answer["voices"][0]["answer"]), 90),
-            }
-            for answer in missed[:_MAX_NAMED]
+        "who: {who} | on: {question:cut.60} | says: {says:cut.90} | how: {how}",
+        missed[:_MAX_NAMED],
+        notes=[
+            f"... and {pluralize(more, 'more group')} (see --json)" if more > 0 else "",
+            *(
+                f"On {cluster['eid']} nothing of {', '.join(cluster['outlets'])} is covered."
+                for cluster in group["left_out"][:_MAX_NAMED]
+            ),
         ],
-        notes=notes,
+        who=_voices,
+        says=lambda answer: str(answer["label"] or answer["voices"][0]["answer"]),
+        how=how_left_out,
     )
 
 
 def contradicted_table(groups: Sequence[Json], *, limit: int | None = None) -> TextTable:
     """Return the groups of answers that summaries contradict, with the summaries' words."""
-    rows = [
-        {
-            **answer,
-            "system": group["system"],
-            "answer": _short(str(answer["answer"]), 90),
-            "words": _short(str(answer["words"]), 90),
-            "names": ", ".join(answer["outlets"]),
-        }
-        for group in groups
-        for answer in group.get("contradicted") or ()
-    ]
-    more = len(rows) - len(rows[:limit])
     return table(
         "Groups of answers that a summary contradicts",
-        "system: {system} | cluster: {eid} | answer: {answer} | said by: {names}"
-        " | the summary's words: {words}",
-        rows[:limit],
-        notes=[f"... and {more} more (see --json)"] if more else [],
+        "system: {system} | cluster: {eid} | answer: {answer:cut.90} | said by: {outlets:list}"
+        " | the summary's words: {words:cut.90}",
+        [
+            {**answer, "system": group["system"]}
+            for group in groups
+            for answer in group.get("contradicted") or ()
+        ],
+        limit=limit,
     )
 
 
@@ -191,45 +174,29 @@ def outlets_table(groups: Sequence[Json]) -> TextTable:
     """Return the table of outlets without any covered answer."""
     return table(
         "Outlets without any covered answer",
-        "cluster: {eid} | system: {system} | outlets: {names} | judge: {judge}",
-        [
-            {**group, "eid": cluster["eid"], "names": ", ".join(cluster["outlets"])}
-            for group in groups
-            for cluster in group["left_out"]
-        ],
+        "cluster: {eid} | system: {system} | outlets: {outlets:list} | judge: {judge}",
+        [{**group, **cluster} for group in groups for cluster in group["left_out"]],
     )
 
 
 def least_covered_table(groups: Sequence[Json], *, limit: int | None = None) -> TextTable:
     """Return the sources that each system covers least, a row a cluster and system."""
     rows = [
-        {
-            **group,
-            "eid": cluster["eid"],
-            "names": ", ".join(f"{name} {share:.2f}" for name, share in cluster["sources"].items()),
-            "least": f"{cluster['value']:.2f}",
-            "all": f"{cluster['mean']:.2f}",
-        }
+        {"system": group["system"], **cluster}
         for group in groups
         for cluster in group.get("least_covered", ())
     ]
-    rows.sort(key=lambda row: row["eid"])
-    more = len(rows) - len(rows[:limit])
-    notes = [f"... and {more} more (see --json)"] if more else []
     return table(
         "The half of the sources that is covered least",
-        "cluster: {eid} | system: {system} | sources: {names} | these> {least} | all> {all}",
-        rows[:limit],
-        notes=[*notes, "Share of a source's statements that the summary covers, from 0 to 1."],
+        "cluster: {eid} | system: {system} | sources: {shares:list} | these> {value:number}"
+        " | all> {mean:number}",
+        sorted(rows, key=lambda row: row["eid"]),
+        limit=limit,
+        notes=["Share of a source's statements that the summary covers, from 0 to 1."],
+        shares=lambda row: [f"{name} {share:.2f}" for name, share in row["sources"].items()],
     )
 
 
 def _voices(answer: Json) -> str:
-    names = list(dict.fromkeys(voice["name"] for voice in answer["voices"]))
-    more = f" and {len(names) - 3} more" if names[3:] else ""
-    return "\n".join(names[:3]) + more
-
-
-def _short(text: str, limit: int) -> str:
-    line = " ".join(printable(text).split())
-    return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"
+    names = dict.fromkeys(voice["name"] for voice in answer["voices"])
+    return first_items(names, 3, between="\n")

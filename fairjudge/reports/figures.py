@@ -11,6 +11,7 @@ from fairjudge.reports.drawing import PLAIN, Mark
 from fairjudge.reports.parts import Group, Plot
 from fairjudge.reports.plots import ForestPlot, ForestRow
 from fairjudge.reports.tables import TextTable, number
+from fairjudge.text.printable import printable
 
 Json: TypeAlias = Mapping[str, Any]
 
@@ -124,11 +125,17 @@ def sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def first_items(items: Iterable[str], limit: int) -> str:
+def first_items(items: Iterable[str], limit: int = 3, *, between: str = ", ") -> str:
     """Return the first items, and how many more there are."""
     every = list(items)
     more = len(every) - limit
-    return ", ".join(every[:limit]) + (f" and {more} more" if more > 0 else "")
+    return between.join(every[:limit]) + (f" and {more} more" if more > 0 else "")
+
+
+def cut(text: str, *, longest: int) -> str:
+    """Return `text` on one line of at most `longest` characters."""
+    line = " ".join(printable(text).split())
+    return line if len(line) <= longest else f"{line[: longest - 1].rstrip()}…"
 
 
 def row(label: str, estimate: Json | None, *, mark: Mark = PLAIN, digits: int = 2) -> ForestRow:

@@ -18,7 +18,7 @@ from fairjudge.reports.covered_tables import (
 )
 from fairjudge.reports.drawing import CURVE_MARKS, OTHER
 from fairjudge.reports.figures import PERCENT, Json, first_items, forest, plotted, protocol_of, row
-from fairjudge.reports.measured_findings import findings_of
+from fairjudge.reports.kinds import findings_of
 from fairjudge.reports.parts import Fold, Group, Heading, Paragraph, Part, Place, Plot
 from fairjudge.reports.plots import Curve, CurvePlot
 from fairjudge.reports.result_figures import answers_plots, outlets_plot, position_pairs_plot

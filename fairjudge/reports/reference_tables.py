@@ -1,4 +1,4 @@
-"""What people's labels did to references, and answers beside people's."""
+"""What a build made, what people's labels did to references, and answers beside people's."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from fairjudge.domain import Undefined
 from fairjudge.records.results import to_json
 from fairjudge.references.validating import ValidatedReferences
-from fairjudge.reports.figures import Json
+from fairjudge.reports.figures import Json, first_items
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable
 from fairjudge.text.counting import pluralize
@@ -107,3 +107,17 @@ def recall_tables(report: Json) -> Iterator[TextTable]:
                else ".")
         ],
     )  # fmt: skip
+
+
+def built_findings(report: Json) -> Iterator[str]:
+    """Yield how many questions were built, and which clusters or steps have no result."""
+    clusters = report["clusters"]
+    n_questions = sum(len(cluster["questions"]) for cluster in clusters)
+    empty = [cluster["eid"] for cluster in clusters if not cluster["questions"]]
+    yield f"{pluralize(n_questions, 'question')} on {pluralize(len(clusters), 'cluster')}."
+    if empty:
+        yield f"Without a question: {first_items(empty, _MAX_NAMED)}; coverage needs one."
+    n_problems = sum(len(cluster["problems"]) for cluster in clusters)
+    if n_problems:
+        steps = pluralize(n_problems, "step")
+        yield f"{steps} without a result; the same command asks for these again."

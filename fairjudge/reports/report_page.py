@@ -20,8 +20,8 @@ from fairjudge.reports.judge_sections import (
     sway_parts,
     unscored_parts,
 )
+from fairjudge.reports.kinds import findings_of
 from fairjudge.reports.leaderboard_section import leaderboard_parts
-from fairjudge.reports.measured_findings import findings_of
 from fairjudge.reports.pages import page_html
 from fairjudge.reports.parts import (
     Codes,

@@ -9,8 +9,7 @@ from fairjudge.reports.comparison_page import comparison_parts
 from fairjudge.reports.content import Content, Panel
 from fairjudge.reports.figures import Json, forest, plotted, row
 from fairjudge.reports.judge_sections import Show, panel_parts
-from fairjudge.reports.kinds import tables_of
-from fairjudge.reports.measured_findings import findings_of
+from fairjudge.reports.kinds import findings_of, tables_of
 from fairjudge.reports.pages import page_html
 from fairjudge.reports.parts import Group, Heading, Paragraph, Part, Section
 from fairjudge.reports.ranking_tables import ranking_tables, together_tables

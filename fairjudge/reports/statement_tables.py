@@ -10,15 +10,16 @@ from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable
 from fairjudge.text.counting import pluralize
 from fairjudge.text.particulars import names_in, numbers_in
-from fairjudge.text.printable import printable
 
 _MAX_ERRORS = 12
 """Statements that a terminal names; ``--json`` has all of them."""
 _MAX_NAMED = 6
 _CITED = (
-    "sentences> {n_sentences} | cited> {n_cited} | citations> {n_citations} | full> {full}"
-    " | part> {part} | none> {none} | contradicts> {contradicts}"
+    "system: {{system}} | supported> {{borne_out:{share}}} | sentences> {{n_sentences}}"
+    " | cited> {{n_cited}} | citations> {{n_citations}} | full> {{full}} | part> {{part}}"
+    " | none> {{none}} | contradicts> {{contradicts}} | relevant> {{relevant:{share}}}"
 )
+"""Columns of citations; ``share`` is the format of the shares."""
 _SUPPORTED = (
     "Supported: the share of sentences of whose statements each is supported by an article that "
     "the sentence cites. Full, part, none: the citations whose article supports all, some or none "
@@ -61,23 +62,16 @@ def errors_table(group: Json, *, limit: int | None = None) -> TextTable:
     Of equals those with numbers come first, then those with names.
     """
     errors = sorted(group["errors"], key=_order)
-    more = len(errors) - len(errors[:limit])
     return table(
         f"{group['system']}: {len(errors)} of {pluralize(group['n_statements'], 'statement')} "
         "that articles do not support",
-        "cluster: {eid} | statement: {statement} | verdict: {said} | articles: {names}"
-        " | their words: {words}",
-        [
-            {
-                **error,
-                "statement": _line(error["statement"], 110),
-                "said": _verdict(error),
-                "names": first_items(error["articles"], _MAX_NAMED) if error["articles"] else "-",
-                "words": _line(error["quote"] or "-", 110),
-            }
-            for error in errors[:limit]
-        ],
-        notes=[f"... and {more} more (see --json)"] if more else [],
+        "cluster: {eid} | statement: {statement:cut.110} | verdict: {verdict} | articles: {names}"
+        " | their words: {words:cut.110}",
+        errors,
+        limit=limit,
+        verdict=_verdict,
+        names=lambda error: first_items(error["articles"], _MAX_NAMED) or "-",
+        words=lambda error: error["quote"] or "-",
     )
 
 
@@ -96,17 +90,11 @@ def _verdict(error: Json) -> str:
     return f"{words}, grave" if error["grave"] else words
 
 
-def _line(text: str, limit: int) -> str:
-    line = " ".join(printable(str(text)).split())
-    return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"
-
-
 def citations_table(groups: Sequence[Json]) -> TextTable:
     """Return the table of the support of sentences by their citations."""
     return table(
         f"Citations, by {groups[0]['judge']}",
-        f"system: {{system}} | supported> {{borne_out:number}} | {_CITED}"
-        " | relevant> {relevant:number}",
+        _CITED.format(share="number"),
         [_with_support({**group["citations"], "system": group["system"]}) for group in groups],
         notes=[_SUPPORTED],
     )
@@ -123,9 +111,8 @@ def citations_tables(report: Json) -> Iterator[TextTable]:
     for judge in by_judge(report["groups"]):
         yield table(
             f"Citations, by {judge[0]['judge']}",
-            f"system: {{system}} | supported> {{borne_out:interval}} | {_CITED}"
-            " | relevant> {relevant:interval}",
-            [_with_support(group) for group in judge],
+            _CITED.format(share="interval"),
+            map(_with_support, judge),
             notes=[_SUPPORTED, *_unknown(judge)],
         )
         swapped = [
@@ -151,12 +138,12 @@ def citations_tables(report: Json) -> Iterator[TextTable]:
 
 
 def _lacking_table(system: str, citations: Sequence[Json], n: int) -> TextTable:
-    more = len(citations) - _MAX_ERRORS
     return table(
         f"{system}: {len(citations)} of {pluralize(n, 'citation')} without full support",
         "cluster: {eid} | sentence> {number} | article: {aid} | support: {support}",
-        [{**citation, "number": citation["sentence"] + 1} for citation in citations[:_MAX_ERRORS]],
-        notes=[f"... and {more} more (see --json)"] if more > 0 else [],
+        citations,
+        limit=_MAX_ERRORS,
+        number=lambda citation: citation["sentence"] + 1,
     )
 
 
@@ -171,9 +158,8 @@ def wrong_in_words(group: Json) -> str:
     statements = group.get("statements")
     sentences = []
     if contradicted:
-        sentences.append(
-            f"contradicts {contradicted} of {pluralize(group['n'], 'group')} of answers"
-        )
+        of = pluralize(group["n"], "group")
+        sentences.append(f"contradicts {contradicted} of {of} of answers")
     if statements and statements["contradicted"] + statements["absent"]:
         counts = {"contradicted": statements["contradicted"], "in no article": statements["absent"]}
         which = ", ".join(f"{n} {name}" for name, n in counts.items() if n)

@@ -18,7 +18,7 @@ from sentence_inputs import write_inputs
 from typer.testing import CliRunner
 
 from fairjudge.reports.kinds import tables_of
-from fairjudge.reports.measured_findings import WITH_FINDINGS
+from fairjudge.reports.kinds import WITH_FINDINGS
 from fairjudge.reports.report_page import figures_of
 from fairjudge.reports.tables import TextTable, columns, to_text
 
