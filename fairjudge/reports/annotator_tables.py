@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from fairjudge.reports.figures import Json, equals_p, interval, p_value
+from fairjudge.reports.figures import Json, equals_p, first_items, interval, p_value
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable, number
 from fairjudge.text.counting import percentage
@@ -58,21 +58,15 @@ def annotator_tables(group: Json, title: str) -> Iterator[TextTable]:
 def _camps(camps: Json, title: str) -> TextTable:
     return table(
         f"{title}: two camps of annotators, and the judge's Spearman correlation with each",
-        "camp: {who} | agree within> {within:number} | judge, items> {items}"
+        "camp: {annotators:list} | agree within> {within:number} | judge, items> {items}"
         " | judge, systems> {systems}",
-        [
-            {
-                "who": ", ".join(camp["annotators"]),
-                "within": camp["within"],
-                "items": _spearman(camp, "pooled"),
-                "systems": _spearman(camp, "system"),
-            }
-            for camp in camps["camps"]
-        ],
+        camps["camps"],
         notes=(
             f"Mean correlation of two annotators of different camps: {number(camps['between'])}; "
             f"permutation test over all divisions, {equals_p(p_value(camps))}.",
         ),
+        items=lambda camp: _spearman(camp, "pooled"),
+        systems=lambda camp: _spearman(camp, "system"),
     )
 
 
@@ -83,20 +77,15 @@ def _annotators(people: Json, title: str) -> TextTable:
         "annotator: {annotator} | items> {n_items} | mean> {mean:number}"
         " | severity> {severity:number} | with the others> {others:number}"
         " | judge without them> {without:number}",
-        [
-            {
-                **annotator,
-                "others": _value(annotator["others"]),
-                "without": _value(annotator["without"]),
-            }
-            for annotator in people["annotators"]
-        ],
+        people["annotators"],
         notes=(
             "Severity: offset of an annotator's labels from others' of the same items; with the "
             "others: Spearman's correlation with the mean of the others; judge without them: the "
             "judge's with the mean label of all others.",
             f"The result depends on one annotator: {puller}." if puller else "",
         ),
+        others=lambda annotator: _value(annotator["others"]),
+        without=lambda annotator: _value(annotator["without"]),
     )
 
 
@@ -128,6 +117,4 @@ def _value(figure: Json | float) -> float | None:
 
 
 def _names(camp: Json) -> str:
-    names = camp["annotators"]
-    suffix = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return ", ".join(names[:_MOST_NAMED]) + suffix
+    return first_items(camp["annotators"], _MOST_NAMED)

@@ -13,12 +13,11 @@ from fairjudge.reports.decision_tables import (
     verdict,
     with_juries,
 )
-from fairjudge.reports.disagreement_tables import disagreement_tables
 from fairjudge.reports.drawing import BY_PEOPLE, OTHER, PLAIN
 from fairjudge.reports.figures import Json, forest, row, sentence, why
 from fairjudge.reports.judge_sections import position_plot
 from fairjudge.reports.jury_tables import jury_plot, jury_tables
-from fairjudge.reports.mean_tables import mean_tables
+from fairjudge.reports.label_tables import disagreement_tables, mean_tables, rates_tables
 from fairjudge.reports.pages import page_html
 from fairjudge.reports.parts import (
     Fold,
@@ -33,7 +32,6 @@ from fairjudge.reports.parts import (
 )
 from fairjudge.reports.plots import Curve, CurvePlot, ReliabilityPlot
 from fairjudge.reports.protocol_tables import protocol_plot, protocol_tables
-from fairjudge.reports.rates_tables import rates_tables
 from fairjudge.reports.result_figures import (
     confusion_plot,
     position_pairs_plot,

@@ -13,30 +13,24 @@ from fairjudge.text.counting import percentage, pluralize
 
 def cascade_tables(report: Json) -> tuple[TextTable, ...]:
     """Return what a cascade saves and costs, and how each way agrees with the labels."""
-    saved = report["saved"]
-    costs = {
-        "growth of the mean absolute error": report["error_added"],
-        "fall of Kendall's tau-b": report["agreement_lost"],
+    effects = {
+        "calls saved, %": percent(report["saved"]),
+        "growth of the mean absolute error": interval(report["error_added"], digits=3),
+        "fall of Kendall's tau-b": interval(report["agreement_lost"], digits=3),
     }
-    effects = [{"what": "calls saved, %", "found": percent(saved), "n": report["n"]}] + [
-        {"what": what_costs, "found": interval(cost, digits=3), "n": report["n"]}
-        for what_costs, cost in costs.items()
-    ]
-    joined = [
-        {**join, "n": join["n_matched"] + join["n_only_left"]} for join in report.get("joins", ())
-    ]
     low, high = report["low"], report["high"]
     return (
         table(
             f"Cascade that asks the LLM between {low:.3g} and {high:.3g} of the local score, on "
             "held-out documents",
-            "what: {what} | value [95 %]> {found} | items> {n}",
-            effects,
+            "what: {what} | value [95 %]> {value} | items> {n}",
+            [{"what": what, "value": value, "n": report["n"]} for what, value in effects.items()],
         ),
         table(
             "Items of the cascade",
             "kind: {left} | items> {n} | matched> {n_matched} | with: {right}",
-            joined,
+            report.get("joins", ()),
+            n=lambda join: join["n_matched"] + join["n_only_left"],
         ),
         table(
             "Kendall's tau-b with the labels, on held-out documents",
@@ -46,29 +40,21 @@ def cascade_tables(report: Json) -> tuple[TextTable, ...]:
     )
 
 
-def guarantee_tables(report: Json) -> tuple[TextTable, ...]:
-    """Return what share is kept at the threshold, and how far answers agree with people."""
-    threshold, n_labelled = report["threshold"], report["n_labelled"]
+def guarantee_tables(report: Json) -> Iterator[TextTable]:
+    """Yield what share is kept at the threshold, and how far answers agree with people."""
+    threshold, one_order = report["threshold"], report["n_one_order"]
     at = "no threshold" if threshold is None else f"a confidence of {threshold:.2f} or more"
-    shares = [
-        {"what": "agreement of all labelled items", "found": report["overall"], "n": n_labelled}
-    ]
+    shares = [("agreement of all labelled items", report["overall"], report["n_labelled"])]
     if threshold is not None:
-        kept_row = {"what": "kept, of all items", "found": report["kept"], "n": "-"}
-        agree = {"what": "agreement of kept labelled items", "found": report["agreement"]}
-        shares = [kept_row, agree | {"n": report["n_kept_labelled"]}, *shares]
-    return (
-        table(
-            f"{group_title(report)}: {percentage(report['agreement_promised'])} agreement "
-            f"guaranteed with {percentage(report['confidence'])} certainty at {at}",
-            "share: {what} | value [95 %]> {found:interval} | items> {n}",
-            shares,
-            notes=[
-                f"Pairs asked in one order alone: {report['n_one_order']}."
-                if report["n_one_order"]
-                else ""
-            ],
-        ),
+        agreement = report["agreement"], report["n_kept_labelled"]
+        shares.insert(0, ("agreement of kept labelled items", *agreement))
+        shares.insert(0, ("kept, of all items", report["kept"], "-"))
+    yield table(
+        f"{group_title(report)}: {percentage(report['agreement_promised'])} agreement "
+        f"guaranteed with {percentage(report['confidence'])} certainty at {at}",
+        "share: {what} | value [95 %]> {share:interval} | items> {n}",
+        [{"what": what, "share": share, "n": n} for what, share, n in shares],
+        notes=[f"Pairs asked in one order alone: {one_order}." if one_order else ""],
     )
 
 
@@ -91,11 +77,15 @@ def guarantee_findings(report: Json) -> Iterator[str]:
     promise = f"agree with people at least {percentage(report['agreement_promised'])} of the time"
     certainty = f"{percentage(report['confidence'])} certainty"
     n_items = pluralize(report["n_labelled"], "labelled item")
+    overall = interval(report["overall"], digits=2)
+    of_all = f"Without a threshold a share of {overall} of the labelled items agrees."
     if report["threshold"] is None:
         yield (
             f"{title}: at no confidence threshold do its answers {promise}, with {certainty} on "
             f"{n_items}."
         )
+        yield of_all
+        yield "Nothing is kept; next: more labels, a lower --guarantee, or a better judge."
     else:
         yield (
             f"{title}: answers with a confidence of {report['threshold']:.2f} or more {promise}, "
@@ -106,12 +96,9 @@ def guarantee_findings(report: Json) -> Iterator[str]:
             f"{pluralize(report['n_kept_labelled'], 'labelled item')} kept, a share of "
             f"{interval(report['agreement'], digits=2)} agrees."
         )
-    overall = interval(report["overall"], digits=2)
-    yield f"Without a threshold a share of {overall} of the labelled items agrees."
-    if report["threshold"] is None:
-        yield "Nothing is kept; next: more labels, a lower --guarantee, or a better judge."
-    elif report["n_one_order"]:
-        yield (
-            f"Asked in one order alone: {pluralize(report['n_one_order'], 'pair')}. A judge that "
-            "prefers a position seems confident of these."
-        )
+        yield of_all
+        if report["n_one_order"]:
+            yield (
+                f"Asked in one order alone: {pluralize(report['n_one_order'], 'pair')}. A judge "
+                "that prefers a position seems confident of these."
+            )

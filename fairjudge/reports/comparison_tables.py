@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 
 from fairjudge.reports.figures import Json, interval, protocol_of, significant_sign, tally
 from fairjudge.reports.row_tables import side_by_side, table
@@ -23,31 +24,21 @@ def comparison_tables(report: Json) -> tuple[TextTable, ...]:
 
     That is a table of figures, one of systems, a confusion table, and the items furthest apart.
     """
-    apart = settings_table(report)
-    return (*apart, *(table for group in report["groups"] for table in group_tables(group)))
+    return (*settings_table(report), *chain.from_iterable(map(group_tables, report["groups"])))
 
 
 def settings_table(report: Json) -> tuple[TextTable, ...]:
     """Return a table of the files and of the settings in which they differ, if there is any."""
-    files = report.get("files", {})
-    rows = [
-        {"setting": name, "first": files["first"][name], "second": files["second"][name]}
-        for name in ("file", "written")
-        if files
-    ]
-    rows += [
-        {"setting": setting["setting"]}
-        | {run: _listed(setting[run]) for run in ("first", "second")}
-        for setting in report.get("settings", ())
-    ]
-    if not rows:
-        return ()
-    spec = "setting: {setting} | first: {first} | second: {second}"
-    return (table("What was compared, and where its settings differ", spec, rows),)
-
-
-def _listed(values: Sequence[str]) -> str:
-    return ", ".join(values) or "-"
+    rows = [*report.get("settings", ())]
+    if files := report.get("files"):
+        names = ("file", "written")
+        rows[:0] = [
+            {"setting": name, **{run: [files[run][name]] for run in ("first", "second")}}
+            for name in names
+        ]
+    spec = "setting: {setting} | first: {first:list} | second: {second:list}"
+    title = "What was compared, and where its settings differ"
+    return (table(title, spec, rows),) if rows else ()
 
 
 def group_title(group: Json) -> str:
@@ -108,24 +99,15 @@ def _confusion(group: Json) -> TextTable:
 
 def _largest(group: Json) -> TextTable:
     """Return the items that differ most; a page links them to the judgements that it has."""
-    rows = [
-        {
-            "item": item["eid"],
-            "system": " - ".join(filter(None, (item["system"], item.get("system_b")))),
-            "unit": item["unit"],
-            "first": f"{item['first']:g}",
-            "second": f"{item['second']:g}",
-        }
-        for item in group["largest"]
-    ]
-    n_rows, every = len(rows), group["n_changed"]
+    items = group["largest"]
     largest = table(
         f"Items that differ most: {group_title(group)}",
-        "cluster: {item} | system: {system} | part: {unit} | first> {first} | second> {second}",
-        rows,
-        notes=(f"{n_rows} of {pluralize(every, 'item')} that changed.",),
+        "cluster: {eid} | system: {systems} | part: {unit} | first> {first:g} | second> {second:g}",
+        items,
+        notes=(f"{len(items)} of {pluralize(group['n_changed'], 'item')} that changed.",),
+        systems=lambda item: " - ".join(filter(None, (item["system"], item.get("system_b")))),
     )
-    addresses = [item.get("address", "") for item in group["largest"]]
+    addresses = [item.get("address", "") for item in items]
     return replace(largest, links=tuple(at and f"#judgement-{at}" for at in addresses))
 
 

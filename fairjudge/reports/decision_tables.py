@@ -46,10 +46,10 @@ def with_juries(report: Json) -> list[Json]:
 
 def jury_group(jury: Json) -> Json:
     """Return the decisions on a fitted jury in the form of a judge's group."""
-    n_judges = pluralize(len(jury["judges"]), "judge")
+    judge = f"jury of {pluralize(len(jury['judges']), 'judge')}, fitted on labels"
     return {
-        "title": f"jury of {n_judges}, fitted on labels, {jury['aspect']}",
-        "judge": f"jury of {n_judges}, fitted on labels",
+        "title": f"{judge}, {jury['aspect']}",
+        "judge": judge,
         "aspect": jury["aspect"],
         "protocol": "likert",
         "unit": jury["unit"],
@@ -76,9 +76,8 @@ def verdict(group: Json) -> str:
 
 def _outcome(decision: Json) -> str:
     """Return an answer, with the reason where something else than its figure decided."""
-    return (
-        f"{decision['answer']} ({reason})" if (reason := decision["reason"]) else decision["answer"]
-    )
+    reason = f" ({decision['reason']})" if decision["reason"] else ""
+    return f"{decision['answer']}{reason}"
 
 
 def use_of(group: Json, decision: Json) -> str:

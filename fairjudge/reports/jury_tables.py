@@ -85,16 +85,11 @@ def _gains(jury: Json) -> TextTable:
         f"{pluralize(jury['n_items'], 'item')}",
         "scored by: {name} | items> {n_items} | RMSE held-out> {rmse:interval.3}"
         " | gain of the jury> {gain:interval.3} | p (Holm)> {p}",
-        [
-            _with_p({"gain": {}, "adjusted_p_value": None, **comparison}, "gain")
-            for comparison in scorers
-        ],
+        scorers,
         notes=(worth(jury), _NOTE, *_left_out(jury)),
+        gain=lambda scorer: scorer.get("gain"),
+        p=lambda scorer: p_value(scorer.get("adjusted_p_value"), scorer.get("gain")),
     )
-
-
-def _with_p(entry: Json, test: str) -> Json:
-    return {**entry, "p": p_value(entry["adjusted_p_value"], entry[test])}
 
 
 def _members(jury: Json) -> TextTable:
@@ -103,12 +98,13 @@ def _members(jury: Json) -> TextTable:
         "judge: {name} | items> {n_items} | weight> {weight:number} | best in (%)> {best_in:share}"
         " | RMSE without it, more by> {loss:interval.3} | p (Holm)> {p}"
         " | others are worth> {effective_without:number.1}",
-        [_with_p(member, "loss") for member in jury["members"]],
+        jury["members"],
         notes=(
             worth(jury),
             "Weight: of its calibrated score where no judge is missing. Best in: the share of "
             "folds in which it was the best single one.",
         ),
+        p=lambda member: p_value(member["adjusted_p_value"], member["loss"]),
     )
 
 

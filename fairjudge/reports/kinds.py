@@ -23,17 +23,14 @@ from fairjudge.reports import (
     comparison_tables,
     covered_tables,
     decision_tables,
-    disagreement_tables,
     fairness_comparison_tables,
     fairness_findings,
     fairness_tables,
     jury_tables,
-    mean_tables,
+    label_tables,
     protocol_tables,
     ranking_tables,
-    rates_tables,
     reference_tables,
-    stability_tables,
     statement_tables,
 )
 from fairjudge.reports.figures import Json
@@ -43,10 +40,10 @@ from fairjudge.reports.tables import TextTable
 def _calibration_tables(report: Json) -> list[TextTable]:
     return [
         *calibration_tables.calibration_tables(report),
-        *mean_tables.mean_tables(report),
+        *label_tables.mean_tables(report),
         *jury_tables.jury_tables(report),
-        *rates_tables.rates_tables(report),
-        *disagreement_tables.disagreement_tables(report),
+        *label_tables.rates_tables(report),
+        *label_tables.disagreement_tables(report),
         *decision_tables.decisions_tables(decision_tables.with_juries(report)),
     ]
 
@@ -84,7 +81,7 @@ KINDS: Mapping[str, _Kind] = {
     "audit order": _Kind(audit_findings.order_findings, audit_tables.order_tables),
     "audit parse": _Kind(audit_findings.parse_findings, audit_tables.parse_tables),
     "audit position": _Kind(audit_findings.position_findings, audit_tables.position_tables),
-    "audit stability": _Kind(audit_findings.stability_findings, stability_tables.stability_tables),
+    "audit stability": _Kind(audit_findings.stability_findings, audit_tables.stability_tables),
     "audit statements": _Kind(audit_findings.statement_findings, statement_tables.statement_tables),
     "audit verbosity": _Kind(audit_findings.verbosity_findings, audit_tables.verbosity_tables),
     "bias distinguishability": _Kind(

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.reports.figures import (
     Json,
-    dollars,
     equals_p,
     forest,
     interval,
@@ -50,10 +49,8 @@ def protocol_findings(report: Json) -> Iterator[str]:
                     f"correlation with people over summaries: tau-b {interval(tau)}."
                 )
         if best is None:
-            yield (
-                f"In {protocols['aspect']} no protocol agrees significantly with people over "
-                "summaries."
-            )
+            aspect = protocols["aspect"]
+            yield f"In {aspect} no protocol agrees significantly with people over summaries."
             continue
         yield (
             f"In {protocols['aspect']} {name_of(best)} agrees best with people over summaries: "
@@ -122,39 +119,31 @@ def protocols_table(tables: Sequence[Json]) -> TextTable:
         "Protocols: agreement with human labels",
         "aspect: {aspect} | reference: {reference} | text: {text} | protocol: {protocol}"
         " | judge: {judge} | tau-b> {kendall:interval} | note: {note} | requests> {requests}"
-        " | US dollars> {cost} | an item> {per_item} | difference to best> {behind:interval}"
-        " | p> {p} | summaries> {n}",
+        " | US dollars> {cost_usd:dollars} | an item> {per_item:dollars}"
+        " | difference to best> {behind:interval} | p> {p} | summaries> {n}",
         [
-            _row({"aspect": protocols["aspect"], **protocol})
+            {"aspect": protocols["aspect"], **protocol}
             for protocols in tables
             for protocol in protocols["rows"]
         ],
         notes=[_NOTE, *(note for protocols in tables for note in _reasons(protocols))],
+        reference=reference_of,
+        text=text_of,
+        note=lambda row: _MARKS.get(row["mark"], ""),
+        requests=lambda row: "-" if row["n_requests"] is None else row["n_requests"],
+        per_item=lambda row: row.get("usd_per_item"),
+        p=lambda row: p_value(row["adjusted_p_value"], row["behind"]),
+        n=lambda row: row["kendall"].get("n", "-"),
     )
 
 
-def _row(protocol: Json) -> Json:
-    return {
-        **protocol,
-        "reference": reference_of(protocol),
-        "text": text_of(protocol),
-        "n": protocol["kendall"].get("n", "-"),
-        "requests": "-" if protocol["n_requests"] is None else f"{protocol['n_requests']:,}",
-        "cost": dollars(protocol["cost_usd"]),
-        "per_item": dollars(protocol.get("usd_per_item")),
-        "p": p_value(protocol["adjusted_p_value"], protocol["behind"]),
-        "note": _MARKS.get(protocol["mark"], ""),
-    }
-
-
 def _reasons(protocols: Json) -> list[str]:
-    reason_by_name = {
-        name_of(protocol): why(protocol["kendall"]) or why(protocol["behind"])
-        for protocol in protocols["rows"]
-    }
-    reasons = [f"{name}: {reason}." for name, reason in reason_by_name.items() if reason]
     n = pluralize(protocols["n_documents"], "document")
     return [
         f"{protocols['aspect'].capitalize()}: compared on {n} that all protocols share.",
-        *reasons,
+        *(
+            f"{name_of(protocol)}: {reason}."
+            for protocol in protocols["rows"]
+            if (reason := why(protocol["kendall"]) or why(protocol["behind"]))
+        ),
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from fairjudge.reports.audit_tables import stability_shares
 from fairjudge.reports.check_tables import check_plots
 from fairjudge.reports.comparison_page import comparison_parts
 from fairjudge.reports.content import Content, Panel
@@ -14,7 +15,6 @@ from fairjudge.reports.pages import page_html
 from fairjudge.reports.parts import Group, Heading, Paragraph, Part, Section
 from fairjudge.reports.ranking_tables import ranking_tables, together_tables
 from fairjudge.reports.result_figures import ranks_plot, wins_plot
-from fairjudge.reports.stability_tables import stability_shares
 from fairjudge.text.counting import pluralize
 
 _STRENGTH = "strength (log-odds; they add up to 0)"
