@@ -43,6 +43,6 @@ def compare(
 
 def _page(findings: Findings, first: Loaded[Judgement], second: Loaded[Judgement]) -> str:
     from fairjudge.analysis.changed_items import with_judgements
-    from fairjudge.reports.comparison_page import comparison_page
+    from fairjudge.reports.result_sections import comparison_page
 
     return comparison_page(*with_judgements(findings.figures, first.records, second.records))

@@ -14,7 +14,7 @@ from fairjudge.reports.decision_tables import (
     with_juries,
 )
 from fairjudge.reports.drawing import BY_PEOPLE, OTHER, PLAIN
-from fairjudge.reports.figures import Json, forest, row, sentence, why
+from fairjudge.reports.figures import Json, curves, forest, row, sentence, why
 from fairjudge.reports.judge_sections import position_plot
 from fairjudge.reports.jury_tables import jury_plot, jury_tables
 from fairjudge.reports.label_tables import disagreement_tables, mean_tables, rates_tables
@@ -30,7 +30,7 @@ from fairjudge.reports.parts import (
     Verbatim,
     folded,
 )
-from fairjudge.reports.plots import Curve, CurvePlot, ReliabilityPlot
+from fairjudge.reports.plots import ReliabilityPlot
 from fairjudge.reports.protocol_tables import protocol_plot, protocol_tables
 from fairjudge.reports.result_figures import (
     confusion_plot,
@@ -227,23 +227,17 @@ def _planning(group: Json) -> Iterator[Part]:
     if isinstance(curve, Mapping):
         yield Paragraph(f"No label plan: {why(curve)}.")
         return
-    plot = CurvePlot(
-        curves=[
-            Curve(
-                name=label,
-                points=tuple((float(point["n_labels"]), point[field]) for point in curve),
-                mark=mark,
-            )
-            for (field, label), mark in zip(tables.PLANS.items(), (PLAIN, OTHER), strict=True)
-        ],
+    yield curves(
+        {
+            label: [(float(point["n_labels"]), point[field]) for point in curve]
+            for field, label in tables.PLANS.items()
+        },
         name="Half-width of the interval of a system's mean against the number of labels, "
         + group_title(group),
         across="labelled summaries of the system, one a document",
         up="half-width",
-    )
-    yield Plot(
-        plot,
-        "Half-width of a system's mean, in units of the labels, when the judge scores "
+        logarithmic=True,
+        caption="Half-width of a system's mean, in units of the labels, when the judge scores "
         f"{pluralize(planning['n_judged'], 'document')}. Squares, solid: with the judge; circles, "
         "dashed: without it.",
     )

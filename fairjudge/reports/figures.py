@@ -7,10 +7,11 @@ from math import floor, log10
 from typing import Any, TypeAlias
 
 from fairjudge.protocols import shown_protocol
-from fairjudge.reports.drawing import PLAIN, Mark
+from fairjudge.reports.drawing import CURVE_MARKS, PLAIN, Mark
 from fairjudge.reports.parts import Group, Plot
-from fairjudge.reports.plots import ForestPlot, ForestRow
+from fairjudge.reports.plots import Curve, CurvePlot, ForestPlot, ForestRow
 from fairjudge.reports.tables import TextTable, number
+from fairjudge.text.counting import pluralize
 from fairjudge.text.printable import printable
 
 Json: TypeAlias = Mapping[str, Any]
@@ -179,6 +180,26 @@ def plotted(
     """Return `table` beside a forest plot of the same name."""
     plot = forest(rows, title=table.title, across=across, span=span, caption=caption)
     return Group((plot, table))
+
+
+def curves(
+    points: Mapping[str, Iterable[tuple[float, float]]],
+    *,
+    name: str,
+    across: str,
+    up: str,
+    logarithmic: bool = False,
+    caption: str = "",
+) -> Plot:
+    """Return the curve of each system, of more than there are marks the first ones."""
+    drawn = [
+        Curve(name=system, points=tuple(of_system), mark=mark)
+        for (system, of_system), mark in zip(points.items(), CURVE_MARKS, strict=False)
+    ]
+    if len(points) > len(drawn):
+        caption = f"The plot shows the first {pluralize(len(drawn), 'system')}, the table all."
+    figure = CurvePlot(curves=drawn, name=name, across=across, up=up, logarithmic=logarithmic)
+    return Plot(figure, caption)
 
 
 def significant_sign(figure: Json) -> int:

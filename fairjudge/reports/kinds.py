@@ -164,6 +164,11 @@ def findings_of(kind: str, report: Json) -> tuple[str, ...]:
     return (*join_findings(report), *KINDS.get(kind, _Kind()).findings(report))
 
 
+def name_of(kind: str) -> str:
+    """Return what stands before the findings of `kind` among those of others, or ""."""
+    return KINDS.get(kind, _Kind()).name
+
+
 def join_findings(report: Json) -> Iterator[str]:
     """Yield the joins of a report and of its groups that lost much, each loss once."""
     groups = report.get("groups", ())
