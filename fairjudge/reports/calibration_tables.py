@@ -329,7 +329,8 @@ def separations_table(planning: Json) -> TextTable:
         "systems: {system_a} and {system_b} | difference> {difference:number}"
         " | with judge> {with_judge} | labels alone> {without_judge}",
         planning["to_separate"],
-        **{plan: partial(needed, plan) for plan in PLANS},
+        with_judge=partial(needed, "with_judge"),
+        without_judge=partial(needed, "without_judge"),
     )
 
 

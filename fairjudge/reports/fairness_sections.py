@@ -55,11 +55,8 @@ def _by_value(figures: Json) -> Iterator[ForestRow]:
 def _ends(figures: Json) -> dict[str, str]:
     """Return the value that is most over- and under-represented, where summaries are enough."""
     values = figures["by_value"]
-    return {
-        how: value
-        for how in ("over", "under")
-        if (value := figures.get(how)) in values and values[value]["n"] >= FEWEST_CLUSTERS
-    }
+    ends = {how: figures[how] for how in ("over", "under") if figures.get(how) in values}
+    return {how: value for how, value in ends.items() if values[value]["n"] >= FEWEST_CLUSTERS}
 
 
 def _over_and_under(figures: Json) -> str:
