@@ -44,8 +44,8 @@ def main() -> None:
         (log,) = run_eval(task, model=model, log_dir=folder, display="none", max_connections=8)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    done = log.results.completed_samples if log.results else 0
-    results = {"wall_seconds": wall, "cpu_seconds": cpu, "peak_mib": peak, "n": done}
+    n_completed = log.results.completed_samples if log.results else 0
+    results = {"wall_seconds": wall, "cpu_seconds": cpu, "peak_mib": peak, "n": n_completed}
     print(json.dumps({**results, "version": version("inspect_ai")}))
 
 

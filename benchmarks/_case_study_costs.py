@@ -15,7 +15,7 @@ from fairjudge.text.counting import percentage
 MODEL = ModelRef(provider="openai", model="gpt-3.5-turbo")
 
 
-def costs(found: Study) -> Iterator[str]:
+def costs(study: Study) -> Iterator[str]:
     """Say what the judge costs."""
     price = load_prices().price(MODEL)
     heads = ("tokens in", "tokens out", "USD per 1,000 summaries")
@@ -27,11 +27,11 @@ def costs(found: Study) -> Iterator[str]:
             rows=tuple(
                 (
                     name,
-                    f"{one.input_tokens:.0f}",
-                    f"{one.output_tokens:.1f}",
-                    "-" if price is None else f"{1000 * _usd(one):.2f}",
+                    f"{replies.input_tokens:.0f}",
+                    f"{replies.output_tokens:.1f}",
+                    "-" if price is None else f"{1000 * _usd(replies):.2f}",
                 )
-                for name, one in found.replies.items()
+                for name, replies in study.replies.items()
             ),
         )
     )
@@ -39,42 +39,42 @@ def costs(found: Study) -> Iterator[str]:
         f"Tokens are characters divided by {CHARACTERS_PER_TOKEN}, of article, summary and reply; "
         "the instructions around them were not recorded and come on top. "
         + ("" if price is None else f"Prices of {MODEL} by {price.source.partition(' ')[0]}. ")
-        + _cheapest(found)
+        + _cheapest(study)
         + "\n"
     )
 
 
-def _usd(one: Replies) -> float:
+def _usd(replies: Replies) -> float:
     """Return the price of a mean reply."""
     price = load_prices().price(MODEL)
     assert price is not None
-    return price.cost_usd(input_tokens=one.input_tokens, output_tokens=one.output_tokens)
+    return price.cost_usd(input_tokens=replies.input_tokens, output_tokens=replies.output_tokens)
 
 
-def _cheapest(found: Study) -> str:
-    best = best_protocol(found)
-    lengths = {name: one.output_tokens for name, one in found.replies.items()}
-    others = [length for name, length in lengths.items() if name != best]
-    said = ", ".join(
+def _cheapest(study: Study) -> str:
+    best = best_protocol(study)
+    lengths = {name: replies.output_tokens for name, replies in study.replies.items()}
+    other_lengths = [length for name, length in lengths.items() if name != best]
+    ratios = ", ".join(
         f"{lengths[best] / length:.1f} times as many as {name}"
         for name, length in lengths.items()
         if name != best
     )
-    word = "more" if lengths[best] > min(others) else "no more"
-    return f"The recommended protocol writes {word} tokens than the cheapest other: {said}."
+    word = "more" if lengths[best] > min(other_lengths) else "no more"
+    return f"The recommended protocol writes {word} tokens than the cheapest other: {ratios}."
 
 
-def labels(found: Study) -> Iterator[str]:
+def labels(study: Study) -> Iterator[str]:
     """Say how many labels tell the systems apart."""
-    best = best_protocol(found)
+    best = best_protocol(study)
     yield "## How many labels tell the systems apart\n"
     for aspect in ASPECTS:
-        group = found.groups[best, aspect]
+        group = study.groups[best, aspect]
         planning, n_documents = group["planning"], group["n_documents"]
         pairs = planning["to_separate"]
         yield to_markdown(_separation_table(aspect, planning, n_documents))
-        undecided = [one for one in pairs if one.get("with_judge") is None]
-        decided = [one["with_judge"] for one in pairs if one.get("with_judge") is not None]
+        undecided = [pair for pair in pairs if pair.get("with_judge") is None]
+        decided = [pair["with_judge"] for pair in pairs if pair.get("with_judge") is not None]
         yield (
             f"All {len(pairs)} pairs of the {group['n_systems']} systems, {aspect}: "
             + (
@@ -90,20 +90,20 @@ def labels(found: Study) -> Iterator[str]:
     yield (
         "These plans take the differences found here for the truth and ask for an interval of the "
         "difference that leaves 0 out, with PPI++ when the judge scores the rest of "
-        f"{found.groups[best, ASPECTS[0]]['planning']['n_judged']} documents. They test each pair "
+        f"{study.groups[best, ASPECTS[0]]['planning']['n_judged']} documents. They test each pair "
         "alone: to claim a whole ranking takes more.\n"
     )
 
 
 def _saved(planning: Json) -> str:
     """Say what the judge is worth in labels."""
-    both = [
-        (one["with_judge"], one["without_judge"])
-        for one in planning["to_separate"]
-        if one.get("with_judge") and one.get("without_judge")
+    label_counts = [
+        (pair["with_judge"], pair["without_judge"])
+        for pair in planning["to_separate"]
+        if pair.get("with_judge") and pair.get("without_judge")
     ]
-    share = median(1 - with_judge / without for with_judge, without in both)
-    point = min(planning["curve"], key=lambda one: abs(one["n_labels"] - 100))
+    share = median(1 - with_judge / without for with_judge, without in label_counts)
+    point = min(planning["curve"], key=lambda point: abs(point["n_labels"] - 100))
     return (
         f"The judge saves {percentage(share)} of the labels (median over the pairs that can be "
         f"told apart). With {point['n_labels']} labels, one system's mean is known to within "
@@ -115,15 +115,15 @@ def _separation_table(aspect: str, planning: Json, n_documents: int) -> TextTabl
     pairs = planning["to_separate"]
     limits = sorted({20, 50, n_documents, 200, 500, planning["n_judged"]})
 
-    def told(name: str, limit: int) -> str:
-        return str(sum(one.get(name) is not None and one[name] <= limit for one in pairs))
+    def n_separated(name: str, limit: int) -> str:
+        return str(sum(pair.get(name) is not None and pair[name] <= limit for pair in pairs))
 
     heads = ("labelled documents", "with the judge", "labels alone")
     return TextTable(
         title=f"{aspect.capitalize()}: pairs of systems told apart, of {len(pairs)}",
         columns=columns(*heads, numbers=heads),
         rows=tuple(
-            (str(limit), told("with_judge", limit), told("without_judge", limit))
+            (str(limit), n_separated("with_judge", limit), n_separated("without_judge", limit))
             for limit in limits
         ),
     )

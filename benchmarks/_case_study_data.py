@@ -37,11 +37,13 @@ class Study:
     position: Sequence[Json]
 
 
-def best_protocol(found: Study) -> str:
+def best_protocol(study: Study) -> str:
     """Return the protocol with the highest pooled Spearman, averaged over aspects."""
-    return max(found.replies, key=lambda name: fmean(rho(found, name, one) for one in ASPECTS))
+    return max(
+        study.replies, key=lambda name: fmean(rho(study, name, aspect) for aspect in ASPECTS)
+    )
 
 
-def rho(found: Study, name: str, aspect: str) -> float:
+def rho(study: Study, name: str, aspect: str) -> float:
     """Return the pooled Spearman correlation with the experts."""
-    return float(found.groups[name, aspect]["agreement"]["pooled"]["spearman"]["value"])
+    return float(study.groups[name, aspect]["agreement"]["pooled"]["spearman"]["value"])

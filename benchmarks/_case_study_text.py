@@ -14,7 +14,7 @@ from fairjudge.reports.tables import TextTable, columns, to_markdown
 from fairjudge.text.counting import percentage
 
 
-def document(found: Study) -> str:
+def document(study: Study) -> str:
     """Return the document."""
     return "\n".join(
         (
@@ -22,38 +22,38 @@ def document(found: Study) -> str:
             "",
             "Written by `python benchmarks/case_study.py FOLDER`; do not edit by hand.",
             "",
-            *_in_short(found),
-            *_data(found),
-            *_protocols(found),
-            *costs(found),
-            *labels(found),
-            *_distrust(found),
+            *_in_short(study),
+            *_data(study),
+            *_protocols(study),
+            *costs(study),
+            *labels(study),
+            *_distrust(study),
         )
     )
 
 
-def _in_short(found: Study) -> Iterator[str]:
-    best = best_protocol(found)
+def _in_short(study: Study) -> Iterator[str]:
+    best = best_protocol(study)
     yield (
         f"In short: of the three protocols use '{best}', and calibrate it. It reaches a pooled "
         "Spearman correlation with the experts of "
         + "; ".join(
-            f"{rho(found, best, aspect):.2f} for {aspect} (experts: "
-            f"{found.groups[best, aspect]['human']['pooled']['spearman']['value']:.2f} with one "
+            f"{rho(study, best, aspect):.2f} for {aspect} (experts: "
+            f"{study.groups[best, aspect]['human']['pooled']['spearman']['value']:.2f} with one "
             "another)"
             for aspect in ASPECTS
         )
         + ". Head-to-head, "
         + " and ".join(
-            f"{100 - one['consistency']['value']:.0f} % of its verdicts for {one['aspect']}"
-            for one in found.position
+            f"{100 - audit['consistency']['value']:.0f} % of its verdicts for {audit['aspect']}"
+            for audit in study.position
         )
         + " change when the order of the summaries is swapped.\n"
     )
 
 
-def _data(found: Study) -> Iterator[str]:
-    group = next(iter(found.groups.values()))
+def _data(study: Study) -> Iterator[str]:
+    group = next(iter(study.groups.values()))
     yield (
         f"The data: {group['n_items']} summaries of {group['n_documents']} news articles by "
         f"{group['n_systems']} systems (SummEval, Fabbri et al. 2021), each rated from 1 to 5 by "
@@ -69,12 +69,12 @@ def _data(found: Study) -> Iterator[str]:
             rows=tuple(
                 (
                     name,
-                    str(one.n_replies),
-                    str(len(one.judgements)),
-                    str(one.n_repeated),
-                    str(sum(row.unscored is not None for row in one.judgements)),
+                    str(replies.n_replies),
+                    str(len(replies.judgements)),
+                    str(replies.n_repeated),
+                    str(sum(row.unscored is not None for row in replies.judgements)),
                 )
-                for name, one in found.replies.items()
+                for name, replies in study.replies.items()
             ),
         )
     )
@@ -84,22 +84,22 @@ _READ = ("replies", "judgements", "judged again", "unscored")
 _AGREEMENT = ("Spearman", "Pearson", "Kendall tau-b", "per document", "systems")
 
 
-def _protocols(found: Study) -> Iterator[str]:
-    best = best_protocol(found)
+def _protocols(study: Study) -> Iterator[str]:
+    best = best_protocol(study)
     yield "## Which protocol\n"
     yield (
         f"**{best.capitalize()}.** Its pooled Spearman correlation with the experts, averaged over "
-        f"both aspects, is the highest of the three. {_differences(found, best)}\n"
+        f"both aspects, is the highest of the three. {_differences(study, best)}\n"
     )
     for aspect in ASPECTS:
-        yield to_markdown(_agreement_table(found, aspect))
+        yield to_markdown(_agreement_table(study, aspect))
     yield (
         "The last two columns are Spearman's correlation within documents, averaged, and between "
         "the systems' means. 'Experts' are each expert against the mean of the others: the "
         "ceiling. A judge that is good between systems can be poor at telling good summaries of "
         "one document from bad ones.\n"
     )
-    yield f"{' '.join(_beside_baseline(found, best, aspect) for aspect in ASPECTS)} {_SUPPORT}\n"
+    yield f"{' '.join(_beside_baseline(study, best, aspect) for aspect in ASPECTS)} {_SUPPORT}\n"
     yield to_markdown(
         TextTable(
             title="Error in units of the labels: as judged, and calibrated on other documents",
@@ -112,22 +112,22 @@ def _protocols(found: Study) -> Iterator[str]:
                     interval(group["calibration"]["before"]["rmse"]),
                     interval(group["calibration"]["after"]["rmse"]),
                 )
-                for name in found.replies
+                for name in study.replies
                 for aspect in ASPECTS
-                for group in (found.groups[name, aspect],)
+                for group in (study.groups[name, aspect],)
             ),
         )
     )
 
-    yield f"{_calibrate_first(found, best)}\n"
+    yield f"{_calibrate_first(study, best)}\n"
 
 
 _ERRORS = ("mean error", "RMSE as judged", "RMSE calibrated")
 
 
-def _differences(found: Study, best: str) -> str:
-    said = []
-    for row in found.comparisons:
+def _differences(study: Study, best: str) -> str:
+    sentences = []
+    for row in study.comparisons:
         pair = [row["first"].rsplit(" (", 1)[0], row["second"].rsplit(" (", 1)[0]]
         if best not in pair:
             continue
@@ -138,35 +138,35 @@ def _differences(found: Study, best: str) -> str:
         value = difference["value"] if is_first else -difference["value"]
         ends = sorted((1 if is_first else -1) * difference[end] for end in ("low", "high"))
         shows = "significant" if p < 0.05 else "not significant"
-        said.append(
+        sentences.append(
             f"Its lead over {other} for {row['aspect']} is {value:+.2f} [{ends[0]:.2f}, "
             f"{ends[1]:.2f}] (p = {p:.3f} by Holm over the aspect's pairs): {shows}."
         )
-    return " ".join(said)
+    return " ".join(sentences)
 
 
-def _calibrate_first(found: Study, best: str) -> str:
+def _calibrate_first(study: Study, best: str) -> str:
     """Say how near the labels the recommended protocol is, before and after calibration."""
 
     def rank(stage: str, aspect: str) -> tuple[float, int]:
         errors = {
-            name: found.groups[name, aspect]["calibration"][stage]["rmse"]["value"]
-            for name in found.replies
+            name: study.groups[name, aspect]["calibration"][stage]["rmse"]["value"]
+            for name in study.replies
         }
         return errors[best], 1 + sum(error < errors[best] for error in errors.values())
 
-    said = []
+    figures = []
     for aspect in ASPECTS:
         (before, place_before), (after, place_after) = (
             rank(stage, aspect) for stage in ("before", "after")
         )
-        said.append(
-            f"for {aspect} {before:.2f} as judged (rank {place_before} of {len(found.replies)} "
+        figures.append(
+            f"for {aspect} {before:.2f} as judged (rank {place_before} of {len(study.replies)} "
             f"protocols) and {after:.2f} calibrated (rank {place_after})"
         )
     return (
         f"Ranking summaries and meeting the experts' scale are two things. The RMSE of "
-        f"'{best}' is {'; '.join(said)}. Do not report its scores uncalibrated."
+        f"'{best}' is {'; '.join(figures)}. Do not report its scores uncalibrated."
     )
 
 
@@ -177,22 +177,22 @@ _SUPPORT = (
 )
 
 
-def _beside_baseline(found: Study, best: str, aspect: str) -> str:
-    name, value = best_baseline(found.groups[best, aspect])
-    judge = found.groups[best, aspect]["agreement"]["pooled"]["spearman"]
+def _beside_baseline(study: Study, best: str, aspect: str) -> str:
+    name, value = best_baseline(study.groups[best, aspect])
+    judge = study.groups[best, aspect]["agreement"]["pooled"]["spearman"]
     beaten = value is not None and judge["low"] > value
     return f"For {aspect} the best baseline is '{name}' ({value:.2f}): '{best}' " + (
         "beats it." if beaten else "is not significantly better."
     )
 
 
-def _agreement_table(found: Study, aspect: str) -> TextTable:
-    groups = {name: found.groups[name, aspect] for name in found.replies}
-    some = next(iter(groups.values()))
+def _agreement_table(study: Study, aspect: str) -> TextTable:
+    groups = {name: study.groups[name, aspect] for name in study.replies}
+    group = next(iter(groups.values()))
     sources = {
         **{name: group["agreement"] for name, group in groups.items()},
-        "experts": some["human"],
-        **some["baselines"],
+        "experts": group["human"],
+        **group["baselines"],
     }
     return TextTable(
         title=f"{aspect.capitalize()}: agreement with the experts",
@@ -200,10 +200,10 @@ def _agreement_table(found: Study, aspect: str) -> TextTable:
         rows=tuple(
             (
                 baseline_name(name),
-                *(_three(one["pooled"][key]) for key in ("spearman", "pearson", "kendall")),
-                *(_three(one[level]["spearman"]) for level in ("per_document", "system")),
+                *(_three(source["pooled"][key]) for key in ("spearman", "pearson", "kendall")),
+                *(_three(source[level]["spearman"]) for level in ("per_document", "system")),
             )
-            for name, one in sources.items()
+            for name, source in sources.items()
         ),
     )
 
@@ -215,12 +215,12 @@ def _three(figure: Json) -> str:
     return f"{figure['value']:.3f} [{figure['low']:.2f}, {figure['high']:.2f}]"
 
 
-def _distrust(found: Study) -> Iterator[str]:
+def _distrust(study: Study) -> Iterator[str]:
     yield "## Where not to trust the judge\n"
-    best = best_protocol(found)
-    yield to_markdown(_verdicts(found))
+    best = best_protocol(study)
+    yield to_markdown(_verdicts(study))
     for aspect in ASPECTS:
-        yield _unfair(found.groups[best, aspect], aspect)
+        yield _unfair(study.groups[best, aspect], aspect)
     heads = ("pairs", "first, %", "second, %", "same both ways, %")
     yield to_markdown(
         TextTable(
@@ -228,19 +228,19 @@ def _distrust(found: Study) -> Iterator[str]:
             columns=columns("aspect", *heads, numbers=heads),
             rows=tuple(
                 (
-                    one["aspect"],
-                    str(one["n_pairs"]),
-                    *(_percent(one[name]) for name in ("first", "second", "consistency")),
+                    audit["aspect"],
+                    str(audit["n_pairs"]),
+                    *(_percent(audit[name]) for name in ("first", "second", "consistency")),
                 )
-                for one in found.position
+                for audit in study.position
             ),
         )
     )
-    for one in found.position:
-        yield _leaning(one)
+    for audit in study.position:
+        yield _leaning(audit)
 
 
-def _verdicts(found: Study) -> TextTable:
+def _verdicts(study: Study) -> TextTable:
     return TextTable(
         title="Summary",
         columns=columns("protocol", "aspect", "finding", "alternative annotator test"),
@@ -251,9 +251,9 @@ def _verdicts(found: Study) -> TextTable:
                 verdict(group),
                 _replaces(group["replaceability"]),
             )
-            for name in found.replies
+            for name in study.replies
             for aspect in ASPECTS
-            for group in (found.groups[name, aspect],)
+            for group in (study.groups[name, aspect],)
         ),
         notes=(
             "The test asks whether the judge could stand in for one of the experts (Calderon et "
@@ -263,30 +263,31 @@ def _verdicts(found: Study) -> TextTable:
     )
 
 
-def _replaces(found: Json) -> str:
-    if "why" in found:
-        return f"not run: {found['why']}"
-    word = "passed" if found["passes"] else "not passed"
-    return f"{word}: beats {percentage(found['winning_rate'])} of the experts"
+def _replaces(test: Json) -> str:
+    if "why" in test:
+        return f"not run: {test['why']}"
+    word = "passed" if test["passes"] else "not passed"
+    return f"{word}: beats {percentage(test['winning_rate'])} of the experts"
 
 
 def _unfair(group: Json, aspect: str) -> str:
-    said = []
+    flags = []
     for name, groups in group["fairness"]["groups"].items():
         flagged = sorted(
-            (one for one in groups if one["flagged"]), key=lambda one: one["error_gap"]["value"]
+            (entry for entry in groups if entry["flagged"]),
+            key=lambda entry: entry["error_gap"]["value"],
         )
         if flagged:
             shown_groups = ", ".join(
-                f"{one['group']} ({one['error_gap']['value']:+.2f})" for one in flagged
+                f"{entry['group']} ({entry['error_gap']['value']:+.2f})" for entry in flagged
             )
-            said.append(f"by {name}: {shown_groups}")
-    if not said:
+            flags.append(f"by {name}: {shown_groups}")
+    if not flags:
         return f"For {aspect}, no group of summaries is flagged.\n"
     return (
         f"For {aspect}, even calibrated scores err otherwise for some groups than for the rest "
         f"(points on the scale; above 0 the judge flatters; flagged at a false discovery rate of "
-        f"5 %, for the mean error or its size), {'; '.join(said)}.\n"
+        f"5 %, for the mean error or its size), {'; '.join(flags)}.\n"
     )
 
 
@@ -294,16 +295,16 @@ def _percent(figure: Json) -> str:
     return f"{figure['value']:.1f} [{figure['low']:.1f}, {figure['high']:.1f}]"
 
 
-def _leaning(one: Json) -> str:
-    first, second = one["first"], one["second"]
+def _leaning(audit: Json) -> str:
+    first, second = audit["first"], audit["second"]
     if first["high"] < second["low"] or second["high"] < first["low"]:
         place = "first" if first["value"] > second["value"] else "second"
         leans = f"the judge leans to the {place} place"
     else:
         leans = "neither place is clearly preferred"
-    flips = 100 - one["consistency"]["value"]
+    flips = 100 - audit["consistency"]["value"]
     return (
-        f"For {one['aspect']}, {leans}; of {one['n_pairs']} pairs, {flips:.1f} % get another "
+        f"For {audit['aspect']}, {leans}; of {audit['n_pairs']} pairs, {flips:.1f} % get another "
         "verdict when the order is swapped. Ask both orders, and count a changed verdict as a "
         "tie.\n"
     )

@@ -25,8 +25,8 @@ def _lines() -> Iterator[tuple[str, str]]:
     yield from _others()
 
 
-def _judge(name: str, asked: str, inputs: str = FEW, model: str = "{llm}") -> tuple[str, str]:
-    line = f"judge {inputs} {asked} {model} -o {{name}}.jsonl --json {{name}}.json -q"
+def _judge(name: str, options: str, inputs: str = FEW, model: str = "{llm}") -> tuple[str, str]:
+    line = f"judge {inputs} {options} {model} -o {{name}}.jsonl --json {{name}}.json -q"
     return f"judge-{name}", line + " --max-unscored 1"
 
 
@@ -47,10 +47,10 @@ def _reading() -> Iterator[tuple[str, str]]:
         yield f"no-option-{name}", f"{name} --no-such-option"
     yield "no-command", "judgee"
     for kind in ("jsonl", "csv"):
-        asked = "--protocol likert --scale 1-5" + " --map eid=event" * (kind == "csv")
+        scale = "--protocol likert --scale 1-5" + " --map eid=event" * (kind == "csv")
         yield (
             f"import-{kind}",
-            f"data import replies.{kind} -o {{name}}.jsonl {asked} --json {{name}}.json",
+            f"data import replies.{kind} -o {{name}}.jsonl {scale} --json {{name}}.json",
         )
     yield (
         "import-last",
@@ -103,10 +103,10 @@ def _judging() -> Iterator[tuple[str, str]]:
         yield _judge(f"expected-{protocol}", f"{BY} {protocol} --expected")
     for protocol in ("likert", "binary"):
         yield _judge(f"by-sentence-{protocol}", f"{BY} {protocol} --text-unit sentence")
-        asked = f"--aspect coverage --protocol {protocol} --reference-unit qa_pair"
-        yield _judge(f"by-answer-{protocol}", asked)
-        both = f"--aspect faithfulness --aspect coverage --together --protocol {protocol}"
-        yield _judge(f"together-{protocol}", both)
+        options = f"--aspect coverage --protocol {protocol} --reference-unit qa_pair"
+        yield _judge(f"by-answer-{protocol}", options)
+        options = f"--aspect faithfulness --aspect coverage --together --protocol {protocol}"
+        yield _judge(f"together-{protocol}", options)
     for aspect in ("coverage", "faithfulness"):
         for preset in ("recommended", "paper", "budget", "granular"):
             yield _judge(f"{aspect}-{preset}", f"--aspect {aspect} --preset {preset}")
@@ -176,7 +176,7 @@ def _writing() -> Iterator[tuple[str, str]]:
     yield "summarize-fair", f"{write} --fair leaning --words 50 --system mine"
     yield "split-local", "fairness split few_summaries.jsonl -o {name}.jsonl"
     yield "split-llm", "fairness split few_summaries.jsonl -o {name}.jsonl {llm}"
-    for name, asked in {
+    for name, options in {
         "build": "few.jsonl",
         "likert": f"{FEW} {BY} likert",
         "pairwise": f"{FEW} {BY} pairwise",
@@ -188,7 +188,7 @@ def _writing() -> Iterator[tuple[str, str]]:
     }.items():
         yield (
             f"plan-{name}",
-            f"batch plan {asked} --backend openai:gpt-4o-mini --json {{name}}.json",
+            f"batch plan {options} --backend openai:gpt-4o-mini --json {{name}}.json",
         )
     for task in ("answers", "coverage", "faithfulness", "preference", "rating"):
         line = f"annotate few_references.jsonl --task {task} --summaries few_summaries.jsonl"
@@ -221,8 +221,8 @@ def _measuring() -> Iterator[tuple[str, str]]:
         "margin": "--margin 0.1 --seed 7",
         "page": "--html {name}.html",
     }
-    for name, asked in more.items():
-        yield f"calibrate-{name}", f"calibrate rated_both.jsonl {LABELLED} {FAST} {asked} {out}"
+    for name, options in more.items():
+        yield f"calibrate-{name}", f"calibrate rated_both.jsonl {LABELLED} {FAST} {options} {out}"
     yield "calibrate-lost", f"calibrate lost_good.jsonl {LABELLED} {FAST} {out}"
     yield "calibrate-csv", f"calibrate rated_good.jsonl --labels labels.csv {FAST} {out}"
     yield "calibrate-repeats", f"calibrate again_good.jsonl {LABELLED} {FAST} {out}"
@@ -298,11 +298,11 @@ def _auditing() -> Iterator[tuple[str, str]]:
     for rows in ("coverage-checklist", "by-answer-binary", "by-article-likert"):
         line = f"audit covered judge-{rows}.jsonl --references few_references.jsonl"
         yield f"covered-{rows}", f"{line} --json {{name}}.json"
-    asked = f"{FEW} {{llm}} --json {{name}}.json -q"
+    options = f"{FEW} {{llm}} --json {{name}}.json -q"
     for aspect in ("coverage", "faithfulness"):
-        yield f"position-asked-{aspect}", f"audit position {asked} --aspect {aspect}"
-        yield f"verbosity-{aspect}", f"audit verbosity {asked} --aspect {aspect}"
-        yield f"checks-{aspect}", f"audit checks {asked} --aspect {aspect}"
+        yield f"position-asked-{aspect}", f"audit position {options} --aspect {aspect}"
+        yield f"verbosity-{aspect}", f"audit verbosity {options} --aspect {aspect}"
+        yield f"checks-{aspect}", f"audit checks {options} --aspect {aspect}"
     yield "order", f"audit order {FEW_CLUSTERS} {{llm}} --json {{name}}.json -q"
     yield (
         "order-shuffles",
@@ -336,8 +336,8 @@ def _fairness() -> Iterator[tuple[str, str]]:
         "fair-proportional-age",
         f"fairness proportional {FAIR.replace('leaning', 'age')} --bins 35 {out}",
     )
-    both = "fair-coverage.json fair-proportional.json --baseline ada"
-    yield "fair-compare", f"fairness compare {both} {FAST} --json {{name}}.json"
+    inputs = "fair-coverage.json fair-proportional.json --baseline ada"
+    yield "fair-compare", f"fairness compare {inputs} {FAST} --json {{name}}.json"
     yield (
         "fair-compare-one",
         f"fairness compare fair-proportional.json --baseline bob {FAST} --json {{name}}.json",

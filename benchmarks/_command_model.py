@@ -54,12 +54,12 @@ def answer(call: Call) -> Any:
         return Reply(text="I cannot say.")
     if '"sets"' in text:
         sets = [[f"Level {level} of set {n}" for level in range(1, 6)] for n in range(2)]
-        return Reply(text=json.dumps({"sets": [{"anchors": one} for one in sets]}))
-    said = _by_schema(call, text)
-    if said is None:
+        return Reply(text=json.dumps({"sets": [{"anchors": anchors} for anchors in sets]}))
+    reply = _by_schema(call, text)
+    if reply is None:
         return Reply(text=journalist(call))
-    asked = call.body.get("logprobs")
-    return Reply(text=said, logprobs=_tokens(said) if asked else None)
+    asks_logprobs = call.body.get("logprobs")
+    return Reply(text=reply, logprobs=_tokens(reply) if asks_logprobs else None)
 
 
 def _by_schema(call: Call, text: str) -> str | None:
@@ -76,21 +76,23 @@ def _by_schema(call: Call, text: str) -> str | None:
 
 
 def _verdict(field: dict[str, Any], text: str) -> dict[str, str]:
-    answers = [one for one in field["enum"] if one is not None]
+    answers = [answer for answer in field["enum"] if answer is not None]
     topics = len(re.findall(r"The \w+ matters, says", text.rpartition("<summary")[2]))
     place = min(len(answers) - 1, topics) if drawn(text, 3) else drawn(f"any {text}", len(answers))
     return {"reasoning": "So it is.", "verdict": answers[place]}
 
 
-def _tokens(said: str) -> list[dict[str, Any]]:
-    verdict = json.loads(said)["verdict"]
-    before, _, after = said.rpartition(verdict)
+def _tokens(reply: str) -> list[dict[str, Any]]:
+    verdict = json.loads(reply)["verdict"]
+    before, _, after = reply.rpartition(verdict)
     parts = ((before, {before: 1.0}), (verdict, {verdict: 0.7, "2": 0.2}), (after, {after: 1.0}))
     return [
         {
             "token": token,
             "logprob": math.log(odds[token]),
-            "top_logprobs": [{"token": one, "logprob": math.log(p)} for one, p in odds.items()],
+            "top_logprobs": [
+                {"token": alternative, "logprob": math.log(p)} for alternative, p in odds.items()
+            ],
         }
         for token, odds in parts
     ]

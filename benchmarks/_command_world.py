@@ -58,11 +58,11 @@ def cluster(eid: str) -> dict[str, Any]:
     """Return four articles, half of them by either side."""
     articles = []
     for n, topic in enumerate(TOPICS):
-        who = ("she", "he")[drawn(f"who {eid} {n}", 2)]
+        pronoun = ("she", "he")[drawn(f"who {eid} {n}", 2)]
         text = (
             f"The old bridge of {eid} closed on Monday. The city council blames the heavy rain of "
             f"the past weeks. Engineers had warned about the cracks for many years. "
-            f"The {topic} matters most, says the mayor, and {who} wants it settled by June."
+            f"The {topic} matters most, says the mayor, and {pronoun} wants it settled by June."
         )
         articles.append(
             {
@@ -78,22 +78,24 @@ def cluster(eid: str) -> dict[str, Any]:
 
 def reference(eid: str) -> dict[str, Any]:
     """Return the cluster with two questions, each answered in two ways."""
-    asked = []
+    questions = []
     for question in QUESTIONS:
         groups = [
             [{"aid": f"{eid}-{n}", "answer": f"The {TOPICS[n]} of {eid}."}] for n in (0, 1, 2)
         ]
         groups[0].append({"aid": f"{eid}-3", "answer": f"It was the {TOPICS[3]}."})
-        asked.append({"question": question, "answer_groups": groups})
-    return cluster(eid) | {"question_answers": asked}
+        questions.append({"question": question, "answer_groups": groups})
+    return cluster(eid) | {"question_answers": questions}
 
 
 def summary(eid: str, system: str) -> dict[str, str]:
     """Return a summary that is longer and names more topics the better it is."""
     n = quality(eid, system)
-    said = " ".join(f"The {topic} matters, says {system}." for topic in TOPICS[: max(1, n - 1)])
+    statements = " ".join(
+        f"The {topic} matters, says {system}." for topic in TOPICS[: max(1, n - 1)]
+    )
     her = " She is the mayor." if drawn(f"her {eid} {system}", 2) else " He is the mayor."
-    return {"eid": eid, "system": system, "text": f"The bridge is closed. {said}{her}"}
+    return {"eid": eid, "system": system, "text": f"The bridge is closed. {statements}{her}"}
 
 
 def write_labels(events: list[str]) -> None:
@@ -103,17 +105,17 @@ def write_labels(events: list[str]) -> None:
         for system in SYSTEMS:
             value = quality(eid, system)
             for person in ANNOTATORS:
-                seen = noisy(value, f"{person} {eid} {system}")
+                rating = noisy(value, f"{person} {eid} {system}")
                 of = {"eid": eid, "system": system, "aspect": "faithfulness", "annotator": person}
-                ratings.append(of | {"value": seen, "note": f"{person} sees {seen}."})
-                yes.append(of | {"value": int(seen >= 4)})
-        for one, other in combinations(SYSTEMS, 2):
+                ratings.append(of | {"value": rating, "note": f"{person} sees {rating}."})
+                yes.append(of | {"value": int(rating >= 4)})
+        for first, other in combinations(SYSTEMS, 2):
             for person in ANNOTATORS[:2]:
-                lead = noisy(quality(eid, one), f"{person} {eid} {one}") - noisy(
+                lead = noisy(quality(eid, first), f"{person} {eid} {first}") - noisy(
                     quality(eid, other), f"{person} {eid} {other}"
                 )
                 value = "tie" if lead == 0 else "a" if lead > 0 else "b"
-                of = {"eid": eid, "system_a": one, "system_b": other, "aspect": "faithfulness"}
+                of = {"eid": eid, "system_a": first, "system_b": other, "aspect": "faithfulness"}
                 pairs.append(of | {"annotator": person, "value": value})
     write_lines("labels.jsonl", ratings)
     write_lines("labels_yes.jsonl", yes)
@@ -128,9 +130,9 @@ def write_labels(events: list[str]) -> None:
 def judgement(eid: str, judge: str, protocol: str, value: Any, **more: Any) -> dict[str, Any]:
     """Return one row as ``fairjudge judge`` writes it."""
     own = {"eid": eid, "aspect": "faithfulness", "protocol": protocol, "judge": judge}
-    told = {"raw": f"Reasons of {judge}. Verdict: {value}", "value": value}
+    verdict = {"raw": f"Reasons of {judge}. Verdict: {value}", "value": value}
     signed = f"judge:{judge}|scale:x@1|temperature:0.0|version:0.1.0"
-    return own | told | {"scored_by": "llm", "signature": signed} | more
+    return own | verdict | {"scored_by": "llm", "signature": signed} | more
 
 
 def write_judgements(events: list[str]) -> None:
@@ -152,9 +154,9 @@ def write_judgements(events: list[str]) -> None:
                 yes.append(judgement(eid, judge, "binary", int(value >= 4), **of))
                 for repeat in range(3):
                     for variant in ("plain.v1", "other.v1"):
-                        seen = noisy(value, f"{seed} {repeat} {variant}")
+                        rating = noisy(value, f"{seed} {repeat} {variant}")
                         more = {"repeat": repeat, "variant": variant}
-                        again.append(judgement(eid, judge, "likert", seen, **of, **more))
+                        again.append(judgement(eid, judge, "likert", rating, **of, **more))
             pairs += _pairs(eid, judge)
         lost = {"value": None, "unscored": "unparseable", "raw": "I cannot say."}
         write_lines(f"rated_{name}.jsonl", rated)
@@ -164,25 +166,27 @@ def write_judgements(events: list[str]) -> None:
         write_lines(
             f"lost_{name}.jsonl", [row | lost if n % 9 == 0 else row for n, row in enumerate(rated)]
         )
-    both = [
+    judgements = [
         json.loads(line)
         for name in ("good", "poor")
         for line in Path(f"rated_{name}.jsonl").read_text("utf-8").splitlines()
     ]
-    write_lines("rated_both.jsonl", both)
+    write_lines("rated_both.jsonl", judgements)
 
 
 def _pairs(eid: str, judge: str) -> list[dict[str, Any]]:
     rows = []
-    for one, other in combinations(SYSTEMS, 2):
+    for first, other in combinations(SYSTEMS, 2):
         for order in ("ab", "ba"):
-            seed = f"{judge} {eid} {one} {other} {order}"
-            lead = noisy(quality(eid, one), seed) - noisy(quality(eid, other), seed + "x")
+            seed = f"{judge} {eid} {first} {other} {order}"
+            lead = noisy(quality(eid, first), seed) - noisy(quality(eid, other), seed + "x")
             value = "tie" if lead == 0 else "a" if lead > 0 else "b"
             if drawn(f"place {seed}", 5) == 0:
                 value = "a" if order == "ab" else "b"
             rows.append(
-                judgement(eid, judge, "pairwise", value, system_a=one, system_b=other, order=order)
+                judgement(
+                    eid, judge, "pairwise", value, system_a=first, system_b=other, order=order
+                )
             )
     return rows
 
@@ -263,8 +267,8 @@ def write_files() -> None:
     Path("names.json").write_text(json.dumps(names))
     text = ("Ada", "Ash", "met", "Ben", "Birch", "at", "the", "bridge", ".", "She", "was", "glad")
     chains = [[[0, 2], [9, 10]], [[3, 5]]]
-    written = {"id": "doc1", "tokens": text, "people": [[0, 2], [3, 5]], "chains": chains}
-    write_lines("documents.jsonl", [written | {"id": f"doc{n}"} for n in range(3)])
+    document = {"id": "doc1", "tokens": text, "people": [[0, 2], [3, 5]], "chains": chains}
+    write_lines("documents.jsonl", [document | {"id": f"doc{n}"} for n in range(3)])
 
 
 def _names(group: str, gender: str, first: str, last: str) -> dict[str, Any]:

@@ -66,11 +66,11 @@ def draw(rng: np.random.Generator, setting: Setting, n_documents: int) -> JuryIt
     )
 
 
-def measured(given: JuryItems, rng: np.random.Generator) -> JuryFigures:
+def measured(items: JuryItems, rng: np.random.Generator) -> JuryFigures:
     """Return a jury's figures, with as many resamples as an analysis has."""
-    names = [f"judge {place}" for place in range(given.scores.shape[1])]
-    found = jury_figures(
-        given,
+    names = [f"judge {place}" for place in range(items.scores.shape[1])]
+    figures = jury_figures(
+        items,
         names,
         weights=np.zeros(len(names)),
         method="isotonic",
@@ -78,27 +78,35 @@ def measured(given: JuryItems, rng: np.random.Generator) -> JuryFigures:
         resampling=Resampling(),
         rng=rng,
     )
-    assert isinstance(found, JuryFigures)
-    return found
+    assert isinstance(figures, JuryFigures)
+    return figures
 
 
-def _estimates(found: JuryFigures) -> dict[str, Estimate]:
-    named: dict[str, Any] = {
-        "RMSE of the jury": found.rmse,
-        **{f"RMSE of the {name}": one.rmse for name, one in found.compared.items()},
-        **{f"gain over the {name}": one.gain for name, one in found.compared.items()},
-        **{f"loss without {one.name}": one.loss for one in found.members},
-        "correlation of errors": found.effective.correlation,
-        "effective number": found.effective.number,
+def _estimates(figures: JuryFigures) -> dict[str, Estimate]:
+    estimates: dict[str, Any] = {
+        "RMSE of the jury": figures.rmse,
+        **{f"RMSE of the {name}": comparison.rmse for name, comparison in figures.compared.items()},
+        **{
+            f"gain over the {name}": comparison.gain
+            for name, comparison in figures.compared.items()
+        },
+        **{f"loss without {member.name}": member.loss for member in figures.members},
+        "correlation of errors": figures.effective.correlation,
+        "effective number": figures.effective.number,
     }
-    return {name: one for name, one in named.items() if isinstance(one, Estimate)}
+    return {
+        name: estimate for name, estimate in estimates.items() if isinstance(estimate, Estimate)
+    }
 
 
 def jury_intervals(seed: int, setting: Setting) -> dict[str, list[float | None]]:
     """Return value, low and high of every figure of a jury on one data set."""
     rng = np.random.default_rng([seed, SETTINGS.index(setting)])
-    found = measured(draw(rng, setting, setting.n_documents), rng)
-    return {name: [one.value, one.low, one.high] for name, one in _estimates(found).items()}
+    figures = measured(draw(rng, setting, setting.n_documents), rng)
+    return {
+        name: [estimate.value, estimate.low, estimate.high]
+        for name, estimate in _estimates(figures).items()
+    }
 
 
 def simulate_juries(
@@ -109,31 +117,31 @@ def simulate_juries(
     Folds are whole documents, so that the mean over data sets of squared errors held out is the
     squared error on new documents of what is fitted on nine tenths: truths are made of it.
     """
-    seen: dict[str, list[Sequence[float | None]]] = defaultdict(list)
-    for found in each(setting.name, partial(jury_intervals, setting=setting), n_datasets):
-        for name, interval in found.items():
-            seen[name].append(interval)
+    intervals: dict[str, list[Sequence[float | None]]] = defaultdict(list)
+    for estimates in each(setting.name, partial(jury_intervals, setting=setting), n_datasets):
+        for name, interval in estimates.items():
+            intervals[name].append(interval)
     population = draw(np.random.default_rng(99), setting, 20_000)
     errors = population.mapped - population.labels[:, None]
     k = len(setting.noise)
     r = np.mean([_correlation(errors, i, j) for j in range(k) for i in range(j)])
     truth = {"correlation of errors": r, "effective number": k / (1 + (k - 1) * r)}
-    for name, some in seen.items():
-        truth.setdefault(name, np.mean([value for value, *_ in some]))
+    for name, bounds in intervals.items():
+        truth.setdefault(name, np.mean([value for value, *_ in bounds]))
     return {
         "what": setting.name,
         "n_datasets": n_datasets,
         "true": {name: float(value) for name, value in truth.items()},
         "coverage": {
-            name: _percent([_within(truth[name], low, high) for _, low, high in some])
-            for name, some in seen.items()
+            name: _percent([_within(truth[name], low, high) for _, low, high in bounds])
+            for name, bounds in intervals.items()
         },
     }
 
 
 def _correlation(errors: np.ndarray, i: int, j: int) -> float:
-    both = np.isfinite(errors[:, i]) & np.isfinite(errors[:, j])
-    return float(np.corrcoef(errors[both, i], errors[both, j])[0, 1])
+    is_known = np.isfinite(errors[:, i]) & np.isfinite(errors[:, j])
+    return float(np.corrcoef(errors[is_known, i], errors[is_known, j])[0, 1])
 
 
 def simulate_gains(n_datasets: int, *, each: Each = one_by_one) -> dict[str, Any]:
@@ -149,25 +157,25 @@ def simulate_gains(n_datasets: int, *, each: Each = one_by_one) -> dict[str, Any
         "judge's agreement": agreement,
         "added to the constant's agreement": agreement - np.mean(answers == 3),
     }
-    found = each("baselines", partial(gains_held, truth=truth, recalls=recalls), n_datasets)
+    hits = each("baselines", partial(gains_held, truth=truth, recalls=recalls), n_datasets)
     return {
         "what": "baselines",
         "n_datasets": n_datasets,
         "true": {name: float(value) for name, value in truth.items()},
-        "coverage": _coverage(found),
+        "coverage": _coverage(hits),
     }
 
 
 def gains_held(seed: int, truth: dict[str, float], recalls: np.ndarray) -> dict[str, list[bool]]:
     """Say which of one data set's intervals of gains hold the truth."""
     rng = np.random.default_rng([seed, 5])
-    drawn = _answers(rng, N_DOCUMENTS)
-    counted = recalls[[np.sum(drawn[1] == answer) >= FEWEST_ITEMS for answer in range(1, 6)]]
+    answers = _answers(rng, N_DOCUMENTS)
+    counted = recalls[[np.sum(answers[1] == answer) >= FEWEST_ITEMS for answer in range(1, 6)]]
     own = truth | {
         "judge's balanced accuracy": counted.mean(),
         "added to the constant's balanced accuracy": counted.mean() - 1 / counted.size,
     }
-    return {name: [_holds(one, own[name])] for name, one in _gains(*drawn, rng).items()}
+    return {name: [_holds(estimate, own[name])] for name, estimate in _gains(*answers, rng).items()}
 
 
 def _spearman(x: np.ndarray, y: np.ndarray) -> float:
@@ -193,20 +201,20 @@ def _gains(
     )
     items = [(key[0], key[1]) for key in joined.keys]
     scores = {"length": dict(zip(items, length.tolist(), strict=True))}
-    one = Estimate(value=0.5, n=answers.size, low=None, high=None, level=0.95, method="")
-    agreement: Any = {"length": {"pooled": {"spearman": one}}}  # which baseline is the best
-    found = baseline_gain(
-        joined, agreement, scores, resampling=Resampling(n_resamples=500), rng=rng
-    )
-    assert isinstance(found.constant, ConstantAnswer)
-    named = {
-        "gain over a baseline": found.gain,
-        "judge's agreement": found.constant.agreement,
-        "added to the constant's agreement": found.constant.added,
-        "judge's balanced accuracy": found.constant.balanced_accuracy,
-        "added to the constant's balanced accuracy": found.constant.added_balanced,
+    baseline = Estimate(value=0.5, n=answers.size, low=None, high=None, level=0.95, method="")
+    agreement: Any = {"length": {"pooled": {"spearman": baseline}}}  # which baseline is the best
+    gain = baseline_gain(joined, agreement, scores, resampling=Resampling(n_resamples=500), rng=rng)
+    assert isinstance(gain.constant, ConstantAnswer)
+    estimates = {
+        "gain over a baseline": gain.gain,
+        "judge's agreement": gain.constant.agreement,
+        "added to the constant's agreement": gain.constant.added,
+        "judge's balanced accuracy": gain.constant.balanced_accuracy,
+        "added to the constant's balanced accuracy": gain.constant.added_balanced,
     }
-    return {name: one for name, one in named.items() if isinstance(one, Estimate)}
+    return {
+        name: estimate for name, estimate in estimates.items() if isinstance(estimate, Estimate)
+    }
 
 
 @cache
@@ -241,18 +249,23 @@ def ranking_held(seed: int) -> dict[str, list[bool]]:
     slopes = np.exp(np.array([-0.7, 0.0, 0.7]))
     places = np.array([0.3, 0.0, -0.3])
     rng = np.random.default_rng([seed, 7])
-    given, judges = _pairs(rng, strengths, slopes, places)
-    found = rank_by_judges(given, judges, rng=rng)
-    assert isinstance(found, JudgeRanking)
+    comparisons, judges = _pairs(rng, strengths, slopes, places)
+    ranking = rank_by_judges(comparisons, judges, rng=rng)
+    assert isinstance(ranking, JudgeRanking)
     order = np.argsort(np.argsort(-strengths)) + 1
-    ranked = [one.best_rank <= order[int(one.system)] <= one.worst_rank for one in found.systems]
+    ranked = [
+        system.best_rank <= order[int(system.system)] <= system.worst_rank
+        for system in ranking.systems
+    ]
     return {
-        "strengths": [_holds(one.strength, strengths[int(one.system)]) for one in found.systems],
+        "strengths": [
+            _holds(system.strength, strengths[int(system.system)]) for system in ranking.systems
+        ],
         "discriminations": [
-            _holds(one.discrimination, slopes[int(one.judge)]) for one in found.judges
+            _holds(judge.discrimination, slopes[int(judge.judge)]) for judge in ranking.judges
         ],
         "position effects": [
-            _holds(one.position_effect, places[int(one.judge)]) for one in found.judges
+            _holds(judge.position_effect, places[int(judge.judge)]) for judge in ranking.judges
         ],
         "all ranks": [all(ranked)],
     }
@@ -264,39 +277,41 @@ def _pairs(
     """Draw every pair of systems in 60 documents by three judges, in both orders, a tie in five."""
     a, b = np.triu_indices(strengths.size, 1)
     documents, pair, judge, first = (
-        some.ravel()
-        for some in np.meshgrid(
+        grid.ravel()
+        for grid in np.meshgrid(
             np.arange(60), np.arange(a.size), np.arange(slopes.size), [1.0, -1.0], indexing="ij"
         )
     )
-    one, two = a[pair.astype(int)], b[pair.astype(int)]
+    system_a, system_b = a[pair.astype(int)], b[pair.astype(int)]
     judge = judge.astype(int)
-    d = slopes[judge] * (strengths[one] - strengths[two]) + places[judge] * first
+    d = slopes[judge] * (strengths[system_a] - strengths[system_b]) + places[judge] * first
     weights = np.exp(np.column_stack([d / 2, -d / 2, np.full(d.size, -0.7)]))
-    drawn = (rng.random((d.size, 1)) > np.cumsum(weights, axis=1) / weights.sum(1)[:, None]).sum(1)
+    outcomes = (rng.random((d.size, 1)) > np.cumsum(weights, axis=1) / weights.sum(1)[:, None]).sum(
+        1
+    )
     return Comparisons(
-        wins=np.array([1.0, 0.0, 0.5])[drawn],
-        system_a=tuple(map(str, one)),
-        system_b=tuple(map(str, two)),
+        wins=np.array([1.0, 0.0, 0.5])[outcomes],
+        system_a=tuple(map(str, system_a)),
+        system_b=tuple(map(str, system_b)),
         positions=first,
         documents=tuple(documents.tolist()),
     ), list(map(str, judge))
 
 
-def _holds(one: Any, truth: float) -> bool:
-    return isinstance(one, Estimate) and _within(truth, one.low, one.high)
+def _holds(estimate: Any, truth: float) -> bool:
+    return isinstance(estimate, Estimate) and _within(truth, estimate.low, estimate.high)
 
 
 def _within(truth: float, low: float | None, high: float | None) -> bool:
     return low is not None and high is not None and bool(low <= truth <= high)
 
 
-def _coverage(found: Iterable[dict[str, list[bool]]]) -> dict[str, float]:
+def _coverage(data_sets: Iterable[dict[str, list[bool]]]) -> dict[str, float]:
     hits: dict[str, list[bool]] = defaultdict(list)
-    for held in found:
-        for name, some in held.items():
-            hits[name] += some
-    return {name: _percent(some) for name, some in hits.items()}
+    for data_set in data_sets:
+        for name, values in data_set.items():
+            hits[name] += values
+    return {name: _percent(values) for name, values in hits.items()}
 
 
 def _percent(hits: list[bool]) -> float:

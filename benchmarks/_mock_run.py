@@ -83,8 +83,8 @@ def summaries(n_items: int) -> Iterator[dict[str, Any]]:
 def pairs(n_items: int) -> Iterator[dict[str, Any]]:
     """Yield clusters of two articles, of which references are built."""
     for n in range(n_items):
-        both = [{"aid": f"{n}-{k}", "title": f"{n}, {k}", "content": STORY} for k in range(2)]
-        yield {"eid": f"e{n}", "articles": both}
+        articles = [{"aid": f"{n}-{k}", "title": f"{n}, {k}", "content": STORY} for k in range(2)]
+        yield {"eid": f"e{n}", "articles": articles}
 
 
 def write(path: Path, rows: Iterator[dict[str, Any]]) -> Path:
@@ -172,7 +172,7 @@ def verdict_on(prompt: str) -> str:
 
 def part_of_reference(prompt: str) -> str:
     """Return what the prompt of one of the steps of building asks for."""
-    return next(json.dumps(reply) for wanted, reply in BUILDING.items() if wanted in prompt)
+    return next(json.dumps(reply) for key, reply in BUILDING.items() if key in prompt)
 
 
 def prepare(n_items: int, folder: Path) -> None:

@@ -38,18 +38,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 @contextmanager
-def each_of(given: argparse.Namespace) -> Iterator[Each]:
+def each_of(options: argparse.Namespace) -> Iterator[Each]:
     """Yield what runs data sets as the options say."""
-    if given.processes == 1 and given.folder is None:
+    if options.processes == 1 and options.folder is None:
         yield one_by_one
         return
     # Read by each process when it loads numpy: one thread each.
     for library in ("OMP", "OPENBLAS", "MKL"):
         os.environ[f"{library}_NUM_THREADS"] = "1"
-    folder: Path | None = given.folder
+    folder: Path | None = options.folder
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
-    with ProcessPoolExecutor(given.processes, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(options.processes, mp_context=get_context("spawn")) as pool:
         yield partial(_each, pool, folder)
 
 
@@ -62,16 +62,17 @@ def _each(
 ) -> Iterator[Json]:
     path = None if folder is None else folder / f"{re.sub(r'[^a-z0-9.]+', '-', name.lower())}.jsonl"
     results = _kept(path)
-    wanted = [number for number in range(n_datasets) if number not in results]
+    missing = [number for number in range(n_datasets) if number not in results]
     began = time.perf_counter()
-    for done, (number, result) in enumerate(_results(pool, function, wanted), start=1):
+    for n_done, (number, result) in enumerate(_results(pool, function, missing), start=1):
         results[number] = result
         if path is not None:
             with path.open("a", encoding="utf-8") as file:
                 file.write("\n" + json.dumps([number, result]))
-        if done % max(_PER_TASK, n_datasets // 10) == 0 or done == len(wanted):
+        if n_done % max(_PER_TASK, n_datasets // 10) == 0 or n_done == len(missing):
             print(
-                f"{name}: {done} of {len(wanted)}, {time.perf_counter() - began:.0f} s", flush=True
+                f"{name}: {n_done} of {len(missing)}, {time.perf_counter() - began:.0f} s",
+                flush=True,
             )
     return (results[number] for number in range(n_datasets))
 
@@ -86,9 +87,9 @@ def _kept(path: Path | None) -> dict[int, Json]:
     """Return the results that a file has, without lines that were cut off."""
     if path is None or not path.exists():
         return {}
-    kept = {}
+    results = {}
     for line in path.read_text(encoding="utf-8").splitlines():
         with suppress(json.JSONDecodeError):
             number, result = json.loads(line)
-            kept[number] = result
-    return kept
+            results[number] = result
+    return results

@@ -33,15 +33,15 @@ def parsed(texts: Sequence[str]) -> list[Doc]:
 def changes(sentence: Doc, others: Sequence[Doc], draw: random.Random) -> Iterator[tuple[str, str]]:
     """Yield (kind, changed sentence); `others` are sentences of the same cluster."""
     text = str(sentence.text)
-    for kind, found in (
+    for kind, changed in (
         ("number", _number(sentence, draw)),
         ("name", _name(sentence, others, draw)),
         ("negation", _negation(sentence)),
         ("cause", _cause(text, others, draw)),
         ("speaker", _speaker(sentence, others, draw)),
     ):
-        if found is not None and found != text:
-            yield kind, found
+        if changed is not None and changed != text:
+            yield kind, changed
 
 
 def _number(sentence: Doc, draw: random.Random) -> str | None:
@@ -57,8 +57,8 @@ def _number(sentence: Doc, draw: random.Random) -> str | None:
 def _name(sentence: Doc, others: Sequence[Doc], draw: random.Random) -> str | None:
     for entity in sentence.ents:
         if entity.label_ in _NAMES:
-            known = {e.text for doc in others for e in doc.ents if e.label_ == entity.label_}
-            new = sorted(n for n in known if n not in sentence.text and entity.text not in n)
+            names = {e.text for doc in others for e in doc.ents if e.label_ == entity.label_}
+            new = sorted(n for n in names if n not in sentence.text and entity.text not in n)
             if new:
                 return _replaced(sentence, entity.start_char, entity.text, draw.choice(new))
     return None
@@ -77,7 +77,10 @@ def _negation(sentence: Doc) -> str | None:
 def _cause(text: str, others: Sequence[Doc], draw: random.Random) -> str | None:
     result = _CAUSE.search(text)
     causes = sorted(
-        one[1] for doc in others for one in [_CAUSE.search(doc.text)] if one and one[1] not in text
+        match[1]
+        for doc in others
+        for match in [_CAUSE.search(doc.text)]
+        if match and match[1] not in text
     )
     if result is None or not causes:
         return None
@@ -88,8 +91,8 @@ def _speaker(sentence: Doc, others: Sequence[Doc], draw: random.Random) -> str |
     for entity in sentence.ents:
         root = entity.root
         if entity.label_ in _NAMES and root.dep_ == "nsubj" and root.head.lemma_ in _SAID:
-            known = {e.text for doc in others for e in doc.ents if e.label_ in ("PERSON", "ORG")}
-            new = sorted(n for n in known if n not in sentence.text and entity.text not in n)
+            names = {e.text for doc in others for e in doc.ents if e.label_ in ("PERSON", "ORG")}
+            new = sorted(n for n in names if n not in sentence.text and entity.text not in n)
             if new:
                 return _replaced(sentence, entity.start_char, entity.text, draw.choice(new))
     return None

@@ -22,7 +22,7 @@ Json: TypeAlias = dict[str, Any]
 def mock_run(folder: Path, n_items: int, *options: object, dies: bool = False) -> Json:
     """Run `_mock_run.py` in a process of its own and return what it printed."""
     command = [sys.executable, HERE / "_mock_run.py", n_items, folder, *options]
-    process = subprocess.run([str(one) for one in command], capture_output=True, check=False)
+    process = subprocess.run([str(word) for word in command], capture_output=True, check=False)
     if dies:
         return {}
     if process.returncode:
@@ -47,15 +47,15 @@ def stub(*options: object) -> Iterator[tuple[int, Json]]:
         process.kill()
 
 
-def finish(name: str, found: Json, *, title: str, rows: Sequence[tuple[str, str, str]]) -> None:
+def finish(name: str, result: Json, *, title: str, rows: Sequence[tuple[str, str, str]]) -> None:
     """Print `rows` (what, measured, wanted) with the machine, and keep all of `found`."""
-    found = {"machine": describe_machine(), **found}
+    result = {"machine": describe_machine(), **result}
     heads = columns("what", "measured", "wanted", numbers=("measured", "wanted"))
-    print_table(TextTable(title=title, columns=heads, rows=tuple(rows), notes=(found["machine"],)))
+    print_table(TextTable(title=title, columns=heads, rows=tuple(rows), notes=(result["machine"],)))
     RESULTS.mkdir(exist_ok=True)
-    (RESULTS / f"{name}.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    (RESULTS / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
 
 
-def each_ms(found: Json, clock: str = "wall_seconds") -> float:
+def each_ms(result: Json, clock: str = "wall_seconds") -> float:
     """Return milliseconds an item."""
-    return float(found[clock]) / float(found["n"]) * 1000.0
+    return float(result[clock]) / float(result["n"]) * 1000.0

@@ -64,7 +64,7 @@ def bounds(setting: Setting) -> dict[str, float]:
     calls = 1 / (1 - setting.failing)
     mean_call = setting.call_seconds * math.exp(setting.call_sigma**2 / 2)
     statements = STATEMENTS_BEFORE + STATEMENTS_AFTER
-    rest = setting.cpu_seconds + statements * setting.store_seconds
+    own_seconds = setting.cpu_seconds + statements * setting.store_seconds
     places = setting.machines * setting.concurrency
     return {
         "machines": setting.machines / setting.cpu_seconds,
@@ -72,7 +72,7 @@ def bounds(setting: Setting) -> dict[str, float]:
         if setting.store_seconds
         else math.inf,
         "provider": 1 / (setting.seconds_between_calls * calls),
-        "places (concurrency)": places / (mean_call * calls + rest),
+        "places (concurrency)": places / (mean_call * calls + own_seconds),
     }
 
 
@@ -95,14 +95,14 @@ def simulate(setting: Setting, *, n: int, seed: int = 0) -> Outcome:
 
     def store(at: float, statements: int) -> float:
         took = statements * setting.store_seconds
-        done = max(at, store_free[0]) + took
-        heapq.heapreplace(store_free, done)
+        end = max(at, store_free[0]) + took
+        heapq.heapreplace(store_free, end)
         busy["store"] += took
-        return done
+        return end
 
     for place in range(min(n, setting.machines * setting.concurrency)):
         push(0.0, "work", place % setting.machines)
-    left = n - len(events)
+    n_waiting = n - len(events)
     ended: list[float] = []
     while events:
         now, _, stage, machine = heapq.heappop(events)
@@ -122,8 +122,8 @@ def simulate(setting: Setting, *, n: int, seed: int = 0) -> Outcome:
             push(store(now, STATEMENTS_AFTER), "end", machine)
         else:
             ended.append(now)
-            if left:
-                left -= 1
+            if n_waiting:
+                n_waiting -= 1
                 push(now, "work", machine)
     start = ended[int(len(ended) * _WARM_UP)]
     # Until the first place has nothing left to do: the end of a run is slow, and short.

@@ -46,14 +46,14 @@ def read(folder: Path) -> Data:
     )
 
 
-def recorded(folder: Path, name: str, wanted: Iterable[Item]) -> dict[Item, float]:
+def recorded(folder: Path, name: str, items: Iterable[Item]) -> dict[Item, float]:
     """Read the first scored reply a recorded judge gave to each item; the rest is left out."""
     scores: dict[Item, float] = {}
-    items = set(wanted)
+    wanted = set(items)
     with (folder / f"judge_gpt-3.5_{name}.jsonl").open(encoding="utf-8") as lines:
         for record in map(json.loads, lines):
             item = (record["eid"], record["system"])
-            if record["aspect"] != "consistency" or item not in items or item in scores:
+            if record["aspect"] != "consistency" or item not in wanted or item in scores:
                 continue
             value = read_verdict(record["response"], JUDGES[name])
             if isinstance(value, float):
@@ -70,14 +70,14 @@ def table(scores: Scores, human: Scores) -> NDArray[np.float64]:
 
 def pooled(scores: NDArray[np.float64], human: NDArray[np.float64]) -> float:
     """Return Spearman's rho over all summaries."""
-    known = ~np.isnan(scores)
-    return spearman(scores[known], human[known])
+    is_scored = ~np.isnan(scores)
+    return spearman(scores[is_scored], human[is_scored])
 
 
 def by_system(scores: NDArray[np.float64], human: NDArray[np.float64]) -> float:
     """Return Spearman's rho between the systems' means, over what has a score."""
-    known = np.where(np.isnan(scores), np.nan, human)
-    return spearman(np.nanmean(scores, axis=0), np.nanmean(known, axis=0))
+    scored = np.where(np.isnan(scores), np.nan, human)
+    return spearman(np.nanmean(scores, axis=0), np.nanmean(scored, axis=0))
 
 
 LEVELS: dict[str, Callable[[NDArray[np.float64], NDArray[np.float64]], float]] = {
@@ -86,9 +86,9 @@ LEVELS: dict[str, Callable[[NDArray[np.float64], NDArray[np.float64]], float]] =
 }
 
 
-def spearman(left: NDArray[np.float64], right: NDArray[np.float64]) -> float:
+def spearman(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
     """Return Spearman's rho, nan where either does not vary."""
-    a, b = rankdata(left), rankdata(right)
+    a, b = rankdata(x), rankdata(y)
     a, b = a - a.mean(), b - b.mean()
     scale = float(np.sqrt((a @ a) * (b @ b)))
     return float(a @ b) / scale if scale > 0 else float("nan")

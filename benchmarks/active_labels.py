@@ -68,30 +68,30 @@ def simulate(
     The truth is the mean of all worlds, found from a large one.
     """
     truth = float(np.mean([_draw_world(world, rng)[2].mean() for _ in range(400)]))
-    held, widths, labels, errors = [], [], [], []
+    hits, widths, labels, errors = [], [], [], []
     for _ in range(runs):
         documents, judged, human, _ = _draw_world(world, rng)
         sizes = np.sqrt(judged * (1.0 - judged))
         chances = inclusion(sizes, budget, random_share)
-        taken = rng.random(judged.size) < chances
+        is_drawn = rng.random(judged.size) < chances
         result = drawn_mean(
             PartlyLabelled(
-                human=human[taken],
-                judged=judged[taken],
-                chances=chances[taken],
-                documents=documents[taken].tolist(),
-                rest=judged[~taken],
-                rest_documents=documents[~taken].tolist(),
+                human=human[is_drawn],
+                judged=judged[is_drawn],
+                chances=chances[is_drawn],
+                documents=documents[is_drawn].tolist(),
+                rest=judged[~is_drawn],
+                rest_documents=documents[~is_drawn].tolist(),
             )
         )
         if isinstance(result, PpiMean) and result.ppi_plus.low is not None:
             low, high = result.ppi_plus.low, float(result.ppi_plus.high or 0.0)
-            held.append(low <= truth <= high)
+            hits.append(low <= truth <= high)
             widths.append(high - low)
-            labels.append(int(taken.sum()))
+            labels.append(int(is_drawn.sum()))
             errors.append(result.ppi_plus.value - truth)
     return Result(
-        coverage=float(np.mean(held)),
+        coverage=float(np.mean(hits)),
         width=float(np.mean(widths)),
         labels=float(np.mean(labels)),
         error=float(np.mean(errors)),
@@ -105,10 +105,10 @@ def _draw_world(
     n = world.n_documents * world.items_a_document
     documents = np.repeat(np.arange(world.n_documents), world.items_a_document)
     of_document = world.spread_of_documents * rng.standard_normal(world.n_documents)[documents]
-    seen = world.sharpness * rng.standard_normal(n)
-    seen *= np.where(rng.random(n) < world.hard_share, 0.05, 1.0)
-    true = 1.0 / (1.0 + np.exp(-(seen / world.overconfidence + of_document)))
-    judged = 1.0 / (1.0 + np.exp(-(seen + world.bias)))
+    logits = world.sharpness * rng.standard_normal(n)
+    logits *= np.where(rng.random(n) < world.hard_share, 0.05, 1.0)
+    true = 1.0 / (1.0 + np.exp(-(logits / world.overconfidence + of_document)))
+    judged = 1.0 / (1.0 + np.exp(-(logits + world.bias)))
     human = (rng.random(n) < true).astype(np.float64)
     return documents, judged, human, true
 

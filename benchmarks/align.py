@@ -67,25 +67,25 @@ def draw(
     human = np.clip(np.round(3 + 1.2 * quality), 1, 5)
     noise = [(common + shared()) / math.sqrt(2) for _ in range(n_candidates + 1)]
     old = np.round(human + bias + noise[0])
-    new = np.array([np.round(human + size * one) for one in noise[1:]])
-    return old, new, human, [f"d{one}" for one in documents.tolist()]
+    new = np.array([np.round(human + size * error) for error in noise[1:]])
+    return old, new, human, [f"d{document}" for document in documents.tolist()]
 
 
 def part(
-    drawn: tuple[np.ndarray, np.ndarray, np.ndarray, list[str]],
+    data: tuple[np.ndarray, np.ndarray, np.ndarray, list[str]],
     row: int,
-    wanted: set[str],
+    chosen: set[str],
     measure: Measure = RATINGS,
 ) -> PairedScores:
     """Return the old prompt and a candidate on the documents that are `wanted`."""
-    old, new, human, documents = drawn
-    here = np.array([one in wanted for one in documents])
+    old, new, human, documents = data
+    is_chosen = np.array([document in chosen for document in documents])
     return PairedScores(
-        old=old[here],
-        new=new[row][here],
-        human=human[here],
-        documents=[one for one in documents if one in wanted],
-        n_labelled=int(here.sum()),
+        old=old[is_chosen],
+        new=new[row][is_chosen],
+        human=human[is_chosen],
+        documents=[document for document in documents if document in chosen],
+        n_labelled=int(is_chosen.sum()),
         n_without_old=0,
         n_without_new=0,
         measure=measure,
@@ -93,35 +93,37 @@ def part(
 
 
 def aligned(
-    drawn: tuple[np.ndarray, ...],
+    data: tuple[np.ndarray, ...],
     rng: np.random.Generator,
     seed: int,
     measure: Measure = RATINGS,
 ) -> bool:
     """Say whether align keeps a candidate."""
-    parts = split_documents(drawn[3], seed=seed)
+    parts = split_documents(data[3], seed=seed)
     of_development = set(parts.development)
-    development = [part(drawn, row, of_development, measure) for row in range(len(drawn[1]))]
+    development = [part(data, row, of_development, measure) for row in range(len(data[1]))]
     gains = {
-        str(row): gain_of(one) for row, one in enumerate(development) if why_barred(one) is None
+        str(row): gain_of(scores)
+        for row, scores in enumerate(development)
+        if why_barred(scores) is None
     }
     chosen = choose(gains)
     if chosen is None:
         return False
-    test = part(drawn, int(chosen), set(parts.test), measure)
+    test = part(data, int(chosen), set(parts.test), measure)
     return decide(development[int(chosen)], test, rng=rng).kept
 
 
-def naive(drawn: tuple[np.ndarray, ...], rng: np.random.Generator) -> tuple[bool, bool, bool]:
+def naive(data: tuple[np.ndarray, ...], rng: np.random.Generator) -> tuple[bool, bool, bool]:
     """Say whether the best on all labels beats the old prompt there.
 
     By agreement, by an interval of agreement, and by its error.
     """
-    every = set(drawn[3])
-    errors = [float(np.mean((side - drawn[2]) ** 2)) for side in (drawn[0], *drawn[1])]
+    every = set(data[3])
+    errors = [float(np.mean((side - data[2]) ** 2)) for side in (data[0], *data[1])]
     is_less = min(errors[1:]) < errors[0]
-    pairs = [part(drawn, row, every) for row in range(len(drawn[1]))]
-    chosen = choose({str(row): gain_of(one) for row, one in enumerate(pairs)})
+    pairs = [part(data, row, every) for row in range(len(data[1]))]
+    chosen = choose({str(row): gain_of(scores) for row, scores in enumerate(pairs)})
     if chosen is None:
         return False, False, is_less
     best = pairs[int(chosen)]
@@ -129,32 +131,32 @@ def naive(drawn: tuple[np.ndarray, ...], rng: np.random.Generator) -> tuple[bool
         weighted_correlation("kendall", side, best.human, documents=best.documents)
         for side in (best.old, best.new)
     )
-    found = bootstrap(
+    gain = bootstrap(
         lambda counts: new(counts) - old(counts),
         n_documents=len(every),
         rng=rng,
         method="expanded",
     )
-    is_sure = isinstance(found, Estimate) and found.low is not None and found.low > 0
+    is_sure = isinstance(gain, Estimate) and gain.low is not None and gain.low > 0
     return True, is_sure, is_less
 
 
-def line(asked: tuple[str, int, int, int]) -> tuple[int, ...]:
+def line(setting: tuple[str, int, int, int]) -> tuple[int, ...]:
     """Return how many data sets each way keeps a candidate of."""
-    scenario, n_documents, n_candidates, n_datasets = asked
+    scenario, n_documents, n_candidates, n_datasets = setting
     rng = np.random.default_rng([[*SCENARIOS].index(scenario), n_documents, n_candidates])
-    kept = np.zeros(4, dtype=int)
+    counts = np.zeros(4, dtype=int)
     for seed in range(n_datasets):
-        drawn = draw(rng, n_documents, n_candidates, scenario)
-        kept += [aligned(drawn, rng, seed), *naive(drawn, rng)]
-    return tuple(kept.tolist())
+        data = draw(rng, n_documents, n_candidates, scenario)
+        counts += [aligned(data, rng, seed), *naive(data, rng)]
+    return tuple(counts.tolist())
 
 
-def shown(kept: int, n: int) -> str:
+def shown(n_kept: int, n: int) -> str:
     """Return a share in percent with its Wilson interval."""
-    found = wilson(kept, n)
-    assert isinstance(found, Estimate)
-    return f"{percentage(found.value, digits=1)} [{100 * found.low:.1f}, {100 * found.high:.1f}]"
+    share = wilson(n_kept, n)
+    assert isinstance(share, Estimate)
+    return f"{percentage(share.value, digits=1)} [{100 * share.low:.1f}, {100 * share.high:.1f}]"
 
 
 def report(
@@ -173,14 +175,16 @@ def report(
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("--datasets", type=int, default=1000)
     n_datasets = parser.parse_args().datasets
-    asked = [(*one, n_datasets) for one in lines]
+    settings = [(*line, n_datasets) for line in lines]
     with ProcessPoolExecutor(os.cpu_count()) as workers:
-        found = list(workers.map(line, asked))
+        counts = list(workers.map(line, settings))
     names = ["candidates are", "labelled documents", "candidates tried", "kept by `align`"]
     rows = [
-        f"| {scenario} | {n_documents} | {n_candidates} | {shown(kept[0], n_datasets)} | "
-        f"{' | '.join(percentage(one / n_datasets, digits=1) for one in kept[1:])} |"
-        for (scenario, n_documents, n_candidates, _), kept in zip(asked, found, strict=True)
+        f"| {scenario} | {n_documents} | {n_candidates} | {shown(kept_counts[0], n_datasets)} | "
+        f"{' | '.join(percentage(count / n_datasets, digits=1) for count in kept_counts[1:])} |"
+        for (scenario, n_documents, n_candidates, _), kept_counts in zip(
+            settings, counts, strict=True
+        )
     ]
     text = "\n".join(
         [
@@ -197,8 +201,11 @@ def report(
     head, _, rest = DOCUMENT.read_text("utf-8").partition(begin)
     _, _, tail = rest.partition(end)
     DOCUMENT.write_text(f"{head}{begin}{text}{end}{tail}", "utf-8")
-    for (scenario, *_), kept in zip(asked, found, strict=True):
-        assert scenario not in worse or kept[0] / n_datasets <= MAX_FALSE, (scenario, kept)
+    for (scenario, *_), kept_counts in zip(settings, counts, strict=True):
+        assert scenario not in worse or kept_counts[0] / n_datasets <= MAX_FALSE, (
+            scenario,
+            kept_counts,
+        )
 
 
 def main() -> None:
@@ -207,7 +214,7 @@ def main() -> None:
         line,
         LINES,
         about=__doc__,
-        columns=[f"{what} on all labels" for what in ("agrees more", "surely so", "errs less")],
+        columns=[f"{label} on all labels" for label in ("agrees more", "surely so", "errs less")],
         marks=(BEGIN, END),
         worse=("no better", "recalibrated"),
     )

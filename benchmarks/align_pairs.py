@@ -59,34 +59,34 @@ def draw(
     def judged(size: float, lean: float) -> np.ndarray:
         own = [(common + noise()) / math.sqrt(2) for _ in range(2)]
         orders = [
-            decided(leads + size * one + to_first * lean)
-            for one, to_first in zip(own, (1.0, -1.0), strict=True)
+            decided(leads + size * error + to_first * lean)
+            for error, to_first in zip(own, (1.0, -1.0), strict=True)
         ]
         return np.asarray(sum(orders) / 2.0)
 
     old = judged(1.0, LEAN)
     new = np.array([judged(size, lean) for _ in range(n_candidates)])
-    return old, new, human, [f"d{one}" for one in documents.tolist()]
+    return old, new, human, [f"d{document}" for document in documents.tolist()]
 
 
-def naive(drawn: tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]) -> bool:
+def naive(data: tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]) -> bool:
     """Say whether the best on all labels agrees more than the old prompt there."""
-    every = set(drawn[3])
+    every = set(data[3])
     gains = {
-        str(row): gain_of(part(drawn, row, every, measure=PAIRS)) for row in range(len(drawn[1]))
+        str(row): gain_of(part(data, row, every, measure=PAIRS)) for row in range(len(data[1]))
     }
     return choose(gains) is not None
 
 
-def line(asked: tuple[str, int, int, int]) -> tuple[int, int]:
+def line(setting: tuple[str, int, int, int]) -> tuple[int, int]:
     """Return of how many data sets a candidate is kept, by align and by the naive way."""
-    scenario, n_documents, n_candidates, n_datasets = asked
+    scenario, n_documents, n_candidates, n_datasets = setting
     rng = np.random.default_rng([[*SCENARIOS].index(scenario), n_documents, n_candidates, 2])
-    kept = np.zeros(2, dtype=int)
+    counts = np.zeros(2, dtype=int)
     for seed in range(n_datasets):
-        drawn = draw(rng, n_documents, n_candidates, scenario)
-        kept += [aligned(drawn, rng, seed, measure=PAIRS), naive(drawn)]
-    return int(kept[0]), int(kept[1])
+        data = draw(rng, n_documents, n_candidates, scenario)
+        counts += [aligned(data, rng, seed, measure=PAIRS), naive(data)]
+    return int(counts[0]), int(counts[1])
 
 
 def main() -> None:

@@ -29,14 +29,14 @@ BLOCK = re.compile(r"(<!-- measured: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 def page(text: str, results: Path = RESULTS) -> str:
     """Return the page with every measured block written anew."""
-    read = {path.stem: json.loads(path.read_text("utf-8")) for path in results.glob("*.json")}
+    figures = {path.stem: json.loads(path.read_text("utf-8")) for path in results.glob("*.json")}
     blocks = {
-        "ranking": ranking(read["ranking_coverage"]),
-        "rates": rates(read["rates_coverage"], read["rates_recorded"]),
-        "promises": promises(read["guarantee_kept"]),
-        "stability": stable(read["stability_coverage"]),
+        "ranking": ranking(figures["ranking_coverage"]),
+        "rates": rates(figures["rates_coverage"], figures["rates_recorded"]),
+        "promises": promises(figures["guarantee_kept"]),
+        "stability": stable(figures["stability_coverage"]),
     }
-    return BLOCK.sub(lambda found: f"{found[1]}\n{blocks[found[2]]}\n{found[3]}", text)
+    return BLOCK.sub(lambda match: f"{match[1]}\n{blocks[match[2]]}\n{match[3]}", text)
 
 
 def table(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -65,13 +65,13 @@ def between(values: Sequence[float]) -> str:
     return f"{min(values):.1f} to {max(values):.1f}"
 
 
-def _of_rankings(found: Json, name: str) -> str:
-    return between([row[name][0] for row in found["rankings"]])
+def _of_rankings(results: Json, name: str) -> str:
+    return between([row[name][0] for row in results["rankings"]])
 
 
-def ranking(found: Json) -> str:
+def ranking(results: Json) -> str:
     """Return the section on ranking."""
-    rows = found["simulated"]
+    rows = results["simulated"]
     coverage = {
         name: between([row[name][0] for row in rows])
         for name in ("strengths", "position_effect", "ranks")
@@ -80,10 +80,10 @@ def ranking(found: Json) -> str:
         "In simulation 95 % intervals of strengths covered "
         f"{coverage['strengths']} %, of the effect of position {coverage['position_effect']} %; "
         f"the ranks held all true ones at once in {coverage['ranks']} %. Of whole rankings, two a "
-        f"document, strengths {_of_rankings(found, 'strengths')} %, the ranks "
-        f"{_of_rankings(found, 'ranks')} %.\n"
+        f"document, strengths {_of_rankings(results, 'strengths')} %, the ranks "
+        f"{_of_rankings(results, 'ranks')} %.\n"
     ]
-    for group in found["summeval"]:
+    for group in results["summeval"]:
         position = shown(group["position_effect"])
         parts.append(
             table(
@@ -91,13 +91,13 @@ def ranking(found: Json) -> str:
                 ("system", "rank", "strength", "expected win rate", "win rate"),
                 [
                     (
-                        one["system"],
-                        f"{one['rank']} ({one['best_rank']}-{one['worst_rank']})",
-                        shown(one["strength"]),
-                        shown(one["expected_win_rate"]),
-                        shown(one["win_rate"]),
+                        system["system"],
+                        f"{system['rank']} ({system['best_rank']}-{system['worst_rank']})",
+                        shown(system["strength"]),
+                        shown(system["expected_win_rate"]),
+                        shown(system["win_rate"]),
                     )
-                    for one in group["systems"]
+                    for system in group["systems"]
                 ],
             )
         )
@@ -110,8 +110,8 @@ def rates(simulated: Json, recorded: Json) -> str:
     still = [row for row in rows if row["share"] == row["labelled_share"]]
     moved = [row for row in rows if row["share"] != row["labelled_share"]]
 
-    def covered(some: Sequence[Json], way: str) -> str:
-        return between([row["coverage"][way] for row in some])
+    def covered(kind_rows: Sequence[Json], way: str) -> str:
+        return between([row["coverage"][way] for row in kind_rows])
 
     heads = ("share of yes", *(f"{way} covers (%)" for way in ("judged", "corrected", "PPI++")))
     text = (
@@ -124,9 +124,9 @@ def rates(simulated: Json, recorded: Json) -> str:
         [
             (
                 name,
-                *(covered(some, way) for way in ("judged", "corrected", "ppi")),
+                *(covered(settings, way) for way in ("judged", "corrected", "ppi")),
             )
-            for name, some in (("as among the labelled", still), ("another one", moved))
+            for name, settings in (("as among the labelled", still), ("another one", moved))
         ],
     )
     ways = ("judged", "labelled", "corrected", "ppi")
@@ -147,20 +147,21 @@ def rates(simulated: Json, recorded: Json) -> str:
             for row in recorded["recorded"]
         ],
     )
-    one, other = recorded["recorded"]
+    new_documents, new_systems = recorded["recorded"]
     closing = (
-        f"This judge finds {one['sensitivity']:.1f} % of the consistent summaries and "
-        f"{one['specificity']:.1f} % of the others. Of other systems, the correction had no value "
-        f"in {other['corrected']['no_value']:.1f} % of draws, for lack of labels that say no.\n"
+        f"This judge finds {new_documents['sensitivity']:.1f} % of the consistent summaries and "
+        f"{new_documents['specificity']:.1f} % of the others. Of other systems, the correction had "
+        f"no value in {new_systems['corrected']['no_value']:.1f} % of draws, for lack of "
+        "labels that say no.\n"
     )
     return f"{text}\n{first}\n{second}\n{closing}"
 
 
-def promises(found: Json) -> str:
+def promises(results: Json) -> str:
     """Return the section on promised agreement."""
-    worst = max(row["broken"] for row in found["simulated"])
+    worst = max(row["broken"] for row in results["simulated"])
     text = (
-        f"In simulation ({found['simulated'][0]['n_datasets']} data sets a setting) a promise of "
+        f"In simulation ({results['simulated'][0]['n_datasets']} data sets a setting) a promise of "
         f"90 % at 95 % confidence was broken in at most {worst:.1f} %.\n"
     )
     first = table(
@@ -174,7 +175,7 @@ def promises(found: Json) -> str:
                 number(row["broken"], digits=1),
                 number(row["kept"], digits=1),
             )
-            for row in found["simulated"]
+            for row in results["simulated"]
         ],
     )
     second = table(
@@ -198,17 +199,17 @@ def promises(found: Json) -> str:
                 number(row["halves_below_it"], digits=1),
                 number(row["calls_saved"], digits=1),
             )
-            for row in found["recorded"]
+            for row in results["recorded"]
         ],
     )
     return f"{text}\n{first}\n{second}"
 
 
-def stable(found: Json) -> str:
+def stable(results: Json) -> str:
     """Return the section on stability."""
-    covered = [value for row in found["simulated"] for value in row["coverage"].values()]
+    covered = [value for row in results["simulated"] for value in row["coverage"].values()]
     text = f"In simulation 95 % intervals of these figures covered {between(covered)} %.\n"
-    told = [group for group in found["recorded"] if not group["why"]]
+    groups = [group for group in results["recorded"] if not group["why"]]
     rows = [
         (
             f"{group['judge']}, {group['aspect']}",
@@ -220,7 +221,7 @@ def stable(found: Json) -> str:
                 for name in ("item", "variant", "item_by_variant", "repeat")
             ),
         )
-        for group in told
+        for group in groups
     ]
     first = table(
         "Recorded judges",
@@ -236,7 +237,7 @@ def stable(found: Json) -> str:
         ),
         rows,
     )
-    copies = [group for group in told if group["alike"]]
+    copies = [group for group in groups if group["alike"]]
     closing = " ".join(
         f"The records of {group['judge']} under {len(group['variants'])} prompts are alike to the "
         "last item: the audit says so, since they look like copies and not like stability."

@@ -41,8 +41,8 @@ def main() -> None:
     rng = np.random.default_rng(0)
     n = N_ORIGINALS * N_INPUTS
     # Zipf's law, so that the counts are as sparse as those of prose
-    drawn = np.minimum(rng.zipf(1.3, size=(n, N_WORDS)), N_VOCABULARY)
-    texts = ["Mr. Ray Orme says he " + " ".join(f"w{word}" for word in row) for row in drawn]
+    words = np.minimum(rng.zipf(1.3, size=(n, N_WORDS)), N_VOCABULARY)
+    texts = ["Mr. Ray Orme says he " + " ".join(f"w{word}" for word in row) for row in words]
     dense = rng.normal(size=(n, N_DIMENSIONS)).astype(np.float32)
     groups = ["female", "male"] * (n // 2)
     originals = np.repeat(np.arange(N_ORIGINALS), N_INPUTS).tolist()

@@ -59,7 +59,7 @@ def study(folder: Path) -> Study:
     report = analysis_json(result, signature={}, list_all=False)
     return Study(
         replies=replies,
-        groups={(one["judge"], one["aspect"]): one for one in report["groups"]},
+        groups={(group["judge"], group["aspect"]): group for group in report["groups"]},
         comparisons=report["comparisons"],
         position=[_position(folder, aspect) for aspect in ASPECTS],
     )

@@ -42,19 +42,27 @@ SHOWN_DIFFERENCES = 12
 """Differences shown of one line at most."""
 
 
-def record(asked: argparse.Namespace) -> int:
+def record(options: argparse.Namespace) -> int:
     """Run all lines with the checkout's Python, in one process of it."""
-    shutil.rmtree(asked.out, ignore_errors=True)
-    asked.out.mkdir(parents=True)
-    words = [asked.python, __file__, "_work", "--checkout", asked.checkout, "--out", asked.out]
-    process = subprocess.run([*map(str, words), "--only", asked.only], check=False)
+    shutil.rmtree(options.out, ignore_errors=True)
+    options.out.mkdir(parents=True)
+    words = [
+        options.python,
+        __file__,
+        "_work",
+        "--checkout",
+        options.checkout,
+        "--out",
+        options.out,
+    ]
+    process = subprocess.run([*map(str, words), "--only", options.only], check=False)
     return process.returncode
 
 
-def work(asked: argparse.Namespace) -> int:
+def work(options: argparse.Namespace) -> int:
     """Run the lines in this process, in a folder that is gone afterwards."""
-    out = asked.out.resolve()
-    sys.path[:] = [str(asked.checkout.resolve()), *sys.path[1:], str(TESTS)]
+    out = options.out.resolve()
+    sys.path[:] = [str(options.checkout.resolve()), *sys.path[1:], str(TESTS)]
     sys.path.append(str(Path(__file__).parent))
     from _command_model import open_models
     from _command_world import STUDY, write_world
@@ -65,7 +73,7 @@ def work(asked: argparse.Namespace) -> int:
         write_world()
         Path("study.toml").write_text(STUDY.replace("URL", models.url + "/v1"))
         for name, line in LINES:
-            if fnmatch.fnmatch(name, asked.only):
+            if fnmatch.fnmatch(name, options.only):
                 _one(
                     name,
                     models.fill(line, name),
@@ -91,17 +99,17 @@ def _set_environment(folder: Path) -> None:
 def _one(name: str, line: str, out: Path, *, places: tuple[str, ...]) -> None:
     """Run one line, and keep what it printed and wrote."""
     before = _files()
-    kept = out / name
-    kept.mkdir()
-    code = _run(shlex.split(line), kept)
+    folder = out / name
+    folder.mkdir()
+    code = _run(shlex.split(line), folder)
     print(f"{name}: {code}", flush=True)
-    (kept / "code").write_text(f"{code}\n")
+    (folder / "code").write_text(f"{code}\n")
     for path in sorted(_files().items() - before.items()):
         source = Path(path[0])
-        target = kept / "files" / source
+        target = folder / "files" / source
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(source, target)
-    for file in kept.rglob("*"):
+    for file in folder.rglob("*"):
         if file.is_file() and file.suffix != ".parquet":
             with contextlib.suppress(UnicodeDecodeError):
                 file.write_text(_masked(file.read_text("utf-8"), places, name=name), "utf-8")
@@ -117,14 +125,14 @@ def _files() -> dict[str, str]:
     }
 
 
-def _run(words: list[str], kept: Path) -> object:
+def _run(words: list[str], folder: Path) -> object:
     """Run ``fairjudge`` in this process and return its exit code; output goes to files."""
     saved = [os.dup(1), os.dup(2)]
     argv, sys.argv = sys.argv, ["fairjudge", *words]
     code: object = 0
     try:
         for number, name in ((1, "stdout"), (2, "stderr")):
-            with (kept / name).open("wb") as file:
+            with (folder / name).open("wb") as file:
                 os.dup2(file.fileno(), number)
         try:
             runpy.run_module("fairjudge", run_name="__main__")
@@ -166,14 +174,16 @@ def _masked(text: str, places: tuple[str, ...], *, name: str) -> str:
     return text
 
 
-def compare(asked: argparse.Namespace) -> int:
+def compare(options: argparse.Namespace) -> int:
     """Print what differs between two recordings, and return 1 where anything does."""
     names = sorted(
-        {path.name for folder in (asked.first, asked.second) for path in folder.iterdir()}
+        {path.name for folder in (options.first, options.second) for path in folder.iterdir()}
     )
     changed = 0
     for name in names:
-        lines = list(_line_differences(asked.first / name, asked.second / name, set(asked.allow)))
+        lines = list(
+            _line_differences(options.first / name, options.second / name, set(options.allow))
+        )
         changed += bool(lines)
         if lines:
             print(f"{name}:")
@@ -206,15 +216,15 @@ def _differences(before: Path, now: Path, allowed: set[str]) -> Iterator[str]:
     if None in values:
         texts = [path.read_text("utf-8", "replace").splitlines() for path in (before, now)]
         for number in range(max(map(len, texts))):
-            one, other = (text[number] if number < len(text) else None for text in texts)
-            if one != other:
-                yield f"line {number + 1}: {one!r:.160} -> {other!r:.160}"
+            old, new = (text[number] if number < len(text) else None for text in texts)
+            if old != new:
+                yield f"line {number + 1}: {old!r:.160} -> {new!r:.160}"
         return
     first, second = (dict(_flat(value, allowed)) for value in values)
     for place in sorted(first.keys() | second.keys()):
         if first.get(place, "(absent)") != second.get(place, "(absent)"):
-            one, other = first.get(place, "(absent)"), second.get(place, "(absent)")
-            yield f"{place}: {one!r:.80} -> {other!r:.80}"
+            old, new = first.get(place, "(absent)"), second.get(place, "(absent)")
+            yield f"{place}: {old!r:.80} -> {new!r:.80}"
 
 
 def _as_json(path: Path) -> Any:
@@ -232,12 +242,12 @@ def _as_json(path: Path) -> Any:
 
 def _flat(value: Any, allowed: set[str], place: str = "") -> Iterator[tuple[str, Any]]:
     if isinstance(value, dict) and value:
-        for name, one in value.items():
+        for name, item in value.items():
             if name not in allowed:
-                yield from _flat(one, allowed, f"{place}.{name}")
+                yield from _flat(item, allowed, f"{place}.{name}")
     elif isinstance(value, list) and value:
-        for number, one in enumerate(value):
-            yield from _flat(one, allowed, f"{place}[{number}]")
+        for number, item in enumerate(value):
+            yield from _flat(item, allowed, f"{place}[{number}]")
     else:
         yield place, value
 
@@ -260,8 +270,8 @@ def main() -> int:
     part.add_argument("second", type=Path)
     part.add_argument("--allow", nargs="*", default=[], help="keys of JSON that may differ")
     part.set_defaults(call=compare)
-    asked = parser.parse_args()
-    return int(asked.call(asked))
+    options = parser.parse_args()
+    return int(options.call(options))
 
 
 if __name__ == "__main__":

@@ -109,10 +109,10 @@ def intervals(
         data.judged, human, documents=data.documents.tolist(), systems=data.systems.tolist()
     )
     for level in LEVELS[1:]:
-        for name, found in correlations(
+        for name, estimate in correlations(
             table, level, rng=rng, n_resamples=n_resamples, method=method
         ).items():
-            out[f"{name}, {level}"] = found
+            out[f"{name}, {level}"] = estimate
     errors = assess(
         data.judged,
         human,
@@ -124,7 +124,7 @@ def intervals(
     )
     if isinstance(errors, ErrorScores):
         out |= {"rmse": errors.rmse, "mae": errors.mae, "bias": errors.bias}
-    return {name: one for name, one in out.items() if isinstance(one, Estimate)}
+    return {name: estimate for name, estimate in out.items() if isinstance(estimate, Estimate)}
 
 
 def covers(estimate: Estimate | Undefined, truth: float) -> bool:
@@ -139,27 +139,31 @@ def covers(estimate: Estimate | Undefined, truth: float) -> bool:
 
 def share(hits: list[bool]) -> str:
     """Format the share of hits with its own interval."""
-    found = wilson(sum(hits), len(hits))
-    assert isinstance(found, Estimate)
-    return f"{percentage(found.value, digits=1)} [{100 * found.low:.1f}, {100 * found.high:.1f}]"
+    share = wilson(sum(hits), len(hits))
+    assert isinstance(share, Estimate)
+    return f"{percentage(share.value, digits=1)} [{100 * share.low:.1f}, {100 * share.high:.1f}]"
 
 
 def bootstrap_coverage(n_datasets: int, *, clustered: bool, method: Method) -> None:
     """Print the coverage of every bootstrapped statistic."""
     population = draw(np.random.default_rng(99), 100_000, clustered=clustered)
     truths = {
-        name: one.value
-        for name, one in intervals(population, np.random.default_rng(0), 2, "percentile").items()
+        name: estimate.value
+        for name, estimate in intervals(
+            population, np.random.default_rng(0), 2, "percentile"
+        ).items()
     }
     hits: dict[str, list[bool]] = defaultdict(list)
     for seed in range(n_datasets):
         rng = np.random.default_rng([seed, clustered])
-        found = intervals(draw(rng, N_DOCUMENTS, clustered=clustered), rng, 1000, method)
+        estimates = intervals(draw(rng, N_DOCUMENTS, clustered=clustered), rng, 1000, method)
         for name, truth in truths.items():
-            hits[name].append(name in found and covers(found[name], truth))
+            hits[name].append(name in estimates and covers(estimates[name], truth))
     kind = "clustered" if clustered else "independent"
-    for name, some in hits.items():
-        print(f"coverage of {name:24} {method} {kind:11} {share(some)}   true {truths[name]:.3f}")
+    for name, name_hits in hits.items():
+        print(
+            f"coverage of {name:24} {method} {kind:11} {share(name_hits)}   true {truths[name]:.3f}"
+        )
 
 
 def ppi_coverage(n_datasets: int) -> None:
@@ -169,14 +173,14 @@ def ppi_coverage(n_datasets: int) -> None:
             hits: dict[str, list[bool]] = defaultdict(list)
             widths: dict[str, list[float]] = defaultdict(list)
             for seed in range(n_datasets):
-                for kind, one in _ppi(np.random.default_rng(seed), noise, clustered=clustered):
-                    hits[kind].append(covers(one, 3.0))
-                    widths[kind].append((one.high or 0.0) - (one.low or 0.0))
+                for kind, estimate in _ppi(np.random.default_rng(seed), noise, clustered=clustered):
+                    hits[kind].append(covers(estimate, 3.0))
+                    widths[kind].append((estimate.high or 0.0) - (estimate.low or 0.0))
             classical = np.mean(widths["classical"])
-            for kind, some in hits.items():
+            for kind, kind_hits in hits.items():
                 print(
                     f"PPI, {name}, {'clustered' if clustered else 'independent'}: {kind:9} "
-                    f"covers {share(some)}, width {np.mean(widths[kind]) / classical:.2f} "
+                    f"covers {share(kind_hits)}, width {np.mean(widths[kind]) / classical:.2f} "
                     "of the classical one"
                 )
 
@@ -188,20 +192,20 @@ def _ppi(rng: np.random.Generator, noise: float, *, clustered: bool) -> list[tup
     truth = 3.0 + shared + rng.normal(size=documents.size)
     judged = truth + 0.5 + noise * rng.normal(size=documents.size)
     labelled = documents < n_labelled
-    found = ppi_mean(
+    means = ppi_mean(
         truth[labelled],
         judged[labelled],
         judged[~labelled],
         documents=documents[labelled].tolist(),
         documents_unlabelled=documents[~labelled].tolist(),
     )
-    if not isinstance(found, PpiMean):
+    if not isinstance(means, PpiMean):
         return []
     return [
-        ("classical", found.classical),
-        ("naive", found.naive),
-        ("PPI", found.ppi),
-        ("PPI++", found.ppi_plus),
+        ("classical", means.classical),
+        ("naive", means.naive),
+        ("PPI", means.ppi),
+        ("PPI++", means.ppi_plus),
     ]
 
 
@@ -215,16 +219,16 @@ def replaceability_errors(n_datasets: int) -> None:
         ratings = truth[:, None] + rng.normal(size=(100, 3))
         # As good as a person: the advantages are equal, and with no margin nothing is to be shown.
         judged = truth + rng.normal(size=100)
-        found = alternative_annotator_test(
+        result = alternative_annotator_test(
             judged,
             ratings,
             np.ones_like(ratings, dtype=bool),
             annotators=("a", "b", "c"),
             epsilon=0.0,
         )
-        if isinstance(found, AlternativeAnnotatorTest):
-            passed.append(found.passes)
-            beaten.append(found.winning_rate)
+        if isinstance(result, AlternativeAnnotatorTest):
+            passed.append(result.passes)
+            beaten.append(result.winning_rate)
     print(
         "alternative annotator test, a judge at the margin: passes "
         f"{percentage(np.mean(passed), digits=1)}, beats {percentage(np.mean(beaten), digits=1)} "
@@ -239,10 +243,10 @@ def planted(n_seeds: int) -> None:
         ("length", _length_trial, 0.8),
         ("group", _group_trial, 0.6),
     ):
-        held = [trial(np.random.default_rng([1, seed]), size)[0] for seed in range(n_seeds)]
+        hits = [trial(np.random.default_rng([1, seed]), size)[0] for seed in range(n_seeds)]
         flagged = [trial(np.random.default_rng([2, seed]), 0.0)[1] for seed in range(n_seeds)]
         print(
-            f"planted {name} bias: in the interval {percentage(np.mean(held), digits=1)} of "
+            f"planted {name} bias: in the interval {percentage(np.mean(hits), digits=1)} of "
             f"{n_seeds} seeds; a clean judge flagged {percentage(np.mean(flagged), digits=1)}"
         )
 
@@ -255,22 +259,22 @@ def _position_trial(rng: np.random.Generator, size: float) -> tuple[bool, bool]:
         for _ in range(5):
             better = "a" if rng.random() < 0.5 else "b"
             roll = rng.random()
-            one, two = better, better
+            first, second = better, better
             if roll < leaning:
-                one, two = "a", "b"
+                first, second = "a", "b"
             elif roll < leaning + 0.1:
-                one, two = ("a", "b") if rng.random() < 0.5 else ("b", "a")
+                first, second = ("a", "b") if rng.random() < 0.5 else ("b", "a")
             pairs.append(
                 BothOrders(
                     document=document,
                     system_a="A",
                     system_b="B",
-                    when_a_first=one,
-                    when_b_first=two,
+                    when_a_first=first,
+                    when_b_first=second,
                 )
             )
-    found: PositionBias = position_bias(pairs)
-    test = found.first_minus_second
+    bias: PositionBias = position_bias(pairs)
+    test = bias.first_minus_second
     significant = isinstance(test, Estimate) and (test.p_value or 0.0) < 0.05
     return covers(test, size), significant
 
@@ -285,7 +289,7 @@ def _length_trial(rng: np.random.Generator, size: float) -> tuple[bool, bool]:
     z = lengths / sqrt(np.mean(lengths**2))
     position = rng.choice([-1.0, 1.0], n)
     eta = strength[systems[:, 0]] - strength[systems[:, 1]] + size * z + 0.2 * position
-    found = length_controlled(
+    control = length_controlled(
         Verdicts(
             wins=(rng.random(n) < 1 / (1 + np.exp(-eta))).astype(float),
             system_a=tuple(f"s{s}" for s in systems[:, 0]),
@@ -295,9 +299,9 @@ def _length_trial(rng: np.random.Generator, size: float) -> tuple[bool, bool]:
             documents=tuple(documents.tolist()),
         )
     )
-    if not isinstance(found, LengthControl) or not isinstance(found.length_effect, Estimate):
+    if not isinstance(control, LengthControl) or not isinstance(control.length_effect, Estimate):
         return False, False
-    return covers(found.length_effect, size), (found.length_effect.p_value or 0.0) < 0.05
+    return covers(control.length_effect, size), (control.length_effect.p_value or 0.0) < 0.05
 
 
 def _group_trial(rng: np.random.Generator, size: float) -> tuple[bool, bool]:
@@ -312,8 +316,8 @@ def _group_trial(rng: np.random.Generator, size: float) -> tuple[bool, bool]:
         + 0.8 * rng.normal(size=documents.size)
         + size * favoured
     )
-    found = error_by_group(judged, labels, groups, documents=documents.tolist())
-    return covers(found[0].error_gap, size), any(one.flagged for one in found)
+    errors = error_by_group(judged, labels, groups, documents=documents.tolist())
+    return covers(errors[0].error_gap, size), any(error.flagged for error in errors)
 
 
 def timed(work: Callable[[], None]) -> None:

@@ -45,13 +45,13 @@ def draw(rng: np.random.Generator, n_documents: int, protocol: str, loss: float)
     if protocol == "binary":
         human = (quality > 0).astype(float)
         right = [noise[i] < norm.ppf(0.85 - i * loss) for i in range(2)]
-        before, after = (np.where(one, human, 1 - human) for one in right)
+        before, after = (np.where(is_right, human, 1 - human) for is_right in right)
     else:
         human = np.clip(np.round(3 + 1.2 * quality), 1, 5)
         sizes = (1.0, math.hypot(1.0, loss))
         before, after = (
-            np.clip(np.round(human + size * one), 1, 5)
-            for size, one in zip(sizes, noise, strict=True)
+            np.clip(np.round(human + size * error), 1, 5)
+            for size, error in zip(sizes, noise, strict=True)
         )
     return Anchors(
         before=before, after=after, human=human, documents=documents.tolist(), protocol=protocol
@@ -63,9 +63,9 @@ def truth(rng: np.random.Generator, protocol: str, loss: float) -> float:
     whole = draw(rng, 100_000, protocol, loss)
     if protocol == "binary":
         return float(np.mean(whole.after == whole.human) - np.mean(whole.before == whole.human))
-    found = [spearman(values, whole.human) for values in (whole.before, whole.after)]
-    assert not any(isinstance(one, Undefined) for one in found)
-    return float(found[1] - found[0])  # type: ignore[operator]
+    correlations = [spearman(values, whole.human) for values in (whole.before, whole.after)]
+    assert not any(isinstance(rho, Undefined) for rho in correlations)
+    return float(correlations[1] - correlations[0])  # type: ignore[operator]
 
 
 def row(protocol: str, n_documents: int, loss: float, n_datasets: int) -> str:
@@ -74,21 +74,21 @@ def row(protocol: str, n_documents: int, loss: float, n_datasets: int) -> str:
     change = truth(rng, protocol, loss)
     verdicts, covered = [], 0
     for _ in range(n_datasets):
-        found = drift(draw(rng, n_documents, protocol, loss), margin=MARGIN, rng=rng)
-        verdicts.append(found.verdict)
-        assert isinstance(found.agreement, Estimate)
-        low, high = found.agreement.low, found.agreement.high
+        result = drift(draw(rng, n_documents, protocol, loss), margin=MARGIN, rng=rng)
+        verdicts.append(result.verdict)
+        assert isinstance(result.agreement, Estimate)
+        low, high = result.agreement.low, result.agreement.high
         assert low is not None
         assert high is not None
         covered += low <= change <= high
-    named = ("worse", "cannot tell", "same", "better")
-    shares = " | ".join(percentage(verdicts.count(one) / n_datasets, digits=1) for one in named)
-    held = wilson(covered, n_datasets)
-    assert isinstance(held, Estimate)
+    names = ("worse", "cannot tell", "same", "better")
+    shares = " | ".join(percentage(verdicts.count(name) / n_datasets, digits=1) for name in names)
+    share = wilson(covered, n_datasets)
+    assert isinstance(share, Estimate)
     kind = "answers" if protocol == "binary" else "ratings"
     return (
         f"| {kind} | {n_documents} | {change:+.3f} | {shares} | "
-        f"{percentage(held.value, digits=1)} [{100 * held.low:.1f}, {100 * held.high:.1f}] |"
+        f"{percentage(share.value, digits=1)} [{100 * share.low:.1f}, {100 * share.high:.1f}] |"
     )
 
 
@@ -112,8 +112,8 @@ def main() -> None:
     table = "\n".join(lines) + "\n"
     print(table)
     text = DOCUMENT.read_text(encoding="utf-8")
-    head, rest = text.split(BEGIN)
-    DOCUMENT.write_text(head + BEGIN + table + END + rest.split(END)[1], encoding="utf-8")
+    head, tail = text.split(BEGIN)
+    DOCUMENT.write_text(head + BEGIN + table + END + tail.split(END)[1], encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -44,21 +44,21 @@ def held_out(path: Path, most: int) -> dict[str, list[dict[str, str]]]:
 def auc(scores: np.ndarray, positive: np.ndarray) -> float:
     """Return the chance that a positive stands above a negative, ties half."""
     n = int(positive.sum())
-    others = positive.size - n
-    return (rankdata(scores)[positive].sum() - n * (n + 1) / 2) / (n * others)
+    n_negative = positive.size - n
+    return (rankdata(scores)[positive].sum() - n * (n + 1) / 2) / (n * n_negative)
 
 
 def difference(scores: list[np.ndarray], positive: np.ndarray, groups: list[str]) -> list[float]:
     """Return the 95 % interval of the first AUC less the second, by bootstrap over groups."""
     rng, names = np.random.default_rng(0), sorted(set(groups))
     rows = {name: np.flatnonzero(np.array(groups) == name) for name in names}
-    drawn = []
+    differences = []
     for _ in range(500):
         picked = np.concatenate([rows[names[i]] for i in rng.integers(0, len(names), len(names))])
         if 0 < positive[picked].sum() < picked.size:
-            one, other = (auc(score[picked], positive[picked]) for score in scores)
-            drawn.append(one - other)
-    return list(np.quantile(drawn, [0.025, 0.975]))
+            first, other = (auc(score[picked], positive[picked]) for score in scores)
+            differences.append(first - other)
+    return list(np.quantile(differences, [0.025, 0.975]))
 
 
 def main() -> None:
@@ -83,10 +83,11 @@ def main() -> None:
         cosine = (sides[0] * sides[1]).sum(axis=1)
         pooled.append((auc(entailed, positive), auc(cosine, positive)))
         low, high = difference([entailed, cosine], positive, [row["group"] for row in rows])
-        one, other = pooled[-1]
-        print(f"| {source} | {len(rows)} | {one:.3f} | {other:.3f} | {low:+.3f} to {high:+.3f} |")
-    one, other = np.mean(pooled, axis=0)
-    print(f"| mean of sources | | {one:.3f} | {other:.3f} | |")
+        model_auc, cosine_auc = pooled[-1]
+        print(f"| {source} | {len(rows)} | {model_auc:.3f} | {cosine_auc:.3f} ", end="")
+        print(f"| {low:+.3f} to {high:+.3f} |")
+    model_auc, cosine_auc = np.mean(pooled, axis=0)
+    print(f"| mean of sources | | {model_auc:.3f} | {cosine_auc:.3f} | |")
     folder = arguments.data / "yelp"
     clusters = list(
         islice(map(json.loads, (folder / "clusters.jsonl").open(encoding="utf-8")), arguments.sets)
@@ -99,18 +100,18 @@ def main() -> None:
         load_support_scorer(scorer, None)
         start = time.perf_counter()
         report = fj.fairness.coverage(clusters, summaries, attribute="sentiment", scorer=scorer)
-        taken = time.perf_counter() - start
+        seconds = time.perf_counter() - start
         results[scorer] = {row["eid"]: row["equal_coverage"] for row in report.to_dict()["samples"]}
         (row,) = report.table()
         print(
             scorer,
-            f"{taken:.0f} s",
+            f"{seconds:.0f} s",
             {key: row[key] for key in ("n", "equal_coverage", "r_ec", "coverage_parity")},
         )
     shared = sorted(results["entailment"].keys() & results["embedding"].keys())
     print(
         "Spearman of Equal Coverage:",
-        spearmanr(*([one[eid] for eid in shared] for one in results.values())).statistic,
+        spearmanr(*([scores[eid] for eid in shared] for scores in results.values())).statistic,
         len(shared),
     )
 

@@ -84,7 +84,7 @@ def data_folder() -> Path:
 def read_pairs(folder: Path, *, n_documents: int, n_summaries: int) -> tuple[Pairs, list[str]]:
     """Return (chunk, sentence) pairs of the first documents and summaries, and the articles."""
     clusters = read_clusters(folder / "clusters.jsonl").records[:n_documents]
-    written = read_summaries(folder / "summaries.jsonl").records
+    summaries = read_summaries(folder / "summaries.jsonl").records
     pairs: Pairs = []
     for cluster in clusters:
         premises = [
@@ -92,7 +92,7 @@ def read_pairs(folder: Path, *, n_documents: int, n_summaries: int) -> tuple[Pai
             for article in cluster.articles
             for chunk in chunks(sentence_texts(article.content))
         ]
-        own = [summary for summary in written if summary.eid == cluster.eid][:n_summaries]
+        own = [summary for summary in summaries if summary.eid == cluster.eid][:n_summaries]
         sentences = [text for summary in own for text in sentence_texts(summary.text)]
         pairs += [(premise, sentence) for sentence in sentences for premise in premises]
     texts = [article.content for cluster in clusters for article in cluster.articles]
@@ -137,10 +137,10 @@ def straightforward(model: Any, tokenizer: Any, pairs: Pairs) -> NDArray[np.floa
     """Return what `TransformersEntailment.classify` does, the way one would write it first."""
     results = []
     for start in range(0, len(pairs), FIXED_BATCH):
-        some = pairs[start : start + FIXED_BATCH]
+        batch = pairs[start : start + FIXED_BATCH]
         inputs = tokenizer(
-            [premise for premise, _ in some],
-            [hypothesis for _, hypothesis in some],
+            [premise for premise, _ in batch],
+            [hypothesis for _, hypothesis in batch],
             truncation="only_first",
             max_length=WINDOW,
             padding=True,
@@ -261,7 +261,7 @@ def measure(
 
 def rows_of(report: dict[str, Any]) -> list[tuple[str, str, str]]:
     """Return what was measured, beside what is wanted on a GPU with the large model."""
-    wanted = ("8", "50") if report["on_gpu"] and report["size"] == "large" else ("", "")
+    goals = ("8", "50") if report["on_gpu"] and report["size"] == "large" else ("", "")
     return [
         ("pairs", f"{report['n_pairs']:,}", ""),
         ("tokens a pair, on average", f"{report['tokens_a_pair']:.0f}", ""),
@@ -271,11 +271,11 @@ def rows_of(report: dict[str, Any]) -> list[tuple[str, str, str]]:
             "",
         ),
         ("our scorer: pairs a second", f"{report['scorer_pairs_a_second']:,.1f}", ""),
-        ("times as fast", f"{report['times_as_fast']:.2f}", wanted[0]),
+        ("times as fast", f"{report['times_as_fast']:.2f}", goals[0]),
         (
             "share of the device's matrix rate, %",
             f"{100 * report['share_of_matrix_rate']:.1f}",
-            wanted[1],
+            goals[1],
         ),
         ("the same of fixed batches, %", f"{100 * report['straightforward_share']:.1f}", ""),
         (

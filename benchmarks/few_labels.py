@@ -76,11 +76,11 @@ class Tally:
         return {name: float(np.mean(widths)) for name, widths in self._widths.items()}
 
 
-def held(found: Estimate | Undefined, truth: float) -> tuple[bool, float | None]:
+def held(estimate: Estimate | Undefined, truth: float) -> tuple[bool, float | None]:
     """Say whether an interval holds the truth; one that is none does not."""
-    if isinstance(found, Undefined) or found.low is None or found.high is None:
+    if isinstance(estimate, Undefined) or estimate.low is None or estimate.high is None:
         return False, None
-    return found.low <= truth <= found.high, found.high - found.low
+    return estimate.low <= truth <= estimate.high, estimate.high - estimate.low
 
 
 def strata(n_datasets: int, *, each: Each = one_by_one) -> Tally:
@@ -92,34 +92,34 @@ def strata_held(seed: int) -> Held:
     """Return the intervals of one data set."""
     truth = float(SHARES @ SHIFTS)
     sample = topics(np.random.default_rng([seed, 1]))
-    found, without = drawn_mean(sample), drawn_mean(replace(sample, strata=None))
-    assert isinstance(found, PpiMean)
-    assert isinstance(without, PpiMean)
-    by_strata = {f"mean by strata, {way}": held(getattr(found, way), truth) for way in WAYS}
-    return by_strata | {"mean without strata": held(without.classical, truth)}
+    stratified, pooled = drawn_mean(sample), drawn_mean(replace(sample, strata=None))
+    assert isinstance(stratified, PpiMean)
+    assert isinstance(pooled, PpiMean)
+    by_strata = {f"mean by strata, {way}": held(getattr(stratified, way), truth) for way in WAYS}
+    return by_strata | {"mean without strata": held(pooled.classical, truth)}
 
 
 def topics(rng: np.random.Generator) -> PartlyLabelled:
     """Draw 400 items of three topics, of which 60 are labelled, mostly of the second."""
-    drawn = rng.choice(3, size=400, p=SHARES)
-    human = SHIFTS[drawn] + rng.normal(size=400)
+    topic = rng.choice(3, size=400, p=SHARES)
+    human = SHIFTS[topic] + rng.normal(size=400)
     judged = 0.5 + human + 0.7 * rng.normal(size=400)
-    order = np.argsort(rng.random(400) / np.array([0.15, 0.7, 0.15])[drawn])
-    taken, others = order[:60], order[60:]
+    order = np.argsort(rng.random(400) / np.array([0.15, 0.7, 0.15])[topic])
+    labelled, unlabelled = order[:60], order[60:]
     return PartlyLabelled(
-        human=human[taken],
-        judged=judged[taken],
-        documents=taken.tolist(),
-        rest=judged[others],
-        rest_documents=others.tolist(),
-        strata=drawn[order].tolist(),
+        human=human[labelled],
+        judged=judged[labelled],
+        documents=labelled.tolist(),
+        rest=judged[unlabelled],
+        rest_documents=unlabelled.tolist(),
+        strata=topic[order].tolist(),
     )
 
 
 def answers(n_datasets: int, n_labels: int, *, each: Each = one_by_one) -> Tally:
     """Draw data sets of two systems' coverage, corrected by labels of single answers."""
-    one = partial(answers_held, n_labels=n_labels, truth=coverage_of_all())
-    return Tally(each(f"answers, {n_labels} labels", one, n_datasets))
+    function = partial(answers_held, n_labels=n_labels, truth=coverage_of_all())
+    return Tally(each(f"answers, {n_labels} labels", function, n_datasets))
 
 
 def answers_held(seed: int, n_labels: int, truth: Mapping[str, float]) -> Held:
@@ -127,12 +127,12 @@ def answers_held(seed: int, n_labels: int, truth: Mapping[str, float]) -> Held:
     truths = [truth["plain"], truth["rich"], truth["plain"] - truth["rich"]]
     out: Held = {}
     every = estimates_of_answers(seed, n_labels)
-    for name, one, true in zip((*SYSTEMS, "difference"), every, truths, strict=True):
-        if isinstance(one.ppi, PpiMean):
-            out[f"coverage, {name}"] = held(one.ppi.ppi_plus, true)
-            out[f"coverage by the judge alone, {name}"] = held(one.ppi.naive, true)
+    for name, estimate, true in zip((*SYSTEMS, "difference"), every, truths, strict=True):
+        if isinstance(estimate.ppi, PpiMean):
+            out[f"coverage, {name}"] = held(estimate.ppi.ppi_plus, true)
+            out[f"coverage by the judge alone, {name}"] = held(estimate.ppi.naive, true)
         if name in SYSTEMS:
-            out[f"coverage by labels alone, {name}"] = held(one.classical, true)
+            out[f"coverage by labels alone, {name}"] = held(estimate.classical, true)
     return out
 
 
@@ -157,13 +157,13 @@ def checklists(rng: np.random.Generator, n_labels: int) -> tuple[list[Judgement]
             people, judge = hidden > 0, hidden + 0.6 * rng.normal(size=n) > -0.4
             of: dict[str, Any] = {"eid": f"e{document}", "system": system, "aspect": "coverage"}
             entries = [{"unit": f"answer:{g}.0", "covered": int(judge[g])} for g in range(n)]
-            said: dict[str, Any] = {"value": judge.mean(), "checklist": entries}
-            rows.append(Judgement(**of, judge="j", protocol="checklist", **said))
+            verdicts: dict[str, Any] = {"value": judge.mean(), "checklist": entries}
+            rows.append(Judgement(**of, judge="j", protocol="checklist", **verdicts))
             labels += [(of, f"answer:{g}.0", int(people[g])) for g in range(n)]
-    drawn = rng.permutation(len(labels))[:n_labels]
+    order = rng.permutation(len(labels))[:n_labels]
     return rows, [
         Label(**of, unit=unit, annotator="ann", value=value)
-        for of, unit, value in (labels[at] for at in sorted(drawn.tolist()))
+        for of, unit, value in (labels[at] for at in sorted(order.tolist()))
     ]
 
 
@@ -177,16 +177,18 @@ def _hidden(rng: np.random.Generator) -> dict[str, np.ndarray]:
 def coverage_of_all() -> dict[str, float]:
     """Return the mean share of a summary's answers that people call covered, by system."""
     rng = np.random.default_rng(99)
-    drawn = [_hidden(rng) for _ in range(40_000)]
-    return {name: float(np.mean([np.mean(one[name] > 0) for one in drawn])) for name in SYSTEMS}
+    hidden = [_hidden(rng) for _ in range(40_000)]
+    return {
+        name: float(np.mean([np.mean(scores[name] > 0) for scores in hidden])) for name in SYSTEMS
+    }
 
 
 def correlation(n_datasets: int, r: float, budget: int, *, each: Each = one_by_one) -> Tally:
     """Draw data sets of the correlation over all items, labelled evenly or drawn for it."""
     _, judged, people = world(np.random.default_rng(99), r, 300_000)
     truth = float(np.corrcoef(judged, people)[0, 1])
-    one = partial(correlation_held, r=r, budget=budget, truth=truth)
-    return Tally(each(f"correlation of {r:g}, {budget} labels", one, n_datasets))
+    function = partial(correlation_held, r=r, budget=budget, truth=truth)
+    return Tally(each(f"correlation of {r:g}, {budget} labels", function, n_datasets))
 
 
 def correlation_held(seed: int, r: float, budget: int, truth: float) -> Held:
@@ -197,9 +199,9 @@ def correlation_held(seed: int, r: float, budget: int, truth: float) -> Held:
     even, out = np.ones(N_ITEMS), {}
     for name, size in {"even": even, "drawn": correlation_sizes(even, standard)}.items():
         chances = inclusion(size, budget, 0.25)
-        taken = rng.random(N_ITEMS) < chances
-        found = estimate(documents, judged, people, taken, chances)
-        out[f"correlation of {r:g}, labels {name}"] = held(found, truth)
+        is_drawn = rng.random(N_ITEMS) < chances
+        rho = estimate(documents, judged, people, is_drawn, chances)
+        out[f"correlation of {r:g}, labels {name}"] = held(rho, truth)
     return out
 
 
@@ -218,18 +220,18 @@ def estimate(
     documents: np.ndarray,
     judged: np.ndarray,
     people: np.ndarray,
-    taken: np.ndarray,
+    is_labelled: np.ndarray,
     chances: np.ndarray | None = None,
 ) -> Estimate | Undefined:
     """Return the correlation over all items from the labels of those `taken`."""
     return drawn_correlation(
         PartlyLabelled(
-            human=people[taken],
-            judged=judged[taken],
-            documents=documents[taken].tolist(),
-            rest=judged[~taken],
-            rest_documents=documents[~taken].tolist(),
-            chances=None if chances is None else chances[taken],
+            human=people[is_labelled],
+            judged=judged[is_labelled],
+            documents=documents[is_labelled].tolist(),
+            rest=judged[~is_labelled],
+            rest_documents=documents[~is_labelled].tolist(),
+            chances=None if chances is None else chances[is_labelled],
         )
     )
 
@@ -238,8 +240,10 @@ def regression(
     n_datasets: int, n_labels: int, per_document: int, *, each: Each = one_by_one
 ) -> Tally:
     """Draw data sets of means by the judge alone, and by a regression on it and on the length."""
-    one = partial(regression_held, n_labels=n_labels, per_document=per_document)
-    return Tally(each(f"regression, {n_labels} labels, {per_document} a document", one, n_datasets))
+    function = partial(regression_held, n_labels=n_labels, per_document=per_document)
+    return Tally(
+        each(f"regression, {n_labels} labels, {per_document} a document", function, n_datasets)
+    )
 
 
 def regression_held(seed: int, n_labels: int, per_document: int) -> Held:
@@ -267,10 +271,10 @@ def means_by_length(
     y = MEAN + quality + by_length * length
     x = np.column_stack([2 + 0.5 * quality + 0.4 * rng.normal(size=n), length])
     documents = np.repeat(np.arange(n // per_document), per_document).tolist()
-    labelled, others = x[:n_labels], x[n_labels:]
+    labelled, unlabelled = x[:n_labels], x[n_labels:]
     names = {"documents": documents[:n_labels], "documents_unlabelled": documents[n_labels:]}
-    own = regression_ppi_mean(y[:n_labels], labelled, others, rng=rng, **names)
-    plain = ppi_mean(y[:n_labels], labelled[:, 0], others[:, 0], **names)
+    own = regression_ppi_mean(y[:n_labels], labelled, unlabelled, rng=rng, **names)
+    plain = ppi_mean(y[:n_labels], labelled[:, 0], unlabelled[:, 0], **names)
     assert isinstance(own, PpiMean)
     assert isinstance(plain, PpiMean)
     return own, plain
@@ -279,24 +283,25 @@ def means_by_length(
 def table(name: str, coverage: Mapping[str, float]) -> str:
     """Return lines of a table."""
     return "\n".join(
-        f"| {name}: {one} | {percentage(share, digits=1)} |" for one, share in coverage.items()
+        f"| {name}: {interval} | {percentage(share, digits=1)} |"
+        for interval, share in coverage.items()
     )
 
 
 def simulate(n: int, each: Each) -> dict[str, list[Tally]]:
     """Return everything, by how many labels there are."""
-    found = {"60 labels of 400 items": [strata(n, each=each)]}
+    tallies = {"60 labels of 400 items": [strata(n, each=each)]}
     for budget in (60, 150):
-        found[f"{budget} labels of 600 items"] = [
+        tallies[f"{budget} labels of 600 items"] = [
             correlation(n, r, budget, each=each) for r in (0.2, 0.5, 0.8)
         ]
     for budget in (60, 120):
-        found[f"{budget} labels of single answers"] = [answers(n, budget, each=each)]
+        tallies[f"{budget} labels of single answers"] = [answers(n, budget, each=each)]
     for budget in (30, 60, 120):
-        found[f"{budget} labels of {budget + 300} items"] = [
+        tallies[f"{budget} labels of {budget + 300} items"] = [
             regression(n, budget, per_document, each=each) for per_document in (1, 3)
         ]
-    return found
+    return tallies
 
 
 def main() -> None:
@@ -305,23 +310,23 @@ def main() -> None:
     parser.add_argument("--datasets", type=int, default=2000)
     parser.add_argument("--json", type=Path, nargs="?", const=RESULTS)
     add_options(parser)
-    given = parser.parse_args()
-    n = given.datasets
-    with each_of(given) as each:
+    options = parser.parse_args()
+    n = options.datasets
+    with each_of(options) as each:
         tallies = simulate(n, each)
-    found, widths = (
+    shares, widths = (
         {
-            name: {interval: share for one in some for interval, share in of(one).items()}
-            for name, some in tallies.items()
+            name: {interval: share for tally in group for interval, share in of(tally).items()}
+            for name, group in tallies.items()
         }
         for of in (Tally.coverage, Tally.widths)
     )
     print(f"{n} data sets\n| interval | covers |\n|---|--:|")
-    for name, coverage in found.items():
+    for name, coverage in shares.items():
         print(table(name, coverage))
-    if given.json is not None:
-        out = {"n_datasets": n, "coverage": found, "widths": widths}
-        given.json.write_text(json.dumps(out, indent=1) + "\n", encoding="utf-8")
+    if options.json is not None:
+        out = {"n_datasets": n, "coverage": shares, "widths": widths}
+        options.json.write_text(json.dumps(out, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -48,12 +48,12 @@ def sample(data: Path, folder: Path, *, n_texts: int, seed: int) -> int:
     topics: dict[str, dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         topics[row["topic"]][row["eid"]].append(row)
-    texts = [_texts(topic, topics[topic], rng) for topic in sorted(topics)]
-    drawn = [one for turn in zip(*texts, strict=False) for one in turn][:n_texts]
+    by_topic = [_texts(topic, topics[topic], rng) for topic in sorted(topics)]
+    texts = [text for turn in zip(*by_topic, strict=False) for text in turn][:n_texts]
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("references", "summaries"):
-        write_jsonl(folder / f"{name}.jsonl", [one[name] for one in drawn])
-    labels = [label for one in drawn for label in one["labels"]]
+        write_jsonl(folder / f"{name}.jsonl", [text[name] for text in texts])
+    labels = [label for text in texts for label in text["labels"]]
     write_jsonl(folder / "labels.jsonl", labels)
     return len(labels)
 
@@ -105,9 +105,9 @@ def _reference(eid: str, insights: Sequence[Sequence[str]]) -> dict[str, Any]:
         "question_answers": [
             {
                 "question": f"What do the documents say on subject {number}?",
-                "answer_groups": [[{"aid": "source", "answer": insight}] for insight in some],
+                "answer_groups": [[{"aid": "source", "answer": insight}] for insight in answers],
             }
-            for number, some in enumerate(insights, 1)
+            for number, answers in enumerate(insights, 1)
         ],
     }
 
@@ -125,12 +125,12 @@ def lines(runs: Mapping[int, Mapping[Key, float]], people: Mapping[Key, dict[str
     """Yield what is compared, on the groups that every run scored."""
     shared = sorted(set.intersection(*(set(run) for run in runs.values())))
     subjects = [f"{eid} {unit.partition('.')[0]}" for eid, unit in shared]
-    said = {size: np.array([run[key] for key in shared]) for size, run in runs.items()}
+    verdicts = {size: np.array([run[key] for key in shared]) for size, run in runs.items()}
     yield f"{len(shared)} groups of {len({eid for eid, _ in shared})} texts that each size scored"
-    for size, values in said.items():
+    for size, values in verdicts.items():
         yield _line(f"{size}: share covered", values, subjects)
-    for small, large in combinations(sorted(said), 2):
-        added = said[large] - said[small]
+    for small, large in combinations(sorted(verdicts), 2):
+        added = verdicts[large] - verdicts[small]
         yield _line(f"{small} and {large}: same verdict", added == 0, subjects)
         yield _line(f"{large} minus {small}: covered", added, subjects, least=-1)
     labelled = [key for key in shared if key in people]
@@ -144,14 +144,16 @@ def lines(runs: Mapping[int, Mapping[Key, float]], people: Mapping[Key, dict[str
 
 
 def _agreement(
-    said: Mapping[int, np.ndarray], labels: np.ndarray, documents: Sequence[str]
+    answers: Mapping[int, np.ndarray], labels: np.ndarray, documents: Sequence[str]
 ) -> Iterator[str]:
     """Yield each size's agreement with people, and how two sizes differ in it."""
     hits = {
-        name: {size: ((v >= least) == (labels >= least)).astype(float) for size, v in said.items()}
+        name: {
+            size: ((v >= least) == (labels >= least)).astype(float) for size, v in answers.items()
+        }
         for name, least in LEVELS
     }
-    hits["in three levels"] = {size: (v == labels).astype(float) for size, v in said.items()}
+    hits["in three levels"] = {size: (v == labels).astype(float) for size, v in answers.items()}
     for name, by_size in hits.items():
         for size, values in by_size.items():
             yield _line(f"{size}: agrees with people {name}", values, documents)
@@ -164,8 +166,8 @@ def _line(name: str, values: np.ndarray, documents: Sequence[str], *, least: flo
     """Return a mean with its interval; without differences between documents there is none."""
     result = within(clustered_mean(np.asarray(values, dtype=float), documents), least, 1.0)
     assert isinstance(result, Estimate)
-    known = result.low is not None and result.high is not None and result.low < result.high
-    bounds = f"[{result.low:.3f}, {result.high:.3f}]" if known else "(all documents alike)"
+    has_interval = result.low is not None and result.high is not None and result.low < result.high
+    bounds = f"[{result.low:.3f}, {result.high:.3f}]" if has_interval else "(all documents alike)"
     return f"  {name:42} {result.value:6.3f} {bounds}"
 
 

@@ -58,7 +58,7 @@ def simulate(judge: str, n_documents: int, size: int, n_datasets: int) -> dict[s
     """Return how often the promise is broken, and the mean share that is kept."""
     confidence, _, _ = draw(np.random.default_rng(7), judge, N_TRUTH // size, size)
     right = JUDGES[judge](confidence)
-    broken, kept = 0, []
+    broken, shares = 0, []
     for seed in range(n_datasets):
         rng = np.random.default_rng([seed, n_documents, size, list(JUDGES).index(judge)])
         c, y, documents = draw(rng, judge, n_documents, size)
@@ -68,13 +68,13 @@ def simulate(judge: str, n_documents: int, size: int, n_datasets: int) -> dict[s
         assert isinstance(result, Guarantee)
         inside = confidence >= (np.inf if result.threshold is None else result.threshold)
         broken += bool(inside.any() and right[inside].mean() < AGREEMENT - 1e-12)
-        kept.append(inside.mean())
+        shares.append(inside.mean())
     return {
         "judge": judge,
         "n_documents": n_documents,
         "items_per_document": size,
         "broken": round(100 * broken / n_datasets, 2),
-        "kept": round(100 * float(np.mean(kept)), 1),
+        "kept": round(100 * float(np.mean(shares)), 1),
         "n_datasets": n_datasets,
     }
 
@@ -128,9 +128,9 @@ def llmbar(judge: str, prompt: str) -> tuple[np.ndarray, np.ndarray]:
     return _arrays(list(answers(judgements).values()), people)
 
 
-def _arrays(found: list, people: list[float]) -> tuple[np.ndarray, np.ndarray]:
-    confidence = np.array([one.confidence for one in found])
-    agrees = [one.value == said for one, said in zip(found, people, strict=True)]
+def _arrays(verdicts: list, people: list[float]) -> tuple[np.ndarray, np.ndarray]:
+    confidence = np.array([answer.confidence for answer in verdicts])
+    agrees = [answer.value == label for answer, label in zip(verdicts, people, strict=True)]
     return confidence, np.array(agrees, dtype=float)
 
 
@@ -138,7 +138,7 @@ def halves(name: str, data: tuple[np.ndarray, np.ndarray], promised: float) -> d
     """Fit on random halves, look at the others."""
     confidence, agrees = data
     n = agrees.size
-    kept, held, met, fitted = [], [], 0, 0
+    kept_shares, agreements, met, fitted = [], [], 0, 0
     for seed in range(200):
         rng = np.random.default_rng(seed)
         fit, other = np.split(rng.permutation(n), [n // 2])
@@ -148,20 +148,20 @@ def halves(name: str, data: tuple[np.ndarray, np.ndarray], promised: float) -> d
         )  # fmt: skip
         threshold = result.threshold if isinstance(result, Guarantee) else None
         inside = confidence[other] >= (np.inf if threshold is None else threshold)
-        kept.append(float(inside.mean()))
+        kept_shares.append(float(inside.mean()))
         if inside.any():
             fitted += 1
-            held.append(float(agrees[other][inside].mean()))
-            met += int(held[-1] >= promised)
+            agreements.append(float(agrees[other][inside].mean()))
+            met += int(agreements[-1] >= promised)
     return {
         "judge": name,
         "n": n,
         "agreement_of_all": round(100 * float(agrees.mean()), 1),
         "promised": round(100 * promised),
         "found_a_threshold": round(100 * fitted / 200, 1),
-        "kept_agreement": round(100 * float(np.mean(held)), 1) if held else None,
+        "kept_agreement": round(100 * float(np.mean(agreements)), 1) if agreements else None,
         "halves_below_it": round(100 * (fitted - met) / 200, 1),
-        "calls_saved": round(100 * float(np.mean(kept)), 1),
+        "calls_saved": round(100 * float(np.mean(kept_shares)), 1),
     }
 
 

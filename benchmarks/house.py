@@ -63,9 +63,9 @@ def _code_lines(text: str, tree: ast.Module) -> set[int]:
             lines.update(range(token.start[0], token.end[0] + 1))
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
-        for one in body if isinstance(body, list) else ():
-            if isinstance(one, ast.Expr) and _is_text(one.value):
-                lines.difference_update(range(one.lineno, (one.end_lineno or 0) + 1))
+        for statement in body if isinstance(body, list) else ():
+            if isinstance(statement, ast.Expr) and _is_text(statement.value):
+                lines.difference_update(range(statement.lineno, (statement.end_lineno or 0) + 1))
     return lines
 
 
@@ -105,7 +105,7 @@ def function_lines(modules: Mapping[str, Module]) -> list[tuple[int, str]]:
             if isinstance(node, Functions):
                 span = range(node.body[0].lineno, (node.end_lineno or 0) + 1)
                 results.append((len(module.code_lines & set(span)), f"{module.name}:{node.name}"))
-    return sorted(results, key=lambda one: (-one[0], one[1]))
+    return sorted(results, key=lambda function: (-function[0], function[1]))
 
 
 def _named(node: ast.expr | None) -> bool:
@@ -123,7 +123,7 @@ def compared_protocols(module: Module) -> int:
             n += any(map(_named, (node.left, *node.comparators)))
         elif isinstance(node, ast.match_case):
             values = (
-                one.value for one in ast.walk(node.pattern) if isinstance(one, ast.MatchValue)
+                match.value for match in ast.walk(node.pattern) if isinstance(match, ast.MatchValue)
             )
             n += any(map(_named, values))
     return n
@@ -144,9 +144,9 @@ def figures(checkout: Path) -> dict[str, Any]:
         deep = len(within[name]) > 2 or any(other.startswith(f"{name}.") for other in modules)
         folder = within[name][1] if deep and name != PACKAGE else "(root)"
         lines[folder] += len(module.code_lines)
-    compared = {name: n for name, one in modules.items() if (n := compared_protocols(one))}
-    cli = [one for name, one in modules.items() if name.startswith(f"{PACKAGE}.cli")]
-    alone = sorted(name for name, some in importers(modules).items() if len(some) == 1)
+    compared = {name: n for name, module in modules.items() if (n := compared_protocols(module))}
+    cli = [module for name, module in modules.items() if name.startswith(f"{PACKAGE}.cli")]
+    alone = sorted(name for name, sources in importers(modules).items() if len(sources) == 1)
     sizes = sorted(len(module.code_lines) for module in modules.values())
     return {
         "modules": len(modules),
@@ -158,8 +158,8 @@ def figures(checkout: Path) -> dict[str, Any]:
         "median module": sizes[len(sizes) // 2],
         "longest module": sizes[-1],
         "modules with one importer": len(alone),
-        "options: typer.Option": sum(calls_of(one, "typer.Option") for one in cli),
-        "options: typer.Argument": sum(calls_of(one, "typer.Argument") for one in cli),
+        "options: typer.Option": sum(calls_of(module, "typer.Option") for module in cli),
+        "options: typer.Argument": sum(calls_of(module, "typer.Argument") for module in cli),
         "options: Opt": sum(calls_of(module, "Opt") for module in modules.values()),
         "comparisons with a protocol's name": sum(compared.values()),
         "modules with such comparisons": len(compared),
@@ -185,7 +185,7 @@ def table(columns: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     for place in range(N_LONGEST):
         longest = (column["longest functions"][place] for column in columns.values())
         rows.append([f"function {place + 1}", *longest])
-    yield from ("  ".join([f"{row[0]:<36}", *(f"{one:>20}" for one in row[1:])]) for row in rows)
+    yield from ("  ".join([f"{row[0]:<36}", *(f"{cell:>20}" for cell in row[1:])]) for row in rows)
 
 
 def main() -> None:
@@ -195,11 +195,11 @@ def main() -> None:
     )
     parser.add_argument("checkouts", nargs="+", type=Path, help="folders with fairjudge/")
     parser.add_argument("--json", type=Path, help="also write the figures, with all names, here")
-    asked = parser.parse_args()
-    columns = {str(checkout): figures(checkout) for checkout in asked.checkouts}
+    options = parser.parse_args()
+    columns = {str(checkout): figures(checkout) for checkout in options.checkouts}
     print("\n".join(table(columns)))
-    if asked.json:
-        asked.json.write_text(json.dumps(columns, indent=1) + "\n", "utf-8")
+    if options.json:
+        options.json.write_text(json.dumps(columns, indent=1) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -47,18 +47,20 @@ def recorded(*, local: bool) -> list[Judgement]:
             records = [json.loads(line) for line in lines]
         for record in records:
             value = read_verdict(record["response"], scale, aspect=record["aspect"])
-            said = {"unscored": value.reason} if isinstance(value, Unscored) else {"value": value}
-            rows.append(_row(record, f"gpt-3.5, {prompt}", "likert", said))
+            verdict = (
+                {"unscored": value.reason} if isinstance(value, Unscored) else {"value": value}
+            )
+            rows.append(_row(record, f"gpt-3.5, {prompt}", "likert", verdict))
     return [*rows, *_local()] if local else rows
 
 
 def _local() -> Iterator[Judgement]:
     summaries = tuple(read_summaries(DATA / "summaries.jsonl"))
     clusters = tuple(read_clusters(DATA / "clusters.jsonl"))
-    found = trained_support(
+    supports = trained_support(
         summaries, clusters, models=load_trained_models(), embedder=load_embedder()
     )
-    for (eid, system), value in found.items():
+    for (eid, system), value in supports.items():
         for aspect in ("consistency", "relevance"):
             record = {"eid": eid, "system": system, "aspect": aspect}
             yield _row(
@@ -67,10 +69,10 @@ def _local() -> Iterator[Judgement]:
 
 
 def _row(
-    record: Mapping[str, Any], judge: str, protocol: str, said: Mapping[str, Any]
+    record: Mapping[str, Any], judge: str, protocol: str, verdict: Mapping[str, Any]
 ) -> Judgement:
     of = {name: record[name] for name in ("eid", "system", "aspect")}
-    return Judgement.model_validate({**of, "judge": judge, "protocol": protocol, **said})
+    return Judgement.model_validate({**of, "judge": judge, "protocol": protocol, **verdict})
 
 
 def main() -> int:
@@ -84,16 +86,16 @@ def main() -> int:
     parser.add_argument("--no-local", action="store_true")
     parser.add_argument("--json", type=Path, nargs="?", const=RESULTS)
     parser.add_argument("--page", type=Path)
-    given = parser.parse_args()
-    own = given.judgements is None
-    judgements: Any = recorded(local=not given.no_local) if own else given.judgements
+    options = parser.parse_args()
+    own = options.judgements is None
+    judgements: Any = recorded(local=not options.no_local) if own else options.judgements
     began = time.perf_counter()
     report = fj.calibrate(
         judgements,
-        given.labels,
-        annotators=given.annotators,
-        summaries=DATA / "summaries.jsonl" if own else given.summaries,
-        clusters=DATA / "clusters.jsonl" if own else given.clusters,
+        options.labels,
+        annotators=options.annotators,
+        summaries=DATA / "summaries.jsonl" if own else options.summaries,
+        clusters=DATA / "clusters.jsonl" if own else options.clusters,
     ).to_dict()
     seconds = time.perf_counter() - began
     names = "SummEval's recorded judges" if own else ", ".join(path.name for path in judgements)
@@ -104,18 +106,18 @@ def main() -> int:
     ]
     text += ["\n".join(f"- {sentence}" for sentence in jury_findings(report))]
     text += map(to_markdown, jury_tables(report))
-    text += [to_markdown(one) for group in report["groups"] for one in gains_tables(group)]
+    text += [to_markdown(gains) for group in report["groups"] for gains in gains_tables(group)]
     print("\n\n".join(text))
-    if given.page:
-        given.page.write_text("\n\n".join(text) + "\n", encoding="utf-8")
-    if given.json:
-        found = {
+    if options.page:
+        options.page.write_text("\n\n".join(text) + "\n", encoding="utf-8")
+    if options.json:
+        results = {
             "machine": describe_machine(),
             "seconds": seconds,
-            "gains": {group_title(one): one["over_baselines"] for one in report["groups"]},
-            "juries": [{**one, "fitted": None} for one in report["juries"]],
+            "gains": {group_title(group): group["over_baselines"] for group in report["groups"]},
+            "juries": [{**jury, "fitted": None} for jury in report["juries"]],
         }
-        given.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        options.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     return 0
 
 

@@ -25,47 +25,47 @@ DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "calibration.md"
 BEGIN, END = "<!-- juries: begin -->\n", "<!-- juries: end -->\n"
 RESULTS = Path(__file__).parent / "results" / "juries_coverage.json"
 SIMULATIONS: Mapping[str, Callable[..., dict[str, Any]]] = {
-    one.name: partial(simulate_juries, setting=one) for one in SETTINGS
+    setting.name: partial(simulate_juries, setting=setting) for setting in SETTINGS
 } | {"judge-aware ranking": simulate_ranking, "baselines": simulate_gains}
 
 
 def simulate(n_datasets: int, only: str, path: Path | None, each: Each) -> list[dict[str, Any]]:
     """Run the simulations named, and take the others from `path`, where that has them."""
-    kept = json.loads(path.read_text("utf-8"))["simulated"] if path and path.exists() else []
-    before = {one["what"]: one for one in kept}
-    found = []
+    recorded = json.loads(path.read_text("utf-8"))["simulated"] if path and path.exists() else []
+    before = {result["what"]: result for result in recorded}
+    results = []
     for name, run in SIMULATIONS.items():
         if only in name:
-            found.append(run(n_datasets, each=each))
+            results.append(run(n_datasets, each=each))
         elif name in before:
-            found.append(before[name])
-    return found
+            results.append(before[name])
+    return results
 
 
 def coverage_lines(simulated: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return a Markdown table: a row a figure (of judges: the range), a column a setting."""
     groups: dict[str, list[str]] = defaultdict(list)
-    shown = [one for one in simulated if one["what"].startswith("juries")]
-    for one in shown:
+    settings = [result for result in simulated if result["what"].startswith("juries")]
+    for setting in settings:
         cells: dict[str, list[float]] = defaultdict(list)
-        for name, share in one["coverage"].items():
+        for name, share in setting["coverage"].items():
             cells[re.sub(r"(the )?judge \d", "a member", name)].append(share)
         for name, shares in cells.items():
             low, high = f"{min(shares):.1f}", f"{max(shares):.1f}"
             groups[name].append(low if low == high else f"{low} to {high}")
-    titles = [one["what"].removeprefix("juries, ") for one in shown]
+    titles = [setting["what"].removeprefix("juries, ") for setting in settings]
     return [
         f"| interval of | {' | '.join(titles)} |",
-        f"| --- |{' --: |' * len(shown)}",
+        f"| --- |{' --: |' * len(settings)}",
         *(f"| {name} | {' | '.join(cells)} |" for name, cells in groups.items()),
     ]
 
 
 def write_page(simulated: Sequence[Mapping[str, Any]]) -> None:
     """Put the coverage of juries into docs/calibration.md."""
-    head, rest = DOCUMENT.read_text(encoding="utf-8").split(BEGIN)
+    head, tail = DOCUMENT.read_text(encoding="utf-8").split(BEGIN)
     table = "\n".join(coverage_lines(simulated)) + "\n"
-    DOCUMENT.write_text(head + BEGIN + table + END + rest.split(END)[1], encoding="utf-8")
+    DOCUMENT.write_text(head + BEGIN + table + END + tail.split(END)[1], encoding="utf-8")
 
 
 def main() -> None:
@@ -75,16 +75,16 @@ def main() -> None:
     parser.add_argument("--only", default="", help="simulations whose name has this; others stay")
     parser.add_argument("--json", type=Path, nargs="?", const=RESULTS)
     add_options(parser)
-    given = parser.parse_args()
-    with each_of(given) as each:
-        simulated = simulate(given.datasets, given.only, given.json, each)
-    for one in simulated:
-        print(f"{one['what']}: coverage (%) of 95 % intervals, {one['n_datasets']} data sets")
-        for name, share in one["coverage"].items():
-            truth = one.get("true", {}).get(name)
+    options = parser.parse_args()
+    with each_of(options) as each:
+        simulated = simulate(options.datasets, options.only, options.json, each)
+    for result in simulated:
+        print(f"{result['what']}: coverage (%) of 95 % intervals, {result['n_datasets']} data sets")
+        for name, share in result["coverage"].items():
+            truth = result.get("true", {}).get(name)
             print(f"  {name:42} {share:5.1f}", "" if truth is None else f"truth {truth:.3f}")
-    if given.json:
-        given.json.write_text(
+    if options.json:
+        options.json.write_text(
             json.dumps({"simulated": simulated}, indent=1) + "\n", encoding="utf-8"
         )
         write_page(simulated)

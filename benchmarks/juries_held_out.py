@@ -98,7 +98,7 @@ def _items(columns: Sequence[Sequence[float]], labels: Sequence[float]) -> JuryI
 
 def by_document(items: JuryItems, names: Sequence[str]) -> dict[str, Any]:
     """Return what a jury is worth on held-out documents."""
-    found = jury_figures(
+    figures = jury_figures(
         items,
         names,
         weights=np.zeros(len(names)),
@@ -107,14 +107,14 @@ def by_document(items: JuryItems, names: Sequence[str]) -> dict[str, Any]:
         resampling=Resampling(),
         rng=np.random.default_rng(0),
     )
-    assert isinstance(found, JuryFigures)
+    assert isinstance(figures, JuryFigures)
     return {
-        "RMSE of the jury": figure(found.rmse),
-        "RMSE of the mean": figure(found.compared[MEAN].rmse),
-        "RMSE of the best judge": figure(found.compared[BEST].rmse),
-        "gain over the mean": figure(found.compared[MEAN].gain),
-        "gain over the best judge": figure(found.compared[BEST].gain),
-        "effective number": figure(found.effective.number),
+        "RMSE of the jury": figure(figures.rmse),
+        "RMSE of the mean": figure(figures.compared[MEAN].rmse),
+        "RMSE of the best judge": figure(figures.compared[BEST].rmse),
+        "gain over the mean": figure(figures.compared[MEAN].gain),
+        "gain over the best judge": figure(figures.compared[BEST].gain),
+        "effective number": figure(figures.effective.number),
     }
 
 
@@ -140,7 +140,7 @@ def by_set(items: JuryItems, sets: Sequence[str], *, n_folds: int) -> dict[str, 
 
     One fold is for sets that share no documents.
     """
-    names, found = np.array(sets), {}
+    names, distances = np.array(sets), {}
     folds = assign_folds(items.documents, n_folds, np.random.default_rng(0))
     for name in dict.fromkeys(sets):
         scores = np.full((3, len(sets)), np.nan)
@@ -148,8 +148,8 @@ def by_set(items: JuryItems, sets: Sequence[str], *, n_folds: int) -> dict[str, 
             held_out = (names == name) & (folds == fold)
             training = (names != name) & ((folds != fold) | (n_folds == 1))
             scores[:, held_out] = _predicted(items.subset(training), items.subset(held_out))
-        found[name] = _distances(scores[:, names == name], items.subset(names == name))
-    return found
+        distances[name] = _distances(scores[:, names == name], items.subset(names == name))
+    return distances
 
 
 def _predicted(training: JuryItems, test: JuryItems) -> np.ndarray:
@@ -188,38 +188,38 @@ def _distances(scores: np.ndarray, items: JuryItems) -> dict[str, Any]:
         *(f"gain over the {way}" for way in WAYS[1:]),
         *(f"{figure} of the {way}" for figure in ("bias", "spread") for way in WAYS),
     )
-    return {name: figure(one) for name, one in zip(names, estimates, strict=True)}
+    return {name: figure(estimate) for name, estimate in zip(names, estimates, strict=True)}
 
 
-def show(one: dict[str, Any]) -> str:
+def show(figure: dict[str, Any]) -> str:
     """Return a figure with its interval."""
-    return f"{one['value']:6.3f} [{one['low']:.3f}, {one['high']:.3f}]"
+    return f"{figure['value']:6.3f} [{figure['low']:.3f}, {figure['high']:.3f}]"
 
 
 def main() -> None:
     """Print the figures of both data sets."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", type=Path, nargs="?", const=RESULTS)
-    given = parser.parse_args()
+    options = parser.parse_args()
     items, names, sets = llmbar()
-    found: dict[str, dict[str, Any]] = {
+    results: dict[str, dict[str, Any]] = {
         "LLMBar, six judges": by_document(items, names),
         "Trust or Escalate, two judges": by_document(*trust_or_escalate()),
     }
-    for title, figures in found.items():
+    for title, figures in results.items():
         print(title)
-        for name, one in figures.items():
-            print(f"  {name:26} {show(one)}")
-    found["LLMBar, each set held out"] = by_set(items, sets, n_folds=1)
-    found["SummEval, each dimension held out"] = by_set(*summeval(), n_folds=10)
+        for name, value in figures.items():
+            print(f"  {name:26} {show(value)}")
+    results["LLMBar, each set held out"] = by_set(items, sets, n_folds=1)
+    results["SummEval, each dimension held out"] = by_set(*summeval(), n_folds=10)
     for title in ("LLMBar, each set held out", "SummEval, each dimension held out"):
         print(title)
-        for name, distances in found[title].items():
+        for name, distances in results[title].items():
             print(f"  {name}")
-            for way, one in distances.items():
-                print(f"    {way:24} {show(one)}")
-    if given.json is not None:
-        given.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+            for way, value in distances.items():
+                print(f"    {way:24} {show(value)}")
+    if options.json is not None:
+        options.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

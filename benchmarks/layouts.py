@@ -59,15 +59,15 @@ class World:
 def real(data: Path) -> World:
     """Return a part of the real records in `data`."""
     editors = _rows(data / "allsides" / "summaries_editors.jsonl.gz")
-    told = {row["eid"] for row in editors}
-    clusters = [row for row in _rows(data / "allsides" / "clusters.jsonl.gz") if row["eid"] in told]
+    eids = {row["eid"] for row in editors}
+    clusters = [row for row in _rows(data / "allsides" / "clusters.jsonl.gz") if row["eid"] in eids]
     articles = {
         row["eid"]: row["articles"][0]["content"]
         for row in _rows(data / "summeval" / "clusters.jsonl")[:N_CLUSTERS]
     }
-    written = _rows(data / "summeval" / "summaries.jsonl")
-    systems = sorted({row["system"] for row in written})[:N_SYSTEMS]
-    rated = [row for row in written if row["eid"] in articles and row["system"] in systems]
+    summaries = _rows(data / "summeval" / "summaries.jsonl")
+    systems = sorted({row["system"] for row in summaries})[:N_SYSTEMS]
+    rated = [row for row in summaries if row["eid"] in articles and row["system"] in systems]
     labels = [
         row
         for row in _rows(data / "summeval" / "labels.jsonl")
@@ -83,10 +83,10 @@ def real(data: Path) -> World:
         for row in _rows(data / "yelp" / "clusters.jsonl")[:N_CLUSTERS]
         for article in row["articles"]
     ]
-    kept = {row["eid"] for row in clusters[:N_CLUSTERS]}
+    first_eids = {row["eid"] for row in clusters[:N_CLUSTERS]}
     return World(
         clusters=clusters[:N_CLUSTERS],
-        summaries=[row for row in editors if row["eid"] in kept],
+        summaries=[row for row in editors if row["eid"] in first_eids],
         labels=labels,
         rated_articles=articles,
         rated_summaries=rated,
@@ -185,7 +185,10 @@ def _ratings(world: World) -> list[tuple[Row, str, Row]]:
     for row in world.labels:
         key = (row["eid"], row["system"], row["annotator"])
         results.setdefault(key, {})[row["aspect"]] = row["value"]
-    return [(texts[eid, system], who, rated) for (eid, system, who), rated in results.items()]
+    return [
+        (texts[eid, system], annotator, rated)
+        for (eid, system, annotator), rated in results.items()
+    ]
 
 
 def summeval(world: World, folder: Path) -> None:
@@ -224,13 +227,13 @@ def label_studio(world: World, folder: Path) -> None:
             "system": row["system"],
             "text": row["text"],
             **rated,
-            "annotator": who,
+            "annotator": annotator,
             "annotation_id": place,
             "created_at": "2024-01-01",
             "updated_at": "2024-01-01",
             "lead_time": 3.1,
         }
-        for place, (row, who, rated) in enumerate(_ratings(world), 1)
+        for place, (row, annotator, rated) in enumerate(_ratings(world), 1)
     ]
     (folder / "export.json").write_text(json.dumps(rows), "utf-8")
     articles = [{"id": eid, "documents": [text]} for eid, text in world.rated_articles.items()]
@@ -247,9 +250,9 @@ def rated(world: World, folder: Path) -> None:
             "model": row["system"],
             "summary": row["text"],
             **by_aspect,
-            "annotator": who,
+            "annotator": annotator,
         }
-        for place, (row, who, by_aspect) in enumerate(_ratings(world))
+        for place, (row, annotator, by_aspect) in enumerate(_ratings(world))
     ]
     _write_table(folder / "rated.csv", rows, delimiter=";")
 
@@ -354,11 +357,11 @@ def way(title: str, section: str, world: World, port: int) -> Way:
                     "judge --references data/clusters.jsonl --summaries data/summaries.jsonl "
                     "--aspect faithfulness --protocol likert -o data/judgements.jsonl"
                 )
-            named = following[:-2] if "PROVIDER:MODEL" in following else following
-            commands.append(["fairjudge", *named, *backend])
+            words = following[:-2] if "PROVIDER:MODEL" in following else following
+            commands.append(["fairjudge", *words, *backend])
         seconds = time.perf_counter() - begun
-        written = folder / "data" / "summaries.jsonl"
-        rows = written.read_text("utf-8").splitlines() if written.is_file() else []
+        summaries = folder / "data" / "summaries.jsonl"
+        rows = summaries.read_text("utf-8").splitlines() if summaries.is_file() else []
     systems = {json.loads(row)["system"] for row in rows}
     ranked = [name for name in systems if name in out and not problem]
     return Way(

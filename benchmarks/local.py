@@ -135,10 +135,10 @@ def interval(statistic: Statistic, documents: Sequence[str]) -> tuple[float, flo
     numbers: dict[str, list[int]] = defaultdict(list)
     for number, document in enumerate(documents):
         numbers[document].append(number)
-    parts = [np.array(some) for some in numbers.values()]
+    parts = [np.array(rows) for rows in numbers.values()]
     rng = np.random.default_rng(SEED)
-    drawn = rng.integers(len(parts), size=(RESAMPLES, len(parts)))
-    values = [statistic(np.concatenate([parts[i] for i in draw])) for draw in drawn]
+    draws = rng.integers(len(parts), size=(RESAMPLES, len(parts)))
+    values = [statistic(np.concatenate([parts[i] for i in draw])) for draw in draws]
     low, high = np.nanpercentile(values, [2.5, 97.5])
     return statistic(np.arange(len(documents))), float(low), float(high)
 
@@ -152,15 +152,15 @@ def area(scores: Numbers, labels: Numbers) -> float:
     return float((rankdata(scores)[yes].sum() - n_yes * (n_yes + 1) / 2) / (n_yes * n_no))
 
 
-def balanced(said: NDArray[np.bool_], labels: Numbers) -> float:
+def balanced(answers: NDArray[np.bool_], labels: Numbers) -> float:
     """Return the mean of the shares of yes and of no that are said right."""
     yes = labels > 0
-    return float((said[yes].mean() + (~said[~yes]).mean()) / 2)
+    return float((answers[yes].mean() + (~answers[~yes]).mean()) / 2)
 
 
-def row(measure: str, found: tuple[float, float, float], **about: str) -> Row:
+def row(measure: str, estimate: tuple[float, float, float], **about: str) -> Row:
     """Return a line with an interval."""
-    value, low, high = found
+    value, low, high = estimate
     return Row(measure=measure, value=value, low=low, high=high, **about)
 
 
@@ -170,15 +170,17 @@ def row(measure: str, found: tuple[float, float, float], **about: str) -> Row:
 def coverage(bench: Bench) -> list[Row]:
     """People's labels whether a unit is in a summary."""
     kept_out = {
-        one.group for one in training_data.coverage("test", folder=bench.folder)
-        if one.source == "realsumm"
+        example.group for example in training_data.coverage("test", folder=bench.folder)
+        if example.source == "realsumm"
     }  # fmt: skip
-    realsumm = [one for one in bench.rows("coverage/realsumm.jsonl.gz") if one["eid"] in kept_out]
+    realsumm = [
+        label for label in bench.rows("coverage/realsumm.jsonl.gz") if label["eid"] in kept_out
+    ]
     realsumm = realsumm[:: -(-len(realsumm) // MAX_LABELS)]
     p, labels = _covered(bench, realsumm)
-    documents = [one["eid"] for one in realsumm]
+    documents = [label["eid"] for label in realsumm]
     n = f"{len(realsumm):,} labels, {len(kept_out)} documents"
-    found = [
+    rows = [
         row("REALSumm, held-out documents: area under the ROC",
             interval(lambda i: area(p[i], labels[i]), documents),
             n=n, before=".857", goal=".90", compare="shared words .862"),
@@ -189,33 +191,33 @@ def coverage(bench: Bench) -> list[Row]:
             interval(lambda i: float((p[i] >= 0.5).mean() - labels[i].mean()), documents),
             n=n, before="+.29", goal="within .05"),
     ]  # fmt: skip
-    found += _by_summary(realsumm, p, labels)
+    rows += _by_summary(realsumm, p, labels)
     summhay = bench.rows("coverage/summhay_conversations.jsonl.gz")
     q = insights_covered(bench.models, bench.embedder, source=bench.folder)
     covered = np.array([float(insight["covered"] > 0) for insight in summhay])
-    found.append(
+    rows.append(
         row("SummHay conversations, by a fit without the topic: balanced accuracy",
             interval(lambda i: balanced(q[i] >= 0.5, covered[i]),
-                     [one["eid"] + one["system"] for one in summhay]),
+                     [label["eid"] + label["system"] for label in summhay]),
             n=f"{len(summhay)} labels", before="not measured", goal=".80",
             compare="agreement of gpt-3.5 .765, gpt-4o .829")
     )  # fmt: skip
-    return found
+    return rows
 
 
 def key_points(bench: Bench) -> list[Row]:
     """Arguments and key points of topics that training left out, people's matches; by topic."""
     labelled = [
-        one
+        pair
         for split in ("calibrate", "test")
-        for one in topic_rows(split, folder=bench.folder)  # dev's topics are the learning curve's
+        for pair in topic_rows(split, folder=bench.folder)  # dev's topics are the learning curve's
     ]
-    p = bench.models.covered([(one["argument"], one["key_point"]) for one in labelled])
-    labels = np.array([float(one["match"]) for one in labelled])
-    groups = [f"{one['topic']} {one['stance']}" for one in labelled]
+    p = bench.models.covered([(pair["argument"], pair["key_point"]) for pair in labelled])
+    labels = np.array([float(pair["match"]) for pair in labelled])
+    groups = [f"{pair['topic']} {pair['stance']}" for pair in labelled]
     parts = {name: np.array([g == name for g in groups]) for name in dict.fromkeys(groups)}
     names = list(parts)
-    n = f"{len(labelled):,} pairs, {len({one['topic'] for one in labelled})} topics"
+    n = f"{len(labelled):,} pairs, {len({pair['topic'] for pair in labelled})} topics"
     return [
         row(f"key points, held-out topics, mean over topics and stances: {title}",
             interval(lambda i, f=of_part: float(np.mean([f(names[k]) for k in i])), names), n=n)
@@ -234,8 +236,8 @@ def precision(scores: Numbers, labels: Numbers) -> float:
 def _by_summary(labelled: Sequence[dict[str, Any]], p: Numbers, labels: Numbers) -> list[Row]:
     """Whether a judge's share of covered units can be read as people's: Likert is 1 + 4 shares."""
     by_text: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for number, one in enumerate(labelled):
-        by_text[one["eid"], one["text"]].append(number)
+    for number, label in enumerate(labelled):
+        by_text[label["eid"], label["text"]].append(number)
     ours, theirs = (np.array([v[i].mean() for i in by_text.values()]) for v in (p, labels))
     documents = [eid for eid, _ in by_text]
     n = f"{len(by_text):,} summaries"
@@ -254,14 +256,14 @@ def _by_summary(labelled: Sequence[dict[str, Any]], p: Numbers, labels: Numbers)
 def _covered(bench: Bench, labelled: Sequence[dict[str, Any]]) -> tuple[Numbers, Numbers]:
     support = bench.support
     by_text: dict[str, list[int]] = defaultdict(list)
-    for number, one in enumerate(labelled):
-        by_text[one["text"]].append(number)
+    for number, label in enumerate(labelled):
+        by_text[label["text"]].append(number)
     p = np.zeros(len(labelled))
     for text, numbers in by_text.items():
         units = [Answer(aid="a", answer=labelled[i]["unit"]) for i in numbers]
-        found = support.answers(text, units)
-        p[numbers] = 0.0 if isinstance(found, Unscored) else found
-    return p, np.array([float(one["covered"] > 0) for one in labelled])
+        shares = support.answers(text, units)
+        p[numbers] = 0.0 if isinstance(shares, Unscored) else shares
+    return p, np.array([float(label["covered"] > 0) for label in labelled])
 
 
 def summeval(bench: Bench) -> list[Row]:
@@ -279,24 +281,24 @@ def summeval(bench: Bench) -> list[Row]:
         "pooled": {"before": ".42 on half", "goal": ".48"},
         "12 systems": {"before": ".52 on half", "goal": ".80"},
     }
-    found = []
+    rows = []
     for level, agree in _summeval.LEVELS.items():
         a, b = (_summeval.table(scores, data.human) for scores in (ours, theirs))
         gpt, low, high = interval(lambda i, b=b, f=agree: f(b[i], human[i]), documents)
-        found.append(
+        rows.append(
             row(f"SummEval consistency, Spearman, {level}",
                 interval(lambda i, a=a, f=agree: f(a[i], human[i]), documents),
                 n=f"{len(ours):,} summaries", **about[level],
                 compare=f"GPT-3.5 {gpt:.3f} [{low:.2f}, {high:.2f}]")
         )  # fmt: skip
-    found.append(
+    rows.append(
         Row(
             measure="1,200 SummEval summaries judged, seconds",
             value=seconds,
             goal="120",
         )
     )
-    return found
+    return rows
 
 
 def documents(bench: Bench) -> list[Row]:
@@ -305,81 +307,88 @@ def documents(bench: Bench) -> list[Row]:
         bench.models, bench.embedder, folder=bench.folder, limit=MAX_PAIRS
     )
     fits = (bench.models.supported_weights, statements.HEAD_ALONE)
-    found = []
-    for source, some in by_source.items():
-        labels = np.array([float(one.label) for one in some])
+    rows = []
+    for source, examples in by_source.items():
+        labels = np.array([float(example.label) for example in examples])
         p, before = (
-            np.array([statements.p_supported(one, weights) for one in some]) for weights in fits
+            np.array([statements.p_supported(example, weights) for example in examples])
+            for weights in fits
         )
-        yes = np.array([statements.least_supported(one, fits[0]) >= 0.5 for one in some])
+        yes = np.array(
+            [statements.least_supported(example, fits[0]) >= 0.5 for example in examples]
+        )
         note = ", never trained on" if source in training_data.MEASURED_ONLY else ""
-        groups = [one.group for one in some]
-        found += [
+        groups = [example.group for example in examples]
+        rows += [
             row(f"summaries of documents, right or not: {source}{note}: area under the ROC",
                 interval(lambda i, p=p, labels=labels: area(p[i], labels[i]), groups),
-                n=f"{len(some)} summaries", before=f"{area(before, labels):.3f}"),
+                n=f"{len(examples)} summaries", before=f"{area(before, labels):.3f}"),
             row("the same, by yes or no: balanced accuracy",
                 interval(lambda i, yes=yes, labels=labels: balanced(yes[i], labels[i]), groups),
                 n=f"{int(labels.sum())} right", before=f"{balanced(p >= 0.5, labels):.3f}"),
         ]  # fmt: skip
-    return found
+    return rows
 
 
 def support(bench: Bench) -> list[Row]:
     """Three classes of pairs whose groups training left out; measured-only sources beside."""
     by_source: dict[str, list[training_data.Example]] = defaultdict(list)
-    for one in training_data.support("test", folder=bench.folder):
-        by_source[one.source].append(one)
+    for example in training_data.support("test", folder=bench.folder):
+        by_source[example.source].append(example)
     right: dict[str, NDArray[np.bool_]] = {}
     for source, every in by_source.items():
-        some = by_source[source] = every[:: -(-len(every) // MAX_PAIRS)]
-        p = bench.models.support([(one.second, one.first) for one in some])
-        said, labels = p.argmax(axis=1), np.array([one.label for one in some])
+        examples = by_source[source] = every[:: -(-len(every) // MAX_PAIRS)]
+        p = bench.models.support([(example.second, example.first) for example in examples])
+        verdicts, labels = p.argmax(axis=1), np.array([example.label for example in examples])
         unsupported = labels == training_data.UNSUPPORTED
-        right[source] = np.where(unsupported, said != training_data.SUPPORTED, said == labels)
+        right[source] = np.where(
+            unsupported, verdicts != training_data.SUPPORTED, verdicts == labels
+        )
     trained = [s for s in sorted(right) if s not in training_data.MEASURED_ONLY]
     pooled = np.concatenate([right[source] for source in trained]).astype(float)
-    groups = [one.group for source in trained for one in by_source[source]]
-    found = [
+    groups = [example.group for source in trained for example in by_source[source]]
+    rows = [
         row("support, three classes, held-out groups: accuracy",
             interval(lambda i: float(pooled[i].mean()), groups),
             n=f"{len(pooled):,} pairs", before="none", goal=".80")
     ]  # fmt: skip
     for source in sorted(right):
-        some = right[source].astype(float)
+        is_right = right[source].astype(float)
         note = ", source never trained on" if source in training_data.MEASURED_ONLY else ""
-        found.append(
+        rows.append(
             row(f"support: {source}{note}",
-                interval(lambda i, s=some: float(s[i].mean()),
-                         [one.group for one in by_source[source]]),
-                n=f"{len(some)} pairs")
+                interval(lambda i, s=is_right: float(s[i].mean()),
+                         [example.group for example in by_source[source]]),
+                n=f"{len(is_right)} pairs")
         )  # fmt: skip
-    return found
+    return rows
 
 
 def reading(bench: Bench) -> list[Row]:
     """Questions of held-out documents, and as many over a sentence without an answer."""
-    asked = list(training_data.reading("test", folder=bench.folder))
-    asked = asked[:: -(-len(asked) // 3000)]
-    read = bench.models.read([(one.first, one.second) for one in asked])
-    right = np.array([(r.answered >= 0.5) == one.label for r, one in zip(read, asked, strict=True)])
-    answered = [n for n, one in enumerate(asked) if one.label]
-    f1 = np.array([_f1(asked[n].second, read[n], asked[n].span) for n in answered])
+    examples = list(training_data.reading("test", folder=bench.folder))
+    examples = examples[:: -(-len(examples) // 3000)]
+    spans = bench.models.read([(example.first, example.second) for example in examples])
+    right = np.array(
+        [(r.answered >= 0.5) == example.label for r, example in zip(spans, examples, strict=True)]
+    )
+    answered = [n for n, example in enumerate(examples) if example.label]
+    f1 = np.array([_f1(examples[n].second, spans[n], examples[n].span) for n in answered])
     return [
         row("reading, held-out documents: F1 of spans",
-            interval(lambda i: float(f1[i].mean()), [asked[n].group for n in answered]),
+            interval(lambda i: float(f1[i].mean()), [examples[n].group for n in answered]),
             n=f"{len(f1):,} questions", before="none", goal=".80"),
         row("reading: answer or none, accuracy",
-            interval(lambda i: float(right[i].mean()), [one.group for one in asked]),
-            n=f"{len(asked):,} questions", before="none", goal=".88"),
+            interval(lambda i: float(right[i].mean()), [example.group for example in examples]),
+            n=f"{len(examples):,} questions", before="none", goal=".88"),
     ]  # fmt: skip
 
 
-def _f1(text: str, found: Any, span: tuple[int, int]) -> float:
-    said = text[found.start : found.end].lower().split()
+def _f1(text: str, reply: Any, span: tuple[int, int]) -> float:
+    predicted = text[reply.start : reply.end].lower().split()
     true = text[span[0] : span[1]].lower().split()
-    common = sum(min(said.count(word), true.count(word)) for word in set(said))
-    return 2 * common / (len(said) + len(true)) if said or true else 0.0
+    common = sum(min(predicted.count(word), true.count(word)) for word in set(predicted))
+    return 2 * common / (len(predicted) + len(true)) if predicted or true else 0.0
 
 
 def consolidation(bench: Bench) -> list[Row]:
@@ -389,41 +398,41 @@ def consolidation(bench: Bench) -> list[Row]:
         "the trained model": nanco.by_trained_model(bench.models),
         "embeddings in context": nanco.by_context(bench.embedder),
     }
-    found = []
+    rows = []
     for name, score in scores.items():
-        values = [one.pairs for one in nanco.run(questions, name, score).test]
-        each = ", ".join(f"{value:.3f}" for value in values)
-        found.append(
+        values = [question.pairs for question in nanco.run(questions, name, score).test]
+        listed = ", ".join(f"{value:.3f}" for value in values)
+        rows.append(
             Row(measure=f"NAnCo test questions, balanced accuracy: {name}",
-                value=float(np.mean(values)), n=f"Q4, Q7, Q8, Q9: {each}",
+                value=float(np.mean(values)), n=f"Q4, Q7, Q8, Q9: {listed}",
                 before=".799", goal=".83", compare="best published .813")
         )  # fmt: skip
-    return found
+    return rows
 
 
 def planted(bench: Bench) -> list[Row]:
     """Compare a sentence of an article with a changed one, by the other articles and by all."""
-    drawn = _planted_pairs(bench)
-    found = []
+    pairs = _planted_pairs(bench)
+    rows = []
     for name, by_all in (("the other articles", False), ("all articles", True)):
-        asked = []
-        for cluster, aid, _, *texts in drawn:
+        tasks = []
+        for cluster, aid, _, *texts in pairs:
             articles = tuple(a for a in cluster.articles if by_all or a.aid != aid)
-            asked += [(_task(cluster, text, articles=articles), text) for text in texts]
-        scores = np.array(bench.support.measure(asked)).reshape(-1, 2)
+            tasks += [(_task(cluster, text, articles=articles), text) for text in texts]
+        scores = np.array(bench.support.measure(tasks)).reshape(-1, 2)
         right = (scores[:, 0] > scores[:, 1]) + 0.5 * (scores[:, 0] == scores[:, 1])
         by_kind = {
-            kind: np.mean([r for r, one in zip(right, drawn, strict=True) if one[2] == kind])
+            kind: np.mean([r for r, pair in zip(right, pairs, strict=True) if pair[2] == kind])
             for kind in _planted.KINDS
-            if any(one[2] == kind for one in drawn)
+            if any(pair[2] == kind for pair in pairs)
         }
-        found.append(
+        rows.append(
             row(f"planted changes on the events, judged by {name}: faithful over changed",
-                interval(lambda i, r=right: float(r[i].mean()), [one[0].eid for one in drawn]),
-                n=f"{len(drawn)}: " + ", ".join(f"{k} {v:.2f}" for k, v in by_kind.items()),
+                interval(lambda i, r=right: float(r[i].mean()), [pair[0].eid for pair in pairs]),
+                n=f"{len(pairs)}: " + ", ".join(f"{k} {v:.2f}" for k, v in by_kind.items()),
                 before="not measured", goal=".90")
         )  # fmt: skip
-    return found
+    return rows
 
 
 def _planted_pairs(bench: Bench) -> list[tuple[Cluster, str, str, str, str]]:
@@ -433,15 +442,15 @@ def _planted_pairs(bench: Bench) -> list[tuple[Cluster, str, str, str, str]]:
     for cluster in draw.sample(bench.events, len(bench.events)):
         texts = [(a.aid, s.text) for a in cluster.articles for s in news_sentences(a.content)]
         docs = _planted.parsed([text for _, text in texts])
-        seen: set[str] = set()
+        kinds: set[str] = set()
         for place in draw.sample(range(len(docs)), min(40, len(docs))):
             aid, text = texts[place]
             for kind, changed in _planted.changes(docs[place], docs, draw):
-                if kind not in seen:
-                    seen.add(kind)
+                if kind not in kinds:
+                    kinds.add(kind)
                     pools[kind].append((cluster, aid, kind, text, changed))
-    found = [one for group in pools.values() for one in group]
-    return draw.sample(found, min(N_PLANTED, len(found)))
+    pairs = [pair for group in pools.values() for pair in group]
+    return draw.sample(pairs, min(N_PLANTED, len(pairs)))
 
 
 def _task(cluster: Cluster, text: str, articles: tuple[Article, ...]) -> JudgeTask:
@@ -458,8 +467,8 @@ def written(bench: Bench) -> list[Row]:
     wrong_last = []
     for eid, kinds in texts.items():
         cluster, ordered = clusters[eid], [kinds[k] for k in KINDS]
-        asked = [(_task(cluster, text, articles=cluster.articles), text) for text in ordered]
-        faithful = bench.support.measure(asked)
+        tasks = [(_task(cluster, text, articles=cluster.articles), text) for text in ordered]
+        faithful = bench.support.measure(tasks)
         wrong_last.append(float(faithful[2] < min(faithful[:2])))
     right = np.array(wrong_last)
     share = interval(lambda i: float(right[i].mean()), list(texts))
@@ -485,22 +494,22 @@ def balance(bench: Bench) -> list[Row]:
         "half": "balance, by the half of the sources covered least (chosen here)",
         "mean": "the same by all sources",
     }
-    eids, found = list(texts), []
+    eids, rows = list(texts), []
     for name, wins in won.items():
         title, _, other = name.partition(" ")
         values = np.array(wins)
-        found.append(
+        rows.append(
             row(f"{titles[title]}: balanced over {other}",
                 interval(lambda i, v=values: float(v[i].mean()), eids), n=f"{len(eids)} events")
         )  # fmt: skip
-    return [*found, Row(measure="a summary's balance measured, seconds", value=seconds)]
+    return [*rows, Row(measure="a summary's balance measured, seconds", value=seconds)]
 
 
 def _written_summaries() -> dict[str, dict[str, str]]:
     texts: dict[str, dict[str, str]] = defaultdict(dict)
     for line in EVENTS.read_text(encoding="utf-8").splitlines():
-        one = json.loads(line)
-        texts[one["eid"]][one["kind"]] = one["text"]
+        summary = json.loads(line)
+        texts[summary["eid"]][summary["kind"]] = summary["text"]
     return texts
 
 
@@ -513,21 +522,21 @@ def answers_read(bench: Bench) -> list[Row]:
     p, labels, eids = [], [], []
     shares: dict[str, list[list[float]]] = defaultdict(list)
     for line in READ.read_text(encoding="utf-8").splitlines():
-        read = json.loads(line)
-        eid = read["eid"]
-        groups = [[Answer.model_validate(one) for one in group] for group in read["groups"]]
+        record = json.loads(line)
+        eid = record["eid"]
+        groups = [[Answer.model_validate(answer) for answer in group] for group in record["groups"]]
         answers = [answer for group in groups for answer in group]
-        shares[eid].append([float(np.mean(read["covered"][kind])) for kind in KINDS])
+        shares[eid].append([float(np.mean(record["covered"][kind])) for kind in KINDS])
         for kind in KINDS:
-            found = bench.support.answers(texts[eid][kind], answers)
-            assert not isinstance(found, Unscored)
-            each = iter(found)
-            p += [max(next(each) for _ in group) for group in groups]
-            labels += read["covered"][kind]
+            supports = bench.support.answers(texts[eid][kind], answers)
+            assert not isinstance(supports, Unscored)
+            values = iter(supports)
+            p += [max(next(values) for _ in group) for group in groups]
+            labels += record["covered"][kind]
             eids += [eid] * len(groups)
-    judged, told = np.array(p), np.array(labels, dtype=np.float64)
-    means = np.array([np.mean(some, axis=0) for some in shares.values()])
-    n = f"{len(told)} labels, {len(means)} events"
+    judged, expected = np.array(p), np.array(labels, dtype=np.float64)
+    means = np.array([np.mean(event_shares, axis=0) for event_shares in shares.values()])
+    n = f"{len(expected)} labels, {len(means)} events"
     ordered = (means[:, 0] > means[:, 1]) & (means[:, 1] > means[:, 2])
 
     def share(right: NDArray[np.bool_]) -> tuple[float, float, float]:
@@ -535,9 +544,9 @@ def answers_read(bench: Bench) -> list[Row]:
 
     return [
         row("groups that a reader finds covered: area under the ROC",
-            interval(lambda i: area(judged[i], told[i]), eids), n=n),
+            interval(lambda i: area(judged[i], expected[i]), eids), n=n),
         row("the same: balanced accuracy",
-            interval(lambda i: balanced(judged[i] >= 0.5, told[i]), eids), n=n),
+            interval(lambda i: balanced(judged[i] >= 0.5, expected[i]), eids), n=n),
         row("this reader's own coverage: balanced over one-sided over wrong", share(ordered),
             n=f"{len(means)} events", goal=".90"),
         row("this reader's own coverage: balanced over one-sided",
@@ -546,8 +555,8 @@ def answers_read(bench: Bench) -> list[Row]:
 
 
 MEASURES: dict[str, Callable[[Bench], list[Row]]] = {
-    one.__name__: one
-    for one in (
+    measure.__name__: measure
+    for measure in (
         coverage, key_points, summeval, documents, support, reading, consolidation,
         planted, balance, written, answers_read,
     )
@@ -567,36 +576,38 @@ def table(small: dict[str, Any], large: dict[str, Any] | None) -> str:
         rows = [Row(**fields) for fields in small["measures"].get(name, [])]
         other = [Row(**fields) for fields in large["measures"].get(name, [])] if large else []
         # Titles repeat ("the same: ..."), so that rows are matched by their place.
-        for place, one in enumerate(rows):
+        for place, row in enumerate(rows):
             beside = figure_of(other[place]) if place < len(other) else ""
-            cells = (one.measure, figure_of(one), beside, one.n, one.before, one.goal, one.compare)
+            cells = (row.measure, figure_of(row), beside, row.n, row.before, row.goal, row.compare)
             lines.append(f"| {' | '.join(cells)} |")
-    machines = [f"{kept['model']}; {kept['machine']}." for kept in (small, large) if kept]
+    machines = [
+        f"{results['model']}; {results['machine']}." for results in (small, large) if results
+    ]
     return "\n".join([*lines, "", "  \n".join(machines), ""])
 
 
-def figure_of(one: Row) -> str:
+def figure_of(row: Row) -> str:
     """Return a figure with its interval."""
-    digits = 0 if one.value >= 10 else 3 if one.low is not None else 2
-    figure = f"{one.value:.{digits}f}"
-    return figure if one.low is None else f"{figure} [{one.low:.2f}, {one.high:.2f}]"
+    digits = 0 if row.value >= 10 else 3 if row.low is not None else 2
+    figure = f"{row.value:.{digits}f}"
+    return figure if row.low is None else f"{figure} [{row.low:.2f}, {row.high:.2f}]"
 
 
 def measured(results: Path, model: str) -> dict[str, Any]:
     """Return the measures that were made on these weights."""
-    kept = json.loads(results.read_text(encoding="utf-8")) if results.is_file() else {}
-    return dict(kept["measures"]) if kept.get("model") == model else {}
+    record = read_results(results) or {}
+    return dict(record["measures"]) if record.get("model") == model else {}
 
 
 def keep(results: Path, name: str, rows: Iterable[Row], model: str) -> dict[str, Any]:
     """Add a measure to the results; those of other weights are dropped."""
-    kept = {"model": model, "machine": describe_machine(), "measures": measured(results, model)}
-    kept["measures"][name] = [
-        {field: value for field, value in asdict(one).items() if value not in ("", None)}
-        for one in rows
+    record = {"model": model, "machine": describe_machine(), "measures": measured(results, model)}
+    record["measures"][name] = [
+        {field: value for field, value in asdict(row).items() if value not in ("", None)}
+        for row in rows
     ]
-    results.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
-    return kept
+    results.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    return record
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -614,13 +625,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     files = RESULTS | ({chosen.backend: chosen.results} if chosen.results else {})
     bench = Bench(chosen.data, chosen.events, chosen.backend)
-    done = measured(files[chosen.backend], bench.models.identity)
-    for name in chosen.only or [name for name in MEASURES if name not in done]:
+    results = measured(files[chosen.backend], bench.models.identity)
+    for name in chosen.only or [name for name in MEASURES if name not in results]:
         started = time.perf_counter()
-        kept = keep(files[chosen.backend], name, MEASURES[name](bench), bench.models.identity)
+        rows = MEASURES[name](bench)
+        record = keep(files[chosen.backend], name, rows, bench.models.identity)
         print(f"{name}: {time.perf_counter() - started:.0f} s", flush=True)
-        for one in kept["measures"][name]:
-            print("  ", json.dumps(one), flush=True)
+        for fields in record["measures"][name]:
+            print("  ", json.dumps(fields), flush=True)
         write_table(files, chosen.document)
     write_table(files, chosen.document)
     return 0
@@ -629,9 +641,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def write_table(files: dict[str, Path], document: Path) -> None:
     """Write the table of all results into the page."""
     small, large = (read_results(file) for file in files.values())
-    before, _, rest = document.read_text(encoding="utf-8").partition(BEGIN)
+    before, _, tail = document.read_text(encoding="utf-8").partition(BEGIN)
     if small:
-        text = before + BEGIN + table(small, large) + END + rest.partition(END)[2]
+        text = before + BEGIN + table(small, large) + END + tail.partition(END)[2]
         document.write_text(text, encoding="utf-8")
 
 

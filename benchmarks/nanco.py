@@ -124,9 +124,9 @@ def read(path: Path) -> dict[str, Labelled]:
     return {question.qid: question for question in questions}
 
 
-def balanced_accuracy(same: NDArray[np.bool_], said: NDArray[np.bool_]) -> float:
+def balanced_accuracy(same: NDArray[np.bool_], answers: NDArray[np.bool_]) -> float:
     """Return the mean of the shares of same and of different pairs that are said right."""
-    return float((said[same].mean() + (~said[~same]).mean()) / 2)
+    return float((answers[same].mean() + (~answers[~same]).mean()) / 2)
 
 
 def best_threshold(same: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:
@@ -192,10 +192,10 @@ async def run_llm(questions: dict[str, Labelled], options: Model) -> Report:
         async def one(item: Labelled) -> Row:
             answers = tuple(_answers(item))
             answer_sets = [AnswerSet(index=0, answers=answers)]
-            (found,) = await grouper.group(answer_sets, [item.question], ())
-            if isinstance(found, Unscored) or found.problem:
-                print(f"{item.qid}: {found}", file=sys.stderr)
-            groups = () if isinstance(found, Unscored) else found.groups
+            (answer_groups,) = await grouper.group(answer_sets, [item.question], ())
+            if isinstance(answer_groups, Unscored) or answer_groups.problem:
+                print(f"{item.qid}: {answer_groups}", file=sys.stderr)
+            groups = () if isinstance(answer_groups, Unscored) else answer_groups.groups
             return _row(item, _together(groups, len(answers)), OWN_LABELS, OWN_LABELS)
 
         rows = await asyncio.gather(*(one(item) for item in questions.values()))
@@ -272,8 +272,8 @@ def show(reports: Sequence[Report]) -> None:
                 print(f"{'mean':16}{means[0]:8.3f}{means[1]:8.3f}{'':11}{title}")
     print("\npublished, by question and on average (Laban et al. 2022, its notebook):")
     print(f"  {'':28}" + "".join(f"{qid:>8}" for qid in TEST) + f"{'mean':>8}")
-    for name, found in PUBLISHED.items():
-        figures = [found[qid] for qid in TEST]
+    for name, accuracies in PUBLISHED.items():
+        figures = [accuracies[qid] for qid in TEST]
         print(f"  {name:28}" + "".join(f"{v:8.3f}" for v in (*figures, float(np.mean(figures)))))
     print("pairs: by each pair's score; groups: by the partition; own cut: the question's best.")
 

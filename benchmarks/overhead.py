@@ -111,8 +111,8 @@ def main() -> None:
         ("10,000 items all cached, s", f"{cached['wall_seconds']:.1f}", "5"),
         ("one hit, microseconds", f"{result['hit_seconds'] * 1e6:.0f}", "60"),
         *(
-            (f"ms an item, {one['name']} {one['version']}", f"{each_ms(one):.2f}", "")
-            for one in result["others"]
+            (f"ms an item, {library['name']} {library['version']}", f"{each_ms(library):.2f}", "")
+            for library in result["others"]
         ),
     ]
     finish("overhead", result, title="Overhead of a run", rows=rows)

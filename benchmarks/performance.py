@@ -46,10 +46,10 @@ def overhead() -> str:
         ("calls made by that run", f"{cached['n_calls']}", "0"),
         ("one hit, median, microseconds", f"{result['hit_seconds'] * 1e6:.0f}", "60"),
     )
-    others = "\n".join(
-        f"| {one['name']} | {one['version']} | {one['n']} | {each_ms(one):.1f} "
-        f"| {each_ms(one, 'cpu_seconds'):.1f} |"
-        for one in result["others"]
+    libraries = "\n".join(
+        f"| {library['name']} | {library['version']} | {library['n']} | {each_ms(library):.1f} "
+        f"| {each_ms(library, 'cpu_seconds'):.1f} |"
+        for library in result["others"]
     )
     ours = (
         f"| FairJudge, all kept | | {large['n']} | {each_ms(large):.1f} "
@@ -73,7 +73,7 @@ with their number.
 | | version | items | ms an item | processor ms |
 | --- | --- | --: | --: | --: |
 {ours}
-{others}
+{libraries}
 """
 
 
@@ -150,7 +150,9 @@ def start_up() -> str:
 
 def reading() -> str:
     """Return the section on replies that are made to take long."""
-    rows = [(what.replace("|", "\\|"), *rest) for what, *rest in rows_of(load("reading_speed"))]
+    rows = [
+        (label.replace("|", "\\|"), *figures) for label, *figures in rows_of(load("reading_speed"))
+    ]
     return f"""## Adversarial replies
 
 {N_CHARACTERS:,} characters of one thing over and over ("{{", "<think>", "1. " and some 30 others),
@@ -165,7 +167,7 @@ def entailment() -> str:
     import entailment_throughput  # not above: it loads torch
 
     result = load("entailment_throughput")
-    wanted = (
+    note = (
         "" if result["on_gpu"] else "Wanted on a GPU: 8 times and 50 %, of which this says nothing."
     )
     return f"""## Entailment on the local device
@@ -178,7 +180,7 @@ with padding do not count.
 
 {table(*entailment_throughput.rows_of(result))}
 
-{wanted}
+{note}
 """
 
 

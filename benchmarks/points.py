@@ -60,9 +60,9 @@ def groups(folder: Path, seed: int) -> Iterator[dict[str, Any]]:
             points = [p for p in finder.find(usable(cluster.articles)[0]) if len(p.sources) > 1]
             n_points.append(len(points))
             texts = [[statement.text for statement in point.statements] for point in points]
-            for place, some in enumerate(texts):
-                others = [other[0] for o, other in enumerate(texts) if o != place]
-                yield {"source": source, "eid": cluster.eid, "group": some, "others": others}
+            for place, statements in enumerate(texts):
+                leads = [other[0] for o, other in enumerate(texts) if o != place]
+                yield {"source": source, "eid": cluster.eid, "group": statements, "others": leads}
         with_some = sum(map(bool, n_points))
         print(
             f"{source}: {sum(n_points)} groups in {with_some} of {len(n_points)} clusters",
@@ -74,8 +74,8 @@ def groups(folder: Path, seed: int) -> Iterator[dict[str, Any]]:
 def draw(folder: Path, path: Path, seed: int) -> None:
     """Write groups to be read."""
     result = list(groups(folder, seed))
-    drawn = random.Random(seed).sample(result, min(N_GROUPS, len(result)))  # noqa: S311
-    lines = [json.dumps(one, ensure_ascii=False) + "\n" for one in drawn]
+    sample = random.Random(seed).sample(result, min(N_GROUPS, len(result)))  # noqa: S311
+    lines = [json.dumps(group, ensure_ascii=False) + "\n" for group in sample]
     path.write_text("".join(lines), encoding="utf-8")
 
 
@@ -90,12 +90,12 @@ def count(path: Path) -> dict[str, int]:
 def speed(folder: Path) -> dict[str, float]:
     """Return the seconds that points take, of 46 articles and of long ones beside them."""
     cluster = clusters(folder, "recession")[0].articles
-    text = "\n\n".join(one.content for one in cluster)
+    text = "\n\n".join(article.content for article in cluster)
     results = {}
     for name, size in (("46 articles", 0), ("100 KB", 100_000), ("1 MB", 1_000_000)):
         long = (text * (1 + size // len(text)))[:size]
         # each long text differs from its copies, as a real one does
-        parts = [f"{one} In case {n}." for n, one in enumerate(long.split("\n\n"))]
+        parts = [f"{paragraph} In case {n}." for n, paragraph in enumerate(long.split("\n\n"))]
         articles = [Article(aid="long", content="\n\n".join(parts)), *cluster[:3]]
         started = time.perf_counter()
         local = LocalReferences(load_embedder(), load_trained_models())

@@ -72,18 +72,18 @@ def truth(*, position: float, ties: bool, clustered: bool) -> dict[str, float]:
         return {f"s{i}": s - STRENGTHS.mean() for i, s in enumerate(STRENGTHS)} | {
             "position": position
         }
-    found = rank_systems(
+    ranking = rank_systems(
         draw(np.random.default_rng(99), 6000, position=position, ties=ties, clustered=True),
         rng=np.random.default_rng(0),
     )
-    assert isinstance(found, Ranking)
-    return _values(found)
+    assert isinstance(ranking, Ranking)
+    return _values(ranking)
 
 
-def _values(found: Ranking) -> dict[str, float]:
-    out = {one.system: one.strength.value for one in found.systems}
-    assert isinstance(found.position_effect, Estimate)
-    return out | {"position": found.position_effect.value}
+def _values(ranking: Ranking) -> dict[str, float]:
+    out = {system.system: system.strength.value for system in ranking.systems}
+    assert isinstance(ranking.position_effect, Estimate)
+    return out | {"position": ranking.position_effect.value}
 
 
 def simulate(
@@ -91,15 +91,15 @@ def simulate(
 ) -> dict[str, object]:
     """Return the coverage of strengths, of the position effect and of all ranks at once."""
     true = truth(**settings)  # type: ignore[arg-type]
-    one = partial(held, n_documents=n_documents, true=true, settings=settings)
+    function = partial(held, n_documents=n_documents, true=true, settings=settings)
     name = f"ranking, {n_documents} documents, " + ", ".join(
         f"{name} {value}" for name, value in settings.items()
     )
     hits: dict[str, list[bool]] = defaultdict(list)
-    for data_set in each(name, one, n_datasets):
-        for figure, some in data_set.items():
-            hits[figure] += some
-    shares = {figure: _share(some) for figure, some in hits.items()}
+    for data_set in each(name, function, n_datasets):
+        for figure, figure_hits in data_set.items():
+            hits[figure] += figure_hits
+    shares = {figure: _share(figure_hits) for figure, figure_hits in hits.items()}
     return {"n_documents": n_documents, **settings, **shares}
 
 
@@ -108,23 +108,23 @@ def held(
 ) -> dict[str, list[bool]]:
     """Say which intervals of one data set hold the truth."""
     rng = np.random.default_rng([seed, n_documents])
-    found = rank_systems(draw(rng, n_documents, **settings), rng=rng)
-    assert isinstance(found, Ranking)
-    effect = found.position_effect
+    ranking = rank_systems(draw(rng, n_documents, **settings), rng=rng)
+    assert isinstance(ranking, Ranking)
+    effect = ranking.position_effect
     assert isinstance(effect, Estimate)
-    return {**_systems_held(found, true), "position_effect": [_within(effect, true["position"])]}
+    return {**_systems_held(ranking, true), "position_effect": [_within(effect, true["position"])]}
 
 
-def _systems_held(found: Ranking, true: Mapping[str, float]) -> dict[str, list[bool]]:
+def _systems_held(ranking: Ranking, true: Mapping[str, float]) -> dict[str, list[bool]]:
     ranked = [
-        one.best_rank is not None
-        and one.worst_rank is not None
-        and one.best_rank <= 1 + int(np.sum(s < STRENGTHS))
-        and one.worst_rank >= STRENGTHS.size - int(np.sum(s > STRENGTHS))
-        for one in found.systems
-        for s in (STRENGTHS[int(one.system[1:])],)
+        system.best_rank is not None
+        and system.worst_rank is not None
+        and system.best_rank <= 1 + int(np.sum(s < STRENGTHS))
+        and system.worst_rank >= STRENGTHS.size - int(np.sum(s > STRENGTHS))
+        for system in ranking.systems
+        for s in (STRENGTHS[int(system.system[1:])],)
     ]
-    strengths = [_within(one.strength, true[one.system]) for one in found.systems]
+    strengths = [_within(system.strength, true[system.system]) for system in ranking.systems]
     return {"strengths": strengths, "ranks": [all(ranked)]}
 
 
@@ -147,43 +147,48 @@ def simulate_rankings(
     many = draw_rankings(np.random.default_rng(99), 6000)
     fitted = rank_by_rankings(many, rng=np.random.default_rng(0), n_resamples=2)
     assert isinstance(fitted, Ranking)
-    true = {one.system: one.strength.value for one in fitted.systems}
+    true = {system.system: system.strength.value for system in fitted.systems}
     hits: dict[str, list[bool]] = defaultdict(list)
-    one = partial(rankings_held, n_documents=n_documents, true=true)
-    for data_set in each(f"whole rankings, {n_documents} documents", one, n_datasets):
-        for figure, some in data_set.items():
-            hits[figure] += some
-    return {"n_documents": n_documents, **{name: _share(some) for name, some in hits.items()}}
+    function = partial(rankings_held, n_documents=n_documents, true=true)
+    for data_set in each(f"whole rankings, {n_documents} documents", function, n_datasets):
+        for figure, figure_hits in data_set.items():
+            hits[figure] += figure_hits
+    return {
+        "n_documents": n_documents,
+        **{name: _share(figure_hits) for name, figure_hits in hits.items()},
+    }
 
 
 def rankings_held(seed: int, n_documents: int, true: Mapping[str, float]) -> dict[str, list[bool]]:
     """Say which intervals of one data set of rankings hold the truth."""
     rng = np.random.default_rng([seed, n_documents])
-    found = rank_by_rankings(draw_rankings(rng, n_documents), rng=rng)
-    assert isinstance(found, Ranking)
-    return _systems_held(found, true)
+    ranking = rank_by_rankings(draw_rankings(rng, n_documents), rng=rng)
+    assert isinstance(ranking, Ranking)
+    return _systems_held(ranking, true)
 
 
-def _within(found: Estimate, truth: float) -> bool:
+def _within(estimate: Estimate, truth: float) -> bool:
     return (
-        found.low is not None and found.high is not None and bool(found.low <= truth <= found.high)
+        estimate.low is not None
+        and estimate.high is not None
+        and bool(estimate.low <= truth <= estimate.high)
     )
 
 
 def _share(hits: list[bool]) -> list[float]:
-    found = wilson(sum(hits), len(hits))
-    assert isinstance(found, Estimate)
-    assert found.low is not None
-    assert found.high is not None
-    return [round(100 * float(value), 1) for value in (found.value, found.low, found.high)]
+    share = wilson(sum(hits), len(hits))
+    assert isinstance(share, Estimate)
+    assert share.low is not None
+    assert share.high is not None
+    return [round(100 * float(value), 1) for value in (share.value, share.low, share.high)]
 
 
 def summeval(aspect: str) -> dict[str, object]:
     """Rank SummEval's systems by the recorded judge."""
     path = PAIRS / f"pairwise_gpt-3.5_{aspect}.jsonl"
     rows = [row.to_json() for row in read_replies(path)]
-    found = import_replies(rows, scale=pairwise("ABC"), path=path)
-    (group,) = ranking_report(found.judgements, level=0.95, seed=0)["groups"]
+    imported = import_replies(rows, scale=pairwise("ABC"), path=path)
+    (group,) = ranking_report(imported.judgements, level=0.95, seed=0)["groups"]
     return dict(group)
 
 
@@ -213,19 +218,25 @@ def main() -> int:
         print(*rankings, sep="\n", flush=True)
     groups = [summeval(aspect) for aspect in ("relevance", "consistency")]
     for group in groups:
-        for one in group["systems"]:  # type: ignore[attr-defined]
-            print(one["rank"], one["best_rank"], one["worst_rank"], one["system"], end="  ")
-            print(round(one["strength"]["value"], 2), round(one["win_rate"]["value"], 2))
+        for system in group["systems"]:  # type: ignore[attr-defined]
+            print(
+                system["rank"],
+                system["best_rank"],
+                system["worst_rank"],
+                system["system"],
+                end="  ",
+            )
+            print(round(system["strength"]["value"], 2), round(system["win_rate"]["value"], 2))
         print(group["position_effect"])
     print(describe_machine())
     if options.json:
-        found = {
+        results = {
             "machine": describe_machine(),
             "simulated": rows,
             "rankings": rankings,
             "summeval": groups,
         }
-        options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        options.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     return 0
 
 

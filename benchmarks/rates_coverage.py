@@ -60,10 +60,10 @@ def simulate(
     """Return how often each interval holds the truth, and the corrected one's mean width."""
     hits: dict[str, list[bool]] = defaultdict(list)
     widths = []
-    one = partial(held, sizes=sizes, shares=shares, judge=judge, clustered=clustered)
+    function = partial(held, sizes=sizes, shares=shares, judge=judge, clustered=clustered)
     name = f"rates, {sizes}, {shares}, {judge}, {'clustered' if clustered else 'independent'}"
-    for found, width in each(name, one, n_datasets):
-        for figure, hit in found.items():
+    for data_set, width in each(name, function, n_datasets):
+        for figure, hit in data_set.items():
             hits[figure].append(hit)
         if width is not None:
             widths.append(width)
@@ -74,7 +74,7 @@ def simulate(
         "share": shares[1],
         "judge": judge,
         "clustered": clustered,
-        "coverage": {name: _percent(some) for name, some in hits.items()},
+        "coverage": {name: _percent(figure_hits) for name, figure_hits in hits.items()},
         "width": round(float(np.mean(widths)), 3),
         "n_datasets": n_datasets,
     }
@@ -100,37 +100,37 @@ def held(
         rest=rest,
         rest_documents=(rest_documents + 10_000).tolist(),
     )
-    found = prevalence(sample)
+    shares_found = prevalence(sample)
     hits = {
-        name: holds(getattr(found, name), shares[1])
+        name: holds(getattr(shares_found, name), shares[1])
         for name in ("judged", "labelled", "corrected", "ppi")
     }
     rate = error_rates(f, y, sample.documents)
     hits["sensitivity"] = holds(rate.sensitivity, rates[0])
     hits["specificity"] = holds(rate.specificity, rates[1])
-    if not isinstance(found.corrected, Estimate):
+    if not isinstance(shares_found.corrected, Estimate):
         return hits, None
-    return hits, (found.corrected.high or 0.0) - (found.corrected.low or 0.0)
+    return hits, (shares_found.corrected.high or 0.0) - (shares_found.corrected.low or 0.0)
 
 
 def _code(shares: tuple[float, float], judge: str) -> tuple[int, ...]:
     return (*(round(100 * share) for share in shares), list(JUDGES).index(judge))
 
 
-def holds(found: Estimate | Undefined, truth: float) -> bool:
+def holds(estimate: Estimate | Undefined, truth: float) -> bool:
     """Say whether the interval holds the truth; no interval does not."""
     return (
-        isinstance(found, Estimate)
-        and found.low is not None
-        and found.high is not None
-        and found.low <= truth <= found.high
+        isinstance(estimate, Estimate)
+        and estimate.low is not None
+        and estimate.high is not None
+        and estimate.low <= truth <= estimate.high
     )
 
 
 def _percent(hits: list[bool]) -> float:
-    found = wilson(sum(hits), len(hits))
-    assert isinstance(found, Estimate)
-    return round(100 * float(found.value), 1)
+    share = wilson(sum(hits), len(hits))
+    assert isinstance(share, Estimate)
+    return round(100 * float(share.value), 1)
 
 
 def main() -> int:
@@ -147,8 +147,8 @@ def main() -> int:
             rows.append(row)
             print(*row.values(), flush=True)
     if options.json:
-        found = {"machine": describe_machine(), "simulated": rows}
-        options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        results = {"machine": describe_machine(), "simulated": rows}
+        options.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     return 0
 
 

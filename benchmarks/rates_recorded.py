@@ -57,19 +57,19 @@ def study(n_draws: int) -> list[dict[str, Any]]:
     judged, labels, documents, systems = answers()
     names = sorted(set(documents))
     share = {system: labels[np.array(systems) == system].mean() for system in set(systems)}
-    poor = set(sorted(share, key=lambda one: share[one])[: len(share) // 2])
+    poor = set(sorted(share, key=lambda system: share[system])[: len(share) // 2])
     rates = error_rates(judged, labels, documents)
     out = []
-    for what in ("other documents", "other systems"):
+    for sample in ("other documents", "other systems"):
         result: dict[str, list[tuple[bool, float, float]]] = defaultdict(list)
         truths = []
         for seed in range(n_draws):
             rng = np.random.default_rng(seed)
-            shown = set(rng.choice(names, 30, replace=False).tolist())
-            near = np.array([document in shown for document in documents])
+            labelled = set(rng.choice(names, 30, replace=False).tolist())
+            near = np.array([document in labelled for document in documents])
             low = np.array([system in poor for system in systems])
-            fit = near if what == "other documents" else near & ~low
-            other = ~near if what == "other documents" else ~near & low
+            fit = near if sample == "other documents" else near & ~low
+            other = ~near if sample == "other documents" else ~near & low
             truth = float(labels[other].mean())
             truths.append(truth)
             estimate = prevalence(
@@ -85,37 +85,37 @@ def study(n_draws: int) -> list[dict[str, Any]]:
                 result[way].append(_held(getattr(estimate, way), truth))
         out.append(
             {
-                "what": what,
+                "what": sample,
                 "truth": round(100 * float(np.mean(truths)), 1),
                 "sensitivity": round(100 * _value(rates.sensitivity), 1),
                 "specificity": round(100 * _value(rates.specificity), 1),
                 **{
                     way: {
-                        "estimate": round(100 * float(np.nanmean([one[1] for one in some])), 1),
-                        "width": round(100 * float(np.nanmean([one[2] for one in some])), 1),
-                        "holds_truth": _percent([one[0] for one in some if one[1] >= 0.0]),
-                        "no_value": _percent([not one[1] >= 0.0 for one in some]),
+                        "estimate": round(100 * float(np.nanmean([draw[1] for draw in draws])), 1),
+                        "width": round(100 * float(np.nanmean([draw[2] for draw in draws])), 1),
+                        "holds_truth": _percent([draw[0] for draw in draws if draw[1] >= 0.0]),
+                        "no_value": _percent([not draw[1] >= 0.0 for draw in draws]),
                     }
-                    for way, some in result.items()
+                    for way, draws in result.items()
                 },
             }
         )
     return out
 
 
-def _percent(some: list[bool]) -> float:
-    return round(100 * float(np.mean(some)), 1)
+def _percent(hits: list[bool]) -> float:
+    return round(100 * float(np.mean(hits)), 1)
 
 
-def _value(found: Estimate | Undefined) -> float:
-    assert isinstance(found, Estimate)
-    return found.value
+def _value(estimate: Estimate | Undefined) -> float:
+    assert isinstance(estimate, Estimate)
+    return estimate.value
 
 
-def _held(found: Estimate | Undefined, truth: float) -> tuple[bool, float, float]:
-    if isinstance(found, Undefined) or found.low is None or found.high is None:
+def _held(estimate: Estimate | Undefined, truth: float) -> tuple[bool, float, float]:
+    if isinstance(estimate, Undefined) or estimate.low is None or estimate.high is None:
         return False, float("nan"), float("nan")
-    return found.low <= truth <= found.high, found.value, found.high - found.low
+    return estimate.low <= truth <= estimate.high, estimate.value, estimate.high - estimate.low
 
 
 def main() -> int:

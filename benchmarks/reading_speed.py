@@ -44,17 +44,17 @@ def slowest(read: Callable[[str], object]) -> tuple[float, str]:
     return max(results)
 
 
-def rows_of(found: Json) -> list[tuple[str, str, str]]:
+def rows_of(result: Json) -> list[tuple[str, str, str]]:
     """Return what was measured beside what is wanted."""
     return [
         (f"{name}, seconds; slowest is {piece.strip() or 'white space'!r}", f"{seconds:.2f}", "5")
-        for name, (seconds, piece) in found["slowest"].items()
+        for name, (seconds, piece) in result["slowest"].items()
     ]
 
 
 def main() -> None:
     """Measure, print, keep."""
-    results = {"slowest": {name: slowest(read) for name, read in READERS.items()}}
+    results = {"slowest": {name: slowest(reader) for name, reader in READERS.items()}}
     title = f"Reading replies of {N_CHARACTERS:,} characters"
     finish("reading_speed", results, title=title, rows=rows_of(results))
 

@@ -154,7 +154,9 @@ def _bare(mark: dict[str, Any]) -> dict[str, Any]:
         **{name: mark[name] for name in ("same", "rivals") if name in mark},
         "groups": [
             {
-                "answers": [{"aid": one["aid"], "mark": one["mark"]} for one in group["answers"]],
+                "answers": [
+                    {"aid": answer["aid"], "mark": answer["mark"]} for answer in group["answers"]
+                ],
                 **{name: group[name] for name in _SIDES if name in group},
             }
             for group in mark["groups"]
@@ -175,7 +177,7 @@ def counts_of(marks: Sequence[dict[str, Any]]) -> dict[str, Share]:
 def _check(question: QuestionAnswers, mark: dict[str, Any], aids: set[str]) -> None:
     plain = _unmarked(question)
     where = f"{question.question!r}"
-    if [_texts(one) for one in mark["groups"]] != [_texts(one) for one in plain["groups"]]:
+    if [_texts(group) for group in mark["groups"]] != [_texts(group) for group in plain["groups"]]:
         raise ValueError(f"{where}: its groups are other ones than in the references")
     if mark.get("rivals", plain["rivals"]) != plain["rivals"]:
         raise ValueError(f"{where}: its rivals are other ones than in the references")
@@ -186,7 +188,7 @@ def _check(question: QuestionAnswers, mark: dict[str, Any], aids: set[str]) -> N
             raise ValueError(f"{where}: missing names no article, or one that stands in the group")
         if not set(group.get("against", ())) <= set(group["missing"]):
             raise ValueError(f"{where}: against names articles of missing")
-        if not {one["mark"] for one in group["answers"]} <= set(MARKS):
+        if not {answer["mark"] for answer in group["answers"]} <= set(MARKS):
             raise ValueError(f"{where}: a mark is one of {', '.join(MARKS)}")
     pairs = {tuple(pair) for pair in mark["same"]}
     if not pairs <= set(combinations(range(len(mark["groups"])), 2)):
@@ -194,16 +196,18 @@ def _check(question: QuestionAnswers, mark: dict[str, Any], aids: set[str]) -> N
 
 
 def _texts(group: dict[str, Any]) -> tuple[Any, ...]:
-    return group["label"], [(one["aid"], one["answer"]) for one in group["answers"]]
+    return group["label"], [(answer["aid"], answer["answer"]) for answer in group["answers"]]
 
 
 def _listed(group: dict[str, Any]) -> set[str]:
-    return {one["aid"] for one in group["answers"] if one["mark"] == "yes"} | set(group["dispute"])
+    return {answer["aid"] for answer in group["answers"] if answer["mark"] == "yes"} | set(
+        group["dispute"]
+    )
 
 
 def _of_question(mark: dict[str, Any]) -> dict[str, tuple[int, int]]:
     groups = mark["groups"]
-    answers = [one["mark"] for group in groups for one in group["answers"]]
+    answers = [answer["mark"] for group in groups for answer in group["answers"]]
     listed = sum(len(_listed(group)) for group in groups)
     missing = sum(len(group["missing"]) for group in groups)
     sources = set().union(*(_listed(group) for group in groups))
@@ -211,7 +215,9 @@ def _of_question(mark: dict[str, Any]) -> dict[str, tuple[int, int]]:
     larger = [
         group for group in groups if len({answer["aid"] for answer in group["answers"]}) >= LARGER
     ]
-    pure = [one for one in larger if all(answer["mark"] == "yes" for answer in one["answers"])]
+    pure = [
+        group for group in larger if all(answer["mark"] == "yes" for answer in group["answers"])
+    ]
     n_pairs = len(groups) * (len(groups) - 1) // 2
     return {
         "answers right": (sum(answer != "no" for answer in answers), len(answers)),
@@ -249,9 +255,9 @@ def shared_prefix(prompts: Sequence[str]) -> Share:
         if block is not None:
             by_block[prompt[: prompt.index("\n")], block[0]].append(prompt)
     shared, whole = 0, 0
-    for some in by_block.values():
-        for place, prompt in enumerate(some[1:], 1):
-            shared += max(_n_common(prompt, other) for other in some[:place])
+    for calls in by_block.values():
+        for place, prompt in enumerate(calls[1:], 1):
+            shared += max(_n_common(prompt, other) for other in calls[:place])
             whole += len(prompt)
     return Share(shared, whole)
 
@@ -308,7 +314,9 @@ def main(args: Sequence[str] | None = None) -> int:
         arguments.output.write_text(text + "\n", "utf-8")
         return 0
     if arguments.command == "recount":
-        marks = [one for path in arguments.marks for one in json.loads(path.read_text("utf-8"))]
+        marks = [
+            cluster for path in arguments.marks for cluster in json.loads(path.read_text("utf-8"))
+        ]
         print(report(counts_of(marks)))
         return 0
     references = list(read_references(arguments.references))
@@ -328,7 +336,7 @@ def main(args: Sequence[str] | None = None) -> int:
     print(f"questions a cluster: {counts['questions without a fault'].of / len(references):.1f}")
     print(report(counts))
     if arguments.json:
-        rows = {name: {"n": one.n, "of": one.of} for name, one in counts.items()}
+        rows = {name: {"n": share.n, "of": share.of} for name, share in counts.items()}
         rows |= {"calls": len(prompts) or None, "clusters": len(references)}
         arguments.json.write_text(json.dumps(rows, indent=1) + "\n", "utf-8")
     return 0

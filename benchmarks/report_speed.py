@@ -149,21 +149,21 @@ _MEASURE = """async () => {
 def main() -> None:
     """Print two lines a size."""
     print(describe_machine())
-    for n in [int(one) for one in sys.argv[1:]] or [5000, 20_000]:
+    for n in [int(argument) for argument in sys.argv[1:]] or [5000, 20_000]:
         with tempfile.TemporaryDirectory() as folder:
             records, page = Path(folder, "records"), Path(folder, "report.html")
             records.mkdir()
             write(records, n)
             start = time.perf_counter()
-            made = make_report(records)
+            report = make_report(records)
             took = time.perf_counter() - start
-            made.save(page)
+            report.save(page)
             size = page.stat().st_size / 1e6
             print(f"{n:,} judgements: made in {took:.1f} s, {size:.1f} MB")
             runs = opened(page)
             times = {name: [run[name] for run in runs] for name in runs[0]}
-            said = (f"{name} {min(ms):.0f} to {max(ms):.0f} ms" for name, ms in times.items())
-            print(f"  in Chromium: {', '.join(said)} (a search waits 120 ms for typing to pause)")
+            ranges = (f"{name} {min(ms):.0f} to {max(ms):.0f} ms" for name, ms in times.items())
+            print(f"  in Chromium: {', '.join(ranges)} (a search waits 120 ms for typing to pause)")
 
 
 if __name__ == "__main__":

@@ -48,11 +48,11 @@ def main() -> None:
 def run(data: Path, folder: Path) -> None:
     """Write the summaries of both systems, and ask each command once."""
     clusters = data / "clusters.jsonl.gz"
-    written = {"editors": data / "summaries_editors.jsonl.gz", "one outlet": folder / "one.jsonl"}
-    if not written["one outlet"].exists():
-        lines = [summary.model_dump_json() for summary in one_sided(clusters, written["editors"])]
-        written["one outlet"].write_text("\n".join(lines) + "\n", encoding="utf-8")
-    for system, summaries in written.items():
+    files = {"editors": data / "summaries_editors.jsonl.gz", "one outlet": folder / "one.jsonl"}
+    if not files["one outlet"].exists():
+        lines = [summary.model_dump_json() for summary in one_sided(clusters, files["editors"])]
+        files["one outlet"].write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for system, summaries in files.items():
         for scorer in SCORERS:
             words = ["fairness", "coverage", str(clusters), "--summaries", str(summaries)]
             words += ["--attribute", "leaning", "--scorer", scorer, "-q"]
@@ -116,13 +116,13 @@ def read(path: Path) -> dict[str, Any]:
 
 def figures(report: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what a report holds of its one system."""
-    (found,) = report["systems"].values()
-    return found
+    (system,) = report["systems"].values()
+    return system
 
 
-def interval(found: Mapping[str, Any]) -> str:
+def interval(figure: Mapping[str, Any]) -> str:
     """Return a value with its 95 % interval."""
-    return f"{found['value']:.4f} [{found['low']:.4f}, {found['high']:.4f}]"
+    return f"{figure['value']:.4f} [{figure['low']:.4f}, {figure['high']:.4f}]"
 
 
 def prose(text: str) -> list[str]:
@@ -151,15 +151,17 @@ def coverage_rows(reports: Mapping[tuple[str, str], Any]) -> list[str]:
         "| summaries | support by | Equal Coverage | Coverage Parity | left | center | right |",
         "|---|---|--:|--:|--:|--:|--:|",
     ]
-    for system, shown in SYSTEMS.items():
+    for system, title in SYSTEMS.items():
         for scorer, how in SCORERS.items():
             result = figures(reports[scorer, system])
-            differences = [result["coverage_by_value"][one]["difference"] for one in LEANINGS]
+            differences = [
+                result["coverage_by_value"][leaning]["difference"] for leaning in LEANINGS
+            ]
             by_value = [
                 f"{difference['value']:+.4f} (p {difference['p_holm']:.2f})"
                 for difference in differences
             ]
-            cells = [shown, how, interval(result["equal_coverage"])]
+            cells = [title, how, interval(result["equal_coverage"])]
             cells += [interval(result["coverage_parity"]), *by_value]
             lines.append(f"| {' | '.join(cells)} |")
     text = """The last columns are the mean difference of a leaning's coverage to that of all three
@@ -173,12 +175,12 @@ def least_rows(reports: Mapping[tuple[str, str], Any]) -> list[str]:
     lines = ["| summaries | support by | left least | center least | right least |"]
     lines += ["|---|---|--:|--:|--:|"]
     same = {}
-    for system, shown in SYSTEMS.items():
+    for system, title in SYSTEMS.items():
         least = {scorer: least_covered(reports[scorer, system]) for scorer in SCORERS}
         for scorer, how in SCORERS.items():
             counts = Counter(least[scorer].values())
             shares = [f"{counts[leaning] / len(least[scorer]):.3f}" for leaning in LEANINGS]
-            lines.append(f"| {shown} | {how} | {' | '.join(shares)} |")
+            lines.append(f"| {title} | {how} | {' | '.join(shares)} |")
         first, second = least.values()
         same[system] = 100 * sum(first[eid] == second[eid] for eid in first) / len(first)
     text = f"""Both scorers name the same outlet as covered least in {same["editors"]:.0f} % of the
@@ -190,7 +192,7 @@ def least_covered(report: Mapping[str, Any]) -> dict[str, str]:
     """Return the leaning that each event's summary covers least."""
     results = {}
     for sample in report["samples"]:
-        coverage = {value: one["coverage"] for value, one in sample["by_value"].items()}
+        coverage = {value: group["coverage"] for value, group in sample["by_value"].items()}
         results[sample["eid"]] = min(coverage, key=lambda value: coverage[value])
     return results
 
@@ -198,10 +200,10 @@ def least_covered(report: Mapping[str, Any]) -> dict[str, str]:
 def agreement_rows(folder: Path) -> list[str]:
     """Return the correlation of Equal Coverage by both scorers."""
     lines = ["## What the measures agree on", ""]
-    for system, shown in SYSTEMS.items():
+    for system, title in SYSTEMS.items():
         result = read(folder / f"agreement {system}.json")["equal_coverage"]
         lines += prose(
-            f"""- Equal Coverage by both scorers, {shown}: Spearman {result["value"]:.2f}
+            f"""- Equal Coverage by both scorers, {title}: Spearman {result["value"]:.2f}
             [{result["low"]:.2f}, {result["high"]:.2f}] over {result["n"]} events."""
         )
     return lines
@@ -214,10 +216,10 @@ def balance_rows(folder: Path) -> list[str]:
         rows = (folder / f"balance {system}.jsonl").read_text("utf-8").splitlines()
         judged = [json.loads(row) for row in rows]
         values.append({row["eid"]: row["value"] for row in judged if row.get("value") is not None})
-    both = values[0].keys() & values[1].keys()
-    higher = sum(values[0][eid] > values[1][eid] for eid in both)
+    eids = values[0].keys() & values[1].keys()
+    higher = sum(values[0][eid] > values[1][eid] for eid in eids)
     text = f"""- Balance (how far the source that is covered least is covered): the roundup is above
-        the contrast in {higher} of {len(both)} events ({100 * higher / len(both):.0f} %)."""
+        the contrast in {higher} of {len(eids)} events ({100 * higher / len(eids):.0f} %)."""
     return [*prose(text), ""]
 
 
@@ -228,9 +230,9 @@ def conclusion(reports: Mapping[tuple[str, str], Any]) -> list[str]:
         by_value = figures(reports[scorer, "editors"])["coverage_by_value"]
         results = {leaning: by_value[leaning]["difference"] for leaning in LEANINGS}
         significant = [
-            f"{leaning} ({one['value']:+.4f})"
-            for leaning, one in results.items()
-            if one["p_holm"] < 0.05
+            f"{leaning} ({difference['value']:+.4f})"
+            for leaning, difference in results.items()
+            if difference["p_holm"] < 0.05
         ]
         verdict = ", ".join(significant) or "none"
         lines += prose(f"- By {how}, leanings whose coverage differs significantly: {verdict}.")

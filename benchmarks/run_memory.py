@@ -103,7 +103,7 @@ async def judge(n: int, folder: Path) -> str:
     scores, ranks = system_scores(book.ratings), rank_ranges(book.ratings)
     write_records(folder / "judgements.jsonl", book.judgements())
     seconds = time.perf_counter() - begun
-    size = sum(one.stat().st_size for one in (folder / "run").glob("checkpoints*")) / 2**20
+    size = sum(file.stat().st_size for file in (folder / "run").glob("checkpoints*")) / 2**20
     above = {"planned": planned, "judged": judged, "in all": peak_mib()}
     parts = ", ".join(f"{name} {most - before:.0f}" for name, most in above.items())
     return (

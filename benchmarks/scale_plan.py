@@ -150,13 +150,13 @@ def statement_seconds(cache: PostgresCache) -> float:
     Two of them, the claim and the reply, are on disk before they end; four are not waited for so.
     """
     seconds = []
-    for one in (
+    for statement in (
         lambda n: cache.put(f"probe-{n}", {"reply": {"text": REPLY}}),
         lambda n: cache.get(f"probe-{n}"),
     ):
         start = time.perf_counter()
         for n in range(300):
-            one(n)
+            statement(n)
         seconds.append((time.perf_counter() - start) / 300)
     write, read = seconds
     return (2 * write + 4 * read) / 6
@@ -164,7 +164,7 @@ def statement_seconds(cache: PostgresCache) -> float:
 
 def planned() -> Plan:
     """Return the plan of the example's judgements, for their tokens."""
-    (found,) = plan_judging(
+    (plan,) = plan_judging(
         example_path("references.json"),
         example_path("summaries.jsonl"),
         options=OPTIONS,
@@ -172,7 +172,7 @@ def planned() -> Plan:
         skip_bad=False,
         seconds_per_call=1.5,
     )
-    return found
+    return plan
 
 
 def settings(
@@ -226,13 +226,13 @@ def report(embedded: Measured, shared: Measured | None, plan: Plan) -> Iterator[
 
 def _table_of_measures(embedded: Measured, shared: Measured | None) -> TextTable:
     rows = []
-    for name, one in (("embedded", embedded), ("PostgreSQL", shared)):
-        if one is None:
+    for name, measured in (("embedded", embedded), ("PostgreSQL", shared)):
+        if measured is None:
             continue
-        size = sum(one.stored_bytes.values())
-        parts = ", ".join(f"{part} {value:,.0f}" for part, value in one.stored_bytes.items())
+        size = sum(measured.stored_bytes.values())
+        parts = ", ".join(f"{part} {value:,.0f}" for part, value in measured.stored_bytes.items())
         total = f"{size * N_JUDGEMENTS / 1e9:.0f}"
-        rows.append((name, f"{1e3 * one.cpu_seconds:.2f}", parts, total))
+        rows.append((name, f"{1e3 * measured.cpu_seconds:.2f}", parts, total))
     heads = ("ms of processor", "bytes", "GB for 10 million")
     return TextTable(
         title="What one judgement takes of us",
@@ -257,19 +257,19 @@ def _table_of_prices(tokens_in: float, tokens_out: float) -> TextTable:
     )
 
 
-def _table_of_hours(given: tuple[Setting, ...]) -> TextTable:
+def _table_of_hours(scenarios: tuple[Setting, ...]) -> TextTable:
     heads = ("in flight", "a second", "by arithmetic", "hours")
     rows = []
-    for setting in given:
-        found, most = simulate(setting, n=N_SIMULATED), bounds(setting)
+    for setting in scenarios:
+        outcome, most = simulate(setting, n=N_SIMULATED), bounds(setting)
         rows.append(
             (
                 setting.name,
                 f"{setting.machines * setting.concurrency:,}",
-                f"{found.a_second:,.0f}",
+                f"{outcome.a_second:,.0f}",
                 f"{min(most.values()):,.0f}",
-                f"{N_JUDGEMENTS / found.a_second / 3600:.1f}",
-                found.bottleneck,
+                f"{N_JUDGEMENTS / outcome.a_second / 3600:.1f}",
+                outcome.bottleneck,
             )
         )
     return TextTable(

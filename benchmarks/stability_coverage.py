@@ -57,19 +57,21 @@ def draw(
 
 
 def figures(
-    given: RepeatedJudgements, rng: np.random.Generator, n_resamples: int
+    judgements: RepeatedJudgements, rng: np.random.Generator, n_resamples: int
 ) -> dict[str, Estimate]:
     """Return every figure that has a value."""
-    result = stability(given, rng=rng, n_resamples=n_resamples)
+    result = stability(judgements, rng=rng, n_resamples=n_resamples)
     assert isinstance(result, Stability)
-    named = {
+    estimates = {
         "flips": result.flips,
         "flips between prompts": result.flips_between_variants,
         "unanimous": result.unanimous,
         "spread": result.spread,
-        **{f"share of {name}": one for name, one in result.shares.items()},
+        **{f"share of {name}": share for name, share in result.shares.items()},
     }
-    return {name: one for name, one in named.items() if isinstance(one, Estimate)}
+    return {
+        name: estimate for name, estimate in estimates.items() if isinstance(estimate, Estimate)
+    }
 
 
 def simulate(n_datasets: int, n_variants: int, n_repeats: int) -> dict[str, Any]:
@@ -77,16 +79,17 @@ def simulate(n_datasets: int, n_variants: int, n_repeats: int) -> dict[str, Any]
     shape = {"n_variants": n_variants, "n_repeats": n_repeats}
     population = draw(np.random.default_rng(99), 20_000, **shape)
     truth = {
-        name: one.value for name, one in figures(population, np.random.default_rng(0), 2).items()
+        name: estimate.value
+        for name, estimate in figures(population, np.random.default_rng(0), 2).items()
     }
     hits: dict[str, list[bool]] = defaultdict(list)
     for seed in range(n_datasets):
         rng = np.random.default_rng([seed, n_variants, n_repeats])
-        for name, one in figures(draw(rng, 60, **shape), rng, 500).items():
-            hits[name].append(bool((one.low or 0.0) <= truth[name] <= (one.high or 0.0)))
+        for name, estimate in figures(draw(rng, 60, **shape), rng, 500).items():
+            hits[name].append(bool((estimate.low or 0.0) <= truth[name] <= (estimate.high or 0.0)))
     return {
         **shape,
-        "coverage": {name: _percent(some) for name, some in hits.items()},
+        "coverage": {name: _percent(figure_hits) for name, figure_hits in hits.items()},
         "true": truth,
     }
 
@@ -123,7 +126,9 @@ def summeval() -> list[dict[str, Any]]:
     repeats = [row for row in rows if (row.model_extra or {})["variant"] == "mcq"]
     result = stability_report(rows)["groups"]
     return result + [
-        {**one, "only": "mcq"} for one in stability_report(repeats)["groups"] if not one["why"]
+        {**group, "only": "mcq"}
+        for group in stability_report(repeats)["groups"]
+        if not group["why"]
     ]
 
 
@@ -163,7 +168,7 @@ def main() -> int:
         )
         for name in ("flips", "unanimous", "spread", "flips_between_variants"):
             print(f"  {name}: {group[name].get('value')}")
-        print("  ", {name: one.get("value") for name, one in group["shares"].items()})
+        print("  ", {name: share.get("value") for name, share in group["shares"].items()})
     simulated = []
     for n_variants, n_repeats in ((1, 2), (1, 3), (3, 1), (3, 3)):
         simulated.append(simulate(options_given.datasets, n_variants, n_repeats))

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from _mock_run import CALLS_PER_PAIR
-from _running import finish, mock_run
+from _running import Json, finish, mock_run
 
 N_ITEMS, N_DONE = 10_000, 9_000
 
@@ -29,7 +29,7 @@ def quickest(*arguments: str, tries: int = 7) -> float:
 
 def main() -> None:
     """Measure, print, keep."""
-    results = {
+    results: Json = {
         "python_seconds": quickest("-c", "pass"),
         "import_seconds": quickest("-c", "import fairjudge"),
         "help_seconds": quickest("-m", "fairjudge", "--help"),
@@ -57,8 +57,8 @@ def main() -> None:
             "1",
         ),
     ]
-    kept = {**results, "resumed": resumed, "rebuilt": rebuilt}
-    finish("start_up", kept, title="Beginning", rows=rows)
+    results |= {"resumed": resumed, "rebuilt": rebuilt}
+    finish("start_up", results, title="Beginning", rows=rows)
 
 
 if __name__ == "__main__":

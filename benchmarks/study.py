@@ -86,7 +86,7 @@ def systems(rng: np.random.Generator) -> dict[str, Callable[[list[Article]], lis
         "last-source": lambda articles: lead(articles, place=-1),
         "drawn": lambda articles: drawn(articles, rng=rng),
         "longest-source": lambda articles: lead(
-            sorted(articles, key=lambda one: len(one.content)), place=-1
+            sorted(articles, key=lambda article: len(article.content)), place=-1
         ),
     }
 
@@ -175,8 +175,8 @@ def measured(folder: Path) -> Iterator[tuple[str, str]]:
     process.send_signal(signal.SIGKILL)
     process.communicate()
     record = folder / "one" / "study.json"
-    done = len(json.loads(record.read_text())["fairjudge_study"]) if record.exists() else 0
-    yield f"killed after {KILLED_AFTER:.0f} s: steps done", str(done)
+    n_done = len(json.loads(record.read_text())["fairjudge_study"]) if record.exists() else 0
+    yield f"killed after {KILLED_AFTER:.0f} s: steps done", str(n_done)
     resumed, _ = timed("study", "study.toml", "--cache", "killed", "-o", "one", "-q", cwd=folder)
     yield "begun again, to its end, seconds", f"{resumed:.0f}"
     whole, _ = timed("study", "study.toml", "--cache", "whole", "-o", "two", "-q", cwd=folder)
@@ -192,8 +192,8 @@ def measured(folder: Path) -> Iterator[tuple[str, str]]:
         if values(folder / alone) != values(folder / where / whole)
     ]
     n = 2 * len(PAIRS)
-    told = f"{n - len(differing)} of {n}, killed or not"
-    yield "files equal to the single commands'", ", but not ".join([told, *differing])
+    equal = f"{n - len(differing)} of {n}, killed or not"
+    yield "files equal to the single commands'", ", but not ".join([equal, *differing])
 
 
 def main() -> None:
@@ -210,7 +210,7 @@ def main() -> None:
         write_data(Path(name), events)
         rows = list(measured(Path(name)))
     n_articles = sum(len(event.articles) for event in events)
-    table = "\n".join(f"| {what} | {found} |" for what, found in rows)
+    table = "\n".join(f"| {label} | {value} |" for label, value in rows)
     text = (
         f"\n{arguments.events} events of {n_articles} articles, 5 systems, the bundled model; "
         f"{describe_machine()}.\n\n| measure | value |\n|---|--:|\n{table}\n\n"

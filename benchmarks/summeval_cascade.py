@@ -35,6 +35,7 @@ from fairjudge.calibration.cascade import CascadeFit, fit_cascade
 from fairjudge.domain import Undefined
 from fairjudge.judges.local import verdict_of
 from fairjudge.records.results import figure
+from fairjudge.reports.figures import interval
 from fairjudge.scorers.embedding import load_embedder
 from fairjudge.scorers.trained_models import load_trained_models
 
@@ -91,16 +92,12 @@ def show(rows: Sequence[dict[str, Any]]) -> None:
     print(f"{'judge':10}{'may lose':>9}{'n':>6}{heads}   tau-b with experts")
     for row in rows:
         saved, added, lost = (
-            f"{one['value']:.{digits}f} [{one['low']:.{digits}f}, {one['high']:.{digits}f}]"
-            for one, digits in (
-                (row["saved_percent"], 1),
-                (row["error_added"], 3),
-                (row["agreement_lost"], 3),
-            )
+            interval(row[name], digits=digits)
+            for name, digits in (("saved_percent", 1), ("error_added", 3), ("agreement_lost", 3))
         )
         taus = ", ".join(f"{name} {tau:.3f}" for name, tau in row["kendall"].items())
-        what = f"{row['judge']:10}{row['tolerance']:>9}{row['n']:>6}"
-        print(f"{what}{saved:>20}{added:>24}{lost:>24}   {taus}")
+        row_heads = f"{row['judge']:10}{row['tolerance']:>9}{row['n']:>6}"
+        print(f"{row_heads}{saved:>20}{added:>24}{lost:>24}   {taus}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -61,13 +61,13 @@ def draw(path: Path, *, n_labels: int, seed: int) -> list[Item]:
             row = json.loads(line)
             groups[row["eid"], row["system"]].append(row)
     keys = sorted(groups)
-    drawn: list[Item] = []
+    items: list[Item] = []
     for place in np.random.default_rng(seed).permutation(len(keys)):
-        if sum(len(item.labels) for item in drawn) >= n_labels:
+        if sum(len(item.labels) for item in items) >= n_labels:
             break
         eid, system = keys[place]
         rows = groups[eid, system]
-        drawn.append(
+        items.append(
             Item(
                 eid=eid,
                 system=system,
@@ -76,7 +76,7 @@ def draw(path: Path, *, n_labels: int, seed: int) -> list[Item]:
                 labels=tuple(float(row["covered"]) for row in rows),
             )
         )
-    return drawn
+    return items
 
 
 def tasks(item: Item) -> tuple[JudgeTask, tuple[JudgeTask, ...]]:
@@ -142,7 +142,9 @@ async def ask(items: Sequence[Item], model: Model) -> list[dict[str, Any]]:
                 for place, label in enumerate(item.labels)
             ]
 
-        results = [row for some in await asyncio.gather(*map(rows, items)) for row in some]
+        results = [
+            row for item_rows in await asyncio.gather(*map(rows, items)) for row in item_rows
+        ]
         spent = models.spent()
         if spent is not None:
             print(f"calls: {spent.n_calls}, from the cache: {spent.n_cached}", file=sys.stderr)
@@ -162,12 +164,12 @@ def agreement(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
     results: dict[str, Any] = {"n": len(scored), "n_unscored": len(rows) - len(scored)}
     for name, least in (("part counts", 0.5), ("whole counts", 1.0)):
-        one, other = hits("checklist", least), hits("binary", least)
+        by_checklist, other = hits("checklist", least), hits("binary", least)
         results[name] = {
-            "checklist": share(one),
+            "checklist": share(by_checklist),
             "binary": share(other),
             "checklist minus binary": share(
-                [a - b for a, b in zip(one, other, strict=True)], least=-1.0
+                [a - b for a, b in zip(by_checklist, other, strict=True)], least=-1.0
             ),
         }
     exact = [float(row["checklist"] == row["label"]) for row in scored]
@@ -202,9 +204,11 @@ def main() -> None:
     result = agreement(rows)
     print(f"{result['n']} labels of {len(items)} summaries, {result['n_unscored']} unscored")
     for name in ("part counts", "whole counts", "three levels"):
-        for way, one in result[name].items():
-            bounds = "" if one.get("low") is None else f" [{one['low']:.3f}, {one['high']:.3f}]"
-            print(f"{name:13} {way:23} {one['value']:.3f}{bounds}")
+        for way, share in result[name].items():
+            bounds = (
+                "" if share.get("low") is None else f" [{share['low']:.3f}, {share['high']:.3f}]"
+            )
+            print(f"{name:13} {way:23} {share['value']:.3f}{bounds}")
     if arguments.json is not None:
         arguments.json.write_text(json.dumps({**result, "rows": rows}, indent=1) + "\n", "utf-8")
 

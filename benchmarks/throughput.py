@@ -51,12 +51,12 @@ def main() -> None:
             measure(Path(name) / measure.__name__) for measure in (full_speed, backing_off, paced)
         )
     share = fast["ideal_seconds"] / fast["server"]["seconds"]
-    kept = refused["ideal_seconds"] / refused["server"]["seconds"]
+    share_kept = refused["ideal_seconds"] / refused["server"]["seconds"]
     answered, n_refused = refused["server"]["n_answered"], refused["server"]["n_refused"]
     rows = [
         ("throughput of 256 calls at once, % of ideal", f"{100 * share:.0f}", "95"),
         ("calls a second", f"{N_ITEMS / fast['server']['seconds']:.0f}", f"{AT_ONCE * 5}"),
-        ("a server that takes 64: % of its throughput", f"{100 * kept:.0f}", ""),
+        ("a server that takes 64: % of its throughput", f"{100 * share_kept:.0f}", ""),
         ("calls refused there, %", f"{100 * n_refused / (answered + n_refused):.1f}", ""),
         ("items left unscored there", f"{refused['run']['n_unscored']}", "0"),
         (

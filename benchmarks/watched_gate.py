@@ -67,9 +67,18 @@ def bounds_of(changes: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
     half = student_t.ppf(0.975, n - 1) * changes.std(axis=1, ddof=1) / math.sqrt(n)
     means = changes.mean(axis=1)
     yield "fixed", np.column_stack([means - half, means + half])
-    found = agreement_sequence(looks_of(changes), planned=LOOKS)
-    yield "spending", np.array([(one.low, one.high) for one in found if isinstance(one, Estimate)])
-    yield "betting", np.array([betting(one, number) for number, one in enumerate(changes)])
+    estimates = agreement_sequence(looks_of(changes), planned=LOOKS)
+    yield (
+        "spending",
+        np.array(
+            [
+                (estimate.low, estimate.high)
+                for estimate in estimates
+                if isinstance(estimate, Estimate)
+            ]
+        ),
+    )
+    yield "betting", np.array([betting(change, number) for number, change in enumerate(changes)])
 
 
 def looks_of(changes: np.ndarray) -> list[Look]:
@@ -82,10 +91,10 @@ def looks_of(changes: np.ndarray) -> list[Look]:
 def betting(changes: np.ndarray, number: int) -> tuple[float, float]:
     """Return bounds by betting; after the first look only on which side of 0 they lie: quicker."""
     if number == 0:
-        found = betting_bounds(changes, least=-1, most=1, planned=LOOKS)
-        return found.low, found.high
-    wanted = math.log(2 * LOOKS / 0.05)
-    above, below = (log_capital((1 + sign * changes) / 2, 0.5) > wanted for sign in (1, -1))
+        bounds = betting_bounds(changes, least=-1, most=1, planned=LOOKS)
+        return bounds.low, bounds.high
+    threshold = math.log(2 * LOOKS / 0.05)
+    above, below = (log_capital((1 + sign * changes) / 2, 0.5) > threshold for sign in (1, -1))
     return (0.01 if above else -1.0), (-0.01 if below else 1.0)
 
 
@@ -94,11 +103,11 @@ def year(rng: np.random.Generator, size: tuple[int, int], fall: float) -> dict[s
     anchors = Anchors(rng, *size)
     before = anchors.right(RIGHT)
     changes = np.array([anchors.right(RIGHT - fall) - before for _ in range(LOOKS)])
-    found = dict(bounds_of(changes))
+    intervals = dict(bounds_of(changes))
     if rng.random() < 1 / N_CHECKED:
         first = watch(looks_of(changes), margin=MARGIN, planned=LOOKS).first_worse or LOOKS + 1
-        assert first == first_alarms(worse(found["spending"]))
-    return found
+        assert first == first_alarms(worse(intervals["spending"]))
+    return intervals
 
 
 def first_alarms(alarms: np.ndarray) -> np.ndarray:
@@ -111,8 +120,8 @@ def theory(size: tuple[int, int], way: str) -> np.ndarray:
     rng = np.random.default_rng([*size, 8])
     anchors = Anchors(rng, N_POPULATION, size[1])
     before = anchors.right(RIGHT)
-    one, two = (anchors.right(RIGHT - FALL) - before for _ in range(2))
-    variance, r = np.var([one, two]), np.corrcoef(one, two)[0, 1]
+    first, two = (anchors.right(RIGHT - FALL) - before for _ in range(2))
+    variance, r = np.var([first, two]), np.corrcoef(first, two)[0, 1]
 
     def draw() -> np.ndarray:
         always, looks = rng.normal(size=(N_THEORY, 1)), rng.normal(size=(N_THEORY, LOOKS))
@@ -140,12 +149,14 @@ def row(size: tuple[int, int], n_years: int) -> Iterator[str]:
     still = [year(rng, size, 0.0) for _ in range(n_years)]
     fallen = [year(rng, size, FALL) for _ in range(max(1, n_years // 5))]
     for way in WAYS:
-        bounds = np.array([one[way] for one in still])
+        bounds = np.array([year[way] for year in still])
         errs = np.mean(((bounds[..., 0] > 0) | (bounds[..., 1] < 0)).any(axis=1))
         alarms = np.mean(worse(bounds).any(axis=1))
-        seen = delays(first_alarms(worse(np.array([one[way] for one in fallen]))))
+        measured = delays(first_alarms(worse(np.array([year[way] for year in fallen]))))
         expected = ("-",) * 3 if way == "betting" else delays(theory(size, way))
-        cells = (f"{one} | {other}" for one, other in zip(seen, expected, strict=True))
+        cells = (
+            f"{observed} | {other}" for observed, other in zip(measured, expected, strict=True)
+        )
         shares = [percentage(share, digits=1) for share in (errs, alarms)]
         yield f"| {' | '.join([f'{size[0]} x {size[1]}', way, *shares, *cells])} |"
 
@@ -176,9 +187,9 @@ def attributed(rng: np.random.Generator, mover: str) -> str:
         change = dict(zip(map(str, range(200)), (after - before).tolist(), strict=True))
         new = dict(zip((f"{number}-{i}" for i in range(200)), live.tolist(), strict=True))
         looks.append(Look(agreement=change, shift=change, live=new))
-        found = watch(looks, margin=MARGIN, planned=LOOKS).moved
-        if found != "neither":
-            return found
+        mover_named = watch(looks, margin=MARGIN, planned=LOOKS).moved
+        if mover_named != "neither":
+            return mover_named
     return "neither"
 
 
@@ -188,11 +199,11 @@ def main() -> None:
     parser.add_argument("--years", type=int, default=2000)
     n_years = parser.parse_args().years
     rng = np.random.default_rng(60)
-    named = {mover: [attributed(rng, mover) for _ in range(30)] for mover in ("judge", "systems")}
-    said = "; ".join(
-        f"of 30 changes of the {mover}, {some.count(mover)} were laid to the {mover}, "
-        f"{30 - some.count(mover) - some.count('neither')} to another"
-        for mover, some in named.items()
+    movers = {mover: [attributed(rng, mover) for _ in range(30)] for mover in ("judge", "systems")}
+    attribution = "; ".join(
+        f"of 30 changes of the {mover}, {movers_named.count(mover)} were laid to the {mover}, "
+        f"{30 - movers_named.count(mover) - movers_named.count('neither')} to another"
+        for mover, movers_named in movers.items()
     )
     lines = [
         "| documents x anchors | intervals | years with a wrong interval | with a false alarm | "
@@ -202,13 +213,13 @@ def main() -> None:
         *(line for size in SIZES for line in row(size, n_years)),
         "",
         f"{n_years:,} years a line without a fall, {max(1, n_years // 5):,} with one; {LOOKS} "
-        f"looks, margin {MARGIN}; {describe_machine()}. Attribution: {said}.",
+        f"looks, margin {MARGIN}; {describe_machine()}. Attribution: {attribution}.",
     ]
     table = "\n".join(lines) + "\n"
     print(table)
     text = DOCUMENT.read_text(encoding="utf-8")
-    head, rest = text.split(BEGIN)
-    DOCUMENT.write_text(head + BEGIN + table + END + rest.split(END)[1], encoding="utf-8")
+    head, tail = text.split(BEGIN)
+    DOCUMENT.write_text(head + BEGIN + table + END + tail.split(END)[1], encoding="utf-8")
 
 
 if __name__ == "__main__":

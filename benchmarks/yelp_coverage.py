@@ -37,10 +37,9 @@ def main(folder: Path) -> None:
     scored = time.process_time()
     report = report_coverage(corpus, summaries, supports, options=CoverageOptions())
     measured = time.process_time()
-    for system, found in report.systems.items():
-        print(
-            f"{system}: n {len(found.samples)}, Equal Coverage {found.estimates['equal_coverage']}"
-        )
+    for system, measures in report.systems.items():
+        equal_coverage = measures.estimates["equal_coverage"]
+        print(f"{system}: n {len(measures.samples)}, Equal Coverage {equal_coverage}")
     print(f"Support of {len(supports)} summaries: {scored - start:.0f} s of processor time")
     print(f"Measures with intervals: {measured - scored:.1f} s")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20

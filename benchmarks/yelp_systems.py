@@ -27,13 +27,13 @@ def main(folder: Path) -> None:
     about = (clusters, "--attribute", "sentiment")
     _fairjudge("oracle", *about, "--documents", 4)
     with tempfile.TemporaryDirectory() as scratch:
-        both = Path(scratch) / "summaries.jsonl"
+        summaries = Path(scratch) / "summaries.jsonl"
         alpaca = read_summaries(folder / "summaries_alpaca.jsonl").records
-        write_records(both, [*alpaca, *_lead_sentences(clusters)])
+        write_records(summaries, [*alpaca, *_lead_sentences(clusters)])
         reports = []
         for measure in ("coverage", "proportional"):
             reports.append(Path(scratch) / f"{measure}.json")
-            _fairjudge(measure, *about, "--summaries", both, "--json", reports[-1])
+            _fairjudge(measure, *about, "--summaries", summaries, "--json", reports[-1])
         _fairjudge("compare", *reports, "--baseline", alpaca[0].system)
 
 
@@ -46,9 +46,9 @@ def _lead_sentences(clusters: Path) -> list[Summary]:
         Summary(
             eid=eid,
             system="lead-sentences",
-            text=" ".join(first for (first,) in filter(None, found)),
+            text=" ".join(first for (first,) in filter(None, sentences)),
         )
-        for eid, found in leads.items()
+        for eid, sentences in leads.items()
     ]
 
 
