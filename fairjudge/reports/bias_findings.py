@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from fairjudge.reports.bias_tables import ratio
 from fairjudge.reports.figures import (
+    MAX_NAMED,
     Json,
     equals_p,
     first_items,
@@ -17,8 +18,6 @@ from fairjudge.reports.findings import together
 from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
 from fairjudge.stats.leaders import leaders
 from fairjudge.text.counting import pluralize
-
-_MAX_NAMED = 3
 
 
 def words_findings(report: Json) -> Iterator[str]:
@@ -36,7 +35,7 @@ def words_findings(report: Json) -> Iterator[str]:
     if all(difference["value"] is None for difference in differences.values()):
         yield "Inclusion of groups not estimated: no system has a value."
     elif sentences:
-        listed = "; ".join(sentences[:_MAX_NAMED])
+        listed = "; ".join(sentences[:MAX_NAMED])
         yield f"Named significantly more or less than in the {report['reference']}: {listed}."
         if not report.get("controlled"):
             yield "On natural documents this mixes the summarizer with what these are about."
@@ -69,7 +68,7 @@ def entity_findings(report: Json) -> Iterator[str]:
     for name in systems.keys() - scored.keys() - apart.keys():
         reasons.setdefault(systems[name]["inclusion"].get("why") or "no figure", []).append(name)
     for reason, unscored in sorted(reasons.items()):
-        yield f"No score of inclusion for {first_items(sorted(unscored), _MAX_NAMED)}: {reason}."
+        yield f"No score of inclusion for {first_items(sorted(unscored))}: {reason}."
     made_up = {name: system["n_hallucinated"] for name, system in systems.items()}
     if worst := leaders(made_up):
         n = made_up[worst[0]]

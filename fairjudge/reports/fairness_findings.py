@@ -6,6 +6,7 @@ A difference is significant where its corrected p-value (Holm) lies below 0.05.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 from fairjudge.reports.fairness_comparison_tables import (
     TOGETHER,
@@ -24,7 +25,6 @@ _ALPHA = 0.05
 _PLACES = {"coverage": "coverage_by_value", "proportional": "by_value"}
 """Where a system's differences by value stand."""
 _WHAT = {"coverage": "Coverage", "proportional": "Proportional representation"}
-_MAX_NAMED = 3
 _ORDERS = {
     1: "agree significantly",
     0: "neither agree nor disagree significantly",
@@ -47,9 +47,7 @@ def fairness_findings(report: Json) -> tuple[str, ...]:
     for name in systems:
         if unequal := _unequal(systems[name].get(_PLACES[report["measure"]], {})):
             alike.setdefault(unequal, []).append(name)
-    sentences = [
-        f"{difference} by {first_items(names, _MAX_NAMED)}" for difference, names in alike.items()
-    ]
+    sentences = [f"{difference} by {first_items(names)}" for difference, names in alike.items()]
     if sentences:
         first = f"{attribute}, significantly (p < {_ALPHA:g}): {'; '.join(sentences)}."
     elif max(system["n"] for system in systems.values()) < FEWEST_CLUSTERS:
@@ -63,7 +61,7 @@ def fairness_findings(report: Json) -> tuple[str, ...]:
         words = ", ".join(EXCLUDED.get(reason, reason) for reason in reasons)
         sentences_of_report.append(
             f"{_WHAT[report['measure']]} by {attribute}: {pluralize(n, 'summary', 'summaries')} "
-            f"by {first_items(by, _MAX_NAMED)} excluded, {words}."
+            f"by {first_items(by)} excluded, {words}."
         )
     if sentences:
         next_step = "read the summaries of these values in the report before drawing conclusions"
@@ -84,7 +82,7 @@ def _often(report: Json) -> Iterator[str]:
         listed = [f"{name} {percent(share)} %" for name, share in shares.items()]
         yield (
             f"Summaries that under-represent some value of {report['attribute']} (BUR): "
-            f"{first_items(listed, _MAX_NAMED)}."
+            f"{first_items(listed)}."
         )
 
 
@@ -115,34 +113,21 @@ def changes_findings(report: Json) -> Iterator[str]:
             if _is_significant(change["difference"]):
                 side = "fairer" if is_fairer(name, change["difference"]["value"]) else "less fair"
                 sides[side].append(f"{system} in {label_of(name)}")
-    sentences = [
-        f"{side}: {first_items(changes, _MAX_NAMED)}" for side, changes in sides.items() if changes
-    ]
+    sentences = [f"{side}: {first_items(changes)}" for side, changes in sides.items() if changes]
     if sentences:
         yield f"Significantly, against {report['baseline']}, {'; '.join(sentences)}."
     elif report["systems"]:
-        most = max(
-            (
-                figure.get("n", 0)
-                for measures in report["systems"].values()
-                for figure in measures.values()
-            ),
-            default=0,
-        )
-        if most < _FEWEST_SWAPPED:
+        figures = chain.from_iterable(map(dict.values, report["systems"].values()))
+        if max((figure.get("n", 0) for figure in figures), default=0) < _FEWEST_SWAPPED:
             yield (
                 f"Fewer than {_FEWEST_SWAPPED} clusters that both have are too few to test "
                 f"differences from {report['baseline']}."
             )
         else:
             yield f"No system differs significantly from {report['baseline']} in any measure."
-    left_out = [
-        sum(reasons.values())
-        for by_system in report["excluded"].values()
-        for reasons in by_system.values()
-    ]
-    if any(left_out):
-        yield f"Of one system and measure, up to {pluralize(max(left_out), 'sample')} excluded."
+    excluded = chain.from_iterable(map(dict.values, report["excluded"].values()))
+    if n_most := max((sum(reasons.values()) for reasons in excluded), default=0):
+        yield f"Of one system and measure, up to {pluralize(n_most, 'sample')} excluded."
 
 
 def overall_findings(report: Json) -> Iterator[str]:
@@ -158,30 +143,28 @@ def overall_findings(report: Json) -> Iterator[str]:
         where = "over all data sets" if scaled else "by the mean of the reports"
         of = f"of {pluralize(len(scored), 'system')} {where}"
         value = f"({scored[fairest[0]]:.3f}{'; 0 is the fairest on each' if scaled else ''})"
-        if len(fairest) == 1:
-            yield f"{fairest[0]} is the fairest {of} {value}."
-        else:
-            yield f"{together(fairest)} tie as the fairest {of} {value}."
+        are = "is" if len(fairest) == 1 else "tie as"
+        yield f"{together(fairest)} {are} the fairest {of} {value}."
         yield "A rank without an interval: 'fairness compare' tests differences on one data set."
     reasons: dict[str, list[str]] = {}
     for name in sorted(report["systems"].keys() - scored.keys()):
         reason = why(report["systems"][name]) or "without a score on every data set"
         reasons.setdefault(reason, []).append(name)
     for reason, names in reasons.items():
-        yield f"Not ranked: {first_items(names, _MAX_NAMED)} ({reason})."
+        yield f"Not ranked: {first_items(names)} ({reason})."
 
 
 def agreement_findings(report: Json) -> Iterator[str]:
     """Say whether two scorers put summaries and systems in the same order."""
     for name, agreement in agreements(report).items():
-        if agreement.get("value") is None:
+        rho, p, label = agreement.get("value"), agreement.get("p_value"), label_of(name)
+        if rho is None:
             continue
-        if agreement.get("p_value") is None:
-            yield f"On {label_of(name)} {agreement['n']} in common are too few to test agreement."
+        n = agreement["n"]
+        if p is None:
+            yield f"On {label} {n} in common are too few to test agreement."
             continue
-        n, rho = agreement["n"], agreement["value"]
-        side = 0 if agreement["p_value"] >= _ALPHA else (rho > 0) - (rho < 0)
-        label = label_of(name)
+        side = 0 if p >= _ALPHA else (rho > 0) - (rho < 0)
         pair = label.replace(TOGETHER, " and ") if TOGETHER in name else f"On {label} the scorers"
         yield f"{pair} {_ORDERS[side]} (rho {interval(agreement)}, n = {n})."
 
@@ -190,19 +173,14 @@ def people_findings(report: Json) -> Iterator[str]:
     """Say which measure agrees better with people, for each system."""
     for system, comparison in report["systems"].items():
         difference = comparison["summaries"]["difference"]
-        p = difference.get("p_value")
+        p, n = difference.get("p_value"), comparison["n"]
         if p is None:
-            n_summaries = pluralize(comparison["n"], "summary", "summaries")
+            n_summaries = pluralize(n, "summary", "summaries")
             yield f"{system}: {n_summaries}, too few to tell which measure agrees better."
-        elif p >= _ALPHA:
-            yield (
-                f"{system}: neither measure agrees significantly better with people "
-                f"(n = {comparison['n']})."
-            )
-        else:
-            nearer = "Equal Coverage" if difference["value"] > 0 else "Proportional Representation"
-            n = comparison["n"]
-            yield f"{system}: {nearer} agrees significantly better with people (n = {n})."
+            continue
+        nearer = "Equal Coverage" if difference["value"] > 0 else "Proportional Representation"
+        measure = "neither measure" if p >= _ALPHA else nearer
+        yield f"{system}: {measure} agrees significantly better with people (n = {n})."
 
 
 def temperature_findings(report: Json) -> Iterator[str]:
@@ -229,22 +207,21 @@ def chunk_size_findings(report: Json) -> Iterator[str]:
 
 def oracle_findings(report: Json) -> Iterator[str]:
     """Say in which measures the scorer sees the unfairness that was planted."""
-    detected: list[str] = []
-    missed: list[str] = []
-    reverse: list[str] = []
+    measures: dict[str, list[str]] = {"detected": [], "missed": [], "reversed": []}
     for name, change in report["measures"].items():
         difference = change["difference"]
-        side = missed
+        outcome = "missed"
         if _is_significant(difference):
-            side = detected if is_fairer(name, -difference["value"]) else reverse
-        side.append(label_of(name))
+            outcome = "detected" if is_fairer(name, -difference["value"]) else "reversed"
+        measures[outcome].append(label_of(name))
+    detected, missed, reverse = map(", ".join, measures.values())
     if detected:
-        yield f"The scorer detects the planted unfairness significantly in {', '.join(detected)}."
+        yield f"The scorer detects the planted unfairness significantly in {detected}."
     if missed:
         start = "It does not" if detected else "The scorer does not detect the planted unfairness"
-        yield f"{start} in {', '.join(missed)}: there a low value is no evidence."
+        yield f"{start} in {missed}: there a low value is no evidence."
     if reverse:
         yield (
-            f"In {', '.join(reverse)} the planted unfairness scores significantly fairer than the "
-            "balanced summaries: do not use this scorer for it."
+            f"In {reverse} the planted unfairness scores significantly fairer than the balanced "
+            "summaries: do not use this scorer for it."
         )
