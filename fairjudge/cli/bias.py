@@ -161,19 +161,19 @@ def inputs(
 
 def _made_table(inputs: MadeInputs, *, output: Path) -> TextTable:
     """Return the table of the inputs that were written."""
-    from fairjudge.reports.tables import TextTable, columns
+    from fairjudge.reports.row_tables import table
     from fairjudge.text.counting import pluralize
 
-    notes = [
-        f"{pluralize(n, 'document')} skipped: {why}" for why, n in inputs.skipped_by_reason.items()
-    ]
-    return TextTable(
-        title=f"{pluralize(len(inputs.inputs), 'input')} from "
-        f"{inputs.n_documents - len(inputs.skipped)} of "
-        f"{pluralize(inputs.n_documents, 'document')}",
-        columns=columns("group", "people", numbers=("people",)),
-        rows=tuple((group, str(n)) for group, n in inputs.people_by_group.items()),
-        notes=(*notes, f"Written: {output}"),
+    skipped = inputs.skipped_by_reason.items()
+    return table(
+        f"{pluralize(len(inputs.inputs), 'input')} from {inputs.n_documents - len(inputs.skipped)} "
+        f"of {pluralize(inputs.n_documents, 'document')}",
+        "group: {group} | people> {people}",
+        [{"group": group, "people": n} for group, n in inputs.people_by_group.items()],
+        notes=(
+            *(f"{pluralize(n, 'document')} skipped: {why}" for why, n in skipped),
+            f"Written: {output}",
+        ),
     )
 
 
