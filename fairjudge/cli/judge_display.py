@@ -16,9 +16,8 @@ from fairjudge.cli.display import (
 )
 from fairjudge.cli.terminal import say
 from fairjudge.reports.audit_tables import stability_tables
-from fairjudge.reports.cost_tables import SPENT_COLUMNS, spent_row
 from fairjudge.reports.figures import first_items
-from fairjudge.reports.row_tables import table
+from fairjudge.reports.row_tables import SPENT_COLUMNS, spent_row, table
 from fairjudge.reports.tables import TextTable, print_table
 from fairjudge.text.counting import pluralize
 

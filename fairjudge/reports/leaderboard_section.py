@@ -93,9 +93,9 @@ def _plot(board: Leaderboard) -> Plot:
     title = f"{board.aspect}, {board.shown_protocol}, by {board.judge}"
     if has_strengths(board):
         rows = [
-            row(row_of_system.score.system, to_json(row_of_system.place.strength))
-            for row_of_system in board.standings
-            if row_of_system.place is not None
+            row(standing.score.system, to_json(standing.place.strength))
+            for standing in board.standings
+            if standing.place is not None
         ]
         return forest(rows, title=title, across="strength (log-odds; they add up to 0)")
     return forest(
@@ -109,35 +109,28 @@ def _plot(board: Leaderboard) -> Plot:
 def _ranks(board: Leaderboard) -> Plot:
     """Return the ranks that systems may have, by strengths or by differences of means."""
     if has_strengths(board):
-        placed = [
-            to_json(row_of_system.place)
-            for row_of_system in board.standings
-            if row_of_system.place is not None
-        ]
-        return ranks_plot(placed, f"{board.aspect}, by {board.judge}")
+        places = [to_json(standing.place) for standing in board.standings if standing.place]
+        return ranks_plot(places, f"{board.aspect}, by {board.judge}")
     ranked = [
-        (row_of_system.score, row_of_system.ranks)
-        for row_of_system in board.standings
-        if row_of_system.ranks is not None
+        (standing.score.system, standing.score.figure, standing.ranks)
+        for standing in board.standings
+        if standing.ranks is not None and isinstance(standing.score.figure, float)
     ]
-    means = [mean for score, _ in ranked if isinstance(mean := score.figure, float)]
-    placed = [
+    places = [
         {
-            "system": score.system,
-            "rank": 1 + sum(mean > score.figure for mean in means),
+            "system": system,
+            "rank": 1 + sum(other > mean for _, other, _ in ranked),
             "best_rank": best,
             "worst_rank": worst,
         }
-        for score, (best, worst) in ranked
-        if isinstance(score.figure, float)
+        for system, mean, (best, worst) in ranked
     ]
     title = f"{board.aspect}, {board.shown_protocol}, by {board.judge}"
-    return ranks_plot(placed if len(placed) > 1 else [], title, allowed=RANKS_BY_MEANS)
+    return ranks_plot(places if len(places) > 1 else [], title, allowed=RANKS_BY_MEANS)
 
 
 def _described(board: Leaderboard) -> str:
-    unit = UNITS.get(board.unit, board.unit)
-    meaning = PROTOCOLS[board.protocol].meaning_of(board.aspect)
+    unit, protocol = UNITS.get(board.unit, board.unit), PROTOCOLS[board.protocol]
     scale = board.scale_range
-    span = f" on {scale[0]:g} to {scale[1]:g}" if scale and PROTOCOLS[board.protocol].graded else ""
-    return f"{board.shown_protocol.capitalize()}, {unit}: {meaning}{span}"
+    span = f" on {scale[0]:g} to {scale[1]:g}" if scale and protocol.graded else ""
+    return f"{board.shown_protocol.capitalize()}, {unit}: {protocol.meaning_of(board.aspect)}{span}"

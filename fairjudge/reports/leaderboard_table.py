@@ -91,13 +91,12 @@ def leaderboard_table(board: Leaderboard) -> TextTable:
     """Return the table of a leaderboard, the least important columns last."""
     unscored = any(standing.score.n_unscored for standing in board.standings)
     bounded = unscored and board.scale_range is not None
-    by_strength = has_strengths(board)
     figures = [
         "system: {name}",
         "rank> {rank}",
-        "strength [95 %]> {strength:interval}" if by_strength else "",
+        *(["strength [95 %]> {strength:interval}"] if has_strengths(board) else []),
         f"{'mean' if board.ranking is None else 'win rate'} [95 %]> {{mean:interval}}",
-        "difference to best> {behind:interval}{star}" if board.ranking is None else "",
+        *(["difference to best> {behind:interval}{star}"] if board.ranking is None else []),
     ]
     counts = [
         "clusters> {n_clusters}",
@@ -105,12 +104,15 @@ def leaderboard_table(board: Leaderboard) -> TextTable:
         "judged> {n_judged}",
         *(["worst> {worst:number}", "best> {best:number}"] if bounded else []),
     ]
-    of = UNITS.get(board.unit, board.unit)
+    star = "(*)" if _narrow(board) else "*"
     board_table = table(
-        f"{board.aspect}, {board.shown_protocol}, {of}",
-        " | ".join(filter(None, (*figures, *counts))),
-        [_row_of_system(row, narrow=bool(_narrow(board))) for row in leaderboard_rows(board)],
+        f"{board.aspect}, {board.shown_protocol}, {UNITS.get(board.unit, board.unit)}",
+        " | ".join((*figures, *counts)),
+        leaderboard_rows(board),
         notes=leaderboard_notes(board),
+        name=lambda row: row["system"] if row["ranked"] else f"{row['system']} (not ranked)",
+        rank=_rank,
+        star=lambda row: star if row["significant"] else "",
     )
     return replace(board_table, n_optional=len(counts))
 
@@ -121,15 +123,9 @@ def _narrow(board: Leaderboard) -> str:
     return too_narrow(n_compared(ranked or [standing.score for standing in board.standings]))
 
 
-def _row_of_system(row: Json, *, narrow: bool) -> Json:
+def _rank(row: Json) -> str:
     best, worst = row["best_rank"], row["worst_rank"]
-    rank = "-" if best is None else f"{best}" if best == worst else f"{best}-{worst}"
-    return {
-        **row,
-        "name": row["system"] if row["ranked"] else f"{row['system']} (not ranked)",
-        "rank": rank,
-        "star": ("(*)" if narrow else "*") if row["significant"] else "",
-    }
+    return "-" if best is None else f"{best}" if best == worst else f"{best}-{worst}"
 
 
 def leaderboard_notes(board: Leaderboard) -> Iterator[str]:
@@ -172,7 +168,6 @@ def combined_table(boards: Sequence[Leaderboard]) -> TextTable:
     if len(tables) == 1:
         return replace(tables[0], notes=(*tables[0].notes, *leaderboard_cautions(boards[0])))
     heads = tuple(dict.fromkeys(column for board_table in tables for column in board_table.columns))
-    by = Column(heading="judge")
     notes = (
         note
         for board, board_table in zip(boards, tables, strict=True)
@@ -180,7 +175,7 @@ def combined_table(boards: Sequence[Leaderboard]) -> TextTable:
     )
     return TextTable(
         title="Systems, best first",
-        columns=(by, Column(heading="protocol"), *heads),
+        columns=(Column(heading="judge"), Column(heading="protocol"), *heads),
         rows=tuple(
             (board.judge, _protocol(board), *(cells.get(head, "") for head in heads))
             for board, board_table in zip(boards, tables, strict=True)

@@ -58,8 +58,7 @@ class ScatterPlot:
     same_scale: bool = True
 
     def _defined_points(self) -> list[Point]:
-        return [p for p in self.points if p.x.get("value") is not None and p.y.get("value")
-                is not None]  # fmt: skip
+        return [p for p in self.points if None not in (p.x.get("value"), p.y.get("value"))]
 
     @property
     def empty(self) -> bool:
@@ -154,9 +153,8 @@ class LooksPlot:
 
     def draw(self, axes: Axes) -> None:
         """Draw on `axes`."""
-        defined = {
-            n: change for n, change in enumerate(self.changes, 1) if change.get("value") is not None
-        }
+        looks = enumerate(self.changes, 1)
+        defined = {n: change for n, change in looks if change.get("value") is not None}
         edge = {"value": -(self.margin or 0.0)}
         axes.set(
             xlim=(0.5, len(self.changes) + 0.5),
@@ -169,9 +167,8 @@ class LooksPlot:
         for n, change in defined.items():
             if change.get("low") is not None and change.get("high") is not None:
                 axes.vlines(n, change["low"], change["high"], _GREY)
-            draw_mark(
-                axes, PLAIN, n, change["value"], size=3, label=f"look {n}: {change['value']:.3f}"
-            )
+            label = f"look {n}: {change['value']:.3f}"
+            draw_mark(axes, PLAIN, n, change["value"], size=3, label=label)
         linear(axes.yaxis)
         linear(axes.xaxis, whole=True)
 
