@@ -54,11 +54,10 @@ def _event(judgement: Judgement, observed_unix_nano: int) -> dict[str, Any]:
 def attributes(judgement: Judgement) -> dict[str, str | float | int]:
     """Return the event's attributes: those of the conventions, and ours under ``fairjudge.``."""
     value = judgement.value
-    is_number = isinstance(value, int | float)
     attributes = {
         "gen_ai.evaluation.name": judgement.aspect,
-        "gen_ai.evaluation.score.value": float(value) if is_number else None,
-        "gen_ai.evaluation.score.label": None if is_number else value,
+        "gen_ai.evaluation.score.value": float(value) if isinstance(value, int | float) else None,
+        "gen_ai.evaluation.score.label": value if isinstance(value, str) else None,
         "gen_ai.evaluation.explanation": judgement.raw,
         "gen_ai.response.id": extra_text(judgement, "response_id"),
         "error.type": judgement.unscored,
