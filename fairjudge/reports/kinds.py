@@ -26,7 +26,6 @@ from fairjudge.reports import (
     fairness_comparison_tables,
     fairness_findings,
     fairness_tables,
-    jury_tables,
     label_tables,
     protocol_tables,
     ranking_tables,
@@ -41,7 +40,7 @@ def _calibration_tables(report: Json) -> list[TextTable]:
     return [
         *calibration_tables.calibration_tables(report),
         *label_tables.mean_tables(report),
-        *jury_tables.jury_tables(report),
+        *protocol_tables.jury_tables(report),
         *label_tables.rates_tables(report),
         *label_tables.disagreement_tables(report),
         *decision_tables.decisions_tables(decision_tables.with_juries(report)),
@@ -50,7 +49,7 @@ def _calibration_tables(report: Json) -> list[TextTable]:
 
 def _calibration_findings(report: Json) -> Iterator[str]:
     yield from protocol_tables.protocol_findings(report)
-    yield from jury_tables.jury_findings(report)
+    yield from protocol_tables.jury_findings(report)
     for group in decision_tables.with_juries(report):
         yield f"{decision_tables.group_title(group)}: {decision_tables.verdict(group)}."
 

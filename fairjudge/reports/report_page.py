@@ -21,7 +21,7 @@ from fairjudge.reports.judge_sections import (
     unscored_parts,
 )
 from fairjudge.reports.kinds import findings_of, name_of
-from fairjudge.reports.leaderboard_section import leaderboard_parts
+from fairjudge.reports.leaderboard_table import leaderboard_parts
 from fairjudge.reports.pages import page_html
 from fairjudge.reports.parts import (
     Codes,

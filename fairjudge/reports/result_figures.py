@@ -12,9 +12,8 @@ from itertools import chain, islice
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.reports.drawing import BY_PEOPLE, OTHER, PLAIN, Mark
 from fairjudge.reports.figures import Json, forest, row
-from fairjudge.reports.matrix_plot import Cell, MatrixPlot
 from fairjudge.reports.parts import Plot
-from fairjudge.reports.point_plots import BarPlot, Bars, Point, ScatterPlot
+from fairjudge.reports.point_plots import BarPlot, Bars, Cell, MatrixPlot, Point, ScatterPlot
 from fairjudge.text.counting import percentage, pluralize
 
 _HOLLOW = Mark(shape=BY_PEOPLE.shape, filled=False)
