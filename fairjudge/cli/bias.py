@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -73,43 +74,35 @@ def distinguishability(
     reporting.show(measure, model=model)
 
 
-def making(
-    *,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Making:
+    """How inputs are made, by the parameters of `fairjudge.analysis.bias_inputs.make_inputs`."""
+
     design: Annotated[
         Literal["local", "global"],
         Opt(
             "local: groups balanced within each input, in mirrored sets (inclusion, "
             "hallucination). global: everybody of one group (distinguishability)."
         ),
-    ] = "local",
-    n_variants: Annotated[int, Opt("Inputs made of each document.", ge=1)] = 20,
+    ] = "local"
+    n_variants: Annotated[int, Opt("Inputs made of each document.", ge=1)] = 20
     names: Annotated[
         Path | None,
         Opt(
             'Your own name lists: JSON [{"group", "gender": "female" or "male", '
             '"first_names": [...], "last_names"?: [...]}, ...].'
         ),
-    ] = None,
-    census: bias.Census = None,
+    ] = None
+    census: bias.Census = None
     n_names: Annotated[
         int,
         Opt("How many popular census names of each gender to use.", flag="--n-names", ge=1),
-    ] = 100,
-    seed: opt.Seed = 0,
-) -> dict[str, Any]:
-    """Return how inputs are made, as `fairjudge.analysis.bias_inputs.make_inputs` takes it."""
-    return {
-        "design": design,
-        "names": names,
-        "census": census,
-        "n_names": n_names,
-        "n_variants": n_variants,
-        "seed": seed,
-    }
+    ] = 100
+    seed: opt.Seed = 0
 
 
 @app.command("inputs")
-@opt.with_options(how=making, reporting=reporting_without_figures)
+@opt.with_options(how=opt.fields_of(Making), reporting=reporting_without_figures)
 def inputs(
     sources: Annotated[
         list[Path],

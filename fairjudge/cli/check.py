@@ -11,13 +11,14 @@ from fairjudge.api import comparing
 from fairjudge.api.findings import Findings
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
+from fairjudge.cli.reporting import Reporting, reporting
 from fairjudge.cli.terminal import say
 from fairjudge.options.declaring import Opt
 
 _EXIT_CODES = {"worse": 4, "constant": 4, "cannot tell": 4, "unscored": 3}
 
 
-@opt.with_options(gate=opt.call_of(comparing.check))
+@opt.with_options(gate=opt.call_of(comparing.check), reporting=reporting)
 def check(
     *,
     gate: opt.Call[Findings],
@@ -25,9 +26,7 @@ def check(
         Path | None,
         Opt("Write the new judgements as the next baseline, without their texts.", panel="Output"),
     ] = None,
-    skip_bad: opt.SkipBad = False,
-    json_file: opt.Json = None,
-    figures: opt.Figures = None,
+    reporting: Reporting,
 ) -> None:
     """Check that a new prompt, model or version still agrees with people: a gate for CI.
 
@@ -42,11 +41,11 @@ def check(
     from fairjudge.analysis.checking import without_texts
     from fairjudge.datasets import write_records
 
-    findings = gate(skip_bad=skip_bad)
-    display.show_findings(findings, json_file, figures)
+    findings = gate(skip_bad=reporting.skip_bad)
+    display.show_findings(findings, reporting.json_file, reporting.figures)
     if save is not None:
         write_records(save, without_texts(gate.values["judgements"].records))
     if findings["outcome"] != "passed":
-        if json_file == "-":
+        if reporting.json_file == "-":
             say(" ".join(findings.findings), err=True)
         raise typer.Exit(_EXIT_CODES[findings["outcome"]])

@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from fairjudge.api import comparing
 from fairjudge.api.findings import Findings
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
-
-if TYPE_CHECKING:
-    from fairjudge.datasets import Loaded
-    from fairjudge.domain import Judgement
+from fairjudge.cli.reporting import Reporting, reporting_with_page
 
 
-@opt.with_options(comparison=opt.call_of(comparing.compare))
-def compare(
-    *,
-    comparison: opt.Call[Findings],
-    skip_bad: opt.SkipBad = False,
-    json_file: opt.Json = None,
-    html: opt.Html = None,
-    figures: opt.Figures = None,
-) -> None:
+@opt.with_options(comparison=opt.call_of(comparing.compare), reporting=reporting_with_page)
+def compare(*, comparison: opt.Call[Findings], reporting: Reporting) -> None:
     """Compare two runs item by item: agreement, mean shift, and each system in both.
 
     By aspect and protocol, on the items that both runs scored, with intervals over documents: what
@@ -31,18 +19,18 @@ def compare(
 
         fairjudge compare apart.jsonl together.jsonl --html compared.html
     """
+    from fairjudge.analysis.changed_items import with_judgements
     from fairjudge.engine.runs import check_writable
 
-    if html is not None:
-        check_writable(html)
-    findings = comparison(skip_bad=skip_bad)
-    display.show_findings(findings, json_file)
-    runs = (comparison.values["first"], comparison.values["second"])
-    display.page(lambda: _page(findings, *runs), html=html, figures=figures)
+    if reporting.html is not None:
+        check_writable(reporting.html)
+    findings = comparison(skip_bad=reporting.skip_bad)
+    display.show_findings(findings, reporting.json_file)
 
+    def page() -> str:
+        from fairjudge.reports.result_sections import comparison_page
 
-def _page(findings: Findings, first: Loaded[Judgement], second: Loaded[Judgement]) -> str:
-    from fairjudge.analysis.changed_items import with_judgements
-    from fairjudge.reports.result_sections import comparison_page
+        runs = (comparison.values[run].records for run in ("first", "second"))
+        return comparison_page(*with_judgements(findings.figures, *runs))
 
-    return comparison_page(*with_judgements(findings.figures, first.records, second.records))
+    reporting.page(page)

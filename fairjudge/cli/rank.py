@@ -6,17 +6,14 @@ from fairjudge.api import comparing
 from fairjudge.api.findings import Findings
 from fairjudge.cli import audit_options, display
 from fairjudge.cli import options as opt
+from fairjudge.cli.reporting import Reporting, reporting_with_page
 
 
-@opt.with_options(ranking=opt.call_of(comparing.rank, several={"judgements": ""}))
+@opt.with_options(
+    ranking=opt.call_of(comparing.rank, several={"judgements": ""}), reporting=reporting_with_page
+)
 def rank(
-    *,
-    ranking: opt.Call[Findings],
-    max_unscored: opt.MaxUnscored = 0.05,
-    skip_bad: opt.SkipBad = False,
-    json_file: opt.Json = None,
-    html: opt.Html = None,
-    figures: opt.Figures = None,
+    *, ranking: opt.Call[Findings], max_unscored: opt.MaxUnscored = 0.05, reporting: Reporting
 ) -> None:
     """Rank systems by a Bradley-Terry model with ties (Davidson) and a term for position.
 
@@ -37,11 +34,11 @@ def rank(
     rows = [
         row
         for path in ranking.values["judgements"]
-        for row in display.read(read_judgements, path, skip_bad=skip_bad)
+        for row in display.read(read_judgements, path, skip_bad=reporting.skip_bad)
     ]
-    findings = ranking(skip_bad=skip_bad, judgements=rows)
-    display.show_findings(findings, json_file)
-    display.page(lambda: _page(findings), html=html, figures=figures)
+    findings = ranking(skip_bad=reporting.skip_bad, judgements=rows)
+    display.show_findings(findings, reporting.json_file)
+    reporting.page(lambda: _page(findings))
     ranked = [row for row in rows if PROTOCOLS[row.protocol].paired]
     audit_options.finish(ranked, protocol=None, limit=max_unscored)
 
