@@ -7,7 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from operator import itemgetter
 from statistics import fmean
 
-from fairjudge.reports.covered_tables import LEFT_OUT, by_judge, how_left_out, judged_by, n_left_out
+from fairjudge.reports.evidence_tables import (
+    LEFT_OUT,
+    by_judge,
+    how_left_out,
+    judged_by,
+    n_left_out,
+    wrong_in_words,
+)
 from fairjudge.reports.figures import (
     MAX_NAMED,
     Json,
@@ -20,7 +27,6 @@ from fairjudge.reports.figures import (
     who_in,
 )
 from fairjudge.reports.findings import MUCH_UNSCORED, together
-from fairjudge.reports.statement_tables import wrong_in_words
 from fairjudge.stats.leaders import leaders
 from fairjudge.text.counting import percentage, pluralize
 
