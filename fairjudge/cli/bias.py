@@ -144,12 +144,16 @@ def inputs(
         result = bias.inputs(read_clusters(sources[0], skip_bad=reporting.skip_bad), lists=lists)
         display.report(result.to_dict(), reporting.json_file, inputs_tables(result, limit=top))
         return
-    written_inputs = make_inputs(sources, output, **how)
-    display.report(
-        _made_json(written_inputs, design=how["design"]),
-        reporting.json_file,
-        [] if str(output) == "-" else [_made_table(written_inputs, output=output)],
-    )
+    made = make_inputs(sources, output, **how)
+    figures = {
+        "design": how["design"],
+        "n_inputs": len(made.inputs),
+        "n_documents": made.n_documents,
+        "people": dict(made.people_by_group),
+        "skipped": [{"id": name, "why": why} for name, why in made.skipped],
+    }
+    tables = [] if str(output) == "-" else [_made_table(made, output=output)]
+    display.report(figures, reporting.json_file, tables)
 
 
 def _made_table(inputs: MadeInputs, *, output: Path) -> TextTable:
@@ -168,16 +172,6 @@ def _made_table(inputs: MadeInputs, *, output: Path) -> TextTable:
             f"Written: {output}",
         ),
     )
-
-
-def _made_json(inputs: MadeInputs, *, design: str) -> dict[str, Any]:
-    return {
-        "design": design,
-        "n_inputs": len(inputs.inputs),
-        "n_documents": inputs.n_documents,
-        "people": dict(inputs.people_by_group),
-        "skipped": [{"id": name, "why": why} for name, why in inputs.skipped],
-    }
 
 
 @app.command("annotate")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,7 +22,6 @@ from fairjudge.options.declaring import Opt
 from fairjudge.text.counting import pluralize
 
 if TYPE_CHECKING:
-    from fairjudge.datasets import Loaded
     from fairjudge.domain import Judgement
 
 
@@ -99,9 +99,7 @@ def apply(
     from fairjudge.analysis.calibrating import apply_to, read_calibrators
     from fairjudge.datasets import read_clusters, read_judgements, read_summaries, write_records
 
-    def read(reads: Callable[..., Loaded[Any]], path: Path | None) -> list[Any]:
-        return [] if path is None else list(display.read(reads, path, skip_bad=skip_bad))
-
+    read = partial(display.read_any, skip_bad=skip_bad)
     applied = apply_to(
         read_calibrators(calibrator),
         [row for path in judgements for row in read(read_judgements, path)],

@@ -261,6 +261,13 @@ def read(
     return records
 
 
+def read_any(
+    reader: Callable[..., Loaded[Any]], path: Path | None, *, skip_bad: bool
+) -> Sequence[Any]:
+    """Return the same of a file that need not be named, () where it is not."""
+    return () if path is None else read(reader, path, skip_bad=skip_bad).records
+
+
 def say_bad_lines(loaded: Loaded[Any]) -> None:
     """Name on standard error the lines of a file that ``--skip-bad`` left out."""
     say_skipped([f"{loaded.path}:{bad.line}: {bad.problem}" for bad in loaded.bad])

@@ -1,4 +1,4 @@
-"""``fairjudge batch plan``: what build or judge would cost, before the first call."""
+"""``fairjudge batch``: what build or judge would cost, and batch files for providers."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import typer
 
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
+from fairjudge.cli.application import Application
 from fairjudge.cli.judge import NO_ASPECT, judge_options
 from fairjudge.cli.terminal import say
 from fairjudge.options.building import BuildOptions
@@ -24,6 +25,14 @@ if TYPE_CHECKING:
     from fairjudge.run.planning import Plan
 
 
+app = Application(
+    name="batch",
+    help="Plan a run, and have a provider's batch service answer its requests.",
+    no_args_is_help=True,
+)
+
+
+@app.command("plan")
 @opt.with_options(judging=judge_options, building=opt.options_of(BuildOptions), models=opt.judges)
 def plan(
     clusters: Annotated[
@@ -168,6 +177,7 @@ def plan_table(report: Mapping[str, Any]) -> TextTable:
 UNPRICED = "A price is unknown: cost cannot be estimated."
 
 
+@app.command("load")
 @opt.with_options(model=opt.options_of(Model, only=("cache", "store")))
 def load_batch(
     results: Annotated[

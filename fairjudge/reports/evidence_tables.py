@@ -28,6 +28,15 @@ MATRICES = (
     "balance by outlet",
 )
 """What ``judge`` shows."""
+_NOTES = {
+    "coverage by weight of groups": "All from one judging: groups equal, each by how many sources "
+    "give it, and where the reference says which are vital; strict counts what is covered in part "
+    "as nothing. Where it says which questions need all answers (AND) and which any (OR): the mean "
+    "over questions.",
+    "coverage by outlet": "Share of what each outlet says that is covered, by its own wording; "
+    "groups of answers weigh the same in a cluster, and clusters the same.",
+}
+"""What is said under the slices of a kind."""
 _NAMES = 34
 """Room for the names of rows, in characters."""
 _COLUMN = 2
@@ -74,21 +83,9 @@ def slices(groups: Iterable[Json]) -> list[str]:
 def slice_table(by: str, groups: Sequence[Json], *, limit: int | None = None) -> TextTable:
     """Return a table of slices (rows, at most `limit`) by systems (columns)."""
     names = list(dict.fromkeys(name for group in groups for name in group["slices"][by]))
-    notes = [hidden_note(names, limit)]
-    if by == "coverage by weight of groups":
-        notes.append(
-            "All from one judging: groups equal, each by how many sources give it, and where the "
-            "reference says which are vital; strict counts what is covered in part as nothing. "
-            "Where it says which questions need all answers (AND) and which any (OR): the mean "
-            "over questions."
-        )
+    notes = [hidden_note(names, limit), _NOTES.get(by, "")]
     if by.endswith(" by weighting"):
         notes.append("macro: mean over clusters of the share of each; micro: share of all items.")
-    if by == "coverage by outlet":
-        notes.append(
-            "Share of what each outlet says that is covered, by its own wording; groups of answers "
-            "weigh the same in a cluster, and clusters the same."
-        )
     return side_by_side(
         f"{by.capitalize()}, share 0 to 1, by {judged_by(groups[0])}",
         by.partition(" by ")[2],
