@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from fairjudge.api.blocking import blocking
-from fairjudge.api.tables import Table
+from fairjudge.api.results import Records
+from fairjudge.api.tables import Table, table_of
 from fairjudge.domain import Reference
 from fairjudge.options.checking import checks_arguments
 from fairjudge.options.models import Model, as_model
-from fairjudge.reports.tables import TextTable, columns
 
 if TYPE_CHECKING:
     from fairjudge.engine.models import RunCost
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class References(Sequence[Reference]):
+class References(Records[Reference]):
     """What `build` made: a sequence of references, one a cluster.
 
     ``outcome`` has the articles and answers that were left out, the failed calls and the run.
@@ -29,18 +28,9 @@ class References(Sequence[Reference]):
 
     outcome: BuildOutcome
 
-    def __len__(self) -> int:
-        return len(self.outcome.clusters)
-
-    @overload
-    def __getitem__(self, place: int) -> Reference: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[Reference]: ...
-    def __getitem__(self, place: int | slice) -> Reference | Sequence[Reference]:
-        return tuple(self)[place]
-
-    def __iter__(self) -> Iterator[Reference]:
-        return (cluster.reference for cluster in self.outcome.clusters)
+    @property
+    def _records(self) -> tuple[Reference, ...]:
+        return tuple(cluster.reference for cluster in self.outcome.clusters)
 
     @property
     def spent(self) -> RunCost | None:
@@ -66,19 +56,13 @@ class References(Sequence[Reference]):
         )
         without = [cluster for cluster in self.outcome.clusters if cluster.why_none]
         names = ("eid", "question", "sources", "groups", "answers")
-        text_table = TextTable(
-            title="Questions that sources answer differently",
-            columns=columns(*names, numbers=names[2:]),
-            rows=tuple(tuple(str(row[name]) for name in names) for row in rows),
-            notes=tuple(f"{cluster.reference.eid}: {cluster.why_none}." for cluster in without),
+        return table_of(
+            "Questions that sources answer differently",
+            rows,
+            names,
+            numbers=names[2:],
+            notes=[f"{cluster.reference.eid}: {cluster.why_none}." for cluster in without],
         )
-        return Table(rows, text_table)
-
-    def save(self, path: str | Path) -> None:
-        """Write the references to a .json or .jsonl file, in the published layout."""
-        from fairjudge.datasets import write_records
-
-        write_records(path, list(self))
 
     def __repr__(self) -> str:
         return str(self.questions())

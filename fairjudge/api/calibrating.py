@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from fairjudge.api.calibration_inputs import read_family, rows_and_requests, support_by_summary
 from fairjudge.api.judging import JudgeResult
-from fairjudge.api.plotting import HasFigures, figures
-from fairjudge.api.showing import pages, texts
+from fairjudge.api.results import CommandResult
 from fairjudge.api.tables import Table
 from fairjudge.calibration.choices import CalibratorName
 from fairjudge.datasets import read_clusters, read_judgements, read_labels, read_summaries
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from fairjudge.calibration.juries import FittedJury
     from fairjudge.calibration.jury_report import JuryReport
     from fairjudge.domain import Summary
-    from fairjudge.reports.drawing import Drawing
 
 _LEVELS = {
     "pooled": "pooled",
@@ -46,13 +44,14 @@ class Agreement(SimpleNamespace):
 
 
 @dataclass(frozen=True, repr=False)
-class Calibration(HasFigures):
+class Calibration(CommandResult):
     """What `calibrate` found, one group a judge, aspect and protocol.
 
     ``analysis.groups`` has every figure of every group.
     """
 
     analysis: Analysis
+    kind = "calibrate"
 
     @property
     def groups(self) -> tuple[GroupReport, ...]:
@@ -235,22 +234,7 @@ class Calibration(HasFigures):
             "version": __version__,
         }
         report = analysis_json(self.analysis, signature=signature, list_all=list_unmatched)
-        return with_findings("calibrate", report)
-
-    def tables(self) -> tuple[TextTable, ...]:
-        """Return the tables that ``fairjudge calibrate`` prints."""
-        from fairjudge.reports.kinds import tables_of
-
-        return tables_of("calibrate", self.to_dict())
-
-    def _figures(self) -> Sequence[Drawing]:
-        return figures("calibrate", self.to_dict())
-
-    def __repr__(self) -> str:
-        return texts(self.tables())
-
-    def _repr_html_(self) -> str:
-        return pages(self.tables())
+        return with_findings(self.kind, report)
 
 
 Margin: TypeAlias = Annotated[
@@ -433,6 +417,4 @@ def calibrate(
 
 
 def _ends(figure: Estimate | Undefined) -> dict[str, Any]:
-    if isinstance(figure, Undefined):
-        return {"value": None, "low": None, "high": None, "why": figure.why}
-    return {"value": figure.value, "low": figure.low, "high": figure.high, "why": None}
+    return {end: getattr(figure, end, None) for end in ("value", "low", "high", "why")}

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from fairjudge.api.findings import Findings
 from fairjudge.datasets import read_judgements, read_labels
@@ -15,14 +14,14 @@ from fairjudge.options.declaring import Opt, Seed
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Cascade:
+class Cascade(Findings):
     """Thresholds for ``Judge(..., cascade=...)``, with their savings and losses.
 
     ``figures`` has ``saved`` (percent of calls), ``error_added``, ``agreement_lost`` and
     ``kendall``, measured on held-out documents.
     """
 
-    figures: Mapping[str, Any]
+    kind: str = field(default="cascade", init=False)
 
     @property
     def low(self) -> float:
@@ -39,16 +38,6 @@ class Cascade:
         from fairjudge.records.folder import write_output
 
         write_output(Path(path), json.dumps({"low": self.low, "high": self.high}) + "\n")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what ``fairjudge calibrate cascade --json`` writes."""
-        return Findings("cascade", self.figures).to_dict()
-
-    def __repr__(self) -> str:
-        return repr(Findings("cascade", self.figures))
-
-    def _repr_html_(self) -> str:
-        return Findings("cascade", self.figures)._repr_html_()
 
 
 @checks_arguments
@@ -104,13 +93,12 @@ def cascade(
     """
     from fairjudge.run.routing import cascade_report
 
-    return Cascade(
-        cascade_report(
-            local,
-            judged,
-            labels,
-            tolerance=tolerance,
-            agreement_tolerance=agreement_tolerance,
-            seed=seed,
-        )
+    figures = cascade_report(
+        local,
+        judged,
+        labels,
+        tolerance=tolerance,
+        agreement_tolerance=agreement_tolerance,
+        seed=seed,
     )
+    return Cascade(figures)

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairjudge.api.plotting import HasFigures, figures
-from fairjudge.api.showing import pages, texts
-from fairjudge.api.tables import Table, with_interval
+from fairjudge.api.results import CommandResult
+from fairjudge.api.tables import Table
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.reports.tables import TextTable
 
 if TYPE_CHECKING:
     from fairjudge.fairness.coverage_report import CoverageReport
@@ -20,11 +18,10 @@ if TYPE_CHECKING:
     from fairjudge.fairness.proportional_report import ProportionalReport
     from fairjudge.fairness.support import Support
     from fairjudge.records.matching import Match
-    from fairjudge.reports.drawing import Drawing
 
 
 @dataclass(frozen=True, repr=False)
-class CoverageFairness(HasFigures):
+class CoverageFairness(CommandResult):
     """Equal Coverage and Coverage Parity of each system; ``report`` has every figure.
 
     ``supports`` say how far documents support each summary. Source: Li et al. 2025, equations 1
@@ -34,6 +31,7 @@ class CoverageFairness(HasFigures):
     report: CoverageReport
     supports: Sequence[Support]
     joins: Sequence[Match[tuple[str, str]]] = ()
+    kind = "fairness coverage"
 
     def save_supports(self, path: str | Path) -> None:
         """Write the supports to a .jsonl file, for ``scorer="matrix:FILE"``."""
@@ -64,28 +62,11 @@ class CoverageFairness(HasFigures):
         from fairjudge.fairness.coverage_json import coverage_json
         from fairjudge.reports.kinds import with_findings
 
-        return with_findings(
-            "fairness coverage", coverage_json(self.report) | _joins_json(self.joins)
-        )
-
-    def tables(self) -> tuple[TextTable, ...]:
-        """Return the tables that the command prints."""
-        from fairjudge.reports.fairness_tables import coverage_tables
-
-        return coverage_tables(self.to_dict())
-
-    def _figures(self) -> Sequence[Drawing]:
-        return figures("fairness coverage", self.to_dict())
-
-    def __repr__(self) -> str:
-        return texts(self.tables())
-
-    def _repr_html_(self) -> str:
-        return pages(self.tables())
+        return with_findings(self.kind, coverage_json(self.report) | _joins_json(self.joins))
 
 
 @dataclass(frozen=True, repr=False)
-class ProportionalFairness(HasFigures):
+class ProportionalFairness(CommandResult):
     """BUR, UER, AUC and SOF of each system, in [0, 1]; ``report`` has every figure.
 
     Source: Zhang et al. 2024 (FairSumm), section 3.
@@ -93,6 +74,7 @@ class ProportionalFairness(HasFigures):
 
     report: ProportionalReport
     joins: Sequence[Match[tuple[str, str]]] = ()
+    kind = "fairness proportional"
 
     def table(self) -> Table:
         """Return the measures of each system by key, as shares with their intervals; 0 is fair.
@@ -112,23 +94,7 @@ class ProportionalFairness(HasFigures):
         from fairjudge.fairness.proportional_json import proportional_json
         from fairjudge.reports.kinds import with_findings
 
-        figures = proportional_json(self.report) | _joins_json(self.joins)
-        return with_findings("fairness proportional", figures)
-
-    def tables(self) -> tuple[TextTable, ...]:
-        """Return the tables that the command prints."""
-        from fairjudge.reports.fairness_tables import proportional_tables
-
-        return proportional_tables(self.to_dict())
-
-    def _figures(self) -> Sequence[Drawing]:
-        return figures("fairness proportional", self.to_dict())
-
-    def __repr__(self) -> str:
-        return texts(self.tables())
-
-    def _repr_html_(self) -> str:
-        return pages(self.tables())
+        return with_findings(self.kind, proportional_json(self.report) | _joins_json(self.joins))
 
 
 def _joins_json(joins: Sequence[Match[tuple[str, str]]]) -> dict[str, Any]:
@@ -146,8 +112,10 @@ def _estimates(measures: Proportional | Undefined) -> Mapping[str, Estimate | Un
 def _with_intervals(
     measures: FairnessMeasures[Any, Any, Any], estimates: Mapping[str, Estimate | Undefined]
 ) -> dict[str, Any]:
+    """Return each measure shown, with its ``_low`` and ``_high``; None where it is undefined."""
+    ends = {"": "value", "_low": "low", "_high": "high"}
     return {
-        name: value
+        measure.key + suffix: getattr(estimates[measure.key], end, None)
         for measure in measures.shown
-        for name, value in with_interval(measure.key, estimates[measure.key]).items()
+        for suffix, end in ends.items()
     }

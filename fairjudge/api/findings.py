@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import Any, TypeGuard
 
-from fairjudge.api.plotting import HasFigures, figures
+from fairjudge.api.results import CommandResult
 from fairjudge.api.tables import Table
-from fairjudge.reports.pages import table_html
-from fairjudge.reports.tables import TextTable, columns, number, to_text
-
-if TYPE_CHECKING:
-    from fairjudge.reports.drawing import Drawing
+from fairjudge.reports.tables import TextTable, columns, number
 
 _LABELS = ("judge", "aspect", "protocol", "system", "system_a", "system_b", "probe", "name")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Findings(Mapping[str, Any], HasFigures):
+class Findings(Mapping[str, Any], CommandResult):
     """Figures by name, as the command's ``--json`` has them; prints as a table.
 
     ``kind`` is the command, such as ``"audit position"``. ``fairjudge.report`` takes findings too.
@@ -63,25 +59,19 @@ class Findings(Mapping[str, Any], HasFigures):
         )
         return Table(rows, text_table)
 
-    def tables(self) -> tuple[TextTable, ...]:
-        """Return the tables that the command prints."""
-        from fairjudge.reports.kinds import tables_of
-
-        return tables_of(self.kind, self.figures)
-
-    def _figures(self) -> Sequence[Drawing]:
-        return figures(self.kind, self.figures)
+    def _json(self) -> Mapping[str, Any]:
+        return self.figures
 
     def to_pandas(self) -> Any:
         """Return the table as a ``pandas.DataFrame``."""
         return self.table().to_pandas()
 
     def __repr__(self) -> str:
-        return "\n".join([*self.findings, *map(to_text, self.tables())])
+        return "\n".join([*self.findings, CommandResult.__repr__(self)])
 
     def _repr_html_(self) -> str:
         paragraphs = "".join(f"<p>{escape(finding)}</p>" for finding in self.findings)
-        return paragraphs + table_html(*self.tables())
+        return paragraphs + CommandResult._repr_html_(self)
 
 
 def _rows(

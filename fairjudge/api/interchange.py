@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from fairjudge.api.judging import JudgeResult
-from fairjudge.api.tables import Table, to_pandas
+from fairjudge.api.results import to_pandas
+from fairjudge.api.tables import Table
 from fairjudge.datasets import Loaded, read_replies, write_jsonl
 from fairjudge.domain import Judgement, Record, Reference, Summary
 from fairjudge.errors import ConfigurationError, InputError, MissingExtraError

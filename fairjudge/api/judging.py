@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, overload
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from fairjudge.api.tables import Table, to_pandas
+from fairjudge.api.results import Records
+from fairjudge.api.tables import Table, table_of
 from fairjudge.domain import Cluster, Judgement, ProtocolName
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.options.checking import checks_arguments
 from fairjudge.options.declaring import Opt, Resamples, Seed
 from fairjudge.options.models import Model, as_model
-from fairjudge.reports.tables import TextTable, columns
 
 if TYPE_CHECKING:
     from fairjudge.api.cascading import Cascade
@@ -43,7 +43,7 @@ _SLICES = {
 
 
 @dataclass(frozen=True, repr=False)
-class JudgeResult(Sequence[Judgement]):
+class JudgeResult(Records[Judgement]):
     """Judgements, as a sequence, with the tables that rest on them.
 
     ``references`` are what was judged against, where it was references or the aspect is balance.
@@ -59,18 +59,9 @@ class JudgeResult(Sequence[Judgement]):
     n_not_applicable: int = 0
     report: JudgeReport | None = field(default=None, compare=False)
 
-    def __len__(self) -> int:
-        return len(self.judgements)
-
-    @overload
-    def __getitem__(self, place: int) -> Judgement: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[Judgement]: ...
-    def __getitem__(self, place: int | slice) -> Judgement | Sequence[Judgement]:
-        return self.judgements[place]
-
-    def __iter__(self) -> Iterator[Judgement]:
-        return iter(self.judgements)
+    @property
+    def _records(self) -> tuple[Judgement, ...]:
+        return self.judgements
 
     @property
     def n_unscored(self) -> int:
@@ -167,7 +158,7 @@ class JudgeResult(Sequence[Judgement]):
         )
         title = "Voices left out" if system is None else f"Voices that {system} leaves out"
         names = ("outlet", "says", "question", "eid")
-        return Table(rows, _text_table(title, rows, names if system else ("system", *names)))
+        return table_of(title, rows, names if system else ("system", *names))
 
     def contradicted(self) -> Table:
         """Return the groups of answers that summaries contradict.
@@ -195,7 +186,7 @@ class JudgeResult(Sequence[Judgement]):
             for answer in group["contradicted"]
         )
         names = ("system", "says", "words", "eid")
-        return Table(rows, _text_table("Groups of answers that are contradicted", rows, names))
+        return table_of("Groups of answers that are contradicted", rows, names)
 
     def unsupported(self) -> Table:
         """Return the statements that articles contradict or do not have, gravest first.
@@ -219,7 +210,7 @@ class JudgeResult(Sequence[Judgement]):
             for error in group["errors"]
         )
         names = ("system", "statement", "verdict", "articles", "quote")
-        return Table(rows, _text_table("Statements that articles do not support", rows, names))
+        return table_of("Statements that articles do not support", rows, names)
 
     def coverage_by(self, what: Literal["outlet", "question", "weight", "kind"]) -> Table:
         """Return the share of each outlet's answers, or of each question's, that systems cover.
@@ -246,7 +237,7 @@ class JudgeResult(Sequence[Judgement]):
             for group in self._covered["groups"]
             for name, share in group["slices"].get(_SLICES[what], {}).items()
         )
-        return Table(rows, _text_table(f"Coverage by {what}", rows, (what, "system", "value")))
+        return table_of(f"Coverage by {what}", rows, (what, "system", "value"))
 
     @cached_property
     def _covered(self) -> dict[str, Any]:
@@ -267,16 +258,6 @@ class JudgeResult(Sequence[Judgement]):
         if self.report is None:
             raise InputError("these judgements are not a judge's own: judge with fairjudge.Judge")
         return self.report.to_dict()
-
-    def to_pandas(self) -> Any:
-        """Return the judgements as a ``pandas.DataFrame``, one row a judgement."""
-        return to_pandas([row.to_json() for row in self.judgements])
-
-    def save(self, path: str | Path) -> None:
-        """Write the judgements to a .json or .jsonl file."""
-        from fairjudge.datasets import write_records
-
-        write_records(path, self.judgements)
 
     def __repr__(self) -> str:
         return f"{self.leaderboard()}" if self.judgements else "JudgeResult of no judgements"
@@ -498,18 +479,3 @@ def _thresholds(thresholds: Any) -> Thresholds | Promise:
 
 def _ends_of(share: Any) -> dict[str, Any]:
     return {end: share.get(end) for end in ("value", "low", "high")}
-
-
-def _text_table(title: str, rows: Sequence[Any], names: tuple[str, ...]) -> TextTable:
-    numbers = tuple(name for name in names if name == "value")
-    return TextTable(
-        title=title,
-        columns=columns(*names, numbers=numbers),
-        rows=tuple(tuple(_cell(row[name]) for name in names) for row in rows),
-    )
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, float):
-        return f"{value:.2f}"
-    return "" if value is None else str(value)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal
 
 from fairjudge.api.blocking import blocking
-from fairjudge.api.tables import to_pandas
+from fairjudge.api.results import Records
 from fairjudge.domain import Summary
 from fairjudge.options.checking import checks_arguments
 from fairjudge.options.models import Model, as_model
@@ -19,23 +19,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Summaries(Sequence[Summary]):
+class Summaries(Records[Summary]):
     """The summaries that `summarize` wrote, as a sequence; ``outcome.failed`` has the failures."""
 
     outcome: SummarizeOutcome
 
-    def __len__(self) -> int:
-        return len(self.outcome.summaries)
-
-    @overload
-    def __getitem__(self, place: int) -> Summary: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[Summary]: ...
-    def __getitem__(self, place: int | slice) -> Summary | Sequence[Summary]:
-        return self.outcome.summaries[place]
-
-    def __iter__(self) -> Iterator[Summary]:
-        return iter(self.outcome.summaries)
+    @property
+    def _records(self) -> tuple[Summary, ...]:
+        return self.outcome.summaries
 
     @property
     def spent(self) -> RunCost | None:
@@ -45,16 +36,6 @@ class Summaries(Sequence[Summary]):
     def to_dict(self) -> dict[str, Any]:
         """Return counts and reasons as plain values: what ``fairjudge summarize --json`` writes."""
         return self.outcome.to_dict()
-
-    def to_pandas(self) -> Any:
-        """Return a ``pandas.DataFrame``, one row a summary."""
-        return to_pandas([summary.to_json() for summary in self])
-
-    def save(self, path: str | Path) -> None:
-        """Write the summaries to a .json or .jsonl file."""
-        from fairjudge.datasets import write_records
-
-        write_records(path, self.outcome.summaries)
 
     def __repr__(self) -> str:
         return f"Summaries({len(self)} of {len(self) + len(self.outcome.failed)})"

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from fairjudge.api.plotting import HasFigures
-from fairjudge.domain import Estimate
+from fairjudge.api.results import HasFigures, to_pandas
 from fairjudge.reports.pages import table_html
-from fairjudge.reports.tables import TextTable, to_csv, to_latex, to_markdown, to_text
+from fairjudge.reports.tables import TextTable, columns, to_csv, to_latex, to_markdown, to_text
 
 if TYPE_CHECKING:
     from fairjudge.reports.drawing import Drawing
@@ -73,19 +72,25 @@ class Table(HasFigures):
         return to_pandas(self.rows)
 
 
-def with_interval(name: str, estimate: object) -> dict[str, float | None]:
-    """Return the columns of a figure: `name`, its ``_low`` and ``_high``; None for no estimate."""
-    if isinstance(estimate, Estimate):
-        return {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
-    return {name: None, f"{name}_low": None, f"{name}_high": None}
+def table_of(
+    title: str,
+    rows: Sequence[Row],
+    names: Sequence[str],
+    *,
+    numbers: Sequence[str] = ("value",),
+    notes: Sequence[str] = (),
+) -> Table:
+    """Return a table of `rows` that shows the columns `names`, of which `numbers` stand right."""
+    text_table = TextTable(
+        title=title,
+        columns=columns(*names, numbers=numbers),
+        rows=tuple(tuple(_cell(row[name]) for name in names) for row in rows),
+        notes=tuple(notes),
+    )
+    return Table(tuple(rows), text_table)
 
 
-def to_pandas(rows: Any) -> Any:
-    """Return `rows`, mappings, as a ``pandas.DataFrame``."""
-    from fairjudge.errors import MissingExtraError
-
-    try:
-        import pandas as pd  # type: ignore[import-untyped,unused-ignore]
-    except ImportError:
-        raise MissingExtraError("to_pandas()", extra="pandas") from None
-    return pd.DataFrame.from_records([dict(row) for row in rows])
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    return "" if value is None else str(value)

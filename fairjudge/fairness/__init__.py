@@ -11,18 +11,14 @@ if TYPE_CHECKING:
     from fairjudge.api.fairness_comparing import agreement, compare, overall
     from fairjudge.api.fairness_people import people, temperature
 
-_HOMES = {
-    "agreement": "fairness_comparing",
-    "people": "fairness_people",
-    "temperature": "fairness_people",
-    "chunk_size": "fairness_checks",
-    "compare": "fairness_comparing",
-    "coverage": "fairness",
-    "oracle": "fairness_checks",
-    "overall": "fairness_comparing",
-    "proportionality": "fairness",
+_NAMES = {
+    "fairness": ("coverage", "proportionality"),
+    "fairness_checks": ("chunk_size", "oracle"),
+    "fairness_comparing": ("agreement", "compare", "overall"),
+    "fairness_people": ("people", "temperature"),
 }
 """Offered here by name; they read files and load models, which this package itself must not."""
+_HOMES = {name: home for home, names in _NAMES.items() for name in names}
 __all__ = [
     "agreement",
     "chunk_size",

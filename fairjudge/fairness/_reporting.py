@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from fairjudge.calibration.ppi import PpiMean
 from fairjudge.domain import Summary, Undefined
 from fairjudge.errors import InputError
 from fairjudge.fairness.judge_error import Corrected, Sensitivity
 from fairjudge.fairness.measures import Band, FairnessMeasures
-from fairjudge.fairness.values import Exclusion, LabelledCorpus, first_few
+from fairjudge.fairness.values import Exclusion, LabelledCorpus, LabelledSet, first_few
 from fairjudge.records.results import COUNT_ONLY, Json, figure
 from fairjudge.text.counting import pluralize
 
@@ -43,10 +43,14 @@ class Report(Generic[SystemT]):
     signature: str
 
 
-def texts_by_system(
-    corpus: LabelledCorpus, summaries: Sequence[Summary]
-) -> dict[str, dict[str, str]]:
-    """Return the text of each system's summary by ``eid``, systems in alphabetical order.
+def measured_systems(
+    corpus: LabelledCorpus,
+    summaries: Sequence[Summary],
+    measure: Callable[[str, Sequence[LabelledSet], Mapping[str, str]], SystemT],
+) -> tuple[dict[str, SystemT], tuple[str, ...]]:
+    """Measure each system, in alphabetical order; return also the notes on corpus and summaries.
+
+    `measure` takes its name, the sets that it summarized, and its summaries' texts by ``eid``.
 
     Raises
     ------
@@ -64,19 +68,31 @@ def texts_by_system(
         texts[summary.eid] = summary.text
     if not any(eids & texts.keys() for texts in by_system.values()):
         raise InputError("no summary belongs to any of the clusters (compare their eids)")
-    return dict(sorted(by_system.items()))
+    systems = {
+        system: measure(system, [own for own in corpus.sets if own.eid in texts], texts)
+        for system, texts in sorted(by_system.items())
+    }
+    return systems, (*corpus.notes, *_unmatched_notes(eids, by_system))
 
 
-def unmatched_notes(corpus: LabelledCorpus, texts: Mapping[str, Mapping[str, str]]) -> list[str]:
+def split_outcomes(
+    outcomes: Mapping[str, SampleT | Exclusion],
+) -> tuple[dict[str, SampleT], dict[str, Exclusion]]:
+    """Part what was measured from what is excluded, both by ``eid``."""
+    measured = {eid: sample for eid, sample in outcomes.items() if not isinstance(sample, str)}
+    reasons = {eid: why for eid, why in outcomes.items() if isinstance(why, str)}
+    return measured, cast("dict[str, Exclusion]", reasons)
+
+
+def _unmatched_notes(eids: Set[str], texts: Mapping[str, Mapping[str, str]]) -> list[str]:
     """Say which summaries have no cluster, and which systems lack summaries of some clusters."""
-    eids = {labelled.eid for labelled in corpus.sets}
     notes = []
     stray = sorted({eid for by_eid in texts.values() for eid in by_eid} - eids)
     if stray:
         notes.append(
             f"excluded summaries of {pluralize(len(stray), 'unknown cluster')}: {first_few(stray)}"
         )
-    for system, by_eid in texts.items():
+    for system, by_eid in sorted(texts.items()):
         missing = sorted(eids - by_eid.keys())
         if missing:
             notes.append(

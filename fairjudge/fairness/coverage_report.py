@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -12,8 +13,8 @@ from fairjudge.errors import InputError
 from fairjudge.fairness._reporting import (
     Report,
     SystemReport,
-    texts_by_system,
-    unmatched_notes,
+    measured_systems,
+    split_outcomes,
 )
 from fairjudge.fairness.choices import CoverageVariant
 from fairjudge.fairness.coverage_measures import COVERAGE, CoverageErrors, CoverageRows
@@ -40,7 +41,7 @@ from fairjudge.fairness.judge_error import (
     corrected_means,
     value_sensitivity,
 )
-from fairjudge.fairness.measures import SampleNumbers, by_rows
+from fairjudge.fairness.measures import NO_SAMPLES, SampleNumbers, by_rows
 from fairjudge.fairness.support import Support, align
 from fairjudge.fairness.values import Exclusion, LabelledCorpus, LabelledSet
 from fairjudge.records.signature import signature
@@ -123,30 +124,20 @@ def report_coverage(
     ------
     InputError
         Two supports of one summary, a support whose articles are not the cluster's, or as
-        `texts_by_system`.
+        `measured_systems`.
     """
-    texts = texts_by_system(corpus, summaries)
-    scored, by_people = _by_system(supports), _by_system(human)
-    systems = {
-        system: _system(
-            system,
-            [labelled for labelled in corpus.sets if labelled.eid in by_eid],
-            texts=by_eid,
-            supports=scored.get(system, {}),
-            human=by_people.get(system, {}),
-            options=options,
-        )
-        for system, by_eid in texts.items()
-    }
+    measure = partial(
+        _system, supports=_by_system(supports), human=_by_system(human), options=options
+    )
+    systems, notes = measured_systems(corpus, summaries, measure)
     kinds = sorted({support.kind for support in supports})
-    notes = [*corpus.notes, *unmatched_notes(corpus, texts)]
     if "similarity" in kinds:
-        notes.append("coverage is a similarity here, not a probability of entailment")
+        notes += ("coverage is a similarity here, not a probability of entailment",)
     return CoverageReport(
         attribute=corpus.attribute,
         variant=options.variant,
         systems=systems,
-        notes=tuple(notes),
+        notes=notes,
         signature=signature(
             {
                 "measure": "coverage",
@@ -176,43 +167,36 @@ def _by_system(supports: Sequence[Support]) -> dict[str, dict[str, Support]]:
 def _system(
     system: str,
     sets: Sequence[LabelledSet],
-    *,
     texts: Mapping[str, str],
-    supports: Mapping[str, Support],
-    human: Mapping[str, Support],
+    *,
+    supports: Mapping[str, Mapping[str, Support]],
+    human: Mapping[str, Mapping[str, Support]],
     options: CoverageOptions,
 ) -> SystemCoverage:
     rng = generator(options.seed, system)
-    samples_or_reasons = {
-        documents.eid: _sample(
-            documents, texts[documents.eid], supports.get(documents.eid), options, rng
-        )
-        for documents in sets
-    }
-    samples = {
-        eid: outcome
-        for eid, outcome in samples_or_reasons.items()
-        if isinstance(outcome, CoverageSample)
-    }
-    excluded = {
-        eid: why for eid, why in samples_or_reasons.items() if not isinstance(why, CoverageSample)
-    }
+    own, by_people = supports.get(system, {}), human.get(system, {})
+    samples, excluded = split_outcomes(
+        {
+            documents.eid: _sample(
+                documents, texts[documents.eid], own.get(documents.eid), options, rng
+            )
+            for documents in sets
+        }
+    )
     resampling = Resampling(rng=rng, n_resamples=options.n_resamples, level=options.level)
     covered = [sample.coverage for sample in samples.values()]
     tests = [sample.test for sample in samples.values()]
     parts = contributions(covered, variant=options.variant)
-    estimates = COVERAGE.estimates(
-        CoverageRows(samples=covered, tests=tests, alpha=options.alpha),
-        parts,
-        n_samples=len(covered),
-        resampling=resampling,
-        n_excluded=len(excluded),
-    )
-    none = Undefined(why="no samples with at least two values")
     return SystemCoverage(
-        estimates=estimates if covered else _of_no_samples(estimates, none),
+        estimates=COVERAGE.estimates(
+            CoverageRows(samples=covered, tests=tests, alpha=options.alpha),
+            parts,
+            n_samples=len(covered),
+            resampling=resampling,
+            n_excluded=len(excluded),
+        ),
         n_untestable=sum(not test.can_reach(options.alpha) for test in tests),
-        parity=value_parity(parts, resampling=resampling) if covered else none,
+        parity=value_parity(parts, resampling=resampling) if covered else NO_SAMPLES,
         dominance=dominance(
             covered,
             [sample.unfair for sample in samples.values()],
@@ -220,19 +204,11 @@ def _system(
             variant=options.variant,
         ),
         by_value=value_coverage(covered, resampling=resampling),
-        corrected=_corrected(system, sets, samples, human, options) if human else None,
+        corrected=_corrected(system, sets, samples, by_people, options) if by_people else None,
         sensitivity=_sensitivity(covered, options.error_rate) if covered else None,
         samples=samples,
         excluded=excluded,
     )
-
-
-def _of_no_samples(
-    estimates: Mapping[str, Estimate | Undefined], none: Undefined
-) -> dict[str, Estimate | Undefined]:
-    """Give the reason for measures of the whole corpus."""
-    of_corpora = {measure.key for measure in COVERAGE.of_corpora}
-    return {key: none if key in of_corpora else estimate for key, estimate in estimates.items()}
 
 
 def _sensitivity(samples: Sequence[SampleCoverage], error_rate: float | None) -> Sensitivity | None:
@@ -254,14 +230,13 @@ def _corrected(
 ) -> Corrected:
     """Compare each measure by the scorer with the same measure by people."""
     rng = generator(options.seed, f"human:{system}")
-    outcomes = {
-        documents.eid: _sample(documents, "", human[documents.eid], options, rng)
-        for documents in sets
-        if documents.eid in human and documents.eid in samples
-    }
-    by_people = {
-        eid: outcome for eid, outcome in outcomes.items() if isinstance(outcome, CoverageSample)
-    }
+    by_people, _ = split_outcomes(
+        {
+            documents.eid: _sample(documents, "", human[documents.eid], options, rng)
+            for documents in sets
+            if documents.eid in human and documents.eid in samples
+        }
+    )
     return Corrected(
         means=corrected_means(_measures(samples), _measures(by_people), level=options.level),
         difference=corrected_means(

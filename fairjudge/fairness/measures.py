@@ -22,6 +22,7 @@ DataT = TypeVar("DataT")
 CorpusT = TypeVar("CorpusT")
 ErrorsT = TypeVar("ErrorsT")
 
+NO_SAMPLES = Undefined(why="no samples with at least two values")
 SampleNumbers: TypeAlias = Mapping[str, float | bool]
 """Measure to its number in one sample; a truth value where the measure counts samples."""
 
@@ -102,7 +103,7 @@ class FairnessMeasure(Measure, Generic[DataT, CorpusT, ErrorsT]):
         if of_corpus is None:
             return own.mean(self.numbers(data, n_samples), n_excluded=n_excluded)
         if not n_samples:
-            return Undefined(why="no samples")
+            return NO_SAMPLES
         return own.statistic(
             lambda counts: of_corpus(corpus, counts), n_samples, n_excluded=n_excluded
         )

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, TypeAlias
@@ -13,15 +13,12 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.fairness.distributions import Target, ValueDistribution
 from fairjudge.fairness.measures import FairnessMeasure, FairnessMeasures
 from fairjudge.fairness.share_bands import ShareErrors, auc_band, bur_band, sof_band, uer_band
 from fairjudge.fairness.shares import (
-    TAU,
     Shares,
     area_under_curve,
     binary_unfair,
-    collect,
     second_order,
     shortfalls,
     under_represented,
@@ -117,31 +114,21 @@ class Proportional:
 
 
 def proportional(
-    distributions: Sequence[ValueDistribution],
-    *,
-    resampling: Resampling,
-    target: Target = "ratio",
-    tau: float = TAU,
-    at_most: bool = False,
-    n_excluded: int = 0,
+    shares: Shares, *, resampling: Resampling, n_excluded: int = 0
 ) -> Proportional | Undefined:
     """Compute all measures of one system with intervals by bootstrap over samples.
 
-    Undefined for no samples. See `collect` for what is raised.
+    Undefined for no samples. `n_excluded` samples are not among the `shares`.
     """
-    if not distributions:
+    n_samples = len(shares.wanted)
+    if not n_samples:
         return Undefined(why="no samples")
-    shares = collect(distributions, target=target, tau=tau, at_most=at_most)
     mean = partial(resampling.mean, n_excluded=n_excluded)
     return Proportional(
-        n=len(distributions),
-        tau=tau,
+        n=n_samples,
+        tau=shares.tau,
         estimates=PROPORTIONAL.estimates(
-            shares,
-            shares,
-            n_samples=len(distributions),
-            resampling=resampling,
-            n_excluded=n_excluded,
+            shares, shares, n_samples=n_samples, resampling=resampling, n_excluded=n_excluded
         ),
         by_value=_by_value(shares, resampling),
         sweep=tuple((t, mean(binary_unfair(shares, tau=t))) for t in SWEEP),

@@ -5,14 +5,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal, TypeAlias
 
 from fairjudge.domain import Estimate, Summary, Undefined
 from fairjudge.fairness._reporting import (
     Report,
     SystemReport,
-    texts_by_system,
-    unmatched_notes,
+    measured_systems,
+    split_outcomes,
 )
 from fairjudge.fairness.distributions import (
     TEMPERATURE,
@@ -31,7 +32,7 @@ from fairjudge.fairness.share_error import (
     people_distribution,
     share_sensitivity,
 )
-from fairjudge.fairness.shares import TAU, collect
+from fairjudge.fairness.shares import TAU, Shares, collect
 from fairjudge.fairness.values import Exclusion, LabelledCorpus, LabelledSet
 from fairjudge.records.signature import signature
 from fairjudge.stats.resampling import Resampling, generator
@@ -62,6 +63,10 @@ class ProportionalOptions:
     level: float = 0.95
     error_rate: float | None = None
     """Assumed part of a summary given to wrong values, for a sensitivity band; None for none."""
+
+    def shares(self, distributions: Sequence[ValueDistribution]) -> Shares:
+        """Lay samples out as matrices with the wanted shares of these options."""
+        return collect(distributions, target=self.target, tau=self.tau, at_most=self.released)
 
 
 _BETWEEN = " || "
@@ -114,37 +119,33 @@ def report_proportional(
     ----------
     scores
         For neural matching; unigrams where None. A summary without scores is ``unscored``.
-    given
-        p_y of the summaries themselves, as people found it, in place of any scorer; a summary
-        without is ``unscored``.
+    human_shares
+        p_y of the summaries themselves, by people, in place of any scorer; a summary without is
+        ``unscored``.
     human
         Shares by people, for a random part of the summaries.
 
     Raises
     ------
     InputError
-        A target or shares by people that do not fit the attribute, or as `texts_by_system`.
+        A target or shares by people that do not fit the attribute, or as `measured_systems`.
     """
     check_target(options.target, corpus.values)
-    texts = texts_by_system(corpus, summaries)
-    terms = {labelled.eid: source_terms(labelled, options.normaliser) for labelled in corpus.sets}
-    systems = {
-        system: _system(
-            system,
-            [labelled for labelled in corpus.sets if labelled.eid in by_eid],
-            texts=by_eid,
-            terms=terms,
-            options=options,
-            scores=scores,
-            human_shares=human_shares,
-            human=human,
-        )
-        for system, by_eid in texts.items()
-    }
+    measure = partial(
+        _system,
+        terms={
+            documents.eid: source_terms(documents, options.normaliser) for documents in corpus.sets
+        },
+        options=options,
+        scores=scores,
+        human_shares=human_shares,
+        human=human,
+    )
+    systems, notes = measured_systems(corpus, summaries, measure)
     return Report(
         attribute=corpus.attribute,
         systems=systems,
-        notes=(*corpus.notes, *unmatched_notes(corpus, texts)),
+        notes=notes,
         signature=_signature(corpus, options),
     )
 
@@ -172,8 +173,8 @@ def source_terms(labelled: LabelledSet, normaliser: TermMaker) -> dict[str, tupl
 def _system(
     system: str,
     sets: Sequence[LabelledSet],
-    *,
     texts: Mapping[str, str],
+    *,
     terms: Mapping[str, Mapping[str, tuple[str, ...]]],
     options: ProportionalOptions,
     scores: ValueScores | None,
@@ -192,60 +193,41 @@ def _system(
             return shares
         return people_distribution(shares, human_shares[key], where=f"{system!r} for {eid!r}")
 
-    outcomes = {documents.eid: distribution(documents.eid) for documents in sets}
-    measured = {
-        eid: outcome for eid, outcome in outcomes.items() if isinstance(outcome, ValueDistribution)
-    }
-    excluded = {eid: why for eid, why in outcomes.items() if not isinstance(why, ValueDistribution)}
+    measured, excluded = split_outcomes(
+        {documents.eid: distribution(documents.eid) for documents in sets}
+    )
     distributions = list(measured.values())
-    several = [distribution for distribution in distributions if len(distribution.values) > 1]
+    shares = options.shares(distributions)
+    several = options.shares([own for own in distributions if len(own.values) > 1])
     resampling = Resampling(
         rng=generator(options.seed, system), n_resamples=options.n_resamples, level=options.level
     )
 
-    def measure(chosen: Sequence[ValueDistribution]) -> Proportional | Undefined:
-        return proportional(
-            chosen,
-            resampling=resampling,
-            target=options.target,
-            tau=options.tau,
-            at_most=options.released,
-            n_excluded=len(excluded) + len(distributions) - len(chosen),
-        )
-
+    n_one_value = len(shares.wanted) - len(several.wanted)
+    n_excluded = len(excluded)
     return SystemProportional(
-        measures=measure(distributions),
-        several_values=measure(several),
-        n_one_value=len(distributions) - len(several),
+        measures=proportional(shares, resampling=resampling, n_excluded=n_excluded),
+        several_values=proportional(
+            several, resampling=resampling, n_excluded=n_excluded + n_one_value
+        ),
+        n_one_value=n_one_value,
         novel_terms=resampling.apart("novel terms").mean(
             [
                 _novel_share(labelled, terms[labelled.eid], texts[labelled.eid], options.normaliser)
                 for labelled in sets
                 if labelled.eid in measured
             ],
-            n_excluded=len(excluded),
+            n_excluded=n_excluded,
         ),
         corrected=None
         if human is None
         else corrected_shares(
-            system,
-            measured,
-            human,
-            target=options.target,
-            tau=options.tau,
-            at_most=options.released,
-            level=options.level,
+            system, measured, human, shares_of=options.shares, level=options.level
         ),
         sensitivity=None
         if options.error_rate is None
-        else share_sensitivity(
-            distributions,
-            error_rate=options.error_rate,
-            target=options.target,
-            tau=options.tau,
-            at_most=options.released,
-        ),
-        samples=_samples(measured, options),
+        else share_sensitivity(distributions, shares, error_rate=options.error_rate),
+        samples=_samples(measured, shares),
         excluded=excluded,
     )
 
@@ -295,11 +277,8 @@ def _distribution(
 
 
 def _samples(
-    measured: Mapping[str, ValueDistribution], options: ProportionalOptions
+    measured: Mapping[str, ValueDistribution], shares: Shares
 ) -> dict[str, ProportionalSample]:
-    shares = collect(
-        list(measured.values()), target=options.target, tau=options.tau, at_most=options.released
-    )
     rows = zip(
         measured.items(),
         shares.wanted,

@@ -6,7 +6,7 @@ any, a band says what an assumed error could do.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from fairjudge.domain import Undefined
 from fairjudge.errors import InputError, StatisticsError
-from fairjudge.fairness.distributions import Target, ValueDistribution
+from fairjudge.fairness.distributions import ValueDistribution
 from fairjudge.fairness.judge_error import (
     Corrected,
     Measured,
@@ -25,7 +25,7 @@ from fairjudge.fairness.judge_error import (
 from fairjudge.fairness.measures import Band
 from fairjudge.fairness.proportional import PROPORTIONAL
 from fairjudge.fairness.share_bands import ShareErrors
-from fairjudge.fairness.shares import TAU, Shares, collect
+from fairjudge.fairness.shares import Shares
 from fairjudge.stats._arrays import BoolArray
 
 HumanShares: TypeAlias = Mapping[tuple[str, str], Mapping[str, float]]
@@ -37,12 +37,12 @@ def corrected_shares(
     measured: Mapping[str, ValueDistribution],
     human: HumanShares,
     *,
-    target: Target,
-    tau: float = TAU,
-    at_most: bool = False,
+    shares_of: Callable[[Sequence[ValueDistribution]], Shares],
     level: float = 0.95,
 ) -> Corrected:
     """Correct one system's measures; `measured` has its samples by eid.
+
+    `shares_of` lays samples out as matrices, as `collect` does.
 
     Raises
     ------
@@ -56,10 +56,7 @@ def corrected_shares(
         if eid in measured
     }
     (means, difference), (means_by_people, difference_by_people) = (
-        _by_sample(
-            list(by_eid),
-            collect(list(by_eid.values()), target=target, tau=tau, at_most=at_most),
-        )
+        _by_sample(list(by_eid), shares_of(list(by_eid.values())))
         for by_eid in (measured, by_people)
     )
     return Corrected(
@@ -115,19 +112,14 @@ def _by_sample(
 
 
 def share_sensitivity(
-    distributions: Sequence[ValueDistribution],
-    *,
-    error_rate: float,
-    target: Target = "ratio",
-    tau: float = TAU,
-    at_most: bool = False,
+    distributions: Sequence[ValueDistribution], shares: Shares, *, error_rate: float
 ) -> Sensitivity | Undefined:
     """Bound the measures where up to `error_rate` of each summary belongs to other values.
 
     The true p_y lies within that total variation distance of the measured one, anywhere among
     the values of the sample; a sample of one value has nothing to misplace. The ends of BUR and
-    AUC are reached for each sample, those of UER and SOF may be wider than need be. `at_most` is
-    that of `collect`. Undefined for no samples.
+    AUC are reached for each sample, those of UER and SOF may be wider than need be. `shares` are
+    the `distributions` by `collect`. Undefined for no samples.
 
     Raises
     ------
@@ -138,7 +130,6 @@ def share_sensitivity(
         raise StatisticsError(f"error_rate must lie in [0, 1], got {error_rate!r}")
     if not distributions:
         return Undefined(why="no samples")
-    shares = collect(distributions, target=target, tau=tau, at_most=at_most)
     several = np.array([len(d.values) > 1 for d in distributions])
     present = np.array([[v in d.values for v in shares.values] for d in distributions])
     return Sensitivity(

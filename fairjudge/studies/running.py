@@ -10,15 +10,15 @@ from typing import Any
 
 from fairjudge import __version__
 from fairjudge.api.progress import Bars
-from fairjudge.api.showing import pages, texts
 from fairjudge.backends.budgeting import Budget
 from fairjudge.engine.costs import spent_in
 from fairjudge.engine.models import RunCost
 from fairjudge.engine.runs import make_folder
 from fairjudge.records.folder import write_atomically
 from fairjudge.records.schema import report_text
+from fairjudge.reports.pages import table_html
 from fairjudge.reports.row_tables import SPENT_COLUMNS, spent_row, table
-from fairjudge.reports.tables import TextTable, columns
+from fairjudge.reports.tables import TextTable, columns, to_text
 from fairjudge.studies.checks import check_study
 from fairjudge.studies.files import Study, read_study
 from fairjudge.studies.graph import steps_of
@@ -137,10 +137,10 @@ class StudyResult:
         return [self.table(), *([costs] if costs.rows else [])]
 
     def __repr__(self) -> str:
-        return "\n".join([*self.findings, texts(self.tables())])
+        return "\n".join([*self.findings, *map(to_text, self.tables())])
 
     def _repr_html_(self) -> str:
-        return pages(self.tables())
+        return table_html(*self.tables())
 
 
 def study(

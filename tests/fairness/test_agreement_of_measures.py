@@ -9,6 +9,7 @@ from fairjudge.analysis.fairness_compare import GivenReport, agreement_of
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.fairness.distributions import ValueDistribution
 from fairjudge.fairness.share_error import share_sensitivity
+from fairjudge.fairness.shares import collect
 from fairjudge.text.tokens import Normaliser, Runs
 
 
@@ -131,7 +132,9 @@ def test_the_temperature_of_the_softmax(tmp_path, temperature):
 def test_bounds_of_bur_count_a_share_of_exactly_tau_as_bur_does(at_most):
     def bounds(summary, error_rate, tau=0.8):
         first = ValueDistribution(values=("a", "b"), source=(0.5, 0.5), summary=summary)
-        result = share_sensitivity([first], error_rate=error_rate, tau=tau, at_most=at_most)
+        result = share_sensitivity(
+            [first], collect([first], tau=tau, at_most=at_most), error_rate=error_rate
+        )
         return (result.bands["bur"].low, result.bands["bur"].high)
 
     # a has exactly .8 of .5
@@ -154,7 +157,8 @@ def test_bounds_of_bur_hold_what_moving_shares_about_gives():
         first = ValueDistribution(
             values=("a", "b", "c"), source=tuple(source), summary=tuple(summary)
         )
-        band = share_sensitivity([first], error_rate=rate, tau=0.5, at_most=True).bands["bur"]
+        shares = collect([first], tau=0.5, at_most=True)
+        band = share_sensitivity([first], shares, error_rate=rate).bands["bur"]
         moved = summary + rate * (rng.dirichlet(np.ones(3), 300) - rng.dirichlet(np.ones(3), 300))
         remaining = moved[(moved >= 0).all(axis=1)]
         verdicts = (remaining <= 0.5 * source + 1e-12).any(axis=1)

@@ -9,6 +9,7 @@ from fairjudge.fairness.coverage_report import CoverageOptions, report_coverage
 from fairjudge.fairness.distributions import ValueDistribution
 from fairjudge.fairness.proportional import proportional
 from fairjudge.fairness.share_error import share_sensitivity
+from fairjudge.fairness.shares import collect
 from fairjudge.fairness.values import label_corpus
 from fairjudge.stats.resampling import Resampling
 from tests.fairness.conftest import make_cluster, make_support
@@ -22,15 +23,15 @@ def of(source, summary):
 def test_the_band_of_sof_by_hand():
     # shortfalls 0.3 and 0: mean 0.15, and each lies 0.15 from it
     sample = of((0.5, 0.5), (0.2, 0.8))
-    band = share_sensitivity([sample], error_rate=0.1).bands["sof"]
+    band = share_sensitivity([sample], collect([sample]), error_rate=0.1).bands["sof"]
     assert (band.low, band.high) == (pytest.approx(0.05), pytest.approx(0.25))
     # an error larger than the figure leaves nothing of it, and not less than nothing
-    assert share_sensitivity([sample], error_rate=0.2).bands["sof"].low == 0.0
+    assert share_sensitivity([sample], collect([sample]), error_rate=0.2).bands["sof"].low == 0.0
 
 
 def test_a_value_is_left_out_of_the_samples_that_lack_it():
     result = proportional(
-        [of((0.5, 0.5), (0.5, 0.5)), of((1.0,), (1.0,)), of((1.0,), (1.0,))],
+        collect([of((0.5, 0.5), (0.5, 0.5)), of((1.0,), (1.0,)), of((1.0,), (1.0,))]),
         resampling=Resampling(rng=np.random.default_rng(0), n_resamples=20),
     )
     assert (result.by_value["a"].n, result.by_value["a"].difference.n_excluded) == (3, 0)

@@ -179,7 +179,7 @@ def test_tau_out_of_range_is_refused():
 def test_corpus_result_counts_and_names():
     rng = np.random.default_rng(0)
     samples = [dist((0.5, 0.5), (0.2, 0.8))] * 3 + [dist((0.5, 0.5), (0.5, 0.5))] * 7
-    result = proportional(samples, resampling=Resampling(rng=rng), n_excluded=2)
+    result = proportional(collect(samples), resampling=Resampling(rng=rng), n_excluded=2)
     assert result.n == 10
     # 3 of 10 samples are unfair (0.2 < 0.8 * 0.5), each with UER 0.3 / 2
     assert result.estimates["bur"].value == pytest.approx(0.3)
@@ -190,13 +190,14 @@ def test_corpus_result_counts_and_names():
     assert result.by_value["b"].under.value == 0.0
     assert result.by_value["a"].difference.value == pytest.approx(-0.09)
     assert result.sweep[0][1].value == 0.0
-    assert isinstance(proportional([], resampling=Resampling(rng=rng)), Undefined)
+    assert isinstance(proportional(collect([]), resampling=Resampling(rng=rng)), Undefined)
 
 
 def test_same_seed_same_result():
     samples = [dist((0.5, 0.5), (0.2, 0.8)), dist((0.5, 0.5), (0.5, 0.5)), WORKED]
     results = [
-        proportional(samples, resampling=Resampling(rng=np.random.default_rng(7))) for _ in range(2)
+        proportional(collect(samples), resampling=Resampling(rng=np.random.default_rng(7)))
+        for _ in range(2)
     ]
     assert results[0] == results[1]
 
@@ -210,8 +211,8 @@ def test_planted_under_representation_is_found_and_a_fair_summary_is_not():
         fair.append(dist((share, 1 - share), (share + noise, 1 - share - noise)))
         lower = 0.6 * share
         planted.append(dist((share, 1 - share), (lower, 1 - lower)))
-    bad = proportional(planted, resampling=Resampling(rng=rng))
-    good = proportional(fair, resampling=Resampling(rng=rng))
+    bad = proportional(collect(planted), resampling=Resampling(rng=rng))
+    good = proportional(collect(fair), resampling=Resampling(rng=rng))
     assert bad.estimates["bur"].value == 1.0
     assert bad.by_value["a"].difference.high < 0
     assert bad.by_value["a"].p_holm < 0.01
@@ -275,10 +276,10 @@ def test_order_scale_and_absent_values_do_not_matter(a, b, summary, random):
 
 def test_estimates_carry_their_method():
     resampling = Resampling(rng=np.random.default_rng(0))
-    uer = proportional([WORKED] * 5, resampling=resampling).estimates["uer"]
+    uer = proportional(collect([WORKED] * 5), resampling=resampling).estimates["uer"]
     assert isinstance(uer, Estimate)
     assert uer.method == "percentile bootstrap over samples"
-    few = proportional([WORKED] * 4, resampling=resampling)
+    few = proportional(collect([WORKED] * 4), resampling=resampling)
     assert few.estimates["uer"].value == uer.value
     assert few.estimates["uer"].low is None
     assert few.estimates["sof"].method == "no interval: fewer than 5 samples"

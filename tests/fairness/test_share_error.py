@@ -26,6 +26,12 @@ from fairjudge.fairness.values import label_corpus
 from tests.fairness.conftest import make_cluster
 
 
+def sensitivity(distributions, *, error_rate, target="ratio"):
+    return share_sensitivity(
+        distributions, collect(distributions, target=target), error_rate=error_rate
+    )
+
+
 def sample(source, summary):
     return ValueDistribution(
         values=tuple("abc"[: len(source)]), source=tuple(source), summary=tuple(summary)
@@ -33,7 +39,7 @@ def sample(source, summary):
 
 
 def test_sensitivity_by_hand():
-    result = share_sensitivity([sample((0.5, 0.5), (0.7, 0.3))], error_rate=0.1)
+    result = sensitivity([sample((0.5, 0.5), (0.7, 0.3))], error_rate=0.1)
     # b has .3 of .5: short by .2, .1 below .8 * .5; moving .1 to it just makes up for that
     assert (result.bands["bur"].low, result.bands["bur"].high) == (0.0, 1.0)
     # the UER, .2 over two values, moves by half of the rate
@@ -49,35 +55,33 @@ def test_sensitivity_by_hand():
 
 
 def test_a_summary_cannot_be_farther_from_the_target_than_on_its_rarest_value():
-    result = share_sensitivity([sample((0.6, 0.4), (0.6, 0.4))], error_rate=1.0)
+    result = sensitivity([sample((0.6, 0.4), (0.6, 0.4))], error_rate=1.0)
     # all of it on b is .6 away from p_g, on a .4
     assert result.bands["uer"].high == pytest.approx(0.6 / 2)
     assert result.bands["auc"].high == pytest.approx(1.0)
 
 
 def test_a_share_goes_no_farther_than_0_and_1():
-    result = share_sensitivity([sample((0.5, 0.5), (0.95, 0.05))], error_rate=0.1)
+    result = sensitivity([sample((0.5, 0.5), (0.95, 0.05))], error_rate=0.1)
     a, b = result.by_value["a"].band, result.by_value["b"].band
     assert (a.low, a.high) == pytest.approx((0.35, 0.5))
     assert (b.low, b.high) == pytest.approx((-0.5, -0.35))
 
 
 def test_one_value_has_nothing_to_misplace():
-    result = share_sensitivity([sample((1.0,), (1.0,))], error_rate=0.3)
+    result = sensitivity([sample((1.0,), (1.0,))], error_rate=0.3)
     assert result.bands["bur"].high == result.bands["uer"].high == result.bands["sof"].high == 0.0
     assert result.bands["auc"].high == pytest.approx(0.0)
     assert result.by_value["a"].tipping_rate == 1.0
-    both = share_sensitivity(
-        [sample((1.0,), (1.0,)), sample((0.5, 0.5), (0.7, 0.3))], error_rate=0.0
-    )
+    both = sensitivity([sample((1.0,), (1.0,)), sample((0.5, 0.5), (0.7, 0.3))], error_rate=0.0)
     # a: (0 + .2) / 2 over the samples, of which one can move: a rate of .2 turns it
     assert both.by_value["a"].tipping_rate == pytest.approx(0.2)
 
 
 def test_degenerate_rates():
-    assert isinstance(share_sensitivity([], error_rate=0.1), Undefined)
+    assert isinstance(sensitivity([], error_rate=0.1), Undefined)
     with pytest.raises(StatisticsError, match="error_rate"):
-        share_sensitivity([sample((1.0,), (1.0,))], error_rate=-0.1)
+        sensitivity([sample((1.0,), (1.0,))], error_rate=-0.1)
 
 
 def simplex(n):
@@ -99,7 +103,7 @@ def test_the_truth_within_the_rate_stays_within_the_band(drawn, rate, target):
         )
         for source, summary, other in drawn
     ]
-    bands = share_sensitivity(measured, error_rate=rate, target=target)
+    bands = sensitivity(measured, error_rate=rate, target=target)
     shares = collect(true, target=target)
     figures = {
         "bur": binary_unfair(shares).mean(),
@@ -120,7 +124,7 @@ def test_the_truth_within_the_rate_stays_within_the_band(drawn, rate, target):
 @given(st.lists(st.tuples(simplex(3), simplex(3)), min_size=1, max_size=4))
 def test_without_error_the_band_is_the_measure(drawn):
     measured = [sample(*both) for both in drawn]
-    bands = share_sensitivity(measured, error_rate=0.0).bands
+    bands = sensitivity(measured, error_rate=0.0).bands
     shares = collect(measured)
     assert bands["bur"].low == bands["bur"].high == binary_unfair(shares).mean()
     assert (bands["uer"].low, bands["uer"].high) == pytest.approx(
@@ -138,7 +142,7 @@ def test_people_correct_a_matcher_that_takes_from_a_value():
     measured = {eid: sample((0.5, 0.5), (x + 0.1, 0.9 - x)) for eid, x in truth.items()}
     human = {(eid, "s"): {"a": 2 * truth[eid], "b": 2 - 2 * truth[eid]} for eid in list(truth)[:60]}
     human |= {("elsewhere", "s"): {"a": 1.0}, ("e0", "t"): {"a": 1.0}}
-    result = corrected_shares("s", measured, human, target="ratio")
+    result = corrected_shares("s", measured, human, shares_of=collect)
     assert (result.n_labelled, result.n_unused) == (60, 1)
     a = result.difference["a"]
     assert a.naive.low > 0.09
