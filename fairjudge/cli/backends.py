@@ -29,8 +29,7 @@ def list_(*, json_file: opt.Json = None) -> None:
     from fairjudge.reports.tables import TextTable, columns, print_table
     from fairjudge.scorers import large_package
 
-    local_here = importlib.util.find_spec("torch") is not None
-    large_here = local_here
+    local_here = large_here = importlib.util.find_spec("torch") is not None
     try:
         large_package.check_installed()
     except MissingExtraError:

@@ -16,7 +16,6 @@ from fairjudge.reports.decision_tables import (
 from fairjudge.reports.drawing import BY_PEOPLE, OTHER, PLAIN
 from fairjudge.reports.figures import Json, curves, forest, row, sentence, why
 from fairjudge.reports.judge_sections import position_plot
-from fairjudge.reports.jury_tables import jury_plot, jury_tables
 from fairjudge.reports.label_tables import disagreement_tables, mean_tables, rates_tables
 from fairjudge.reports.pages import page_html
 from fairjudge.reports.parts import (
@@ -31,7 +30,7 @@ from fairjudge.reports.parts import (
     folded,
 )
 from fairjudge.reports.plots import ReliabilityPlot
-from fairjudge.reports.protocol_tables import protocol_plot, protocol_tables
+from fairjudge.reports.protocol_tables import jury_plot, jury_tables, protocol_plot, protocol_tables
 from fairjudge.reports.result_figures import (
     confusion_plot,
     position_pairs_plot,

@@ -160,30 +160,27 @@ def gains_tables(group: Json) -> list[TextTable]:
 
 def _gains(group: Json, over: Json) -> Iterator[Json]:
     if over["gain"].get("value") is not None:
-        yield {
-            "against": baseline_name(over["best"]),
-            "measure": "Spearman, pooled",
-            "judge": spearman(group["agreement"], "pooled"),
-            "without": spearman(group["baselines"][over["best"]], "pooled"),
-            "added": over["gain"],
-        }
+        best = spearman(group["baselines"][over["best"]], "pooled")
+        judge = spearman(group["agreement"], "pooled")
+        measure = "Spearman, pooled"
+        yield _gain(baseline_name(over["best"]), measure, judge, best, over["gain"])
     constant = over["constant"]
     if not why(constant):
-        against = f"always {constant['answer']:g}"
-        yield {
-            "against": against,
-            "measure": "agreement",
-            "judge": constant["agreement"],
-            "without": constant["constant_agreement"],
-            "added": constant["added"],
-        }
-        yield {
-            "against": against,
-            "measure": "balanced accuracy",
-            "judge": constant["balanced_accuracy"],
-            "without": {"value": 1.0 / n} if (n := constant["n_answers"]) else {},
-            "added": constant["added_balanced"],
-        }
+        answer, agrees = f"always {constant['answer']:g}", constant["constant_agreement"]
+        yield _gain(answer, "agreement", constant["agreement"], agrees, constant["added"])
+        by_chance = {"value": 1.0 / n} if (n := constant["n_answers"]) else {}
+        balanced = constant["balanced_accuracy"], by_chance, constant["added_balanced"]
+        yield _gain(answer, "balanced accuracy", *balanced)
+
+
+def _gain(against: str, measure: str, judge: Json, without: Json, added: Json) -> Json:
+    return {
+        "against": against,
+        "measure": measure,
+        "judge": judge,
+        "without": without,
+        "added": added,
+    }
 
 
 def levels_of(group: Json) -> dict[str, str]:

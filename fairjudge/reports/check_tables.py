@@ -193,45 +193,30 @@ def _table(group: Json, margin: float) -> TextTable:
     return table(
         f"Check: {_title(group)}, by {judges}",
         "figure: {figure} | before> {before} | after> {after} | change> {change:interval}",
-        [
-            {
-                "figure": _MEASURES[group["measure"]],
-                "before": number(group["before"]),
-                "after": number(group["after"]),
-                "change": group["agreement"],
-            },
-            *_watched(group),
-            *(
-                {"figure": words, **_levels(group, name), "change": group[name]}
-                for name, words in _CHANGES.items()
-                if PROTOCOLS[group["protocol"]].yes_no or name not in ("sensitivity", "specificity")
-            ),
-        ],
+        [{"before": "", "after": "", **row} for row in _rows(group)],
         notes=_notes(group, margin),
     )
 
 
-def _watched(group: Json) -> Iterator[Json]:
-    """Yield tables of changes with simultaneous intervals over all looks, if there are any."""
-    if "watch" not in group:
-        return
-    watch = group["watch"]
+def _rows(group: Json) -> Iterator[Json]:
+    """Yield the change of agreement, those with intervals over all looks, and the others."""
+    measured = {side: number(group[side]) for side in ("before", "after")}
+    yield {"figure": _MEASURES[group["measure"]], **measured, "change": group["agreement"]}
+    watch = group.get("watch", {})
     for name, words in _WATCHED.items():
-        if watch[name].get("value") is not None:
+        if watch.get(name, {}).get("value") is not None:
             label = f"{words}, look {watch['n_looks']} of {watch['planned']}"
-            yield {"figure": label, "before": "", "after": "", "change": watch[name]}
-
-
-def _levels(group: Json, name: str) -> Json:
-    """Return the figure before and after, where it is one of shares of anchors."""
+            yield {"figure": label, "change": watch[name]}
     n = group["n_labelled"]
-    if name != "without_score" or not n:
-        return {"before": "", "after": ""}
-    n_missing = {side: group[f"n_without_{side}"] for side in ("before", "after")}
-    return {
-        side: f"{n_lost:,} of {n:,} ({percentage(n_lost / n, digits=1)})"
-        for side, n_lost in n_missing.items()
-    }
+    for name, words in _CHANGES.items():
+        if PROTOCOLS[group["protocol"]].yes_no or name not in ("sensitivity", "specificity"):
+            is_share = name == "without_score" and n
+            missing = {side: group[f"n_without_{side}"] for side in measured} if is_share else {}
+            shares = {
+                side: f"{n_missing:,} of {n:,} ({percentage(n_missing / n, digits=1)})"
+                for side, n_missing in missing.items()
+            }
+            yield {"figure": words, **shares, "change": group[name]}
 
 
 def _notes(group: Json, margin: float) -> Iterator[str]:

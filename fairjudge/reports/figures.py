@@ -17,6 +17,8 @@ from fairjudge.text.printable import printable
 Json: TypeAlias = Mapping[str, Any]
 
 PERCENT = (0.0, 100.0)
+MAX_NAMED = 3
+"""How many of a list a sentence names."""
 
 
 def interval(figure: Json | None, *, digits: int = 2, ends: int | None = None) -> str:
@@ -126,7 +128,7 @@ def sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def first_items(items: Iterable[str], limit: int = 3, *, between: str = ", ") -> str:
+def first_items(items: Iterable[str], limit: int = MAX_NAMED, *, between: str = ", ") -> str:
     """Return the first items, and how many more there are."""
     every = list(items)
     more = len(every) - limit

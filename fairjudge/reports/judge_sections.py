@@ -8,16 +8,21 @@ from typing import TypeAlias
 
 from fairjudge.reports import audit_tables
 from fairjudge.reports.content import UNSCORED, Content, Panel
-from fairjudge.reports.covered_tables import (
+from fairjudge.reports.drawing import OTHER
+from fairjudge.reports.evidence_tables import (
     by_judge,
+    citations_table,
+    citations_tables,
     contradicted_table,
+    errors_table,
     judged_by,
     least_covered_table,
     outlets_table,
+    shares_table,
     slice_table,
     slices,
+    wrong_in_words,
 )
-from fairjudge.reports.drawing import OTHER
 from fairjudge.reports.figures import (
     PERCENT,
     Json,
@@ -31,13 +36,6 @@ from fairjudge.reports.figures import (
 from fairjudge.reports.kinds import findings_of
 from fairjudge.reports.parts import Fold, Group, Heading, Paragraph, Part, Place
 from fairjudge.reports.result_figures import answers_plots, outlets_plot, position_pairs_plot
-from fairjudge.reports.statement_tables import (
-    citations_table,
-    citations_tables,
-    errors_table,
-    shares_table,
-    wrong_in_words,
-)
 from fairjudge.scores.coverage_slices import ALONE, FREQUENCY, POSITION
 from fairjudge.scores.leaderboards import WEIGHTING
 from fairjudge.text.counting import pluralize

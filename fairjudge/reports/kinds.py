@@ -15,23 +15,20 @@ from fairjudge.reports import (
     align_tables,
     audit_findings,
     audit_tables,
-    bias_findings,
     bias_tables,
     calibration_tables,
     cascade_tables,
     check_tables,
     comparison_tables,
-    covered_tables,
     decision_tables,
+    evidence_tables,
     fairness_comparison_tables,
-    fairness_findings,
     fairness_tables,
-    jury_tables,
     label_tables,
+    measure_findings,
     protocol_tables,
     ranking_tables,
     reference_tables,
-    statement_tables,
 )
 from fairjudge.reports.figures import Json
 from fairjudge.reports.tables import TextTable
@@ -41,7 +38,7 @@ def _calibration_tables(report: Json) -> list[TextTable]:
     return [
         *calibration_tables.calibration_tables(report),
         *label_tables.mean_tables(report),
-        *jury_tables.jury_tables(report),
+        *protocol_tables.jury_tables(report),
         *label_tables.rates_tables(report),
         *label_tables.disagreement_tables(report),
         *decision_tables.decisions_tables(decision_tables.with_juries(report)),
@@ -50,7 +47,7 @@ def _calibration_tables(report: Json) -> list[TextTable]:
 
 def _calibration_findings(report: Json) -> Iterator[str]:
     yield from protocol_tables.protocol_findings(report)
-    yield from jury_tables.jury_findings(report)
+    yield from protocol_tables.jury_findings(report)
     for group in decision_tables.with_juries(report):
         yield f"{decision_tables.group_title(group)}: {decision_tables.verdict(group)}."
 
@@ -75,28 +72,30 @@ class _Kind:
 KINDS: Mapping[str, _Kind] = {
     "align": _Kind(align_tables.align_findings, align_tables.align_tables),
     "audit checks": _Kind(audit_findings.metamorphic_findings, audit_tables.checks_tables),
-    "audit citations": _Kind(audit_findings.citation_findings, statement_tables.citations_tables),
-    "audit covered": _Kind(audit_findings.covered_findings, covered_tables.covered_tables),
+    "audit citations": _Kind(audit_findings.citation_findings, evidence_tables.citations_tables),
+    "audit covered": _Kind(audit_findings.covered_findings, evidence_tables.covered_tables),
     "audit length": _Kind(audit_findings.length_findings, audit_tables.length_tables),
     "audit order": _Kind(audit_findings.order_findings, audit_tables.order_tables),
     "audit parse": _Kind(audit_findings.parse_findings, audit_tables.parse_tables),
     "audit position": _Kind(audit_findings.position_findings, audit_tables.position_tables),
     "audit stability": _Kind(audit_findings.stability_findings, audit_tables.stability_tables),
-    "audit statements": _Kind(audit_findings.statement_findings, statement_tables.statement_tables),
+    "audit statements": _Kind(audit_findings.statement_findings, evidence_tables.statement_tables),
     "audit verbosity": _Kind(audit_findings.verbosity_findings, audit_tables.verbosity_tables),
     "bias distinguishability": _Kind(
-        bias_findings.distinguishability_findings,
+        measure_findings.distinguishability_findings,
         bias_tables.distinguishability_tables,
         "Group from the summary",
     ),
     "bias entities": _Kind(
-        bias_findings.entity_findings, bias_tables.entities_tables, "People named"
+        measure_findings.entity_findings, bias_tables.entities_tables, "People named"
     ),
     "bias inputs": _Kind(tables=bias_tables.inputs_tables),
     "bias quality": _Kind(
-        bias_findings.quality_findings, bias_tables.quality_tables, "Quality by group"
+        measure_findings.quality_findings, bias_tables.quality_tables, "Quality by group"
     ),
-    "bias words": _Kind(bias_findings.words_findings, bias_tables.words_tables, "Words of groups"),
+    "bias words": _Kind(
+        measure_findings.words_findings, bias_tables.words_tables, "Words of groups"
+    ),
     "build": _Kind(reference_tables.built_findings),
     "calibrate": _Kind(_calibration_findings, _calibration_tables),
     "cascade": _Kind(cascade_tables.cascade_findings, cascade_tables.cascade_tables, "Cascade"),
@@ -108,41 +107,39 @@ KINDS: Mapping[str, _Kind] = {
         comparison_tables.comparison_findings, comparison_tables.comparison_tables, "Two runs"
     ),
     "fairness agreement": _Kind(
-        fairness_findings.agreement_findings,
+        measure_findings.agreement_findings,
         _single(fairness_comparison_tables.agreement_table),
         "Two scorers",
     ),
     "fairness chunk-size": _Kind(
-        fairness_findings.chunk_size_findings,
+        measure_findings.chunk_size_findings,
         _single(fairness_comparison_tables.chunk_size_table),
         "Size of chunks",
     ),
     "fairness compare": _Kind(
-        fairness_findings.changes_findings, fairness_comparison_tables.changes_tables
+        measure_findings.changes_findings, fairness_comparison_tables.changes_tables
     ),
-    "fairness coverage": _Kind(
-        fairness_findings.fairness_findings, fairness_tables.coverage_tables
-    ),
+    "fairness coverage": _Kind(measure_findings.fairness_findings, fairness_tables.coverage_tables),
     "fairness oracle": _Kind(
-        fairness_findings.oracle_findings,
+        measure_findings.oracle_findings,
         _single(fairness_comparison_tables.oracle_table),
         "Planted unfairness",
     ),
     "fairness overall": _Kind(
-        fairness_findings.overall_findings,
+        measure_findings.overall_findings,
         _single(fairness_comparison_tables.overall_table),
         "Over data sets",
     ),
     "fairness people": _Kind(
-        fairness_findings.people_findings,
+        measure_findings.people_findings,
         fairness_comparison_tables.people_tables,
         "Measures and people",
     ),
     "fairness proportional": _Kind(
-        fairness_findings.fairness_findings, fairness_tables.proportional_tables
+        measure_findings.fairness_findings, fairness_tables.proportional_tables
     ),
     "fairness temperature": _Kind(
-        fairness_findings.temperature_findings,
+        measure_findings.temperature_findings,
         _single(fairness_comparison_tables.temperature_table),
         "Temperature",
     ),

@@ -87,20 +87,12 @@ class ReliabilityPlot:
     def draw(self, axes: Axes) -> None:
         """Draw on `axes`."""
         limits = apart(*self.scale)
-        bins = [
-            reliability_bin
-            for reliability_bin in self.bins
-            if reliability_bin["mean_label"]["value"] is not None
-        ]
-        most = max((reliability_bin["n"] for reliability_bin in bins), default=1)
+        bins = [items for items in self.bins if items["mean_label"]["value"] is not None]
+        most = max((items["n"] for items in bins), default=1)
         axes.set(xlim=limits, ylim=limits, xlabel="judge's score", ylabel="people's mean label")
         axes.plot(limits, limits, color="black", linestyle=DASHES)
-        for reliability_bin in bins:
-            score, label, n = (
-                reliability_bin["mean_score"],
-                reliability_bin["mean_label"],
-                reliability_bin["n"],
-            )
+        for items in bins:
+            score, label, n = (items[name] for name in ("mean_score", "mean_label", "n"))
             across = within(score, limits)
             if label["low"] is not None and label["high"] is not None:
                 ends = (within(label[end], limits) for end in ("low", "high"))

@@ -112,7 +112,7 @@ def built_findings(report: Json) -> Iterator[str]:
     empty = [cluster["eid"] for cluster in clusters if not cluster["questions"]]
     yield f"{pluralize(n_questions, 'question')} on {pluralize(len(clusters), 'cluster')}."
     if empty:
-        yield f"Without a question: {first_items(empty, _MAX_NAMED)}; coverage needs one."
+        yield f"Without a question: {first_items(empty)}; coverage needs one."
     n_problems = sum(len(cluster["problems"]) for cluster in clusters)
     if n_problems:
         steps = pluralize(n_problems, "step")

@@ -8,7 +8,6 @@ from dataclasses import asdict
 from fairjudge.reports.bias_sections import BIAS
 from fairjudge.reports.calibration_page import calibration_parts
 from fairjudge.reports.content import UNSCORED, Content, Panel
-from fairjudge.reports.cost_tables import SPENT_COLUMNS, spent_row
 from fairjudge.reports.decision_tables import group_title, verdict, with_juries
 from fairjudge.reports.drawing import Drawing
 from fairjudge.reports.fairness_sections import FAIRNESS
@@ -22,7 +21,7 @@ from fairjudge.reports.judge_sections import (
     unscored_parts,
 )
 from fairjudge.reports.kinds import findings_of, name_of
-from fairjudge.reports.leaderboard_section import leaderboard_parts
+from fairjudge.reports.leaderboard_table import leaderboard_parts
 from fairjudge.reports.pages import page_html
 from fairjudge.reports.parts import (
     Codes,
@@ -35,7 +34,7 @@ from fairjudge.reports.parts import (
     figures_in,
 )
 from fairjudge.reports.result_sections import CHANGES, PLANS, RANKINGS, STABILITY
-from fairjudge.reports.row_tables import table
+from fairjudge.reports.row_tables import SPENT_COLUMNS, spent_row, table
 from fairjudge.reports.tables import TextTable
 
 _PRINTED = {"short", "systems", "trust"}

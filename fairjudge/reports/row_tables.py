@@ -134,3 +134,17 @@ def rows_within(items: Mapping[str, Json], name: str, within: str, inner: str) -
     """Yield the rows in the field `within` of each value of `items`, with both keys."""
     for key, entry in items.items():
         yield from rows_of(entry.get(within, {}), inner, **{name: key})
+
+
+SPENT_COLUMNS: Final = (
+    "calls> {n_calls} | from the cache> {n_cached} | tokens in> {tokens_in}"
+    " | tokens out> {tokens_out} | US dollars> {cost_usd:dollars}"
+)
+"""Columns of a table whose rows `spent_row` completes."""
+
+
+def spent_row(spent: Json, **more: str | float | None) -> Json:
+    """Return the fields of `SPENT_COLUMNS` from ``spent`` of a command's JSON, and `more`."""
+    tokens = spent.get("tokens") or {}
+    counts = {"tokens_in": tokens.get("input", "-"), "tokens_out": tokens.get("output", "-")}
+    return {**spent, **counts, **more}
