@@ -18,7 +18,6 @@ from fairjudge.reports import (
     bias_tables,
     calibration_tables,
     cascade_tables,
-    check_tables,
     comparison_tables,
     decision_tables,
     evidence_tables,
@@ -102,7 +101,9 @@ KINDS: Mapping[str, _Kind] = {
     "cascade --guarantee": _Kind(
         cascade_tables.guarantee_findings, cascade_tables.guarantee_tables
     ),
-    "check": _Kind(check_tables.check_findings, check_tables.check_tables, "Check of the judge"),
+    "check": _Kind(
+        comparison_tables.check_findings, comparison_tables.check_tables, "Check of the judge"
+    ),
     "compare": _Kind(
         comparison_tables.comparison_findings, comparison_tables.comparison_tables, "Two runs"
     ),
