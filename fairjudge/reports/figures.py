@@ -48,6 +48,11 @@ def bounds(figure: Json, *, digits: int = 2) -> str:
     return ", ".join(number(figure[end], digits=digits) for end in ("low", "high"))
 
 
+def in_percents(share: float | None) -> str:
+    """Return a share in percent, with one decimal; a dash where there is none."""
+    return number(None if share is None else 100 * share, digits=1)
+
+
 def in_percent(share: Json) -> Json:
     """Return a figure that is a share, or a difference of shares, in percent."""
     ends = {end: share.get(end) for end in ("value", "low", "high")}

@@ -14,6 +14,7 @@ from fairjudge.reports.figures import (
     dollars,
     holm,
     in_percent,
+    in_percents,
     interval,
     p_value,
     percent,
@@ -35,7 +36,7 @@ _SHOWN: Final[Mapping[str, Callable[..., str]]] = {
     "p": p_value,
     "percent": percent,
     "points": lambda share, digits=1: interval(in_percent(share), digits=digits),
-    "share": lambda share: "-" if share is None else f"{100 * share:.1f}",
+    "share": in_percents,
     "tally": tally,
     "value": lambda figure, digits=2: number(figure.get("value"), digits=digits),
 }
