@@ -9,7 +9,7 @@ from fairjudge.bias.entity_analysis import ENTITIES
 from fairjudge.bias.measures import BiasMeasure, BiasMeasures
 from fairjudge.bias.representation import DISTINGUISHABILITY
 from fairjudge.bias.word_lists import WORDS
-from fairjudge.reports.figures import Json, bounds, in_percents, interval, tally, why
+from fairjudge.reports.figures import Json, bounds, interval, share_in_percent, tally, why
 from fairjudge.reports.row_tables import hidden_note, rows_of, rows_within, table
 from fairjudge.reports.tables import TextTable, columns, number
 from fairjudge.text.counting import pluralize
@@ -363,7 +363,7 @@ def _counts_table(name: str, counts: Sequence[Json], *, limit: int) -> TextTable
                 count["value"],
                 str(count["n"]),
                 str(sum(identifier["n"] for identifier in count["identifiers"].values())),
-                *(in_percents(count["identifiers"][group]["share"]) for group in groups),
+                *(share_in_percent(count["identifiers"][group]["share"]) for group in groups),
             )
             for count in counts[:limit]
         ),

@@ -64,7 +64,7 @@ def group_title(group: Json) -> str:
 
 def group_tables(group: Json) -> Iterator[TextTable]:
     """Yield the tables of one aspect, protocol and judge."""
-    left_out = {
+    excluded = {
         "in the first run alone": group["n_only_first"],
         "in the second run alone": group["n_only_second"],
         "without a score in the first": group["n_unscored_first"],
@@ -78,7 +78,7 @@ def group_tables(group: Json) -> Iterator[TextTable]:
         notes=(
             f"{pluralize(group['n_items'], 'item')} scored in both runs, in "
             f"{pluralize(group['n_documents'], 'document')}. Labels show which is better.",
-            f"Excluded: {tally(left_out)}." if any(left_out.values()) else "",
+            f"Excluded: {tally(excluded)}." if any(excluded.values()) else "",
         ),
     )
     if group["systems"]:

@@ -48,7 +48,7 @@ def bounds(figure: Json, *, digits: int = 2) -> str:
     return ", ".join(number(figure[end], digits=digits) for end in ("low", "high"))
 
 
-def in_percents(share: float | None) -> str:
+def share_in_percent(share: float | None) -> str:
     """Return a share in percent, with one decimal; a dash where there is none."""
     return number(None if share is None else 100 * share, digits=1)
 

@@ -14,10 +14,10 @@ from fairjudge.reports.figures import (
     dollars,
     holm,
     in_percent,
-    in_percents,
     interval,
     p_value,
     percent,
+    share_in_percent,
     tally,
 )
 from fairjudge.reports.tables import Column, TextTable, number
@@ -36,7 +36,7 @@ _SHOWN: Final[Mapping[str, Callable[..., str]]] = {
     "p": p_value,
     "percent": percent,
     "points": lambda share, digits=1: interval(in_percent(share), digits=digits),
-    "share": in_percents,
+    "share": share_in_percent,
     "tally": tally,
     "value": lambda figure, digits=2: number(figure.get("value"), digits=digits),
 }
