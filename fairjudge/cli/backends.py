@@ -9,11 +9,7 @@ from fairjudge.cli import options as opt
 from fairjudge.cli.application import Application
 from fairjudge.errors import MissingExtraError
 
-app = Application(
-    name="backends",
-    help="The backends: providers of models, and the local one.",
-    no_args_is_help=True,
-)
+app = Application(name="backends", help="The backends: providers of models, and the local one.")
 
 
 @app.command("list")

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from fairjudge.reports.tables import TextTable
 
 app = Application(
-    no_args_is_help=True,
     help="Demographic bias in summaries, and in what is summarized.",
 )
 

@@ -20,7 +20,7 @@ from fairjudge.text.counting import pluralize
 if TYPE_CHECKING:
     from fairjudge.cache.files import AnyCache
 
-app = Application(help="Manage the cache of model responses.", no_args_is_help=True)
+app = Application(help="Manage the cache of model responses.")
 
 stored = opt.with_options(model=opt.options_of(Model, only=("cache", "store")))
 

@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 
 
 app = Application(
-    name="batch",
-    help="Plan a run, and have a provider's batch service answer its requests.",
-    no_args_is_help=True,
+    name="batch", help="Plan a run, and have a provider's batch service answer its requests."
 )
 
 

@@ -86,7 +86,7 @@ def quickstart(
     for aspect in ASPECTS:
         options = JudgeOptions(aspect=aspect, protocol="likert")
         with display.bars(quiet=quiet) as progress_bars:
-            judged = judge_files(
+            outcome = judge_files(
                 references,
                 summaries,
                 output / f"{aspect}.jsonl",
@@ -96,7 +96,7 @@ def quickstart(
                 skip_bad=False,
                 progress=progress_bars.counter("judging"),
             )
-        reports[aspect] = judge_report(judged, options)
+        reports[aspect] = judge_report(outcome, options)
         display.write_json(str(output / f"{aspect}.report.json"), reports[aspect].to_dict())
     print_table(_scores(reports))
 

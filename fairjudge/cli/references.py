@@ -11,7 +11,7 @@ from fairjudge.cli.application import Application
 from fairjudge.options.building import MinSources
 from fairjudge.options.declaring import Opt
 
-app = Application(help="Validate references by people's labels.", no_args_is_help=True)
+app = Application(help="Validate references by people's labels.")
 
 
 @app.command()

@@ -35,8 +35,8 @@ def write_assignments(request: Request) -> tuple[Iterator[bytes], ExportResult]:
     ]
     if not rows:
         raise InputError("assignments are checklists of coverage; there is none")
-    left_out = len(request.judgements) - len(rows)
-    return map(json_line, rows), ExportResult(n_rows=len(rows), n_left_out=left_out)
+    n_left_out = len(request.judgements) - len(rows)
+    return map(json_line, rows), ExportResult(n_rows=len(rows), n_left_out=n_left_out)
 
 
 def _assignments(judgement: Judgement, request: Request) -> dict[str, Any]:

@@ -51,14 +51,14 @@ def _position_notes(group: Json) -> Iterator[str]:
     )
     if group["first_minus_second"].get("value") is not None:
         yield f"First minus second, all: {interval(group['first_minus_second'], digits=1)} points."
-    left_out = {
+    excluded = {
         "without a score": group["n_unscored"],
         "in one order alone": group["n_one_order"],
         "of unknown order": group["n_unknown_order"],
         "repeated": group["n_repeated"],
     }
-    if any(left_out.values()):
-        yield f"Excluded: {tally(left_out)}."
+    if any(excluded.values()):
+        yield f"Excluded: {tally(excluded)}."
     if shift := group.get("shift"):
         yield (
             "By probability: being shown first changes the probability of being preferred by "

@@ -9,7 +9,7 @@ from fairjudge.bias.entity_analysis import ENTITIES
 from fairjudge.bias.measures import BiasMeasure, BiasMeasures
 from fairjudge.bias.representation import DISTINGUISHABILITY
 from fairjudge.bias.word_lists import WORDS
-from fairjudge.reports.figures import Json, bounds, interval, tally, why
+from fairjudge.reports.figures import Json, bounds, interval, share_in_percent, tally, why
 from fairjudge.reports.row_tables import hidden_note, rows_of, rows_within, table
 from fairjudge.reports.tables import TextTable, columns, number
 from fairjudge.text.counting import pluralize
@@ -363,13 +363,9 @@ def _counts_table(name: str, counts: Sequence[Json], *, limit: int) -> TextTable
                 count["value"],
                 str(count["n"]),
                 str(sum(identifier["n"] for identifier in count["identifiers"].values())),
-                *(_percent(count["identifiers"][group]["share"]) for group in groups),
+                *(share_in_percent(count["identifiers"][group]["share"]) for group in groups),
             )
             for count in counts[:limit]
         ),
         notes=(note,) if note else (),
     )
-
-
-def _percent(share: float | None) -> str:
-    return number(None if share is None else 100 * share, digits=1)

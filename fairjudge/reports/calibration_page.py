@@ -68,8 +68,7 @@ def calibration_page(report: Json, *, position: Groups = ()) -> str:
         ]
         alone = len(report["groups"]) == 1
         parts = tuple(folded(_group(group, own), level=3, open_first=alone))
-        title = group_title(group)
-        groups.append(Section(id=f"group-{place}", title=title, parts=parts))
+        groups.append(Section(id=f"group-{place}", title=group_title(group), parts=parts))
     overview = Section(id="overview", title="Overview", parts=tuple(_comparison(report)))
     settings = Fold(_SETTINGS, (_settings(report),))
     origin = Section(id="origin", title="Methods", parts=(_METHODS, settings))
@@ -150,18 +149,16 @@ def _agreement(group: Json) -> Iterator[Part]:
     marks = {"judge": PLAIN, tables.HUMAN: BY_PEOPLE}
     for level, label in tables.levels_of(group).items():
         ceiling = tables.spearman(group["human"], level)
+        title = f"Spearman's correlation with people, {label}"
+        sources = tables.sources(group).items()
         yield forest(
             [
-                row(
-                    tables.baseline_name(name),
-                    source[level]["spearman"],
-                    mark=marks.get(name, OTHER),
-                )
-                for name, source in tables.sources(group).items()
-                if level in source
+                row(tables.baseline_name(name), of[level]["spearman"], mark=marks.get(name, OTHER))
+                for name, of in sources
+                if level in of
             ],
-            title=f"Spearman's correlation with people, {label}",
-            across=f"Spearman's correlation with people, {label}",
+            title=title,
+            across=title,
             span=(-1.0, 1.0),
             band=(ceiling["low"], ceiling["high"]) if ceiling.get("low") is not None else None,
             caption=f"{label.capitalize()}. Square: the judge; diamond: human-human agreement, "
@@ -176,26 +173,19 @@ def _reliability(group: Json) -> Iterator[Part]:
     if not any(stages.values()):
         yield Paragraph("No reliability diagram: too few labelled items.")
         return
-    marks = (OTHER, PLAIN)
-    meaning = "larger for more items; on the dashed line judge and people agree."
-    yield Group(
-        tuple(
-            Plot(
-                ReliabilityPlot(
-                    bins=bins,
-                    scale=(scale[0], scale[1]),
-                    name=f"Reliability, {stage}, {group_title(group)}: people's mean label "
-                    "against the judge's score",
-                    mark=mark,
-                ),
-                f"{stage.capitalize()}: {'filled squares' if mark.filled else 'hollow circles'}, "
-                f"{meaning}",
-            )
-            for (stage, bins), mark in zip(stages.items(), marks, strict=True)
-            if bins
-        ),
-        "row",
-    )
+    plots = []
+    marks = ((OTHER, "hollow circles"), (PLAIN, "filled squares"))
+    for (stage, bins), (mark, shape) in zip(stages.items(), marks, strict=True):
+        of = f"Reliability, {stage}, {group_title(group)}"
+        name = f"{of}: people's mean label against the judge's score"
+        caption = (
+            f"{stage.capitalize()}: {shape}, larger for more items; on the dashed line judge and "
+            "people agree."
+        )
+        if bins:
+            figure = ReliabilityPlot(bins=bins, scale=tuple(scale), name=name, mark=mark)
+            plots.append(Plot(figure, caption))
+    yield Group(tuple(plots), "row")
     yield tables.reliability_table(calibration)
 
 
@@ -249,5 +239,4 @@ def _planning(group: Json) -> Iterator[Part]:
 
 def _settings(report: Json) -> Verbatim:
     origin = {"settings": report["settings"], "signature": report["signature"]}
-    text = json.dumps(origin, indent=1, ensure_ascii=False)
-    return Verbatim(text, _SETTINGS)
+    return Verbatim(json.dumps(origin, indent=1, ensure_ascii=False), _SETTINGS)

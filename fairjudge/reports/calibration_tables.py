@@ -7,9 +7,8 @@ from dataclasses import replace
 from functools import partial
 
 from fairjudge.protocols import PROTOCOLS
-from fairjudge.reports.annotator_tables import annotator_tables
 from fairjudge.reports.audit_tables import POSITION
-from fairjudge.reports.decision_tables import group_title, verdict
+from fairjudge.reports.decision_tables import annotator_tables, group_title, verdict
 from fairjudge.reports.figures import Json, interval, p_value, percent, tally, why, why_no_interval
 from fairjudge.reports.protocol_tables import protocol_tables
 from fairjudge.reports.row_tables import side_by_side, table

@@ -50,21 +50,17 @@ class Drawing(Protocol):
     @property
     def name(self) -> str:
         """What the figure shows, in words."""
-        ...
 
     @property
     def empty(self) -> bool:
         """Whether there is nothing to draw."""
-        ...
 
     @property
     def layout(self) -> Layout:
         """The figure's size, and where its axes stand."""
-        ...
 
     def draw(self, axes: Axes) -> None:
         """Draw on `axes`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from fairjudge.protocols import shown_protocol
-from fairjudge.reports.figures import Json, first_items, interval
+from fairjudge.reports.figures import Json, first_items, interval, tally
 from fairjudge.reports.row_tables import hidden_note, side_by_side, table
 from fairjudge.reports.tables import TextTable, terminal_width
 from fairjudge.scores.coverage_slices import COVERED_FROM
@@ -353,7 +353,8 @@ def wrong_in_words(group: Json) -> str:
         of = pluralize(group["n"], "group")
         sentences.append(f"contradicts {contradicted} of {of} of answers")
     if statements and statements["contradicted"] + statements["absent"]:
-        counts = {"contradicted": statements["contradicted"], "in no article": statements["absent"]}
-        which = ", ".join(f"{n} {name}" for name, n in counts.items() if n)
+        which = tally(
+            {"contradicted": statements["contradicted"], "in no article": statements["absent"]}
+        )
         sentences.append(f"scores by coverage alone; of {statements['n']} statements {which}")
     return f"{group['system']} {'; '.join(sentences)}." if sentences else ""

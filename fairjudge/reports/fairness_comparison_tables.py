@@ -140,9 +140,9 @@ def changes_table(
     for name, figures in changes.items():
         digits, change = measures[name].digits if name in measures else 4, figures["difference"]
         values = (*(figures[side] for side in sides.values()), change.get("value"))
-        shown = (number(value, digits=digits) for value in values)
+        cells = (number(value, digits=digits) for value in values)
         interval = bounds(change, digits=digits)
-        rows.append((label_of(name), str(figures["n"]), *shown, interval, holm(change)))
+        rows.append((label_of(name), str(figures["n"]), *cells, interval, holm(change)))
     reasons = dict.fromkeys(filter(None, (why(row["difference"]) for row in changes.values())))
     return TextTable(
         title=title,

@@ -200,10 +200,8 @@ def _figures_of(system: Json, measures: Family, *, with_units: bool) -> Iterator
     for measure in measures.shown:
         if (figure := system.get(measure.key)) is not None:
             parameter = system.get(measure.parameter)
-            label = labels[measure.key]
-            if parameter is not None:
-                label += f", {measure.parameter} {parameter:g}"
-            yield _row(label, figure.get("n", 0), figure, measure)
+            at = "" if parameter is None else f", {measure.parameter} {parameter:g}"
+            yield _row(f"{labels[measure.key]}{at}", figure.get("n", 0), figure, measure)
     corrected, assumed = system.get("corrected") or {}, system.get("sensitivity") or {}
     for measure in measures.shown:
         if (figure := corrected.get(measure.key)) is not None:
@@ -229,11 +227,9 @@ def _left_out(report: Json) -> Iterator[str]:
     for exclusion in report["excluded"]:
         by_system = by_reason.setdefault(exclusion["reason"], {})
         by_system.setdefault(exclusion["system"], []).append(exclusion["eid"])
-    for reason, by_system in sorted(by_reason.items()):
-        counts = "; ".join(
-            f"{len(eids)} by {system} ({first_items(eids, 5)})"
-            for system, eids in by_system.items()
-        )
+    for reason, of in sorted(by_reason.items()):
+        texts = (f"{len(eids)} by {name} ({first_items(eids, 5)})" for name, eids in of.items())
+        counts = "; ".join(texts)
         yield f"Excluded, {EXCLUDED.get(reason, reason)}: {counts}"
 
 

@@ -48,6 +48,11 @@ def bounds(figure: Json, *, digits: int = 2) -> str:
     return ", ".join(number(figure[end], digits=digits) for end in ("low", "high"))
 
 
+def share_in_percent(share: float | None) -> str:
+    """Return a share in percent, with one decimal; a dash where there is none."""
+    return number(None if share is None else 100 * share, digits=1)
+
+
 def in_percent(share: Json) -> Json:
     """Return a figure that is a share, or a difference of shares, in percent."""
     ends = {end: share.get(end) for end in ("value", "low", "high")}
@@ -143,15 +148,10 @@ def cut(text: str, *, longest: int) -> str:
 
 def row(label: str, estimate: Json | None, *, mark: Mark = PLAIN, digits: int = 2) -> ForestRow:
     """Return a figure as a row of a forest plot."""
-    shown_figure = estimate if estimate is not None and estimate.get("value") is not None else {}
-    return ForestRow(
-        label=label,
-        value=shown_figure.get("value"),
-        low=shown_figure.get("low"),
-        high=shown_figure.get("high"),
-        text=interval(estimate, digits=digits) if shown_figure else "undefined",
-        mark=mark,
-    )
+    defined = estimate if estimate is not None and estimate.get("value") is not None else {}
+    ends = {end: defined.get(end) for end in ("value", "low", "high")}
+    text = interval(estimate, digits=digits) if defined else "undefined"
+    return ForestRow(label=label, **ends, text=text, mark=mark)
 
 
 def forest(

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from fairjudge.reports import audit_tables
 from fairjudge.reports.content import UNSCORED, Content, Panel
-from fairjudge.reports.drawing import OTHER
+from fairjudge.reports.drawing import OTHER, PLAIN
 from fairjudge.reports.evidence_tables import (
     by_judge,
     citations_table,
@@ -175,11 +175,13 @@ def position_plot(group: Json, title: str) -> Part:
 
 
 def _verbosity(report: Json) -> Iterator[Part]:
-    rows = []
-    for group in report["groups"]:
-        name = f"{group['probe']}, {group['aspect']}, {protocol_of(group)}"
-        rows.append(row(f"{name}: as written", group["original"], mark=OTHER, digits=1))
-        rows.append(row(f"{name}: longer", group["extended"], digits=1))
+    marks = {"original": OTHER, "extended": PLAIN}
+    rows = [
+        row(f"{name}: {audit_tables.VERSIONS[version]}", group[version], mark=mark, digits=1)
+        for group in report["groups"]
+        for name in [f"{group['probe']}, {group['aspect']}, {protocol_of(group)}"]
+        for version, mark in marks.items()
+    ]
     yield Heading("Verbosity: the summary against itself made longer")
     plot = forest(
         rows,

@@ -17,8 +17,6 @@ from fairjudge.reports import (
     audit_tables,
     bias_tables,
     calibration_tables,
-    cascade_tables,
-    check_tables,
     comparison_tables,
     decision_tables,
     evidence_tables,
@@ -98,11 +96,11 @@ KINDS: Mapping[str, _Kind] = {
     ),
     "build": _Kind(reference_tables.built_findings),
     "calibrate": _Kind(_calibration_findings, _calibration_tables),
-    "cascade": _Kind(cascade_tables.cascade_findings, cascade_tables.cascade_tables, "Cascade"),
-    "cascade --guarantee": _Kind(
-        cascade_tables.guarantee_findings, cascade_tables.guarantee_tables
+    "cascade": _Kind(align_tables.cascade_findings, align_tables.cascade_tables, "Cascade"),
+    "cascade --guarantee": _Kind(align_tables.guarantee_findings, align_tables.guarantee_tables),
+    "check": _Kind(
+        comparison_tables.check_findings, comparison_tables.check_tables, "Check of the judge"
     ),
-    "check": _Kind(check_tables.check_findings, check_tables.check_tables, "Check of the judge"),
     "compare": _Kind(
         comparison_tables.comparison_findings, comparison_tables.comparison_tables, "Two runs"
     ),

@@ -177,14 +177,14 @@ def disagreement_tables(
 
 def _largest(group: Json, limit: int, longest: int) -> TextTable:
     disagreements = group["disagreements"]
-    shown = disagreements[:limit]
+    largest = disagreements[:limit]
     # A column without a note would take the room of the reasons.
-    has_notes = any(_people_reasons(row, longest) != "-" for row in shown)
+    has_notes = any(_people_reasons(row, longest) != "-" for row in largest)
     return table(
         f"Largest disagreements, {group_title(group)}",
         "item: {item} | judge> {judged:number} | people> {people:number}"
         " | judge's reason: {reason}" + (" | people's notes: {people_notes}" if has_notes else ""),
-        shown,
+        largest,
         notes=[
             f"{min(limit, len(disagreements))} of the {len(disagreements)} in the JSON; on the "
             "labels' scale."

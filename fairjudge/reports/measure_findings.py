@@ -45,41 +45,41 @@ _FEWEST_SWAPPED = 6
 """Pairs from which swapping them can have p below 0.05, for 2 of 2^n ways are as extreme."""
 
 
-def fairness_findings(report: Json) -> tuple[str, ...]:
-    """Return two or three sentences on what ``fairness coverage`` or ``proportional`` found.
+def fairness_findings(report: Json) -> Iterator[str]:
+    """Yield two or three sentences on what ``fairness coverage`` or ``proportional`` found.
 
     A value counts as treated otherwise where its mean difference has p < 0.05 (Holm, over the
     values of a system) and stands on 5 summaries or more.
     """
     attribute, systems = report["attribute"], report["systems"]
     if not systems:
-        return ()
+        return
+    yield from _often(report)
     alike: dict[str, list[str]] = {}
     for name in systems:
         if unequal := _unequal(systems[name].get(_PLACES[report["measure"]], {})):
             alike.setdefault(unequal, []).append(name)
-    sentences = [f"{difference} by {first_items(names)}" for difference, names in alike.items()]
-    if sentences:
-        first = f"{attribute}, significantly (p < {_ALPHA:g}): {'; '.join(sentences)}."
+    unfair = "; ".join(
+        f"{difference} by {first_items(names)}" for difference, names in alike.items()
+    )
+    if unfair:
+        yield f"{attribute}, significantly (p < {_ALPHA:g}): {unfair}."
     elif max(system["n"] for system in systems.values()) < FEWEST_CLUSTERS:
-        first = f"Fewer than {FEWEST_CLUSTERS} summaries a system are too few to test {attribute}."
+        yield f"Fewer than {FEWEST_CLUSTERS} summaries a system are too few to test {attribute}."
     else:
-        first = f"No value of {attribute} is significantly over- or under-represented on average."
-    sentences_of_report = [*_often(report), first]
+        yield f"No value of {attribute} is significantly over- or under-represented on average."
     if n := len(report["excluded"]):
         reasons = dict.fromkeys(exclusion["reason"] for exclusion in report["excluded"])
-        by = list(dict.fromkeys(exclusion["system"] for exclusion in report["excluded"]))
+        by = dict.fromkeys(exclusion["system"] for exclusion in report["excluded"])
         words = ", ".join(EXCLUDED.get(reason, reason) for reason in reasons)
-        sentences_of_report.append(
+        yield (
             f"{_WHAT[report['measure']]} by {attribute}: {pluralize(n, 'summary', 'summaries')} "
             f"by {first_items(by)} excluded, {words}."
         )
-    if sentences:
-        next_step = "read the summaries of these values in the report before drawing conclusions"
-        sentences_of_report.append(f"Next: {next_step}.")
+    if unfair:
+        yield ("Next: read the summaries of these values in the report before drawing conclusions.")
     elif min(system["n"] for system in systems.values()) < 30:
-        sentences_of_report.append("Next: more clusters; small differences show with dozens.")
-    return tuple(sentences_of_report)
+        yield "Next: more clusters; small differences show with dozens."
 
 
 def _often(report: Json) -> Iterator[str]:

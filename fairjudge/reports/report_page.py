@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict
+from itertools import chain
 
 from fairjudge.reports.bias_sections import BIAS
 from fairjudge.reports.calibration_page import calibration_parts
@@ -39,20 +40,19 @@ from fairjudge.reports.tables import TextTable
 
 _PRINTED = {"short", "systems", "trust"}
 """Sections that paper has."""
-_MAX_SAID = 8
+_MAX_SENTENCES = 8
 """Sentences of the first section; the others are folded."""
-_SAID_ELSEWHERE = {"calibrate", "audit parse", "judge", "build", "summarize", "study"}
+_ELSEWHERE = {"calibrate", "audit parse", "judge", "build", "summarize", "study"}
 """Commands whose findings come first, or say what was done and not what was found."""
 
 
 def report_page(content: Content) -> str:
     """Return the page; sections without content are left out."""
-    return page_html(
-        _sections(content),
-        title=content.title,
-        counts=_counts(content.counts),
-        data=content.browse,
-    )
+    counts = {
+        noun if n == 1 or noun == UNSCORED else f"{noun}s": n
+        for noun, n in (content.counts or {}).items()
+    }
+    return page_html(_sections(content), title=content.title, counts=counts, data=content.browse)
 
 
 def figures_of(kind: str, report: Json) -> tuple[Drawing, ...]:
@@ -64,12 +64,14 @@ def figures_of(kind: str, report: Json) -> tuple[Drawing, ...]:
 def _sections(content: Content) -> list[Section]:
     parts = {
         ("short", "In short"): _in_short(content),
-        ("systems", "Systems"): _systems(content),
+        ("systems", "Systems"): chain(
+            leaderboard_parts(content.leaderboards, content.boards), panels_of(content, RANKINGS)
+        ),
         ("changes", "Before and after"): panels_of(content, CHANGES),
         ("coverage", "Coverage by question"): _coverage(content),
         ("statements", "Statements and the articles"): statement_parts(content),
         ("sentences", "Sentences and their sources"): _sentences(content),
-        ("sway", "Biases of the judge"): _sways(content),
+        ("sway", "Biases of the judge"): chain(sway_parts(content), panels_of(content, STABILITY)),
         ("trust", "Trust in the judge"): _trust(content),
         ("differ", "Where judge and people differ most"): _disagreements(content),
         ("fairness", "Fairness to groups of sources"): panels_of(content, FAIRNESS),
@@ -99,7 +101,7 @@ def _in_short(content: Content) -> Iterator[Part]:
         for group in with_juries(panel.report)
     ]
     for panel in content.panels:
-        if panel.kind not in _SAID_ELSEWHERE:
+        if panel.kind not in _ELSEWHERE:
             name = name_of(panel.kind)
             sentences += [
                 f"{name}: {finding}" if name else finding
@@ -107,27 +109,11 @@ def _in_short(content: Content) -> Iterator[Part]:
                 if not finding.startswith(NEXT)
             ]
     sentences = list(dict.fromkeys(sentences))
-    yield from map(Paragraph, sentences[:_MAX_SAID])
-    if more := sentences[_MAX_SAID:]:
+    yield from map(Paragraph, sentences[:_MAX_SENTENCES])
+    if more := sentences[_MAX_SENTENCES:]:
         yield Fold(f"{len(more)} more", tuple(map(Paragraph, more)), printed=True)
     if content.boards and content.boards[0].n_items:
         yield Paragraph(next_step(content.boards[0]))
-
-
-def _counts(counts: Mapping[str, int] | None) -> dict[str, int]:
-    if counts is None:
-        return {}
-    return {noun if n == 1 or noun == UNSCORED else f"{noun}s": n for noun, n in counts.items()}
-
-
-def _systems(content: Content) -> Iterator[Part]:
-    yield from leaderboard_parts(content.leaderboards, content.boards)
-    yield from panels_of(content, RANKINGS)
-
-
-def _sways(content: Content) -> Iterator[Part]:
-    yield from sway_parts(content)
-    yield from panels_of(content, STABILITY)
 
 
 def _coverage(content: Content) -> Iterator[Part]:

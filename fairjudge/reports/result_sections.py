@@ -6,8 +6,12 @@ from collections.abc import Iterator
 from functools import partial
 
 from fairjudge.reports.audit_tables import stability_shares
-from fairjudge.reports.check_tables import check_plots
-from fairjudge.reports.comparison_tables import group_tables, group_title, settings_table
+from fairjudge.reports.comparison_tables import (
+    check_plots,
+    group_tables,
+    group_title,
+    settings_table,
+)
 from fairjudge.reports.figures import Json, forest, plotted, row
 from fairjudge.reports.judge_sections import Shows
 from fairjudge.reports.kinds import findings_of, tables_of

@@ -17,6 +17,7 @@ from fairjudge.reports.figures import (
     interval,
     p_value,
     percent,
+    share_in_percent,
     tally,
 )
 from fairjudge.reports.tables import Column, TextTable, number
@@ -35,7 +36,7 @@ _SHOWN: Final[Mapping[str, Callable[..., str]]] = {
     "p": p_value,
     "percent": percent,
     "points": lambda share, digits=1: interval(in_percent(share), digits=digits),
-    "share": lambda share: "-" if share is None else f"{100 * share:.1f}",
+    "share": share_in_percent,
     "tally": tally,
     "value": lambda figure, digits=2: number(figure.get("value"), digits=digits),
 }

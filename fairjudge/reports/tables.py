@@ -156,8 +156,8 @@ def _show(table: TextTable, console: Console) -> None:
         )
     if table.rows:
         console.print(grid)
-    if fit.left_out:
-        names = ", ".join(table.columns[place].heading for place in fit.left_out)
+    if fit.hidden:
+        names = ", ".join(table.columns[place].heading for place in fit.hidden)
         sentence = f"Columns hidden (terminal too narrow): {names}. --json has all."
         console.print(Text(sentence), soft_wrap=whole)
     for note in table.notes:
@@ -206,12 +206,12 @@ class _Fit:
     """The columns that fit with their widths, and the indices of the others."""
 
     widths: Mapping[int, int]
-    left_out: tuple[int, ...]
+    hidden: tuple[int, ...]
     whole_numbers: bool
 
     @property
     def lost(self) -> tuple[int, bool]:
-        return len(self.left_out), not self.whole_numbers
+        return len(self.hidden), not self.whole_numbers
 
 
 _BETWEEN = 3
@@ -236,7 +236,7 @@ def _fit_columns(table: TextTable, width: int) -> _Fit:
             if _total_width(widths.values()) <= width:
                 return _Fit(
                     widths=_widened(table, widths, width),
-                    left_out=tuple(places[n:]),
+                    hidden=tuple(places[n:]),
                     whole_numbers=whole_numbers,
                 )
     while len(places) > 1 and _total_width(least[place] for place in places) > width:
@@ -246,7 +246,7 @@ def _fit_columns(table: TextTable, width: int) -> _Fit:
         widths[0] = min(widths[0], width - 2)
     return _Fit(
         widths=_widened(table, widths, width),
-        left_out=tuple(range(len(places), len(table.columns))),
+        hidden=tuple(range(len(places), len(table.columns))),
         whole_numbers=False,
     )
 

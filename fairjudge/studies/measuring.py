@@ -285,7 +285,7 @@ def fairness_step(at: Layout, table: FairnessTable, measure: Measure) -> Step:
         else:
             figures = fairness.proportionality(*files, **shared).to_dict()
         _write_json(output, figures)
-        return StepRecord(told="done", findings=fairness_findings(figures)[:1])
+        return StepRecord(told="done", findings=tuple(fairness_findings(figures))[:1])
 
     return Step(
         name=f"fairness {measure}: {table.attribute}",
