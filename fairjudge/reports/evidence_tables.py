@@ -350,8 +350,9 @@ def wrong_in_words(group: Json) -> str:
     statements = group.get("statements")
     sentences = []
     if contradicted:
-        of = pluralize(group["n"], "group")
-        sentences.append(f"contradicts {contradicted} of {of} of answers")
+        sentences.append(
+            f"contradicts {contradicted} of {pluralize(group['n'], 'group')} of answers"
+        )
     if statements and statements["contradicted"] + statements["absent"]:
         which = tally(
             {"contradicted": statements["contradicted"], "in no article": statements["absent"]}

@@ -34,7 +34,8 @@ def validated_findings(report: Json) -> Iterator[str]:
     """Say how many questions are left, and which clusters have none."""
     clusters = report["clusters"]
     n = _totals(clusters)
-    evenly = f", {n['n_split']} as annotators were evenly split" if n["n_split"] else ""
+    split = n["n_split"]
+    evenly = f", {split} as annotators were evenly split" if split else ""
     yield (
         f"{n['n_questions']} of {pluralize(n['n_questions_before'], 'question')} kept; "
         f"{n['n_invalid']} of {pluralize(n['n_groups_before'], 'group')} of answers removed as "
