@@ -340,11 +340,8 @@ def _invented() -> Iterator[Example]:
     path = ROOT / "benchmarks" / "invented_answers.json"
     for entry in json.loads(path.read_text(encoding="utf-8")):
         for first, two in itertools.permutations(entry["answers"], 2):
-            question, same = (
-                entry["question"],
-                int(first["cluster_global"] == two["cluster_global"]),
-            )
-            texts = first["Answer"], two["Answer"]
+            question, texts = entry["question"], (first["Answer"], two["Answer"])
+            same = int(first["cluster_global"] == two["cluster_global"])
             yield Example("same", *texts, same, "invented", question, question=question)
 
 
