@@ -294,9 +294,7 @@ def _say(report: dict[str, Any], targets: Mapping[str, Path]) -> None:
     else:
         text = "no judgement" + (f"; {output} is not written" if output else "")
     lines = [f"{n_read}, {text}" + (f" ({counts})" if counts else "")]
-    reasons_by_line = [
-        f"  line {row['line']}: {row['reason']}: {row['detail']}" for row in unscored
-    ]
+    rows = [f"  line {row['line']}: {row['reason']}: {row['detail']}" for row in unscored]
     is_replies = report["tool"] == "replies"
     notes = _notes_of_replies(report) if is_replies else _notes_of_tool(report, targets)
     say("\n".join([*lines, *_first_lines(rows), *notes]), err=True)
