@@ -45,15 +45,15 @@ def rank(
     ]
     findings = ranking(skip_bad=reporting.skip_bad, judgements=rows)
     display.show_findings(findings, reporting.json_file)
-    reporting.page(lambda: _ranking_page(findings))
+
+    def page() -> str:
+        from fairjudge.reports.result_sections import ranking_page
+
+        return ranking_page(findings.figures)
+
+    reporting.page(page)
     ranked = [row for row in rows if PROTOCOLS[row.protocol].paired]
     audit_options.finish(ranked, protocol=None, limit=max_unscored)
-
-
-def _ranking_page(findings: Findings) -> str:
-    from fairjudge.reports.result_sections import ranking_page
-
-    return ranking_page(findings.figures)
 
 
 @opt.with_options(comparison=opt.call_of(comparing.compare), reporting=reporting_with_page)

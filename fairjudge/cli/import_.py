@@ -294,14 +294,10 @@ def _say(report: dict[str, Any], targets: Mapping[str, Path]) -> None:
     else:
         text = "no judgement" + (f"; {output} is not written" if output else "")
     lines = [f"{n_read}, {text}" + (f" ({counts})" if counts else "")]
-    lines += _first_lines(
-        [f"  line {row['line']}: {row['reason']}: {row['detail']}" for row in unscored]
-    )
-    if report["tool"] == "replies":
-        lines += _notes_of_replies(report)
-    else:
-        lines += _notes_of_tool(report, targets)
-    say("\n".join(lines), err=True)
+    rows = [f"  line {row['line']}: {row['reason']}: {row['detail']}" for row in unscored]
+    is_replies = report["tool"] == "replies"
+    notes = _notes_of_replies(report) if is_replies else _notes_of_tool(report, targets)
+    say("\n".join([*lines, *_first_lines(rows), *notes]), err=True)
 
 
 def _notes_of_replies(report: dict[str, Any]) -> list[str]:

@@ -57,8 +57,7 @@ def settings_table(report: Json) -> tuple[TextTable, ...]:
 
 def group_title(group: Json) -> str:
     """Name aspect, protocol and judges."""
-    names = group["first"], group["second"]
-    judges = names[0] if names[0] == names[1] else f"{names[0]} and {names[1]}"
+    judges = " and ".join(dict.fromkeys((group["first"], group["second"])))
     return f"{group['aspect']}, {protocol_of(group)}, by {judges}"
 
 
@@ -305,8 +304,7 @@ def _check_title(group: Json) -> str:
 
 
 def _check_table(group: Json, margin: float) -> TextTable:
-    names = group["judge_before"], group["judge_after"]
-    judges = names[0] if names[0] == names[1] else f"{names[0]}, then {names[1]}"
+    judges = ", then ".join(dict.fromkeys((group["judge_before"], group["judge_after"])))
     return table(
         f"Check: {_check_title(group)}, by {judges}",
         "figure: {figure} | before> {before} | after> {after} | change> {change:interval}",

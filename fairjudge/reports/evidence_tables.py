@@ -224,11 +224,8 @@ def statement_tables(report: Json) -> Iterator[TextTable]:
     """Yield tables of each judge's systems, of unsupported statements, and of citations."""
     for judge in by_judge(report["groups"]):
         yield shares_table(judge)
-        for group in judge:
-            if group["errors"]:
-                yield errors_table(group, limit=_MAX_ERRORS)
-        cited = [group for group in judge if group["citations"]]
-        if cited:
+        yield from (errors_table(group, limit=_MAX_ERRORS) for group in judge if group["errors"])
+        if cited := [group for group in judge if group["citations"]]:
             yield citations_table(cited)
 
 

@@ -125,8 +125,7 @@ def statement_parts(content: Content) -> Iterator[Part]:
             if group["errors"]:
                 title = f"{group['system']}: {pluralize(len(group['errors']), 'statement')}"
                 yield Fold(f"{title} without support", (errors_table(group),), open=True)
-        cited = [group for group in judge if group["citations"]]
-        if cited:
+        if cited := [group for group in judge if group["citations"]]:
             yield citations_table(cited)
     title = "Citations, and others in their place"
     yield from panels_of(content, {"audit citations": (title, _citations)})

@@ -9,6 +9,7 @@ import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from fairjudge.reports import svg
@@ -235,13 +236,9 @@ def _forest_row(axes: Axes, row: ForestRow, label: str, place: int, limits: Limi
 
 def _span(rows: Sequence[ForestRow]) -> Limits:
     """Return a span around all intervals and 0, with a little room at both ends."""
-    bounds = [
-        value
-        for row in rows
-        for value in (row.value, row.low, row.high)
-        if value is not None and math.isfinite(value)
-    ]
-    low, high = min([0.0, *bounds]), max([0.0, *bounds])
+    ends = chain.from_iterable((row.value, row.low, row.high) for row in rows)
+    bounds = [0.0, *(end for end in ends if end is not None and math.isfinite(end))]
+    low, high = min(bounds), max(bounds)
     room = 0.04 * (high - low)
     return (low - room, high + room) if low < high else (-1.0, 1.0)
 

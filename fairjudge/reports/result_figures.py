@@ -48,19 +48,13 @@ def ranks_plot(systems: Sequence[Json], title: str, *, allowed: str = RANKS_HELD
 def wins_plot(group: Json, title: str) -> Plot:
     """Return how often the system of a row beat that of a column; ties count half."""
     names = [system["system"] for system in group["systems"]]
-    won: dict[tuple[str, str], tuple[float, int]] = {}
+    won: dict[tuple[str, str], Cell] = {}
     for pair in group.get("pairs", ()):
         n = pair["wins"] + pair["ties"] + pair["losses"]
         first, second = pair["system_a"], pair["system_b"]
-        won[first, second] = (pair["wins"] + pair["ties"] / 2, n)
-        won[second, first] = (pair["losses"] + pair["ties"] / 2, n)
-    cells = [
-        [
-            _share_cell(won[a, b][0] / won[a, b][1], f"n {won[a, b][1]}") if (a, b) in won else None
-            for b in names
-        ]
-        for a in names
-    ]
+        won[first, second] = _share_cell((pair["wins"] + pair["ties"] / 2) / n, f"n {n}")
+        won[second, first] = _share_cell((pair["losses"] + pair["ties"] / 2) / n, f"n {n}")
+    cells = [[won.get((first, second)) for second in names] for first in names]
     return _matrix(
         f"Wins, {title}", names, names, cells, down="wins of", across="against",
         caption="Percent of the comparisons that the system of the row won, ties half; below it "
@@ -73,8 +67,7 @@ def confusion_plot(group: Json, title: str) -> Plot:
     confusion = group.get("confusion")
     if not confusion:
         return _nothing(title)
-    counts = confusion["counts"]
-    cells = [[_count_cell(n, sum(line)) for n in line] for line in counts]
+    cells = [[_count_cell(n, sum(line)) for n in line] for line in confusion["counts"]]
     rows, columns = (_level_names(group, confusion[side]) for side in ("rows", "columns"))
     return _matrix(
         f"Judge by people, {title}", rows, columns, cells, down="judge", across="people",
