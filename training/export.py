@@ -26,7 +26,7 @@ from training.fits import fit_logistic, fit_support
 from training.measures import summary_of
 from training.networks import SMALL, is_trained
 from training.planted import planted
-from training.run import kept, shipped_weights, tokenizer, weights_of, with_weights
+from training.run import curve_examples, shipped_weights, tokenizer, weights_of, with_weights
 from training.statements import changed, checked, drawn, elsewhere, fit_supported
 
 DEVELOPMENT = ("Q2", "Q3", "Q5", "Q6")
@@ -71,7 +71,7 @@ def export(
     small = quantised({name: value for name, value in mean.items() if is_trained(name)})
     network = with_weights(restored(small), base=base).to(device)
     fits = fitted(network, source=source)
-    in_8_bits = summary_of(network, kept(tokenizer(), folder=source))
+    in_8_bits = summary_of(network, curve_examples(tokenizer(), folder=source))
     target.mkdir(parents=True, exist_ok=True)
     record = {
         "sha256": _write_weights(small, fits, target),
@@ -81,7 +81,7 @@ def export(
         "other_runs": records[1:],
         "curve": [json.loads(line) for run in runs for line in _curve(run)],
         "in_8_bits": in_8_bits,
-        "kept_out": kept_out(source=source),
+        "kept_out": test_documents(source=source),
         "measured_only": sorted(data.MEASURED_ONLY),
     }
     write_record(target, record)
@@ -130,7 +130,7 @@ def _rounded(fits: dict[str, NDArray[np.float64]]) -> dict[str, list[float]]:
     return {name: [round(float(x), 4) for x in fit] for name, fit in fits.items()}
 
 
-def kept_out(*, source: Path) -> dict[str, list[str]]:
+def test_documents(*, source: Path) -> dict[str, list[str]]:
     """Return the documents of the coverage data that were only measured on, by data set."""
     groups: dict[str, set[str]] = {}
     for example in data.coverage("test", folder=source):

@@ -122,7 +122,7 @@ def examples(split: Split, words: Any, *, folder: Path) -> dict[str, list[Encode
     return {name: encode(list(rows), words) for name, rows in sets.items()}
 
 
-def kept(words: Any, *, folder: Path) -> dict[str, list[Encoded]]:
+def curve_examples(words: Any, *, folder: Path) -> dict[str, list[Encoded]]:
     """Return what the learning curve is measured on, by pool."""
     calibration = examples("calibrate", words, folder=folder)
     return {name: _spread(rows, CURVE) for name, rows in calibration.items()}
@@ -223,7 +223,7 @@ class Run:
             Pool(name, self.shares[name], rows, CAPS[name], settings.seed)
             for name, rows in encoded_examples.items()
         ]
-        self.kept = kept(words, folder=source)
+        self.curve_pools = curve_examples(words, folder=source)
         self._stop = False
 
     @property
@@ -299,7 +299,7 @@ class Run:
     def curve(self) -> dict[str, float]:
         """Return a row of the learning curve: the averaged weights on kept documents."""
         network = with_weights(self.mean, base=self.settings.base)
-        return summary_of(network.to(self.device), self.kept)
+        return summary_of(network.to(self.device), self.curve_pools)
 
     def go_on(self, *, minutes: float | None, every: int = 250, say: Callable[[str], None]) -> bool:
         """Train until done, interrupted, or `minutes` are over; True when done."""
