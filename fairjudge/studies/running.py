@@ -11,14 +11,13 @@ from typing import Any
 from fairjudge import __version__
 from fairjudge.api.progress import Bars
 from fairjudge.backends.budgeting import Budget
-from fairjudge.engine.costs import spent_in
+from fairjudge.engine.costs import cost_in
 from fairjudge.engine.models import RunCost
 from fairjudge.engine.runs import make_folder
 from fairjudge.records.folder import write_atomically
 from fairjudge.records.schema import report_text
-from fairjudge.reports.cost_tables import SPENT_COLUMNS, spent_row
 from fairjudge.reports.pages import table_html
-from fairjudge.reports.row_tables import table
+from fairjudge.reports.row_tables import SPENT_COLUMNS, spent_row, table
 from fairjudge.reports.tables import TextTable, columns, to_text
 from fairjudge.studies.checks import check_study
 from fairjudge.studies.files import Study, read_study
@@ -216,7 +215,7 @@ def run_study(
         folder=folder,
         steps=tuple(results),
         n_calls=budget.n_calls,
-        cost_usd=None if budget.n_unpriced else budget.cost_usd,
+        cost_usd=budget.booked.known_cost_usd,
     )
 
 
@@ -257,7 +256,7 @@ def _write_costs(folder: Path, steps: Sequence[StepResult]) -> None:
 
 def _spent_on(step: Step, runs: Path) -> RunCost | None:
     """Return the spending of all starts on `step`, including former settings."""
-    return spent_in(run_folders(runs, step.name)) if step.models else None
+    return cost_in(run_folders(runs, step.name)) if step.models else None
 
 
 def step_key(step: Step) -> str:
