@@ -62,11 +62,11 @@ def compare(
     >>> sorted(changes["systems"])
     ['one-sided', 'unfaithful']
     """
-    from fairjudge.analysis.fairness_changes import changes_json, compare_reports
+    from fairjudge.analysis.fairness_changes import changes_json
 
     inputs = [given_report(value, place) for place, value in enumerate(reports, start=1)]
-    changes = compare_reports(inputs, baseline=baseline, seed=seed, n_resamples=n_resamples)
-    return Findings("fairness compare", changes_json(changes, seed=seed, n_resamples=n_resamples))
+    changes = changes_json(inputs, baseline=baseline, seed=seed, n_resamples=n_resamples)
+    return Findings("fairness compare", changes)
 
 
 @checks_arguments
@@ -118,7 +118,7 @@ def overall(
     >>> import fairjudge as fj
     >>> fj.fairness.overall(["amazon.json", "tweets.json"])  # doctest: +SKIP
     """
-    from fairjudge.analysis.fairness_compare import overall_json, overall_of
+    from fairjudge.analysis.fairness_compare import overall_json
 
     if isinstance(reports, Mapping):
         inputs = [given_report(value, name) for name, value in reports.items()]
@@ -126,8 +126,7 @@ def overall(
         inputs = [given_report(value, place) for place, value in enumerate(reports, start=1)]
     else:
         raise ConfigurationError("reports: expected a list of files, or reports by data set")
-    scores = overall_of(inputs, measure=measure, scaling=scaling)
-    return Findings("fairness overall", overall_json(scores, measure=measure, scaling=scaling))
+    return Findings("fairness overall", overall_json(inputs, measure=measure, scaling=scaling))
 
 
 @checks_arguments

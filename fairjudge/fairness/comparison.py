@@ -44,6 +44,11 @@ class Rows:
     means: Mapping[str, FloatArray]
     corpus: Contributions | Shares
 
+    def places(self, eids: Sequence[str]) -> IntArray:
+        """Return the rows of the samples `eids`."""
+        place = {eid: row for row, eid in enumerate(self.eids)}
+        return np.array([place[eid] for eid in eids], dtype=np.intp)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
@@ -185,7 +190,7 @@ def _statistics(
     """
     if base.measures is not other.measures:
         raise StatisticsError("coverage rows cannot be compared with proportional rows")
-    first, second = _rows_of(base, shared), _rows_of(other, shared)
+    first, second = base.places(shared), other.places(shared)
     joined = _stack_rows(base.corpus, other.corpus, first, second)
     for measure in base.measures.shown:
         key = measure.key
@@ -199,11 +204,6 @@ def _statistics(
 def _mean(values: FloatArray, counts: FloatArray) -> FloatArray:
     means: FloatArray = counts @ values / counts.sum(axis=1)
     return means
-
-
-def _rows_of(rows: Rows, shared: Sequence[str]) -> IntArray:
-    place = {eid: row for row, eid in enumerate(rows.eids)}
-    return np.array([place[eid] for eid in shared], dtype=np.intp)
 
 
 def _stack_rows(
