@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
 from fairjudge.api.findings import Findings
 from fairjudge.bias.choices import ReferenceKind, Representation
 from fairjudge.datasets import read_clusters, read_judgements, read_summaries
+from fairjudge.errors import ConfigurationError
 from fairjudge.options.checking import checks_arguments
 from fairjudge.options.declaring import Opt, Resamples, Seed
 from fairjudge.options.models import Model, as_model
+
+if TYPE_CHECKING:
+    from fairjudge.bias.analysis import InputReport
+    from fairjudge.bias.reporting import Report
+
+R = TypeVar("R", bound="Report[Any] | InputReport")
 
 Inputs: TypeAlias = Annotated[
     object,
@@ -96,19 +104,20 @@ def words(
     >>> sorted(found["systems"])
     ['one-sided', 'thorough', 'unfaithful']
     """
-    from fairjudge.analysis.bias import measure_words
+    from fairjudge.analysis.bias import as_word_lists, read_inputs
+    from fairjudge.bias.analysis import control_summaries, report_words
     from fairjudge.bias.reporting import BiasOptions
     from fairjudge.bias.to_json import words_json
 
-    report = measure_words(
-        clusters,
-        summaries,
-        lists=_path_or_value(lists),
-        reference=reference,
-        controls=controls,
-        options=BiasOptions(seed=seed, n_resamples=n_resamples),
-    )
-    return Findings("bias words", words_json(report))
+    sources, texts, notes = read_inputs(clusters, summaries)
+    word_lists = as_word_lists(lists)
+    if controls:
+        if not {"female", "male"} <= word_lists.keys():
+            raise ConfigurationError("the controls need word lists of 'female' and 'male'")
+        texts = (*texts, *control_summaries(sources, lists=word_lists, seed=seed))
+    options = BiasOptions(seed=seed, n_resamples=n_resamples)
+    report = report_words(sources, texts, lists=word_lists, reference=reference, options=options)
+    return Findings("bias words", words_json(_with_notes(report, notes)))
 
 
 @checks_arguments
@@ -166,20 +175,31 @@ def entities(
     >>> import fairjudge as fj
     >>> fj.bias.entities("inputs.jsonl", "s.jsonl", census="census1990")  # doctest: +SKIP
     """
-    from fairjudge.analysis.bias import measure_entities
+    from fairjudge.analysis.bias import (
+        NameFinder,
+        names_in_summaries,
+        people_in_clusters,
+        read_inputs,
+        read_name_groups,
+    )
+    from fairjudge.bias.entity_analysis import report_entities
     from fairjudge.bias.reporting import BiasOptions
     from fairjudge.bias.to_json import entities_json
 
-    report = measure_entities(
-        clusters,
-        summaries,
-        census=_path(census),
-        names=_path(names),
-        lookup=_path(lookup),
-        pipeline=pipeline,
+    sources, texts, notes = read_inputs(clusters, summaries)
+    guess = read_name_groups(census, names, lookup)
+    finder = NameFinder(pipeline)
+    people = people_in_clusters(sources, guess, finder)
+    report = report_entities(
+        sources,
+        texts,
+        names=names_in_summaries(texts, finder),
+        guess=guess,
+        source_people=people,
+        finder=finder.used,
         options=BiasOptions(seed=seed, n_resamples=n_resamples),
     )
-    return Findings("bias entities", entities_json(report))
+    return Findings("bias entities", entities_json(_with_notes(report, notes)))
 
 
 @checks_arguments
@@ -224,18 +244,28 @@ def distinguishability(
     >>> import fairjudge as fj
     >>> fj.bias.distinguishability("inputs.jsonl", "summaries.jsonl")  # doctest: +SKIP
     """
-    from fairjudge.analysis.bias import measure_distinguishability
+    from fairjudge.analysis.bias import read_inputs
+    from fairjudge.bias.analysis import report_distinguishability
     from fairjudge.bias.reporting import BiasOptions
     from fairjudge.bias.to_json import distinguishability_json
+    from fairjudge.text.stop_words import GLASGOW_STOP_WORDS
 
-    report = measure_distinguishability(
-        clusters,
-        summaries,
-        representation=representation,
-        embedding_model=as_model(model).local(),
-        drop_stop_words=drop_stop_words,
+    embedding_model = as_model(model).local()
+    sources, texts, notes = read_inputs(clusters, summaries)
+    embedder = None
+    if representation != "counts":
+        from fairjudge.scorers.embedding import load_embedder
+
+        embedder = load_embedder(embedding_model)
+    report = report_distinguishability(
+        sources,
+        texts,
+        embed=None if embedder is None else embedder.embed,
+        embedder=None if embedder is None else embedder.fingerprint,
+        stop_words=GLASGOW_STOP_WORDS if drop_stop_words else (),
         options=BiasOptions(seed=seed, n_resamples=n_resamples),
     )
+    report = _with_notes(report, notes)
     return Findings("bias distinguishability", distinguishability_json(report))
 
 
@@ -259,22 +289,17 @@ def inputs(clusters: object, *, lists: Lists = None) -> Findings:
     >>> import fairjudge as fj
     >>> fj.bias.inputs("inputs.jsonl")  # doctest: +SKIP
     """
-    from fairjudge.analysis.bias import measure_inputs
+    from fairjudge.analysis.bias import as_word_lists, bad_lines
+    from fairjudge.bias.analysis import report_inputs
     from fairjudge.bias.to_json import inputs_json
 
-    return Findings(
-        "bias inputs", inputs_json(measure_inputs(clusters, lists=_path_or_value(lists)))
-    )
+    loaded = read_clusters(clusters)
+    report = report_inputs(loaded.records, lists=as_word_lists(lists))
+    return Findings("bias inputs", inputs_json(_with_notes(report, bad_lines(loaded))))
 
 
-def _path(value: str | Path | None) -> Path | None:
-    return None if value is None else Path(value)
-
-
-def _path_or_value(
-    value: Mapping[str, Sequence[str]] | str | Path | None,
-) -> Mapping[str, Sequence[str]] | Path | None:
-    return Path(value) if isinstance(value, str) else value
+def _with_notes(report: R, notes: Sequence[str]) -> R:
+    return replace(report, notes=(*notes, *report.notes))
 
 
 @checks_arguments
@@ -317,7 +342,7 @@ def annotate(
     """
     from fairjudge.analysis.bias_inputs import annotate as mark_people
 
-    return mark_people(clusters, Path(output), census=_path(census), pipeline=pipeline)
+    return mark_people(clusters, output, census=census, pipeline=pipeline)
 
 
 @checks_arguments

@@ -258,17 +258,12 @@ def _input(
 
 
 def _person(person: TemplatePerson, identity: Identity | None) -> Person:
-    if identity is None:
-        return Person(
-            id=person.id,
-            first_name=person.first_name,
-            last_name=person.last_name,
-            other_names=person.other_names,
-        )
-    return Person(
-        id=person.id,
-        first_name=identity.first_name,
-        last_name=identity.last_name or person.last_name,
-        other_names=person.suffixes,
-        group=identity.group,
-    )
+    fields = person.model_dump(exclude={"gendered"})
+    if identity is not None:
+        fields |= {
+            "first_name": identity.first_name,
+            "last_name": identity.last_name or person.last_name,
+            "other_names": person.suffixes,
+            "group": identity.group,
+        }
+    return Person(**fields)

@@ -17,7 +17,7 @@ from fairjudge.bias.hallucination import (
     hallucination_bias,
     unevenness,
 )
-from fairjudge.bias.measures import BiasMeasure, BiasMeasures, Units
+from fairjudge.bias.measures import BiasMeasure, BiasMeasures
 from fairjudge.bias.people import (
     TITLES,
     InclusionBias,
@@ -41,7 +41,7 @@ from fairjudge.bias.reporting import (
     people_of,
     split_usable,
 )
-from fairjudge.bias.resampling import TwoWay
+from fairjudge.bias.resampling import TwoWay, Units
 from fairjudge.domain import Cluster, Summary, Undefined
 from fairjudge.errors import InputError
 from fairjudge.stats.resampling import Resampling

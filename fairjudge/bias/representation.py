@@ -14,9 +14,9 @@ from typing import Any, Final, Literal, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from fairjudge.bias.measures import BiasMeasure, BiasMeasures, Units
+from fairjudge.bias.measures import BiasMeasure, BiasMeasures
 from fairjudge.bias.people import Person
-from fairjudge.bias.resampling import Counts
+from fairjudge.bias.resampling import Counts, Units
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import BoolArray, FloatArray, codes

@@ -13,7 +13,7 @@ from fairjudge.bias.entity_analysis import ENTITIES, EntityCounts, people_from_n
 from fairjudge.bias.hallucination import MadeUpCounts, NameGroups, hallucinated, hallucination_bias
 from fairjudge.bias.people import PeopleCounts, Person, align, fits, inclusion_bias, last_name
 from fairjudge.bias.representation import count_vectors, distinguish, distinguishability
-from fairjudge.bias.resampling import Counts, two_way
+from fairjudge.bias.resampling import Counts, Units, two_way
 from fairjudge.bias.word_lists import IdentifierCounter, IdentifierCounts, word_list_bias
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import InputError, StatisticsError
@@ -30,6 +30,10 @@ def value(both):
     assert isinstance(both.over_documents, Estimate), both
     assert both.over_documents.value == both.over_assignments.value
     return both.over_documents.value
+
+
+def units(rows, **provenance):
+    return Units(counts=Counts.of(rows, **provenance), n=len(rows))
 
 
 # Word lists
@@ -449,7 +453,7 @@ def test_intervals_over_documents_and_assignments():
     # Documents differ, assignments within a document do not: resampling these changes nothing.
     rows = [[1.0, 1.0]] * 15 + [[0.0, 1.0]] * 15
     both = two_way(
-        Counts.of(rows, documents=[n // 3 for n in range(30)], assignments=[1, 2, 3] * 10),
+        units(rows, documents=[n // 3 for n in range(30)], assignments=[1, 2, 3] * 10),
         lambda sums: sums[:, 0] / sums[:, 1],
         resampling=quick(),
     )
@@ -462,7 +466,7 @@ def test_mirrored_inputs_are_drawn_together():
     # Each pair sums to one female and one male, so no resample of pairs can move the share.
     rows = [[1.0, 0.0], [0.0, 1.0]] * 5
     both = two_way(
-        Counts.of(rows, documents=["d"] * 10, assignments=[n // 2 for n in range(10)]),
+        units(rows, documents=["d"] * 10, assignments=[n // 2 for n in range(10)]),
         lambda sums: sums[:, 0] / sums.sum(axis=1),
         resampling=quick(),
     )
@@ -474,7 +478,7 @@ def test_few_originals_or_assignments_have_no_interval_and_no_p_value():
     def found(n_documents, n_assignments):
         pairs = [(d, a) for d in range(n_documents) for a in range(n_assignments)]
         return two_way(
-            Counts.of(
+            units(
                 [[1.0, 0.0] if d else [2.0, 1.0] for d, _ in pairs],
                 documents=[d for d, _ in pairs],
                 assignments=[a for _, a in pairs],
@@ -495,7 +499,7 @@ def test_few_originals_or_assignments_have_no_interval_and_no_p_value():
 
 
 def test_one_assignment_a_document_has_no_interval_over_assignments():
-    both = two_way(Counts.of([[1.0], [3.0]]), lambda sums: sums[:, 0], resampling=quick())
+    both = two_way(units([[1.0], [3.0]]), lambda sums: sums[:, 0], resampling=quick())
     assert both.over_assignments.low is None
     assert both.over_assignments.method == "no interval: one assignment a document"
 
