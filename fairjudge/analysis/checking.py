@@ -9,14 +9,13 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from fairjudge.analysis.comparing import Aspect, matched
+from fairjudge.analysis.comparing import Aspect, in_words, matched
 from fairjudge.analysis.watching import Looks, WatchSettings, group_name, take_look
 from fairjudge.calibration.drift import Anchors, DriftVerdict, drift
 from fairjudge.calibration.grouping import by_group
 from fairjudge.calibration.items import Joined, join
 from fairjudge.domain import Judgement, Label
 from fairjudge.errors import InputError
-from fairjudge.protocols import shown_protocol
 from fairjudge.records.matching import name_of
 from fairjudge.records.results import to_json
 from fairjudge.stats.clustered import clustered_mean, within
@@ -150,8 +149,8 @@ def _check_all_judged_again(
     }
     if missing_judges:
         raise InputError(
-            f"judged before the change and not after it: {_groups_in_words(missing_judges)}; "
-            f"judged after it: {_groups_in_words(now)}"
+            f"judged before the change and not after it: {in_words(missing_judges)}; "
+            f"judged after it: {in_words(now)}"
         )
 
 
@@ -178,13 +177,6 @@ def _by_aspect(groups: Iterable[Joined]) -> _ByAspect:
     for group in groups:
         groups_by_aspect[group.aspect, group.protocol, group.unit][group.judge] = group
     return groups_by_aspect
-
-
-def _groups_in_words(groups: Mapping[Aspect, Sequence[str]]) -> str:
-    return "; ".join(
-        f"{aspect} by {shown_protocol(protocol, unit)} ({', '.join(judges)})"
-        for (aspect, protocol, unit), judges in groups.items()
-    )
 
 
 def _group(was: Joined, now: Joined, *, margin: float, level: float, seed: int) -> dict[str, Any]:

@@ -66,19 +66,18 @@ def comparison_report(
         raise InputError(no_match(groups[0]["join"]))
     if not groups:
         raise InputError(
-            f"nothing to compare: the first run has {_runs_in_words(first_runs)}, "
-            f"the second {_runs_in_words(second_runs)}"
+            f"nothing to compare: the first run has {in_words(first_runs) or 'no judgement'}, "
+            f"the second {in_words(second_runs) or 'no judgement'}"
         )
     return {"settings": settings_apart(rows, second_rows), "groups": groups}
 
 
-def _runs_in_words(runs: Mapping[Aspect, Mapping[str, _Run]]) -> str:
+def in_words(judges_by_aspect: Mapping[Aspect, Iterable[str]]) -> str:
     """Name aspects, protocols and judges."""
-    names = (
+    return "; ".join(
         f"{aspect} by {shown_protocol(protocol, unit)} ({', '.join(judges)})"
-        for (aspect, protocol, unit), judges in runs.items()
+        for (aspect, protocol, unit), judges in judges_by_aspect.items()
     )
-    return "; ".join(names) or "no judgement"
 
 
 def matched(

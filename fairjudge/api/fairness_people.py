@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fairjudge.api.fairness_comparing import given_report
-from fairjudge.api.fairness_inputs import given_value_scores, read_shares, read_value_scorer
+from fairjudge.api.fairness_inputs import (
+    Joins,
+    human_shares,
+    read_inputs,
+    read_shares,
+    read_value_scorer,
+    value_scores,
+)
 from fairjudge.api.fairness_options import Attribute, Bins, Clusters, Correlation, Summaries
 from fairjudge.api.findings import Findings
 from fairjudge.errors import ConfigurationError
@@ -143,20 +150,23 @@ def temperature(
     ... )  # doctest: +SKIP
     """
     from fairjudge.analysis.fairness_people import temperatures_json
+    from fairjudge.fairness.values import label_corpus
 
     if not temperatures or min(temperatures) <= 0.0:
         raise ConfigurationError(
             f"temperatures: expected numbers above 0, found {list(temperatures)!r}"
         )
-    corpus, records, scores, shares = given_value_scores(
-        clusters, summaries, attribute=attribute, bins=bins, scorer=scorer, human=human,
-        progress=progress,
-    )  # fmt: skip
+    sources, texts = read_inputs(clusters, summaries, attribute)
+    corpus = label_corpus(sources.records, attribute=attribute, bins=tuple(bins))
+    joins = Joins(texts.records)
+    scores, made_by = value_scores(corpus, texts.records, scorer, progress, joins)
+    if scores is None:
+        raise ConfigurationError(f"scorer: {made_by} has no softmax, and so no temperature")
     report = temperatures_json(
         corpus,
-        records,
+        texts.records,
         scores=scores,
-        human=shares,
+        human=human_shares(human, joins),
         temperatures=list(temperatures),
         correlation=correlation,
         seed=seed,
