@@ -5,7 +5,7 @@ Most read judgements that are there; `order` and `checks` ask a model, and have 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
@@ -25,6 +25,7 @@ from fairjudge.options.models import Model, as_model
 
 if TYPE_CHECKING:
     from fairjudge.auditing.probes import Probe
+    from fairjudge.domain import Cluster
 
 Aspect: TypeAlias = Annotated[str, Opt("To collect judgements: 'coverage' or 'faithfulness'.")]
 Checklists: TypeAlias = Annotated[
@@ -291,10 +292,18 @@ def covered(
     """
     from fairjudge.auditing.reports import covered_report, sources_reader
 
-    sources_of_result = judgements.references if isinstance(judgements, JudgeResult) else ()
     rows = read_judgements(judgements).records
-    sources = sources_of_result if references is None else sources_reader(rows)(references).records
+    sources = _clusters_of(judgements, references, read=sources_reader(rows))
     return Findings("audit covered", covered_report(rows, sources))
+
+
+def _clusters_of(
+    judgements: object, clusters: object | None, *, read: Callable[[Any], Any] = read_clusters
+) -> Sequence[Cluster]:
+    """Return the clusters that were given, else those that a `JudgeResult` came with."""
+    if clusters is not None:
+        return tuple(read(clusters))
+    return judgements.references if isinstance(judgements, JudgeResult) else ()
 
 
 @checks_arguments
@@ -333,9 +342,8 @@ def statements(
     """
     from fairjudge.auditing.statements import statements_report
 
-    sources_of_result = judgements.references if isinstance(judgements, JudgeResult) else ()
     rows = read_judgements(judgements).records
-    clusters = sources_of_result if references is None else read_clusters(references).records
+    clusters = _clusters_of(judgements, references)
     texts = () if summaries is None else read_summaries(summaries).records
     return Findings("audit statements", statements_report(rows, clusters, texts))
 
@@ -376,9 +384,8 @@ def citations(
     """
     from fairjudge.auditing.citations import citations_report
 
-    sources_of_result = judgements.references if isinstance(judgements, JudgeResult) else ()
     rows, texts = read_judgements(judgements).records, read_summaries(summaries).records
-    clusters = sources_of_result if references is None else read_clusters(references).records
+    clusters = _clusters_of(judgements, references)
     return Findings("audit citations", citations_report(rows, texts, clusters))
 
 

@@ -130,7 +130,7 @@ def check(
     >>> fj.check(wrong, labels, baseline=right)["verdict"]
     'worse'
     """
-    from fairjudge.analysis.checking import Gate, LabelChoice, check_report
+    from fairjudge.analysis.checking import Gate, check_report
     from fairjudge.analysis.label_lines import naming_lines
     from fairjudge.analysis.watching import WatchSettings
 
@@ -151,7 +151,8 @@ def check(
                 read_judgements(baseline).records,
                 people,
                 gate=Gate(margin=margin, max_unscored=max_unscored, strict=strict),
-                choice=LabelChoice(annotators=as_names(annotators), scale=label_scale),
+                annotators=as_names(annotators),
+                label_scale=label_scale,
                 watching=watching,
                 level=level,
                 seed=seed,
