@@ -14,19 +14,18 @@ from fairjudge.api.fairness_inputs import (
     read_value_scorer,
     value_scores,
 )
-from fairjudge.api.fairness_options import Attribute, Bins, Clusters, Correlation, Summaries
+from fairjudge.api.fairness_options import (
+    Attribute,
+    Bins,
+    Clusters,
+    Correlation,
+    Summaries,
+    read_numbers,
+)
 from fairjudge.api.findings import Findings
 from fairjudge.errors import ConfigurationError
 from fairjudge.options.checking import checks_arguments
 from fairjudge.options.declaring import Opt, Seed
-
-
-def _numbers(text: str) -> tuple[float, ...]:
-    """Return numbers with commas between them; ValueError where one is none."""
-    try:
-        return tuple(float(number) for number in text.split(","))
-    except ValueError:
-        raise ValueError(f"expected numbers with commas, got {text!r}") from None
 
 
 @checks_arguments
@@ -104,16 +103,8 @@ def temperature(
         Opt("Shares or facts by people, as for 'proportional --human'.", reads=read_shares),
     ],
     temperatures: Annotated[
-        Sequence[float], Opt("Temperatures to try, with commas.", parse=_numbers)
-    ] = (
-        0.01,
-        0.02,
-        0.05,
-        0.1,
-        0.2,
-        0.5,
-        1.0,
-    ),
+        Sequence[float], Opt("Temperatures to try, with commas.", parse=read_numbers)
+    ] = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0),
     correlation: Correlation = "pearson",
     bins: Bins = (),
     seed: Seed = 0,

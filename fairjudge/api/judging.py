@@ -234,7 +234,8 @@ class JudgeResult(Records[Judgement]):
         if what not in _SLICES:
             raise ConfigurationError(f"what: expected {' or '.join(_SLICES)}, found {what!r}")
         rows = tuple(
-            {what: name, "system": group["system"], **_ends_of(share)}
+            {what: name, "system": group["system"]}
+            | {end: share.get(end) for end in ("value", "low", "high")}
             for group in self._covered["groups"]
             for name, share in group["slices"].get(_SLICES[what], {}).items()
         )
@@ -476,7 +477,3 @@ def _thresholds(thresholds: Any) -> Thresholds | Promise:
                 "cascade: expected what fairjudge.cascade returned, a path or two thresholds, "
                 f"found {type(thresholds).__name__}"
             )
-
-
-def _ends_of(share: Any) -> dict[str, Any]:
-    return {end: share.get(end) for end in ("value", "low", "high")}
