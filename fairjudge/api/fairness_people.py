@@ -44,6 +44,8 @@ def people(
 ) -> Findings:
     """Test which measures of fairness agree better with people.
 
+    Source: Li et al. 2025 (coverage fairness), section 5.4 and appendix A.4.
+
     Parameters
     ----------
     coverage, shares
@@ -58,8 +60,8 @@ def people(
     -------
     Findings
         ``["systems"]`` by name: ``summaries``, how many agree with Equal Coverage and with
-        Proportional Representation, and their paired difference; ``groups``, the share of resampled
-        groups in which Coverage Parity and SOF find what people find.
+        Proportional Representation, and their paired difference, from -1 to 1; ``groups``, the
+        share (0 to 1) of resampled groups in which Coverage Parity and SOF find what people find.
 
     Raises
     ------
@@ -112,6 +114,8 @@ def temperature(
 ) -> Findings:
     """Correlate a scorer's shares of values with people's, at each softmax temperature.
 
+    Source: Zhang et al. 2024 (FairSumm), section 6.4.
+
     Parameters
     ----------
     clusters, summaries, attribute, bins, scorer, human, progress
@@ -126,7 +130,7 @@ def temperature(
     Returns
     -------
     Findings
-        ``["temperatures"]``, each with its correlation, and the ``["best"]``.
+        ``["temperatures"]``, each with its correlation from -1 to 1, and the ``["best"]``.
 
     Raises
     ------
