@@ -163,18 +163,20 @@ class Calibration(CommandResult):
         return tuple(fit for fit in fits if not isinstance(fit, Undefined))
 
     @cached_property
+    def _fitted(self) -> tuple[list[Calibrator | FittedJury], list[str]]:
+        from fairjudge.analysis.calibrating import fitted_calibrators
+
+        return fitted_calibrators(self.analysis)
+
+    @property
     def not_calibrated(self) -> tuple[str, ...]:
         """The groups whose scores `apply` leaves unchanged, each with the reason."""
-        from fairjudge.analysis.calibrating import fitted_calibrators
+        return tuple(self._fitted[1])
 
-        return tuple(fitted_calibrators(self.analysis)[1])
-
-    @cached_property
+    @property
     def calibrators(self) -> tuple[Calibrator | FittedJury, ...]:
         """The curves from the judge's scores to people's, one a group that has one; then juries."""
-        from fairjudge.analysis.calibrating import fitted_calibrators
-
-        return tuple(fitted_calibrators(self.analysis)[0])
+        return tuple(self._fitted[0])
 
     def apply(
         self,
@@ -217,10 +219,9 @@ class Calibration(CommandResult):
         InputError
             If the file cannot be written.
         """
-        from fairjudge.analysis.calibrating import fitted_calibrators, write_calibrators
+        from fairjudge.analysis.calibrating import write_calibrators
 
-        fitted, refused = fitted_calibrators(self.analysis)
-        write_calibrators(Path(path), fitted, refused=refused)
+        write_calibrators(Path(path), self.calibrators, refused=self.not_calibrated)
 
     def to_dict(self, *, list_unmatched: bool = False, **names: str) -> dict[str, Any]:
         """Return what ``fairjudge calibrate --json`` writes.
