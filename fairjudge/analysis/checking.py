@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from fairjudge.analysis.comparing import Aspect, in_words, matched
-from fairjudge.analysis.watching import Looks, WatchSettings, group_name, take_look
+from fairjudge.analysis.watching import WatchSettings, group_name, take_look
 from fairjudge.calibration.drift import Anchors, DriftVerdict, drift
 from fairjudge.calibration.grouping import by_group
 from fairjudge.calibration.items import Joined, join
@@ -40,21 +40,14 @@ class Gate:
     strict: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabelChoice:
-    """Which annotators' labels are used, and their scale if it cannot be inferred."""
-
-    annotators: Sequence[str] = ("*",)
-    scale: tuple[float, float] | None = None
-
-
 def check_report(
     after: Iterable[Judgement],
     before: Iterable[Judgement],
     labels: Iterable[Label],
     *,
     gate: Gate,
-    choice: LabelChoice = LabelChoice(),
+    annotators: Sequence[str],
+    label_scale: tuple[float, float] | None,
     watching: WatchSettings | None = None,
     level: float = 0.95,
     seed: int = 0,
@@ -77,7 +70,7 @@ def check_report(
     rows, baseline, judged = list(labels), tuple(before), tuple(after)
     _check_all_judged_again(_judges(baseline), _judges(judged))
     was, now = (
-        _by_aspect(join(records, rows, annotators=choice.annotators, label_scale=choice.scale))
+        _by_aspect(join(records, rows, annotators=annotators, label_scale=label_scale))
         for records in (baseline, judged)
     )
     pairs = {
@@ -97,7 +90,7 @@ def check_report(
         }
         for (of, judges), sides in pairs.items()
     ]
-    looks = None
+    since: dict[str, Any] = {}
     if watching is not None:
         sides_by_name = {group_name(*of, judges[0]): sides for (of, judges), sides in pairs.items()}
         looks = take_look(watching, sides_by_name, level=level)
@@ -107,6 +100,8 @@ def check_report(
             if group["verdict"] != "constant":
                 needed = watch["documents_needed"]
                 group |= {"verdict": watch["verdict"], "documents_needed": needed}
+        name = watching.path.name
+        since = {"since": {"name": name, "n_looks": len(looks.seen), "is_new": looks.is_new}}
     verdicts = {group["verdict"] for group in groups}
     worst = next(verdict for verdict in _WORST_FIRST if verdict in verdicts)
     n_unscored = sum(row.unscored is not None for row in judged)
@@ -119,15 +114,8 @@ def check_report(
         "n_judgements": len(judged),
         "n_unscored": n_unscored,
         "groups": groups,
-        **_since(looks),
+        **since,
     }
-
-
-def _since(looks: Looks | None) -> dict[str, Any]:
-    if looks is None:
-        return {}
-    name = looks.settings.path.name
-    return {"since": {"name": name, "n_looks": len(looks.seen), "is_new": looks.is_new}}
 
 
 def _judges(rows: Iterable[Judgement]) -> dict[Aspect, list[str]]:

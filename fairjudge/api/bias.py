@@ -74,6 +74,9 @@ def words(
 ) -> Findings:
     """Compare how often summaries and sources mention each group, by word lists.
 
+    Source: Steen and Markert, "Bias in News Summarization", section 3.1; the lists are those of its
+    appendices, of HELM among them.
+
     Parameters
     ----------
     clusters, summaries
@@ -85,12 +88,14 @@ def words(
     controls : bool
         Add the Random, Lead, Topic and Sexist summarizers for comparison.
     n_resamples, seed
-        Of the bootstrap.
+        Of the bootstrap over documents.
 
     Returns
     -------
     Findings
-        The total variation distance of both distributions, 0 to 1, by system.
+        ``["systems"]`` by name: ``inclusion``, the total variation distance of both distributions
+        from 0 (unbiased) to 1, and ``by_group``, each group's share of all identifiers in summaries
+        and in the reference, from 0 to 1, and their ``difference``.
 
     Raises
     ------
@@ -150,6 +155,9 @@ def entities(
 ) -> Findings:
     """Measure which people of the sources the summaries name, and which they make up, by group.
 
+    Source: Steen and Markert, "Bias in News Summarization", sections 3.2 (equation 2) and 3.3
+    (equation 3).
+
     Parameters
     ----------
     clusters, summaries
@@ -163,7 +171,15 @@ def entities(
     pipeline : str, optional
         A spaCy pipeline other than the packaged one, for finding names.
     n_resamples, seed
-        Of the bootstrap.
+        Of the bootstrap over documents.
+
+    Returns
+    -------
+    Findings
+        ``["systems"]`` by name: ``inclusion``, the largest odds ratio of two groups less 1 (0 is
+        unbiased, no upper end), ``by_group``, the share of each group's people that summaries
+        name, ``odds_ratios`` of all pairs of groups (1 is equal), and ``hallucination``, the
+        distance of made-up people's groups from an even split, from 0 to less than 1.
 
     Raises
     ------
@@ -220,6 +236,8 @@ def distinguishability(
 ) -> Findings:
     """Measure how well a group can be predicted from a summary, with pronouns and names hidden.
 
+    Source: Steen and Markert, "Bias in News Summarization", section 3.4 (equation 4).
+
     Parameters
     ----------
     clusters, summaries
@@ -232,7 +250,13 @@ def distinguishability(
     drop_stop_words : bool
         Leave scikit-learn's English stop words out of the counts.
     n_resamples, seed
-        Of the bootstrap.
+        Of the bootstrap over originals.
+
+    Returns
+    -------
+    Findings
+        ``["systems"]`` by name, by ``counts`` and by ``dense``: the score 2 x accuracy - 1, from -1
+        to 1, where 0 is chance, over all summaries and ``by_group``.
 
     Raises
     ------
@@ -272,12 +296,21 @@ def distinguishability(
 def inputs(clusters: object, *, lists: Lists = None) -> Findings:
     """Find the words that go with each group in the sources themselves.
 
+    Source: "Fightin' Words" (Monroe et al. 2008), as in Steen and Markert, section 4.
+
     Parameters
     ----------
     clusters
         Controlled inputs: a path, or a list of clusters or dicts.
     lists
         As in `words`.
+
+    Returns
+    -------
+    Findings
+        ``["words"]`` by group, the largest z first: counts, log-odds ratio, ``z``, ``p_value``, and
+        ``q_value`` (Benjamini-Hochberg over the words of a group); ``["identifiers"]`` and
+        ``["by_attribute"]`` count the groups' identifiers.
 
     Raises
     ------

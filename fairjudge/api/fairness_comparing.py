@@ -44,8 +44,8 @@ def compare(
     Returns
     -------
     Findings
-        ``["systems"]`` has the difference of each measure by system; below 0 is fairer.
-        P-values are corrected over all of them.
+        ``["systems"]`` has the difference of each measure by system, in the measure's own unit;
+        below 0 is fairer. P-values are corrected over all of them (Holm, Benjamini-Hochberg).
 
     Raises
     ------
@@ -92,6 +92,8 @@ def overall(
 ) -> Findings:
     """Rank systems over several data sets: each is scaled to 0 (best) to 1 (worst), then averaged.
 
+    Source: Li et al. 2025 (coverage fairness), sections 5.5 and 5.6.
+
     Parameters
     ----------
     reports
@@ -106,7 +108,8 @@ def overall(
     Returns
     -------
     Findings
-        ``["systems"]`` has the value of each system with a score on every data set.
+        ``["systems"]`` has the value of each system with a score on every data set: from 0 to 1
+        where scaled, else in the measure's own unit; ``normalised`` has it by data set.
 
     Raises
     ------
@@ -146,6 +149,8 @@ def agreement(
 ) -> Findings:
     """Compare two scorers, or two measures, by their correlation over summaries and systems.
 
+    Source: Li et al. 2025, Tables 2 and 8; Zhang et al. 2024, Table 9.
+
     Parameters
     ----------
     first, second
@@ -161,7 +166,7 @@ def agreement(
     -------
     Findings
         Such as ``["equal_coverage"]`` and ``["coverage_parity"]``, or
-        ``["equal_coverage with uer"]``, each with its interval.
+        ``["equal_coverage with uer"]``, each a correlation from -1 to 1 with its interval.
 
     Raises
     ------

@@ -14,19 +14,18 @@ from fairjudge.api.fairness_inputs import (
     read_value_scorer,
     value_scores,
 )
-from fairjudge.api.fairness_options import Attribute, Bins, Clusters, Correlation, Summaries
+from fairjudge.api.fairness_options import (
+    Attribute,
+    Bins,
+    Clusters,
+    Correlation,
+    Summaries,
+    read_numbers,
+)
 from fairjudge.api.findings import Findings
 from fairjudge.errors import ConfigurationError
 from fairjudge.options.checking import checks_arguments
 from fairjudge.options.declaring import Opt, Seed
-
-
-def _numbers(text: str) -> tuple[float, ...]:
-    """Return numbers with commas between them; ValueError where one is none."""
-    try:
-        return tuple(float(number) for number in text.split(","))
-    except ValueError:
-        raise ValueError(f"expected numbers with commas, got {text!r}") from None
 
 
 @checks_arguments
@@ -45,6 +44,8 @@ def people(
 ) -> Findings:
     """Test which measures of fairness agree better with people.
 
+    Source: Li et al. 2025 (coverage fairness), section 5.4 and appendix A.4.
+
     Parameters
     ----------
     coverage, shares
@@ -59,8 +60,8 @@ def people(
     -------
     Findings
         ``["systems"]`` by name: ``summaries``, how many agree with Equal Coverage and with
-        Proportional Representation, and their paired difference; ``groups``, the share of resampled
-        groups in which Coverage Parity and SOF find what people find.
+        Proportional Representation, and their paired difference, from -1 to 1; ``groups``, the
+        share (0 to 1) of resampled groups in which Coverage Parity and SOF find what people find.
 
     Raises
     ------
@@ -104,22 +105,16 @@ def temperature(
         Opt("Shares or facts by people, as for 'proportional --human'.", reads=read_shares),
     ],
     temperatures: Annotated[
-        Sequence[float], Opt("Temperatures to try, with commas.", parse=_numbers)
-    ] = (
-        0.01,
-        0.02,
-        0.05,
-        0.1,
-        0.2,
-        0.5,
-        1.0,
-    ),
+        Sequence[float], Opt("Temperatures to try, with commas.", parse=read_numbers)
+    ] = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0),
     correlation: Correlation = "pearson",
     bins: Bins = (),
     seed: Seed = 0,
     progress: bool | None = None,
 ) -> Findings:
     """Correlate a scorer's shares of values with people's, at each softmax temperature.
+
+    Source: Zhang et al. 2024 (FairSumm), section 6.4.
 
     Parameters
     ----------
@@ -135,7 +130,7 @@ def temperature(
     Returns
     -------
     Findings
-        ``["temperatures"]``, each with its correlation, and the ``["best"]``.
+        ``["temperatures"]``, each with its correlation from -1 to 1, and the ``["best"]``.
 
     Raises
     ------
