@@ -6,23 +6,23 @@ import argparse
 
 import pytest
 from _parallel import each_of, one_by_one
-from few_labels import strata, strata_held
+from few_labels import strata, strata_hits
 
 N = 25
 
 
-def given(folder, processes):
+def namespace(folder, processes):
     return argparse.Namespace(processes=processes, folder=folder)
 
 
-def with_lists(found):
-    return {name: list(interval) for name, interval in found.items()}
+def with_lists(hits):
+    return {name: list(interval) for name, interval in hits.items()}
 
 
 @pytest.mark.parametrize("processes", [1, 3])
 def test_results_do_not_depend_on_processes(tmp_path, processes, capsys):
     alone = strata(N)
-    with each_of(given(tmp_path / "kept", processes)) as each:
+    with each_of(namespace(tmp_path / "kept", processes)) as each:
         together = strata(N, each=each)
     assert (together.coverage(), together.widths()) == (alone.coverage(), alone.widths())
     assert "strata: 25 of 25" in capsys.readouterr().out
@@ -30,17 +30,17 @@ def test_results_do_not_depend_on_processes(tmp_path, processes, capsys):
 
 def test_a_second_start_draws_what_is_missing_alone(tmp_path, capsys):
     """Of a killed run the last line may be cut off: its data set is drawn again."""
-    options = given(tmp_path, 2)
+    options = namespace(tmp_path, 2)
     with each_of(options) as each:
-        before = list(each("Of A, b", strata_held, N))
+        before = list(each("Of A, b", strata_hits, N))
     (path,) = tmp_path.iterdir()
     assert path.name == "of-a-b.jsonl"
     path.write_text(path.read_text()[:-40])
     capsys.readouterr()
     with each_of(options) as each:
-        after = list(each("Of A, b", strata_held, N))
-        more = list(each("Of A, b", strata_held, N + 1))
+        after = list(each("Of A, b", strata_hits, N))
+        more = list(each("Of A, b", strata_hits, N + 1))
     assert "1 of 1" in capsys.readouterr().out
-    sample = list(map(with_lists, one_by_one("", strata_held, N + 1)))
+    sample = list(map(with_lists, one_by_one("", strata_hits, N + 1)))
     assert list(map(with_lists, before)) == list(map(with_lists, after)) == sample[:N]
     assert list(map(with_lists, more)) == sample

@@ -117,30 +117,30 @@ class Columns:
         """The fields that are mapped."""
         return {name.partition(":")[0] for name in self.mapped}
 
+    @property
+    def mapped_columns(self) -> set[str]:
+        """The columns that are mapped to some field."""
+        return {column for columns in self.mapped.values() for column in columns}
+
     def named(self, field: str) -> tuple[tuple[str, str | None], ...]:
         """Return the columns of a field, each with the name after ``text:`` or ``value:``.
 
         Without mapped columns these are of `several` for texts, and none for ratings.
         """
-        mapped = [
-            (column, target or None)
-            for name, columns in self.mapped.items()
-            for kind, _, target in [name.partition(":")]
-            if kind == field
-            for column in columns
-        ]
+        mapped = tuple(self._mapped(field))
         usual = self.several(field) if field == "text" else ()
-        return tuple(mapped or ((column, None) for column in usual))
+        return mapped or tuple((column, None) for column in usual)
+
+    def _mapped(self, field: str) -> Iterator[tuple[str, str | None]]:
+        for name, columns in self.mapped.items():
+            kind, _, target = name.partition(":")
+            if kind == field:
+                yield from ((column, target or None) for column in columns)
 
     def several(self, field: str) -> tuple[str, ...]:
         """Return the columns of a field: those that are mapped, else the one with a usual name."""
         if field in self.fields:
-            return tuple(
-                column
-                for name, columns in self.mapped.items()
-                if name.partition(":")[0] == field
-                for column in columns
-            )
+            return tuple(column for column, _ in self._mapped(field))
         return tuple(self.candidates(field))[:1]
 
     def one(self, field: str) -> str | None:
@@ -149,7 +149,7 @@ class Columns:
 
     def candidates(self, field: str) -> Iterator[str]:
         """Yield the columns with a usual name for a field, the best first, mapped ones left out."""
-        mapped_columns = {column for columns in self.mapped.values() for column in columns}
+        mapped_columns = self.mapped_columns
         by_name = {
             folded(leaf(name)): name for name in reversed(self.names) if name not in mapped_columns
         }

@@ -16,7 +16,7 @@ from fairjudge.converting.id_warnings import labels_without_texts, possible_text
 from fairjudge.converting.layouts import Layout, Settings
 from fairjudge.converting.nesting import check_one_list, unnested
 from fairjudge.converting.ratings import check_words, possible_ratings
-from fairjudge.converting.records import Converted, Entry, Kind, ReadFile, RecordCollector
+from fairjudge.converting.records import Converted, Entry, ReadFile, RecordCollector
 from fairjudge.converting.rows import N_SAMPLE
 from fairjudge.converting.together import (
     check_numbers,
@@ -34,16 +34,11 @@ from fairjudge.datasets.recognising import record_kind
 from fairjudge.errors import ConfigurationError, FairJudgeError, InputError
 from fairjudge.files import mode_of
 from fairjudge.importing import realsumm
-from fairjudge.importing.formats import import_file, recognise_format
+from fairjudge.importing.formats import import_file, recognise_format, word_values
 from fairjudge.importing.records import Skipped
 from fairjudge.importing.sources import Source
 
-_OURS: Mapping[Kind, Any] = {
-    "clusters": CLUSTERS,
-    "references": REFERENCES,
-    "summaries": SUMMARIES,
-    "labels": LABELS,
-}
+_OURS: Mapping[str, Any] = {kind.name: kind for kind in (CLUSTERS, REFERENCES, SUMMARIES, LABELS)}
 _OUR_NAME = "FairJudge's own "
 DATA = frozenset({".json", ".jsonl", ".csv", ".tsv", ".parquet", ".gz", ".src", ".tgt"})
 """Extensions of the files of a folder that are data."""
@@ -61,36 +56,36 @@ def convert_files(
     ConfigurationError
         A column that is named is not there.
     """
-    gathered = RecordCollector()
-    layouts: list[tuple[Path, Layout]] = []
+    collector = RecordCollector()
     files, texts, left_out = _files(paths)
-    gathered.left_out.update(left_out)
+    collector.left_out.update(left_out)
+    line_files, other_files = lines.take_lines(files)
+    layouts: list[tuple[Path, Layout]] = []
     if texts:
         layouts.append((paths[0], folders.layout_of(texts, settings)))
-        _add(gathered, layouts[0][1], paths[0], skip_bad=skip_bad)
-    together, other_files = lines.take_lines(files)
-    if together:
-        layouts.append((together[0], lines.layout_of(together, settings)))
-        _add(gathered, layouts[-1][1], together[0], skip_bad=skip_bad)
+    if line_files:
+        layouts.append((line_files[0], lines.layout_of(line_files, settings)))
+    for path, layout in layouts:
+        _add(collector, layout, path, skip_bad=skip_bad)
     sources = [_opened(path, settings, skip_bad=skip_bad) for path in other_files]
-    eids = {*gathered.clusters}
-    for source, layout in zip(sources, _recognise_together(sources, settings, eids), strict=True):
-        if layout is None:
+    recognised: list[tuple[Source, Layout]] = []
+    eids = {*collector.clusters}
+    for source, known in zip(sources, _recognise_together(sources, settings, eids), strict=True):
+        if known is None:
             raise _not_known(source)
-        layouts.append((source.path, layout))
-        _add(gathered, layout, source.path, source=source, skip_bad=skip_bad)
-    check_numbers(layouts, tuple(gathered.clusters), sources)
-    converted = gathered.converted()
+        recognised.append((source, known))
+        _add(collector, known, source.path, source=source, skip_bad=skip_bad)
+    layouts += [(source.path, layout) for source, layout in recognised]
+    check_numbers(layouts, tuple(collector.clusters), sources)
+    converted = collector.converted()
     if not converted.records():
         why = next(iter(converted.left_out), "no rows")
         raise InputError(f"nothing could be taken: {why}", path=paths[0])
-    by_file = dict(layouts)
-    recognised = [(source, by_file[source.path]) for source in sources]
-    check_words([(source, layout.roles) for source, layout in recognised], settings.values)
+    check_words(recognised, settings.values)
     warnings = (
         *warnings_of(converted, recognised),
         *labels_without_texts(converted),
-        *_possible_ratings(recognised),
+        *possible_ratings(recognised),
         *(() if converted.summaries else possible_texts(recognised)),
     )
     return replace(converted, warnings=warnings, command_line_warnings=warnings)
@@ -228,7 +223,7 @@ def _opened(path: Path, settings: Settings, *, skip_bad: bool) -> Source:
     """Read a file; fields within objects are columns where the user or the layout needs them."""
     is_folder = mode_of(path) is not None and path.is_dir() and not is_data_set(path)
     rows = () if is_folder else tuple(read_rows(path, csv_allowed=True, nan_as_null=True))
-    answers = {word.strip().casefold(): float(number) for word, number in settings.values.items()}
+    answers = word_values(settings.values)
     source = label_studio.as_rows(Source(path=path, rows=rows, skip_bad=skip_bad, answers=answers))
     if not _is_nested(source, settings):
         return source
@@ -273,7 +268,7 @@ def _own(source: Source, by_rows: Layout | None) -> Layout | None:
 
 def _is_plain(source: Source, by_rows: Layout | None) -> bool:
     """Whether rows of summaries have no further content such as ratings."""
-    rows = [row.value for row in source.rows if isinstance(row.value, dict)]
+    rows = source.objects
     items = {(str(row.get("eid")), str(row.get("system"))) for row in rows}
     return len(items) == len(rows) and (by_rows is None or by_rows.gives == {"summaries"})
 
@@ -294,12 +289,6 @@ def _of_tool(source: Source) -> Layout | None:
         yield from (Skipped(line=line, why=why) for line in imported.lines)
 
     return Layout(name=tool, gives=frozenset({"labels"}), entries=entries)
-
-
-def _possible_ratings(files: Sequence[tuple[Source, Layout]]) -> Iterator[str]:
-    for source, layout in files:
-        if layout.roles is not None and "summaries" in layout.gives:
-            yield from possible_ratings(source, layout.roles, layout.unused())
 
 
 def _add(

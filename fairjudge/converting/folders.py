@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -120,10 +121,7 @@ def _first(path: Path, folder: Path) -> Path:
 
 def layout_of(files: Sequence[TextFile], settings: Settings) -> Layout:
     """Return how files of texts are read."""
-    counts = {
-        content: sum(file.content == content for file in files)
-        for content in ("articles", "summaries", "references")
-    }
+    counts = Counter(file.content for file in files)
     kinds: dict[Kind, int] = {
         "clusters": counts["articles"],
         "summaries": counts["summaries"] + counts["references"],

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import shlex
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterator, Sequence
 
 from fairjudge.converting.layouts import Layout
-from fairjudge.converting.ratings import LABEL_STUDIO, short_name
+from fairjudge.converting.ratings import LABEL_STUDIO, Files, short_name
 from fairjudge.converting.records import Converted
 from fairjudge.converting.roles import REFERENCE
-from fairjudge.importing.sources import Source
+from fairjudge.importing.sources import Json, Source
 from fairjudge.text.counting import pluralize
 
 MAX_NAMED = 5
 _MIN_WORDS = 3
 """A column with shorter texts than this holds names."""
-Files = Sequence[tuple[Source, Layout]]
 
 
 def warnings_of(converted: Converted, files: Files) -> Iterator[str]:
@@ -151,7 +149,7 @@ def _text_of(column: str) -> str:
     return f"text:{system}={column}" if system not in {"", column} else f"text={column}"
 
 
-def _are_texts(column: str, rows: Sequence[Mapping[str, Any]]) -> bool:
+def _are_texts(column: str, rows: Sequence[Json]) -> bool:
     texts = [row[column] for row in rows]
     return (
         all(isinstance(text, str) and len(text.split()) >= _MIN_WORDS for text in texts)
@@ -159,11 +157,9 @@ def _are_texts(column: str, rows: Sequence[Mapping[str, Any]]) -> bool:
     )
 
 
-def _unused(source: Source, layout: Layout) -> Iterator[tuple[str, list[Mapping[str, Any]]]]:
+def _unused(source: Source, layout: Layout) -> Iterator[tuple[str, list[Json]]]:
     """Yield each unused column that all rows have a value in, with the rows."""
-    rows: list[Mapping[str, Any]] = [
-        row.value for row in source.rows if isinstance(row.value, dict)
-    ]
+    rows = source.objects
     for column in layout.unused():
         values = ["" if row.get(column) is None else str(row[column]) for row in rows]
         if column not in LABEL_STUDIO and all(map(str.strip, values)):

@@ -5,14 +5,14 @@ Source: the JSON task format of labelstud.io/guide/task_format.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from fairjudge.datasets._row import Row
+from fairjudge.datasets._source import Row
 from fairjudge.importing import label_studio
 from fairjudge.importing.records import Skipped
-from fairjudge.importing.sources import Source, first_text, items, mapping
+from fairjudge.importing.sources import Json, Source, items, mapping, name_in
 
 _OF_RESULTS = ("lead_time", "created_at", "updated_at")
 
@@ -33,9 +33,7 @@ def as_rows(source: Source) -> Source:
     return replace(source, rows=tuple(rows))
 
 
-def _rows(
-    line: int, task: Mapping[str, Any], data: Mapping[str, Any], source: Source
-) -> Iterator[Row]:
+def _rows(line: int, task: Json, data: Json, source: Source) -> Iterator[Row]:
     of_task = {"id": task.get("id"), **data}
     rated = False
     with source.at(line):
@@ -52,10 +50,9 @@ def _rows(
         yield Row(line=line, value=of_task)
 
 
-def _of_annotation(annotation: Mapping[str, Any]) -> dict[str, Any]:
+def _of_annotation(annotation: Json) -> dict[str, Any]:
     """Return the values of an annotation by the names of their controls, and who made it."""
-    by = annotation.get("completed_by")
-    annotator = first_text(by, "email", "id") if isinstance(by, dict) else by
+    annotator = name_in(annotation, "completed_by", "email", "id")
     values = {
         name: mapping(result, "value").get(str(result.get("type")))
         for result in items(annotation, "result")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from fairjudge.converting.columns import column_names
 from fairjudge.converting.records import Entry, Kind
 
 if TYPE_CHECKING:
@@ -30,11 +31,8 @@ class Settings:
     @property
     def named(self) -> tuple[str, ...]:
         """The columns that the user names."""
-        mapped = (
-            (columns,) if isinstance(columns, str) else columns for columns in self.columns.values()
-        )
-        of_articles = (self.group, *self.attributes) if self.group else ()
-        return (*(column for several in mapped for column in several), *filter(None, of_articles))
+        mapped = (column for spec in self.columns.values() for column in column_names(spec))
+        return (*mapped, *((self.group, *self.attributes) if self.group else ()))
 
     @property
     def said(self) -> bool:

@@ -10,7 +10,7 @@ from fairjudge.converting.names import DOCUMENTS, OUTPUTS, TABLES, TARGETS, syst
 from fairjudge.converting.records import Entry
 from fairjudge.converting.roles import REFERENCE
 from fairjudge.converting.texts import articles_of, cluster, summary
-from fairjudge.datasets._source import decoded, read_bytes
+from fairjudge.datasets._source import read_lines
 from fairjudge.errors import InputError
 from fairjudge.importing.records import Skipped
 from fairjudge.text.counting import pluralize
@@ -49,7 +49,7 @@ def why_not_of(path: Path, source: Path) -> str | None:
     if not _is(path, OUTPUTS):
         return "no file of data by its name"
     try:
-        return _other_number(_lines(path), _lines(source), source)
+        return _other_number(read_lines(path), read_lines(source), source)
     except InputError as error:
         return error.problem
 
@@ -87,7 +87,7 @@ def layout_of(paths: Sequence[Path], settings: Settings) -> Layout:
         + (f", summaries on the same lines of {', '.join(output_names)}" if output_names else ""),
         gives=frozenset({"clusters", "summaries"} if outputs else {"clusters"}),
         entries=lambda: _entries(first, outputs, settings),
-        numbered=len(_lines(first)),
+        numbered=len(read_lines(first)),
     )
 
 
@@ -98,7 +98,7 @@ def _system(path: Path, settings: Settings) -> str:
 
 
 def _entries(first: Path, outputs: Sequence[Path], settings: Settings) -> Iterator[Entry]:
-    documents = _lines(first)
+    documents = read_lines(first)
     for number, line in enumerate(documents, 1):
         articles = articles_of(line, split=settings.split)
         if articles:
@@ -106,13 +106,8 @@ def _entries(first: Path, outputs: Sequence[Path], settings: Settings) -> Iterat
         else:
             yield Skipped(line=number, why="a cluster without an article that has text")
     for path in outputs:
-        texts = _lines(path)
+        texts = read_lines(path)
         if (problem := _other_number(texts, documents, first)) is not None:
             raise InputError(problem, path=path)
         for number, text in enumerate(texts, 1):
             yield summary(str(number), _system(path, settings), text)
-
-
-def _lines(path: Path) -> list[str]:
-    lines = decoded(read_bytes(path), path).replace("\r\n", "\n").split("\n")
-    return lines[:-1] if lines[-1] == "" else lines

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any, TypeAlias
 
 from fairjudge.converting.columns import FIELDS, folded
-from fairjudge.datasets._row import Row
+from fairjudge.datasets._source import Row
 from fairjudge.errors import InputError
-from fairjudge.importing.sources import Source
+from fairjudge.importing.sources import Json, Source
 
 _SYSTEMS = frozenset(map(folded, FIELDS["system"]))
 _ANNOTATORS = frozenset(map(folded, FIELDS["annotator"]))
 _KEYS = frozenset(map(folded, (*FIELDS["group"], *FIELDS["eid"]))) - {"id"} | _SYSTEMS
 _MAX_DEPTH = 4
-Rows: TypeAlias = Sequence[Mapping[str, Any]]
+Rows: TypeAlias = Sequence[Json]
 
 
 def unnested(source: Source) -> Source:
@@ -82,7 +82,7 @@ def _shared_key(rows: Rows, named_rows: Rows) -> str | None:
     return None
 
 
-def _records(value: Mapping[str, Any], depth: int = 0) -> list[Any]:
+def _records(value: Json, depth: int = 0) -> list[Any]:
     """Return the records that an object holds; itself, where it is one."""
     lists = [part for part in value.values() if _is_records(part)]
     objects = [part for part in value.values() if isinstance(part, dict)]
@@ -99,7 +99,7 @@ def _is_records(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(v, dict) for v in value)
 
 
-def _fields_of_record(value: Mapping[str, Any]) -> bool:
+def _fields_of_record(value: Json) -> bool:
     """Say whether an object has a text or a list beside its list of objects, as a cluster has."""
     return any(
         (isinstance(part, list) and not _is_records(part))
@@ -119,7 +119,7 @@ def _rows_within(row: Row) -> Iterator[Row]:
         yield replace(row, value=value)
 
 
-def _exploded(value: Mapping[str, Any], depth: int = 0) -> Iterator[dict[str, Any]]:
+def _exploded(value: Json, depth: int = 0) -> Iterator[dict[str, Any]]:
     """Yield a row for each object of a list that names systems or annotators."""
     flat = dict(_flat(value))
     several = next((name for name, part in flat.items() if _names_people(part)), None)
@@ -140,7 +140,7 @@ def _names_people(value: object) -> bool:
     return all(keys & _SYSTEMS for keys in names) or all(keys & _ANNOTATORS for keys in names)
 
 
-def _flat(value: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, Any]]:
+def _flat(value: Json, within: str = "") -> Iterator[tuple[str, Any]]:
     for name, part in value.items():
         yield within + name, part
         if isinstance(part, dict) and within.count(".") < _MAX_DEPTH:

@@ -6,17 +6,18 @@ Sources: Yale-LILY/SummEval, ``model_annotations.aligned.paired.jsonl``; the Hub
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from fairjudge.converting.layouts import Layout
 from fairjudge.converting.records import Entry, Kind
-from fairjudge.converting.texts import articles_of, cluster, make_record, summary
+from fairjudge.converting.texts import articles_of, cluster, summary
+from fairjudge.datasets._problems import validated
 from fairjudge.domain import Label, Reference
 from fairjudge.errors import InputError
 from fairjudge.importing import summeval
 from fairjudge.importing.records import Skipped, make_label
-from fairjudge.importing.sources import Source, items, score, text
+from fairjudge.importing.sources import Json, Source, items, score, text
 from fairjudge.text.counting import pluralize
 
 _ASPECTS = ("coherence", "consistency", "fluency", "relevance")
@@ -85,7 +86,7 @@ def _summeval_by_article(source: Source) -> Iterator[Entry]:
                     yield make_label(**item, annotator="experts", value=value)
 
 
-def _list(row: Mapping[str, Any], name: str) -> list[Any]:
+def _list(row: Json, name: str) -> list[Any]:
     value = row.get(name)
     if not isinstance(value, list):
         raise InputError("expected a list", field=name)
@@ -106,7 +107,7 @@ def _summhay(source: Source) -> Iterator[Entry]:
                         yield summary(eid, system, lines)
 
 
-def _reference(eid: str, subtopic: Mapping[str, Any], documents: list[Mapping[str, Any]]) -> Entry:
+def _reference(eid: str, subtopic: Json, documents: list[Json]) -> Entry:
     insights = {
         text(insight, "insight_id"): text(insight, "insight")
         for insight in items(subtopic, "insights")
@@ -123,7 +124,7 @@ def _reference(eid: str, subtopic: Mapping[str, Any], documents: list[Mapping[st
     used = {aid for aids in holders.values() for aid in aids}
     if not holders:
         return Skipped(line=0, why="a subtopic whose insights stand in no document")
-    reference: Reference = make_record(
+    return validated(
         Reference,
         {
             "eid": eid,
@@ -144,4 +145,3 @@ def _reference(eid: str, subtopic: Mapping[str, Any], documents: list[Mapping[st
             ],
         },
     )
-    return reference

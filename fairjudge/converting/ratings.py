@@ -7,20 +7,21 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 from fairjudge.converting.columns import ASPECTS, FIELDS, Columns, folded, leaf
 from fairjudge.converting.texts import id_of
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.importing.records import Skipped, make_label
-from fairjudge.importing.sources import Source, score
+from fairjudge.importing.sources import Json, Source, score
 from fairjudge.text.suggestions import did_you_mean
 
 if TYPE_CHECKING:
+    from fairjudge.converting.layouts import Layout
     from fairjudge.converting.records import Entry
     from fairjudge.converting.roles import Roles
 
-Row = Mapping[str, Any]
+Files: TypeAlias = "Sequence[tuple[Source, Layout]]"
 LABEL_STUDIO = frozenset({"annotation_id", "lead_time", "created_at", "updated_at"})
 """What Label Studio's JSON-MIN has beside a task's data and its ratings."""
 _VERDICTS = ASPECTS | {folded(name) for name in (*FIELDS["value"], "verdict", "accept", "choice")}
@@ -63,7 +64,7 @@ class Rating:
 
 
 def rating_columns(
-    source: Source, sample: list[Row], columns: Columns, roles: Roles
+    source: Source, sample: list[Json], columns: Columns, roles: Roles
 ) -> Iterator[Rating]:
     """Yield the columns that hold a rating of the row's summaries.
 
@@ -80,8 +81,7 @@ def rating_columns(
     ]
     yield from mapped
     ignored = roles.used() | LABEL_STUDIO | {"id"} | {rating.column for rating in mapped}
-    ignored |= {column for names in columns.mapped.values() for column in names}
-    ignored |= {name.rpartition(".")[0] for name in columns.names}
+    ignored |= columns.mapped_columns | {name.rpartition(".")[0] for name in columns.names}
     aspects = {(folded(rating.aspect), rating.system) for rating in mapped}
     numbers = {
         rating: values
@@ -102,10 +102,9 @@ def rating_columns(
             yield rating
 
 
-def _numbers(sample: Sequence[Row], column: str, source: Source) -> list[float]:
+def _numbers(sample: Sequence[Json], column: str, source: Source) -> list[float]:
     """Return the numbers of a column; none where a cell holds something else."""
-    cells = [cell for row in sample if not _is_missing(cell := _one_value(row.get(column)))]
-    numbers = [rating_of(cell, source) for cell in cells]
+    numbers = [rating_of(cell, source) for cell in _cells(sample, column)]
     return [] if None in numbers else [number for number in numbers if number is not None]
 
 
@@ -159,10 +158,8 @@ def short_name(name: str) -> str:
 def _preferences(source: Source, column: str, roles: Roles) -> tuple[str, str] | None:
     """Return the two systems of a row where a column says which one people prefer."""
     systems = [system for _, system in roles.texts if system]
-    cells = [
-        _one_value(row.value.get(column)) for row in source.rows if isinstance(row.value, dict)
-    ]
-    words = {folded(cell) for cell in cells if isinstance(cell, str) and not _is_missing(cell)}
+    cells = _cells(source.objects, column)
+    words = {folded(cell) for cell in cells if isinstance(cell, str)}
     if roles.system or len(systems) != 2 or not words:
         return None
     choices = {*_sides((systems[0], systems[1])), *_TIES}
@@ -179,7 +176,7 @@ def rating_of(value: object, source: Source) -> float | None:
 
 def labels_of(
     line: int,
-    row: Row,
+    row: Json,
     eid: str,
     roles: Roles,
     *,
@@ -229,9 +226,15 @@ def _sides(pair: tuple[str, str]) -> dict[str, str]:
     return {folded(word): side for system, side in names for word in (system, short_name(system))}
 
 
-def possible_ratings(source: Source, roles: Roles, columns: Iterable[str]) -> Iterator[str]:
-    """Yield how unused columns that seem to hold ratings are read."""
-    rows = [row.value for row in source.rows if isinstance(row.value, dict)]
+def possible_ratings(files: Files) -> Iterator[str]:
+    """Yield how unused columns beside summaries that seem to hold ratings are read."""
+    for source, layout in files:
+        if layout.roles is not None and "summaries" in layout.gives:
+            yield from _possible_ratings(source, layout.roles, layout.unused())
+
+
+def _possible_ratings(source: Source, roles: Roles, columns: Iterable[str]) -> Iterator[str]:
+    rows = source.objects
     for column in columns:
         if _preferences(source, column, roles):
             option = _map(f"value:quality={column}")
@@ -242,7 +245,7 @@ def possible_ratings(source: Source, roles: Roles, columns: Iterable[str]) -> It
         if not chosen and not of_numbers and folded(leaf(column)) not in _VERDICTS:
             continue
         option = _map(f"value={column}")
-        cells = [cell for row in rows if not _is_missing(cell := _one_value(row.get(column)))]
+        cells = _cells(rows, column)
         words = _words(cells, source)
         if words:
             yield f"Column {column!r} is not read. If it rates summaries: {option} {_values(words)}"
@@ -250,7 +253,7 @@ def possible_ratings(source: Source, roles: Roles, columns: Iterable[str]) -> It
             yield f"Column {column!r} is not read. If it rates summaries: {option}"
 
 
-def _are_levels(column: str, rows: Sequence[Row], source: Source) -> bool:
+def _are_levels(column: str, rows: Sequence[Json], source: Source) -> bool:
     """Say whether a column beside ratings holds numbers that may be ratings on another scale."""
     values = _numbers(rows, column, source)
     return bool(values) and not _OTHER_NUMBERS.search(leaf(column)) and len({*values}) > 1
@@ -258,6 +261,11 @@ def _are_levels(column: str, rows: Sequence[Row], source: Source) -> bool:
 
 def _map(text: str) -> str:
     return f"--map {shlex.quote(text)}"
+
+
+def _cells(rows: Iterable[Json], column: str) -> list[object]:
+    """Return the values of a column, without missing ones."""
+    return [cell for row in rows if not _is_missing(cell := _one_value(row.get(column)))]
 
 
 def _one_value(value: object) -> object:
@@ -272,7 +280,7 @@ def _is_missing(value: object) -> bool:
     return value is None or (isinstance(value, str) and value.strip().casefold() in _MISSING)
 
 
-def check_words(files: Iterable[tuple[Source, Roles | None]], values: Mapping[str, float]) -> None:
+def check_words(files: Files, values: Mapping[str, float]) -> None:
     """Check that each word of `values` stands in a cell.
 
     Raises
@@ -280,27 +288,26 @@ def check_words(files: Iterable[tuple[Source, Roles | None]], values: Mapping[st
     ConfigurationError
         No cell holds a word.
     """
-    several = list(files) if values else []
+    if not values or not files:
+        return
     cells = {
-        _word(text) for source, _ in several for row in source.rows for text in _texts(row.value)
+        _word(text) for source, _ in files for row in source.rows for text in _texts(row.value)
     }
     for word in values:
-        if several and _word(word) not in cells:
-            words = sorted(
-                {text for source, roles in several for text in _rated_words(source, roles)}
-            )
+        if _word(word) not in cells:
+            words = sorted({text for file in files for text in _rated_words(*file)})
             columns = f"; columns of ratings hold {', '.join(map(repr, words))}" if words else ""
             advice = did_you_mean(word, words)
             raise ConfigurationError(f"--values: no cell holds {word!r}{columns}{advice}")
 
 
-def _rated_words(source: Source, roles: Roles | None) -> list[str]:
-    """Return the different words in the columns of ratings."""
-    columns = [rating.column for rating in roles.ratings] if roles else []
-    columns += [roles.value] if roles and roles.value else []
-    rows = [row.value for row in source.rows if isinstance(row.value, dict)]
-    cells = [_one_value(row.get(column)) for column in columns for row in rows]
-    return sorted({cell.strip() for cell in cells if isinstance(cell, str) and score(cell) is None})
+def _rated_words(source: Source, layout: Layout) -> Iterator[str]:
+    """Yield the words in the columns of ratings."""
+    roles = layout.roles
+    columns = [*(rating.column for rating in roles.ratings), roles.value] if roles else []
+    for column in filter(None, columns):
+        cells = [_one_value(row.get(column)) for row in source.objects]
+        yield from (cell.strip() for cell in cells if isinstance(cell, str) and score(cell) is None)
 
 
 def _texts(value: object) -> Iterator[str]:
@@ -319,9 +326,7 @@ def _word(text: str) -> str:
 
 
 def _check_words(source: Source, column: str, aspect: str) -> None:
-    cells = [
-        _one_value(row.value.get(column)) for row in source.rows if isinstance(row.value, dict)
-    ]
+    cells = _cells(source.objects, column)
     if any(rating_of(cell, source) is not None for cell in cells):
         return
     if words := _words(cells, source):
@@ -335,10 +340,9 @@ def _check_words(source: Source, column: str, aspect: str) -> None:
 
 
 def _words(cells: Iterable[object], source: Source) -> list[str]:
-    """Return the distinct words of a column, sorted; () if there are too many or other values."""
-    values = list(cells)
-    words = {cell.strip() for cell in values if isinstance(cell, str) and not _is_missing(cell)}
-    words = {word for word in words if rating_of(word, source) is None}
+    """Return the distinct words of a column, sorted; none if there are too many or long ones."""
+    texts = {cell.strip() for cell in cells if isinstance(cell, str)}
+    words = {word for word in texts if rating_of(word, source) is None}
     is_text = any(len(word.split()) > _LONGEST for word in words)
     return [] if is_text or len(words) > _MAX_WORDS else sorted(words)
 

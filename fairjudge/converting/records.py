@@ -68,20 +68,13 @@ class Converted:
 
     def records(self) -> dict[Kind, tuple[Record, ...]]:
         """Return the non-empty kinds of records."""
-        by_kind: dict[Kind, tuple[Record, ...]] = {
-            "clusters": self.clusters,
-            "references": self.references,
-            "summaries": self.summaries,
-            "labels": self.labels,
-        }
-        return {kind: records for kind, records in by_kind.items() if records}
+        return {kind: records for kind in KINDS if (records := getattr(self, kind))}
 
     def records_of(self, kind: str) -> tuple[Record, ...]:
         """Return the records of a kind; references are clusters too."""
-        records_by_kind = {str(name): records for name, records in self.records().items()}
         if kind == "clusters":
             return (*self.clusters, *self.references)
-        return records_by_kind.get(kind, ())
+        return next((records for name, records in self.records().items() if name == kind), ())
 
     def counts(self) -> dict[Kind, str]:
         """Return what there is of each kind, in words."""

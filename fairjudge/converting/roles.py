@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from fairjudge.converting.columns import (
     ATTRIBUTES,
@@ -20,9 +18,8 @@ from fairjudge.converting.names import system_of
 from fairjudge.converting.ratings import Rating, rating_columns
 from fairjudge.converting.records import Kind
 from fairjudge.converting.texts import MARKS, only_value
-from fairjudge.importing.sources import Source
+from fairjudge.importing.sources import Json, Source
 
-Row = Mapping[str, Any]
 REFERENCE = "reference"
 """The system of summaries that people wrote."""
 BY_KEYS = ""
@@ -76,7 +73,7 @@ class Roles:
         return frozenset(kind for kind, source in sources.items() if source)
 
 
-def grouped_roles(sample: list[Row], columns: Columns, settings: Settings) -> Roles | None:
+def grouped_roles(sample: list[Json], columns: Columns, settings: Settings) -> Roles | None:
     """Return the roles where each row is an article of a group."""
     group = settings.group or next(iter(columns.mapped.get("group", ())), None)
     content = columns.one("content")
@@ -102,14 +99,14 @@ def grouped_roles(sample: list[Row], columns: Columns, settings: Settings) -> Ro
     return Roles(group=group, content=content, aid=aid, attributes=attributes)
 
 
-def _repeats(sample: list[Row], column: str) -> bool:
+def _repeats(sample: list[Json], column: str) -> bool:
     """Say whether some value of a column stands in several rows."""
     counts = Counter(str(row[column]) for row in sample if row.get(column) is not None)
     return any(n > 1 for n in counts.values())
 
 
 def row_roles(
-    source: Source, sample: list[Row], columns: Columns, settings: Settings
+    source: Source, sample: list[Json], columns: Columns, settings: Settings
 ) -> Roles | None:
     """Return the roles where each row is a cluster, a summary or a label."""
     documents = _documents(sample, columns)
@@ -152,7 +149,7 @@ def _are_summaries(roles: Roles) -> bool:
     return bool(names - _BY_PEOPLE) or (bool(names - {"text"}) and roles.eid is not None)
 
 
-def _documents(sample: list[Row], columns: Columns) -> tuple[str, ...]:
+def _documents(sample: list[Json], columns: Columns) -> tuple[str, ...]:
     """Return the columns of a cluster's documents, recognized by name and content."""
     if "documents" in columns.mapped:
         return columns.several("documents")
@@ -166,9 +163,9 @@ def _documents(sample: list[Row], columns: Columns) -> tuple[str, ...]:
     return (text,) if text and summarized and holds_documents(sample, text) else ()
 
 
-def _numbered_documents(sample: list[Row], columns: Columns) -> tuple[str, ...]:
+def _numbered_documents(sample: list[Json], columns: Columns) -> tuple[str, ...]:
     """Return columns such as ``Article 1`` and ``Article 2``."""
-    mapped_columns = {column for several in columns.mapped.values() for column in several}
+    mapped_columns = columns.mapped_columns
     by_base = defaultdict(list)
     for name in columns.names:
         match = re.fullmatch(r"(\D+?)\d+", folded(name))
@@ -182,7 +179,7 @@ def _numbered_documents(sample: list[Row], columns: Columns) -> tuple[str, ...]:
 
 def _texts(
     source: Source,
-    sample: list[Row],
+    sample: list[Json],
     columns: Columns,
     documents: tuple[str, ...],
     settings: Settings,
@@ -211,7 +208,7 @@ def _texts(
     )
 
 
-def description_of(first: Row, roles: Roles) -> str:
+def description_of(first: Json, roles: Roles) -> str:
     """Describe which column was read as which field."""
     if roles.group:
         description = f"one article per row: texts in {roles.content!r}, grouped by {roles.group!r}"
@@ -238,7 +235,7 @@ def description_of(first: Row, roles: Roles) -> str:
     return f"{_data_set(first)}one {kind} per row: {', '.join(parts)}"
 
 
-def _data_set(first: Row) -> str:
+def _data_set(first: Json) -> str:
     """Return the name of a well-known data set that has such rows, for the first words."""
     fields = {"wiki_links", "reference_urls"} & first.keys()
     if fields and "articles" in first:

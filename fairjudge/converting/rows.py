@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 from fairjudge.converting.columns import Columns
 from fairjudge.converting.layouts import Layout, Settings
@@ -21,14 +20,13 @@ from fairjudge.converting.roles import (
 from fairjudge.converting.texts import article, articles_of, cluster, id_of, summary
 from fairjudge.domain import Article
 from fairjudge.importing.records import Skipped
-from fairjudge.importing.sources import Source
+from fairjudge.importing.sources import Json, Source
 
-Row = Mapping[str, Any]
 N_SAMPLE = 200
 """Number of rows by which a layout is recognised."""
 
 
-def sample_of(source: Source) -> list[Row]:
+def sample_of(source: Source) -> list[Json]:
     """Return the rows by which a layout is recognised."""
     return [row.value for row in source.rows[:N_SAMPLE] if isinstance(row.value, dict)]
 
@@ -48,19 +46,16 @@ def layout_of(source: Source, settings: Settings) -> Layout | None:
     roles = grouped_roles(sample, columns, settings) or row_roles(source, sample, columns, settings)
     if roles is None:
         return None
-    merged = roles
-
-    def entries() -> Iterator[Entry]:
-        if merged.group:
-            return _articles(source, merged, columns)
-        return _records(source, merged, settings.split)
-
     fields = (columns.one(name) for name in ("title", "url", "domain") if roles.group)
     used = roles.used() | set(fields)
     return Layout(
         name=description_of(sample[0], roles),
         gives=roles.gives,
-        entries=entries,
+        entries=lambda: (
+            _articles(source, roles, columns)
+            if roles.group
+            else _records(source, roles, settings.split)
+        ),
         unused=lambda: _unused(columns.names, used),
         group=roles.group,
         roles=roles,
@@ -93,7 +88,7 @@ def _records(source: Source, roles: Roles, split: str | None) -> Iterator[Entry]
             yield from labels_of(line, row, eid, roles, source=source, row_counts=row_counts)
 
 
-def _summaries(line: int, row: Row, eid: str, roles: Roles) -> Iterator[Entry]:
+def _summaries(line: int, row: Json, eid: str, roles: Roles) -> Iterator[Entry]:
     for column, system in roles.texts:
         if system == BY_KEYS:
             cell = row.get(column) or {}

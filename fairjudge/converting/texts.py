@@ -6,11 +6,9 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from pydantic import ValidationError
-
 from fairjudge.converting.columns import Columns
 from fairjudge.datasets._json import JsonError, parse
-from fairjudge.datasets._problems import explain
+from fairjudge.datasets._problems import validated
 from fairjudge.domain import Article, Cluster, Summary
 from fairjudge.errors import InputError
 
@@ -83,8 +81,7 @@ def article(
     values = {**(own if isinstance(own, dict) else {}), **values}
     content = cleaned(row.get(columns.one("content") or ""))
     fields = {"aid": aid, "content": content, **details}
-    article: Article = make_record(Article, fields | ({"attributes": values} if values else {}))
-    return article
+    return validated(Article, fields | ({"attributes": values} if values else {}))
 
 
 def id_of(row: Mapping[str, Any], column: str | None) -> str | None:
@@ -102,26 +99,15 @@ def only_value(value: object) -> object:
     return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
-def make_record(kind: Any, fields: Mapping[str, Any]) -> Any:
-    """Make a record of `fields`; raises `InputError` for invalid ones."""
-    try:
-        return kind.model_validate(fields)
-    except ValidationError as error:
-        field, problem = explain(error, fields)
-        raise InputError(problem, field=field) from None
-
-
 def cluster(eid: str, articles: Iterable[Article]) -> Cluster:
     """Return the cluster of `articles`."""
-    cluster: Cluster = make_record(Cluster, {"eid": eid, "articles": tuple(articles)})
-    return cluster
+    return validated(Cluster, {"eid": eid, "articles": tuple(articles)})
 
 
 def summary(eid: str, system: object, text: object) -> Summary:
     """Return the summary; one of several lines or bullets may be a list."""
     joined = "\n".join(map(str, text)) if isinstance(text, list) else text
-    summary: Summary = make_record(Summary, {"eid": eid, "system": system, "text": cleaned(joined)})
-    return summary
+    return validated(Summary, {"eid": eid, "system": system, "text": cleaned(joined)})
 
 
 def cleaned(text: object) -> object:

@@ -109,7 +109,7 @@ def _tells_apart(source: Source, column: str) -> bool:
 
 def values_of(source: Source, column: str) -> list[str | None]:
     """Return the ids in the rows of a column, None where there is none."""
-    return [id_of(row.value, column) for row in source.rows if isinstance(row.value, dict)]
+    return [id_of(row, column) for row in source.objects]
 
 
 def check_numbers(

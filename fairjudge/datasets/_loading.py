@@ -9,12 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar, get_args, get_origin
 
-from pydantic import ValidationError
-
 from fairjudge.datasets._json import JsonError, parse
-from fairjudge.datasets._problems import describe, explain
-from fairjudge.datasets._row import Row
+from fairjudge.datasets._problems import describe, validated
 from fairjudge.datasets._rows import read_rows
+from fairjudge.datasets._source import Row
 from fairjudge.domain import Record
 from fairjudge.errors import InputError
 from fairjudge.text.counting import pluralize
@@ -127,14 +125,12 @@ def _naming_command(error: InputError, path: Path, kind: Kind[Any]) -> InputErro
 
 def _rows(source: object, kind: Kind[Any], argument: str) -> Iterator[Row]:
     for number, item in enumerate(_items(source, kind, argument), start=1):
-        if isinstance(item, kind.model):
-            yield Row(line=number, value=item)
-        elif isinstance(item, Record):
-            yield Row(line=number, value=item.to_json())
-        elif isinstance(item, Mapping):
-            yield Row(line=number, value=_plain(item))
-        else:
-            yield Row(line=number, value=item)
+        value = item
+        if isinstance(item, Mapping):
+            value = _plain(item)
+        elif isinstance(item, Record) and not isinstance(item, kind.model):
+            value = item.to_json()
+        yield Row(line=number, value=value)
 
 
 def _items(source: object, kind: Kind[Any], argument: str) -> Iterable[object]:
@@ -213,12 +209,10 @@ def _record(row: Row, kind: Kind[R]) -> R:
         raise InputError(f"expected an object, {kind.fields}, found {describe(row.value)}")
     value = _unpacked(row.value, kind.model) if row.flat else row.value
     try:
-        return kind.model.model_validate(value)
-    except ValidationError as error:
-        field, problem = explain(error, value)
-    if problem.startswith("missing"):
-        problem += f"; expected {kind.fields}"
-    raise InputError(problem, field=field)
+        return validated(kind.model, value)
+    except InputError as error:
+        expected = f"; expected {kind.fields}" if error.problem.startswith("missing") else ""
+        raise InputError(error.problem + expected, field=error.field) from None
 
 
 def _unpacked(row: Mapping[str, Any], model: type[Record]) -> dict[str, Any]:

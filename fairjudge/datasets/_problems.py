@@ -1,11 +1,15 @@
-"""Say in plain words why a value is not a record."""
+"""Make a record of a value, or say in plain words why it is none."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
+
+from fairjudge.errors import InputError
+
+R = TypeVar("R", bound=BaseModel)
 
 _EXPECTED = {
     "string_type": "text",
@@ -42,6 +46,21 @@ _PLAIN = {
 
 _MAX_NAMED = 5
 """Fields at fault that are named beside the first."""
+
+
+def validated(model: type[R], value: Any) -> R:
+    """Return `value` as a `model`.
+
+    Raises
+    ------
+    InputError
+        It is none: the first field at fault, and what was expected there.
+    """
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        field, problem = explain(error, value)
+        raise InputError(problem, field=field) from None
 
 
 def explain(error: ValidationError, value: Any) -> tuple[str | None, str]:

@@ -12,8 +12,7 @@ from fairjudge.datasets._json import (
     parse_at,
     without_lone_surrogates,
 )
-from fairjudge.datasets._row import Row
-from fairjudge.datasets._source import decoded, kind_of, not_utf8, read_bytes
+from fairjudge.datasets._source import Row, decoded, kind_of, not_utf8, read_bytes
 from fairjudge.datasets._tables import (
     PARQUET_MAGIC,
     TEXT_TABLES,

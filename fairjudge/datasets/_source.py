@@ -1,8 +1,9 @@
-"""A file's bytes, unpacked, or the JSON they are; else one clear error."""
+"""A file's bytes, unpacked, its text, or the JSON it is, else one clear error; and a row of it."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,21 @@ _UTF8_BOM = b"\xef\xbb\xbf"
 _UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 _WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 """The first bytes of .xlsx and other zip archives, and of .xls."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One record's raw value, or its ``problem``; ``line`` counts from 1.
+
+    ``flat`` says that it comes from a table, whose cells hold as JSON what nests.
+    """
+
+    line: int
+    value: Any = None
+    problem: str | None = None
+    field: str | None = None
+    repaired: bool = False
+    flat: bool = False
 
 
 def read_bytes(path: Path) -> bytes:
@@ -61,6 +77,12 @@ def decoded(data: bytes, path: Path) -> str:
         column_from = data.rfind(b"\n", 0, error.start) + 1
         problem = not_utf8(error, data, column_from)
         raise InputError(problem, path=path, line=line) from None
+
+
+def read_lines(path: Path) -> list[str]:
+    """Return the lines of the text file at `path`; its last end of line begins no further one."""
+    lines = decoded(read_bytes(path), path).replace("\r\n", "\n").split("\n")
+    return lines[:-1] if lines[-1] == "" else lines
 
 
 def not_utf8(error: UnicodeDecodeError, data: bytes, column_from: int = 0) -> str:

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from fairjudge.datasets._row import Row
-from fairjudge.datasets._source import decoded
+from fairjudge.datasets._source import Row, decoded
 from fairjudge.errors import InputError, MissingExtraError
 from fairjudge.files import read_file
 

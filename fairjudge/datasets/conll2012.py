@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from fairjudge.bias.annotated import AnnotatedDocument, Range, spaced
-from fairjudge.datasets._source import read_bytes
+from fairjudge.datasets._source import read_lines
 from fairjudge.errors import InputError
 
 PERSON = "PERSON"
@@ -36,7 +35,7 @@ def read_conll2012(path: Path) -> tuple[AnnotatedDocument, ...]:
     """
     documents: list[AnnotatedDocument] = []
     current: _Draft | None = None
-    for number, line in _lines(path):
+    for number, line in enumerate(read_lines(path), start=1):
         if line.startswith("#begin"):
             if current is not None:
                 raise InputError(
@@ -61,14 +60,6 @@ def read_conll2012(path: Path) -> tuple[AnnotatedDocument, ...]:
     if not documents:
         raise InputError("the file holds no documents", path=path)
     return tuple(documents)
-
-
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    for number, raw in enumerate(read_bytes(path).split(b"\n"), start=1):
-        try:
-            yield number, raw.decode("utf-8").rstrip("\r")
-        except UnicodeDecodeError:
-            raise InputError("not UTF-8 text", path=path, line=number) from None
 
 
 @dataclass(slots=True, kw_only=True)

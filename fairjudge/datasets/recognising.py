@@ -14,45 +14,6 @@ from fairjudge.errors import InputError
 from fairjudge.records.schema import without_schema
 
 RecordKind: TypeAlias = Literal["judgements", "references", "clusters", "summaries", "labels"]
-ReportKind: TypeAlias = Literal[
-    "judge",
-    "build",
-    "summarize",
-    "study",
-    "calibrate",
-    "audit position",
-    "audit verbosity",
-    "audit parse",
-    "audit covered",
-    "audit statements",
-    "audit citations",
-    "audit length",
-    "audit order",
-    "audit checks",
-    "audit stability",
-    "rank",
-    "compare",
-    "check",
-    "cascade",
-    "cascade --guarantee",
-    "align",
-    "fairness chunk-size",
-    "fairness oracle",
-    "fairness compare",
-    "fairness coverage",
-    "fairness proportional",
-    "fairness overall",
-    "fairness agreement",
-    "fairness people",
-    "fairness temperature",
-    "bias words",
-    "bias entities",
-    "bias distinguishability",
-    "bias inputs",
-    "bias quality",
-]
-"""The commands whose ``--json`` is known."""
-
 _KNOWN = (
     "judgements, references, clusters, summaries, labels, a run's folder, or the --json of judge, "
     "build, summarize, study, calibrate, audit, rank, compare, check, cascade, align, fairness or "
@@ -62,9 +23,12 @@ _KNOWN = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecognisedFile:
-    """A file's kind; for what a command's ``--json`` wrote, also its content."""
+    """A file's kind: that of its records, or the command whose ``--json`` it is, with its content.
 
-    kind: RecordKind | ReportKind
+    ``kind`` is a `RecordKind`, or a key of ``_REPORTS`` such as ``"audit position"``.
+    """
+
+    kind: str
     report: Mapping[str, Any] | None = None
 
 
@@ -74,9 +38,8 @@ def recognise(path: Path) -> RecognisedFile:
     if whole is not None:
         if record_kind(whole) is None:
             whole = without_schema(whole, path)
-        report = report_kind(whole)
-        if report is not None:
-            return RecognisedFile(kind=report, report=whole)
+        if (command := report_kind(whole)) is not None:
+            return RecognisedFile(kind=command, report=whole)
     first = whole if whole is not None else _first_row(path)
     kind = record_kind(first)
     if kind is None:
@@ -98,7 +61,7 @@ def record_kind(row: Mapping[str, Any]) -> RecordKind | None:
     return "summaries" if {"eid", "system", "text"} <= keys else None
 
 
-def report_kind(report: Mapping[str, Any]) -> ReportKind | None:
+def report_kind(report: Mapping[str, Any]) -> str | None:
     """Return which command wrote `report`, None where none is known to write such a thing."""
     return next((kind for kind, holds in _REPORTS.items() if holds(report)), None)
 
@@ -123,10 +86,8 @@ def _whole_object(path: Path) -> Mapping[str, Any] | None:
 
 def _first_row(path: Path) -> Mapping[str, Any]:
     """Return the first good row; where there is none, an empty one."""
-    for row in read_rows(path, csv_allowed=True):
-        if isinstance(row.value, dict):
-            return row.value
-    return {}
+    rows = read_rows(path, csv_allowed=True)
+    return next((row.value for row in rows if isinstance(row.value, dict)), {})
 
 
 def _group(report: Mapping[str, Any]) -> frozenset[str]:
@@ -140,7 +101,8 @@ def _group(report: Mapping[str, Any]) -> frozenset[str]:
 def _system(report: Mapping[str, Any]) -> frozenset[str]:
     """Return the keys of the first system."""
     systems = report.get("systems")
-    return _first(list(systems.values())) if isinstance(systems, dict) else frozenset()
+    first = next(iter(systems.values()), None) if isinstance(systems, dict) else None
+    return frozenset(first) if isinstance(first, dict) else frozenset()
 
 
 def _measured(report: Mapping[str, Any], measure: str) -> bool:
@@ -148,14 +110,8 @@ def _measured(report: Mapping[str, Any], measure: str) -> bool:
     return report.get("measure") == measure and {"attribute", "systems"} <= report.keys()
 
 
-def _first(values: object) -> frozenset[str]:
-    if isinstance(values, list) and values and isinstance(values[0], dict):
-        return frozenset(values[0])
-    return frozenset()
-
-
 _JUDGED = frozenset({"aspect", "protocol", "n_judgements", "systems"})
-_REPORTS: Mapping[ReportKind, Callable[[Mapping[str, Any]], bool]] = {
+_REPORTS: Mapping[str, Callable[[Mapping[str, Any]], bool]] = {
     "calibrate": lambda report: {"groups", "comparisons", "settings"} <= report.keys(),
     "audit position": lambda report: {"first", "second", "consistency"} <= _group(report),
     "audit verbosity": lambda report: {"probe", "original", "extended"} <= _group(report),
@@ -196,3 +152,4 @@ _REPORTS: Mapping[ReportKind, Callable[[Mapping[str, Any]], bool]] = {
     "build": lambda report: {"clusters", "signature", "spent"} <= report.keys(),
     "summarize": lambda report: {"n_summaries", "failed", "spent"} <= report.keys(),
 }
+"""The commands whose ``--json`` is known, each with what tells its JSON; tried in this order."""

@@ -14,6 +14,7 @@ from typing import IO, Any
 from fairjudge.datasets._source import kind_of
 from fairjudge.domain import Record, replace_lone_surrogates
 from fairjudge.errors import InputError
+from fairjudge.records.folder import replacing
 from fairjudge.text.printable import shows_on_terminal
 
 
@@ -63,8 +64,7 @@ def write_bytes(path: str | Path, parts: Iterable[bytes]) -> None:
         return
     target = Path(path).resolve()  # through a link, to the file that it stands for
     try:
-        replaceable = not target.exists() or target.is_file()  # no pipe, no device
-        with _atomic(target) if replaceable else target.open("wb") as raw:
+        with _opened(target) as raw:
             if target.suffix.lower() != ".gz":
                 raw.writelines(parts)
                 return
@@ -77,13 +77,13 @@ def write_bytes(path: str | Path, parts: Iterable[bytes]) -> None:
 
 
 @contextmanager
-def _atomic(target: Path) -> Iterator[IO[bytes]]:
-    draft = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        with draft.open("wb") as raw:
+def _opened(target: Path) -> Iterator[IO[bytes]]:
+    """Open a file that appears when all of it is on disk; a pipe or a device as it is."""
+    if target.exists() and not target.is_file():
+        with target.open("wb") as raw:
             yield raw
-            raw.flush()
-            os.fsync(raw.fileno())
-        draft.replace(target)
-    finally:
-        draft.unlink(missing_ok=True)
+        return
+    with replacing(target) as draft, draft.open("wb") as raw:
+        yield raw
+        raw.flush()
+        os.fsync(raw.fileno())

@@ -19,11 +19,10 @@ from fairjudge.importing.nuggetbank import (
     OURS,
     PEER,
     VERSION,
-    Json,
     articles_of,
     question_id,
 )
-from fairjudge.importing.sources import Ids
+from fairjudge.importing.sources import Ids, Json
 
 _LISTS = {
     "group_labels": "label",

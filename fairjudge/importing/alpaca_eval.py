@@ -5,13 +5,12 @@ Source: tatsu-lab/alpaca_eval, ``results/<model>/<annotator>/annotations.json``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from fairjudge.domain import Verdict
 from fairjudge.errors import InputError
 from fairjudge.importing.records import RecordedJudgement
-from fairjudge.importing.sources import Ids, Source, fingerprint, score, text, text_or_none
+from fairjudge.importing.sources import Ids, Json, Source, fingerprint, score, text, text_or_none
 
 ASPECT = "preference"
 _DRAWS = (0, 1.5)
@@ -36,7 +35,7 @@ def read(source: Source) -> Iterator[RecordedJudgement]:
             yield _recorded(row, line=line, eid=eid)
 
 
-def _recorded(row: Mapping[str, Any], *, line: int, eid: str) -> RecordedJudgement:
+def _recorded(row: Json, *, line: int, eid: str) -> RecordedJudgement:
     preference = score(row.get("preference"))
     if preference is not None and preference not in _DRAWS and not 1 <= preference <= 2:
         raise InputError(f"expected 0 or 1 to 2, not {preference:g}", field="preference")

@@ -10,14 +10,23 @@ Source: IBM/KPA_2021_shared_task 2f5e2d5, ``kpm_data``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from fairjudge.datasets._problems import validated
 from fairjudge.domain import Reference, Summary
 from fairjudge.errors import InputError
-from fairjudge.importing.records import Entry, Skipped, make, make_label
-from fairjudge.importing.sources import Source, fingerprint, first_text, open_source, score, text
+from fairjudge.importing.records import Entry, Skipped, make_label
+from fairjudge.importing.sources import (
+    Json,
+    Source,
+    fingerprint,
+    first_text,
+    open_source,
+    score,
+    text,
+)
 
 _FILES = ("arguments", "key_points", "labels")
 _LABELS = ("label", "match")
@@ -55,7 +64,7 @@ class _Topic:
         self.arguments: dict[str, dict[str, Any]] = {}
         self.questions: dict[str, dict[str, _Point]] = {}
 
-    def label(self, row: Mapping[str, Any], *, value: float) -> Entry:
+    def label(self, row: Json, *, value: float) -> Entry:
         """Return the label in `row`; store its argument and key point."""
         words, key_point = text(row, "argument"), text(row, "key_point")
         aid, stance = first_text(row, "arg_id") or fingerprint(words), first_text(row, "stance")
@@ -80,7 +89,7 @@ class _Topic:
     def records(self) -> Iterator[Entry]:
         """Yield the arguments as summaries, then the reference."""
         for aid, article in self.arguments.items():
-            yield make(Summary, {"eid": self.eid, "system": aid, "text": article["content"]})
+            yield validated(Summary, {"eid": self.eid, "system": aid, "text": article["content"]})
         questions = [
             {
                 "question": question,
@@ -93,7 +102,7 @@ class _Topic:
             for question, points in self.questions.items()
         ]
         fields = {"eid": self.eid, "articles": list(self.arguments.values())}
-        yield make(Reference, {**fields, "question_answers": questions})
+        yield validated(Reference, {**fields, "question_answers": questions})
 
 
 @dataclass(slots=True)
@@ -105,7 +114,7 @@ class _Point:
     made: dict[tuple[str, str], None] = field(default_factory=dict)
 
 
-def _pairs(source: Source) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def _pairs(source: Source) -> Iterator[tuple[int, Json]]:
     """Yield rows with an argument and a key point; the files of a folder are joined by ids."""
     if not source.path.is_dir():
         yield from source.records()

@@ -4,55 +4,52 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
 
 from fairjudge.importing.records import Entry, RecordedJudgement, Skipped, make_label
+from fairjudge.importing.sources import Json, Source
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Assessment:
-    """One assessment, by a person or a judge.
+def assessed(
+    source: Source,
+    line: int,
+    item: Json,
+    value: object,
+    *,
+    tool: str,
+    person: str | None,
+    judge: str | None,
+    by_code: bool = False,
+    error: str | None = None,
+    reason: str | None = None,
+    probabilities: Mapping[str, float] | None = None,
+) -> Entry:
+    """Return one assessment as a label or a judgement; skipped if its value is not a number.
 
-    ``item`` has eid, system, unit and aspect; ``value`` is as the tool wrote it, ``number`` what it
-    is as a score. ``person`` is who gave it, where it was a person; else it is ``judge``'s.
+    `item` has eid, system, unit and aspect; `value` is as the `tool` wrote it. `person` is who gave
+    it, where it was a person; else it is the `judge`'s, which is named after the tool by default.
     """
-
-    line: int
-    item: Mapping[str, Any]
-    value: object
-    number: float | None
-    person: str | None
-    judge: str
-    tool: str
-    by_code: bool = False
-    error: str | None = None
-    reason: str | None = None
-    probabilities: Mapping[str, float] | None = field(default=None)
-
-    def entry(self) -> Entry:
-        """Return the assessment as a label or a judgement; skipped if its value is not a number."""
-        words = "; --options gives words their values" if isinstance(self.value, str) else ""
-        if self.person is not None:
-            if self.number is None:
-                return Skipped(line=self.line, why=f"a label that is no number{words}")
-            return make_label(**self.item, annotator=self.person, value=self.number)
-        if self.value is not None and self.number is None and self.error is None:
-            return Skipped(line=self.line, why=f"feedback that is no number{words}")
-        return RecordedJudgement(
-            line=self.line,
-            **self.item,
-            judge=self.judge,
-            value=None if self.error is not None else self.number,
-            unscored="backend" if self.error is not None else None,
-            detail=self.error or f"{self.tool} has no value",
-            probabilities=self.probabilities,
-            scored_by="code" if self.by_code else "llm",
-            extra={"reason": self.reason} if self.reason else {},
-        )
+    number = source.score(value)
+    words = "; --options gives words their values" if isinstance(value, str) else ""
+    if person is not None:
+        if number is None:
+            return Skipped(line=line, why=f"a label that is no number{words}")
+        return make_label(**item, annotator=person, value=number)
+    if value is not None and number is None and error is None:
+        return Skipped(line=line, why=f"feedback that is no number{words}")
+    return RecordedJudgement(
+        line=line,
+        **item,
+        judge=judge or f"{tool.lower()}/{item['aspect']}",
+        value=None if error is not None else number,
+        unscored="backend" if error is not None else None,
+        detail=error or f"{tool} has no value",
+        probabilities=probabilities,
+        scored_by="code" if by_code else "llm",
+        extra={"reason": reason} if reason else {},
+    )
 
 
-def object_in(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def object_in(row: Json, name: str) -> Json:
     """Return the object under `name`, also where it stands as JSON text, as in a CSV file."""
     value = row.get(name)
     if isinstance(value, str) and value.lstrip().startswith("{"):

@@ -6,15 +6,16 @@ Source: confident-ai/deepeval, ``deepeval/test_run/api.py`` and ``tracing/api.py
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from fairjudge.importing.records import Entry, RecordedJudgement, Skipped
 from fairjudge.importing.sources import (
     Ids,
+    Json,
     Source,
     first_text,
     items,
+    judged_item,
     mapping,
     present,
     score,
@@ -45,14 +46,14 @@ def read(source: Source) -> Iterator[Entry]:
                     yield from _case(case, number, ids, system=system)
 
 
-def _case(case: Mapping[str, Any], number: int, ids: Ids, *, system: str | None) -> Iterator[Entry]:
+def _case(case: Json, number: int, ids: Ids, *, system: str | None) -> Iterator[Entry]:
     # Older versions write additionalMetadata.
     metadata = {**mapping(case, "additionalMetadata"), **mapping(case, "metadata")}
-    item: dict[str, Any] = {
-        "eid": first_text(metadata, "eid") or ids.of(text(case, "name"), str(case.get("input"))),
-        "system": first_text(metadata, "system") or system or "deepeval",
-        "unit": first_text(metadata, "unit") or "summary",
-    }
+    item = judged_item(
+        metadata,
+        eid=lambda: ids.of(text(case, "name"), str(case.get("input"))),
+        system=system or "deepeval",
+    )
     metrics = list(items(case, "metricsData"))
     if not metrics:
         yield Skipped(line=number, why="the test case has no metric")

@@ -9,12 +9,12 @@ Source: trec-dragun/resources 4b60fb6, ``auto_judge/output`` and ``utils/score.p
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from fairjudge.errors import InputError
 from fairjudge.importing.records import Entry, RecordedJudgement, make_label
-from fairjudge.importing.sources import Source, first_text, text, text_or_none
+from fairjudge.importing.sources import Json, Source, first_text, text, text_or_none
 
 _VALUES = {"supports": 1.0, "partial": 0.5, "none": 0.0, "contradicts": 0.0}
 _VERDICTS = ("auto_assessment", "assessment", "annotation")
@@ -31,25 +31,17 @@ def read(source: Source) -> Iterator[Entry]:
     """Yield a judgement or a label per row; ``unit`` is the answer's id."""
     for line, row in source.records():
         with source.at(line):
-            name = next(
-                (
-                    verdict_field
-                    for verdict_field in _VERDICTS
-                    if row.get(verdict_field) is not None
-                ),
-                _VERDICTS[0],
-            )
+            name = next((name for name in _VERDICTS if row.get(name) is not None), _VERDICTS[0])
             yield _entry(line, row, name)
 
 
-def _entry(line: int, row: Mapping[str, Any], name: str) -> Entry:
+def _entry(line: int, row: Json, name: str) -> Entry:
     eid, system, unit = (text(row, item_field) for item_field in _ITEM)
     verdict_text = text_or_none(row, name)
     verdict = (verdict_text or "").strip().casefold()
     if verdict_text and verdict not in _VALUES:
-        raise InputError(
-            f"expected one of {', '.join(_VALUES)}, not {verdict_text[:20]!r}", field=name
-        )
+        expected = f"expected one of {', '.join(_VALUES)}"
+        raise InputError(f"{expected}, not {verdict_text[:20]!r}", field=name)
     value = _VALUES.get(verdict)
     about: dict[str, Any] = {"contradicted": True} if verdict == "contradicts" else {}
     about |= {"question_id": question_id} if (question_id := first_text(row, "question_id")) else {}

@@ -12,10 +12,13 @@ from typing import Any
 from fairjudge.errors import InputError
 from fairjudge.importing.records import Entry, RecordedJudgement, Skipped, make_label
 from fairjudge.importing.sources import (
+    Json,
     Source,
     first_text,
     items,
+    judged_item,
     mapping,
+    name_in,
     present,
     text,
     text_or_none,
@@ -51,17 +54,16 @@ class _Run:
 
     model: str
     grader: str | None
-    options: Mapping[str, Mapping[str, Any]]
+    options: Mapping[str, Json]
     several_epochs: bool
     source: Source
 
     @staticmethod
-    def of(spec: Mapping[str, Any], source: Source) -> _Run:
-        grader = mapping(spec, "model_roles").get("grader")
+    def of(spec: Json, source: Source) -> _Run:
         epochs = mapping(spec, "config").get("epochs")
         return _Run(
             model=text(spec, "model"),
-            grader=first_text(grader, "model") if isinstance(grader, dict) else None,
+            grader=name_in(mapping(spec, "model_roles"), "grader", "model"),
             options={
                 _bare(text(item, "name")): mapping(item, "options")
                 for item in items(spec, "scorers")
@@ -81,19 +83,15 @@ class _Run:
 class _Sample:
     """A sample, its run, and its number in the log."""
 
-    fields: Mapping[str, Any]
+    fields: Json
     run: _Run
     number: int
 
     @property
     def item(self) -> dict[str, Any]:
-        """The judged item; ``eid``, ``system`` and ``unit`` of the metadata have priority."""
+        """The judged item."""
         metadata = mapping(self.fields, "metadata")
-        return {
-            "eid": first_text(metadata, "eid") or text(self.fields, "id"),
-            "system": first_text(metadata, "system") or self.run.model,
-            "unit": first_text(metadata, "unit") or "summary",
-        }
+        return judged_item(metadata, eid=lambda: text(self.fields, "id"), system=self.run.model)
 
     @property
     def repeat(self) -> int | None:
@@ -115,7 +113,7 @@ def _scores(sample: _Sample) -> Iterator[Entry]:
             yield from _score(sample, _bare(name), mapping(scores, name))
 
 
-def _score(sample: _Sample, scorer: str, entry: Mapping[str, Any]) -> Iterator[Entry]:
+def _score(sample: _Sample, scorer: str, entry: Json) -> Iterator[Entry]:
     history = list(items(entry, "history"))
     original = history[0] if history else entry
     value = original.get("value")
@@ -130,9 +128,7 @@ def _score(sample: _Sample, scorer: str, entry: Mapping[str, Any]) -> Iterator[E
         yield _corrected_label(sample, scorer, history[-1])
 
 
-def _recorded(
-    sample: _Sample, scorer: str, aspect: str, entry: Mapping[str, Any]
-) -> RecordedJudgement:
+def _recorded(sample: _Sample, scorer: str, aspect: str, entry: Json) -> RecordedJudgement:
     metadata = mapping(entry, "metadata")
     graded = scorer.startswith("model_graded")
     options, value = sample.run.options.get(scorer, {}), sample.run.number(entry["value"])
@@ -159,7 +155,7 @@ def _recorded(
     )
 
 
-def _corrected_label(sample: _Sample, aspect: str, edit: Mapping[str, Any]) -> Entry:
+def _corrected_label(sample: _Sample, aspect: str, edit: Json) -> Entry:
     """Return a person's correction of a score as a label."""
     author = first_text(mapping(edit, "provenance"), "author")
     value = None if edit.get("value") == _UNCHANGED else sample.run.number(edit.get("value"))
@@ -169,7 +165,7 @@ def _corrected_label(sample: _Sample, aspect: str, edit: Mapping[str, Any]) -> E
     return make_label(**sample.item, aspect=aspect, annotator=author, value=value)
 
 
-def _scale(options: Mapping[str, Any], value: object) -> Scale | None:
+def _scale(options: Json, value: object) -> Scale | None:
     """Return the scale of Inspect's own grading prompt, None if another prompt was used."""
     if options.get("grade_pattern") or options.get("template") or value not in (*_GRADES, None):
         return None
@@ -180,20 +176,16 @@ def _scale(options: Mapping[str, Any], value: object) -> Scale | None:
     return Scale(name=f"inspect-{letters}", kind="choice", levels=levels)
 
 
-def _judge(run: _Run, scorer: str, metadata: Mapping[str, Any]) -> str:
+def _judge(run: _Run, scorer: str, metadata: Json) -> str:
     """Return the grader's name: by role, the last message of the grading, or scorer options."""
-    options = run.options.get(scorer, {})
-    model = options.get("model")
-    configured = (
-        first_text(model, "model") if isinstance(model, dict) else first_text(options, "model")
-    )
+    configured = name_in(run.options.get(scorer, {}), "model", "model")
     grading = metadata.get("grading")
     last = grading[-1] if isinstance(grading, list) and grading else None
     wrote = first_text(last, "model") if isinstance(last, dict) else None
     return run.grader or wrote or configured or scorer
 
 
-def _resolved(reference: str | None, attachments: Mapping[str, Any]) -> str | None:
+def _resolved(reference: str | None, attachments: Json) -> str | None:
     """Return a text, looked up in the sample's attachments if Inspect moved it there."""
     if reference is None or not reference.startswith(_ATTACHED):
         return reference

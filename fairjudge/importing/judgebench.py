@@ -6,12 +6,12 @@ Source: ScalerLab/JudgeBench, ``outputs/*.jsonl``, ``run_judge.py`` and ``utils/
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from fairjudge.domain import Order, Verdict
 from fairjudge.importing.llmbar import OUTPUTS
 from fairjudge.importing.records import Entry, RecordedJudgement, Skipped, make_label
 from fairjudge.importing.sources import (
+    Json,
     Source,
     first_text,
     items,
@@ -65,9 +65,9 @@ def read(source: Source) -> Iterator[Entry]:
 
 
 def _recorded(
-    row: Mapping[str, Any],
-    entry: Mapping[str, Any],
-    item: Mapping[str, Any],
+    row: Json,
+    entry: Json,
+    item: Json,
     *,
     line: int,
     order: Order,

@@ -11,7 +11,7 @@ from typing import Any
 
 from fairjudge.domain import Verdict
 from fairjudge.importing.records import Entry, RecordedJudgement, Skipped, make_label, order_of
-from fairjudge.importing.sources import Source, first_text, items, mapping, text
+from fairjudge.importing.sources import Json, Source, first_text, items, mapping, name_in, text
 from fairjudge.scales import Position, to_verdict
 
 _SIDES: Mapping[str, Position] = {"left": "first", "right": "second"}
@@ -39,25 +39,20 @@ def read(source: Source) -> Iterator[Entry]:
                 yield Skipped(line=line, why="not annotated")
 
 
-def _annotation(
-    annotation: Mapping[str, Any], line: int, item: Mapping[str, Any], source: Source
-) -> Iterator[Entry]:
-    annotator = annotation.get("completed_by")
-    if isinstance(annotator, dict):
-        annotator = first_text(annotator, "email", "id")
+def _annotation(annotation: Json, line: int, item: Json, source: Source) -> Iterator[Entry]:
+    annotator = name_in(annotation, "completed_by", "email", "id") or "label-studio"
     for name, value, _ in _values(annotation, item, source):
         if annotation.get("was_cancelled"):
             yield Skipped(line=line, why="the annotation was cancelled")
         elif value is None:
             yield Skipped(line=line, why=f"{name!r} is no number and no preference")
         else:
-            annotator_name = "label-studio" if annotator is None else str(annotator)
-            fields = {key: field_value for key, field_value in item.items() if key != "order"}
-            yield make_label(**{**fields, "aspect": name}, annotator=annotator_name, value=value)
+            fields = {key: part for key, part in item.items() if key != "order"}
+            yield make_label(**{**fields, "aspect": name}, annotator=annotator, value=value)
 
 
 def _prediction(
-    prediction: Mapping[str, Any], line: int, item: Mapping[str, Any], source: Source
+    prediction: Json, line: int, item: Json, source: Source
 ) -> Iterator[RecordedJudgement]:
     for name, value, meta in _values(prediction, item, source):
         fields = {**item, "aspect": name}
@@ -75,8 +70,8 @@ def _prediction(
 
 
 def _values(
-    result_set: Mapping[str, Any], item: Mapping[str, Any], source: Source
-) -> Iterator[tuple[str, float | Verdict | None, Mapping[str, Any]]]:
+    result_set: Json, item: Json, source: Source
+) -> Iterator[tuple[str, float | Verdict | None, Json]]:
     """Yield name, value and ``meta`` of each result; ``meta`` has the order of a pair.
 
     Without results, one without a value is yielded.
@@ -91,9 +86,7 @@ def _values(
         yield name, _value(kind, value, item, source), mapping(result, "meta")
 
 
-def _value(
-    kind: str, value: Mapping[str, Any], item: Mapping[str, Any], source: Source
-) -> float | Verdict | None:
+def _value(kind: str, value: Json, item: Json, source: Source) -> float | Verdict | None:
     if kind == "pairwise":
         side = _SIDES.get(str(value.get("selected")))
         return None if side is None else to_verdict(side, item.get("order") or "ab")
@@ -109,7 +102,7 @@ def _chosen(chosen: object, source: Source) -> float | Verdict | None:
     return source.score(chosen[0])
 
 
-def _item(data: Mapping[str, Any]) -> dict[str, Any]:
+def _item(data: Json) -> dict[str, Any]:
     names = ("system_a", "system_b") if "system_a" in data else ("system",)
     item: dict[str, Any] = {name: text(data, name) for name in ("eid", *names)}
     item |= {name: value for name in ("unit", "aspect") if (value := first_text(data, name))}

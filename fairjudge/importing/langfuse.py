@@ -9,12 +9,11 @@ Langfuse's blob storage export field reference.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from fairjudge.importing.assessments import Assessment, object_in
+from fairjudge.importing.assessments import assessed, object_in
 from fairjudge.importing.records import Entry, Skipped
-from fairjudge.importing.sources import Source, first_text, items, text
+from fairjudge.importing.sources import Json, Source, first_text, items, judged_item, text
 
 
 def recognises(source: Source) -> bool:
@@ -37,17 +36,17 @@ def read(source: Source) -> Iterator[Entry]:
                 yield _entry(score, line, trace, source)
 
 
-def _is_score(row: Mapping[str, Any]) -> bool:
+def _is_score(row: Json) -> bool:
     names = {"name", "source"} <= row.keys() and bool({"traceId", "trace_id"} & row.keys())
     return names and bool({"dataType", "data_type"} & row.keys()) and "value" in row
 
 
-def _within(row: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _within(row: Json) -> list[Json]:
     name = next((name for name in ("scores", "data") if isinstance(row.get(name), list)), None)
     return [] if name is None else list(items(row, name))
 
 
-def _entry(score: Mapping[str, Any], line: int, trace: Mapping[str, Any], source: Source) -> Entry:
+def _entry(score: Json, line: int, trace: Json, source: Source) -> Entry:
     about = trace or object_in(score, "trace")
     metadata = {**object_in(about, "metadata"), **object_in(score, "metadata")}
     trace_id = first_text(score, "traceId", "trace_id") or first_text(about, "id")
@@ -55,24 +54,20 @@ def _entry(score: Mapping[str, Any], line: int, trace: Mapping[str, Any], source
     kind = (first_text(score, "dataType", "data_type") or "").upper()
     by_word = kind in {"CATEGORICAL", "TEXT"} and not first_text(score, "configId", "config_id")
     value = (word or score.get("value")) if by_word else score.get("value")
-    origin = text(score, "source").upper()
-    aspect = text(score, "name")
-    return Assessment(
-        line=line,
-        item={
-            "eid": first_text(metadata, "eid") or trace_id or text(score, "traceId"),
-            "system": first_text(metadata, "system") or first_text(about, "name") or "langfuse",
-            "unit": first_text(metadata, "unit")
-            or first_text(score, "observationId", "observation_id")
-            or "summary",
-            "aspect": aspect,
-        },
-        value=value,
-        number=source.score(value),
-        person=(first_text(score, "authorUserId", "author_user_id") or "people")
-        if origin == "ANNOTATION"
-        else None,
-        judge=first_text(metadata, "judge") or f"langfuse/{aspect}",
+    item = judged_item(
+        metadata,
+        eid=lambda: trace_id or text(score, "traceId"),
+        system=first_text(about, "name") or "langfuse",
+        unit=first_text(score, "observationId", "observation_id"),
+    )
+    person = first_text(score, "authorUserId", "author_user_id") or "people"
+    return assessed(
+        source,
+        line,
+        {**item, "aspect": text(score, "name")},
+        value,
         tool="Langfuse",
+        person=person if text(score, "source").upper() == "ANNOTATION" else None,
+        judge=first_text(metadata, "judge"),
         reason=first_text(score, "comment"),
-    ).entry()
+    )

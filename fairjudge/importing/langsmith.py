@@ -9,12 +9,11 @@ Source: langchain-ai/langsmith-sdk, ``langsmith/schemas.py`` (``FeedbackBase``) 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from fairjudge.importing.assessments import Assessment, object_in
+from fairjudge.importing.assessments import assessed, object_in
 from fairjudge.importing.records import Entry, Skipped
-from fairjudge.importing.sources import Source, first_text, text
+from fairjudge.importing.sources import Json, Source, first_text, judged_item, text
 
 _COLUMN = "feedback."
 _METADATA = ("inputs.", "outputs.", "reference.", "")
@@ -40,7 +39,7 @@ def read(source: Source) -> Iterator[Entry]:
                 yield _column(row, name, line, source)
 
 
-def _is_feedback(row: Mapping[str, Any]) -> bool:
+def _is_feedback(row: Json) -> bool:
     return {"key", "score", "run_id"} <= row.keys()
 
 
@@ -48,49 +47,41 @@ def _is_column(name: str) -> bool:
     return name.startswith(_COLUMN)
 
 
-def _feedback(row: Mapping[str, Any], line: int, source: Source) -> Entry:
+def _feedback(row: Json, line: int, source: Source) -> Entry:
     origin = object_in(row, "feedback_source")
     metadata = {**object_in(origin, "metadata"), **object_in(row, "extra")}
     value = row["score"] if row["score"] not in (None, "") else row.get("value") or None
-    aspect = text(row, "key")
     annotator = first_text(origin, "user_name", "user_id")
-    return Assessment(
-        line=line,
-        item={
-            "eid": first_text(metadata, "eid")
-            or first_text(row, "run_id", "trace_id")
-            or text(row, "run_id"),
-            "system": first_text(metadata, "system") or "langsmith",
-            "unit": first_text(metadata, "unit") or "summary",
-            "aspect": aspect,
-        },
-        value=value,
-        number=source.score(value),
+    item = judged_item(
+        metadata,
+        eid=lambda: first_text(row, "run_id", "trace_id") or text(row, "run_id"),
+        system="langsmith",
+    )
+    return assessed(
+        source,
+        line,
+        {**item, "aspect": text(row, "key")},
+        value,
+        tool="LangSmith",
         person=(annotator or "people") if origin.get("type") == "app" else None,
-        judge=first_text(metadata, "judge", "model") or f"langsmith/{aspect}",
-        tool="LangSmith",
+        judge=first_text(metadata, "judge", "model"),
         reason=first_text(row, "comment"),
-    ).entry()
+    )
 
 
-def _column(row: Mapping[str, Any], name: str, line: int, source: Source) -> Entry:
-    aspect, value = name.removeprefix(_COLUMN), row[name]
-    return Assessment(
-        line=line,
-        item={
-            "eid": _named(row, "eid") or text(row, "example_id"),
-            "system": _named(row, "system") or "langsmith",
-            "unit": _named(row, "unit") or "summary",
-            "aspect": aspect,
-        },
-        value=None if value == "" else value,
-        number=source.score(value),
-        person=None,
-        judge=_named(row, "judge") or f"langsmith/{aspect}",
+def _column(row: Json, name: str, line: int, source: Source) -> Entry:
+    metadata = {
+        field: first_text(row, *(f"{prefix}{field}" for prefix in _METADATA))
+        for field in ("eid", "system", "unit", "judge")
+    }
+    item = judged_item(metadata, eid=lambda: text(row, "example_id"), system="langsmith")
+    return assessed(
+        source,
+        line,
+        {**item, "aspect": name.removeprefix(_COLUMN)},
+        None if row[name] == "" else row[name],
         tool="LangSmith",
+        person=None,
+        judge=metadata["judge"],
         error=first_text(row, "error"),
-    ).entry()
-
-
-def _named(row: Mapping[str, Any], name: str) -> str | None:
-    return first_text(row, *(f"{prefix}{name}" for prefix in _METADATA))
+    )

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from fairjudge.domain import Order, Verdict
 from fairjudge.errors import InputError
 from fairjudge.importing.records import Entry, RecordedJudgement, Skipped, make_label
-from fairjudge.importing.sources import Source, fingerprint, items, mapping, text
+from fairjudge.importing.sources import Json, Source, fingerprint, items, mapping, text
 from fairjudge.scales import Level, Scale, likert
 
 ASPECT = "instruction_following"
@@ -68,9 +67,7 @@ def judge_of(path: Path) -> str:
     return path.name.removesuffix(".gz").removesuffix(".json")
 
 
-def _verdicts(
-    results: Mapping[str, Any], *, line: int, eid: str, judge: str
-) -> Iterator[RecordedJudgement]:
+def _verdicts(results: Json, *, line: int, eid: str, judge: str) -> Iterator[RecordedJudgement]:
     for name, order in _ORDERS.items():
         entry = mapping(results, name)
         reply, finish = _completion(entry, "completion")
@@ -89,9 +86,7 @@ def _verdicts(
         )
 
 
-def _ratings(
-    results: Mapping[str, Any], *, line: int, eid: str, judge: str
-) -> Iterator[RecordedJudgement]:
+def _ratings(results: Json, *, line: int, eid: str, judge: str) -> Iterator[RecordedJudgement]:
     for name, system in zip(("score_1", "score_2"), _PAIR, strict=True):
         reply, finish = _completion(results, name)
         yield RecordedJudgement(
@@ -106,7 +101,7 @@ def _ratings(
         )
 
 
-def _completion(results: Mapping[str, Any], name: str) -> tuple[str | None, object]:
+def _completion(results: Json, name: str) -> tuple[str | None, object]:
     """Return a reply and its finish reason, which are in one list."""
     completion = results.get(name)
     if not (isinstance(completion, list) and completion and isinstance(completion[0], str)):

@@ -7,12 +7,11 @@ Source: EleutherAI/lm-evaluation-harness, ``lm_eval/evaluator.py`` and
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from fairjudge.importing.records import Entry, RecordedJudgement, Skipped
-from fairjudge.importing.sources import Source, first_text, score, text
+from fairjudge.importing.sources import Json, Source, first_text, score, text
 
 _FIELDS = {
     "doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics",
@@ -68,7 +67,7 @@ def _task(path: Path) -> str:
     return match["task"] if match else path.name.partition(".")[0]
 
 
-def _response(row: Mapping[str, Any]) -> dict[str, str]:
+def _response(row: Json) -> dict[str, str]:
     """Return the model's response if it is a single text."""
     responses = row.get("filtered_resps")
     if isinstance(responses, list) and len(responses) == 1:

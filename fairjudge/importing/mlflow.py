@@ -8,11 +8,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
 
-from fairjudge.importing.assessments import Assessment
+from fairjudge.importing.assessments import assessed
 from fairjudge.importing.records import Entry, Skipped
-from fairjudge.importing.sources import Source, first_text, items, mapping, score, text
+from fairjudge.importing.sources import (
+    Json,
+    Source,
+    first_text,
+    items,
+    judged_item,
+    mapping,
+    score,
+    text,
+)
 
 _NAMES = ("assessment_name", "name")
 """The first is that of MLflow's files, the second that of its classes."""
@@ -42,14 +50,12 @@ def read(source: Source) -> Iterator[Entry]:
                 yield _entry(assessment, line, info, source)
 
 
-def _is_assessment(row: Mapping[str, Any]) -> bool:
+def _is_assessment(row: Json) -> bool:
     name_fields = {*_NAMES} & row.keys()
     return bool(name_fields) and "source" in row and bool({"feedback", "expectation"} & row.keys())
 
 
-def _entry(
-    assessment: Mapping[str, Any], line: int, info: Mapping[str, Any], source: Source
-) -> Entry:
+def _entry(assessment: Json, line: int, info: Json, source: Source) -> Entry:
     if assessment.get("valid") is False:
         return Skipped(line=line, why="a later assessment overrides it")
     judge_source = mapping(assessment, "source")
@@ -61,34 +67,35 @@ def _entry(
         return Skipped(line=line, why="an expectation that no person stated")
     error = mapping(assessment, "error") or mapping(feedback, "error")
     message = first_text(error, "error_message", "error_code") or "MLflow has no value"
-    return Assessment(
-        line=line,
-        item={**_item(assessment, info), "aspect": aspect},
-        value=value,
-        number=source.score(value),
-        person=(name or "human") if kind == "HUMAN" else None,
-        judge=name or f"mlflow/{aspect}",
+    return assessed(
+        source,
+        line,
+        {**_item(assessment, info), "aspect": aspect},
+        value,
         tool="MLflow",
+        person=(name or "human") if kind == "HUMAN" else None,
+        judge=name,
         by_code=kind == "CODE",
         error=message if error else None,
         reason=first_text(assessment, "rationale"),
         probabilities=_probabilities(mapping(assessment, "metadata")),
-    ).entry()
+    )
 
 
-def _item(assessment: Mapping[str, Any], info: Mapping[str, Any]) -> dict[str, str]:
-    """Return the judged item; ``eid`` and ``system`` of tags and metadata have priority."""
+def _item(assessment: Json, info: Json) -> dict[str, str]:
+    """Return the judged item, by tags and metadata of the trace and of the assessment."""
     traces = mapping(info, "trace_metadata")
     tags = {**mapping(info, "tags"), **traces, **mapping(assessment, "metadata")}
     trace = first_text(assessment, "trace_id") or first_text(info, "trace_id", "request_id")
-    return {
-        "eid": first_text(tags, "eid") or trace or text(assessment, "trace_id"),
-        "system": first_text(tags, "system") or first_text(traces, "mlflow.modelId") or "mlflow",
-        "unit": first_text(tags, "unit") or first_text(assessment, "span_id") or "summary",
-    }
+    return judged_item(
+        tags,
+        eid=lambda: trace or text(assessment, "trace_id"),
+        system=first_text(traces, "mlflow.modelId") or "mlflow",
+        unit=first_text(assessment, "span_id"),
+    )
 
 
-def _probabilities(metadata: Mapping[str, Any]) -> Mapping[str, float] | None:
+def _probabilities(metadata: Json) -> Mapping[str, float] | None:
     """Return the distribution of a decision model, which is stored as JSON text."""
     stated = metadata.get(_PROBABILITIES)
     try:

@@ -10,7 +10,7 @@ from typing import Any
 
 from fairjudge.domain import Order, Verdict
 from fairjudge.importing.records import Entry, RecordedJudgement, Skipped, make_label
-from fairjudge.importing.sources import Source, first_text, score, text, text_or_none
+from fairjudge.importing.sources import Json, Source, first_text, score, text, text_or_none
 from fairjudge.scales import likert, pairwise
 
 _FAILED = "$ERROR$"
@@ -55,9 +55,7 @@ def read(source: Source) -> Iterator[Entry]:
                 yield _single(row, line, common)
 
 
-def _pair(
-    row: Mapping[str, Any], line: int, common: Mapping[str, Any]
-) -> Iterator[RecordedJudgement]:
+def _pair(row: Json, line: int, common: Json) -> Iterator[RecordedJudgement]:
     for game, order in _ORDERS.items():
         reply = _reply(row, f"{game}_judgment")
         yield RecordedJudgement(
@@ -73,7 +71,7 @@ def _pair(
         )
 
 
-def _single(row: Mapping[str, Any], line: int, common: Mapping[str, Any]) -> RecordedJudgement:
+def _single(row: Json, line: int, common: Json) -> RecordedJudgement:
     reply, value = _reply(row, "judgment"), score(row.get("score"))
     return RecordedJudgement(
         line=line,
@@ -86,13 +84,13 @@ def _single(row: Mapping[str, Any], line: int, common: Mapping[str, Any]) -> Rec
     )
 
 
-def _reply(row: Mapping[str, Any], name: str) -> dict[str, Any]:
+def _reply(row: Json, name: str) -> dict[str, Any]:
     reply = text_or_none(row, name)
     failed = {"unscored": "backend", "detail": "the judge's reply did not come"}
     return {"reply": reply, **(failed if reply == _FAILED else {})}
 
 
-def _vote(row: Mapping[str, Any], line: int, common: Mapping[str, Any]) -> Entry:
+def _vote(row: Json, line: int, common: Json) -> Entry:
     value = _WINNERS.get(text(row, "winner"))
     if value is None:
         return Skipped(line=line, why=f"no such winner: {row['winner']!r}")
@@ -100,7 +98,7 @@ def _vote(row: Mapping[str, Any], line: int, common: Mapping[str, Any]) -> Entry
     return make_label(**common, **pair, annotator=_judge(row), value=value)
 
 
-def _judge(row: Mapping[str, Any]) -> str:
+def _judge(row: Json) -> str:
     """Return the judge's name, joined if it is a list of model and prompt."""
     judge = row.get("judge")
     if isinstance(judge, list) and judge:

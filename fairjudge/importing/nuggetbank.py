@@ -13,14 +13,22 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
+from fairjudge.datasets._problems import validated
 from fairjudge.domain import Reference
 from fairjudge.errors import InputError
-from fairjudge.importing.records import Entry, make
-from fairjudge.importing.sources import Source, first_text, items, mapping, text, text_or_none
+from fairjudge.importing.records import Entry
+from fairjudge.importing.sources import (
+    Json,
+    Source,
+    first_text,
+    items,
+    mapping,
+    text,
+    text_or_none,
+)
 
-Json: TypeAlias = Mapping[str, Any]
 PEER, OURS = "nuggetbank", "fairjudge"
 """Keys of the bank's own fields in a reference, and of FairJudge's fields in a bank's metadata."""
 VERSION = "v3"
@@ -80,7 +88,7 @@ def _reference(row: Json) -> Reference:
         peer = _unusual(peer, {"format_version": VERSION, "title_query": eid})
     fields = {"eid": eid, **(our_fields or {}), "question_answers": questions}
     fields["articles"] = _articles(our_fields or {}, questions)
-    return make(Reference, {**fields, **({PEER: peer} if peer or our_fields is None else {})})
+    return validated(Reference, {**fields, **({PEER: peer} if peer or our_fields is None else {})})
 
 
 def _articles(fields: Json, questions: Iterable[Json]) -> list[Json]:
@@ -121,36 +129,24 @@ def _question_of_claims(claims: Sequence[Json], title: str, eid: str) -> dict[st
 def _groups(answers: Sequence[Json], *, importance: object) -> dict[str, Any]:
     """Return a question's lists with one entry per group; ``kept`` has the bank's other fields."""
     parted = [_split_fields(answer) for answer in answers]
-    ours = [own_fields or {} for _, own_fields in parted]
+    ours = [our_fields or {} for _, our_fields in parted]
     groups = [_wordings(answer) for answer in answers]
-    own = [
-        importance if answer.get("importance") is None else answer["importance"]
-        for answer in answers
-    ]
+    stated = [importance if a.get("importance") is None else a["importance"] for a in answers]
     fields: dict[str, Any] = {"answer_groups": groups}
     labels = [
-        own_fields["label"]
-        if "label" in own_fields
-        else ""
-        if "unlabelled" in own_fields
-        else _label(answer, group)
-        for own_fields, answer, group in zip(ours, answers, groups, strict=True)
+        our.get("label", "" if "unlabelled" in our else _label(answer, group))
+        for our, answer, group in zip(ours, answers, groups, strict=True)
     ]
-    if any(labels) or any("label" in own_fields for own_fields in ours):
+    if any(labels) or any("label" in our for our in ours):
         fields["group_labels"] = labels
-    if any("sources" in own_fields for own_fields in ours):
-        fields["group_sources"] = [own_fields.get("sources", {}) for own_fields in ours]
-    weights = [
-        own_fields.get("weight", _number(group_importance))
-        for own_fields, group_importance in zip(ours, own, strict=True)
-    ]
+    if any("sources" in our for our in ours):
+        fields["group_sources"] = [our.get("sources", {}) for our in ours]
+    numbers = map(_number, stated)
+    weights = [our.get("weight", number) for our, number in zip(ours, numbers, strict=True)]
     if weights and None not in weights:
         fields["group_weights"] = weights
-    words = [
-        group_importance if group_importance in ("vital", "okay") else None
-        for group_importance in own
-    ]
-    if any(words) or any("importance" in own_fields for own_fields in ours):
+    words = [value if value in ("vital", "okay") else None for value in stated]
+    if any(words) or any("importance" in our for our in ours):
         fields["group_importance"] = words
     return {**fields, "kept": [_extra_fields(peer) for peer, _ in parted]}
 

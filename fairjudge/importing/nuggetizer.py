@@ -8,17 +8,16 @@ Source: castorini/nuggetizer d00dc3e, ``src/nuggetizer/cli/adapters.py``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from statistics import fmean
-from typing import Any, TypeAlias
 
+from fairjudge.datasets._problems import validated
 from fairjudge.domain import Reference, Summary
 from fairjudge.errors import InputError
 from fairjudge.importing.nuggetbank import NO_DOCUMENT
-from fairjudge.importing.records import Entry, RecordedJudgement, make
-from fairjudge.importing.sources import Source, first_text, items, present, text, text_or_none
+from fairjudge.importing.records import Entry, RecordedJudgement
+from fairjudge.importing.sources import Json, Source, first_text, items, present, text, text_or_none
 
-Json: TypeAlias = Mapping[str, Any]
 PEER = "nuggetizer"
 """Key of the nuggets' own fields in a question."""
 ASSIGNED = {"support": 1.0, "partial_support": 0.5, "not_support": 0.0}
@@ -63,7 +62,9 @@ def _reference(eid: str, row: Json, nuggets: list[Json]) -> Reference:
         **({"group_importance": importance} if any(importance) else {}),
         **({PEER: peers} if any(peers) else {}),
     }
-    return make(Reference, {"eid": eid, "articles": [NO_DOCUMENT], "question_answers": [question]})
+    return validated(
+        Reference, {"eid": eid, "articles": [NO_DOCUMENT], "question_answers": [question]}
+    )
 
 
 def _assignment(line: int, eid: str, row: Json, nuggets: list[Json]) -> Iterator[Entry]:
@@ -73,7 +74,7 @@ def _assignment(line: int, eid: str, row: Json, nuggets: list[Json]) -> Iterator
         raise InputError("missing", field="run_id")
     answer = text_or_none(row, "answer_text") or text_or_none(row, "candidate_text")
     if answer:
-        yield make(Summary, {"eid": eid, "system": system, "text": answer})
+        yield validated(Summary, {"eid": eid, "system": system, "text": answer})
     covered = [ASSIGNED.get(text_or_none(nugget, "assignment") or "") for nugget in nuggets]
     values = [value for value in covered if value is not None]
     checklist = [{"unit": f"answer:0.{n}", "covered": value} for n, value in enumerate(covered)]

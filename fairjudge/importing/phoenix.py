@@ -8,12 +8,11 @@ Source: Arize-ai/phoenix, ``phoenix/client/resources/spans`` (``get_span_annotat
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
-from fairjudge.importing.assessments import Assessment, object_in
+from fairjudge.importing.assessments import assessed, object_in
 from fairjudge.importing.records import Entry
-from fairjudge.importing.sources import Source, first_text, items, text
+from fairjudge.importing.sources import Json, Source, first_text, items, judged_item, text
 
 _IDS = ("span_id", "trace_id", "session_id")
 
@@ -32,11 +31,11 @@ def read(source: Source) -> Iterator[Entry]:
                 yield _entry(annotation, line, source)
 
 
-def _page(row: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _page(row: Json) -> list[Json]:
     return list(items(row, "data")) if isinstance(row.get("data"), list) else []
 
 
-def _entry(row: Mapping[str, Any], line: int, source: Source) -> Entry:
+def _entry(row: Json, line: int, source: Source) -> Entry:
     result = object_in(row, "result") or {
         name: row.get(f"result.{name}", row.get(name)) for name in ("label", "score", "explanation")
     }
@@ -45,19 +44,17 @@ def _entry(row: Mapping[str, Any], line: int, source: Source) -> Entry:
     metadata = object_in(row, "metadata")
     kind, annotator = text(row, "annotator_kind").upper(), first_text(row, "identifier", "user_id")
     aspect = first_text(row, "annotation_name", "name") or text(row, "name")
-    return Assessment(
-        line=line,
-        item={
-            "eid": first_text(metadata, "eid") or first_text(row, *_IDS) or text(row, "span_id"),
-            "system": first_text(metadata, "system") or "phoenix",
-            "unit": first_text(metadata, "unit") or "summary",
-            "aspect": aspect,
-        },
-        value=value or None if isinstance(value, str) else value,
-        number=source.score(value),
-        person=(annotator or "people") if kind == "HUMAN" else None,
-        judge=first_text(metadata, "judge", "model") or annotator or f"phoenix/{aspect}",
+    item = judged_item(
+        metadata, eid=lambda: first_text(row, *_IDS) or text(row, "span_id"), system="phoenix"
+    )
+    return assessed(
+        source,
+        line,
+        {**item, "aspect": aspect},
+        value or None if isinstance(value, str) else value,
         tool="Phoenix",
+        person=(annotator or "people") if kind == "HUMAN" else None,
+        judge=first_text(metadata, "judge", "model") or annotator,
         by_code=kind == "CODE",
         reason=first_text(result, "explanation"),
-    ).entry()
+    )

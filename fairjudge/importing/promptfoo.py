@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,11 +16,14 @@ from fairjudge.domain import ScoredBy, UnscoredReason
 from fairjudge.importing.records import Entry, RecordedJudgement, Skipped, make_label
 from fairjudge.importing.sources import (
     Ids,
+    Json,
     Source,
     fingerprint,
     first_text,
     items,
+    judged_item,
     mapping,
+    name_in,
     present,
     score,
 )
@@ -76,7 +79,7 @@ def read(source: Source) -> Iterator[Entry]:
             yield from _Test.of(test, config, number, several=len(prompts) > 1).entries()
 
 
-def _tests(source: Source) -> Iterator[tuple[int, Mapping[str, Any], Mapping[str, Any]]]:
+def _tests(source: Source) -> Iterator[tuple[int, Json, Json]]:
     number = 0
     for line, whole in source.records():
         if "gradingResult" in whole and "provider" in whole:
@@ -92,34 +95,28 @@ def _tests(source: Source) -> Iterator[tuple[int, Mapping[str, Any], Mapping[str
 class _Test:
     """One test, its number in the file, and the configured grader."""
 
-    fields: Mapping[str, Any]
+    fields: Json
     number: int
-    item: Mapping[str, Any]
+    item: Json
     grader: str | None
 
     @staticmethod
-    def of(
-        test: Mapping[str, Any], config: Mapping[str, Any], number: int, *, several: bool
-    ) -> _Test:
+    def of(test: Json, config: Json, number: int, *, several: bool) -> _Test:
         case, variables = mapping(test, "testCase"), mapping(test, "vars")
         metadata = {**mapping(case, "metadata"), **mapping(test, "metadata"), **variables}
-        provider = test.get("provider")
-        system = first_text(provider, "label", "id") if isinstance(provider, dict) else provider
-        system = str(system or "promptfoo") + (f"#{test.get('promptIdx')}" if several else "")
-        number_given = first_text(test, "testIdx")
+        system = name_in(test, "provider", "label", "id") or "promptfoo"
         default = config.get("defaultTest")
         default = mapping(default, "options") if isinstance(default, dict) else {}
         return _Test(
             fields=test,
             number=number,
-            item={
-                "eid": first_text(metadata, "eid")
-                or number_given
-                or fingerprint(_canonical(variables)),
-                "system": first_text(metadata, "system") or system,
-                "unit": first_text(metadata, "unit") or "summary",
-            },
-            grader=_provider(default) or _provider(mapping(case, "options")),
+            item=judged_item(
+                metadata,
+                eid=lambda: first_text(test, "testIdx") or fingerprint(_canonical(variables)),
+                system=f"{system}#{test.get('promptIdx')}" if several else system,
+            ),
+            grader=name_in(default, "provider", "id")
+            or name_in(mapping(case, "options"), "provider", "id"),
         )
 
     def entries(self) -> Iterator[Entry]:
@@ -149,7 +146,7 @@ class _Test:
                 detail=first_text(self.fields, "error") or "promptfoo reports an error",
             )
 
-    def _entry(self, result: Mapping[str, Any], aspects: Ids) -> Entry:
+    def _entry(self, result: Json, aspects: Ids) -> Entry:
         assertion, metadata = mapping(result, "assertion"), mapping(result, "metadata")
         value = score(result.get("pass") if result.get("score") is None else result["score"])
         judged = self._judged(assertion, aspects)
@@ -170,14 +167,15 @@ class _Test:
             extra=present(result, "pass", "reason", "comment"),
         )
 
-    def _judged(self, assertion: Mapping[str, Any], aspects: Ids) -> dict[str, Any]:
+    def _judged(self, assertion: Json, aspects: Ids) -> dict[str, Any]:
         """Return item, aspect and judge; assertions of equal name have different aspects."""
         kind = first_text(assertion, "type") or "assertion"
         aspect = aspects.of(
             first_text(assertion, "metric") or kind, _canonical(assertion.get("value"))
         )
         scored_by = _scored_by(kind.removeprefix("not-"))
-        judge = _provider(assertion) or (self.grader if scored_by == "llm" else None)
+        judge = name_in(assertion, "provider", "id")
+        judge = judge or (self.grader if scored_by == "llm" else None)
         return {
             **self.item,
             "aspect": aspect,
@@ -196,7 +194,7 @@ def _failure(reason: str) -> UnscoredReason | None:
     return "backend" if _UNREACHED.match(reason) else None
 
 
-def _leaves(result: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _leaves(result: Json) -> Iterator[Json]:
     """Yield the results of single assertions, also within assertion sets."""
     parts = list(items(result, "componentResults"))
     for part in parts:
@@ -209,13 +207,6 @@ def _scored_by(kind: str) -> ScoredBy:
     if kind in _BY_MODEL:
         return "llm"
     return "embedding" if kind == "similar" else "code"
-
-
-def _provider(holder: Mapping[str, Any]) -> str | None:
-    provider = holder.get("provider")
-    return (
-        first_text(provider, "id") if isinstance(provider, dict) else first_text(holder, "provider")
-    )
 
 
 def _canonical(value: object) -> str:

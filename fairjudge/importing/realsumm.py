@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from fairjudge.datasets._source import read_lines
 from fairjudge.errors import InputError
-from fairjudge.files import read_file
 from fairjudge.importing.records import Entry, Skipped, make_label
 from fairjudge.importing.sources import Source
 from fairjudge.text.counting import pluralize
@@ -27,10 +27,10 @@ def recognises(source: Source) -> bool:
 def read(source: Source) -> Iterator[Entry]:
     """Yield each label; ``unit`` is ``scu:<i>``, from 0, and ``text`` the unit's words."""
     folder = source.path
-    units = [line.split("\t") for line in _lines(folder / _UNITS)]
+    units = [line.split("\t") for line in read_lines(folder / _UNITS)]
     eids = _eids(folder, len(units))
     for path in sorted((folder / _LABELS).glob("*.label")):
-        rows = _lines(path)
+        rows = read_lines(path)
         if len(rows) != len(units):
             n = pluralize(len(units), "document")
             problem = f"expected {n} as in {_UNITS}, found {len(rows)}"
@@ -70,18 +70,9 @@ def _check(marks: Sequence[str], units: Sequence[str]) -> None:
 def _eids(folder: Path, n: int) -> list[str]:
     if not (folder / _IDS).is_file():
         return [str(number) for number in range(n)]
-    eids = _lines(folder / _IDS)
+    eids = read_lines(folder / _IDS)
     if len(eids) != n or len({*eids}) != n or not all(eids):
         raise InputError(
             f"expected {n} ids, each another, as {_UNITS} has lines", path=folder / _IDS
         )
     return eids
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        content = read_file(path).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"not UTF-8 text: byte {error.start}", path=path) from None
-    lines = content.replace("\r\n", "\n").split("\n")
-    return lines[:-1] if lines[-1] == "" else lines

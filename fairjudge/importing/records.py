@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias
 
-from pydantic import ValidationError
-
+from fairjudge.datasets._problems import validated
 from fairjudge.domain import (
     Cluster,
     Judgement,
@@ -29,7 +28,6 @@ from fairjudge.records.signature import signature
 from fairjudge.scales import Scale, to_verdict
 
 Repeats: TypeAlias = Literal["keep", "last"]
-R = TypeVar("R", bound=Record)
 _ITEM = (
     "eid", "system", "system_a", "system_b", "order", "aspect", "protocol", "unit", "judge",
 )  # fmt: skip
@@ -129,13 +127,8 @@ class ImportedFile(NumberedJudgements):
 
     def records(self) -> dict[str, tuple[Record, ...]]:
         """Return the records by kind."""
-        return {
-            "judgements": self.judgements,
-            "labels": self.labels,
-            "references": self.references,
-            "summaries": self.summaries,
-            "clusters": self.clusters,
-        }
+        kinds = ("judgements", "labels", "references", "summaries", "clusters")
+        return {kind: getattr(self, kind) for kind in kinds}
 
     @property
     def n_rows(self) -> int:
@@ -143,17 +136,9 @@ class ImportedFile(NumberedJudgements):
         return sum(map(len, self.records().values())) + len(self.skipped)
 
 
-def make(model: type[R], fields: Mapping[str, Any]) -> R:
-    """Return the record with `fields`; raise `InputError` with the name of an invalid field."""
-    try:
-        return model.model_validate(fields)
-    except ValidationError as error:
-        raise _invalid(error) from error
-
-
 def make_label(**fields: Any) -> Label:
     """Return the label with the `fields` that are not None."""
-    return make(Label, {k: v for k, v in fields.items() if v is not None})
+    return validated(Label, {k: v for k, v in fields.items() if v is not None})
 
 
 def make_judgement(fields: Mapping[str, Any], *, source: str, scale: Scale | None) -> Judgement:
@@ -166,7 +151,7 @@ def make_judgement(fields: Mapping[str, Any], *, source: str, scale: Scale | Non
             "parser": PARSER_VERSION if scale else None,
         }
     )
-    return make(Judgement, {**fields, "signature": signed})
+    return validated(Judgement, {**fields, "signature": signed})
 
 
 def scored(outcome: float | Verdict | Unscored) -> dict[str, Any]:
@@ -181,11 +166,6 @@ def order_of(value: object, *, field: str) -> Order:
     if value not in ("ab", "ba"):
         raise InputError(f'expected "ab" or "ba", not {value!r}', field=field)
     return "ba" if value == "ba" else "ab"
-
-
-def _invalid(error: ValidationError) -> InputError:
-    first = error.errors(include_url=False, include_input=False)[0]
-    return InputError(first["msg"], field=".".join(map(str, first["loc"])) or None)
 
 
 def assemble(

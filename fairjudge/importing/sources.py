@@ -8,21 +8,22 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
-from fairjudge.datasets._row import Row
 from fairjudge.datasets._rows import read_rows
-from fairjudge.datasets._source import read_bytes
+from fairjudge.datasets._source import Row, read_bytes
 from fairjudge.errors import InputError
 from fairjudge.files import mode_of
 from fairjudge.importing.inspect_archive import is_archive, read_archive
 from fairjudge.importing.records import Skipped
 
 T = TypeVar("T")
+Json: TypeAlias = Mapping[str, Any]
+"""An object of JSON."""
 
 _WORDS = dict.fromkeys(("yes", "true", "pass"), 1.0) | dict.fromkeys(("no", "false", "fail"), 0.0)
 _NUMBER = re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?", re.ASCII)
@@ -50,9 +51,14 @@ class Source:
         return self.answers[word] if word in self.answers else score(value)
 
     @property
-    def first(self) -> Mapping[str, Any]:
+    def first(self) -> Json:
         """The first object, empty if there is none."""
         return next((row.value for row in self.rows if isinstance(row.value, dict)), {})
+
+    @property
+    def objects(self) -> list[Json]:
+        """The values of the rows that are objects."""
+        return [row.value for row in self.rows if isinstance(row.value, dict)]
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """Yield (number from 1, text) of each non-blank line; nothing for a folder."""
@@ -60,11 +66,11 @@ class Source:
             content = read_bytes(self.path).decode("utf-8", "replace")
             yield from ((n, line) for n, line in enumerate(content.split("\n"), 1) if line.strip())
 
-    def records(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    def records(self) -> Iterator[tuple[int, Json]]:
         """Yield (line number, value) of each row that is an object."""
         yield from ((line, value) for _, line, value in self.numbered())
 
-    def numbered(self) -> Iterator[tuple[int, int, Mapping[str, Any]]]:
+    def numbered(self) -> Iterator[tuple[int, int, Json]]:
         """Yield (number of its record, line number, value) of each row that is an object."""
         numbers = self.numbers or range(1, len(self.rows) + 1)
         for number, row in zip(numbers, self.rows, strict=True):
@@ -102,7 +108,7 @@ def open_source(
     return Source(path=path, rows=rows, skip_bad=skip_bad, answers=answers or {})
 
 
-def text(row: Mapping[str, Any], name: str) -> str:
+def text(row: Json, name: str) -> str:
     """Return the required, non-empty text or whole number under `name`, as text."""
     value = text_or_none(row, name)
     if not value:
@@ -110,7 +116,7 @@ def text(row: Mapping[str, Any], name: str) -> str:
     return value
 
 
-def text_or_none(row: Mapping[str, Any], name: str) -> str | None:
+def text_or_none(row: Json, name: str) -> str | None:
     """Return the text or whole number under `name`, as text, None if it is missing."""
     value = row.get(name)
     if value is None or isinstance(value, str):
@@ -120,12 +126,12 @@ def text_or_none(row: Mapping[str, Any], name: str) -> str | None:
     raise InputError(f"expected text, found {_kind(value)}", field=name)
 
 
-def mapping(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def mapping(row: Json, name: str) -> Json:
     """Return the object under `name`, an empty one if it is missing."""
     return _typed(row, name, dict) or {}
 
 
-def items(row: Mapping[str, Any], name: str) -> Iterator[Mapping[str, Any]]:
+def items(row: Json, name: str) -> Iterator[Json]:
     """Yield the objects of the list under `name`; nothing if it is missing."""
     for index, item in enumerate(_typed(row, name, list) or ()):
         if not isinstance(item, dict):
@@ -133,18 +139,35 @@ def items(row: Mapping[str, Any], name: str) -> Iterator[Mapping[str, Any]]:
         yield item
 
 
-def present(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
+def present(row: Json, *names: str) -> dict[str, Any]:
     """Return the fields of `names` that are present and not null."""
     return {name: row[name] for name in names if row.get(name) is not None}
 
 
-def first_text(row: Mapping[str, Any], *names: str) -> str | None:
+def first_text(row: Json, *names: str) -> str | None:
     """Return the first non-empty text or whole number under `names`, as text, or None."""
     for name in names:
         value = row.get(name)
         if isinstance(value, str | int) and not isinstance(value, bool) and str(value):
             return str(value)
     return None
+
+
+def name_in(row: Json, field: str, *names: str) -> str | None:
+    """Return the name under `field`: its text, or that under the first of `names` in its object."""
+    value = row.get(field)
+    return first_text(value, *names) if isinstance(value, dict) else first_text(row, field)
+
+
+def judged_item(
+    metadata: Json, *, eid: Callable[[], str], system: str, unit: str | None = None
+) -> dict[str, Any]:
+    """Return eid, system and unit of what is judged; those of the user's `metadata` go first."""
+    return {
+        "eid": first_text(metadata, "eid") or eid(),
+        "system": first_text(metadata, "system") or system,
+        "unit": first_text(metadata, "unit") or unit or "summary",
+    }
 
 
 def score(value: object) -> float | None:
@@ -178,7 +201,7 @@ class Ids:
         return name if number == 1 else f"{name}#{number}"
 
 
-def _typed(row: Mapping[str, Any], name: str, kind: type[T]) -> T | None:
+def _typed(row: Json, name: str, kind: type[T]) -> T | None:
     value = row.get(name)
     if value is None or isinstance(value, kind):
         return value

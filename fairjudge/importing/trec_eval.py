@@ -37,9 +37,7 @@ def read(source: Source) -> Iterator[Entry]:
     if not rows:
         for line, row in source.records():
             with source.at(line):
-                run, measure, topic = (
-                    text(row, name) for name in ("run_id", "measure", "topic_id")
-                )
+                run, measure, topic = (text(row, name) for name in _NAMES)
                 yield _score(line, run, measure, topic, str(row.get("value")))
         return
     if all(len(cells) == 4 and cells[1] in _UNUSED for _, cells in rows):

@@ -10,14 +10,14 @@ the ``answer``, whose citations are indices in ``references``.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
+from fairjudge.datasets._problems import validated
 from fairjudge.domain import Cluster, Summary
 from fairjudge.errors import InputError
-from fairjudge.importing.records import Entry, make
-from fairjudge.importing.sources import Source, first_text, items, mapping, present, text
+from fairjudge.importing.records import Entry
+from fairjudge.importing.sources import Json, Source, first_text, items, mapping, present, text
 
-Json: TypeAlias = Mapping[str, Any]
 PEER = "trec_run"
 """Key of the run's own fields in a summary."""
 _IDS = ("topic_id", "narrative_id", "request_id")
@@ -47,7 +47,7 @@ def read(source: Source) -> Iterator[Entry]:
             yield summary
     for eid, articles in documents.items():
         if articles:
-            yield make(Cluster, {"eid": eid, "articles": list(articles.values())})
+            yield validated(Cluster, {"eid": eid, "articles": list(articles.values())})
 
 
 def _summary(row: Json) -> Summary:
@@ -75,7 +75,7 @@ def _summary(row: Json) -> Summary:
     }
     usual = {"metadata": {}, "topic": _IDS[0]}
     peer_fields = {key: value for key, value in peer.items() if usual.get(key) != value}
-    return make(
+    return validated(
         Summary,
         {
             "eid": eid,
