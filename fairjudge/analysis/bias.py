@@ -44,13 +44,13 @@ def quality_json(clusters: object, judgements: Iterable[Judgement]) -> Json:
     """
     sources = {cluster.eid: Source.of(cluster) for cluster in read_clusters(clusters)}
     scores: dict[tuple[str, ...], list[tuple[Source, float]]] = {}
-    left_out: Counter[str] = Counter()
+    n_excluded: Counter[str] = Counter()
     for row in judgements:
         source = sources.get(row.eid)
         if source is None:
-            left_out["of an unknown input"] += 1
+            n_excluded["of an unknown input"] += 1
         elif row.system is None or not isinstance(row.value, int | float):
-            left_out["without a number"] += 1
+            n_excluded["without a number"] += 1
         else:
             name = (row.system, row.judge, row.aspect, row.protocol)
             scores.setdefault(name, []).append((source, float(row.value)))
@@ -67,7 +67,7 @@ def quality_json(clusters: object, judgements: Iterable[Judgement]) -> Json:
             for name, pairs in sorted(scores.items())
         ],
         "family": "the pairs of groups of a system (Holm)",
-        "left_out": dict(left_out),
+        "left_out": dict(n_excluded),
     }
 
 

@@ -81,9 +81,7 @@ def check_report(
     }
     groups = [
         {
-            "aspect": of[0],
-            "protocol": of[1],
-            "unit": of[2],
+            **of._asdict(),
             "judge_before": judges[0],
             "judge_after": judges[1],
             **_group(*sides, margin=gate.margin, level=level, seed=seed),
@@ -120,8 +118,8 @@ def check_report(
 
 def _judges(rows: Iterable[Judgement]) -> dict[Aspect, list[str]]:
     judges_by_aspect: dict[Aspect, list[str]] = defaultdict(list)
-    for judge, aspect, protocol, unit in by_group(rows):
-        judges_by_aspect[aspect, protocol, unit].append(judge)
+    for judge, *of in by_group(rows):
+        judges_by_aspect[Aspect(*of)].append(judge)
     return judges_by_aspect
 
 
@@ -163,7 +161,8 @@ def without_texts(rows: Iterable[Judgement]) -> list[Judgement]:
 def _by_aspect(groups: Iterable[Joined]) -> _ByAspect:
     groups_by_aspect: dict[Aspect, dict[str, Joined]] = defaultdict(dict)
     for group in groups:
-        groups_by_aspect[group.aspect, group.protocol, group.unit][group.judge] = group
+        of = Aspect(group.aspect, group.protocol, group.unit)
+        groups_by_aspect[of][group.judge] = group
     return groups_by_aspect
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fairjudge.analysis.fairness_compare import GivenReport, not_a_report
+from fairjudge.analysis.fairness_compare import FairnessReport, not_a_report
 from fairjudge.errors import InputError, StatisticsError
 from fairjudge.fairness.choices import CoverageVariant
 from fairjudge.fairness.comparison import Change, Rows, compare_with_baseline
@@ -26,7 +26,7 @@ from fairjudge.stats._arrays import FloatArray
 
 
 def changes_json(
-    inputs: Sequence[GivenReport], *, baseline: str, seed: int, n_resamples: int
+    inputs: Sequence[FairnessReport], *, baseline: str, seed: int, n_resamples: int
 ) -> Json:
     """Return the JSON of ``fairness compare``: all systems of the reports beside `baseline`.
 
@@ -34,7 +34,7 @@ def changes_json(
     one of each. ``excluded`` has, by measure and system, how many samples were left out for each
     reason.
     """
-    reports: dict[str, GivenReport] = {}
+    reports: dict[str, FairnessReport] = {}
     for item in inputs:
         measure = item.family.name
         if measure in reports:
@@ -153,12 +153,12 @@ def _number(value: Any, measure: FairnessMeasure[Any, Any, Any]) -> float:
     return float(value) if isinstance(value, bool) else float(value) / measure.times
 
 
-def _notes(item: GivenReport) -> list[str]:
+def _notes(item: FairnessReport) -> list[str]:
     notes = item.report.get("notes")
     return [str(note) for note in notes] if isinstance(notes, list) else []
 
 
-def _excluded(item: GivenReport) -> dict[str, dict[str, int]]:
+def _excluded(item: FairnessReport) -> dict[str, dict[str, int]]:
     try:
         counts: dict[str, Counter[str]] = {name: Counter() for name in item.report["systems"]}
         for entry in item.report["excluded"]:

@@ -33,7 +33,7 @@ TOGETHER = " with "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GivenReport:
+class FairnessReport:
     """The JSON of a fairness command, with its name and the file that it was read from, if any."""
 
     name: str
@@ -49,7 +49,7 @@ class GivenReport:
         return family
 
 
-def overall_json(reports: Sequence[GivenReport], *, measure: str, scaling: Scaling) -> Json:
+def overall_json(reports: Sequence[FairnessReport], *, measure: str, scaling: Scaling) -> Json:
     """Return the JSON of ``fairness overall``: each system's score over data sets or scorers.
 
     There is one report a data set, or a scorer.
@@ -66,8 +66,8 @@ def overall_json(reports: Sequence[GivenReport], *, measure: str, scaling: Scali
 
 
 def agreement_of(
-    first: GivenReport,
-    second: GivenReport | None,
+    first: FairnessReport,
+    second: FairnessReport | None,
     *,
     seed: int,
     correlation: CorrelationName = "spearman",
@@ -117,7 +117,7 @@ def agreement_json(
     }
 
 
-def _numeric_measures(report: GivenReport) -> tuple[FairnessMeasure[Any, Any, Any], ...]:
+def _numeric_measures(report: FairnessReport) -> tuple[FairnessMeasure[Any, Any, Any], ...]:
     """Return the measures with a number for each summary that `report` has.
 
     Verdicts on coverage are not ordered. Reports of earlier versions lack later measures.
@@ -127,7 +127,7 @@ def _numeric_measures(report: GivenReport) -> tuple[FairnessMeasure[Any, Any, An
     return tuple(m for m in ordered if _has(report, m)) or tuple(ordered)
 
 
-def _has(report: GivenReport, measure: FairnessMeasure[Any, Any, Any]) -> bool:
+def _has(report: FairnessReport, measure: FairnessMeasure[Any, Any, Any]) -> bool:
     """Return whether `report` has `measure`, defined or not."""
     samples, systems = (report.report.get(name) for name in ("samples", "systems"))
     rows = chain(
@@ -148,7 +148,7 @@ def read_report(path: Path) -> Mapping[str, Any]:
     return without_schema(content, path)
 
 
-def _by_system(report: GivenReport, measure: str) -> dict[str, float]:
+def _by_system(report: FairnessReport, measure: str) -> dict[str, float]:
     """Return the measure of each system that has one."""
     try:
         values = {
@@ -160,7 +160,7 @@ def _by_system(report: GivenReport, measure: str) -> dict[str, float]:
 
 
 def _by_sample(
-    report: GivenReport, measure: FairnessMeasure[Any, Any, Any]
+    report: FairnessReport, measure: FairnessMeasure[Any, Any, Any]
 ) -> dict[tuple[str, str], float]:
     try:
         return {

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fairjudge.analysis.fairness_changes import rows_of_report
-from fairjudge.analysis.fairness_compare import GivenReport
+from fairjudge.analysis.fairness_compare import FairnessReport
 from fairjudge.analysis.support_files import LeaningRecord
 from fairjudge.domain import Estimate, Summary, Undefined
 from fairjudge.errors import InputError
@@ -41,8 +41,8 @@ _N_RESAMPLES = 5000
 
 
 def people_json(
-    coverage: GivenReport,
-    shares: GivenReport,
+    coverage: FairnessReport,
+    shares: FairnessReport,
     leanings: Iterable[LeaningRecord],
     *,
     seed: int,
@@ -102,7 +102,7 @@ def people_json(
 
 
 def _samples(
-    item: GivenReport, measure: str, differences: Callable[[Mapping[str, Any]], Differences]
+    item: FairnessReport, measure: str, differences: Callable[[Mapping[str, Any]], Differences]
 ) -> dict[_Key, MeasuredSample]:
     return {
         (sample["eid"], sample["system"]): MeasuredSample(

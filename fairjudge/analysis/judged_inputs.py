@@ -33,7 +33,7 @@ class JudgedInputs:
     """All rows, each once, and what each way of judging took, as far as that is known."""
 
     rows: tuple[Judgement, ...]
-    asked: Mapping[GroupKey, JudgingCost]
+    requests: Mapping[GroupKey, JudgingCost]
     bad: tuple[str, ...] = ()
 
 
@@ -72,7 +72,7 @@ def read_judged(paths: Sequence[Path], *, skip_bad: bool = False) -> JudgedInput
             path=paths[0],
         )
     requests = requests_by_group(rows, runs=runs, reports=reports)
-    return JudgedInputs(rows=tuple(rows), asked=requests, bad=tuple(bad))
+    return JudgedInputs(rows=tuple(rows), requests=requests, bad=tuple(bad))
 
 
 def requests_by_group(

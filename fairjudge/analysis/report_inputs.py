@@ -174,8 +174,8 @@ class Inputs:
             if any(fnmatchcase(row.annotator, pattern) for pattern in self.annotators)
         ]
         self.labels += own
-        left_out = len(rows) - len(own)
-        return f"{left_out} of other annotators excluded" if left_out else ""
+        n_excluded = len(rows) - len(own)
+        return f"{n_excluded} of other annotators excluded" if n_excluded else ""
 
     def _note_cost(self, name: str, spent: object, *, when: str = "") -> None:
         if not isinstance(spent, Mapping):

@@ -202,7 +202,7 @@ def coverage(
         options=options,
         human=[record.read() for record in human_supports],
     )
-    return CoverageFairness(report, supports, tuple(joins.found))
+    return CoverageFairness(report, supports, tuple(joins.matches))
 
 
 @checks_arguments
@@ -347,4 +347,4 @@ def proportionality(
         human_shares=attribution,
         human=None if human is None else human_shares(human, joins),
     )
-    return ProportionalFairness(report, tuple(joins.found))
+    return ProportionalFairness(report, tuple(joins.matches))

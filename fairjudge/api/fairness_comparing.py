@@ -14,7 +14,7 @@ from fairjudge.options.checking import checks_arguments
 from fairjudge.options.declaring import Opt, Resamples, Seed
 
 if TYPE_CHECKING:
-    from fairjudge.analysis.fairness_compare import GivenReport
+    from fairjudge.analysis.fairness_compare import FairnessReport
 
 
 @checks_arguments
@@ -64,7 +64,7 @@ def compare(
     """
     from fairjudge.analysis.fairness_changes import changes_json
 
-    inputs = [given_report(value, place) for place, value in enumerate(reports, start=1)]
+    inputs = [fairness_report(value, place) for place, value in enumerate(reports, start=1)]
     changes = changes_json(inputs, baseline=baseline, seed=seed, n_resamples=n_resamples)
     return Findings("fairness compare", changes)
 
@@ -124,9 +124,9 @@ def overall(
     from fairjudge.analysis.fairness_compare import overall_json
 
     if isinstance(reports, Mapping):
-        inputs = [given_report(value, name) for name, value in reports.items()]
+        inputs = [fairness_report(value, name) for name, value in reports.items()]
     elif isinstance(reports, list | tuple):
-        inputs = [given_report(value, place) for place, value in enumerate(reports, start=1)]
+        inputs = [fairness_report(value, place) for place, value in enumerate(reports, start=1)]
     else:
         raise ConfigurationError("reports: expected a list of files, or reports by data set")
     return Findings("fairness overall", overall_json(inputs, measure=measure, scaling=scaling))
@@ -180,22 +180,22 @@ def agreement(
     """
     from fairjudge.analysis.fairness_compare import agreement_json, agreement_of
 
-    other = None if second is None else given_report(second, "second")
+    other = None if second is None else fairness_report(second, "second")
     agreements = agreement_of(
-        given_report(first, "first"), other, seed=seed, correlation=correlation
+        fairness_report(first, "first"), other, seed=seed, correlation=correlation
     )
     return Findings("fairness agreement", agreement_json(agreements, correlation=correlation))
 
 
-def given_report(report: Any, name: object) -> GivenReport:
+def fairness_report(report: Any, name: object) -> FairnessReport:
     """Return a report from a file, a result or its JSON."""
-    from fairjudge.analysis.fairness_compare import GivenReport, read_report
+    from fairjudge.analysis.fairness_compare import FairnessReport, read_report
     from fairjudge.records.schema import without_schema
 
     if isinstance(report, str | Path):
         path = Path(report)
         title = name if isinstance(name, str) else path.stem
-        return GivenReport(name=title, report=read_report(path), path=path)
+        return FairnessReport(name=title, report=read_report(path), path=path)
     if isinstance(report, CoverageFairness | ProportionalFairness):
         report = report.to_dict()
     if not isinstance(report, Mapping):
@@ -203,4 +203,4 @@ def given_report(report: Any, name: object) -> GivenReport:
             f"report {name}: expected a result of fairness.coverage or .proportionality, or a "
             f"path, found {type(report).__name__}"
         )
-    return GivenReport(name=str(name), report=without_schema(report))
+    return FairnessReport(name=str(name), report=without_schema(report))

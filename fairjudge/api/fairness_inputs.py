@@ -92,11 +92,11 @@ def read_units(units: object, *, skip_bad: bool = False) -> Loaded[Any]:
 
 
 class Joins:
-    """Joins of files with the summaries, by eid and system; ``found`` has what each came to."""
+    """Joins of files with the summaries, by eid and system; ``matches`` has the result of each."""
 
     def __init__(self, summaries: Sequence[Summary]) -> None:
         self._summaries = summaries
-        self.found: list[Match[tuple[str, str]]] = []
+        self.matches: list[Match[tuple[str, str]]] = []
 
     def of(self, rows: Iterable[R], name: str) -> tuple[R, ...]:
         """Return `rows` with the summaries' ids; `name` is what errors call one of them.
@@ -111,7 +111,7 @@ class Joins:
         if not records:
             return records
         joined, join = join_samples(records, self._summaries, names=(name, "summary"), path=path)
-        self.found.append(join)
+        self.matches.append(join)
         return joined
 
 

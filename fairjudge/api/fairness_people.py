@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from fairjudge.api.fairness_comparing import given_report
+from fairjudge.api.fairness_comparing import fairness_report
 from fairjudge.api.fairness_inputs import (
     Joins,
     human_shares,
@@ -78,8 +78,8 @@ def people(
     from fairjudge.datasets import read_records
 
     report = people_json(
-        given_report(coverage, "coverage"),
-        given_report(shares, "shares"),
+        fairness_report(coverage, "coverage"),
+        fairness_report(shares, "shares"),
         read_records(leanings, LEANINGS, argument="leanings"),
         seed=seed,
     )

@@ -350,7 +350,7 @@ def input_counts(clusters: Sequence[Cluster], lists: WordLists) -> CountsByAttri
                 n=len(rows),
                 identifiers=dict(zip(counter.groups, np.sum(rows, axis=0).tolist(), strict=True)),
             )
-            for value, rows in sorted(by_value.items(), key=lambda one: (-len(one[1]), one[0]))
+            for value, rows in sorted(by_value.items(), key=lambda item: (-len(item[1]), item[0]))
         )
         for name, by_value in counts.items()
     }

@@ -161,8 +161,8 @@ def _with_swap_p_value(
     n_ways = 2**n
     exact = n_ways <= resampling.n_resamples
 
-    def swapped_difference(kept: IntArray) -> FloatArray:
-        keeps = kept.astype(np.float64)
+    def swapped_difference(unswapped: IntArray) -> FloatArray:
+        keeps = unswapped.astype(np.float64)
         swaps = 1.0 - keeps
         return statistic(np.hstack([swaps, keeps])) - statistic(np.hstack([keeps, swaps]))
 
@@ -191,11 +191,11 @@ def _statistics(
     if base.measures is not other.measures:
         raise StatisticsError("coverage rows cannot be compared with proportional rows")
     first, second = base.places(shared), other.places(shared)
-    joined = _stack_rows(base.corpus, other.corpus, first, second)
+    rows = _stack_rows(base.corpus, other.corpus, first, second)
     for measure in base.measures.shown:
         key = measure.key
         if measure.of_corpus is not None:
-            yield measure, partial(measure.of_corpus, joined)
+            yield measure, partial(measure.of_corpus, rows)
         elif key in base.means and key in other.means:
             values = np.concatenate([base.means[key][first], other.means[key][second]])
             yield measure, partial(_mean, values)

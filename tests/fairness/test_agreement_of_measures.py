@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import pearsonr, spearmanr
 
 import fairjudge as fj
-from fairjudge.analysis.fairness_compare import GivenReport, agreement_of
+from fairjudge.analysis.fairness_compare import FairnessReport, agreement_of
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.fairness.distributions import ValueDistribution
 from fairjudge.fairness.share_error import share_sensitivity
@@ -15,12 +15,14 @@ from fairjudge.text.tokens import Normaliser, Runs
 
 def report(kind, numbers, systems=("s",)):
     """Each of `numbers` is a sample's numbers by name."""
-    return GivenReport(
+    return FairnessReport(
         name=kind,
         report={
             "measure": kind,
             "systems": {name: {} for name in systems},
-            "samples": [{"eid": str(n), "system": "s", **one} for n, one in enumerate(numbers)],
+            "samples": [
+                {"eid": str(n), "system": "s", **fields} for n, fields in enumerate(numbers)
+            ],
         },
     )
 
@@ -55,7 +57,7 @@ def test_two_scorers_of_shares_are_compared_by_summary_and_by_system():
     def shares(shift):
         first = report("proportional", [{**row, "uer": row["uer"] + shift} for row in SHARED])
         systems = {f"s{n}": {"sof": {"value": float(n + shift)}} for n in range(6)}
-        return GivenReport(name="x", report={**first.report, "systems": systems})
+        return FairnessReport(name="x", report={**first.report, "systems": systems})
 
     result = agreement_of(shares(0), shares(3), seed=0)
     assert set(result) == {"bur", "uer", "auc", "sof"}
@@ -70,8 +72,8 @@ def test_a_measure_that_an_earlier_report_lacks_is_left_out(second_lacks_it):
         rows = [{key: x for key, x in row.items() if key not in lacking} for row in SHARED]
         return report("proportional", rows)
 
-    both = (shares("auc"), shares()) if second_lacks_it else (shares(), shares("auc"))
-    assert set(agreement_of(*both, seed=0)) == {"bur", "uer"}
+    pair = (shares("auc"), shares()) if second_lacks_it else (shares(), shares("auc"))
+    assert set(agreement_of(*pair, seed=0)) == {"bur", "uer"}
     alone = agreement_of(shares("auc"), None, seed=0)
     assert set(alone) == {"bur with uer"}
     result = agreement_of(report("coverage", COVERED), shares("auc"), seed=0)
