@@ -449,7 +449,7 @@ def citations(
     >>> found["groups"][0]["n_cited"]
     2
     """
-    from fairjudge.auditing.citations import citations_report
+    from fairjudge.auditing.statements import citations_report
 
     rows, texts = read_judgements(judgements).records, read_summaries(summaries).records
     clusters = clusters_of(judgements, references, read=read_clusters)

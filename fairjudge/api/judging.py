@@ -110,8 +110,7 @@ class JudgeResult(Records[Judgement]):
         ConfigurationError
             If `seed` is below 0, or `n_resamples` below 100.
         """
-        from fairjudge.reports.leaderboard_section import leaderboard_parts
-        from fairjudge.reports.leaderboard_table import combined_table, flat_rows
+        from fairjudge.reports.leaderboard_table import combined_table, flat_rows, leaderboard_parts
         from fairjudge.reports.parts import figures_in
         from fairjudge.scores.leaderboards import leaderboards
 
@@ -487,7 +486,7 @@ class Judge:
 
 def _thresholds(thresholds: Any) -> Thresholds | Promise:
     from fairjudge.api.cascading import Cascade
-    from fairjudge.judges.promises import read_cascade
+    from fairjudge.judges.cascades import read_cascade
 
     match thresholds:
         case Cascade():
