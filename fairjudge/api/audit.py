@@ -5,13 +5,13 @@ Most read judgements that are there; `order` and `checks` ask a model, and have 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from fairjudge.api.blocking import blocking
 from fairjudge.api.findings import Findings
-from fairjudge.api.judging import JudgeResult
+from fairjudge.api.judging import clusters_of
 from fairjudge.datasets import (
     match_summaries,
     read_clusters,
@@ -25,7 +25,6 @@ from fairjudge.options.models import Model, as_model
 
 if TYPE_CHECKING:
     from fairjudge.auditing.probes import Probe
-    from fairjudge.domain import Cluster
 
 Aspect: TypeAlias = Annotated[str, Opt("To collect judgements: 'coverage' or 'faithfulness'.")]
 Checklists: TypeAlias = Annotated[
@@ -355,17 +354,8 @@ def covered(
     from fairjudge.auditing.reports import covered_report, sources_reader
 
     rows = read_judgements(judgements).records
-    sources = _clusters_of(judgements, references, read=sources_reader(rows))
+    sources = clusters_of(judgements, references, read=sources_reader(rows))
     return Findings("audit covered", covered_report(rows, sources))
-
-
-def _clusters_of(
-    judgements: object, clusters: object | None, *, read: Callable[[Any], Any] = read_clusters
-) -> Sequence[Cluster]:
-    """Return the clusters that were given, else those that a `JudgeResult` came with."""
-    if clusters is not None:
-        return tuple(read(clusters))
-    return judgements.references if isinstance(judgements, JudgeResult) else ()
 
 
 @checks_arguments
@@ -412,7 +402,7 @@ def statements(
     from fairjudge.auditing.statements import statements_report
 
     rows = read_judgements(judgements).records
-    clusters = _clusters_of(judgements, references)
+    clusters = clusters_of(judgements, references, read=read_clusters)
     texts = () if summaries is None else read_summaries(summaries).records
     return Findings("audit statements", statements_report(rows, clusters, texts))
 
@@ -462,7 +452,7 @@ def citations(
     from fairjudge.auditing.statements import citations_report
 
     rows, texts = read_judgements(judgements).records, read_summaries(summaries).records
-    clusters = _clusters_of(judgements, references)
+    clusters = clusters_of(judgements, references, read=read_clusters)
     return Findings("audit citations", citations_report(rows, texts, clusters))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -283,6 +283,15 @@ def inputs_of(inputs: object) -> list[object]:
     if isinstance(inputs, list | tuple) and inputs and isinstance(inputs[0], _INPUTS):
         return list(inputs)
     return [inputs]
+
+
+def clusters_of(
+    judgements: object, clusters: object | None, *, read: Callable[[Any], Iterable[Cluster]]
+) -> tuple[Cluster, ...]:
+    """Return the clusters that were given, by `read`, else those of a `JudgeResult`."""
+    if clusters is not None:
+        return tuple(read(clusters))
+    return judgements.references if isinstance(judgements, JudgeResult) else ()
 
 
 class Judge:

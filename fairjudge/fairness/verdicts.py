@@ -101,25 +101,27 @@ def without_stubs(clusters: Sequence[Cluster]) -> list[Cluster]:
 
 def answering(clusters: Sequence[Cluster], references: Sequence[Reference]) -> list[Cluster]:
     """Return the clusters with a reference, without articles that answer none of its questions."""
-    heard = {reference.eid: _answering(reference) for reference in references}
+    aids_by_eid = {reference.eid: _answering(reference) for reference in references}
     return [
         cluster.model_copy(
-            update={"articles": tuple(a for a in cluster.articles if a.aid in heard[cluster.eid])}
+            update={
+                "articles": tuple(a for a in cluster.articles if a.aid in aids_by_eid[cluster.eid])
+            }
         )
         for cluster in clusters
-        if heard.get(cluster.eid)
+        if aids_by_eid.get(cluster.eid)
     ]
 
 
 def _answering(reference: Reference) -> list[str]:
     """Return the ids of the articles that answer some question, in the cluster's order."""
-    heard = {
+    answering_aids = {
         answer.aid
         for question in reference.question_answers
         for group in question.answer_groups
         for answer in group
     }
-    return [article.aid for article in reference.articles if article.aid in heard]
+    return [article.aid for article in reference.articles if article.aid in answering_aids]
 
 
 def _by_article(

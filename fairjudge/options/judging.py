@@ -142,13 +142,10 @@ class JudgeOptions:
         """The sampling temperature: as given, else 1 with several samples and 0 without."""
         return float(self.samples > 1) if self.temperature is None else self.temperature
 
-    def settled(self) -> JudgeOptions:
-        """Return these options with defaults resolved, such as the temperature."""
-        return replace(self, temperature=self.sampling_temperature)
-
     def stated(self) -> dict[str, Any]:
-        """Return the settled options by name, as runs and studies are identified."""
-        return identity_of(self.settled(), later=("groups_per_call", "rule"))
+        """Return the options by name, as runs and studies are identified; no default is open."""
+        settled = replace(self, temperature=self.sampling_temperature)
+        return identity_of(settled, later=("groups_per_call", "rule"))
 
     def plan(self) -> JudgingPlan:
         """Return the row of the table of protocols that these options select."""

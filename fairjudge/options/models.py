@@ -262,10 +262,6 @@ class Model:
         """Whether calls or cost have a limit."""
         return not (self.budget.max_calls is None and self.budget.max_cost_usd is None)
 
-    def sharing(self, other: Model) -> Model:
-        """Return `other` with the budget of this model."""
-        return other.on(self.budget)
-
     def on(self, budget: Budget) -> Model:
         """Return this model with `budget` in place of its own."""
         budget.include_prices(self.own_price)
