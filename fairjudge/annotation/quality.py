@@ -11,8 +11,9 @@ from statistics import fmean, median
 import numpy as np
 
 from fairjudge.annotation.board import Board
+from fairjudge.annotation.moves import value_of
 from fairjudge.domain import Estimate, Undefined, Value
-from fairjudge.scales import Level, Scale, to_verdict
+from fairjudge.scales import Level, Scale
 from fairjudge.stats.agreement import AlphaLevel, krippendorff_alpha, weighted_alpha
 from fairjudge.stats.bootstrap import bootstrap
 from fairjudge.stats.intervals import wilson
@@ -254,8 +255,7 @@ def _alpha(
 
 def _level_number(level: Level) -> float:
     """Return the number of an answer; "first" is the item's first system."""
-    value = level.value
-    return _number(to_verdict(value, "ab") if isinstance(value, str) else value)
+    return _number(value_of(level, "ab"))
 
 
 def _number(value: Value) -> float:

@@ -13,7 +13,7 @@ from fairjudge.domain import ProtocolName
 from fairjudge.judges.criteria import ASPECTS, LOCAL_ASPECTS
 from fairjudge.options.models import Model
 from fairjudge.protocols import PROTOCOLS
-from fairjudge.studies.experiments import EXPERIMENTS
+from fairjudge.studies.experiments import EXPERIMENTS, commented, judge_table, toml_text
 from fairjudge.studies.found_data import FoundData
 from fairjudge.text.counting import pluralize
 
@@ -47,21 +47,6 @@ _BUILD = """\
 model = "{model}"
 n_questions = 12
 """
-_OWN = """\
-[[judge]]
-name = {name}
-aspect = {name}
-protocol = "{protocol}"
-model = "main"
-rule = "WHAT IT ASKS"                        # or criterion = "FILE.toml"
-"""
-_JUDGE = """\
-[[judge]]
-name = {name}
-aspect = {aspect}
-protocol = "{protocol}"
-model = "{model}"
-"""
 _AUDITS = """\
 # audits = ["checks", "verbosity"]           # these ask the model more; the others are made anyway
 """
@@ -81,7 +66,7 @@ class _Draft:
     def __str__(self) -> str:
         if not self.why_not:
             return self.text
-        return f"# {self.why_not}\n{_commented(self.text)}"
+        return f"# {self.why_not}\n{commented(self.text)}"
 
 
 def study_text(
@@ -93,7 +78,7 @@ def study_text(
     language model where no `model` is given.
     """
     llm = None if model is None or model.llm is None else model
-    models = _MODELS.format(model=_commented(_MODEL) if llm is None else _table_of(llm))
+    models = _MODELS.format(model=commented(_MODEL) if llm is None else _table_of(llm))
     if like is None:
         drafts = _judges(data, "local" if llm is None else "main")
         judges = "# A judge; as many tables as aspects, protocols and models. Several models are a "
@@ -151,21 +136,12 @@ def _line(text: str, comment: str) -> str:
 
 def _quoted(file: Path, path: Path) -> str:
     """Return `file` as seen from the study file's folder."""
-    return _toml(Path(os.path.relpath(file, path.parent)).as_posix())
-
-
-def _toml(value: str) -> str:
-    """Return `value` as a TOML string."""
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _commented(text: str) -> str:
-    return "".join(f"# {line}\n" for line in text.splitlines())
+    return toml_text(Path(os.path.relpath(file, path.parent)).as_posix())
 
 
 def _table_of(model: Model) -> str:
-    lines = ["[models.main]", f"backend = {_toml(model.target)}"]
-    lines += [f"base_url = {_toml(model.base_url)}"] if model.base_url else []
+    lines = ["[models.main]", f"backend = {toml_text(model.target)}"]
+    lines += [f"base_url = {toml_text(model.base_url)}"] if model.base_url else []
     return "\n".join([*lines, "concurrency = 8\n"])
 
 
@@ -179,12 +155,12 @@ def _build(data: FoundData, drafts: Sequence[_Draft], llm: Model | None) -> str:
     if not data.has_questions:
         return "# No [build]: questions need clusters of several articles with news enough.\n"
     table = _BUILD.format(model="local" if llm is None else "main")
-    return table if _judge_of("coverage", drafts) else _commented(table)
+    return table if _judge_of("coverage", drafts) else commented(table)
 
 
 def _writers(data: FoundData, llm: Model | None) -> str:
     needed = llm is not None and not data.summaries
-    return _WRITERS.format(writer=_WRITER if needed else _commented(_WRITER))
+    return _WRITERS.format(writer=_WRITER if needed else commented(_WRITER))
 
 
 def _judges(data: FoundData, model: str) -> list[_Draft]:
@@ -207,7 +183,7 @@ def _judges(data: FoundData, model: str) -> list[_Draft]:
 
 
 def _judge(data: FoundData, aspect: str, protocol: ProtocolName, model: str) -> _Draft:
-    text = _JUDGE.format(name=_toml(aspect), aspect=_toml(aspect), protocol=protocol, model=model)
+    text = judge_table(aspect, aspect, protocol, model=model)
     if PROTOCOLS[protocol].itemized:
         line = _line('protocol = "checklist"', "says of each answer whether it is covered")
         text = text.replace('protocol = "checklist"', line)
@@ -247,7 +223,7 @@ def _calibrate(
     labelled_aspects = judged & data.labelled.keys()
     if not labelled_aspects:
         aspects = ", ".join(sorted(data.labelled))
-        yield f"# [calibrate] needs a judge of what the labels are on: {aspects}.\n" + _commented(
+        yield f"# [calibrate] needs a judge of what the labels are on: {aspects}.\n" + commented(
             table
         )
         yield from _own_criteria(data)
@@ -264,10 +240,11 @@ def _calibrate(
 def _own_criteria(data: FoundData) -> Iterator[str]:
     """Write a judge of each labelled aspect that no built-in prompt judges, commented out."""
     for aspect in sorted(data.labelled.keys() - set(ASPECTS)):
-        table = _OWN.format(name=_toml(aspect), protocol=data.protocols[aspect])
+        table = judge_table(aspect, aspect, data.protocols[aspect], model="main")
+        table += _line('rule = "WHAT IT ASKS"', 'or criterion = "FILE.toml"')
         yield (
             f"# Labels on {aspect}: say in 'rule' what it asks (docs/study.md), with a model in "
-            f"[models.main].\n{_commented(table)}"
+            f"[models.main].\n{commented(table)}"
         )
 
 
@@ -280,6 +257,6 @@ def _fairness(data: FoundData, measures: Sequence[str] | None, scorer: str) -> I
     for name, values in data.attributes.items():
         yield f"""\
 [[fairness]]
-{_line(f"attribute = {_toml(name)}", ", ".join(values))}
+{_line(f"attribute = {toml_text(name)}", ", ".join(values))}
 {listed}{_line(f'scorer = "{scorer}"', _SCORERS[scorer])}
 """

@@ -31,7 +31,7 @@ from fairjudge.datasets import (
     read_summaries,
     write_records,
 )
-from fairjudge.domain import Judgement, ProtocolName
+from fairjudge.domain import Judgement, ProtocolName, Summary
 from fairjudge.engine.coroutines import run_to_end
 from fairjudge.engine.costs import SPENT
 from fairjudge.errors import InputError
@@ -99,14 +99,10 @@ def free_audit_step(at: Layout, part: JudgePart, kind: str) -> Step:
         makers: Mapping[str, Callable[[], Findings]] = {
             "parse": lambda: audit.parse(rows),
             "position": lambda: audit.position(rows),
-            "length": lambda: audit.length(
-                rows, read_summaries(at.summaries, skip_bad=place.skip_bad)
-            ),
+            "length": lambda: audit.length(rows, _summaries(at, place)),
             "covered": lambda: audit.covered(rows, _sources(at, place)),
             "statements": lambda: audit.statements(
-                rows,
-                _sources(at, place),
-                summaries=read_summaries(at.summaries, skip_bad=place.skip_bad),
+                rows, _sources(at, place), summaries=_summaries(at, place)
             ),
             "stability": lambda: audit.stability(rows),
         }
@@ -176,14 +172,17 @@ def calibrate_step(at: Layout, table: CalibrateTable, labels: Path) -> Step:
 
     def work(place: Workplace, _run: Path) -> StepRecord:
         files = [_judgements(path, place) for path in judged]
+        texts: dict[str, Any] = {
+            "summaries": _summaries(at, place),
+            "clusters": read_clusters(at.sources, skip_bad=place.skip_bad),
+        }
         calibration = calibrate(
             _with_costs(at, files),
             read_labels(labels, skip_bad=place.skip_bad),
             method=table.method,
             annotators=table.annotators,
             label_scale=table.label_scale,
-            summaries=read_summaries(at.summaries, skip_bad=place.skip_bad),
-            clusters=read_clusters(at.sources, skip_bad=place.skip_bad),
+            **texts,
             margin=table.margin,
             covariates=table.covariates,
             n_resamples=table.resamples,
@@ -196,10 +195,7 @@ def calibrate_step(at: Layout, table: CalibrateTable, labels: Path) -> Step:
             for file, path in zip(files, calibrated, strict=True):
                 write_records(path, calibration.apply(file.records).judgements)
             every = apply_to(
-                calibration.fitted_juries,
-                [row for file in files for row in file],
-                summaries=read_summaries(at.summaries, skip_bad=place.skip_bad),
-                clusters=read_clusters(at.sources, skip_bad=place.skip_bad),
+                calibration.fitted_juries, [row for file in files for row in file], **texts
             )
             if every.n_by_juries:
                 write_records(by_juries, every.judgements[: every.n_by_juries])
@@ -276,10 +272,7 @@ def fairness_step(at: Layout, table: FairnessTable, measure: Measure) -> Step:
         return _or_nothing(output, f"fairness {measure}", lambda: measured(place))
 
     def measured(place: Workplace) -> StepRecord:
-        files = (
-            read_clusters(at.clusters, skip_bad=place.skip_bad),
-            read_summaries(at.summaries, skip_bad=place.skip_bad),
-        )
+        files = (read_clusters(at.clusters, skip_bad=place.skip_bad), _summaries(at, place))
         if measure == "coverage":
             figures = fairness.coverage(*files, scorer=scorer(place), **shared).to_dict()
         else:
@@ -312,7 +305,7 @@ def report_step(at: Layout, inputs: Sequence[Path]) -> Step:
             # A step may have had nothing.
             *(path for path in inputs if path.exists() and path.stat().st_size),
             references=_sources(at, place),
-            summaries=read_summaries(at.summaries, skip_bad=place.skip_bad),
+            summaries=_summaries(at, place),
             labels=None if labels is None else read_labels(labels, skip_bad=place.skip_bad),
             **options,
         )
@@ -339,6 +332,10 @@ def _sources(at: Layout, place: Workplace) -> Loaded[Any]:
     """Return the references if there are questions, else the clusters."""
     reader = read_clusters if at.references is None else read_references
     return reader(at.sources, skip_bad=place.skip_bad)
+
+
+def _summaries(at: Layout, place: Workplace) -> Loaded[Summary]:
+    return read_summaries(at.summaries, skip_bad=place.skip_bad)
 
 
 def _or_nothing(output: Path, name: str, make: Callable[[], StepRecord]) -> StepRecord:

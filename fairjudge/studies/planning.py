@@ -23,6 +23,11 @@ from fairjudge.studies.record import StudyRecord, locked
 from fairjudge.studies.running import do_step, step_key
 from fairjudge.studies.steps import RUNS, UNJUDGED, Step, Workplace
 
+_COUNTS = (
+    "n_calls", "n_cached", "input_tokens", "cached_input_tokens", "output_tokens", "seconds",
+)  # fmt: skip
+"""Fields of a plan that add up."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedStep:
@@ -146,13 +151,6 @@ def _further(plan: Plan, before: Plan | None) -> Plan:
     if before is None:
         return plan
     is_priced = plan.cost_usd is not None and before.cost_usd is not None
-    return replace(
-        plan,
-        n_calls=plan.n_calls - before.n_calls,
-        n_cached=plan.n_cached - before.n_cached,
-        input_tokens=plan.input_tokens - before.input_tokens,
-        cached_input_tokens=plan.cached_input_tokens - before.cached_input_tokens,
-        output_tokens=plan.output_tokens - before.output_tokens,
-        cost_usd=(plan.cost_usd or 0.0) - (before.cost_usd or 0.0) if is_priced else None,
-        seconds=plan.seconds - before.seconds,
-    )
+    cost_usd = (plan.cost_usd or 0.0) - (before.cost_usd or 0.0) if is_priced else None
+    further = {name: getattr(plan, name) - getattr(before, name) for name in _COUNTS}
+    return replace(plan, cost_usd=cost_usd, **further)

@@ -75,13 +75,8 @@ class StudyRecord:
             return None
         if any(_digest(self.folder / name) != make for name, make in entry["makes"].items()):
             return None
-        return StepRecord(
-            told=entry["told"],
-            findings=tuple(entry["findings"]),
-            next_step=entry["next_step"],
-            n_items=entry["n_items"],
-            n_lost=entry["n_lost"],
-        )
+        fields = {name: entry[name] for name in ("told", "next_step", "n_items", "n_lost")}
+        return StepRecord(findings=tuple(entry["findings"]), **fields)
 
     def note(
         self, step: str, record: StepRecord, *, key: str, makes: Sequence[Path], seconds: float

@@ -204,15 +204,17 @@ def judge_step(at: Layout, part: JudgePart) -> Step:
     own = (options.prompt, options.scale, *options.paraphrases)
 
     def work(place: Workplace, run: Path) -> StepRecord:
-        options_given: dict[str, Any] = {
-            "options": options,
-            "run": run,
-            "skip_bad": place.skip_bad,
-            "limit": limit,
-            "progress": place.progress.counter(part.name),
-        }
         try:
-            outcome = judge_files(*files, models=part.models, rule=part.jury, **options_given)
+            outcome = judge_files(
+                *files,
+                options=options,
+                models=part.models,
+                rule=part.jury,
+                run=run,
+                skip_bad=place.skip_bad,
+                limit=limit,
+                progress=place.progress.counter(part.name),
+            )
         except InputError as error:
             if at.study.build is None:
                 raise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
@@ -18,7 +18,7 @@ from fairjudge.annotation.board import Board
 from fairjudge.annotation.desk import Turn
 from fairjudge.annotation.items import Item
 from fairjudge.annotation.quality import answer_text, in_time, quality
-from fairjudge.annotation.views import choices, clean, item_view
+from fairjudge.annotation.views import choices, item_view
 from fairjudge.annotation.web.guard import MAX_BODY_BYTES, Guard, Hosts
 from fairjudge.annotation.web.site import Site, annotator_name, new_session, secrets_match
 from fairjudge.domain import Undefined
@@ -132,10 +132,8 @@ class _Pages:
         name, key = self._session_of(request)
         if position == "end":
             return self._page("end.html", **self._page_values(name, key))
-        if not position.isascii() or not position.isdecimal() or len(position) > 9:
-            raise _Refusal(404, "There is no such item.")
-        pair = self._site.task.scale.kind == "pair"
-        place = self._desk.look(lambda board: moves.place_of(board, name, int(position), pair=pair))
+        number, pair = _number_of_item(position), self._site.task.scale.kind == "pair"
+        place = self._desk.look(lambda board: moves.place_of(board, name, number, pair=pair))
         if place is None:
             return _to("/item")
         item = self._desk.items[place.item]
@@ -159,7 +157,7 @@ class _Pages:
             {
                 "who": opinion.author,
                 "value": opinion.in_words(place.shown),
-                "reasons": [clean(reason) for reason in opinion.reasons],
+                "reasons": opinion.reasons,
             }
             for opinion in adjudication.opinions.get(item.id, ())
         ]
@@ -216,10 +214,8 @@ class _Pages:
     async def labelled_item(self, request: Request, number: str) -> Response:
         """Show an item with the labels of all annotators; needs the token."""
         self._sees_progress(request)
-        if not number.isascii() or not number.isdecimal() or len(number) > 9:
-            raise _Refusal(404, "There is no such item.")
+        place = _number_of_item(number)
         labelled = self._desk.look(lambda board: sorted({e.item for e in board.standing("label")}))
-        place = int(number)
         if place not in labelled:
             raise _Refusal(404, "This item has no labels yet.")
         labels = self._desk.look(
@@ -238,7 +234,6 @@ class _Pages:
             answer=lambda value: answer_text(value, task.scale),
             before=labelled[at - 1] if at else None,
             after=labelled[at + 1] if at + 1 < len(labelled) else None,
-            clean=clean,
         )
 
     def _sees_progress(self, request: Request) -> None:
@@ -252,8 +247,8 @@ class _Pages:
         items = self._desk.items
         documents = [item.eid for item in items]
         result = self._desk.look(lambda board: quality(board, scale=scale, documents=documents))
-        return {"quality": result, "items": items, "controls": len(self._desk.job.controls),
-            "clean": clean, "why": _why, "in_time": in_time}  # fmt: skip
+        values = {"quality": result, "items": items, "why": _why, "in_time": in_time}
+        return {**values, "controls": len(self._desk.job.controls)}
 
     # Shared helpers.
 
@@ -333,10 +328,17 @@ async def _form(request: Request) -> Mapping[str, str]:
 
 
 def _whole(form: Mapping[str, str], field: str) -> int:
-    value = form.get(field, "")
-    if not (value.isascii() and value.isdecimal() and len(value) <= 9):
-        raise _Refusal(400, f"The form lacks its {field}.")
-    return int(value)
+    return _number(form.get(field, ""), _Refusal(400, f"The form lacks its {field}."))
+
+
+def _number_of_item(text: str) -> int:
+    return _number(text, _Refusal(404, "There is no such item."))
+
+
+def _number(text: str, refusal: _Refusal) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) <= 9):
+        raise refusal
+    return int(text)
 
 
 def _seconds(form: Mapping[str, str]) -> float | None:
@@ -372,12 +374,11 @@ def folded(name: str) -> str:
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 
-def known_as(name: str, names: Iterable[str]) -> str | None:
+def known_as(name: str, names: Sequence[str]) -> str | None:
     """Return the known spelling of a name, ignoring case and width; None for a new name."""
-    every = tuple(names)
-    if name in every:
+    if name in names:
         return name
-    return next((other for other in every if folded(other) == folded(name)), None)
+    return next((other for other in names if folded(other) == folded(name)), None)
 
 
 def similar(name: str, names: Iterable[str]) -> str | None:
