@@ -39,27 +39,23 @@ class LabelWriter:
         item = self.items[event.item]
         names = ("system",) if len(item.systems) == 1 else ("system_a", "system_b")
         value = event.value
-        out: dict[str, Any] = {
+        optional = {
+            "attribute_value": item.value or None,
+            "leaning": self.leanings.get(value) if value is not None else None,
+            "order": event.shown,
+            "note": event.note or None,
+            "probability": self.probabilities and self.probabilities[event.item],
+            "adjudicated": self.adjudicated or None,
+        }
+        return {
             "eid": item.eid,
             **dict(zip(names, item.systems, strict=True)),
             "aspect": item.aspect,
             "annotator": event.annotator,
             "value": int(value) if isinstance(value, float) and value.is_integer() else value,
             "unit": item.unit,
+            **{name: field for name, field in optional.items() if field is not None},
         }
-        if item.value:
-            out["attribute_value"] = item.value
-        if value is not None and value in self.leanings:
-            out["leaning"] = self.leanings[value]
-        if event.shown is not None:
-            out["order"] = event.shown
-        if event.note:
-            out["note"] = event.note
-        if self.probabilities is not None:
-            out["probability"] = self.probabilities[event.item]
-        if self.adjudicated:
-            out["adjudicated"] = True
-        return out
 
     def line(self, event: Event) -> bytes:
         """Return the record as a line of JSON."""

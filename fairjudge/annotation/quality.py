@@ -131,8 +131,7 @@ def _differing(shared: Mapping[int, Mapping[str, Value]]) -> tuple[Differing, ..
         numbers = list(map(_number, labels.values()))
         return max(numbers) - min(numbers)
 
-    apart = [(width(labels), item) for item, labels in shared.items() if width(labels) > 0]
-    apart.sort(key=lambda width_and_item: (-width_and_item[0], width_and_item[1]))
+    apart = sorted((-width(labels), item) for item, labels in shared.items() if width(labels) > 0)
     return tuple(Differing(item=item, values=shared[item]) for _, item in apart[:MAX_DIFFERING])
 
 

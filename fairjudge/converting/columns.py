@@ -1,10 +1,11 @@
-"""Which column holds which field: as the user says, or by the names that people give them."""
+"""The names that people give columns and files: which column holds which field, and what a file."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from fairjudge.errors import ConfigurationError
@@ -65,6 +66,11 @@ ATTRIBUTES = frozenset({
     "country", "language",
 })  # fmt: skip
 """Names, folded, of columns of articles that are social attributes."""
+DOCUMENTS, TARGETS = ("src", "source"), ("tgt", "target")
+OUTPUTS = ("hypo", "hyp", "out", "pred", "decoded", "txt")
+"""Ends of names of files of lines."""
+TABLES = ("json", "jsonl", "ndjson", "csv", "tsv", "parquet")
+_SUFFIXES = frozenset((*DOCUMENTS, *TARGETS, *OUTPUTS, *TABLES, "gz", "md", "text", "cleaned"))
 _MIN_WORDS = 12
 """A column named "source" or "input" holds documents where its texts are longer than a name is."""
 
@@ -78,6 +84,17 @@ def leaf(name: str) -> str:
     """Return the last part of the name of a nested field: ``story`` of ``meta.story``."""
     last = name.rpartition(".")[2]
     return name if not last or last[0].isspace() else last
+
+
+def system_of(path: Path) -> str:
+    """Return a file's name without known extensions: ``gpt-3.5.jsonl.gz`` is of ``gpt-3.5``."""
+    name = path.name
+    while "." in name.strip("."):
+        base, _, suffix = name.rpartition(".")
+        if suffix.lower() not in _SUFFIXES:
+            break
+        name = base
+    return name
 
 
 def column_names(columns: str | Sequence[str]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from fairjudge.converting import folders, label_studio, lines, published, rows
+from fairjudge.converting import folders, lines, published, rows
 from fairjudge.converting.id_warnings import labels_without_texts, possible_texts, warnings_of
 from fairjudge.converting.layouts import Layout, Settings
 from fairjudge.converting.nesting import check_one_list, unnested
@@ -33,7 +33,7 @@ from fairjudge.datasets.readers import CLUSTERS, LABELS, REFERENCES, SUMMARIES
 from fairjudge.datasets.recognising import record_kind
 from fairjudge.errors import ConfigurationError, FairJudgeError, InputError
 from fairjudge.files import mode_of
-from fairjudge.importing import realsumm
+from fairjudge.importing import label_studio, realsumm
 from fairjudge.importing.formats import import_file, recognise_format, word_values
 from fairjudge.importing.records import Skipped
 from fairjudge.importing.sources import Source

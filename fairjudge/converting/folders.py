@@ -16,9 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from fairjudge.converting.columns import folded
+from fairjudge.converting.columns import folded, system_of
 from fairjudge.converting.layouts import Layout, Settings
-from fairjudge.converting.names import system_of
 from fairjudge.converting.records import Entry, Kind
 from fairjudge.converting.roles import REFERENCE
 from fairjudge.converting.texts import articles_of, cluster, summary

@@ -12,9 +12,9 @@ from fairjudge.converting.columns import (
     Columns,
     folded,
     holds_documents,
+    system_of,
 )
 from fairjudge.converting.layouts import Settings
-from fairjudge.converting.names import system_of
 from fairjudge.converting.ratings import Rating, rating_columns
 from fairjudge.converting.records import Kind
 from fairjudge.converting.texts import MARKS, only_value

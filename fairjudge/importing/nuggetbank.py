@@ -103,14 +103,13 @@ def _question(nugget: Json, eid: str) -> dict[str, Any]:
     words = text(nugget, "question")
     answers = list(_listed_objects(nugget, "answers", "answer"))
     peer_fields = _unusual(peer_fields, {"question_id": question_id(words), "query_id": eid})
-    aggregator = peer_fields.pop("aggregator_type", None) if our_fields is None else None
-    peer_fields.pop("aggregator_type", None)
+    aggregator = peer_fields.pop("aggregator_type", None)
     fields = _groups(answers, importance=nugget.get("importance"))
     peer = _peer_fields(peer_fields, ("question", "answers"), fields.pop("kept"))
     return {
         "question": words,
         **fields,
-        **({} if aggregator is None else {"aggregator_type": aggregator}),
+        **({} if aggregator is None or our_fields is not None else {"aggregator_type": aggregator}),
         **(our_fields or {}),
         **({PEER: peer} if peer else {}),
     }

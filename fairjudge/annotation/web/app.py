@@ -215,12 +215,10 @@ class _Pages:
         """Show an item with the labels of all annotators; needs the token."""
         self._sees_progress(request)
         place = _number_of_item(number)
-        labelled = self._desk.look(lambda board: sorted({e.item for e in board.standing("label")}))
+        events = self._desk.look(lambda board: tuple(board.standing("label")))
+        labelled = sorted({event.item for event in events})
         if place not in labelled:
             raise _Refusal(404, "This item has no labels yet.")
-        labels = self._desk.look(
-            lambda board: [event for event in board.standing("label") if event.item == place]
-        )
         item, task = self._desk.items[place], self._site.task
         first_place = moves.Place(
             position=1, item=place, decision=None, shown="ab" if task.scale.kind == "pair" else None
@@ -230,7 +228,7 @@ class _Pages:
             "labelled_item.html",
             view=item_view(task, item, first_place, self._site.marks.get(item.id, {})),
             item=item,
-            said=labels,
+            said=[event for event in events if event.item == place],
             answer=lambda value: answer_text(value, task.scale),
             before=labelled[at - 1] if at else None,
             after=labelled[at + 1] if at + 1 < len(labelled) else None,
