@@ -191,21 +191,16 @@ def _texts(
     names = list(text_columns)
     if columns.one("system"):
         return tuple((name, None) for name in names)
-    if len(names) > 1 or any(system for system in text_columns.values()):
+    if len(names) > 1 or any(text_columns.values()):
         return tuple((name, system or name) for name, system in text_columns.items())
-    if names and folded(names[0]) in _SEVERAL:
-        cells = [row[names[0]] for row in sample if row.get(names[0]) is not None]
-        if cells and all(isinstance(cell, dict | list) for cell in cells):
-            return ((names[0], BY_KEYS),)
-    by_people = documents and columns.one("reference") is None
-    return tuple(
-        (
-            name,
-            settings.system
-            or (REFERENCE if by_people and folded(name) in _BY_PEOPLE else system_of(source.path)),
-        )
-        for name in names
-    )
+    if not names:
+        return ()
+    (name,) = names
+    cells = [row[name] for row in sample if row.get(name) is not None]
+    if folded(name) in _SEVERAL and cells and all(isinstance(c, dict | list) for c in cells):
+        return ((name, BY_KEYS),)
+    by_people = documents and columns.one("reference") is None and folded(name) in _BY_PEOPLE
+    return ((name, settings.system or (REFERENCE if by_people else system_of(source.path))),)
 
 
 def description_of(first: Json, roles: Roles) -> str:

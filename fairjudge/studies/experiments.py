@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fairjudge.studies.files import Measure
@@ -11,14 +11,17 @@ from fairjudge.studies.files import Measure
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Experiment:
-    """The tables of one paper's study, as text; ``measures`` are of fairness over an attribute.
+    """One paper's study; ``measures`` are of fairness over an attribute.
 
-    ``after`` says what the paper did besides, by which commands.
+    ``writers`` are tables as text. ``judges`` are aspect and protocol of each, and perhaps unit of
+    the reference and of the text; ``about_judges`` is a comment on them. ``after`` says what the
+    paper did besides, by which commands.
     """
 
     paper: str
     writers: str
-    judges: str
+    about_judges: str = "# A study has a judge; the paper has none.\n"
+    judges: tuple[tuple[str, ...], ...] = (("faithfulness", "likert"),)
     measures: tuple[Measure, ...] = ()
     after: str = ""
 
@@ -50,26 +53,10 @@ def commented(text: str) -> str:
     return "".join(f"# {line}\n" for line in text.splitlines())
 
 
-def judge_table(name: str, aspect: str, protocol: str, *, model: str, **units: str) -> str:
-    """Return the table of a judge; `units` are further keys after the protocol."""
-    keys = {"name": name, "aspect": aspect, "protocol": protocol, **units, "model": model}
-    return "\n".join(["[[judge]]", *(f"{key} = {toml_text(keys[key])}" for key in keys), ""])
-
-
-def _twelve() -> Iterator[str]:
-    for aspect, protocol, reference_unit, text_unit in _TABLE_5:
-        name = f"{aspect}-{protocol}-{reference_unit}-{text_unit}"
-        units = {"reference_unit": reference_unit, "text_unit": text_unit}
-        yield judge_table(name, aspect, protocol, **units, model="local")
-
-
 def _writer(system: str, **options: str) -> str:
     lines = ["[[summarize]]", f'system = "{system}"', 'model = "main"']
     return commented("\n".join([*lines, *(f"{key} = {options[key]}" for key in options)]))
 
-
-_FAITHFULNESS = judge_table("faithfulness", "faithfulness", "likert", model="local")
-_ONE_JUDGE = f"# A study has a judge; the paper has none.\n{_FAITHFULNESS}"
 
 EXPERIMENTS: Mapping[str, Experiment] = {
     "diversesumm": Experiment(
@@ -77,8 +64,8 @@ EXPERIMENTS: Mapping[str, Experiment] = {
         writers="\n".join(
             (_writer("direct", strategy='"direct"'), _writer("extract", strategy='"extract"'))
         ),
-        judges="# The twelve protocols of Table 5; the calibration puts them side by side.\n"
-        + "\n".join(_twelve()),
+        about_judges="# The twelve protocols of Table 5; the calibration puts them side by side.\n",
+        judges=_TABLE_5,
         after="audit position, verbosity and covered (Tables 3, 4 and 7)",
     ),
     "fairsumm": Experiment(
@@ -89,7 +76,6 @@ EXPERIMENTS: Mapping[str, Experiment] = {
             kind='"reviews"',
             sweeps='["temperature=0.3,0.7,1", "sentences=1,3,5", "fair=ATTRIBUTE"]',
         ),
-        judges=_ONE_JUDGE,
         measures=("proportional",),
         after="fairness proportional --scorer bert_score, fairness agreement and oracle",
     ),
@@ -108,7 +94,6 @@ EXPERIMENTS: Mapping[str, Experiment] = {
                 ),
             )
         ),
-        judges=_ONE_JUDGE,
         measures=("coverage", "proportional"),
         after="split, fairness coverage --units, fairness agreement, fairness people",
     ),
@@ -120,8 +105,7 @@ EXPERIMENTS: Mapping[str, Experiment] = {
             sweeps='["instruction=Please put a particular focus on the women mentioned in the '
             'text"]',
         ),
-        judges="# Tables 4, 7 and 9: quality, by group of inputs with 'bias quality'.\n"
-        + _FAITHFULNESS,
+        about_judges="# Tables 4, 7 and 9: quality, by group of inputs with 'bias quality'.\n",
         after="bias inputs first; of the summaries bias words, entities, distinguishability",
     ),
 }

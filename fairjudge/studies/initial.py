@@ -13,7 +13,7 @@ from fairjudge.domain import ProtocolName
 from fairjudge.judges.criteria import ASPECTS, LOCAL_ASPECTS
 from fairjudge.options.models import Model
 from fairjudge.protocols import PROTOCOLS
-from fairjudge.studies.experiments import EXPERIMENTS, commented, judge_table, toml_text
+from fairjudge.studies.experiments import EXPERIMENTS, Experiment, commented, toml_text
 from fairjudge.studies.found_data import FoundData
 from fairjudge.text.counting import pluralize
 
@@ -47,6 +47,14 @@ _BUILD = """\
 model = "{model}"
 n_questions = 12
 """
+_OF_PAPER = """\
+# As {paper}.
+# The paper has more, command by command: {after}.
+"""
+_ABOUT_JUDGES = """\
+# A judge; as many tables as aspects, protocols and models. Several models are a jury.
+"""
+_NO_QUESTIONS = "Coverage needs references, or clusters of several articles:"
 _AUDITS = """\
 # audits = ["checks", "verbosity"]           # these ask the model more; the others are made anyway
 """
@@ -81,22 +89,19 @@ def study_text(
     models = _MODELS.format(model=commented(_MODEL) if llm is None else _table_of(llm))
     if like is None:
         drafts = _judges(data, "local" if llm is None else "main")
-        judges = "# A judge; as many tables as aspects, protocols and models. Several models are a "
-        judges += "jury.\n" + "\n".join(map(str, drafts))
-        parts = [models, _build(data, drafts, llm), _writers(data, llm), judges]
-        parts += _calibrate(data, drafts)
+        parts = [models, _build(data, drafts, llm), _writers(data, llm), _ABOUT_JUDGES]
+        measures = None
         scorer = "coverage" if _judge_of("coverage", drafts) else "local"
-        return "\n".join((_head(path), _data(data, path), *parts, *_fairness(data, None, scorer)))
-    experiment = EXPERIMENTS[like]
-    header = (
-        f"# As {experiment.paper}.\n# The paper has more, command by command: {experiment.after}.\n"
-    )
-    writers = experiment.writers.replace("ATTRIBUTE", next(iter(data.attributes), "ATTRIBUTE"))
-    drafts = _of_paper(data, experiment.judges)
-    parts = [header, models, _build(data, drafts, llm), writers, "\n".join(map(str, drafts))]
+    else:
+        experiment = EXPERIMENTS[like]
+        drafts = _of_paper(data, experiment)
+        writers = experiment.writers.replace("ATTRIBUTE", next(iter(data.attributes), "ATTRIBUTE"))
+        head = _OF_PAPER.format(paper=experiment.paper, after=experiment.after)
+        parts = [head, models, _build(data, drafts, llm), writers, ""]
+        measures, scorer = experiment.measures, "local"
+    parts[-1] += "\n".join(map(str, drafts))
     parts += _calibrate(data, drafts, is_active=like == "diversesumm")
-    parts += _fairness(data, experiment.measures, "local")
-    return "\n".join((_head(path), _data(data, path), *parts))
+    return "\n".join((_head(path), _data(data, path), *parts, *_fairness(data, measures, scorer)))
 
 
 def _head(path: Path) -> str:
@@ -183,32 +188,40 @@ def _judges(data: FoundData, model: str) -> list[_Draft]:
 
 
 def _judge(data: FoundData, aspect: str, protocol: ProtocolName, model: str) -> _Draft:
-    text = judge_table(aspect, aspect, protocol, model=model)
+    text = _judge_table(aspect, aspect, protocol, model=model)
     if PROTOCOLS[protocol].itemized:
         line = _line('protocol = "checklist"', "says of each answer whether it is covered")
         text = text.replace('protocol = "checklist"', line)
         text += _AUDITS
     if aspect == "coverage" and not data.has_questions:
-        return _Draft(aspect, text, "Coverage needs references, or clusters of several articles:")
+        return _Draft(aspect, text, _NO_QUESTIONS)
     if model == "local" and aspect not in LOCAL_ASPECTS:
         text = text.replace('model = "local"', 'model = "main"')
         return _Draft(aspect, text, f"An LLM judges {aspect}: name one in [models.main] first.")
     return _Draft(aspect, text)
 
 
-def _of_paper(data: FoundData, tables: str) -> list[_Draft]:
+def _of_paper(data: FoundData, experiment: Experiment) -> list[_Draft]:
     """Return a paper's judges; those for which data is missing are commented out."""
     drafts = []
-    for table in tables.split("\n\n"):
-        text = table.rstrip("\n") + "\n"
+    for aspect, protocol, *units in experiment.judges:
+        name = "-".join((aspect, protocol, *units)) if units else aspect
+        keys = dict(zip(("reference_unit", "text_unit"), units, strict=False))
+        text = _judge_table(name, aspect, protocol, model="local", **keys)
+        text = text if drafts else experiment.about_judges + text
         why_not = ""
-        if 'aspect = "coverage"' in text and not data.has_questions:
-            why_not = "Coverage needs references, or clusters of several articles:"
-        elif 'protocol = "pairwise"' in text and len(data.systems) == 1:
+        if aspect == "coverage" and not data.has_questions:
+            why_not = _NO_QUESTIONS
+        elif protocol == "pairwise" and len(data.systems) == 1:
             why_not = "Pairs need two systems:"
-        aspect = "coverage" if 'aspect = "coverage"' in text else "faithfulness"
         drafts.append(_Draft(aspect, text, why_not))
     return drafts
+
+
+def _judge_table(name: str, aspect: str, protocol: str, *, model: str, **units: str) -> str:
+    """Return the table of a judge; `units` are further keys after the protocol."""
+    keys = {"name": name, "aspect": aspect, "protocol": protocol, **units, "model": model}
+    return "\n".join(["[[judge]]", *(f"{key} = {toml_text(keys[key])}" for key in keys), ""])
 
 
 def _calibrate(
@@ -240,7 +253,7 @@ def _calibrate(
 def _own_criteria(data: FoundData) -> Iterator[str]:
     """Write a judge of each labelled aspect that no built-in prompt judges, commented out."""
     for aspect in sorted(data.labelled.keys() - set(ASPECTS)):
-        table = judge_table(aspect, aspect, data.protocols[aspect], model="main")
+        table = _judge_table(aspect, aspect, data.protocols[aspect], model="main")
         table += _line('rule = "WHAT IT ASKS"', 'or criterion = "FILE.toml"')
         yield (
             f"# Labels on {aspect}: say in 'rule' what it asks (docs/study.md), with a model in "

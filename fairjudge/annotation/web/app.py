@@ -14,6 +14,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 
 from fairjudge.annotation import moves
+from fairjudge.annotation.adjudication import Opinion
 from fairjudge.annotation.board import Board
 from fairjudge.annotation.desk import Turn
 from fairjudge.annotation.items import Item
@@ -148,19 +149,12 @@ class _Pages:
             said=self._opinions(item, place),
         )
 
-    def _opinions(self, item: Item, place: moves.Place) -> list[dict[str, object]]:
+    def _opinions(self, item: Item, place: moves.Place) -> Sequence[Opinion]:
         """Return the opinions of judge and people on an item that the annotator has labelled."""
         adjudication = self._site.adjudication
         if adjudication is None or place.label is None:
-            return []
-        return [
-            {
-                "who": opinion.author,
-                "value": opinion.in_words(place.shown),
-                "reasons": opinion.reasons,
-            }
-            for opinion in adjudication.opinions.get(item.id, ())
-        ]
+            return ()
+        return adjudication.opinions.get(item.id, ())
 
     def _page_values(self, name: str, key: str) -> dict[str, Any]:
         counts = self._desk.look(lambda board: _counts(board, name))
