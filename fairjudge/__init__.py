@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fairjudge.api.judging import Judge, JudgeResult
     from fairjudge.api.reporting import report
     from fairjudge.api.summarizing import Summaries, asummarize, summarize
-    from fairjudge.converting import Converted
+    from fairjudge.converting.records import Converted
     from fairjudge.datasets import (
         example_path,
         read_clusters,
@@ -53,7 +53,7 @@ _NAMES = {
     "api.judging": ("Judge", "JudgeResult"),
     "api.reporting": ("report",),
     "api.summarizing": ("Summaries", "asummarize", "summarize"),
-    "converting": ("Converted",),
+    "converting.records": ("Converted",),
     "datasets": (
         "example_path",
         "read_clusters",

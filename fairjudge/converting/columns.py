@@ -139,13 +139,13 @@ class Columns:
         """The columns that are mapped to some field."""
         return {column for columns in self.mapped.values() for column in columns}
 
-    def named(self, field: str) -> tuple[tuple[str, str | None], ...]:
+    def targets(self, field: str) -> tuple[tuple[str, str | None], ...]:
         """Return the columns of a field, each with the name after ``text:`` or ``value:``.
 
-        Without mapped columns these are of `several` for texts, and none for ratings.
+        Without mapped columns these are of `columns` for texts, and none for ratings.
         """
         mapped = tuple(self._mapped(field))
-        usual = self.several(field) if field == "text" else ()
+        usual = self.columns(field) if field == "text" else ()
         return mapped or tuple((column, None) for column in usual)
 
     def _mapped(self, field: str) -> Iterator[tuple[str, str | None]]:
@@ -154,15 +154,15 @@ class Columns:
             if kind == field:
                 yield from ((column, target or None) for column in columns)
 
-    def several(self, field: str) -> tuple[str, ...]:
+    def columns(self, field: str) -> tuple[str, ...]:
         """Return the columns of a field: those that are mapped, else the one with a usual name."""
         if field in self.fields:
             return tuple(column for column, _ in self._mapped(field))
         return tuple(self.candidates(field))[:1]
 
-    def one(self, field: str) -> str | None:
+    def column(self, field: str) -> str | None:
         """Return the column of a field, None where there is none."""
-        return next(iter(self.several(field)), None)
+        return next(iter(self.columns(field)), None)
 
     def candidates(self, field: str) -> Iterator[str]:
         """Yield the columns with a usual name for a field, the best first, mapped ones left out."""

@@ -94,7 +94,7 @@ def convert_files(
 def recognise(source: Source, settings: Settings) -> Layout | None:
     """Recognize a file's layout by its content; None if it is ambiguous."""
     by_rows = rows.layout_of(source, settings)
-    if settings.said:
+    if settings.is_explicit:
         return by_rows
     return _own(source, by_rows) or published.layout_of(source) or _of_tool(source) or by_rows
 

@@ -77,7 +77,7 @@ def rating_columns(
     if not roles.system and not roles.texts:
         return
     mapped = [
-        _mapped_rating(source, column, target, roles) for column, target in columns.named("value")
+        _mapped_rating(source, column, target, roles) for column, target in columns.targets("value")
     ]
     yield from mapped
     ignored = roles.used() | LABEL_STUDIO | {"id"} | {rating.column for rating in mapped}

@@ -84,7 +84,7 @@ def _names_sources(plan: JudgingPlan) -> bool:
 
 def free_audit_step(at: Layout, part: JudgePart, kind: str) -> Step:
     """Return the step of one audit of the judgements that are there."""
-    judgements, output = at.judged(part), at.audited(part, kind)
+    judgements, output = at.judgements_by(part), at.audit_of(part, kind)
     beside = {
         "length": (at.summaries,),
         "covered": (at.sources,),
@@ -120,7 +120,7 @@ def free_audit_step(at: Layout, part: JudgePart, kind: str) -> Step:
 
 def asking_audit_step(at: Layout, part: JudgePart, kind: Audit) -> Step:
     """Return the step of an audit that asks the judge of `part` more."""
-    sources, summaries, output = at.sources, at.summaries, at.audited(part, kind)
+    sources, summaries, output = at.sources, at.summaries, at.audit_of(part, kind)
     (model,), plan = part.models, part.options.plans()[0]
     protocol: ProtocolName = "pairwise" if PROTOCOLS[plan.protocol].paired else "likert"
 
@@ -166,7 +166,7 @@ def asking_audit_step(at: Layout, part: JudgePart, kind: Audit) -> Step:
 def calibrate_step(at: Layout, table: CalibrateTable, labels: Path) -> Step:
     """Return the step that measures all judges against people, and calibrates their scores."""
     output, calibrators = at.folder / "calibration.json", at.folder / "calibrators.json"
-    judged, seed = tuple(map(at.judged, at.study.judges)), at.study.tables.seed
+    judged, seed = tuple(map(at.judgements_by, at.study.judges)), at.study.tables.seed
     calibrated = tuple(at.folder / "calibrated" / path.name for path in judged)
     by_juries = at.folder / "calibrated" / "jury.jsonl"
 
@@ -254,19 +254,15 @@ def fairness_step(at: Layout, table: FairnessTable, measure: Measure) -> Step:
     shared: dict[str, Any] = {"attribute": table.attribute, "bins": table.bins, "seed": seed}
     # The judgements that say how far articles are covered, and what checklists are about.
     own = [part for part in at.study.judges if part.name == table.scorer != LOCAL_MODEL]
-    scored = tuple(map(at.judged, own))
+    scored = tuple(map(at.judgements_by, own))
     inputs = (*scored, *filter(None, [at.references])) if scored else ()
 
     def scorer(place: Workplace) -> JudgeResult | str:
         if not scored:
             return LOCAL_MODEL
-        references = at.references
-        return JudgeResult(
-            judgements=_judgements(scored[0], place).records,
-            references=()
-            if references is None
-            else read_references(references, skip_bad=place.skip_bad).records,
-        )
+        judgements = _judgements(scored[0], place).records
+        references = () if at.references is None else _sources(at, place).records
+        return JudgeResult(judgements=judgements, references=references)
 
     def work(place: Workplace, _run: Path) -> StepRecord:
         return _or_nothing(output, f"fairness {measure}", lambda: measured(place))

@@ -55,7 +55,7 @@ def plan_study(
     place = Workplace(progress=progress, skip_bad=skip_bad)
     with locked(folder), tempfile.TemporaryDirectory() as scratch, ExitStack() as opened:
         planner = _Planner(
-            asked=study,
+            study=study,
             folder=folder,
             scratch=Path(scratch),
             place=place,
@@ -71,42 +71,42 @@ def plan_study(
 class _Planner:
     """Runs the steps in a scratch folder, each on the outputs of earlier steps."""
 
-    asked: Study
+    study: Study
     folder: Path
     scratch: Path
     place: Workplace
     seconds: float
     opened: ExitStack
     record: StudyRecord
-    guessed: set[Path] = field(default_factory=set)
+    stand_ins: set[Path] = field(default_factory=set)
     planners: dict[str, tuple[Model, PlanningBackend]] = field(default_factory=dict)
 
     def rows(self, step: Step) -> Iterator[PlannedStep]:
         """Run `step` on placeholders (or really, where it calls no model); yield its estimates."""
-        is_certain = not self.guessed.intersection(step.reads)
+        is_certain = not self.stand_ins.intersection(step.reads)
         if is_certain and not step.models:
             do_step(step, self.record, place=self.place, runs=self.folder / RUNS)
         elif is_certain and self.record.done(step.name, key=step_key(step)) is not None:
             yield PlannedStep(step=step.name, plan=None)
         else:
-            self.guessed.update(step.makes)
-            yield from self._guess(step)
+            self.stand_ins.update(step.makes)
+            yield from self._plan(step)
             return
         for path in step.makes:
             copy = self.scratch / path.relative_to(self.folder)
             make_folder(copy.parent)
             shutil.copyfile(path, copy)
 
-    def _guess(self, step: Step) -> Iterator[PlannedStep]:
-        if step.name == "build" and (options := self.asked.build):
-            yield PlannedStep(step=step.name, plan=self._guess_references(step, *options))
+    def _plan(self, step: Step) -> Iterator[PlannedStep]:
+        if step.name == "build" and (options := self.study.build):
+            yield PlannedStep(step=step.name, plan=self._plan_references(step, *options))
             return
         before = self._plans()
-        twin = self._twin(self.asked.asking(self._planned), step.name)
+        twin = self._twin(self.study.asking(self._planned), step.name)
         for path in twin.makes:
             make_folder(path.parent)
         place = replace(self.place, progress=Bars())
-        outcome = twin.work(place, self.scratch / RUNS / str(len(self.guessed)))
+        outcome = twin.work(place, self.scratch / RUNS / str(len(self.stand_ins)))
         if any(text.startswith(UNJUDGED) for text in outcome.findings):
             yield PlannedStep(step=step.name, plan=None, nothing=outcome.told)
         for key, plan in self._plans().items():
@@ -128,8 +128,8 @@ class _Planner:
             for key, (model, planner) in self.planners.items()
         }
 
-    def _guess_references(self, step: Step, model: Model, options: BuildOptions) -> Plan:
-        (clusters,), (output,) = step.reads, self._twin(self.asked, step.name).makes
+    def _plan_references(self, step: Step, model: Model, options: BuildOptions) -> Plan:
+        (clusters,), (output,) = step.reads, self._twin(self.study, step.name).makes
         plan, references = plan_references(
             clusters,
             options=options,

@@ -146,7 +146,7 @@ class _Pages:
             reasons=moves.SKIP_REASONS,
             max_note=moves.MAX_NOTE,
             taken_back="undone" in request.query_params,
-            said=self._opinions(item, place),
+            opinions=self._opinions(item, place),
         )
 
     def _opinions(self, item: Item, place: moves.Place) -> Sequence[Opinion]:
@@ -222,7 +222,7 @@ class _Pages:
             "labelled_item.html",
             view=item_view(task, item, first_place, self._site.marks.get(item.id, {})),
             item=item,
-            said=[event for event in events if event.item == place],
+            labels=[event for event in events if event.item == place],
             answer=lambda value: answer_text(value, task.scale),
             before=labelled[at - 1] if at else None,
             after=labelled[at + 1] if at + 1 < len(labelled) else None,
@@ -294,7 +294,7 @@ class _Pages:
         return self._message(404, "There is no such page.")
 
     def _message(self, status: int, text: str) -> Response:
-        return self._page("message.html", status=status, said=text)
+        return self._page("message.html", status=status, text=text)
 
 
 def _to(path: str) -> Response:
