@@ -203,7 +203,7 @@ def _judge(data: FoundData, aspect: str, protocol: ProtocolName, model: str) -> 
 
 def _of_paper(data: FoundData, experiment: Experiment) -> list[_Draft]:
     """Return a paper's judges; those for which data is missing are commented out."""
-    drafts = []
+    drafts: list[_Draft] = []
     for aspect, protocol, *units in experiment.judges:
         name = "-".join((aspect, protocol, *units)) if units else aspect
         keys = dict(zip(("reference_unit", "text_unit"), units, strict=False))
