@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from _case_study_costs import costs, labels
 from _case_study_data import ASPECTS, Json, Study, best_protocol, rho
+from _figures import interval_text
 
 from fairjudge.reports.calibration_tables import baseline_name, best_baseline
 from fairjudge.reports.decision_tables import verdict
@@ -200,15 +201,15 @@ def _agreement_table(study: Study, aspect: str) -> TextTable:
         rows=tuple(
             (
                 baseline_name(name),
-                *(_three(source["pooled"][key]) for key in ("spearman", "pearson", "kendall")),
-                *(_three(source[level]["spearman"]) for level in ("per_document", "system")),
+                *(_published(source["pooled"][key]) for key in ("spearman", "pearson", "kendall")),
+                *(_published(source[level]["spearman"]) for level in ("per_document", "system")),
             )
             for name, source in sources.items()
         ),
     )
 
 
-def _three(figure: Json) -> str:
+def _published(figure: Json) -> str:
     """Return a figure with three decimals, to be held against published ones."""
     if figure["value"] is None:
         return "-"
@@ -230,7 +231,10 @@ def _distrust(study: Study) -> Iterator[str]:
                 (
                     audit["aspect"],
                     str(audit["n_pairs"]),
-                    *(_percent(audit[name]) for name in ("first", "second", "consistency")),
+                    *(
+                        interval_text(audit[name], digits=1)
+                        for name in ("first", "second", "consistency")
+                    ),
                 )
                 for audit in study.position
             ),
@@ -289,10 +293,6 @@ def _unfair(group: Json, aspect: str) -> str:
         f"(points on the scale; above 0 the judge flatters; flagged at a false discovery rate of "
         f"5 %, for the mean error or its size), {'; '.join(flags)}.\n"
     )
-
-
-def _percent(figure: Json) -> str:
-    return f"{figure['value']:.1f} [{figure['low']:.1f}, {figure['high']:.1f}]"
 
 
 def _leaning(audit: Json) -> str:

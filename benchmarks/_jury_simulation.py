@@ -13,6 +13,7 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
+from _figures import collect_hits, holds, percent
 from _parallel import Each, one_by_one
 from scipy.stats import spearmanr
 
@@ -66,9 +67,11 @@ def draw(rng: np.random.Generator, setting: Setting, n_documents: int) -> JuryIt
     )
 
 
-def measured(items: JuryItems, rng: np.random.Generator) -> JuryFigures:
+def assess_jury(
+    items: JuryItems, rng: np.random.Generator, names: Sequence[str] = ()
+) -> JuryFigures:
     """Return a jury's figures, with as many resamples as an analysis has."""
-    names = [f"judge {place}" for place in range(items.scores.shape[1])]
+    names = names or [f"judge {place}" for place in range(items.scores.shape[1])]
     figures = jury_figures(
         items,
         names,
@@ -102,7 +105,7 @@ def _estimates(figures: JuryFigures) -> dict[str, Estimate]:
 def jury_intervals(seed: int, setting: Setting) -> dict[str, list[float | None]]:
     """Return value, low and high of every figure of a jury on one data set."""
     rng = np.random.default_rng([seed, SETTINGS.index(setting)])
-    figures = measured(draw(rng, setting, setting.n_documents), rng)
+    figures = assess_jury(draw(rng, setting, setting.n_documents), rng)
     return {
         name: [estimate.value, estimate.low, estimate.high]
         for name, estimate in _estimates(figures).items()
@@ -133,10 +136,14 @@ def simulate_juries(
         "n_datasets": n_datasets,
         "true": {name: float(value) for name, value in truth.items()},
         "coverage": {
-            name: _percent([_within(truth[name], low, high) for _, low, high in bounds])
+            name: percent([_within(truth[name], *ends) for _, *ends in bounds])
             for name, bounds in intervals.items()
         },
     }
+
+
+def _within(truth: float, low: float | None, high: float | None) -> bool:
+    return low is not None and high is not None and low <= truth <= high
 
 
 def _correlation(errors: np.ndarray, i: int, j: int) -> float:
@@ -157,7 +164,7 @@ def simulate_gains(n_datasets: int, *, each: Each = one_by_one) -> dict[str, Any
         "judge's agreement": agreement,
         "added to the constant's agreement": agreement - np.mean(answers == 3),
     }
-    hits = each("baselines", partial(gains_held, truth=truth, recalls=recalls), n_datasets)
+    hits = each("baselines", partial(gain_hits, truth=truth, recalls=recalls), n_datasets)
     return {
         "what": "baselines",
         "n_datasets": n_datasets,
@@ -166,8 +173,8 @@ def simulate_gains(n_datasets: int, *, each: Each = one_by_one) -> dict[str, Any
     }
 
 
-def gains_held(seed: int, truth: dict[str, float], recalls: np.ndarray) -> dict[str, list[bool]]:
-    """Say which of one data set's intervals of gains hold the truth."""
+def gain_hits(seed: int, truth: dict[str, float], recalls: np.ndarray) -> dict[str, list[bool]]:
+    """Return which of one data set's intervals of gains hold the truth."""
     rng = np.random.default_rng([seed, 5])
     answers = _answers(rng, N_DOCUMENTS)
     counted = recalls[[np.sum(answers[1] == answer) >= FEWEST_ITEMS for answer in range(1, 6)]]
@@ -175,7 +182,7 @@ def gains_held(seed: int, truth: dict[str, float], recalls: np.ndarray) -> dict[
         "judge's balanced accuracy": counted.mean(),
         "added to the constant's balanced accuracy": counted.mean() - 1 / counted.size,
     }
-    return {name: [_holds(estimate, own[name])] for name, estimate in _gains(*answers, rng).items()}
+    return {name: [holds(estimate, own[name])] for name, estimate in _gains(*answers, rng).items()}
 
 
 def _spearman(x: np.ndarray, y: np.ndarray) -> float:
@@ -239,12 +246,12 @@ def simulate_ranking(n_datasets: int, *, each: Each = one_by_one) -> dict[str, A
     return {
         "what": name,
         "n_datasets": n_datasets,
-        "coverage": _coverage(each(name, ranking_held, n_datasets)),
+        "coverage": _coverage(each(name, ranking_hits, n_datasets)),
     }
 
 
-def ranking_held(seed: int) -> dict[str, list[bool]]:
-    """Say which of one data set's intervals of a ranking hold the truth."""
+def ranking_hits(seed: int) -> dict[str, list[bool]]:
+    """Return which of one data set's intervals of a ranking hold the truth."""
     strengths = np.array([-1.0, -0.4, 0.0, 0.5, 0.9])
     slopes = np.exp(np.array([-0.7, 0.0, 0.7]))
     places = np.array([0.3, 0.0, -0.3])
@@ -259,13 +266,13 @@ def ranking_held(seed: int) -> dict[str, list[bool]]:
     ]
     return {
         "strengths": [
-            _holds(system.strength, strengths[int(system.system)]) for system in ranking.systems
+            holds(system.strength, strengths[int(system.system)]) for system in ranking.systems
         ],
         "discriminations": [
-            _holds(judge.discrimination, slopes[int(judge.judge)]) for judge in ranking.judges
+            holds(judge.discrimination, slopes[int(judge.judge)]) for judge in ranking.judges
         ],
         "position effects": [
-            _holds(judge.position_effect, places[int(judge.judge)]) for judge in ranking.judges
+            holds(judge.position_effect, places[int(judge.judge)]) for judge in ranking.judges
         ],
         "all ranks": [all(ranked)],
     }
@@ -298,21 +305,5 @@ def _pairs(
     ), list(map(str, judge))
 
 
-def _holds(estimate: Any, truth: float) -> bool:
-    return isinstance(estimate, Estimate) and _within(truth, estimate.low, estimate.high)
-
-
-def _within(truth: float, low: float | None, high: float | None) -> bool:
-    return low is not None and high is not None and bool(low <= truth <= high)
-
-
 def _coverage(data_sets: Iterable[dict[str, list[bool]]]) -> dict[str, float]:
-    hits: dict[str, list[bool]] = defaultdict(list)
-    for data_set in data_sets:
-        for name, values in data_set.items():
-            hits[name] += values
-    return {name: _percent(values) for name, values in hits.items()}
-
-
-def _percent(hits: list[bool]) -> float:
-    return round(100 * float(np.mean(hits)), 1)
+    return {name: percent(hits) for name, hits in collect_hits(data_sets).items()}

@@ -1,12 +1,18 @@
-"""What a benchmark ran on."""
+"""What a benchmark ran on, how long its work took, and where its results are kept."""
 
 from __future__ import annotations
 
+import json
 import os
 import platform
+import resource
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
+
+RESULTS = Path(__file__).parent / "results"
 
 
 def describe_machine() -> str:
@@ -25,3 +31,32 @@ def describe_machine() -> str:
         f"{processor}, {os.cpu_count()} cores, {memory:.0f} GiB, "
         f"Python {platform.python_version()}, NumPy {np.__version__}"
     )
+
+
+def quickest(work: Callable[[], object], repeats: int = 3) -> float:
+    """Return the seconds of the quickest of `repeats` runs: what others do slows the rest."""
+    seconds = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work()
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
+
+
+def peak_gib() -> float:
+    """Return the most memory that this process has had."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+
+
+def write_results(path: Path | None, results: Mapping[str, object]) -> None:
+    """Keep results as JSON, unless no file is named."""
+    if path is not None:
+        path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+
+
+def write_between(page: Path, name: str, text: str) -> None:
+    """Replace what stands between the marks ``name: begin`` and ``name: end`` of a page."""
+    begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
+    head, rest = page.read_text("utf-8").split(begin)
+    _, tail = rest.split(end)
+    page.write_text(f"{head}{begin}{text}{end}{tail}", "utf-8")

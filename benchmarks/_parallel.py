@@ -20,10 +20,22 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from _machine import RESULTS
+
 Json: TypeAlias = Any
 Each: TypeAlias = Callable[[str, Callable[[int], Json], int], Iterator[Json]]
 """Takes a name, a function of a data set's number and how many there are; yields its results."""
 _PER_TASK = 10
+
+
+def simulation_parser(
+    about: str | None, name: str, *, datasets: int = 2000
+) -> argparse.ArgumentParser:
+    """Return a parser of how many data sets are drawn and where the results are kept."""
+    parser = argparse.ArgumentParser(description=about)
+    parser.add_argument("--datasets", type=int, default=datasets)
+    parser.add_argument("--json", type=Path, nargs="?", const=RESULTS / f"{name}.json")
+    return parser
 
 
 def one_by_one(_: str, function: Callable[[int], Json], n_datasets: int) -> Iterator[Json]:

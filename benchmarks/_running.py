@@ -10,12 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from _machine import describe_machine
+from _machine import RESULTS, describe_machine, write_results
 
 from fairjudge.reports.tables import TextTable, columns, print_table
 
 HERE = Path(__file__).parent
-RESULTS = HERE / "results"
 Json: TypeAlias = dict[str, Any]
 
 
@@ -52,8 +51,7 @@ def finish(name: str, result: Json, *, title: str, rows: Sequence[tuple[str, str
     result = {"machine": describe_machine(), **result}
     heads = columns("what", "measured", "wanted", numbers=("measured", "wanted"))
     print_table(TextTable(title=title, columns=heads, rows=tuple(rows), notes=(result["machine"],)))
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    write_results(RESULTS / f"{name}.json", result)
 
 
 def each_ms(result: Json, clock: str = "wall_seconds") -> float:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from _data import DATA, read_rows
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from fairjudge.datasets.readers import read_clusters, read_labels, read_summaries
-from fairjudge.domain import Cluster, Summary
+from fairjudge.domain import Cluster, Summary, Unscored
 from fairjudge.parsing import read_verdict
 from fairjudge.scales import likert, options, stars
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "summeval"
+SUMMEVAL = DATA / "summeval"
 EXPERTS = ("expert1", "expert2", "expert3")
 JUDGES = {"rts": likert(), "mcq": options("ABCDE"), "stareval": stars()}
 
@@ -50,15 +51,24 @@ def recorded(folder: Path, name: str, items: Iterable[Item]) -> dict[Item, float
     """Read the first scored reply a recorded judge gave to each item; the rest is left out."""
     scores: dict[Item, float] = {}
     wanted = set(items)
-    with (folder / f"judge_gpt-3.5_{name}.jsonl").open(encoding="utf-8") as lines:
-        for record in map(json.loads, lines):
-            item = (record["eid"], record["system"])
-            if record["aspect"] != "consistency" or item not in wanted or item in scores:
-                continue
-            value = read_verdict(record["response"], JUDGES[name])
-            if isinstance(value, float):
-                scores[item] = value
+    for record in read_rows(folder / f"judge_gpt-3.5_{name}.jsonl"):
+        item = (record["eid"], record["system"])
+        if record["aspect"] != "consistency" or item not in wanted or item in scores:
+            continue
+        value = read_verdict(record["response"], JUDGES[name])
+        if isinstance(value, float):
+            scores[item] = value
     return scores
+
+
+def recorded_verdicts(name: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Yield a recorded judge's records, each with a judgement's value or why there is none."""
+    for record in read_rows(SUMMEVAL / f"judge_gpt-3.5_{name}.jsonl"):
+        value = read_verdict(record["response"], JUDGES[name], aspect=record["aspect"])
+        if isinstance(value, Unscored):
+            yield record, {"unscored": value.reason}
+        else:
+            yield record, {"value": value}
 
 
 def table(scores: Scores, human: Scores) -> NDArray[np.float64]:

@@ -16,11 +16,13 @@ import argparse
 from dataclasses import dataclass
 
 import numpy as np
+from _figures import ends
 from _machine import describe_machine
+from few_labels import partly_labelled
 from numpy.typing import NDArray
 
 from fairjudge.annotation.active import inclusion
-from fairjudge.calibration.drawn_ppi import PartlyLabelled, drawn_mean
+from fairjudge.calibration.drawn_ppi import drawn_mean
 from fairjudge.calibration.ppi import PpiMean
 
 Floats = NDArray[np.float64]
@@ -74,20 +76,10 @@ def simulate(
         sizes = np.sqrt(judged * (1.0 - judged))
         chances = inclusion(sizes, budget, random_share)
         is_drawn = rng.random(judged.size) < chances
-        result = drawn_mean(
-            PartlyLabelled(
-                human=human[is_drawn],
-                judged=judged[is_drawn],
-                chances=chances[is_drawn],
-                documents=documents[is_drawn].tolist(),
-                rest=judged[~is_drawn],
-                rest_documents=documents[~is_drawn].tolist(),
-            )
-        )
-        if isinstance(result, PpiMean) and result.ppi_plus.low is not None:
-            low, high = result.ppi_plus.low, float(result.ppi_plus.high or 0.0)
-            hits.append(low <= truth <= high)
-            widths.append(high - low)
+        result = drawn_mean(partly_labelled(documents, judged, human, is_drawn, chances))
+        if isinstance(result, PpiMean) and (bounds := ends(result.ppi_plus)):
+            hits.append(bounds[0] <= truth <= bounds[1])
+            widths.append(bounds[1] - bounds[0])
             labels.append(int(is_drawn.sum()))
             errors.append(result.ppi_plus.value - truth)
     return Result(

@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _machine import describe_machine
+from _figures import ends, share_text
+from _machine import describe_machine, write_between
 
 from fairjudge.aligning.decision import (
     PairedScores,
@@ -33,14 +34,11 @@ from fairjudge.aligning.decision import (
     why_barred,
 )
 from fairjudge.aligning.measures import RATINGS, Measure
-from fairjudge.domain import Estimate
 from fairjudge.stats.bootstrap import bootstrap
 from fairjudge.stats.correlation import weighted_correlation
-from fairjudge.stats.intervals import wilson
 from fairjudge.text.counting import percentage
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "alignment.md"
-BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
 PER_DOCUMENT = 4
 MAX_FALSE = 0.05
 SCENARIOS = {"no better": (0.0, 1.0), "recalibrated": (-1.0, 1.0), "better": (0.0, math.sqrt(0.5))}
@@ -137,8 +135,8 @@ def naive(data: tuple[np.ndarray, ...], rng: np.random.Generator) -> tuple[bool,
         rng=rng,
         method="expanded",
     )
-    is_sure = isinstance(gain, Estimate) and gain.low is not None and gain.low > 0
-    return True, is_sure, is_less
+    low, _ = ends(gain) or (0.0, 0.0)
+    return True, low > 0, is_less
 
 
 def line(setting: tuple[str, int, int, int]) -> tuple[int, ...]:
@@ -152,23 +150,16 @@ def line(setting: tuple[str, int, int, int]) -> tuple[int, ...]:
     return tuple(counts.tolist())
 
 
-def shown(n_kept: int, n: int) -> str:
-    """Return a share in percent with its Wilson interval."""
-    share = wilson(n_kept, n)
-    assert isinstance(share, Estimate)
-    return f"{percentage(share.value, digits=1)} [{100 * share.low:.1f}, {100 * share.high:.1f}]"
-
-
 def report(
     line: Callable[[Any], tuple[int, ...]],
     lines: Sequence[tuple[str, int, int]],
     *,
     about: str | None,
     columns: Sequence[str],
-    marks: tuple[str, str],
+    section: str,
     worse: Sequence[str],
 ) -> None:
-    """Run `line` for all lines, write the table between `marks`, and check scenarios `worse`.
+    """Run `line` for all lines, write the table into `section`, and check scenarios `worse`.
 
     A line gives of how many data sets align keeps a candidate, and then what `columns` say.
     """
@@ -180,9 +171,9 @@ def report(
         counts = list(workers.map(line, settings))
     names = ["candidates are", "labelled documents", "candidates tried", "kept by `align`"]
     rows = [
-        f"| {scenario} | {n_documents} | {n_candidates} | {shown(kept_counts[0], n_datasets)} | "
-        f"{' | '.join(percentage(count / n_datasets, digits=1) for count in kept_counts[1:])} |"
-        for (scenario, n_documents, n_candidates, _), kept_counts in zip(
+        f"| {scenario} | {n_documents} | {n_candidates} | {share_text(n_kept, n_datasets)} | "
+        f"{' | '.join(percentage(count / n_datasets, digits=1) for count in others)} |"
+        for (scenario, n_documents, n_candidates, _), (n_kept, *others) in zip(
             settings, counts, strict=True
         )
     ]
@@ -197,15 +188,9 @@ def report(
         ]
     )
     print(text)
-    begin, end = marks
-    head, _, rest = DOCUMENT.read_text("utf-8").partition(begin)
-    _, _, tail = rest.partition(end)
-    DOCUMENT.write_text(f"{head}{begin}{text}{end}{tail}", "utf-8")
-    for (scenario, *_), kept_counts in zip(settings, counts, strict=True):
-        assert scenario not in worse or kept_counts[0] / n_datasets <= MAX_FALSE, (
-            scenario,
-            kept_counts,
-        )
+    write_between(DOCUMENT, section, text)
+    for (scenario, *_), (n_kept, *_) in zip(settings, counts, strict=True):
+        assert scenario not in worse or n_kept / n_datasets <= MAX_FALSE, (scenario, n_kept)
 
 
 def main() -> None:
@@ -215,7 +200,7 @@ def main() -> None:
         LINES,
         about=__doc__,
         columns=[f"{label} on all labels" for label in ("agrees more", "surely so", "errs less")],
-        marks=(BEGIN, END),
+        section="measured",
         worse=("no better", "recalibrated"),
     )
 

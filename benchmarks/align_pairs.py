@@ -22,7 +22,6 @@ from align import aligned, part, report
 from fairjudge.aligning.decision import choose, gain_of
 from fairjudge.aligning.measures import PAIRS
 
-BEGIN, END = "<!-- measured pairs: begin -->\n", "<!-- measured pairs: end -->\n"
 SIDES = np.array(list(combinations(range(4), 2)))
 TIE, LEAN = 0.5, 0.5
 SCENARIOS = {"no better": (1.0, LEAN), "sharper": (math.sqrt(0.5), LEAN), "no lean": (1.0, 0.0)}
@@ -96,7 +95,7 @@ def main() -> None:
         LINES,
         about=__doc__,
         columns=["agrees more on all labels"],
-        marks=(BEGIN, END),
+        section="measured pairs",
         worse=("no better",),
     )
 

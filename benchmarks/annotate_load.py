@@ -27,6 +27,8 @@ from urllib.parse import urlencode, urlsplit
 
 from _machine import describe_machine
 
+from fairjudge.datasets.writers import write_jsonl
+
 N_CLUSTERS = 200
 SENTENCE = "The council of town {n} said on day {k} that the bridge would stay closed for repairs. "
 
@@ -107,8 +109,7 @@ def write_data(folder: Path) -> None:
         text = "".join(SENTENCE.format(n=n, k=k) for k in range(12))
         summaries += [{"eid": f"e{n}", "system": f"s{s}", "text": text} for s in range(5)]
     (folder / "clusters.json").write_text(json.dumps(clusters), "utf-8")
-    lines = "".join(json.dumps(row) + "\n" for row in summaries)
-    (folder / "summaries.jsonl").write_text(lines, "utf-8")
+    write_jsonl(folder / "summaries.jsonl", summaries)
 
 
 def start(folder: Path) -> tuple[subprocess.Popen[str], str, int]:

@@ -9,12 +9,10 @@ for the time depends on their size alone; masking the texts is part of it.
 
 from __future__ import annotations
 
-import resource
-import time
 from collections.abc import Callable
 
 import numpy as np
-from _machine import describe_machine
+from _machine import describe_machine, peak_gib, quickest
 
 from fairjudge.bias.entity_analysis import ENTITIES, EntityCounts
 from fairjudge.bias.people import PeopleCounts, Person, inclusion_bias
@@ -26,13 +24,9 @@ from fairjudge.stats.resampling import Resampling
 N_ORIGINALS, N_INPUTS, N_WORDS, N_VOCABULARY, N_DIMENSIONS = 683, 20, 60, 20_000, 384
 
 
-def timed(name: str, work: Callable[[], object]) -> None:
+def print_time(name: str, work: Callable[[], object]) -> None:
     """Run `work` once, and print how long it took and the most memory used so far."""
-    start = time.perf_counter()
-    work()
-    seconds = time.perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    print(f"{name:<52} {seconds:6.2f} s   peak {peak:4.2f} GiB")
+    print(f"{name:<52} {quickest(work, repeats=1):6.2f} s   peak {peak_gib():4.2f} GiB")
 
 
 def main() -> None:
@@ -66,20 +60,20 @@ def main() -> None:
         ENTITIES["inclusion"].estimate(counts, resampling)
         inclusion_bias(people, resampling=resampling)
 
-    timed(f"counts, {n} summaries, by original", counts)
-    timed(
+    print_time(f"counts, {n} summaries, by original", counts)
+    print_time(
         f"dense, {n} summaries, by original",
         lambda: distinguishability(dense, groups, originals, resampling=resampling),
     )
-    timed(
+    print_time(
         f"dense, {n} summaries, all compared with all",
         lambda: distinguishability(dense, groups, resampling=resampling),
     )
-    timed(
+    print_time(
         f"counts, {n} summaries, all compared with all",
         lambda: distinguishability(count_vectors(texts), groups, resampling=resampling),
     )
-    timed(f"entity inclusion, {n} summaries, both intervals", inclusion)
+    print_time(f"entity inclusion, {n} summaries, both intervals", inclusion)
 
 
 if __name__ == "__main__":

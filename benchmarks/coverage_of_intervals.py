@@ -11,14 +11,14 @@ of data sets leaves open (Wilson's interval of the coverage).
 from __future__ import annotations
 
 import argparse
-import time
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
-from _machine import describe_machine
+from _figures import holds, share_text
+from _machine import describe_machine, quickest
 
 from fairjudge.calibration.audits import BothOrders, PositionBias, position_bias
 from fairjudge.calibration.calibration_report import ErrorScores, assess
@@ -33,7 +33,6 @@ from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats.agreement import weighted_alpha, weighted_kappa
 from fairjudge.stats.bootstrap import Method, WeightedStatistic, bootstrap
 from fairjudge.stats.correlation import CORRELATIONS, weighted_correlation
-from fairjudge.stats.intervals import wilson
 from fairjudge.stats.levels import LEVELS, correlations, scores
 from fairjudge.text.counting import percentage
 
@@ -127,23 +126,6 @@ def intervals(
     return {name: estimate for name, estimate in out.items() if isinstance(estimate, Estimate)}
 
 
-def covers(estimate: Estimate | Undefined, truth: float) -> bool:
-    """Say whether the interval holds the truth; no interval does not."""
-    return (
-        isinstance(estimate, Estimate)
-        and estimate.low is not None
-        and estimate.high is not None
-        and estimate.low <= truth <= estimate.high
-    )
-
-
-def share(hits: list[bool]) -> str:
-    """Format the share of hits with its own interval."""
-    share = wilson(sum(hits), len(hits))
-    assert isinstance(share, Estimate)
-    return f"{percentage(share.value, digits=1)} [{100 * share.low:.1f}, {100 * share.high:.1f}]"
-
-
 def bootstrap_coverage(n_datasets: int, *, clustered: bool, method: Method) -> None:
     """Print the coverage of every bootstrapped statistic."""
     population = draw(np.random.default_rng(99), 100_000, clustered=clustered)
@@ -158,12 +140,11 @@ def bootstrap_coverage(n_datasets: int, *, clustered: bool, method: Method) -> N
         rng = np.random.default_rng([seed, clustered])
         estimates = intervals(draw(rng, N_DOCUMENTS, clustered=clustered), rng, 1000, method)
         for name, truth in truths.items():
-            hits[name].append(name in estimates and covers(estimates[name], truth))
+            hits[name].append(name in estimates and holds(estimates[name], truth))
     kind = "clustered" if clustered else "independent"
     for name, name_hits in hits.items():
-        print(
-            f"coverage of {name:24} {method} {kind:11} {share(name_hits)}   true {truths[name]:.3f}"
-        )
+        covered = share_text(sum(name_hits), len(name_hits))
+        print(f"coverage of {name:24} {method} {kind:11} {covered}   true {truths[name]:.3f}")
 
 
 def ppi_coverage(n_datasets: int) -> None:
@@ -174,14 +155,14 @@ def ppi_coverage(n_datasets: int) -> None:
             widths: dict[str, list[float]] = defaultdict(list)
             for seed in range(n_datasets):
                 for kind, estimate in _ppi(np.random.default_rng(seed), noise, clustered=clustered):
-                    hits[kind].append(covers(estimate, 3.0))
+                    hits[kind].append(holds(estimate, 3.0))
                     widths[kind].append((estimate.high or 0.0) - (estimate.low or 0.0))
             classical = np.mean(widths["classical"])
             for kind, kind_hits in hits.items():
+                covered = share_text(sum(kind_hits), len(kind_hits))
                 print(
-                    f"PPI, {name}, {'clustered' if clustered else 'independent'}: {kind:9} "
-                    f"covers {share(kind_hits)}, width {np.mean(widths[kind]) / classical:.2f} "
-                    "of the classical one"
+                    f"PPI, {name}, {'clustered' if clustered else 'independent'}: {kind:9} covers "
+                    f"{covered}, width {np.mean(widths[kind]) / classical:.2f} of the classical one"
                 )
 
 
@@ -276,7 +257,7 @@ def _position_trial(rng: np.random.Generator, size: float) -> tuple[bool, bool]:
     bias: PositionBias = position_bias(pairs)
     test = bias.first_minus_second
     significant = isinstance(test, Estimate) and (test.p_value or 0.0) < 0.05
-    return covers(test, size), significant
+    return holds(test, size), significant
 
 
 def _length_trial(rng: np.random.Generator, size: float) -> tuple[bool, bool]:
@@ -301,7 +282,7 @@ def _length_trial(rng: np.random.Generator, size: float) -> tuple[bool, bool]:
     )
     if not isinstance(control, LengthControl) or not isinstance(control.length_effect, Estimate):
         return False, False
-    return covers(control.length_effect, size), (control.length_effect.p_value or 0.0) < 0.05
+    return holds(control.length_effect, size), (control.length_effect.p_value or 0.0) < 0.05
 
 
 def _group_trial(rng: np.random.Generator, size: float) -> tuple[bool, bool]:
@@ -317,14 +298,12 @@ def _group_trial(rng: np.random.Generator, size: float) -> tuple[bool, bool]:
         + size * favoured
     )
     errors = error_by_group(judged, labels, groups, documents=documents.tolist())
-    return covers(errors[0].error_gap, size), any(error.flagged for error in errors)
+    return holds(errors[0].error_gap, size), any(error.flagged for error in errors)
 
 
 def timed(work: Callable[[], None]) -> None:
     """Run `work` and print how long it took."""
-    start = time.perf_counter()
-    work()
-    print(f"  ({time.perf_counter() - start:.0f} s)", flush=True)
+    print(f"  ({quickest(work, repeats=1):.0f} s)", flush=True)
 
 
 def main() -> None:

@@ -15,17 +15,16 @@ import math
 from pathlib import Path
 
 import numpy as np
-from _machine import describe_machine
+from _figures import holds, share_text
+from _machine import describe_machine, write_between
 from scipy.stats import norm
 
 from fairjudge.calibration.drift import Anchors, drift
-from fairjudge.domain import Estimate, Undefined
+from fairjudge.domain import Undefined
 from fairjudge.stats.correlation import spearman
-from fairjudge.stats.intervals import wilson
 from fairjudge.text.counting import percentage
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "ci.md"
-BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
 PER_DOCUMENT, MARGIN = 3, 0.05
 LOSSES = {"binary": (0.0, 0.1, 0.2), "likert": (0.0, 0.5, 1.0)}
 """Loss of accuracy; noise added to a rating, as a standard deviation in points."""
@@ -76,19 +75,12 @@ def row(protocol: str, n_documents: int, loss: float, n_datasets: int) -> str:
     for _ in range(n_datasets):
         result = drift(draw(rng, n_documents, protocol, loss), margin=MARGIN, rng=rng)
         verdicts.append(result.verdict)
-        assert isinstance(result.agreement, Estimate)
-        low, high = result.agreement.low, result.agreement.high
-        assert low is not None
-        assert high is not None
-        covered += low <= change <= high
+        covered += holds(result.agreement, change)
     names = ("worse", "cannot tell", "same", "better")
     shares = " | ".join(percentage(verdicts.count(name) / n_datasets, digits=1) for name in names)
-    share = wilson(covered, n_datasets)
-    assert isinstance(share, Estimate)
     kind = "answers" if protocol == "binary" else "ratings"
     return (
-        f"| {kind} | {n_documents} | {change:+.3f} | {shares} | "
-        f"{percentage(share.value, digits=1)} [{100 * share.low:.1f}, {100 * share.high:.1f}] |"
+        f"| {kind} | {n_documents} | {change:+.3f} | {shares} | {share_text(covered, n_datasets)} |"
     )
 
 
@@ -111,9 +103,7 @@ def main() -> None:
     ]
     table = "\n".join(lines) + "\n"
     print(table)
-    text = DOCUMENT.read_text(encoding="utf-8")
-    head, tail = text.split(BEGIN)
-    DOCUMENT.write_text(head + BEGIN + table + END + tail.split(END)[1], encoding="utf-8")
+    write_between(DOCUMENT, "measured", table)
 
 
 if __name__ == "__main__":

@@ -10,16 +10,15 @@ resample groups. Second: Equal Coverage of the same summaries by both (Spearman)
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
 import sys
 import time
 from collections import defaultdict
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
-from scipy.stats import rankdata, spearmanr
+from _data import read_rows
+from _figures import roc_area
+from scipy.stats import spearmanr
 
 import fairjudge as fj
 from fairjudge.analysis.supporting import load_support_scorer
@@ -33,19 +32,11 @@ from training.data import split_of
 def held_out(path: Path, most: int) -> dict[str, list[dict[str, str]]]:
     """Return at most `most` pairs of each source from groups kept for testing."""
     result: dict[str, list[dict[str, str]]] = defaultdict(list)
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        for row in map(json.loads, lines):
-            mine = result[row["source"]]
-            if len(mine) < most and split_of(row["group"]) == "test":
-                mine.append(row)
+    for row in read_rows(path):
+        source_rows = result[row["source"]]
+        if len(source_rows) < most and split_of(row["group"]) == "test":
+            source_rows.append(row)
     return dict(sorted(result.items()))
-
-
-def auc(scores: np.ndarray, positive: np.ndarray) -> float:
-    """Return the chance that a positive stands above a negative, ties half."""
-    n = int(positive.sum())
-    n_negative = positive.size - n
-    return (rankdata(scores)[positive].sum() - n * (n + 1) / 2) / (n * n_negative)
 
 
 def difference(scores: list[np.ndarray], positive: np.ndarray, groups: list[str]) -> list[float]:
@@ -56,7 +47,7 @@ def difference(scores: list[np.ndarray], positive: np.ndarray, groups: list[str]
     for _ in range(500):
         picked = np.concatenate([rows[names[i]] for i in rng.integers(0, len(names), len(names))])
         if 0 < positive[picked].sum() < picked.size:
-            first, other = (auc(score[picked], positive[picked]) for score in scores)
+            first, other = (roc_area(score[picked], positive[picked]) for score in scores)
             differences.append(first - other)
     return list(np.quantile(differences, [0.025, 0.975]))
 
@@ -81,7 +72,7 @@ def main() -> None:
         entailed = model.classify(pairs)[:, 0]
         sides = [embedder.embed(list(side)) for side in zip(*pairs, strict=True)]
         cosine = (sides[0] * sides[1]).sum(axis=1)
-        pooled.append((auc(entailed, positive), auc(cosine, positive)))
+        pooled.append((roc_area(entailed, positive), roc_area(cosine, positive)))
         low, high = difference([entailed, cosine], positive, [row["group"] for row in rows])
         model_auc, cosine_auc = pooled[-1]
         print(f"| {source} | {len(rows)} | {model_auc:.3f} | {cosine_auc:.3f} ", end="")
@@ -89,12 +80,9 @@ def main() -> None:
     model_auc, cosine_auc = np.mean(pooled, axis=0)
     print(f"| mean of sources | | {model_auc:.3f} | {cosine_auc:.3f} | |")
     folder = arguments.data / "yelp"
-    clusters = list(
-        islice(map(json.loads, (folder / "clusters.jsonl").open(encoding="utf-8")), arguments.sets)
-    )
+    clusters = read_rows(folder / "clusters.jsonl")[: arguments.sets]
     eids = {cluster["eid"] for cluster in clusters}
-    lines = (folder / "summaries_alpaca.jsonl").open(encoding="utf-8")
-    summaries = [row for row in map(json.loads, lines) if row["eid"] in eids]
+    summaries = [row for row in read_rows(folder / "summaries_alpaca.jsonl") if row["eid"] in eids]
     results = {}
     for scorer in ("entailment", "embedding"):
         load_support_scorer(scorer, None)

@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from _data import DATA
 from _running import finish
 from numpy.typing import NDArray
 from tokenizers import ByteLevelBPETokenizer
@@ -77,8 +78,7 @@ DECIDED = 30.0
 
 def data_folder() -> Path:
     """Return where SummEval is unless it is named."""
-    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
-    return Path(os.environ.get("FAIRJUDGE_SHARED_DATA") or beside) / "summeval"
+    return Path(os.environ.get("FAIRJUDGE_SHARED_DATA") or DATA) / "summeval"
 
 
 def read_pairs(folder: Path, *, n_documents: int, n_summaries: int) -> tuple[Pairs, list[str]]:

@@ -8,11 +8,10 @@ Required on 2 cores: Equal Coverage with 5,000 permutations for 300 samples of 2
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
-from _machine import describe_machine
+from _machine import describe_machine, quickest
 
 from fairjudge.fairness.coverage_parity import contributions, value_parity
 from fairjudge.fairness.dominance import dominance
@@ -23,16 +22,6 @@ SAMPLES = 300
 DOCUMENTS = 20
 UNITS = 8
 RESAMPLES = 5000
-
-
-def seconds(work: Callable[[], object], repeats: int = 3) -> float:
-    """Return the best wall-clock time of `repeats` runs."""
-    best = float("inf")
-    for _ in range(repeats):
-        start = time.perf_counter()
-        work()
-        best = min(best, time.perf_counter() - start)
-    return best
 
 
 def main() -> None:
@@ -51,15 +40,15 @@ def main() -> None:
 
     print(describe_machine())
     for name, labels in labellings.items():
-        print(f"Equal Coverage, {name}: {seconds(lambda labels=labels: test(labels)):.2f} s")
+        print(f"Equal Coverage, {name}: {quickest(lambda labels=labels: test(labels)):.2f} s")
     samples = [
         coverage_by_value(matrix, rng.choice(list("abc"), DOCUMENTS).tolist())
         for matrix in matrices
     ]
     resampling = Resampling(rng=rng, n_resamples=RESAMPLES)
-    took = seconds(lambda: value_parity(contributions(samples), resampling=resampling))
+    took = quickest(lambda: value_parity(contributions(samples), resampling=resampling))
     print(f"Coverage Parity, {SAMPLES} samples x {RESAMPLES}: {took:.2f} s")
-    took = seconds(lambda: dominance(samples, [False] * SAMPLES, resampling=resampling))
+    took = quickest(lambda: dominance(samples, [False] * SAMPLES, resampling=resampling))
     print(f"Dominance, {SAMPLES} samples x {RESAMPLES}: {took:.2f} s")
 
 

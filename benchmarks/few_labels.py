@@ -13,17 +13,16 @@ should cover 93 to 97 %; truths are those of large populations.
 
 from __future__ import annotations
 
-import argparse
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-from _parallel import Each, add_options, each_of, one_by_one
+from _figures import ends
+from _machine import write_results
+from _parallel import Each, add_options, each_of, one_by_one, simulation_parser
 
 from fairjudge.annotation.active import correlation_sizes, inclusion
 from fairjudge.calibration.drawn_correlation import drawn_correlation
@@ -37,7 +36,6 @@ from fairjudge.calibration.samples import answers_by_system
 from fairjudge.domain import Estimate, Judgement, Label, Undefined
 from fairjudge.text.counting import percentage
 
-RESULTS = Path(__file__).parent / "results" / "few_labels.json"
 WAYS = ("classical", "ppi", "ppi_plus")
 SHIFTS, SHARES = np.array([0.0, 1.5, -1.0]), np.array([0.2, 0.5, 0.3])
 """Topics: people's mean of each, and its share of all items."""
@@ -76,27 +74,30 @@ class Tally:
         return {name: float(np.mean(widths)) for name, widths in self._widths.items()}
 
 
-def held(estimate: Estimate | Undefined, truth: float) -> tuple[bool, float | None]:
-    """Say whether an interval holds the truth; one that is none does not."""
-    if isinstance(estimate, Undefined) or estimate.low is None or estimate.high is None:
+def hit_and_width(estimate: Estimate | Undefined, truth: float) -> tuple[bool, float | None]:
+    """Return whether an interval holds the truth, and its width; False without an interval."""
+    bounds = ends(estimate)
+    if bounds is None:
         return False, None
-    return estimate.low <= truth <= estimate.high, estimate.high - estimate.low
+    return bounds[0] <= truth <= bounds[1], bounds[1] - bounds[0]
 
 
 def strata(n_datasets: int, *, each: Each = one_by_one) -> Tally:
     """Draw data sets of post-stratified means, and of means of the labels without strata."""
-    return Tally(each("strata", strata_held, n_datasets))
+    return Tally(each("strata", strata_hits, n_datasets))
 
 
-def strata_held(seed: int) -> Held:
+def strata_hits(seed: int) -> Held:
     """Return the intervals of one data set."""
     truth = float(SHARES @ SHIFTS)
     sample = topics(np.random.default_rng([seed, 1]))
     stratified, pooled = drawn_mean(sample), drawn_mean(replace(sample, strata=None))
     assert isinstance(stratified, PpiMean)
     assert isinstance(pooled, PpiMean)
-    by_strata = {f"mean by strata, {way}": held(getattr(stratified, way), truth) for way in WAYS}
-    return by_strata | {"mean without strata": held(pooled.classical, truth)}
+    by_strata = {
+        f"mean by strata, {way}": hit_and_width(getattr(stratified, way), truth) for way in WAYS
+    }
+    return by_strata | {"mean without strata": hit_and_width(pooled.classical, truth)}
 
 
 def topics(rng: np.random.Generator) -> PartlyLabelled:
@@ -118,21 +119,21 @@ def topics(rng: np.random.Generator) -> PartlyLabelled:
 
 def answers(n_datasets: int, n_labels: int, *, each: Each = one_by_one) -> Tally:
     """Draw data sets of two systems' coverage, corrected by labels of single answers."""
-    function = partial(answers_held, n_labels=n_labels, truth=coverage_of_all())
+    function = partial(answer_hits, n_labels=n_labels, truth=coverage_of_all())
     return Tally(each(f"answers, {n_labels} labels", function, n_datasets))
 
 
-def answers_held(seed: int, n_labels: int, truth: Mapping[str, float]) -> Held:
+def answer_hits(seed: int, n_labels: int, truth: Mapping[str, float]) -> Held:
     """Return the intervals of one data set."""
     truths = [truth["plain"], truth["rich"], truth["plain"] - truth["rich"]]
     out: Held = {}
     every = estimates_of_answers(seed, n_labels)
     for name, estimate, true in zip((*SYSTEMS, "difference"), every, truths, strict=True):
         if isinstance(estimate.ppi, PpiMean):
-            out[f"coverage, {name}"] = held(estimate.ppi.ppi_plus, true)
-            out[f"coverage by the judge alone, {name}"] = held(estimate.ppi.naive, true)
+            out[f"coverage, {name}"] = hit_and_width(estimate.ppi.ppi_plus, true)
+            out[f"coverage by the judge alone, {name}"] = hit_and_width(estimate.ppi.naive, true)
         if name in SYSTEMS:
-            out[f"coverage by labels alone, {name}"] = held(estimate.classical, true)
+            out[f"coverage by labels alone, {name}"] = hit_and_width(estimate.classical, true)
     return out
 
 
@@ -187,11 +188,11 @@ def correlation(n_datasets: int, r: float, budget: int, *, each: Each = one_by_o
     """Draw data sets of the correlation over all items, labelled evenly or drawn for it."""
     _, judged, people = world(np.random.default_rng(99), r, 300_000)
     truth = float(np.corrcoef(judged, people)[0, 1])
-    function = partial(correlation_held, r=r, budget=budget, truth=truth)
+    function = partial(correlation_hits, r=r, budget=budget, truth=truth)
     return Tally(each(f"correlation of {r:g}, {budget} labels", function, n_datasets))
 
 
-def correlation_held(seed: int, r: float, budget: int, truth: float) -> Held:
+def correlation_hits(seed: int, r: float, budget: int, truth: float) -> Held:
     """Return the intervals of one data set."""
     rng = np.random.default_rng([seed, budget])
     documents, judged, people = world(rng, r)
@@ -201,7 +202,7 @@ def correlation_held(seed: int, r: float, budget: int, truth: float) -> Held:
         chances = inclusion(size, budget, 0.25)
         is_drawn = rng.random(N_ITEMS) < chances
         rho = estimate(documents, judged, people, is_drawn, chances)
-        out[f"correlation of {r:g}, labels {name}"] = held(rho, truth)
+        out[f"correlation of {r:g}, labels {name}"] = hit_and_width(rho, truth)
     return out
 
 
@@ -223,16 +224,25 @@ def estimate(
     is_labelled: np.ndarray,
     chances: np.ndarray | None = None,
 ) -> Estimate | Undefined:
-    """Return the correlation over all items from the labels of those `taken`."""
-    return drawn_correlation(
-        PartlyLabelled(
-            human=people[is_labelled],
-            judged=judged[is_labelled],
-            documents=documents[is_labelled].tolist(),
-            rest=judged[~is_labelled],
-            rest_documents=documents[~is_labelled].tolist(),
-            chances=None if chances is None else chances[is_labelled],
-        )
+    """Return the correlation over all items from the labels of some."""
+    return drawn_correlation(partly_labelled(documents, judged, people, is_labelled, chances))
+
+
+def partly_labelled(
+    documents: np.ndarray,
+    judged: np.ndarray,
+    people: np.ndarray,
+    is_labelled: np.ndarray,
+    chances: np.ndarray | None = None,
+) -> PartlyLabelled:
+    """Return items of which some have labels, drawn with known chances where these are given."""
+    return PartlyLabelled(
+        human=people[is_labelled],
+        judged=judged[is_labelled],
+        documents=documents[is_labelled].tolist(),
+        rest=judged[~is_labelled],
+        rest_documents=documents[~is_labelled].tolist(),
+        chances=None if chances is None else chances[is_labelled],
     )
 
 
@@ -240,20 +250,20 @@ def regression(
     n_datasets: int, n_labels: int, per_document: int, *, each: Each = one_by_one
 ) -> Tally:
     """Draw data sets of means by the judge alone, and by a regression on it and on the length."""
-    function = partial(regression_held, n_labels=n_labels, per_document=per_document)
+    function = partial(regression_hits, n_labels=n_labels, per_document=per_document)
     return Tally(
         each(f"regression, {n_labels} labels, {per_document} a document", function, n_datasets)
     )
 
 
-def regression_held(seed: int, n_labels: int, per_document: int) -> Held:
+def regression_hits(seed: int, n_labels: int, per_document: int) -> Held:
     """Return the intervals of one data set."""
     rng = np.random.default_rng([seed, n_labels, per_document])
     own, plain = means_by_length(rng, n_labels, per_document=per_document)
     by = f"mean by {{}}, {per_document} a document"
     return {
-        by.format("regression"): held(own.ppi_plus, MEAN),
-        by.format("judge"): held(plain.ppi_plus, MEAN),
+        by.format("regression"): hit_and_width(own.ppi_plus, MEAN),
+        by.format("judge"): hit_and_width(plain.ppi_plus, MEAN),
     }
 
 
@@ -306,9 +316,7 @@ def simulate(n: int, each: Each) -> dict[str, list[Tally]]:
 
 def main() -> None:
     """Run all simulations and print their coverage."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--datasets", type=int, default=2000)
-    parser.add_argument("--json", type=Path, nargs="?", const=RESULTS)
+    parser = simulation_parser(__doc__.splitlines()[0], "few_labels")
     add_options(parser)
     options = parser.parse_args()
     n = options.datasets
@@ -324,9 +332,7 @@ def main() -> None:
     print(f"{n} data sets\n| interval | covers |\n|---|--:|")
     for name, coverage in shares.items():
         print(table(name, coverage))
-    if options.json is not None:
-        out = {"n_datasets": n, "coverage": shares, "widths": widths}
-        options.json.write_text(json.dumps(out, indent=1) + "\n", encoding="utf-8")
+    write_results(options.json, {"n_datasets": n, "coverage": shares, "widths": widths})
 
 
 if __name__ == "__main__":

@@ -17,8 +17,6 @@ over subjects of texts (documents), Student's t.
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,13 +25,13 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
+from _data import CONVERSATIONS, read_rows
 
 from fairjudge.datasets import read_judgements
 from fairjudge.datasets.writers import write_jsonl
 from fairjudge.domain import Estimate
 from fairjudge.stats.clustered import clustered_mean, within
 
-DATA = Path(__file__).parents[2] / "shared/data/coverage/summhay_conversations.jsonl.gz"
 N_SECTIONS = 3
 LEVELS = (("covered at all", 0.5), ("in full", 1.0))
 Key: TypeAlias = tuple[str, str]
@@ -43,10 +41,8 @@ Key: TypeAlias = tuple[str, str]
 def sample(data: Path, folder: Path, *, n_texts: int, seed: int) -> int:
     """Write references, summaries and labels of `n_texts` texts; return the number of labels."""
     rng = np.random.default_rng(seed)
-    with gzip.open(data, "rt", encoding="utf-8") as lines:
-        rows = [json.loads(line) for line in lines]
     topics: dict[str, dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
-    for row in rows:
+    for row in read_rows(data):
         topics[row["topic"]][row["eid"]].append(row)
     by_topic = [_texts(topic, topics[topic], rng) for topic in sorted(topics)]
     texts = [text for turn in zip(*by_topic, strict=False) for text in turn][:n_texts]
@@ -177,7 +173,7 @@ def main() -> None:
     parser.add_argument("runs", nargs="*", metavar="SIZE=FILE")
     parser.add_argument("--labels", type=Path)
     parser.add_argument("--sample", type=Path, metavar="FOLDER")
-    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--data", type=Path, default=CONVERSATIONS)
     parser.add_argument("--texts", type=int, default=6)
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
@@ -193,8 +189,7 @@ def main() -> None:
     runs = {int(size): verdicts(Path(path)) for size, path in paths.items()}
     people = {}
     if arguments.labels is not None:
-        rows = map(json.loads, arguments.labels.read_text("utf-8").splitlines())
-        people = {(row["eid"], row["unit"]): row for row in rows}
+        people = {(row["eid"], row["unit"]): row for row in read_rows(arguments.labels)}
     print("\n".join(lines(runs, people)))
 
 

@@ -14,21 +14,19 @@ whether the promise is kept and how many calls are saved, over 200 random halves
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import json
 import sys
-from pathlib import Path
 
 import numpy as np
-from _machine import describe_machine
+from _data import RECORDED_JUDGES, read_rows
+from _machine import describe_machine, write_results
+from _parallel import simulation_parser
 
 from fairjudge.calibration.answers import answers
 from fairjudge.calibration.guarantees import Guarantee, guarantee
 from fairjudge.domain import Judgement
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "recorded_judges"
-RESULTS = Path(__file__).parent / "results" / "guarantee_kept.json"
 AGREEMENT, CONFIDENCE = 0.9, 0.95
 JUDGES = {
     "good": lambda c: 0.78 + 0.22 * c,
@@ -81,8 +79,7 @@ def simulate(judge: str, n_documents: int, size: int, n_datasets: int) -> dict[s
 
 def trust_or_escalate(judge: str) -> tuple[np.ndarray, np.ndarray]:
     """Return confidence and agreement with people on 500 pairs, one a document."""
-    with gzip.open(DATA / "trust_or_escalate" / f"{judge}.jsonl.gz", "rt") as file:
-        rows = [json.loads(line) for line in file]
+    rows = read_rows(RECORDED_JUDGES / "trust_or_escalate" / f"{judge}.jsonl.gz")
     judgements = [
         Judgement(
             eid=str(n),
@@ -104,7 +101,9 @@ def trust_or_escalate(judge: str) -> tuple[np.ndarray, np.ndarray]:
 def llmbar(judge: str, prompt: str) -> tuple[np.ndarray, np.ndarray]:
     """Return confidence and agreement on LLMBar's natural pairs, each asked in both orders."""
     judgements, people = [], []
-    for path in sorted((DATA / "llmbar").glob(f"llmbar-natural.{judge}.{prompt}.json.gz")):
+    for path in sorted(
+        (RECORDED_JUDGES / "llmbar").glob(f"llmbar-natural.{judge}.{prompt}.json.gz")
+    ):
         rows = json.loads(gzip.decompress(path.read_bytes()))
         for n, row in enumerate(rows):
             result = row["results"][0]
@@ -167,12 +166,9 @@ def halves(name: str, data: tuple[np.ndarray, np.ndarray], promised: float) -> d
 
 def main() -> int:
     """Run everything."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--datasets", type=int, default=2000)
-    parser.add_argument("--json", type=Path, nargs="?", const=RESULTS)
-    options = parser.parse_args()
+    options = simulation_parser(__doc__, "guarantee_kept").parse_args()
     recorded = []
-    if DATA.is_dir():
+    if RECORDED_JUDGES.is_dir():
         for judge in ("gpt-3.5-turbo", "mistral-7b-instruct"):
             for promised in (0.8, 0.85):
                 recorded.append(
@@ -191,9 +187,8 @@ def main() -> int:
         for n_documents, size in ((100, 1), (400, 1), (150, 6)):
             simulated.append(simulate(judge, n_documents, size, options.datasets))
             print(*simulated[-1].values(), flush=True)
-    if options.json:
-        result = {"machine": describe_machine(), "simulated": simulated, "recorded": recorded}
-        options.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    results = {"machine": describe_machine(), "simulated": simulated, "recorded": recorded}
+    write_results(options.json, results)
     return 0
 
 

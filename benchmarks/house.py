@@ -12,12 +12,13 @@ from __future__ import annotations
 import argparse
 import ast
 import io
-import json
 import tokenize
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+
+from _machine import write_results
 
 PACKAGE = "fairjudge"
 LINKED = ("calibration", "graphs", "prompts")
@@ -198,8 +199,7 @@ def main() -> None:
     options = parser.parse_args()
     columns = {str(checkout): figures(checkout) for checkout in options.checkouts}
     print("\n".join(table(columns)))
-    if options.json:
-        options.json.write_text(json.dumps(columns, indent=1) + "\n", "utf-8")
+    write_results(options.json, columns)
 
 
 if __name__ == "__main__":

@@ -14,21 +14,19 @@ judge on SummEval's 1,200 summaries, against the mean of three experts. Whether 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from _machine import describe_machine
-from _summeval import DATA, JUDGES
+from _machine import RESULTS, describe_machine, write_results
+from _summeval import JUDGES, SUMMEVAL, recorded_verdicts
 
 import fairjudge as fj
 from fairjudge.analysis.calibrating import trained_support
 from fairjudge.datasets import read_clusters, read_summaries
-from fairjudge.domain import Judgement, Unscored
-from fairjudge.parsing import read_verdict
+from fairjudge.domain import Judgement
 from fairjudge.reports.calibration_tables import gains_tables
 from fairjudge.reports.decision_tables import group_title
 from fairjudge.reports.jury_tables import jury_findings, jury_tables
@@ -36,27 +34,20 @@ from fairjudge.reports.tables import to_markdown
 from fairjudge.scorers.embedding import load_embedder
 from fairjudge.scorers.trained_models import load_trained_models
 
-RESULTS = Path(__file__).parent / "results" / "juries.json"
-
 
 def recorded(*, local: bool) -> list[Judgement]:
     """Return SummEval's recorded judges: each prompt is a judge of its own."""
-    rows = []
-    for prompt, scale in JUDGES.items():
-        with (DATA / f"judge_gpt-3.5_{prompt}.jsonl").open(encoding="utf-8") as lines:
-            records = [json.loads(line) for line in lines]
-        for record in records:
-            value = read_verdict(record["response"], scale, aspect=record["aspect"])
-            verdict = (
-                {"unscored": value.reason} if isinstance(value, Unscored) else {"value": value}
-            )
-            rows.append(_row(record, f"gpt-3.5, {prompt}", "likert", verdict))
+    rows = [
+        _row(record, f"gpt-3.5, {prompt}", "likert", verdict)
+        for prompt in JUDGES
+        for record, verdict in recorded_verdicts(prompt)
+    ]
     return [*rows, *_local()] if local else rows
 
 
 def _local() -> Iterator[Judgement]:
-    summaries = tuple(read_summaries(DATA / "summaries.jsonl"))
-    clusters = tuple(read_clusters(DATA / "clusters.jsonl"))
+    summaries = tuple(read_summaries(SUMMEVAL / "summaries.jsonl"))
+    clusters = tuple(read_clusters(SUMMEVAL / "clusters.jsonl"))
     supports = trained_support(
         summaries, clusters, models=load_trained_models(), embedder=load_embedder()
     )
@@ -79,12 +70,12 @@ def main() -> int:
     """Run the simulations and data sets named on the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--judgements", type=Path, nargs="+")
-    parser.add_argument("--labels", type=Path, default=DATA / "labels.jsonl")
+    parser.add_argument("--labels", type=Path, default=SUMMEVAL / "labels.jsonl")
     parser.add_argument("--annotators", default="expert*")
     parser.add_argument("--summaries", type=Path)
     parser.add_argument("--clusters", type=Path)
     parser.add_argument("--no-local", action="store_true")
-    parser.add_argument("--json", type=Path, nargs="?", const=RESULTS)
+    parser.add_argument("--json", type=Path, nargs="?", const=RESULTS / "juries.json")
     parser.add_argument("--page", type=Path)
     options = parser.parse_args()
     own = options.judgements is None
@@ -94,8 +85,8 @@ def main() -> int:
         judgements,
         options.labels,
         annotators=options.annotators,
-        summaries=DATA / "summaries.jsonl" if own else options.summaries,
-        clusters=DATA / "clusters.jsonl" if own else options.clusters,
+        summaries=SUMMEVAL / "summaries.jsonl" if own else options.summaries,
+        clusters=SUMMEVAL / "clusters.jsonl" if own else options.clusters,
     ).to_dict()
     seconds = time.perf_counter() - began
     names = "SummEval's recorded judges" if own else ", ".join(path.name for path in judgements)
@@ -117,7 +108,7 @@ def main() -> int:
             "gains": {group_title(group): group["over_baselines"] for group in report["groups"]},
             "juries": [{**jury, "fitted": None} for jury in report["juries"]],
         }
-        options.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+        write_results(options.json, results)
     return 0
 
 

@@ -9,7 +9,6 @@ and takes the others from the JSON file. With ``--json``, docs/calibration.md ge
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 from collections import defaultdict
@@ -19,11 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from _jury_simulation import SETTINGS, simulate_gains, simulate_juries, simulate_ranking
-from _parallel import Each, add_options, each_of
+from _machine import write_between, write_results
+from _parallel import Each, add_options, each_of, simulation_parser
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "calibration.md"
-BEGIN, END = "<!-- juries: begin -->\n", "<!-- juries: end -->\n"
-RESULTS = Path(__file__).parent / "results" / "juries_coverage.json"
 SIMULATIONS: Mapping[str, Callable[..., dict[str, Any]]] = {
     setting.name: partial(simulate_juries, setting=setting) for setting in SETTINGS
 } | {"judge-aware ranking": simulate_ranking, "baselines": simulate_gains}
@@ -61,19 +59,10 @@ def coverage_lines(simulated: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
 
 
-def write_page(simulated: Sequence[Mapping[str, Any]]) -> None:
-    """Put the coverage of juries into docs/calibration.md."""
-    head, tail = DOCUMENT.read_text(encoding="utf-8").split(BEGIN)
-    table = "\n".join(coverage_lines(simulated)) + "\n"
-    DOCUMENT.write_text(head + BEGIN + table + END + tail.split(END)[1], encoding="utf-8")
-
-
 def main() -> None:
     """Run the simulations and print what they covered."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--datasets", type=int, default=2000)
+    parser = simulation_parser(__doc__.splitlines()[0], "juries_coverage")
     parser.add_argument("--only", default="", help="simulations whose name has this; others stay")
-    parser.add_argument("--json", type=Path, nargs="?", const=RESULTS)
     add_options(parser)
     options = parser.parse_args()
     with each_of(options) as each:
@@ -84,10 +73,8 @@ def main() -> None:
             truth = result.get("true", {}).get(name)
             print(f"  {name:42} {share:5.1f}", "" if truth is None else f"truth {truth:.3f}")
     if options.json:
-        options.json.write_text(
-            json.dumps({"simulated": simulated}, indent=1) + "\n", encoding="utf-8"
-        )
-        write_page(simulated)
+        write_results(options.json, {"simulated": simulated})
+        write_between(DOCUMENT, "juries", "\n".join(coverage_lines(simulated)) + "\n")
 
 
 if __name__ == "__main__":

@@ -27,22 +27,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _summeval import DATA as SUMMEVAL
-from _summeval import EXPERTS
+from _data import RECORDED_JUDGES, read_rows
+from _figures import interval_text
+from _jury_simulation import assess_jury
+from _machine import RESULTS, write_results
+from _summeval import EXPERTS, SUMMEVAL
 from juries import recorded
 
 from fairjudge.calibration.agreement import Resampling
 from fairjudge.calibration.calibrators import assign_folds
 from fairjudge.calibration.juries import JuryItems, fit_members
-from fairjudge.calibration.jury_assessment import BEST, MEAN, JuryFigures, jury_figures
+from fairjudge.calibration.jury_assessment import BEST, MEAN
 from fairjudge.datasets.readers import read_labels
 from fairjudge.domain import Undefined
 from fairjudge.records.results import figure
 from fairjudge.stats._arrays import codes, totals
 from fairjudge.stats.bootstrap import bootstrap_many
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "recorded_judges"
-RESULTS = Path(__file__).parent / "results" / "juries_held_out.json"
 JUDGES, PROMPTS = ("ChatGPT", "LLaMA2"), ("Vanilla", "CoT", "Swap_CoT")
 METHOD = "isotonic"
 WAYS = ("jury", "mean", "best judge")
@@ -54,7 +55,7 @@ def llmbar() -> tuple[JuryItems, list[str], list[str]]:
     sets, columns = [], []
     for judge in JUDGES:
         for prompt in PROMPTS:
-            paths = sorted((DATA / "llmbar").glob(f"*.{judge}.{prompt}.json.gz"))
+            paths = sorted((RECORDED_JUDGES / "llmbar").glob(f"*.{judge}.{prompt}.json.gz"))
             rows = [(path.name.split(".")[0], row) for path in paths for row in _rows(path)]
             columns.append([_second(row["results"][0]) for _, row in rows])
             sets = [name for name, _ in rows]
@@ -78,8 +79,7 @@ def trust_or_escalate() -> tuple[JuryItems, list[str]]:
     names = ["gpt-3.5-turbo", "mistral-7b-instruct"]
     columns = []
     for name in names:
-        path = DATA / "trust_or_escalate" / f"{name}.jsonl.gz"
-        rows = [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
+        rows = read_rows(RECORDED_JUDGES / "trust_or_escalate" / f"{name}.jsonl.gz")
         columns.append([row["probs"][1] for row in rows])
         labels = [float(row["preferences"]["human"] == 2) for row in rows]
     return _items(columns, labels), names
@@ -98,16 +98,7 @@ def _items(columns: Sequence[Sequence[float]], labels: Sequence[float]) -> JuryI
 
 def by_document(items: JuryItems, names: Sequence[str]) -> dict[str, Any]:
     """Return what a jury is worth on held-out documents."""
-    figures = jury_figures(
-        items,
-        names,
-        weights=np.zeros(len(names)),
-        method=METHOD,
-        n_folds=10,
-        resampling=Resampling(),
-        rng=np.random.default_rng(0),
-    )
-    assert isinstance(figures, JuryFigures)
+    figures = assess_jury(items, np.random.default_rng(0), names)
     return {
         "RMSE of the jury": figure(figures.rmse),
         "RMSE of the mean": figure(figures.compared[MEAN].rmse),
@@ -191,15 +182,10 @@ def _distances(scores: np.ndarray, items: JuryItems) -> dict[str, Any]:
     return {name: figure(estimate) for name, estimate in zip(names, estimates, strict=True)}
 
 
-def show(figure: dict[str, Any]) -> str:
-    """Return a figure with its interval."""
-    return f"{figure['value']:6.3f} [{figure['low']:.3f}, {figure['high']:.3f}]"
-
-
 def main() -> None:
     """Print the figures of both data sets."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--json", type=Path, nargs="?", const=RESULTS)
+    parser.add_argument("--json", type=Path, nargs="?", const=RESULTS / "juries_held_out.json")
     options = parser.parse_args()
     items, names, sets = llmbar()
     results: dict[str, dict[str, Any]] = {
@@ -209,7 +195,7 @@ def main() -> None:
     for title, figures in results.items():
         print(title)
         for name, value in figures.items():
-            print(f"  {name:26} {show(value)}")
+            print(f"  {name:26} {interval_text(value)}")
     results["LLMBar, each set held out"] = by_set(items, sets, n_folds=1)
     results["SummEval, each dimension held out"] = by_set(*summeval(), n_folds=10)
     for title in ("LLMBar, each set held out", "SummEval, each dimension held out"):
@@ -217,9 +203,8 @@ def main() -> None:
         for name, distances in results[title].items():
             print(f"  {name}")
             for way, value in distances.items():
-                print(f"    {way:24} {show(value)}")
-    if options.json is not None:
-        options.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+                print(f"    {way:24} {interval_text(value)}")
+    write_results(options.json, results)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import gzip
 import json
 import os
 import re
@@ -26,14 +25,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from _machine import describe_machine
+from _data import read_rows
+from _machine import describe_machine, write_between
 from _running import stub
 
 import fairjudge as fj
 from fairjudge.reports.tables import TextTable, columns, print_table
 
 PAGE = Path(__file__).parents[1] / "docs" / "your-data.md"
-BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
 N_CLUSTERS = 10
 N_SYSTEMS = 4
 _BLOCK = re.compile(r"^```(\w+) ?(\S*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -58,19 +57,21 @@ class World:
 
 def real(data: Path) -> World:
     """Return a part of the real records in `data`."""
-    editors = _rows(data / "allsides" / "summaries_editors.jsonl.gz")
+    editors = read_rows(data / "allsides" / "summaries_editors.jsonl.gz")
     eids = {row["eid"] for row in editors}
-    clusters = [row for row in _rows(data / "allsides" / "clusters.jsonl.gz") if row["eid"] in eids]
+    clusters = [
+        row for row in read_rows(data / "allsides" / "clusters.jsonl.gz") if row["eid"] in eids
+    ]
     articles = {
         row["eid"]: row["articles"][0]["content"]
-        for row in _rows(data / "summeval" / "clusters.jsonl")[:N_CLUSTERS]
+        for row in read_rows(data / "summeval" / "clusters.jsonl")[:N_CLUSTERS]
     }
-    summaries = _rows(data / "summeval" / "summaries.jsonl")
+    summaries = read_rows(data / "summeval" / "summaries.jsonl")
     systems = sorted({row["system"] for row in summaries})[:N_SYSTEMS]
     rated = [row for row in summaries if row["eid"] in articles and row["system"] in systems]
     labels = [
         row
-        for row in _rows(data / "summeval" / "labels.jsonl")
+        for row in read_rows(data / "summeval" / "labels.jsonl")
         if row["eid"] in articles and row["system"] in systems and "expert" in row["annotator"]
     ]
     stars = {"neg": 1, "neu": 3, "pos": 5}
@@ -80,7 +81,7 @@ def real(data: Path) -> World:
             "stars": stars[article["attributes"]["sentiment"]],
             "review_text": article["content"],
         }
-        for row in _rows(data / "yelp" / "clusters.jsonl")[:N_CLUSTERS]
+        for row in read_rows(data / "yelp" / "clusters.jsonl")[:N_CLUSTERS]
         for article in row["articles"]
     ]
     first_eids = {row["eid"] for row in clusters[:N_CLUSTERS]}
@@ -110,12 +111,6 @@ def bundled() -> World:
         for place, article in enumerate(row["articles"])
     ]
     return World(clusters, summaries, labels, articles, summaries, reviews)
-
-
-def _rows(path: Path) -> list[Row]:
-    data = path.read_bytes()
-    data = gzip.decompress(data) if path.suffix == ".gz" else data
-    return [json.loads(line) for line in data.decode("utf-8").split("\n") if line.strip()]
 
 
 def _line(text: str) -> str:
@@ -429,12 +424,8 @@ def main() -> None:
         ]
     result = table(ways, describe_machine())
     print_table(result)
-    before, _, tail = text.partition(BEGIN)
-    after = tail.partition(END)[2]
     rows = [[column.heading for column in result.columns], *result.rows]
-    options.page.write_text(
-        f"{before}{BEGIN}\n{_markdown(rows)}\n{describe_machine()}.\n\n{END}{after}"
-    )
+    write_between(options.page, "measured", f"\n{_markdown(rows)}\n{describe_machine()}.\n\n")
 
 
 def _markdown(rows: Sequence[Sequence[str]]) -> str:

@@ -16,7 +16,6 @@ topic.
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import random
 import sys
@@ -30,7 +29,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 from sklearn.metrics import average_precision_score
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -39,7 +37,9 @@ sys.path.insert(0, str(ROOT))  # for training/, which is not installed
 import _planted
 import _summeval
 import nanco
-from _machine import describe_machine
+from _data import DATA, read_rows
+from _figures import balanced_accuracy, roc_area
+from _machine import RESULTS, describe_machine, write_between, write_results
 
 from fairjudge.analysis.calibrating import trained_support
 from fairjudge.datasets.readers import read_clusters
@@ -56,16 +56,12 @@ from training import statements
 from training.coverage_fit import insights_covered
 from training.key_points import topic_rows
 
-RESULTS = {
-    "local": Path(__file__).with_name("results") / "local.json",
-    "local-large": Path(__file__).with_name("results") / "local_large.json",
-}
+FILES = {"local": RESULTS / "local.json", "local-large": RESULTS / "local_large.json"}
 DOCUMENT = ROOT / "docs" / "local.md"
 EVENTS = ROOT / "tests" / "judges" / "events.jsonl"
 READ = EVENTS.with_name("event_answers.jsonl")
 """Which groups of answers each of `EVENTS` covers, by a careful reader who saw no score."""
 KINDS = ("balanced", "one-sided", "wrong")
-BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
 RESAMPLES, SEED = 1000, 0
 MAX_LABELS = 2000
 """Labels of REALSumm taken, evenly."""
@@ -116,10 +112,7 @@ class Bench:
 
     def rows(self, name: str) -> list[dict[str, Any]]:
         """Read a file of `folder` line by line."""
-        path = self.folder / name
-        opened = gzip.open if path.suffix == ".gz" else open
-        with opened(path, "rt", encoding="utf-8") as lines:
-            return [json.loads(line) for line in lines]
+        return read_rows(self.folder / name)
 
     @cached_property
     def events(self) -> tuple[Cluster, ...]:
@@ -145,17 +138,12 @@ def interval(statistic: Statistic, documents: Sequence[str]) -> tuple[float, flo
 
 def area(scores: Numbers, labels: Numbers) -> float:
     """Return the area under the ROC curve."""
-    yes = labels > 0
-    n_yes, n_no = int(yes.sum()), int((~yes).sum())
-    if not n_yes or not n_no:
-        return float("nan")
-    return float((rankdata(scores)[yes].sum() - n_yes * (n_yes + 1) / 2) / (n_yes * n_no))
+    return roc_area(scores, labels > 0)
 
 
 def balanced(answers: NDArray[np.bool_], labels: Numbers) -> float:
-    """Return the mean of the shares of yes and of no that are said right."""
-    yes = labels > 0
-    return float((answers[yes].mean() + (~answers[~yes]).mean()) / 2)
+    """Return the balanced accuracy of answers of yes and no."""
+    return balanced_accuracy(labels > 0, answers)
 
 
 def row(measure: str, estimate: tuple[float, float, float], **about: str) -> Row:
@@ -507,8 +495,7 @@ def balance(bench: Bench) -> list[Row]:
 
 def _written_summaries() -> dict[str, dict[str, str]]:
     texts: dict[str, dict[str, str]] = defaultdict(dict)
-    for line in EVENTS.read_text(encoding="utf-8").splitlines():
-        summary = json.loads(line)
+    for summary in read_rows(EVENTS):
         texts[summary["eid"]][summary["kind"]] = summary["text"]
     return texts
 
@@ -521,8 +508,7 @@ def answers_read(bench: Bench) -> list[Row]:
     texts = _written_summaries()
     p, labels, eids = [], [], []
     shares: dict[str, list[list[float]]] = defaultdict(list)
-    for line in READ.read_text(encoding="utf-8").splitlines():
-        record = json.loads(line)
+    for record in read_rows(READ):
         eid = record["eid"]
         groups = [[Answer.model_validate(answer) for answer in group] for group in record["groups"]]
         answers = [answer for group in groups for answer in group]
@@ -606,24 +592,24 @@ def keep(results: Path, name: str, rows: Iterable[Row], model: str) -> dict[str,
         {field: value for field, value in asdict(row).items() if value not in ("", None)}
         for row in rows
     ]
-    results.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    write_results(results, record)
     return record
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmark."""
     parser = argparse.ArgumentParser(description="What the embedded default tells.")
-    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--only", nargs="+", choices=MEASURES, help="also if done before")
     parser.add_argument("--events", type=int, metavar="N", help="the first N events; all of them")
-    parser.add_argument("--backend", choices=RESULTS, default="local")
+    parser.add_argument("--backend", choices=FILES, default="local")
     parser.add_argument("--results", type=Path, help="another file of the backend's results")
     parser.add_argument("--document", type=Path, default=DOCUMENT)
     chosen = parser.parse_args(arguments)
     if not chosen.data.is_dir():
         print(f"no folder {str(chosen.data)!r}", file=sys.stderr)
         return 1
-    files = RESULTS | ({chosen.backend: chosen.results} if chosen.results else {})
+    files = FILES | ({chosen.backend: chosen.results} if chosen.results else {})
     bench = Bench(chosen.data, chosen.events, chosen.backend)
     results = measured(files[chosen.backend], bench.models.identity)
     for name in chosen.only or [name for name in MEASURES if name not in results]:
@@ -641,10 +627,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def write_table(files: dict[str, Path], document: Path) -> None:
     """Write the table of all results into the page."""
     small, large = (read_results(file) for file in files.values())
-    before, _, tail = document.read_text(encoding="utf-8").partition(BEGIN)
     if small:
-        text = before + BEGIN + table(small, large) + END + tail.partition(END)[2]
-        document.write_text(text, encoding="utf-8")
+        write_between(document, "measured", table(small, large))
 
 
 def read_results(file: Path) -> dict[str, Any] | None:

@@ -35,6 +35,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
+from _data import DATA
+from _figures import balanced_accuracy
 from _machine import describe_machine
 from numpy.typing import NDArray
 
@@ -54,7 +56,6 @@ DEVELOPMENT = ("Q2", "Q3", "Q5", "Q6")
 TEST = ("Q4", "Q7", "Q8", "Q9")
 OWN_LABELS = 1.0
 """What stands for a threshold where a model groups: it gives no scores to cut."""
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "nanco"
 INVENTED = Path(__file__).with_name("invented_answers.json")
 
 PUBLISHED = {
@@ -122,11 +123,6 @@ def read(path: Path) -> dict[str, Labelled]:
         for record in records
     ]
     return {question.qid: question for question in questions}
-
-
-def balanced_accuracy(same: NDArray[np.bool_], answers: NDArray[np.bool_]) -> float:
-    """Return the mean of the shares of same and of different pairs that are said right."""
-    return float((answers[same].mean() + (~answers[~same]).mean()) / 2)
 
 
 def best_threshold(same: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:
@@ -281,7 +277,7 @@ def show(reports: Sequence[Report]) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmark."""
     parser = argparse.ArgumentParser(description="Answer consolidation on NAnCo.")
-    parser.add_argument("folder", nargs="?", type=Path, default=DATA)
+    parser.add_argument("folder", nargs="?", type=Path, default=DATA / "nanco")
     parser.add_argument("--json", metavar="FILE", help="write the figures; - is standard output")
     parser.add_argument("--development-only", action="store_true", help="leave the test unscored")
     parser.add_argument("--embedding-model", metavar="MODEL")

@@ -12,9 +12,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-from _running import HERE, RESULTS, Json, each_ms
-from reading_speed import N_CHARACTERS, rows_of
-from throughput import AT_ONCE, LATENCY_SECONDS, MAX_TAKEN, N_ITEMS, N_PACED, RPM
+import overhead
+import reading_speed
+import start_up
+import throughput
+from _machine import RESULTS
+from _running import HERE, Json, each_ms
+from reading_speed import N_CHARACTERS
+from throughput import AT_ONCE, LATENCY_SECONDS
 
 PAGE = HERE.parent / "docs" / "performance.md"
 NAMES = ("overhead", "throughput", "start_up", "reading_speed", "entailment_throughput")
@@ -32,20 +37,11 @@ def table(*rows: tuple[str, str, str]) -> str:
     return "\n".join(["| | measured | wanted |", "| --- | --: | --: |", *lines])
 
 
-def overhead() -> str:
+def overhead_section() -> str:
     """Return the section on what a run costs beside the model."""
     result = load("overhead")
-    small, large, cached = result["small"], result["large"], result["cached"]
-    rows = table(
-        ("10,000 items, ms an item", f"{each_ms(large):.2f}", "1.0"),
-        ("the same in processor time", f"{each_ms(large, 'cpu_seconds'):.2f}", ""),
-        ("1,000 items, ms an item", f"{each_ms(small):.2f}", ""),
-        ("10,000 against 1,000", f"{each_ms(large) / each_ms(small):.2f}", "1.2"),
-        ("peak memory at 10,000 items, MiB", f"{large['peak_mib']:.0f}", "300"),
-        ("10,000 items that are all cached, seconds", f"{cached['wall_seconds']:.1f}", "5"),
-        ("calls made by that run", f"{cached['n_calls']}", "0"),
-        ("one hit, median, microseconds", f"{result['hit_seconds'] * 1e6:.0f}", "60"),
-    )
+    large = result["large"]
+    rows = table(*overhead.rows_of(result))
     libraries = "\n".join(
         f"| {library['name']} | {library['version']} | {library['n']} | {each_ms(library):.1f} "
         f"| {each_ms(library, 'cpu_seconds'):.1f} |"
@@ -77,38 +73,9 @@ with their number.
 """
 
 
-def throughput() -> str:
+def throughput_section() -> str:
     """Return the section on many calls at once."""
-    result = load("throughput")
-    fast, refused, slow = result["full_speed"], result["backing_off"], result["paced"]
-    server = refused["server"]
-    n_asked = server["n_answered"] + server["n_refused"]
-    rows = table(
-        (
-            f"{N_ITEMS:,} calls, {AT_ONCE} at once: share of the ideal throughput, %",
-            f"{100 * fast['ideal_seconds'] / fast['server']['seconds']:.0f}",
-            "95",
-        ),
-        ("calls a second", f"{N_ITEMS / fast['server']['seconds']:,.0f}", ""),
-        ("processor ms a call, all in", f"{each_ms(fast['run'], 'cpu_seconds'):.2f}", ""),
-        (
-            f"a server that refuses more than {MAX_TAKEN} at once: share of its throughput, %",
-            f"{100 * refused['ideal_seconds'] / server['seconds']:.0f}",
-            "",
-        ),
-        ("calls that it refused, %", f"{100 * server['n_refused'] / n_asked:.1f}", ""),
-        ("items left without a verdict", f"{refused['run']['n_unscored']}", "0"),
-        (
-            f"`--rpm {RPM}`: most requests in any minute",
-            f"{slow['server']['most_in_a_minute']}",
-            f"{RPM}",
-        ),
-        (
-            f"share of that allowance used over {N_PACED:,} calls, %",
-            f"{100 * slow['ideal_seconds'] / slow['server']['seconds']:.0f}",
-            "",
-        ),
-    )
+    rows = table(*throughput.rows_of(load("throughput")))
     return f"""## Many calls at once
 
 A server on loopback answers every call after {LATENCY_SECONDS * 1000:.0f} ms. It is a process of
@@ -122,36 +89,20 @@ replies. `--rpm` and `--tpm` are never passed in any 60 seconds.
 """
 
 
-def start_up() -> str:
+def start_up_section() -> str:
     """Return the section on how soon work begins."""
-    result = load("start_up")
-    resumed = result["resumed"]
-    rows = table(
-        ("Python itself, seconds", f"{result['python_seconds']:.2f}", ""),
-        ("`import fairjudge`, seconds", f"{result['import_seconds']:.2f}", "0.3"),
-        ("`fairjudge --help`, seconds", f"{result['help_seconds']:.2f}", "0.3"),
-        (
-            "killed after 9,000 of 10,000 calls: until the next new call, seconds",
-            f"{resumed['first_call_seconds']:.2f}",
-            "1",
-        ),
-        ("completed calls that it asks again", f"{resumed['n_calls'] - 1000}", "0"),
-        (
-            "`build` killed after 9,000 of 10,000 clusters: until the next new call, seconds",
-            f"{result['rebuilt']['first_call_seconds']:.2f}",
-            "1",
-        ),
-    )
+    rows = table(*start_up.rows_of(load("start_up")))
     return f"""## Starting and resuming
 
 {rows}
 """
 
 
-def reading() -> str:
+def reading_section() -> str:
     """Return the section on replies that are made to take long."""
     rows = [
-        (label.replace("|", "\\|"), *figures) for label, *figures in rows_of(load("reading_speed"))
+        (label.replace("|", "\\|"), *figures)
+        for label, *figures in reading_speed.rows_of(load("reading_speed"))
     ]
     return f"""## Adversarial replies
 
@@ -162,7 +113,7 @@ the slowest of them for each reader, in processor time. All readers are linear.
 """
 
 
-def entailment() -> str:
+def entailment_section() -> str:
     """Return the section on the local entailment scorer."""
     import entailment_throughput  # not above: it loads torch
 
@@ -195,11 +146,11 @@ file. Times are wall-clock times unless said otherwise, and depend on what else 
 
 Measured on: {"; ".join(sorted(machines))}.
 
-{overhead()}
-{throughput()}
-{start_up()}
-{reading()}
-{entailment()}"""
+{overhead_section()}
+{throughput_section()}
+{start_up_section()}
+{reading_section()}
+{entailment_section()}"""
 
 
 def main() -> None:

@@ -15,7 +15,6 @@ marks that were made, with the first words of each statement, are in
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import random
 import sys
@@ -24,6 +23,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from _data import DATA, read_rows
+
+from fairjudge.datasets.writers import write_jsonl
 from fairjudge.domain import Article, Cluster
 from fairjudge.references.local import LocalReferences
 from fairjudge.references.points import PointFinder
@@ -39,14 +41,12 @@ CLUSTERS = {"recession": 1, "newsstance": 14, "allsides": 150}
 
 
 def clusters(folder: Path, source: str) -> list[Cluster]:
-    """Return the clusters of a source."""
-    if source == "allsides":
-        with gzip.open(folder / source / "clusters.jsonl.gz", "rt", encoding="utf-8") as lines:
-            return [Cluster.model_validate_json(line) for line in lines][1::2]
-    if source == "newsstance":
-        text = (folder / source / "clusters.jsonl").read_text(encoding="utf-8")
-        return [Cluster.model_validate_json(line) for line in text.splitlines()][1::2]
-    rows = json.loads((folder / source / "cluster.json").read_text(encoding="utf-8"))
+    """Return the clusters of a source; of those that others drew from, every second one."""
+    names = {"allsides": "clusters.jsonl.gz", "newsstance": "clusters.jsonl"}
+    if source in names:
+        rows = read_rows(folder / source / names[source])[1::2]
+    else:
+        rows = json.loads((folder / source / "cluster.json").read_text(encoding="utf-8"))
     return [Cluster.model_validate(row) for row in rows]
 
 
@@ -75,13 +75,12 @@ def draw(folder: Path, path: Path, seed: int) -> None:
     """Write groups to be read."""
     result = list(groups(folder, seed))
     sample = random.Random(seed).sample(result, min(N_GROUPS, len(result)))  # noqa: S311
-    lines = [json.dumps(group, ensure_ascii=False) + "\n" for group in sample]
-    path.write_text("".join(lines), encoding="utf-8")
+    write_jsonl(path, sample)
 
 
 def count(path: Path) -> dict[str, int]:
     """Return how many groups were read, and how many are pure and doubled."""
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    rows = read_rows(path)
     return {"read": len(rows)} | {
         name: sum(bool(row[name]) for row in rows) for name in ("pure", "doubled")
     }
@@ -109,7 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Read and count groups of the default builder.")
     parser.add_argument("what", choices=("draw", "count", "speed"))
     parser.add_argument("file", type=Path, nargs="?", default=MARKS)
-    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
+    parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--seed", type=int, default=SEED)
     chosen = parser.parse_args(arguments)
     if chosen.what == "draw":

@@ -10,19 +10,17 @@ Nominal 95 % intervals should cover 93 to 97 %; the ranks hold all systems at on
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
-from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _machine import describe_machine
-from _parallel import Each, add_options, each_of, one_by_one
+from _figures import collect_hits, holds, percent_interval
+from _machine import describe_machine, write_results
+from _parallel import Each, add_options, each_of, one_by_one, simulation_parser
+from _summeval import SUMMEVAL
 
 from fairjudge.analysis.ranking import ranking_report
 from fairjudge.calibration.paired_comparisons import Comparisons
@@ -32,11 +30,8 @@ from fairjudge.datasets import read_replies
 from fairjudge.domain import Estimate
 from fairjudge.importing import import_replies
 from fairjudge.scales import pairwise
-from fairjudge.stats.intervals import wilson
 
 STRENGTHS = np.array([0.9, 0.5, 0.5, 0.0, -0.7, -1.2])
-RESULTS = Path(__file__).parent / "results" / "ranking_coverage.json"
-PAIRS = Path(__file__).resolve().parents[2] / "shared" / "data" / "summeval"
 
 
 def draw(
@@ -91,31 +86,35 @@ def simulate(
 ) -> dict[str, object]:
     """Return the coverage of strengths, of the position effect and of all ranks at once."""
     true = truth(**settings)  # type: ignore[arg-type]
-    function = partial(held, n_documents=n_documents, true=true, settings=settings)
+    function = partial(hits_of, n_documents=n_documents, true=true, settings=settings)
     name = f"ranking, {n_documents} documents, " + ", ".join(
         f"{name} {value}" for name, value in settings.items()
     )
-    hits: dict[str, list[bool]] = defaultdict(list)
-    for data_set in each(name, function, n_datasets):
-        for figure, figure_hits in data_set.items():
-            hits[figure] += figure_hits
-    shares = {figure: _share(figure_hits) for figure, figure_hits in hits.items()}
+    shares = _percentages(each(name, function, n_datasets))
     return {"n_documents": n_documents, **settings, **shares}
 
 
-def held(
+def _percentages(data_sets: Iterable[Mapping[str, list[bool]]]) -> dict[str, list[float]]:
+    """Return, by figure, the share of hits in percent with its interval."""
+    return {
+        figure: [round(value, 1) for value in percent_interval(sum(hits), len(hits))]
+        for figure, hits in collect_hits(data_sets).items()
+    }
+
+
+def hits_of(
     seed: int, n_documents: int, true: Mapping[str, float], settings: Mapping[str, Any]
 ) -> dict[str, list[bool]]:
-    """Say which intervals of one data set hold the truth."""
+    """Return which intervals of one data set hold the truth."""
     rng = np.random.default_rng([seed, n_documents])
     ranking = rank_systems(draw(rng, n_documents, **settings), rng=rng)
     assert isinstance(ranking, Ranking)
     effect = ranking.position_effect
     assert isinstance(effect, Estimate)
-    return {**_systems_held(ranking, true), "position_effect": [_within(effect, true["position"])]}
+    return {**_system_hits(ranking, true), "position_effect": [holds(effect, true["position"])]}
 
 
-def _systems_held(ranking: Ranking, true: Mapping[str, float]) -> dict[str, list[bool]]:
+def _system_hits(ranking: Ranking, true: Mapping[str, float]) -> dict[str, list[bool]]:
     ranked = [
         system.best_rank is not None
         and system.worst_rank is not None
@@ -124,7 +123,7 @@ def _systems_held(ranking: Ranking, true: Mapping[str, float]) -> dict[str, list
         for system in ranking.systems
         for s in (STRENGTHS[int(system.system[1:])],)
     ]
-    strengths = [_within(system.strength, true[system.system]) for system in ranking.systems]
+    strengths = [holds(system.strength, true[system.system]) for system in ranking.systems]
     return {"strengths": strengths, "ranks": [all(ranked)]}
 
 
@@ -148,44 +147,22 @@ def simulate_rankings(
     fitted = rank_by_rankings(many, rng=np.random.default_rng(0), n_resamples=2)
     assert isinstance(fitted, Ranking)
     true = {system.system: system.strength.value for system in fitted.systems}
-    hits: dict[str, list[bool]] = defaultdict(list)
-    function = partial(rankings_held, n_documents=n_documents, true=true)
-    for data_set in each(f"whole rankings, {n_documents} documents", function, n_datasets):
-        for figure, figure_hits in data_set.items():
-            hits[figure] += figure_hits
-    return {
-        "n_documents": n_documents,
-        **{name: _share(figure_hits) for name, figure_hits in hits.items()},
-    }
+    function = partial(rankings_hits, n_documents=n_documents, true=true)
+    data_sets = each(f"whole rankings, {n_documents} documents", function, n_datasets)
+    return {"n_documents": n_documents, **_percentages(data_sets)}
 
 
-def rankings_held(seed: int, n_documents: int, true: Mapping[str, float]) -> dict[str, list[bool]]:
-    """Say which intervals of one data set of rankings hold the truth."""
+def rankings_hits(seed: int, n_documents: int, true: Mapping[str, float]) -> dict[str, list[bool]]:
+    """Return which intervals of one data set of rankings hold the truth."""
     rng = np.random.default_rng([seed, n_documents])
     ranking = rank_by_rankings(draw_rankings(rng, n_documents), rng=rng)
     assert isinstance(ranking, Ranking)
-    return _systems_held(ranking, true)
-
-
-def _within(estimate: Estimate, truth: float) -> bool:
-    return (
-        estimate.low is not None
-        and estimate.high is not None
-        and bool(estimate.low <= truth <= estimate.high)
-    )
-
-
-def _share(hits: list[bool]) -> list[float]:
-    share = wilson(sum(hits), len(hits))
-    assert isinstance(share, Estimate)
-    assert share.low is not None
-    assert share.high is not None
-    return [round(100 * float(value), 1) for value in (share.value, share.low, share.high)]
+    return _system_hits(ranking, true)
 
 
 def summeval(aspect: str) -> dict[str, object]:
     """Rank SummEval's systems by the recorded judge."""
-    path = PAIRS / f"pairwise_gpt-3.5_{aspect}.jsonl"
+    path = SUMMEVAL / f"pairwise_gpt-3.5_{aspect}.jsonl"
     rows = [row.to_json() for row in read_replies(path)]
     imported = import_replies(rows, scale=pairwise("ABC"), path=path)
     (group,) = ranking_report(imported.judgements, level=0.95, seed=0)["groups"]
@@ -194,9 +171,7 @@ def summeval(aspect: str) -> dict[str, object]:
 
 def main() -> int:
     """Run everything."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--datasets", type=int, default=2000)
-    parser.add_argument("--json", type=Path, nargs="?", const=RESULTS)
+    parser = simulation_parser(__doc__, "ranking_coverage")
     add_options(parser)
     options = parser.parse_args()
     rows = []
@@ -219,24 +194,20 @@ def main() -> int:
     groups = [summeval(aspect) for aspect in ("relevance", "consistency")]
     for group in groups:
         for system in group["systems"]:  # type: ignore[attr-defined]
-            print(
-                system["rank"],
-                system["best_rank"],
-                system["worst_rank"],
-                system["system"],
-                end="  ",
-            )
-            print(round(system["strength"]["value"], 2), round(system["win_rate"]["value"], 2))
+            ranks = (system[name] for name in ("rank", "best_rank", "worst_rank"))
+            means = (round(system[name]["value"], 2) for name in ("strength", "win_rate"))
+            print(*ranks, system["system"], "", *means)
         print(group["position_effect"])
     print(describe_machine())
-    if options.json:
-        results = {
+    write_results(
+        options.json,
+        {
             "machine": describe_machine(),
             "simulated": rows,
             "rankings": rankings,
             "summeval": groups,
-        }
-        options.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+        },
+    )
     return 0
 
 

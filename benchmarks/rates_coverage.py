@@ -9,27 +9,22 @@ share in the population that the items without a label are drawn from.
 
 from __future__ import annotations
 
-import argparse
-import json
 import sys
 from collections import defaultdict
 from functools import partial
 from itertools import product
-from pathlib import Path
 
 import numpy as np
-from _machine import describe_machine
-from _parallel import Each, add_options, each_of, one_by_one
+from _figures import ends, holds, percent
+from _machine import describe_machine, write_results
+from _parallel import Each, add_options, each_of, one_by_one, simulation_parser
 from scipy.stats import norm
 
 from fairjudge.calibration.rates import Answers, error_rates, prevalence
-from fairjudge.domain import Estimate, Undefined
-from fairjudge.stats.intervals import wilson
 
 JUDGES = {"good": (0.92, 0.88), "fair": (0.8, 0.75), "lenient": (0.95, 0.6)}
 SHARES = ((0.5, 0.5), (0.5, 0.2), (0.5, 0.85), (0.3, 0.3), (0.3, 0.7))
 SIZES = ((100, 1000), (200, 400))
-RESULTS = Path(__file__).parent / "results" / "rates_coverage.json"
 
 
 def answers(
@@ -60,7 +55,7 @@ def simulate(
     """Return how often each interval holds the truth, and the corrected one's mean width."""
     hits: dict[str, list[bool]] = defaultdict(list)
     widths = []
-    function = partial(held, sizes=sizes, shares=shares, judge=judge, clustered=clustered)
+    function = partial(hits_of, sizes=sizes, shares=shares, judge=judge, clustered=clustered)
     name = f"rates, {sizes}, {shares}, {judge}, {'clustered' if clustered else 'independent'}"
     for data_set, width in each(name, function, n_datasets):
         for figure, hit in data_set.items():
@@ -74,13 +69,13 @@ def simulate(
         "share": shares[1],
         "judge": judge,
         "clustered": clustered,
-        "coverage": {name: _percent(figure_hits) for name, figure_hits in hits.items()},
+        "coverage": {name: percent(figure_hits) for name, figure_hits in hits.items()},
         "width": round(float(np.mean(widths)), 3),
         "n_datasets": n_datasets,
     }
 
 
-def held(
+def hits_of(
     seed: int,
     sizes: tuple[int, int],
     shares: tuple[float, float],
@@ -88,7 +83,7 @@ def held(
     *,
     clustered: bool,
 ) -> tuple[dict[str, bool], float | None]:
-    """Say which intervals of one data set hold the truth, and how wide the corrected one is."""
+    """Return which intervals of one data set hold the truth, and how wide the corrected one is."""
     rates = JUDGES[judge]
     rng = np.random.default_rng([seed, *sizes, clustered, *_code(shares, judge)])
     y, f, documents = answers(rng, sizes[0], shares[0], rates, clustered=clustered)
@@ -100,44 +95,25 @@ def held(
         rest=rest,
         rest_documents=(rest_documents + 10_000).tolist(),
     )
-    shares_found = prevalence(sample)
+    estimates = prevalence(sample)
     hits = {
-        name: holds(getattr(shares_found, name), shares[1])
+        name: holds(getattr(estimates, name), shares[1])
         for name in ("judged", "labelled", "corrected", "ppi")
     }
     rate = error_rates(f, y, sample.documents)
     hits["sensitivity"] = holds(rate.sensitivity, rates[0])
     hits["specificity"] = holds(rate.specificity, rates[1])
-    if not isinstance(shares_found.corrected, Estimate):
-        return hits, None
-    return hits, (shares_found.corrected.high or 0.0) - (shares_found.corrected.low or 0.0)
+    bounds = ends(estimates.corrected)
+    return hits, None if bounds is None else bounds[1] - bounds[0]
 
 
 def _code(shares: tuple[float, float], judge: str) -> tuple[int, ...]:
     return (*(round(100 * share) for share in shares), list(JUDGES).index(judge))
 
 
-def holds(estimate: Estimate | Undefined, truth: float) -> bool:
-    """Say whether the interval holds the truth; no interval does not."""
-    return (
-        isinstance(estimate, Estimate)
-        and estimate.low is not None
-        and estimate.high is not None
-        and estimate.low <= truth <= estimate.high
-    )
-
-
-def _percent(hits: list[bool]) -> float:
-    share = wilson(sum(hits), len(hits))
-    assert isinstance(share, Estimate)
-    return round(100 * float(share.value), 1)
-
-
 def main() -> int:
     """Run everything."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--datasets", type=int, default=1000)
-    parser.add_argument("--json", type=Path, nargs="?", const=RESULTS)
+    parser = simulation_parser(__doc__, "rates_coverage", datasets=1000)
     add_options(parser)
     options = parser.parse_args()
     rows = []
@@ -146,9 +122,7 @@ def main() -> int:
             row = simulate(options.datasets, sizes, shares, judge, clustered=clustered, each=each)
             rows.append(row)
             print(*row.values(), flush=True)
-    if options.json:
-        results = {"machine": describe_machine(), "simulated": rows}
-        options.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    write_results(options.json, {"machine": describe_machine(), "simulated": rows})
     return 0
 
 

@@ -11,41 +11,34 @@ less consistent one: yes is rarer there, and the judge may err otherwise.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _machine import describe_machine
+from _data import read_rows
+from _figures import ends, percent
+from _machine import RESULTS, describe_machine, write_results
+from _summeval import SUMMEVAL, recorded_verdicts
 
 from fairjudge.calibration.rates import Answers, error_rates, prevalence
-from fairjudge.domain import Estimate, Undefined, Unscored
-from fairjudge.parsing import read_verdict
-from fairjudge.scales import likert
+from fairjudge.domain import Estimate, Undefined
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "summeval"
-RESULTS = Path(__file__).parent / "results" / "rates_recorded.json"
 WAYS = ("judged", "labelled", "corrected", "ppi")
 
 
 def answers() -> tuple[np.ndarray, np.ndarray, list[str], list[str]]:
     """Return the judge's and the experts' yes or no, with document and system."""
     people: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for line in (DATA / "labels.jsonl").read_text("utf-8").splitlines():
-        row = json.loads(line)
+    for row in read_rows(SUMMEVAL / "labels.jsonl"):
         if row["aspect"] == "consistency" and row["annotator"].startswith("expert"):
             people[row["eid"], row["system"]].append(row["value"])
     judged, labels, documents, systems = [], [], [], []
-    for line in (DATA / "judge_gpt-3.5_rts.jsonl").read_text("utf-8").splitlines():
-        row = json.loads(line)
+    for row, verdict in recorded_verdicts("rts"):
         key = row["eid"], row["system"]
-        if row["aspect"] != "consistency" or key not in people:
-            continue
-        value = read_verdict(row["response"], likert(), aspect="consistency")
-        if not isinstance(value, Unscored):
-            judged.append(float(value >= 4))
+        if row["aspect"] == "consistency" and key in people and "value" in verdict:
+            judged.append(float(verdict["value"] >= 4))
             labels.append(float(np.mean(people[key]) >= 4.5))
             documents.append(key[0])
             systems.append(key[1])
@@ -93,8 +86,8 @@ def study(n_draws: int) -> list[dict[str, Any]]:
                     way: {
                         "estimate": round(100 * float(np.nanmean([draw[1] for draw in draws])), 1),
                         "width": round(100 * float(np.nanmean([draw[2] for draw in draws])), 1),
-                        "holds_truth": _percent([draw[0] for draw in draws if draw[1] >= 0.0]),
-                        "no_value": _percent([not draw[1] >= 0.0 for draw in draws]),
+                        "holds_truth": percent([draw[0] for draw in draws if draw[1] >= 0.0]),
+                        "no_value": percent([not draw[1] >= 0.0 for draw in draws]),
                     }
                     for way, draws in result.items()
                 },
@@ -103,33 +96,29 @@ def study(n_draws: int) -> list[dict[str, Any]]:
     return out
 
 
-def _percent(hits: list[bool]) -> float:
-    return round(100 * float(np.mean(hits)), 1)
-
-
 def _value(estimate: Estimate | Undefined) -> float:
     assert isinstance(estimate, Estimate)
     return estimate.value
 
 
 def _held(estimate: Estimate | Undefined, truth: float) -> tuple[bool, float, float]:
-    if isinstance(estimate, Undefined) or estimate.low is None or estimate.high is None:
+    bounds = ends(estimate)
+    if bounds is None:
         return False, float("nan"), float("nan")
-    return estimate.low <= truth <= estimate.high, estimate.value, estimate.high - estimate.low
+    return bounds[0] <= truth <= bounds[1], _value(estimate), bounds[1] - bounds[0]
 
 
 def main() -> int:
     """Run everything."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=200)
-    parser.add_argument("--json", type=Path, nargs="?", const=RESULTS)
+    parser.add_argument("--json", type=Path, nargs="?", const=RESULTS / "rates_recorded.json")
     options = parser.parse_args()
     rows = study(options.draws)
     for row in rows:
         print(row)
-    if options.json:
-        results = {"machine": describe_machine(), "draws": options.draws, "recorded": rows}
-        options.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    results = {"machine": describe_machine(), "draws": options.draws, "recorded": rows}
+    write_results(options.json, results)
     return 0
 
 

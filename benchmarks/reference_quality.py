@@ -56,6 +56,8 @@ from itertools import chain, combinations, takewhile
 from pathlib import Path
 from typing import Any
 
+from _machine import write_results
+
 from fairjudge.datasets import read_references
 from fairjudge.domain import QuestionAnswers, Reference
 
@@ -335,10 +337,9 @@ def main(args: Sequence[str] | None = None) -> int:
         print(f"calls a cluster: {len(prompts) / len(references):.1f}")
     print(f"questions a cluster: {counts['questions without a fault'].of / len(references):.1f}")
     print(report(counts))
-    if arguments.json:
-        rows = {name: {"n": share.n, "of": share.of} for name, share in counts.items()}
-        rows |= {"calls": len(prompts) or None, "clusters": len(references)}
-        arguments.json.write_text(json.dumps(rows, indent=1) + "\n", "utf-8")
+    rows = {name: {"n": share.n, "of": share.of} for name, share in counts.items()}
+    totals = {"calls": len(prompts) or None, "clusters": len(references)}
+    write_results(arguments.json, rows | totals)
     return 0
 
 

@@ -8,7 +8,6 @@ and answers; measured in the page from the start of navigation, best and worst o
 
 from __future__ import annotations
 
-import json
 import random
 import shutil
 import sys
@@ -21,6 +20,7 @@ from typing import Any
 from _machine import describe_machine
 
 from fairjudge.analysis.reporting import make_report
+from fairjudge.datasets.writers import write_jsonl
 
 SYSTEMS = 5
 QUESTIONS = 4
@@ -99,8 +99,7 @@ def write(folder: Path, n: int) -> None:
         "judgements": rows,
     }
     for name, records in files.items():
-        text = "".join(json.dumps(record) + "\n" for record in records)
-        (folder / f"{name}.jsonl").write_text(text, "utf-8")
+        write_jsonl(folder / f"{name}.jsonl", records)
 
 
 def opened(path: Path, *, repeats: int = 5) -> list[dict[str, float]]:

@@ -21,9 +21,11 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
+from _data import read_rows
+from _figures import interval_text
 from _machine import describe_machine
 
-from fairjudge.datasets import read_clusters, read_summaries
+from fairjudge.datasets import read_clusters, read_summaries, write_records
 from fairjudge.domain import Summary
 from fairjudge.text.sentences import sentence_texts
 
@@ -50,8 +52,7 @@ def run(data: Path, folder: Path) -> None:
     clusters = data / "clusters.jsonl.gz"
     files = {"editors": data / "summaries_editors.jsonl.gz", "one outlet": folder / "one.jsonl"}
     if not files["one outlet"].exists():
-        lines = [summary.model_dump_json() for summary in one_sided(clusters, files["editors"])]
-        files["one outlet"].write_text("\n".join(lines) + "\n", encoding="utf-8")
+        write_records(files["one outlet"], one_sided(clusters, files["editors"]))
     for system, summaries in files.items():
         for scorer in SCORERS:
             words = ["fairness", "coverage", str(clusters), "--summaries", str(summaries)]
@@ -120,11 +121,6 @@ def figures(report: Mapping[str, Any]) -> Mapping[str, Any]:
     return system
 
 
-def interval(figure: Mapping[str, Any]) -> str:
-    """Return a value with its 95 % interval."""
-    return f"{figure['value']:.4f} [{figure['low']:.4f}, {figure['high']:.4f}]"
-
-
 def prose(text: str) -> list[str]:
     """Return a paragraph, or a list item, in lines of the page's width."""
     later = "  " if text.startswith("- ") else ""
@@ -161,8 +157,8 @@ def coverage_rows(reports: Mapping[tuple[str, str], Any]) -> list[str]:
                 f"{difference['value']:+.4f} (p {difference['p_holm']:.2f})"
                 for difference in differences
             ]
-            cells = [title, how, interval(result["equal_coverage"])]
-            cells += [interval(result["coverage_parity"]), *by_value]
+            cells = [title, how, interval_text(result["equal_coverage"], digits=4)]
+            cells += [interval_text(result["coverage_parity"], digits=4), *by_value]
             lines.append(f"| {' | '.join(cells)} |")
     text = """The last columns are the mean difference of a leaning's coverage to that of all three
         (p by Holm); 0 is fair everywhere. With one document of each leaning no single set can be
@@ -213,8 +209,7 @@ def balance_rows(folder: Path) -> list[str]:
     """Return in how many events the roundup is the more balanced."""
     values: list[dict[str, float]] = []
     for system in SYSTEMS:
-        rows = (folder / f"balance {system}.jsonl").read_text("utf-8").splitlines()
-        judged = [json.loads(row) for row in rows]
+        judged = read_rows(folder / f"balance {system}.jsonl")
         values.append({row["eid"]: row["value"] for row in judged if row.get("value") is not None})
     eids = values[0].keys() & values[1].keys()
     higher = sum(values[0][eid] > values[1][eid] for eid in eids)

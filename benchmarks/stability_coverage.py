@@ -12,27 +12,21 @@ second has repeats; and one judge under four prompts, whose records are copies o
 
 from __future__ import annotations
 
-import argparse
-import gzip
-import json
 import sys
 from collections import defaultdict
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _machine import describe_machine
+from _data import DATA, RECORDED_JUDGES, read_rows
+from _figures import holds, percent
+from _machine import describe_machine, write_results
+from _parallel import simulation_parser
+from _summeval import JUDGES, recorded_verdicts
 
 from fairjudge.auditing.stability import stability_report
 from fairjudge.calibration.stability import RepeatedJudgements, Stability, stability
-from fairjudge.domain import Estimate, Judgement, Unscored
-from fairjudge.parsing import read_verdict
-from fairjudge.scales import likert, options, stars
-from fairjudge.stats.intervals import wilson
+from fairjudge.domain import Estimate, Judgement
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
-RESULTS = Path(__file__).parent / "results" / "stability_coverage.json"
-PROMPTS = {"rts": likert(), "mcq": options("ABCDE"), "stareval": stars()}
 LEVELS = np.array([-1.0, 0.0, 1.0])
 
 
@@ -86,46 +80,28 @@ def simulate(n_datasets: int, n_variants: int, n_repeats: int) -> dict[str, Any]
     for seed in range(n_datasets):
         rng = np.random.default_rng([seed, n_variants, n_repeats])
         for name, estimate in figures(draw(rng, 60, **shape), rng, 500).items():
-            hits[name].append(bool((estimate.low or 0.0) <= truth[name] <= (estimate.high or 0.0)))
+            hits[name].append(holds(estimate, truth[name]))
     return {
         **shape,
-        "coverage": {name: _percent(figure_hits) for name, figure_hits in hits.items()},
+        "coverage": {name: percent(figure_hits) for name, figure_hits in hits.items()},
         "true": truth,
     }
 
 
-def _percent(hits: list[bool]) -> float:
-    result = wilson(sum(hits), len(hits))
-    assert isinstance(result, Estimate)
-    return round(100 * float(result.value), 1)
-
-
 def summeval() -> list[dict[str, Any]]:
     """Return the audit of SummEval's judge under three prompts."""
-    rows = []
-    for prompt, scale in PROMPTS.items():
-        with (DATA / "summeval" / f"judge_gpt-3.5_{prompt}.jsonl").open(encoding="utf-8") as file:
-            records = [json.loads(line) for line in file]
-        for record in records:
-            value = read_verdict(record["response"], scale, aspect=record["aspect"])
-            rows.append(
-                Judgement(
-                    eid=record["eid"],
-                    system=record["system"],
-                    aspect=record["aspect"],
-                    protocol="likert",
-                    judge=record["judge"],
-                    variant=prompt,
-                    **(
-                        {"unscored": value.reason}
-                        if isinstance(value, Unscored)
-                        else {"value": value}
-                    ),
-                )
-            )
-    repeats = [row for row in rows if (row.model_extra or {})["variant"] == "mcq"]
-    result = stability_report(rows)["groups"]
-    return result + [
+    names = ("eid", "system", "aspect", "judge")
+    rows = [
+        Judgement.model_validate(
+            {**{name: record[name] for name in names}, **verdict}
+            | {"protocol": "likert", "variant": prompt}
+        )
+        for prompt in JUDGES
+        for record, verdict in recorded_verdicts(prompt)
+    ]
+    repeats = [row for row in rows if row.variant == "mcq"]
+    groups = stability_report(rows)["groups"]
+    return groups + [
         {**group, "only": "mcq"}
         for group in stability_report(repeats)["groups"]
         if not group["why"]
@@ -134,33 +110,28 @@ def summeval() -> list[dict[str, Any]]:
 
 def variants() -> list[dict[str, Any]]:
     """Return the audit of the judge whose four prompts were recorded."""
-    rows = []
-    for path in sorted((DATA / "recorded_judges" / "variants").glob("*.jsonl.gz")):
-        for line in gzip.decompress(path.read_bytes()).decode().splitlines():
-            record = json.loads(line)
-            if record["prompt_order"] == "original":
-                rows.append(
-                    Judgement(
-                        eid=record["item_id"],
-                        system_a="A",
-                        system_b="B",
-                        order="ab",
-                        aspect="correctness",
-                        protocol="pairwise",
-                        judge="deepseek-r1-distill-qwen-14b",
-                        value=record["parsed_verdict"].lower(),
-                        variant=record["prompt_variant"],
-                    )
-                )
+    rows = [
+        Judgement(
+            eid=record["item_id"],
+            system_a="A",
+            system_b="B",
+            order="ab",
+            aspect="correctness",
+            protocol="pairwise",
+            judge="deepseek-r1-distill-qwen-14b",
+            value=record["parsed_verdict"].lower(),
+            variant=record["prompt_variant"],
+        )
+        for path in sorted((RECORDED_JUDGES / "variants").glob("*.jsonl.gz"))
+        for record in read_rows(path)
+        if record["prompt_order"] == "original"
+    ]
     return list(stability_report(rows)["groups"])
 
 
 def main() -> int:
     """Run everything."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--datasets", type=int, default=1000)
-    parser.add_argument("--json", type=Path, nargs="?", const=RESULTS)
-    options_given = parser.parse_args()
+    options = simulation_parser(__doc__, "stability_coverage", datasets=1000).parse_args()
     recorded = [*summeval(), *variants()] if DATA.is_dir() else []
     for group in recorded:
         print(
@@ -171,11 +142,10 @@ def main() -> int:
         print("  ", {name: share.get("value") for name, share in group["shares"].items()})
     simulated = []
     for n_variants, n_repeats in ((1, 2), (1, 3), (3, 1), (3, 3)):
-        simulated.append(simulate(options_given.datasets, n_variants, n_repeats))
+        simulated.append(simulate(options.datasets, n_variants, n_repeats))
         print(*simulated[-1].values(), flush=True)
-    if options_given.json:
-        results = {"machine": describe_machine(), "simulated": simulated, "recorded": recorded}
-        options_given.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    results = {"machine": describe_machine(), "simulated": simulated, "recorded": recorded}
+    write_results(options.json, results)
     return 0
 
 

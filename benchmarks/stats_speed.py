@@ -9,12 +9,11 @@ judgements at three levels with all intervals within 60 s and 1 GiB; `fairjudge.
 
 from __future__ import annotations
 
-import resource
 import time
 from collections.abc import Callable
 
 import numpy as np
-from _machine import describe_machine
+from _machine import describe_machine, peak_gib, quickest
 
 import fairjudge as fj
 from fairjudge.calibration.agreement import Resampling, judge_agreement
@@ -24,16 +23,6 @@ from fairjudge.domain import Judgement, Label
 from fairjudge.stats.agreement import weighted_kappa
 from fairjudge.stats.bootstrap import WeightedStatistic, bootstrap
 from fairjudge.stats.correlation import CORRELATIONS, weighted_correlation
-
-
-def seconds(work: Callable[[], object], repeats: int = 3) -> float:
-    """Return the best wall-clock time of `repeats` runs."""
-    best = float("inf")
-    for _ in range(repeats):
-        start = time.perf_counter()
-        work()
-        best = min(best, time.perf_counter() - start)
-    return best
 
 
 def small() -> None:
@@ -59,7 +48,7 @@ def small() -> None:
                         statistic = weighted_correlation(name, x, truth)
                 else:
                     statistic = build()
-                took = seconds(
+                took = quickest(
                     lambda s=statistic, d=n_documents: bootstrap(
                         s, n_documents=d, rng=np.random.default_rng(1), n_resamples=2000
                     )
@@ -88,7 +77,7 @@ def large(*, continuous: bool) -> None:
                 Label(**where, annotator=f"p{k}", value=float(ratings[d, s, k] + 1))
                 for k in range(3)
             ]
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    before = peak_gib()
     start = time.perf_counter()
     (joined,) = join(judgements, labels)
     joined_after = time.perf_counter() - start
@@ -99,7 +88,7 @@ def large(*, continuous: bool) -> None:
         analyse(judgements, labels, settings=Settings())
         whole = time.perf_counter() - again
         print(f"the same, all that `fairjudge calibrate` reports, people included: {whole:.1f} s")
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    peak = peak_gib()
     kind = "continuous scores" if continuous else "5 levels"
     print(
         f"100,000 judgements, 300,000 labels, {kind}: {took:.1f} s (joining {joined_after:.1f} s), "
@@ -123,7 +112,7 @@ def several_judges() -> None:
                 Judgement(**where, protocol="likert", judge=f"j{judge}", value=float(value))
             )
     own = time.process_time()
-    took = seconds(lambda: fj.calibrate(judgements, labels).to_dict(), repeats=1)
+    took = quickest(lambda: fj.calibrate(judgements, labels).to_dict(), repeats=1)
     own = time.process_time() - own
     print(f"calibrate, 1,600 items, six judges and a jury: {took:.1f} s ({own:.1f} s of one core)")
 

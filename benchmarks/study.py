@@ -24,14 +24,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _machine import describe_machine
+from _data import read_rows
+from _machine import describe_machine, write_between
 
 from fairjudge.datasets import read_clusters
+from fairjudge.datasets.writers import write_jsonl
 from fairjudge.domain import Article, Cluster
 from fairjudge.text.sentences import sentence_texts
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "study.md"
-BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
 N_SENTENCES, KILLED_AFTER, SEED = 5, 60.0, 0
 STUDY = """\
 [data]
@@ -105,8 +106,7 @@ def write_data(folder: Path, events: list[Cluster]) -> None:
             text = " ".join(write(articles))
             summaries.append({"eid": event.eid, "system": name, "text": text})
     for name, records in (("clusters", rows), ("summaries", summaries)):
-        lines = "".join(json.dumps(record) + "\n" for record in records)
-        (folder / f"{name}.jsonl").write_text(lines, "utf-8")
+        write_jsonl(folder / f"{name}.jsonl", records)
     (folder / "study.toml").write_text(STUDY, "utf-8")
 
 
@@ -160,12 +160,7 @@ PAIRS = {
 
 def values(path: Path) -> Any:
     """Return what a file holds."""
-    text = path.read_text("utf-8")
-    return (
-        [json.loads(line) for line in text.splitlines()]
-        if path.suffix == ".jsonl"
-        else (json.loads(text))
-    )
+    return read_rows(path) if path.suffix == ".jsonl" else json.loads(path.read_text("utf-8"))
 
 
 def measured(folder: Path) -> Iterator[tuple[str, str]]:
@@ -217,10 +212,7 @@ def main() -> None:
     )
     print(text)
     if arguments.events == parser.get_default("events"):
-        page = DOCUMENT.read_text("utf-8")
-        head, _, rest = page.partition(BEGIN)
-        tail = rest.partition(END)[2]
-        DOCUMENT.write_text(f"{head}{BEGIN}{text}{END}{tail}", "utf-8")
+        write_between(DOCUMENT, "measured", text)
 
 
 if __name__ == "__main__":

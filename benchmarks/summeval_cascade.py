@@ -20,15 +20,14 @@ FOLDER holds SummEval (default: ../shared/data/summeval beside the project).
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _machine import describe_machine
-from _summeval import DATA, JUDGES, Item, read, recorded
+from _machine import describe_machine, write_results
+from _summeval import JUDGES, SUMMEVAL, Item, read, recorded
 
 from fairjudge.analysis.calibrating import trained_support
 from fairjudge.calibration.cascade import CascadeFit, fit_cascade
@@ -103,8 +102,8 @@ def show(rows: Sequence[dict[str, Any]]) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmark."""
     parser = argparse.ArgumentParser(description="A cascade on SummEval.")
-    parser.add_argument("folder", nargs="?", type=Path, default=DATA)
-    parser.add_argument("--json", metavar="FILE", help="write the figures")
+    parser.add_argument("folder", nargs="?", type=Path, default=SUMMEVAL)
+    parser.add_argument("--json", metavar="FILE", type=Path, help="write the figures")
     chosen = parser.parse_args(arguments)
     if not (chosen.folder / "summaries.jsonl").is_file():
         print(f"no summaries.jsonl in {str(chosen.folder)!r}", file=sys.stderr)
@@ -112,9 +111,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows = measure(chosen.folder)
     show(rows)
     print(f"\n{describe_machine()}")
-    if chosen.json:
-        text = json.dumps({"machine": describe_machine(), "rows": rows}, indent=2)
-        Path(chosen.json).write_text(text + "\n", encoding="utf-8")
+    write_results(chosen.json, {"machine": describe_machine(), "rows": rows})
     return 0
 
 

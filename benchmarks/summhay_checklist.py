@@ -17,8 +17,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import gzip
-import json
 import sys
 from collections import defaultdict
 from collections.abc import Sequence
@@ -27,6 +25,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from _data import CONVERSATIONS, read_rows
+from _figures import interval_text
+from _machine import write_results
 
 from fairjudge.domain import Answer, Judgement, JudgeTask, ProtocolName, QuestionAnswers
 from fairjudge.engine.models import open_models
@@ -38,7 +39,6 @@ from fairjudge.records.results import figure
 from fairjudge.run.judges import make_judge
 from fairjudge.stats.clustered import clustered_mean, within
 
-DATA = Path(__file__).parents[2] / "shared/data/coverage/summhay_conversations.jsonl.gz"
 QUESTION = "Which of these findings about the documents does the summary give?"
 
 
@@ -56,10 +56,8 @@ class Item:
 def draw(path: Path, *, n_labels: int, seed: int) -> list[Item]:
     """Return whole summaries in random order until they hold `n_labels` labels."""
     groups: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        for line in lines:
-            row = json.loads(line)
-            groups[row["eid"], row["system"]].append(row)
+    for row in read_rows(path):
+        groups[row["eid"], row["system"]].append(row)
     keys = sorted(groups)
     items: list[Item] = []
     for place in np.random.default_rng(seed).permutation(len(keys)):
@@ -182,7 +180,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--backend", default="local")
     parser.add_argument("--base-url")
-    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--data", type=Path, default=CONVERSATIONS)
     parser.add_argument("--labels", type=int, default=60)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--cache", type=Path)
@@ -205,12 +203,8 @@ def main() -> None:
     print(f"{result['n']} labels of {len(items)} summaries, {result['n_unscored']} unscored")
     for name in ("part counts", "whole counts", "three levels"):
         for way, share in result[name].items():
-            bounds = (
-                "" if share.get("low") is None else f" [{share['low']:.3f}, {share['high']:.3f}]"
-            )
-            print(f"{name:13} {way:23} {share['value']:.3f}{bounds}")
-    if arguments.json is not None:
-        arguments.json.write_text(json.dumps({**result, "rows": rows}, indent=1) + "\n", "utf-8")
+            print(f"{name:13} {way:23} {interval_text(share)}")
+    write_results(arguments.json, {**result, "rows": rows})
 
 
 if __name__ == "__main__":

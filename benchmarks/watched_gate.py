@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from _machine import describe_machine
+from _machine import describe_machine, write_between
 from scipy.special import ndtri
 from scipy.stats import norm
 from scipy.stats import t as student_t
@@ -35,7 +35,6 @@ from fairjudge.stats.sequences import betting_bounds, log_capital
 from fairjudge.text.counting import percentage
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "ci.md"
-BEGIN, END = "<!-- watched: begin -->\n", "<!-- watched: end -->\n"
 LOOKS, RIGHT, FALL, MARGIN = 52, 0.85, 0.1, 0.05
 N_POPULATION, N_THEORY = 200_000, 20_000
 N_CHECKED = 50
@@ -217,9 +216,7 @@ def main() -> None:
     ]
     table = "\n".join(lines) + "\n"
     print(table)
-    text = DOCUMENT.read_text(encoding="utf-8")
-    head, tail = text.split(BEGIN)
-    DOCUMENT.write_text(head + BEGIN + table + END + tail.split(END)[1], encoding="utf-8")
+    write_between(DOCUMENT, "watched", table)
 
 
 if __name__ == "__main__":

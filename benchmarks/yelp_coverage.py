@@ -8,12 +8,11 @@ FOLDER holds FairSumm's ``clusters.jsonl`` and ``summaries_alpaca.jsonl``. Requi
 
 from __future__ import annotations
 
-import resource
 import sys
 import time
 from pathlib import Path
 
-from _machine import describe_machine
+from _machine import describe_machine, peak_gib
 
 from fairjudge.datasets import read_clusters, read_summaries
 from fairjudge.fairness.coverage_report import CoverageOptions, report_coverage
@@ -42,8 +41,7 @@ def main(folder: Path) -> None:
         print(f"{system}: n {len(measures.samples)}, Equal Coverage {equal_coverage}")
     print(f"Support of {len(supports)} summaries: {scored - start:.0f} s of processor time")
     print(f"Measures with intervals: {measured - scored:.1f} s")
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    print(f"Peak memory: {peak:.2f} GiB")
+    print(f"Peak memory: {peak_gib():.2f} GiB")
 
 
 if __name__ == "__main__":

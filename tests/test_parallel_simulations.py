@@ -6,7 +6,7 @@ import argparse
 
 import pytest
 from _parallel import each_of, one_by_one
-from few_labels import strata, strata_held
+from few_labels import strata, strata_hits
 
 N = 25
 
@@ -32,15 +32,15 @@ def test_a_second_start_draws_what_is_missing_alone(tmp_path, capsys):
     """Of a killed run the last line may be cut off: its data set is drawn again."""
     options = given(tmp_path, 2)
     with each_of(options) as each:
-        before = list(each("Of A, b", strata_held, N))
+        before = list(each("Of A, b", strata_hits, N))
     (path,) = tmp_path.iterdir()
     assert path.name == "of-a-b.jsonl"
     path.write_text(path.read_text()[:-40])
     capsys.readouterr()
     with each_of(options) as each:
-        after = list(each("Of A, b", strata_held, N))
-        more = list(each("Of A, b", strata_held, N + 1))
+        after = list(each("Of A, b", strata_hits, N))
+        more = list(each("Of A, b", strata_hits, N + 1))
     assert "1 of 1" in capsys.readouterr().out
-    sample = list(map(with_lists, one_by_one("", strata_held, N + 1)))
+    sample = list(map(with_lists, one_by_one("", strata_hits, N + 1)))
     assert list(map(with_lists, before)) == list(map(with_lists, after)) == sample[:N]
     assert list(map(with_lists, more)) == sample
