@@ -8,7 +8,8 @@ from typer.testing import CliRunner
 
 from fairjudge.cli._main import app
 from fairjudge.errors import InputError
-from fairjudge.importing import FORMATS, import_file
+from fairjudge.importing import import_file
+from fairjudge.importing.formats import FORMATS
 
 ROWS = {
     "mt-bench": {
