@@ -18,10 +18,10 @@ ANCHORS = '"sets"'
 
 def quality(eid: str, system: str) -> int:
     """Return what people say of a summary, 1 to 5."""
-    return drawn(f"{eid} {system}", 5) + 1
+    return choice(f"{eid} {system}", 5) + 1
 
 
-def drawn(text: str, n: int) -> int:
+def choice(text: str, n: int) -> int:
     return int(hashlib.sha256(text.encode()).hexdigest(), 16) % n
 
 
@@ -55,10 +55,10 @@ def judge(*, sees: str | None):
         text = text_of(call)
         if ANCHORS in text:
             sets = [[f"Level {level} of set {n}" for level in range(1, 6)] for n in range(2)]
-            return Reply(text=json.dumps({"sets": [{"anchors": one} for one in sets]}))
+            return Reply(text=json.dumps({"sets": [{"anchors": anchors} for anchors in sets]}))
         summary = text.rpartition("<summary ")[2]
         good = int(re.search(r"Worth (\d)", summary)[1])
-        noise = drawn(f"noise of {event_of(text)} {good}", 5) + 1
+        noise = choice(f"noise of {event_of(text)} {good}", 5) + 1
         n_levels = 10 if "from 1 (lowest) to 10 (highest)" in text else 5
         if "from 1 (lowest) to 3 (highest)" in text:
             n_levels = 3
@@ -85,7 +85,7 @@ def write_pairs(n: int = N_DOCUMENTS) -> None:
     for number in range(n):
         eid = f"event{number}"
         for combination, other in combinations(SYSTEMS, 2):
-            order = "ab" if drawn(f"order {eid} {combination} {other}", 2) else "ba"
+            order = "ab" if choice(f"order {eid} {combination} {other}", 2) else "ba"
             note = f"The {'first' if order == 'ab' else 'second'} place has system {combination}."
             lead = quality(eid, combination) - quality(eid, other)
             value = "tie" if lead == 0 else "a" if lead > 0 else "b"
@@ -109,12 +109,12 @@ def pair_judge(*, sees: str | None):
         text = text_of(call)
         if ANCHORS in text:
             sets = [[f"{BETTER_LINE}, set {n}", f"it is alike, set {n}"] for n in range(2)]
-            return Reply(text=json.dumps({"sets": [{"anchors": one} for one in sets]}))
+            return Reply(text=json.dumps({"sets": [{"anchors": anchors} for anchors in sets]}))
         first, second = shown_pair(text)
         lead = first[1] - second[1]
         verdict = "tie" if lead == 0 else "1" if lead > 0 else "2"
         if sees is None or sees not in text:
-            verdict = ("1", "1", "1", "2", "tie")[drawn(f"noise {first} {second}", 5)]
+            verdict = ("1", "1", "1", "2", "tie")[choice(f"noise {first} {second}", 5)]
         return Reply(text=json.dumps({"reasoning": "So.", "verdict": verdict}))
 
     return answer

@@ -99,8 +99,8 @@ class Server:
 def serve(folder: Path, *arguments: str, task: str = "coverage") -> Server:
     """Start the command in `folder` on a free port of loopback, and wait until it serves."""
     command = ("annotate", "references.json", "--task", task, "-o", "labels.jsonl", "--port", "0")
-    given = () if task == "answers" else ("--summaries", "summaries.jsonl")
-    process = start(*command, *given, *arguments, cwd=folder)
+    options = () if task == "answers" else ("--summaries", "summaries.jsonl")
+    process = start(*command, *options, *arguments, cwd=folder)
     RUNNING.append(process)
     texts: list[str] = []
     by_name: dict[str, str] = {}

@@ -33,8 +33,8 @@ def built(kind: str, source: Path, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     code = f"from setuptools import build_meta; build_meta.build_{kind}({str(folder)!r})"
     subprocess.run([sys.executable, "-c", code], cwd=source, capture_output=True, check=True)
-    (made,) = folder.iterdir()
-    return made
+    (path,) = folder.iterdir()
+    return path
 
 
 def environment_of(made: Path | None, folder: Path) -> Path:
@@ -44,8 +44,8 @@ def environment_of(made: Path | None, folder: Path) -> Path:
     if made is not None:
         with zipfile.ZipFile(made) as wheel:
             wheel.extractall(site)  # noqa: S202 - it was built just now
-    others = [path for path in sys.path if path.endswith("site-packages")]
-    (site / "z_others.pth").write_text("\n".join(others) + "\n")
+    folders = [path for path in sys.path if path.endswith("site-packages")]
+    (site / "z_others.pth").write_text("\n".join(folders) + "\n")
     return folder / "bin" / "python"
 
 

@@ -6,12 +6,13 @@ A `conftest.py` imports those that its folder needs.
 from __future__ import annotations
 
 import contextlib
+import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from cli_tools import Done, journalist, settled
+from cli_tools import Done, Gate, journalist, settled, start
 from stub_server import StubServer
 
 KEYS = (
@@ -47,9 +48,12 @@ def server(stub: StubServer) -> StubServer:
 
 @pytest.fixture
 def cli(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., Done]:
-    """Run a command in this process; whatever is not an exit code fails the test."""
+    """Run a command in this process; whatever is not an exit code fails the test.
 
-    def run_command(*args: object) -> Done:
+    With `code`, so does another exit code than that.
+    """
+
+    def run_command(*args: object, code: int | None = None) -> Done:
         from fairjudge.cli import main
 
         monkeypatch.setattr(sys, "argv", ["fairjudge", *settled(args)])
@@ -58,7 +62,10 @@ def cli(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> C
             main()
         out, err = capfd.readouterr()
         assert "Traceback" not in err
-        return Done(int(ended.value.code or 0), out, err)
+        done = Done(int(ended.value.code or 0), out, err)
+        if code not in {None, done.code}:
+            pytest.fail(f"{args}: exit code {done.code} instead of {code}\n{err}{out}")
+        return done
 
     return run_command
 
@@ -67,8 +74,26 @@ def cli(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> C
 def cli_in(cli: Callable[..., Done]) -> Callable[..., Done]:
     """Run a command in a folder, in this process: as a process it imports for two seconds."""
 
-    def run_in(folder: Path, *args: object) -> Done:
+    def run_in(folder: Path, *args: object, code: int | None = None) -> Done:
         with contextlib.chdir(folder):
-            return cli(*args)
+            return cli(*args, code=code)
 
     return run_in
+
+
+@contextlib.contextmanager
+def holding(
+    server: StubServer, command: Sequence[object], *, passing: int, n_held: int, **options: object
+) -> Iterator[tuple[subprocess.Popen[str], Gate]]:
+    """Start a command; yield its process and the gate when so many calls are held, then end both.
+
+    The server answers `passing` calls before.
+    """
+    gate = Gate(server, passing=passing)
+    process = start(*command, **options)
+    try:
+        gate.wait_for(n_held)
+        yield process, gate
+    finally:
+        process.kill()
+        gate.open()

@@ -81,27 +81,27 @@ Target = Callable[[bytes], None]
 _FOLDER = Path(tempfile.mkdtemp(prefix="fuzz-"))
 
 
-def _in_words(read: Callable[[], Any]) -> None:
+def _in_words(reader: Callable[[], Any]) -> None:
     """Let `read` fail in our own way."""
     try:
-        read()
+        reader()
     except FairJudgeError as error:
         if not str(error):
             raise AssertionError("an error without words") from error
 
 
-def _into_a_cache(read: Callable[..., Any]) -> Callable[[Path], Any]:
+def _into_a_cache(reader: Callable[..., Any]) -> Callable[[Path], Any]:
     def into(path: Path) -> None:
         cache = ReplyCache(_FOLDER / "cache", warn=lambda _: None)
         try:
-            read(path, cache)
+            reader(path, cache)
         finally:
             cache.close()
 
     return into
 
 
-def _as(name: str, read: Callable[[Path], Any], **beside: str) -> Callable[[Path], None]:
+def _as(name: str, reader: Callable[[Path], Any], **beside: str) -> Callable[[Path], None]:
     """Return what gives `read` a folder in which the file is called `name`, beside others."""
 
     def within(path: Path) -> None:
@@ -110,7 +110,7 @@ def _as(name: str, read: Callable[[Path], Any], **beside: str) -> Callable[[Path
         (folder / name).write_bytes(path.read_bytes())
         for stem, text in beside.items():
             (folder / f"{stem}.json").write_text(text, "utf-8")
-        read(folder)
+        reader(folder)
 
     return within
 
@@ -153,8 +153,8 @@ _OF_THE_JOB = tuple(
 def _labels_file(path: Path) -> None:
     """Open a file beside a store that knows two labels, one of which stands."""
     before = path.read_bytes()
-    known = set(map(without_probability, _OF_THE_JOB))
-    file = LabelsFile(path, is_own=lambda line: without_probability(line) in known)
+    keys = set(map(without_probability, _OF_THE_JOB))
+    file = LabelsFile(path, is_own=lambda line: without_probability(line) in keys)
     try:
         file.open(
             _OF_THE_JOB[:1],
@@ -166,7 +166,7 @@ def _labels_file(path: Path) -> None:
     else:
         assert path.read_bytes() == _OF_THE_JOB[0]
         whole = [line for line in before.split(b"\n")[:-1] if line.strip()]
-        assert {without_probability(line) for line in whole} <= known, "a line of others was lost"
+        assert {without_probability(line) for line in whole} <= keys, "a line of others was lost"
     finally:
         file.close()
 
@@ -236,12 +236,12 @@ SCALES = (likert(), binary(), options("ABCDE"), pairwise(), stars())
 
 
 def _reader(name: str) -> Target:
-    suffix, read = FILES[name]
+    suffix, reader = FILES[name]
     path = _FOLDER / ("".join(c if c.isalnum() else "-" for c in name) + suffix)
 
     def target(data: bytes) -> None:
         path.write_bytes(data)
-        _in_words(lambda: read(path))
+        _in_words(lambda: reader(path))
 
     return target
 
@@ -319,10 +319,10 @@ def _sealed(data: bytes) -> None:
     assert row is None or seal(row) == data or "checksum" in row
     text = data.decode("utf-8", "surrogateescape")
     try:
-        given = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
-        given = text
-    row = {"row": given}
+        value = text
+    row = {"row": value}
     line = seal(row)
     assert b"\n" not in line
     result = unseal(line)
@@ -391,8 +391,8 @@ def _header(data: bytes) -> None:
         assert seconds is None or seconds >= 0
 
 
-def _ours(read: Target) -> Target:
-    return lambda data: _in_words(lambda: read(data))
+def _ours(reader: Target) -> Target:
+    return lambda data: _in_words(lambda: reader(data))
 
 
 TARGETS: Mapping[str, Target] = {

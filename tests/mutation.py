@@ -160,20 +160,24 @@ class _Finder(ast.NodeVisitor):
     def visit_Compare(self, node: ast.Compare) -> None:
         sides = [node.left, *node.comparators]
         for left, operator, right in zip(sides, node.ops, node.comparators, strict=False):
-            pattern, others = COMPARED[type(operator)]
-            for other in others:
+            pattern, operators = COMPARED[type(operator)]
+            for other in operators:
                 self._between(left, right, pattern, other)
         self.generic_visit(node)
 
     def visit_BinOp(self, node: ast.BinOp) -> None:
-        known = COMPUTED.get(type(node.op))
-        if known and not _is_text(node.left) and not (_is_type(node.left) or _is_type(node.right)):
-            self._between(node.left, node.right, re.escape(known[0]), known[1])
+        operator = COMPUTED.get(type(node.op))
+        if (
+            operator
+            and not _is_text(node.left)
+            and not (_is_type(node.left) or _is_type(node.right))
+        ):
+            self._between(node.left, node.right, re.escape(operator[0]), operator[1])
         self.generic_visit(node)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
-        if known := COMPUTED.get(type(node.op)):
-            self._between(node.target, node.value, re.escape(known[0]) + "=", known[1] + "=")
+        if operator := COMPUTED.get(type(node.op)):
+            self._between(node.target, node.value, re.escape(operator[0]) + "=", operator[1] + "=")
         self.visit(node.value)
 
     def visit_BoolOp(self, node: ast.BoolOp) -> None:
@@ -284,11 +288,11 @@ def files_of(root: Path, place: str) -> list[str]:
     base = root if place.endswith(".py") or place.startswith("fairjudge/") else root / "fairjudge"
     if place in AT_ROOT:
         base = root
-    here = base / place
-    if here.is_dir():
-        result = sorted(here.rglob("*.py"))
-    elif here.is_file():
-        result = [here]
+    folder = base / place
+    if folder.is_dir():
+        result = sorted(folder.rglob("*.py"))
+    elif folder.is_file():
+        result = [folder]
     else:
         result = sorted(base.glob(f"{place}.py")) + sorted(base.glob(f"{place}_*.py"))
     if not result:
@@ -299,7 +303,7 @@ def files_of(root: Path, place: str) -> list[str]:
 def draw(root: Path, places: Sequence[str], *, n: int, seed: int) -> list[Mutant]:
     """Return `n` mutants of the places, drawn evenly by the seed; all of a place `FILE:LINE`."""
     sources: dict[str, bytes] = {}
-    named: list[Mutant] = []
+    chosen: list[Mutant] = []
     drawn_from: list[Mutant] = []
     for place in places:
         path, _, line = place.partition(":")
@@ -307,13 +311,13 @@ def draw(root: Path, places: Sequence[str], *, n: int, seed: int) -> list[Mutant
             sources[file] = (root / file).read_bytes()
             result = candidates(file, sources[file])
             if line:
-                named += [mutant for mutant in result if mutant.line == int(line)]
+                chosen += [mutant for mutant in result if mutant.line == int(line)]
             else:
                 drawn_from += result
     random.Random(seed).shuffle(drawn_from)
     sound = (mutant for mutant in drawn_from if is_program(mutant, sources[mutant.path]))
-    named = [mutant for mutant in named if is_program(mutant, sources[mutant.path])]
-    return named + sorted(islice(sound, n))
+    chosen = [mutant for mutant in chosen if is_program(mutant, sources[mutant.path])]
+    return chosen + sorted(islice(sound, n))
 
 
 def relevant_tests(path: str, tests: Mapping[str, str]) -> list[list[str]]:
@@ -331,13 +335,13 @@ def relevant_tests(path: str, tests: Mapping[str, str]) -> list[list[str]]:
     folders = {name: name.split("/")[1:-1] for name in tests}
     near = [name for name, folder in folders.items() if not WHOLE_PROGRAM & set(folder)]
     beside = [name for name in near if folders[name] == parts[1:-1]]
-    named = [name for name in beside if f"/test_{parts[-1].strip('_')}" in name]
+    files = [name for name in beside if f"/test_{parts[-1].strip('_')}" in name]
     importing = [name for name in near if imported.search(tests[name])]
-    first = list(dict.fromkeys([*named, *importing[:MAX_IMPORTING]]))
-    rest = [name for name in beside if name not in first] if len(parts) > 2 else []
+    first = list(dict.fromkeys([*files, *importing[:MAX_IMPORTING]]))
+    later = [name for name in beside if name not in first] if len(parts) > 2 else []
     package_test = f"/test_{parts[1].partition('_')[0][:MAX_PER_NAME]}"
     commands = [name for name in tests if name not in near and package_test in name]
-    return [items for items in (first, rest, commands) if items]
+    return [items for items in (first, later, commands) if items]
 
 
 @contextmanager

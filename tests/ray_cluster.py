@@ -60,9 +60,9 @@ class RayCluster:
         the machine where the command runs.
         """
 
-        def runs(node: subprocess.Popen[bytes], what: str) -> bool:
+        def runs(node: subprocess.Popen[bytes], task: str) -> bool:
             below = _descendants(node.pid)
-            return any(_title(process).startswith(f"ray::{what}") for process in below)
+            return any(_title(process).startswith(f"ray::{task}") for process in below)
 
         node = next(node for node in self._nodes[1:] if runs(node, name) and not runs(node, "Gate"))
         self._nodes.remove(node)

@@ -15,13 +15,13 @@ REPLY = "It says so in as many words.\nVerdict: 1"
 
 def _article(c: int, a: int) -> dict:
     side = "left" if a % 2 else "right"
-    who = "The woman and the mother" if a % 2 else "The man and the father"
+    people = "The woman and the mother" if a % 2 else "The man and the father"
     return {
         "aid": f"c{c}a{a}",
         "title": f"Title {a} {EVIL if a == 0 else ''}",
         "domain": f"outlet{a}.example" if a else f"{EVIL}.example",
         "content": f"The council of town {c} met on Monday. She said that it cost {a + 2} million. "
-        f"The {side} paper blamed the rain. {who} said nothing.",
+        f"The {side} paper blamed the rain. {people} said nothing.",
         "attributes": {"side": side},
     }
 

@@ -32,32 +32,32 @@ def texts_of(tables: Iterable[TextTable]) -> list[str]:
     ]
 
 
-def without_figure(said: Iterable[str], shown: Iterable[str]) -> list[str]:
+def without_figure(sentences: Iterable[str], tables: Iterable[str]) -> list[str]:
     """Return the sentences that have a number which nothing shown has, rounded or not."""
-    known = _known(shown)
+    figures = _figures(tables)
     return [
         f"{sentence!r} has {lacking}"
-        for sentence in said
-        if (lacking := sorted(numbers(_claim(sentence)) - known))
+        for sentence in sentences
+        if (lacking := sorted(numbers(_claim(sentence)) - figures))
     ]
 
 
-def altered(said: Iterable[str], shown: Iterable[str]) -> Iterator[str]:
+def altered(sentences: Iterable[str], tables: Iterable[str]) -> Iterator[str]:
     """Yield each sentence once for each of its numbers, with a digit changed to what is nowhere."""
-    known = _known(shown)
-    for sentence in map(_claim, said):
-        for found in NUMBER.finditer(sentence):
+    figures = _figures(tables)
+    for sentence in map(_claim, sentences):
+        for match in NUMBER.finditer(sentence):
             for digit in "0123456789":
-                other = found[0][:-1] + digit
-                if other.lstrip("+-").replace(",", "") not in known:
-                    yield sentence[: found.start()] + other + sentence[found.end() :]
+                other = match[0][:-1] + digit
+                if other.lstrip("+-").replace(",", "") not in figures:
+                    yield sentence[: match.start()] + other + sentence[match.end() :]
                     break
 
 
-def _known(shown: Iterable[str]) -> set[str]:
+def _figures(tables: Iterable[str]) -> set[str]:
     """Return every number that is shown, and those with decimals as whole numbers too."""
-    known = {number for text in shown for number in numbers(text.replace("-", " -"))}
-    return known | {str(round(float(item))) for item in known if "." in item}
+    figures = {number for text in tables for number in numbers(text.replace("-", " -"))}
+    return figures | {str(round(float(item))) for item in figures if "." in item}
 
 
 def _claim(sentence: str) -> str:

@@ -176,13 +176,15 @@ def people_named(rng: random.Random, n: int) -> dict[str, list]:
         article = {"aid": "0", "content": text}
         clusters.append({"eid": f"p{c}", "articles": [article], "controlled": {"people": people}})
         for system, share in shares.items():
-            named = [
+            full_names = [
                 f"{person['first_name']} {person['last_name']}"
                 for person in people
                 if rng.random() < (share if person["group"] == "female" else 0.5)
             ]
             summary = {"eid": f"p{c}", "system": system, "text": "They came."}
-            summaries.append(summary | {"people": [*named, *["Una Elm"] * (rng.random() < 0.1)]})
+            summaries.append(
+                summary | {"people": [*full_names, *["Una Elm"] * (rng.random() < 0.1)]}
+            )
     return {"people": clusters, "naming": summaries}
 
 

@@ -238,11 +238,11 @@ def _uniform(n: int) -> list[float]:
 
 def _systemone(call: Call, answer: Any) -> dict[str, Any]:
     """`answer` maps question names to probabilities in the order of the options, None to refuse."""
-    given = answer if isinstance(answer, dict) else {}
+    fields = answer if isinstance(answer, dict) else {}
     answers = {}
     for name, question in call.body["questions"].items():
         kind, criteria = question["type"], question.get("criteria")
-        p = given.get(name, _uniform(2 if kind == "noul" else len(criteria)))
+        p = fields.get(name, _uniform(2 if kind == "noul" else len(criteria)))
         if p is None:
             continue
         if kind == "noul":
@@ -272,12 +272,12 @@ def _systemone(call: Call, answer: Any) -> dict[str, Any]:
 
 def _decisions(call: Call, answer: Any) -> dict[str, Any]:
     """As `_systemone`, in the shape of OpenAI's Decisions API."""
-    given = answer if isinstance(answer, dict) else {}
+    fields = answer if isinstance(answer, dict) else {}
     answers = []
     for question in call.body["questions"]:
         kind = question["type"]
         options = question.get("choices") or question.get("levels") or (True, False)
-        p = given.get(question["name"], _uniform(len(options)))
+        p = fields.get(question["name"], _uniform(len(options)))
         if p is None:
             by_name: dict[str, Any] = {"type": "refusal", "refusal": "not about this"}
         elif kind == "predicate":

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import pytest
+from builders import make_task
 from pydantic import ValidationError
 
-from fairjudge.domain import ChecklistEntry, Cluster, Estimate, Judgement, JudgeTask, Summary
+from fairjudge.domain import ChecklistEntry, Cluster, Estimate, Judgement, Summary
 
 RATING = {"eid": "e", "system": "s", "aspect": "coverage", "protocol": "likert", "judge": "j"}
 
 
-@pytest.mark.parametrize(("given", "kept"), [(7, "7"), ("7", "7"), (0, "0")])
-def test_whole_numbers_are_ids(given, kept):
-    assert Summary(eid=given, system="s", text="t").eid == kept
+@pytest.mark.parametrize(("eid", "text_id"), [(7, "7"), ("7", "7"), (0, "0")])
+def test_whole_numbers_are_ids(eid, text_id):
+    assert Summary(eid=eid, system="s", text="t").eid == text_id
 
 
-@pytest.mark.parametrize("given", [1.5, True, False, None, ["7"]])
-def test_nothing_else_is_one(given):
+@pytest.mark.parametrize("eid", [1.5, True, False, None, ["7"]])
+def test_nothing_else_is_one(eid):
     with pytest.raises(ValidationError):
-        Summary(eid=given, system="s", text="t")
+        Summary(eid=eid, system="s", text="t")
 
 
 @pytest.mark.parametrize("value", [1, 0, -1, 2.5])
@@ -34,9 +35,8 @@ def test_what_is_no_finite_number_and_no_side_is_no_value(value):
         Judgement.model_validate(RATING | {"value": value})
 
 
-def task(**more):
-    by_name = {"aspect": "coverage", "protocol": "likert", "unit": "summary"} | more
-    return JudgeTask(eid="e", systems=("s",), texts=("t",), **by_name)
+def task(**fields):
+    return make_task(**{"systems": ("s",), "texts": ("t",), "aspect": "coverage"} | fields)
 
 
 def test_each_repeat_and_each_variant_is_a_task_of_its_own():
@@ -73,6 +73,6 @@ def test_a_record_shows_what_its_line_has_and_long_values_short():
 
 
 def test_an_estimate_shows_its_interval_and_its_units():
-    known = Estimate(value=0.61234, low=0.5, high=0.71, n=40, n_excluded=2, p_value=0.002)
-    assert repr(known) == "Estimate(0.6123 [0.5, 0.71], n=40, n_excluded=2, p=0.002)"
+    estimate = Estimate(value=0.61234, low=0.5, high=0.71, n=40, n_excluded=2, p_value=0.002)
+    assert repr(estimate) == "Estimate(0.6123 [0.5, 0.71], n=40, n_excluded=2, p=0.002)"
     assert f"{Estimate(value=3.0, n=2)}" == "Estimate(3, n=2)"

@@ -33,11 +33,11 @@ def test_a_sample_has_every_insight_of_a_topic_and_the_labels_of_its_own_subject
     ]
     for label in map(json.loads, (tmp_path / "out/labels.jsonl").read_text().splitlines()):
         question, group = map(int, label["unit"].removeprefix("answer:").split("."))
-        (written,) = (
+        (covered,) = (
             row["covered"] for row in rows
             if row["unit"] == insights[question][group] and row["text"] in summary.text
         )  # fmt: skip
-        assert label["value"] == written
+        assert label["value"] == covered
 
 
 def test_agreement_between_sizes_and_with_people_by_hand(tmp_path):

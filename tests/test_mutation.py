@@ -71,10 +71,10 @@ def test_every_mutant_of_a_module_is_python():
 
 def test_a_seed_draws_the_same_again_and_a_line_all_of_its_own():
     places = ("text", "cache")
-    one, again, other = (draw(ROOT, places, n=20, seed=seed) for seed in (1, 1, 2))
-    assert one == again != other
-    assert len(set(one)) == 20
-    (first, *_) = one
+    sample, again, other = (draw(ROOT, places, n=20, seed=seed) for seed in (1, 1, 2))
+    assert sample == again != other
+    assert len(set(sample)) == 20
+    (first, *_) = sample
     line = draw(ROOT, [f"{first.path}:{first.line}"], n=0, seed=0)
     assert first in line
     assert {mutant.line for mutant in line} == {first.line}
@@ -176,17 +176,17 @@ def test_what_lives_is_said_and_the_tree_is_not_touched(tree):
 
 
 def test_an_interrupt_leaves_nothing_behind(tree):
-    here = tree.parent / "begun"
-    os.mkfifo(here)
-    waiting = f"\nopen({str(here)!r}, 'w').close()\ntime.sleep(600)\n"
+    folder = tree.parent / "begun"
+    os.mkfifo(folder)
+    waiting = f"\nopen({str(folder)!r}, 'w').close()\ntime.sleep(600)\n"
     (tree / "tests/stats/test_tiny.py").write_text(TESTS + waiting)
     process = run(tree, "stats")
-    with here.open():  # the tests of the first mutant have begun
+    with folder.open():  # the tests of the first mutant have begun
         process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=300)
     assert err == "interrupted; what was run stands above\n"
     assert process.returncode == 130
-    assert sorted(tree.parent.iterdir()) == [here, tree]
+    assert sorted(tree.parent.iterdir()) == [folder, tree]
 
 
 def test_a_test_that_waits_for_ever_times_its_mutant_out(tmp_path, monkeypatch):

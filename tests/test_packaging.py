@@ -141,8 +141,8 @@ def commands_loaded_after(*arguments: str) -> set[str]:
     run = "from typer.testing import CliRunner; "
     run += f"assert not CliRunner().invoke(app, {list(arguments)}).exit_code"
     loaded = loaded_after(f"from fairjudge.cli._main import app; {run}")
-    named = {place.partition(":")[0] for place, _ in COMMANDS.values()}
-    return {name for name in named if f"fairjudge.cli.{name}" in loaded}
+    modules = {place.partition(":")[0] for place, _ in COMMANDS.values()}
+    return {name for name in modules if f"fairjudge.cli.{name}" in loaded}
 
 
 def test_a_command_is_imported_when_it_is_named():

@@ -11,18 +11,18 @@ from few_labels import strata, strata_hits
 N = 25
 
 
-def given(folder, processes):
+def namespace(folder, processes):
     return argparse.Namespace(processes=processes, folder=folder)
 
 
-def with_lists(found):
-    return {name: list(interval) for name, interval in found.items()}
+def with_lists(hits):
+    return {name: list(interval) for name, interval in hits.items()}
 
 
 @pytest.mark.parametrize("processes", [1, 3])
 def test_results_do_not_depend_on_processes(tmp_path, processes, capsys):
     alone = strata(N)
-    with each_of(given(tmp_path / "kept", processes)) as each:
+    with each_of(namespace(tmp_path / "kept", processes)) as each:
         together = strata(N, each=each)
     assert (together.coverage(), together.widths()) == (alone.coverage(), alone.widths())
     assert "strata: 25 of 25" in capsys.readouterr().out
@@ -30,7 +30,7 @@ def test_results_do_not_depend_on_processes(tmp_path, processes, capsys):
 
 def test_a_second_start_draws_what_is_missing_alone(tmp_path, capsys):
     """Of a killed run the last line may be cut off: its data set is drawn again."""
-    options = given(tmp_path, 2)
+    options = namespace(tmp_path, 2)
     with each_of(options) as each:
         before = list(each("Of A, b", strata_hits, N))
     (path,) = tmp_path.iterdir()

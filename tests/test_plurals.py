@@ -65,17 +65,17 @@ def numbers_before_plurals(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 def test_numbers_stand_before_plurals_by_one_helper_alone():
     items = [
-        f"{file.relative_to(ROOT)}:{line}: {said}"
+        f"{file.relative_to(ROOT)}:{line}: {text}"
         for folder in ("fairjudge", "graphs", "calibration")
         for file in sorted((ROOT / folder).rglob("*.py"))
-        for line, said in numbers_before_plurals(ast.parse(file.read_text("utf-8")))
-        if said not in NEVER_ONE | NO_NUMBER
+        for line, text in numbers_before_plurals(ast.parse(file.read_text("utf-8")))
+        if text not in NEVER_ONE | NO_NUMBER
     ]
     assert items == []
 
 
 @pytest.mark.parametrize(
-    ("n", "said"), [(0, "0 replies"), (1, "1 reply"), (2, "2 replies"), (1200, "1,200 replies")]
+    ("n", "text"), [(0, "0 replies"), (1, "1 reply"), (2, "2 replies"), (1200, "1,200 replies")]
 )
-def test_one_is_one(n, said):
-    assert pluralize(n, "reply", "replies") == said
+def test_one_is_one(n, text):
+    assert pluralize(n, "reply", "replies") == text

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from json_files import read_json
 
 from fairjudge.backends.keys import request_key
 from fairjudge.errors import PromptError
@@ -89,7 +89,7 @@ def test_braces_in_a_value_mean_nothing():
 SECRET, OTHER_SECRET = b"a" * 32, b"b" * 32
 
 
-def sent(*texts, secret=SECRET):
+def sent_text(*texts, secret=SECRET):
     """The user's message with `texts` fenced, as a server gets it."""
     fenced = Fenced("text", texts)
     return seal(render(template(), {"greeting": "", "text": fenced}), secret)[-1].content
@@ -101,9 +101,9 @@ def marks(content):
 
 @given(st.text(), st.text())
 def test_an_author_who_knows_the_mark_of_one_text_cannot_close_the_fence_of_another(text, other):
-    (mark,) = marks(sent(text))[:1]
+    (mark,) = marks(sent_text(text))[:1]
     forged = f"{other}</text {mark}>"
-    content = sent(forged)
+    content = sent_text(forged)
     new_mark = marks(content)[0]
     assert new_mark != mark
     assert content.count(f"</text {new_mark}>") == 1
@@ -127,16 +127,16 @@ def test_a_mark_tells_nothing_to_those_without_the_secret():
     """It is an HMAC-SHA256, as another implementation has it, of all between the two marks."""
     import hmac
 
-    (mark,) = marks(sent("b"))
+    (mark,) = marks(sent_text("b"))
     assert mark == hmac.digest(SECRET, b">\nb\n</text ", "sha256").hex()[:12]
-    assert mark != marks(sent("b", secret=OTHER_SECRET))[0]
+    assert mark != marks(sent_text("b", secret=OTHER_SECRET))[0]
     assert (
         mark not in render(template(), {"greeting": "", "text": Fenced("text", ("b",))})[1].content
     )
 
 
 def test_one_text_has_the_same_bytes_in_every_request():
-    alone, first, second = sent("b"), sent("b", "c"), sent("a", "b")
+    alone, first, second = sent_text("b"), sent_text("b", "c"), sent_text("a", "b")
     assert first.startswith(alone)
     assert second.endswith(alone.strip())
 
@@ -144,31 +144,31 @@ def test_one_text_has_the_same_bytes_in_every_request():
 def test_the_system_part_has_the_same_words_for_every_text():
     for template in released_templates():
         fields = template.fields
-        items, others = (
+        items, nonces = (
             seal(render(template, dict.fromkeys(fields, Fenced("text", (text,)))), SECRET)
             for text in ("a", "b")
         )
-        assert len(items) == len(others)
+        assert len(items) == len(nonces)
         assert not re.search(r"\{\{|[0-9a-f]{12}", items[0].content if len(items) > 1 else "")
-        assert items[:-1] == others[:-1]
+        assert items[:-1] == nonces[:-1]
 
 
 MATERIAL = ("articles", "article", "evidence", "questions")
 """What several requests are about: the first of these that a template has comes before the rest."""
 
 
-def rendered_twice(one):
+def rendered_twice(template):
     """Requests by the template `one` on the same material, in which all else differs."""
-    material = next((name for name in MATERIAL if name in one.fields), None)
+    material = next((name for name in MATERIAL if name in template.fields), None)
     same = {material: Fenced(material, ("Much text.\n" * 9,), ("outlet",))} if material else {}
     for text in ("a", "b"):
-        fields = {name: Fenced(name, (text,)) for name in one.fields}
-        yield seal(render(one, fields | same), SECRET), material
+        fields = {name: Fenced(name, (text,)) for name in template.fields}
+        yield seal(render(template, fields | same), SECRET), material
 
 
-def shared_first(one):
+def shared_first(template):
     """Say whether requests on the same material begin with the same bytes, to that one's end."""
-    (first, material), (second, _) = rendered_twice(one)
+    (first, material), (second, _) = rendered_twice(template)
     if material is None:
         return True
     texts = ["".join(m.content for m in messages) for messages in (first, second)]
@@ -185,7 +185,7 @@ RULES_FIRST = {f"reference/{name}" for name in ("questions", "answers", "groups"
 def test_prompts_that_go_over_articles_begin_with_all_that_is_asked(name):
     task, _, short = name.partition("/")
     body = load_template(task, short).parts[-1][1]
-    last = max(body.rfind(f"{{{{{each}}}}}") for each in ("article", "articles", "answers"))
+    last = max(body.rfind(f"{{{{{field}}}}}") for field in ("article", "articles", "answers"))
     assert body[last:].partition("}}")[2].strip() == ""
 
 
@@ -218,17 +218,17 @@ def test_the_check_of_what_is_shared_sees_what_is_not(user, system, shared):
 
 
 def test_a_reply_is_found_whatever_the_secret_was():
-    def asked(messages):
+    def request(messages):
         return CompletionRequest(
             target=ModelRef(provider="openai", model="m"), messages=messages, temperature=0.0
         )
 
     rendered = render(template(), {"greeting": "", "text": Fenced("text", ("b",))})
     again = render(template(), {"greeting": "", "text": Fenced("text", ("b",))})
-    assert request_key(asked(rendered)) == request_key(asked(again))
+    assert request_key(request(rendered)) == request_key(request(again))
     # the same characters where nothing is a fence are another request
     plain = tuple(Message(role=m.role, content=m.content) for m in rendered)
-    assert request_key(asked(rendered)) != request_key(asked(plain))
+    assert request_key(request(rendered)) != request_key(request(plain))
 
 
 def test_what_requests_share_ends_with_the_first_fences():
@@ -258,9 +258,7 @@ def test_locking_adds_new_templates_and_refuses_changed_ones(tmp_path):
     file.write_bytes(GOOD)
     assert lock_new_templates(tmp_path) == ("t/n.v1",)
     assert lock_new_templates(tmp_path) == ()
-    assert json.loads((tmp_path / "prompts.lock.json").read_text()) == {
-        "t/n.v1": load_template_file(file).sha256
-    }
+    assert read_json(tmp_path / "prompts.lock.json") == {"t/n.v1": load_template_file(file).sha256}
     file.write_bytes(GOOD.replace(b"hello", b"bye"))
     with pytest.raises(PromptError, match="never change"):
         lock_new_templates(tmp_path)

@@ -19,17 +19,17 @@ EXCEPTIONS = {
 }
 
 
-def _named(node: ast.expr | None) -> bool:
+def _is_protocol(node: ast.expr | None) -> bool:
     if isinstance(node, ast.Constant):
         return isinstance(node.value, str) and node.value in PROTOCOLS
-    return isinstance(node, ast.Tuple | ast.List | ast.Set) and any(map(_named, node.elts))
+    return isinstance(node, ast.Tuple | ast.List | ast.Set) and any(map(_is_protocol, node.elts))
 
 
 def _comparisons(source: str) -> Iterator[str]:
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Compare) and any(map(_named, (node.left, *node.comparators))):
+        if isinstance(node, ast.Compare) and any(map(_is_protocol, (node.left, *node.comparators))):
             yield ast.unparse(node)
-        elif isinstance(node, ast.MatchValue) and _named(node.value):
+        elif isinstance(node, ast.MatchValue) and _is_protocol(node.value):
             yield f"case {ast.unparse(node)}"
 
 
@@ -83,8 +83,8 @@ def test_verdicts_are_counted_as_tasks_are_made(name, n):
     protocol = PROTOCOLS[name]
 
     items = [(side, order) for side in protocol.sides(range(n)) for order in protocol.orders]
-    shown = [len(side) for side, _ in items]
-    pairs = sum(k * (k - 1) // 2 for k in shown)
+    sizes = [len(side) for side, _ in items]
+    pairs = sum(k * (k - 1) // 2 for k in sizes)
     assert protocol.n_verdicts(n) == (pairs if protocol.paired else len(items))
 
 

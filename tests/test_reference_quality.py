@@ -118,7 +118,7 @@ def test_marks_without_rivals_have_the_strict_count_alone(marks):
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (lambda q: q["groups"][0]["answers"].pop(), "other ones"),
         (lambda q: q["groups"][0].update(label="It burst."), "other ones"),
@@ -132,10 +132,10 @@ def test_marks_without_rivals_have_the_strict_count_alone(marks):
         (lambda q: q.update(divided="so"), "divided is one of"),
     ],
 )
-def test_marks_that_do_not_fit_the_references_are_refused(marks, change, said):
+def test_marks_that_do_not_fit_the_references_are_refused(marks, change, message):
     changed = deepcopy(marks)
     change(changed[0]["questions"][0])
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         quality([REFERENCE], changed)
 
 
@@ -145,20 +145,20 @@ def test_marks_of_other_clusters_are_refused(marks):
         quality([REFERENCE], marks)
 
 
-def call(rules, block, rest):
-    return f"{rules}\n<questions m>\n{block}\n</questions m>\n{rest}"
+def call(rules, block, tail):
+    return f"{rules}\n<questions m>\n{block}\n</questions m>\n{tail}"
 
 
 def test_what_calls_of_one_kind_and_cluster_begin_with_is_shared():
-    one, two, other = (
+    first, second, other = (
         call("Extract.", "1. Why?", "abc"),
         call("Extract.", "1. Why?", "abX"),
         call("Extract.", "1. Who?", "abc"),
     )
     sorting = call("Sort.", "1. Why?", "abc")
     # only the second shares its block with an earlier call of its kind: all but its last character
-    result = shared_prefix([one, sorting, two, other, "Write questions.\n<article m>"])
-    assert result == Share(len(two) - 1, len(two))
+    result = shared_prefix([first, sorting, second, other, "Write questions.\n<article m>"])
+    assert result == Share(len(second) - 1, len(second))
 
 
 def test_the_sheet_that_is_written_is_the_one_that_is_counted(tmp_path, capsys):
@@ -166,8 +166,8 @@ def test_the_sheet_that_is_written_is_the_one_that_is_counted(tmp_path, capsys):
     references.write_text(json.dumps(ROW))
     requests, out = tmp_path / "requests", tmp_path / "quality.json"
     requests.mkdir()
-    for n, rest in enumerate(("abc", "abX")):
-        messages = [{"role": "user", "content": call("Extract.", "1. Why?", rest)}]
+    for n, text in enumerate(("abc", "abX")):
+        messages = [{"role": "user", "content": call("Extract.", "1. Why?", text)}]
         (requests / f"body_{n:04}.json").write_text(json.dumps({"messages": messages}))
     assert main(["sheet", str(references), "-o", str(marks)]) == 0
     items = ["count", str(references), str(marks), "--requests", str(requests)]

@@ -124,8 +124,8 @@ def test_a_call_has_every_option_as_a_keyword_of_the_declared_type_and_default(
     for field in fields(kind):
         parameter = parameters[field.name]
         assert parameter.kind is inspect.Parameter.KEYWORD_ONLY
-        wanted = inspect.Parameter.empty if field.default is MISSING else field.default
-        assert parameter.default == wanted
+        default = inspect.Parameter.empty if field.default is MISSING else field.default
+        assert parameter.default == default
         bare = declared[field.name].removeprefix("Annotated[").split(", Opt(")[0]
         if field.name not in {"cascade", "protocol", "min_sources"}:  # read from more, or an alias
             # the module that a type is taken from aside

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from builders import make_judgement
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,9 +24,8 @@ def item(n: int, systems: tuple[str, ...] = ("s",)) -> Item:
     return Item(eid=f"e{n}", systems=systems, aspect="coverage", unit="summary", articles=())
 
 
-def judgement(n: int, value, **more) -> Judgement:
-    row = {"eid": f"e{n}", "aspect": "coverage", "judge": "j", "protocol": "binary", "system": "s"}
-    return Judgement(**(row | {"value": value} | more))
+def judgement(n: int, value, **fields) -> Judgement:
+    return make_judgement(**{"eid": f"e{n}", "protocol": "binary", "value": value} | fields)
 
 
 def test_chances_by_hand():

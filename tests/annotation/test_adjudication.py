@@ -37,22 +37,22 @@ def adjudicating(*more: str) -> tuple[str, ...]:
 
 def test_reasons_stand_after_the_answer_and_not_before(folder):
     server = serve(folder, *adjudicating(), task="rating")
-    who = Annotator(server.url, "judge of judges")
-    assert REASON[:20] not in who.page.text
-    assert NOTE not in who.page.text
-    who.label(3)
-    assert who.position == 1  # it stays, to be read
-    text = who.page.text
+    annotator = Annotator(server.url, "judge of judges")
+    assert REASON[:20] not in annotator.page.text
+    assert NOTE not in annotator.page.text
+    annotator.label(3)
+    assert annotator.position == 1  # it stays, to be read
+    text = annotator.page.text
     assert "The judge: 5" in text  # the widest gap first
     assert "says the judge &lt;b&gt;." in text
     assert "Person 1: 3" in text
     assert NOTE in text
     assert "secret" not in text
-    who.label(2)  # changed, and on to the next
-    assert who.position == 2
-    assert NOTE not in who.page.text
-    who.label(1)
-    assert "The judge: 2" in who.page.text
+    annotator.label(2)  # changed, and on to the next
+    assert annotator.position == 2
+    assert NOTE not in annotator.page.text
+    annotator.label(1)
+    assert "The judge: 2" in annotator.page.text
     server.interrupt()
     result = rows(folder / "labels.jsonl")
     assert [(row["eid"], row["system"], row["value"]) for row in result] == [
@@ -62,21 +62,21 @@ def test_reasons_stand_after_the_answer_and_not_before(folder):
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         ('{"groups": [{"aspect": "other", "disagreements": []}]}', "none of its 0 disagreements"),
         ('{"groups": 3}', "expected the JSON of 'fairjudge calibrate'"),
         ("[]", "expected the JSON of 'fairjudge calibrate'"),
     ],
 )
-def test_a_file_without_disagreements_of_these_items_is_refused(folder, content, said):
+def test_a_file_without_disagreements_of_these_items_is_refused(folder, content, message):
     (folder / "calibration.json").write_text(content)
     result = finish(
         start("annotate", "references.json", "--task", "rating", "--summaries", "summaries.jsonl",
               "-o", "labels.jsonl", *adjudicating("--dry-run"), cwd=folder)
     )  # fmt: skip
     assert result.code == 1
-    assert said in result.out + result.err
+    assert message in result.out + result.err
 
 
 def test_a_pairs_value_in_words_follows_the_order_shown():

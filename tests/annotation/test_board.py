@@ -16,16 +16,16 @@ from fairjudge.annotation.board import (
 )
 
 
-def act(board: Board, who: str, kind: str, item: int, at: float = 0.0, **more) -> Event:
-    event = Event(annotator=who, item=item, kind=kind, at=at, **more)
+def act(board: Board, annotator: str, kind: str, item: int, at: float = 0.0, **more) -> Event:
+    event = Event(annotator=annotator, item=item, kind=kind, at=at, **more)
     board.apply(event)
     return event
 
 
-def take(board: Board, who: str, now: float = 0.0) -> int | None:
-    item = board.choose(who, now=now)
+def take(board: Board, annotator: str, now: float = 0.0) -> int | None:
+    item = board.choose(annotator, now=now)
     if item is not None:
-        act(board, who, "assign", item, now)
+        act(board, annotator, "assign", item, now)
     return item
 
 
@@ -65,10 +65,10 @@ def test_an_item_comes_back_when_its_holder_is_gone():
 
 def test_what_one_skips_another_gets_but_not_a_third():
     board = Board(Job(blocks=((0,),), wanted=(1,)))
-    for who in ("ann", "bo"):
-        assert take(board, who) == 0
-        act(board, who, "skip", 0, reason="broken")
-        assert take(board, who) is None
+    for name in ("ann", "bo"):
+        assert take(board, name) == 0
+        act(board, name, "skip", 0, reason="broken")
+        assert take(board, name) is None
     assert take(board, "cy") is None
 
 
@@ -108,28 +108,28 @@ def test_everybody_gets_every_control_among_the_others():
     ],
 )
 def test_who_does_not_qualify_gets_the_controls_alone(answers, least, qualified):
-    known = {4: 1.0, 5: 0.0, 6: 1.0}
-    job = Job(blocks=((0, 1, 2, 3),), wanted=(1,) * 4 + (0,) * 3, controls=known, qualify=least)
-    board, said = Board(job), dict(zip(known, answers, strict=True))
+    labels = {4: 1.0, 5: 0.0, 6: 1.0}
+    job = Job(blocks=((0, 1, 2, 3),), wanted=(1,) * 4 + (0,) * 3, controls=labels, qualify=least)
+    board, values = Board(job), dict(zip(labels, answers, strict=True))
     first = []
-    for _ in known:
+    for _ in labels:
         first.append(item := take(board, "ann"))
-        value = said[item]
+        value = values[item]
         more = {"value": value} if value is not None else {"reason": "another reason"}
         act(board, "ann", "skip" if value is None else "label", item, **more)
     assert sorted(first) == [4, 5, 6]
     assert board.qualified("ann") is qualified
     assert take(board, "ann") == (0 if qualified else None)
-    assert take(board, "bo") in known  # everybody begins with them
+    assert take(board, "bo") in labels  # everybody begins with them
 
 
 def test_the_count_that_annotators_see_does_not_give_controls_away():
     job = Job(blocks=(tuple(range(40)),), wanted=(1,) * 40 + (0, 0), controls={40: 1.0, 41: 0.0})
-    board, seen = Board(job), []
+    board, positions = Board(job), []
     while (item := take(board, "ann")) is not None:
         act(board, "ann", "label", item, value=1.0)
-        seen.append(board.progress())
-    assert seen == [(n, 42) for n in range(1, 43)]
+        positions.append(board.progress())
+    assert positions == [(n, 42) for n in range(1, 43)]
 
 
 def test_a_side_is_drawn_once_for_each_annotator_and_item():
@@ -156,23 +156,23 @@ def test_whatever_people_do(moves, wanted):
     """No item is given to more people than it wants at a time; replaying changes nothing."""
     job = Job(blocks=((0, 1, 2), (3, 4), (5,)), wanted=tuple(wanted), controls={})
     board, events, now = Board(job), [], 0.0
-    for who, move, nth in moves:
+    for name, move, nth in moves:
         now += LEASE_SECONDS if move == "wait" else 1.0
-        if move == "take" and board.current(who) is None:
-            item = board.choose(who, now=now)
+        if move == "take" and board.current(name) is None:
+            item = board.choose(name, now=now)
             if item is not None:
-                assert item not in board.history(who)
-                events.append(act(board, who, "assign", item, now))
-        elif move in {"label", "skip"} and board.history(who):
-            item = board.history(who)[nth % len(board.history(who))]
-            events.append(act(board, who, move, item, now, value=float(nth % 2), reason="why"))
-        elif move == "undo" and board.done(who):
-            events.append(act(board, who, "undo", list(board.done(who))[-1], now))
+                assert item not in board.history(name)
+                events.append(act(board, name, "assign", item, now))
+        elif move in {"label", "skip"} and board.history(name):
+            item = board.history(name)[nth % len(board.history(name))]
+            events.append(act(board, name, move, item, now, value=float(nth % 2), reason="why"))
+        elif move == "undo" and board.done(name):
+            events.append(act(board, name, "undo", list(board.done(name))[-1], now))
     again = replay(job, events)
-    for who in ("ann", "bo", "cy"):
-        assert again.history(who) == board.history(who)
-        assert again.done(who) == board.done(who)
-        assert again.choose(who, now=now) == board.choose(who, now=now)
+    for name in ("ann", "bo", "cy"):
+        assert again.history(name) == board.history(name)
+        assert again.done(name) == board.done(name)
+        assert again.choose(name, now=now) == board.choose(name, now=now)
     counted = [0] * 6
     for event in board.standing("label"):
         counted[event.item] += 1
@@ -199,5 +199,5 @@ def test_all_labels_come_in_and_none_too_many(people):
     counted = [0] * n
     for event in board.standing("label"):
         counted[event.item] += 1
-    wanted = job.wanted if people > 1 else (1,) * n
-    assert tuple(counted) == wanted
+    n_needed = job.wanted if people > 1 else (1,) * n
+    assert tuple(counted) == n_needed

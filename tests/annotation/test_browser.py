@@ -203,7 +203,7 @@ def test_focus_is_seen(server: Server, open_page):
     page = open_page(server.url)
     sign_in(page, "ann")
     page.wait_for_selector(READY)
-    seen = set()
+    pages = set()
     for _ in range(40):
         page.keyboard.press("Tab")
         style = page.evaluate(
@@ -214,10 +214,10 @@ def test_focus_is_seen(server: Server, open_page):
         )
         if style[0] == "BODY":  # once round
             break
-        seen.add(style[0])
+        pages.add(style[0])
         assert style[1] != "none", style
         assert style[2] >= 2, style
-    assert {"BUTTON", "A", "SUMMARY", "TEXTAREA", "DIV"} <= seen
+    assert {"BUTTON", "A", "SUMMARY", "TEXTAREA", "DIV"} <= pages
 
 
 BARS = """() => {

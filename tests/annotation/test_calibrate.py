@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 
 import pytest
 from annotation_tools import Annotator, rows, serve
 from cli_tools import finish, start, write_jsonl
+from json_files import read_json
 
 from fairjudge.annotation.items import build_items
 from fairjudge.annotation.tasks import label_task
@@ -58,7 +58,7 @@ def calibrated(folder) -> dict:
     command = ("calibrate", "judgements.jsonl", "--labels", "labels.jsonl", "--json", "found.json")
     result = finish(start(*command, "--resamples", "100", cwd=folder))
     assert result.code == 0, result.err
-    (group,) = json.loads((folder / "found.json").read_text("utf-8"))["groups"]
+    (group,) = read_json(folder / "found.json")["groups"]
     return group
 
 
@@ -67,10 +67,10 @@ def test_every_label_meets_its_judgement(folder, aspect):
     judge_by_hand(folder, aspect)
     server = serve(folder, "--overlap", "0", task=aspect)
     ann = Annotator(server.url, "ann")
-    given = 0
+    n_labelled = 0
     while ann.position is not None:
-        ann.label(given % 3 > 0)
-        given += 1
+        ann.label(n_labelled % 3 > 0)
+        n_labelled += 1
     server.interrupt()
     task = label_task(aspect)
     items = build_items(
@@ -78,9 +78,9 @@ def test_every_label_meets_its_judgement(folder, aspect):
         list(read_references(folder / "references.json")),
         list(read_summaries(folder / "summaries.jsonl")),
     )
-    assert given == len(items) == len(rows(folder / "labels.jsonl"))
+    assert n_labelled == len(items) == len(rows(folder / "labels.jsonl"))
     group = calibrated(folder)
-    assert group["n_items"] == given
+    assert group["n_items"] == n_labelled
     assert group["n_unscored"] == 0
 
 
@@ -111,9 +111,9 @@ def test_two_people_label_and_agree_as_calibrate_says(folder):
     judge_by_hand(folder, "faithfulness")
     server = serve(folder, "--overlap", "1", task="faithfulness")
     for name in ("ann", "bo"):
-        who = Annotator(server.url, name)
-        while who.position is not None:
-            who.label("dam" in who.page.text.split('class="statement"')[1][:300])
+        annotator = Annotator(server.url, name)
+        while annotator.position is not None:
+            annotator.label("dam" in annotator.page.text.split('class="statement"')[1][:300])
     server.interrupt()
     group = calibrated(folder)
     assert group["human"]["pooled"]["alpha_nominal"]["value"] == 1.0

@@ -15,8 +15,8 @@ from cli_tools import write_jsonl
 @pytest.fixture
 def run(cli_in):
     def annotate(folder, *arguments):
-        done = cli_in(folder, "annotate", *arguments)
-        return done.code, done.out + done.err
+        result = cli_in(folder, "annotate", *arguments)
+        return result.code, result.out + result.err
 
     return annotate
 
@@ -32,16 +32,16 @@ OUT = ("-o", "labels.jsonl")
 
 
 def test_a_dry_run_says_what_would_be_asked_and_writes_nothing(folder, run):
-    code, said = run(folder, *COVERAGE, *OUT, "--dry-run", "--overlap", "0.5", "--raters", "3")
+    code, output = run(folder, *COVERAGE, *OUT, "--dry-run", "--overlap", "0.5", "--raters", "3")
     assert code == 0
     # Twelve items, six of them by three people: 6 + 18.
-    assert "12 items, 24 labels; 6 items by 3 people each" in said
+    assert "12 items, 24 labels; 6 items by 3 people each" in output
     assert not (folder / "labels.jsonl").exists()
     assert not (folder / "labels.jsonl.db").exists()
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "said"),
+    ("arguments", "code", "message"),
     [
         (("references.json", "--task", "covrage", *OUT), 2, "coverage"),
         (("references.json", "--task", "coverage", *OUT), 1, "--summaries"),
@@ -55,10 +55,10 @@ def test_a_dry_run_says_what_would_be_asked_and_writes_nothing(folder, run):
         ((*COVERAGE, *OUT, "--scale", "missing.toml"), 1, "missing.toml"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(folder, run, arguments, code, said):
-    found, text = run(folder, *arguments)
-    assert found == code
-    assert said in text
+def test_what_is_wrong_is_said_in_one_line(folder, run, arguments, code, message):
+    exit_code, text = run(folder, *arguments)
+    assert exit_code == code
+    assert message in text
     assert "Traceback" not in text
 
 
@@ -68,8 +68,8 @@ def test_a_control_that_is_no_answer_is_refused(folder, run):
         "value": 4, "unit": "answer:0.0",
     }  # fmt: skip
     write_jsonl(folder / "gold.jsonl", [control])
-    code, said = run(folder, *COVERAGE, *OUT, "--controls", "gold.jsonl")
-    assert (code, "no answer" in said, "gold.jsonl" in said) == (1, True, True)
+    code, output = run(folder, *COVERAGE, *OUT, "--controls", "gold.jsonl")
+    assert (code, "no answer" in output, "gold.jsonl" in output) == (1, True, True)
 
 
 def test_without_the_extra_it_says_how_to_get_it(folder):
@@ -81,11 +81,11 @@ def test_without_the_extra_it_says_how_to_get_it(folder):
         f"sys.argv = ['fairjudge', 'annotate', *{json.dumps([*COVERAGE, *OUT])}]\n"
         "main()"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False
     )
-    assert done.returncode == 1
-    assert "pip install 'fairjudge[annotate]'" in done.stderr
+    assert process.returncode == 1
+    assert "pip install 'fairjudge[annotate]'" in process.stderr
 
 
 def test_answers_of_ones_own_from_a_small_file(folder):

@@ -91,16 +91,16 @@ def test_the_file_is_the_labels_of_the_formats_page(tmp_path):
 
 def test_a_pair_is_kept_in_terms_of_its_systems_with_what_stood_first(tmp_path):
     with Office(tmp_path, "preference") as office:
-        seen = set()
-        for who in ("ann", "bo", "cy", "di", "ed", "fo"):
-            position = office.begin(who)
+        positions = set()
+        for name in ("ann", "bo", "cy", "di", "ed", "fo"):
+            position = office.begin(name)
             if position is None:
                 continue
-            office.label(position, 0, who)  # the first shown is better
+            office.label(position, 0, name)  # the first shown is better
         for row in office.rows():
-            seen.add((row["order"], row["value"]))
+            positions.add((row["order"], row["value"]))
             assert {row["system_a"], row["system_b"]} == {"secret-x", "secret-y"}
-        assert seen <= {("ab", "a"), ("ba", "b")}
+        assert positions <= {("ab", "a"), ("ba", "b")}
 
 
 def test_undo_and_a_change_of_mind_leave_the_file_exact(tmp_path):
@@ -114,9 +114,9 @@ def test_undo_and_a_change_of_mind_leave_the_file_exact(tmp_path):
         assert [row["value"] for row in office.rows()] == [1, 0]
         assert office.undo() == 1  # the change was the latest
         assert [row["value"] for row in office.rows()] == [1]
-        kept = (tmp_path / "labels.jsonl").read_bytes()
+        content = (tmp_path / "labels.jsonl").read_bytes()
     with Office(tmp_path) as office:
-        assert (tmp_path / "labels.jsonl").read_bytes() == kept
+        assert (tmp_path / "labels.jsonl").read_bytes() == content
         assert office.begin() == 1
 
 
@@ -124,9 +124,9 @@ def test_the_same_answer_again_is_no_new_event(tmp_path):
     with Office(tmp_path) as office:
         office.begin()
         office.label(1, 1)
-        kept = (tmp_path / "labels.jsonl").read_bytes()
+        content = (tmp_path / "labels.jsonl").read_bytes()
         assert office.label(1, 1) == 2  # as when a key was pressed twice
-        assert (tmp_path / "labels.jsonl").read_bytes() == kept
+        assert (tmp_path / "labels.jsonl").read_bytes() == content
 
 
 def test_controls_are_asked_and_not_written(tmp_path):
@@ -141,8 +141,8 @@ def test_controls_are_asked_and_not_written(tmp_path):
         list(read_references(tmp_path / "references.json")),
         list(read_summaries(tmp_path / "summaries.jsonl")),
     )
-    known = match_controls(items, [Label.model_validate(control)])
-    with Office(tmp_path, controls=known) as office:
+    controls = match_controls(items, [Label.model_validate(control)])
+    with Office(tmp_path, controls=controls) as office:
         position = office.begin()
         while position is not None:
             position = office.label(position, 1)
@@ -192,11 +192,11 @@ def test_a_torn_line_is_mended_and_a_foreign_one_is_refused(tmp_path):
 @pytest.mark.parametrize("cut", [0, 1, 20])
 def test_labels_of_others_are_refused_also_without_a_final_newline(tmp_path, cut):
     path = tmp_path / "labels.jsonl"
-    others = b'{"eid": "mine", "system": "s", "aspect": "a", "annotator": "me", "value": 1}\n'
-    path.write_bytes(others[: len(others) - cut])
+    line = b'{"eid": "mine", "system": "s", "aspect": "a", "annotator": "me", "value": 1}\n'
+    path.write_bytes(line[: len(line) - cut])
     with pytest.raises(InputError, match="not written by this job"):
         Office(tmp_path)
-    assert path.read_bytes() == others[: len(others) - cut]
+    assert path.read_bytes() == line[: len(line) - cut]
 
 
 def test_a_store_is_for_one_job_and_one_process(tmp_path):
@@ -248,11 +248,11 @@ def test_no_acknowledged_label_is_lost_by_kill_9(tmp_path):
     lock, enough = threading.Lock(), threading.Event()
 
     def work(number: int) -> None:
-        who = Annotator(server.url, f"p{number}")
+        annotator = Annotator(server.url, f"p{number}")
         try:
-            while who.position is not None:
-                position, level = who.position, (number + who.position) % 2
-                if who.label(level).status_code == 200:
+            while annotator.position is not None:
+                position, level = annotator.position, (number + annotator.position) % 2
+                if annotator.label(level).status_code == 200:
                     with lock:
                         acknowledged.add((f"p{number}", position, level))
                         if len(acknowledged) >= 120:
@@ -273,10 +273,10 @@ def test_no_acknowledged_label_is_lost_by_kill_9(tmp_path):
     in_file = rows_even_if_torn(tmp_path / "labels.jsonl")
     with Office(tmp_path) as office:
         stored = {
-            (who, position, int(event.value or 0))
-            for who in office.desk.look(lambda board: board.annotators())
-            for position, item in enumerate(office.desk.look(lambda b, w=who: b.history(w)), 1)
-            if (event := office.desk.look(lambda b, w=who: b.done(w)).get(item)) is not None
+            (name, position, int(event.value or 0))
+            for name in office.desk.look(lambda board: board.annotators())
+            for position, item in enumerate(office.desk.look(lambda b, w=name: b.history(w)), 1)
+            if (event := office.desk.look(lambda b, w=name: b.done(w)).get(item)) is not None
         }
         assert acknowledged <= stored
         assert len(office.rows()) == len(stored)

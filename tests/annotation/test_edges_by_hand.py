@@ -26,12 +26,12 @@ def test_an_answer_is_looked_for_in_the_summary_and_all_else_in_the_articles():
 
 
 @pytest.mark.parametrize(
-    ("said", "seconds"),
+    ("duration", "seconds"),
     [("0", 0.0), ("1.26", 1.3), ("86399.9", 86399.9), ("86400", None), ("-1", None),
      ("nan", None), ("long", None), ("", None)],
 )  # fmt: skip
-def test_how_long_an_item_was_open(said, seconds):
-    assert _seconds({"seconds": said}) == seconds
+def test_how_long_an_item_was_open(duration, seconds):
+    assert _seconds({"seconds": duration}) == seconds
     assert _seconds({}) is None
 
 
@@ -46,9 +46,9 @@ def prepared(tmp_path, **more):
 def test_controls_are_spoken_of_where_there_are_some(tmp_path):
     plain = prepared(tmp_path)
     assert not any("known answer" in rule for rule in plain.task.rules)
-    known = plain.items[0]
+    item = plain.items[0]
     label = Label(
-        eid=known.eid, system=known.systems[0], aspect=known.aspect, unit=known.unit,
+        eid=item.eid, system=item.systems[0], aspect=item.aspect, unit=item.unit,
         annotator="gold", value=1,
     )  # fmt: skip
     (tmp_path / "controls.jsonl").write_text(label.model_dump_json() + "\n")

@@ -84,7 +84,7 @@ def test_units_are_those_that_the_judge_writes(example, name, plan):
     )
     items = build_items(task, *example)
     assert [(i.eid, i.systems, i.unit) for i in items] == [
-        (asked.eid, asked.systems, asked.unit) for asked in judged
+        (item.eid, item.systems, item.unit) for item in judged
     ]
     assert len({item.id for item in items}) == len(items)
 
@@ -151,7 +151,7 @@ def test_a_leaning_is_fair_or_one_of_the_values_and_pages_say_whose_articles_are
 
 
 @pytest.mark.parametrize(
-    ("name", "given", "message"),
+    ("name", "options", "message"),
     [
         ("values", {}, "needs an --attribute"),
         ("leaning", {}, "needs an --attribute"),
@@ -160,9 +160,9 @@ def test_a_leaning_is_fair_or_one_of_the_values_and_pages_say_whose_articles_are
         ("leaning", {"attribute": "side", "values": ("a",), "scale": likert()}, "--scale"),
     ],
 )
-def test_tasks_of_values_need_an_attribute_and_no_other_does(name, given, message):
+def test_tasks_of_values_need_an_attribute_and_no_other_does(name, options, message):
     with pytest.raises(ConfigurationError, match=message):
-        label_task(name, **given)
+        label_task(name, **options)
 
 
 def test_a_task_without_what_it_needs_says_so(example):
@@ -199,13 +199,11 @@ def test_the_digest_knows_every_text(example):
 def test_the_passage_that_shares_the_rare_words_is_marked(example):
     items = build_items(label_task("faithfulness"), *example)
     marks = mark_passages(items, word_similarity)
-    wanted = next(item for item in items if "no one has been reported hurt" in item.statement)
-    best = [(n, m) for n, m in marks[wanted.id].items() if m.mark == "best"]
+    item = next(item for item in items if "no one has been reported hurt" in item.statement)
+    best = [(n, m) for n, m in marks[item.id].items() if m.mark == "best"]
     assert len(best) == 1
-    number, found = best[0]
-    assert (
-        "No one has been reported hurt" in compared_texts(wanted)[number][found.start : found.end]
-    )
+    number, score = best[0]
+    assert "No one has been reported hurt" in compared_texts(item)[number][score.start : score.end]
 
 
 def test_nothing_is_marked_where_nothing_is_shared():
@@ -243,12 +241,12 @@ def test_embeddings_mark_by_meaning():
 @given(st.text(), st.integers(0, 40), st.integers(0, 40))
 def test_paragraphs_lose_nothing_but_breaks_and_control_characters(text, start, length):
     mark = MarkedPassage(start=start, end=start + length, mark="best")
-    shown = "".join(piece.text for line in paragraphs(text, (mark,)) for piece in line)
+    visible = "".join(piece.text for line in paragraphs(text, (mark,)) for piece in line)
     items = [character for character in text if character.isalnum()]
-    assert [character for character in shown if character.isalnum()] == items
+    assert [character for character in visible if character.isalnum()] == items
     marked = "".join(p.text for line in paragraphs(text, (mark,)) for p in line if p.kind)
-    wanted = text[start : start + length]
-    assert [c for c in marked if c.isalnum()] == [c for c in wanted if c.isalnum()]
+    quote = text[start : start + length]
+    assert [c for c in marked if c.isalnum()] == [c for c in quote if c.isalnum()]
 
 
 @pytest.mark.parametrize("name", ["answers", "coverage", "faithfulness", "preference", "rating"])

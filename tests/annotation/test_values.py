@@ -87,12 +87,12 @@ def test_half_of_the_annotators_are_no_majority(folder):
     (sample,) = result["samples"]
     assert dict(zip(sample["values"], sample["summary"], strict=True)) == {"neg": 0.0, "pos": 1.0}
     write_jsonl(folder / "labels.jsonl", [vote | {"value": 0} for vote in votes])
-    done = finish(start(
+    command = finish(start(
         "fairness", "proportional", "references.json", "--summaries", "summaries.jsonl",
         "--attribute", "mood", "--scorer", "people:labels.jsonl", "--max-unscored", "1",
         "--json", "none.json", cwd=folder,
     ))  # fmt: skip
-    assert done.code == 0, done.err  # nobody gives the summary to any value: it is unscored
+    assert command.code == 0, command.err  # nobody gives the summary to any value: it is unscored
     result = json.loads((folder / "none.json").read_text("utf-8"))
     assert result["systems"]["even"]["excluded_by_reason"] == {"unscored": N}
 

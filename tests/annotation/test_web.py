@@ -221,12 +221,12 @@ def test_figures_on_the_progress_page(tmp_path):
     server = serve(tmp_path, "--overlap", "1", "--controls", "gold.jsonl")
     ann, bo = Annotator(server.url, "ann"), Annotator(server.url, "bo")
     labelled = 0
-    for who in (ann, bo):
-        while who.position is not None:
-            text = who.page.text
+    for annotator in (ann, bo):
+        while annotator.position is not None:
+            text = annotator.page.text
             first = "the cracks" in text.split('class="statement"')[1][:200]
             level = 1 if first else 0
-            who.label(level)
+            annotator.label(level)
             labelled += 1
     assert labelled == 24  # eleven items twice, and the control for both
     with httpx.Client(follow_redirects=True, timeout=PATIENCE_SECONDS) as client:
@@ -242,11 +242,11 @@ def test_the_progress_page_lists_where_annotators_differ(tmp_path):
     write_world(tmp_path)
     server = serve(tmp_path, "--overlap", "1")
     for name in ("ann", "bo"):
-        who = Annotator(server.url, name)
+        annotator = Annotator(server.url, name)
         n = 0
-        while who.position is not None:
-            first = "the cracks" in who.page.text.split('class="statement"')[1][:200]
-            who.label(1 if first or (name == "bo" and n == 0) else 0)
+        while annotator.position is not None:
+            first = "the cracks" in annotator.page.text.split('class="statement"')[1][:200]
+            annotator.label(1 if first or (name == "bo" and n == 0) else 0)
             n += 1
     with httpx.Client(follow_redirects=True, timeout=PATIENCE_SECONDS) as client:
         page = client.get(server.progress).text
@@ -336,10 +336,10 @@ def test_progress_shows_answers_two_people_time_and_haste(tmp_path):
     write_world(tmp_path)
     server = serve(tmp_path, "--overlap", "1")
     for name, seconds in (("ann", "0.4"), ("bo", "30")):
-        who = Annotator(server.url, name)
+        annotator = Annotator(server.url, name)
         for _ in range(12 if name == "ann" else 6):
-            first = "the cracks" in who.page.text.split('class="statement"')[1][:200]
-            who.label(1 if name == "ann" or first else 0, seconds=seconds)
+            first = "the cracks" in annotator.page.text.split('class="statement"')[1][:200]
+            annotator.label(1 if name == "ann" or first else 0, seconds=seconds)
     with httpx.Client(follow_redirects=True, timeout=PATIENCE_SECONDS) as client:
         page = client.get(server.progress).text
         item = re.search(r'href="(/progress/item/\d+)"', page)

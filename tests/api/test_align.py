@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from pathlib import Path
 
 import pytest
 from align_study import DECIDED, EXAMPLES, judge, pair_judge, quality, write_data, write_pairs
+from json_files import read_rows
 
 import fairjudge as fj
 
 
 def rows(name: str) -> list[dict[str, object]]:
-    return [json.loads(line) for line in Path(f"{name}.jsonl").read_text("utf-8").splitlines()]
+    return read_rows(f"{name}.jsonl")
 
 
 def test_a_better_prompt_is_kept_and_judges(server, tmp_path, monkeypatch):
@@ -50,22 +50,22 @@ def test_pairs_and_attributes_from_values(server, tmp_path, monkeypatch):
     server.answer = pair_judge(sees=DECIDED)
     model = fj.Model("openai:stub-model", base_url=server.v1, cache=tmp_path / "cache")
     clusters = rows("clusters")
-    for number, one in enumerate(clusters):
-        one["articles"][0]["attributes"] = {"leaning": "left" if number % 2 else "right"}
-    given = clusters, rows("summaries"), rows("labels")
+    for number, cluster in enumerate(clusters):
+        cluster["articles"][0]["attributes"] = {"leaning": "left" if number % 2 else "right"}
+    data = clusters, rows("summaries"), rows("labels")
     by_name = {
         "model": model,
         "aspect": "faithfulness",
         "protocol": "pairwise",
         "folder": "aligned",
     }
-    result = fj.align(*given, **by_name, attributes=["leaning"])
+    result = fj.align(*data, **by_name, attributes=["leaning"])
     assert result["kept"]
     assert {item["kind"] for item in result["candidates"]} == {"anchors", "examples"}
     groups = result["audits"]["errors"]["groups"]
     assert {row["group"] for row in groups if row["attribute"] == "leaning"} == {"left", "right"}
     assert "kappa with people's preferences" in result.findings[0]
     with pytest.raises(fj.FairJudgeError, match="a pair has no other scale"):
-        fj.align(*given, **by_name, candidates=["scale"])
+        fj.align(*data, **by_name, candidates=["scale"])
     with pytest.raises(fj.FairJudgeError, match="candidates: expected some of"):
-        fj.align(*given, **by_name, candidates=[])
+        fj.align(*data, **by_name, candidates=[])

@@ -54,9 +54,9 @@ BOUNDED = [
 
 
 def parameters_of(name: str) -> dict[str, Any]:
-    group, *rest = name.split()
+    group, *words = name.split()
     command = get_command(app).commands[group]
-    for part in rest:
+    for part in words:
         command = command.commands[part]
     command = getattr(command, "default", None) or command
     return {flag: param for param in command.params for flag in param.opts}
@@ -78,7 +78,7 @@ def test_a_command_has_every_option_of_its_call_as_it_is_declared(name):
 @pytest.mark.parametrize(("name", "option"), BOUNDED)
 def test_a_call_holds_its_options_to_their_bounds(name, option):
     call = CALLS[name]
-    (found,) = (item for item in declared(call) if item.name == option)
+    (declaration,) = (item for item in declared(call) if item.name == option)
     parameters = inspect.signature(call).parameters.values()
     needed = {
         parameter.name: "x"
@@ -86,12 +86,12 @@ def test_a_call_holds_its_options_to_their_bounds(name, option):
         if parameter.default is REQUIRED and parameter.kind is not inspect.Parameter.VAR_POSITIONAL
         and parameter.kind is not inspect.Parameter.VAR_KEYWORD
     }  # fmt: skip
-    if found.opt.ge is not None:
+    if declaration.opt.ge is not None:
         with pytest.raises(ConfigurationError, match=f"{option}: expected .* or more"):
-            call(**needed | {option: found.opt.ge - 1})
-    if found.opt.le is not None:
+            call(**needed | {option: declaration.opt.ge - 1})
+    if declaration.opt.le is not None:
         with pytest.raises(ConfigurationError, match=f"{option}: expected .* or less"):
-            call(**needed | {option: found.opt.le + 1})
+            call(**needed | {option: declaration.opt.le + 1})
 
 
 def test_every_command_is_found_by_its_name():
@@ -132,7 +132,7 @@ def measure(
 
 def run(*given: str) -> Any:
     """Return what the command of `measure` returns, or its error."""
-    application, found = Application(rich_markup_mode=None), {}
+    application, options = Application(rich_markup_mode=None), {}
 
     @application.command("measure")
     @with_options(asked=call_of(measure))
@@ -140,12 +140,12 @@ def run(*given: str) -> Any:
         *, asked: Call[dict[str, Any]], skip_bad: Annotated[bool, Opt("Skip.")] = False
     ) -> None:
         """Measure."""
-        found.update(asked(skip_bad=skip_bad, progress=False))
+        options.update(asked(skip_bad=skip_bad, progress=False))
 
     result = CliRunner().invoke(application, list(given))
     if result.exception and not isinstance(result.exception, SystemExit):
         raise result.exception
-    return found if result.exit_code == 0 else result.output
+    return options if result.exit_code == 0 else result.output
 
 
 def test_a_call_takes_what_a_command_line_gives():
@@ -171,7 +171,7 @@ def test_what_a_command_line_leaves_out_is_the_default_of_the_call():
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("words", "message"),
     [
         (("--draws", "10"), "--draws': Input should be less than or equal to 9"),
         (("--draws", "many"), "not a whole number"),
@@ -179,8 +179,8 @@ def test_what_a_command_line_leaves_out_is_the_default_of_the_call():
         (("--strict", "--no-strict"), "No such option: --no-strict"),
     ],
 )
-def test_a_command_line_that_is_none_is_refused(given, message):
-    assert message in run("a.txt", "b.txt", *given)
+def test_a_command_line_that_is_none_is_refused(words, message):
+    assert message in run("a.txt", "b.txt", *words)
 
 
 def test_a_type_that_is_not_imported_is_an_error_of_the_declaration():

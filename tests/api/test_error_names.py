@@ -29,17 +29,17 @@ CALLS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("said", CALLS)
-def test_a_call_names_its_arguments_and_keeps_the_commands_message(said: str) -> None:
-    with pytest.raises(fj.FairJudgeError) as found:
-        CALLS[said]()
-    assert said in str(found.value)
-    assert "--" not in str(found.value)
-    assert "--" in (found.value.on_command_line or "")
+@pytest.mark.parametrize("message", CALLS)
+def test_a_call_names_its_arguments_and_keeps_the_commands_message(message: str) -> None:
+    with pytest.raises(fj.FairJudgeError) as error:
+        CALLS[message]()
+    assert message in str(error.value)
+    assert "--" not in str(error.value)
+    assert "--" in (error.value.on_command_line or "")
 
 
 @pytest.mark.parametrize(
-    ("message", "wanted"),
+    ("message", "expected"),
     [
         ("--rpm 5 is too few", "requests_per_minute=5 is too few"),
         ("--questions with --pipeline paper", 'n_questions with pipeline="paper"'),
@@ -60,8 +60,8 @@ def test_a_call_names_its_arguments_and_keeps_the_commands_message(said: str) ->
         ("no dashes - here -- or --", "no dashes - here -- or --"),
     ],
 )
-def test_flags_and_their_values_are_written_as_in_a_call(message: str, wanted: str) -> None:
-    assert python_words(message, fj.Judge.__init__) == wanted
+def test_flags_and_their_values_are_written_as_in_a_call(message: str, expected: str) -> None:
+    assert python_words(message, fj.Judge.__init__) == expected
 
 
 def test_a_command_still_names_its_flags(cli) -> None:
@@ -70,8 +70,8 @@ def test_a_command_still_names_its_flags(cli) -> None:
         *("--summaries", example_path("summaries.jsonl"), "--aspect", "coverage"),
         *("--protocol", "likert", "--derive", "likert", "-o", "out.jsonl"),
         *("--backend", "openai:m"),
+        code=1,
     )
-    assert result.code == 1
     assert re.search(r"--derive takes its verdicts from\s--protocol checklist", result.err)
 
 

@@ -26,9 +26,9 @@ def public():
     modules = {name: names.pop(name) for name in ("audit", "bias", "fairness")}
     yield from names.items()
     audit = modules["audit"]
-    for name, one in vars(audit).items():
-        if inspect.isfunction(one) and one.__module__ == audit.__name__:
-            yield f"audit.{name}", one
+    for name, function in vars(audit).items():
+        if inspect.isfunction(function) and function.__module__ == audit.__name__:
+            yield f"audit.{name}", function
     for package in ("bias", "fairness"):
         for name in modules[package].__all__:
             yield f"{package}.{name}", getattr(modules[package], name)
@@ -41,16 +41,16 @@ def is_twin(name):
     return last.startswith("a") and sync in dict(public())
 
 
-@pytest.mark.parametrize(("name", "one"), list(public()))
-def test_every_public_name_says_what_it_does_with_an_example(name, one):
-    documentation = inspect.getdoc(one)
+@pytest.mark.parametrize(("name", "value"), list(public()))
+def test_every_public_name_says_what_it_does_with_an_example(name, value):
+    documentation = inspect.getdoc(value)
     assert documentation
     assert is_twin(name) or "\nExamples\n--------\n>>> " in documentation
 
 
-@pytest.mark.parametrize(("name", "one"), list(public()))
-def test_every_public_name_is_typed(name, one):
-    signature = inspect.signature(one.__init__ if inspect.isclass(one) else one)
+@pytest.mark.parametrize(("name", "value"), list(public()))
+def test_every_public_name_is_typed(name, value):
+    signature = inspect.signature(value.__init__ if inspect.isclass(value) else value)
     untyped = [
         parameter.name
         for parameter in signature.parameters.values()
@@ -61,14 +61,14 @@ def test_every_public_name_is_typed(name, one):
 
 def examples():
     """Yield each docstring's examples once: a call and its async twin share theirs."""
-    finder, seen = doctest.DocTestFinder(exclude_empty=True), set()
+    finder, tests = doctest.DocTestFinder(exclude_empty=True), set()
     for module in (*MODULES, "fairjudge.datasets.readers", "fairjudge.datasets.example"):
-        for found in finder.find(importlib.import_module(module), module):
-            if found.examples and found.docstring not in seen:
-                seen.add(found.docstring)
-                local = "local" in found.docstring
+        for test in finder.find(importlib.import_module(module), module):
+            if test.examples and test.docstring not in tests:
+                tests.add(test.docstring)
+                local = "local" in test.docstring
                 marks = [pytest.mark.local_model] if local else []
-                yield pytest.param(found, id=found.name.removeprefix("fairjudge."), marks=marks)
+                yield pytest.param(test, id=test.name.removeprefix("fairjudge."), marks=marks)
 
 
 @pytest.mark.parametrize("example", list(examples()))

@@ -20,7 +20,7 @@ def model(server, monkeypatch):
     return fj.Model("openai:stub", base_url=f"{server.url}/v1", cache="cache", timeout=60)
 
 
-def written():
+def summary_rows():
     return [summary(system) for system in SYSTEMS]
 
 
@@ -43,17 +43,17 @@ def test_from_clusters_to_a_report(model, server):
     assert len(references) == 1
     assert references[0].question_answers
     assert references.questions()[0]["sources"] >= 2
-    result = fj.Judge(model, aspect="coverage", protocol="checklist")(references, written())
+    result = fj.Judge(model, aspect="coverage", protocol="checklist")(references, summary_rows())
     assert [row.system for row in result] == list(SYSTEMS)
     board = result.leaderboard(n_resamples=100)
     assert {row["system"] for row in board} == set(SYSTEMS)
     assert "system-a" in str(board)
     assert "<table" in board._repr_html_()
     assert result.left_out().shown.title == "Voices left out"
-    page = fj.report(references, result, summaries=written())
+    page = fj.report(references, result, summaries=summary_rows())
     assert "system-a" in page.html
     n_calls = len(server.calls)
-    again = fj.Judge(model, aspect="coverage", protocol="checklist")(references, written())
+    again = fj.Judge(model, aspect="coverage", protocol="checklist")(references, summary_rows())
     assert len(server.calls) == n_calls
     assert again.judgements == result.judgements
 
@@ -77,7 +77,7 @@ def test_it_works_inside_a_running_loop_and_has_async_twins(model):
         built = fj.build([cluster()], model=model)
         awaited = await fj.abuild([cluster()], model=model)
         assert awaited[0] == built[0]
-        return judge(built, written()), await judge.arun(built, written())
+        return judge(built, summary_rows()), await judge.arun(built, summary_rows())
 
     blocking, awaited = asyncio.run(cell())
     assert blocking.judgements == awaited.judgements
@@ -185,7 +185,7 @@ def test_audits_are_values():
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (lambda: fj.read_clusters("nowhere.jsonl"), "nowhere.jsonl"),
         (lambda: fj.build(3), "clusters: expected a path, a list of clusters or a data frame"),
@@ -202,10 +202,10 @@ def test_audits_are_values():
         (fj.report, "nothing to report on"),
     ],
 )
-def test_errors_name_the_argument_and_what_was_expected(call, said):
-    with pytest.raises(fj.FairJudgeError) as found:
+def test_errors_name_the_argument_and_what_was_expected(call, message):
+    with pytest.raises(fj.FairJudgeError) as error:
         call()
-    assert said in str(found.value)
+    assert message in str(error.value)
 
 
 class Frame:

@@ -62,12 +62,12 @@ def test_a_model_says_which_argument_is_out_of_bounds():
 
 
 def test_samples_are_drawn_warm_unless_a_temperature_is_named():
-    def asked(**options):
+    def options_of(**options):
         return fj.Judge("openai:m", aspect="coverage", protocol="likert", **options).options
 
-    assert asked().sampling_temperature == 0.0
-    assert asked(samples=5).sampling_temperature == 1.0
-    assert asked(samples=5, temperature=0.3).sampling_temperature == 0.3
+    assert options_of().sampling_temperature == 0.0
+    assert options_of(samples=5).sampling_temperature == 1.0
+    assert options_of(samples=5, temperature=0.3).sampling_temperature == 0.3
 
 
 def test_a_jury_judges_in_python_on_one_budget(server, monkeypatch):

@@ -32,7 +32,7 @@ def answer(call) -> str:
     return journalist(call)
 
 
-def written(system: str, eid: str) -> dict[str, str]:
+def summary(system: str, eid: str) -> dict[str, str]:
     """Return a summary unlike that of any other cluster: no prompt is sent twice."""
     text = f"The bridge is closed. {system} says of {eid} that the rain did it."
     return {"eid": eid, "system": system, "text": text}
@@ -46,7 +46,7 @@ def inputs(server, monkeypatch):
     rows = [reference(eid) for eid in EIDS]
     rows[0]["articles"].append(stub)
     write_jsonl(Path("references.jsonl"), rows)
-    write_jsonl(Path("summaries.jsonl"), [written(item, eid) for eid in EIDS for item in SYSTEMS])
+    write_jsonl(Path("summaries.jsonl"), [summary(item, eid) for eid in EIDS for item in SYSTEMS])
     few = {"eid": "few", "articles": [article("one"), stub]}  # no question: one article with news
     write_jsonl(Path("clusters.jsonl"), [cluster("bridge"), cluster("dam"), few])
 
@@ -66,7 +66,7 @@ def by_command(cli, server, *arguments, models=("stub-model",)) -> str:
 
 
 @pytest.mark.parametrize(
-    ("asked", "words", "holds"),
+    ("options", "words", "holds"),
     [
         pytest.param({"protocol": "likert"}, (), {"missing", "findings"}, id="likert"),
         pytest.param({"protocol": "pairwise"}, (), {"systems"}, id="pairwise"),
@@ -90,11 +90,11 @@ def by_command(cli, server, *arguments, models=("stub-model",)) -> str:
         ),
     ],
 )
-def test_judging_says_in_python_what_the_command_writes(cli, server, asked, words, holds):
+def test_judging_says_in_python_what_the_command_writes(cli, server, options, words, holds):
     inputs = ("--references", "references.jsonl", "--summaries", "summaries.jsonl")
-    how = ("--aspect", "coverage", "--protocol", asked["protocol"], *words)
+    how = ("--aspect", "coverage", "--protocol", options["protocol"], *words)
     text = by_command(cli, server, "judge", *inputs, *how)
-    result = fj.Judge(model(server), aspect="coverage", **asked)(
+    result = fj.Judge(model(server), aspect="coverage", **options)(
         "references.jsonl", "summaries.jsonl"
     )
     shutil.rmtree(result.run)  # what was found outlives the run
@@ -109,8 +109,8 @@ def test_judging_says_in_python_what_the_command_writes(cli, server, asked, word
 
 def test_a_jury_says_in_python_what_the_command_writes(cli, server):
     inputs = ("--references", "references.jsonl", "--summaries", "summaries.jsonl")
-    asked = ("--aspect", "faithfulness", "--protocol", "likert")
-    text = by_command(cli, server, "judge", *inputs, *asked, models=("one", "two"))
+    options = ("--aspect", "faithfulness", "--protocol", "likert")
+    text = by_command(cli, server, "judge", *inputs, *options, models=("one", "two"))
     models = [model(server, name) for name in ("one", "two")]
     result = fj.Judge(models, aspect="faithfulness", protocol="likert")(
         "references.jsonl", "summaries.jsonl"
@@ -153,7 +153,7 @@ def test_what_no_judge_found_is_not_said(server):
         {**row.to_json(), "annotator": "ann", "value": row.value} for row in result if row.value
     ]
     calibrated = fj.calibrate(result, labels, method="linear", n_resamples=100).apply(result)
-    for found in (calibrated, fj.JudgeResult(result.judgements)):
+    for report in (calibrated, fj.JudgeResult(result.judgements)):
         with pytest.raises(InputError, match=r"judge with fairjudge\.Judge"):
-            found.to_dict()
+            report.to_dict()
     assert replace(result, report=None) == result

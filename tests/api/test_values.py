@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 from cli_tools import cluster, summary
-from typer.testing import CliRunner
+from invoking import run
 
 import fairjudge as fj
-from fairjudge.cli._main import app
 from fairjudge.datasets import example_path
 from fairjudge.errors import ConfigurationError, InputError
 
@@ -21,7 +20,7 @@ WRITTEN = [summary("s")]
 
 
 @pytest.mark.parametrize(
-    ("call", "said"),
+    ("call", "message"),
     [
         (lambda: fj.Model(3), "target: expected text, found the number 3"),
         (lambda: fj.Model("openai:m", max_cost="five"), "max_cost: expected a number"),
@@ -84,10 +83,10 @@ WRITTEN = [summary("s")]
         (lambda: fj.fairness.proportionality([cluster()], 3, attribute="p"), "summaries: expected"),
     ],
 )
-def test_errors_name_the_argument_and_what_was_expected(call, said):
-    with pytest.raises(fj.FairJudgeError) as found:
+def test_errors_name_the_argument_and_what_was_expected(call, message):
+    with pytest.raises(fj.FairJudgeError) as error:
         call()
-    assert said in str(found.value)
+    assert message in str(error.value)
 
 
 def test_a_value_that_is_no_record_is_named_by_its_place():
@@ -251,8 +250,8 @@ def test_an_article_is_covered_as_far_as_its_answers_are():
     (support,) = supports_from_checklists(references, fj.read_judgements([row]).records)
     assert support.aids == ("a", "b")
     assert support.probabilities[:, 0].tolist() == [0.5, 1.0]
-    (kept,) = answering(fj.read_clusters([reference]).records, references)
-    assert [article.aid for article in kept.articles] == ["a", "b"]
+    (cluster,) = answering(fj.read_clusters([reference]).records, references)
+    assert [article.aid for article in cluster.articles] == ["a", "b"]
 
 
 def test_order_and_checks_have_async_twins(server, monkeypatch):
@@ -271,18 +270,18 @@ def test_order_and_checks_have_async_twins(server, monkeypatch):
     assert {item["name"] for item in checked["checks"]} >= {"itself"}
 
 
-@pytest.mark.parametrize(("asked", "terminal", "shown"), [
+@pytest.mark.parametrize(("progress", "terminal", "is_shown"), [
     (None, False, False), (None, True, True), (True, False, True), (False, True, False),
 ])  # fmt: skip
 def test_progress_is_shown_where_it_is_asked_for_or_a_terminal_is_there(
-    asked, terminal, shown, monkeypatch, capsys
+    progress, terminal, is_shown, monkeypatch, capsys
 ):
     from fairjudge.api.progress import bars
 
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
-    with bars(fj.Model("local", progress=asked).progress) as display:
+    with bars(fj.Model("local", progress=progress).progress) as display:
         display.counter("judging")(2)(1)
-    assert ("judging" in capsys.readouterr().err) == shown
+    assert ("judging" in capsys.readouterr().err) == is_shown
 
 
 def test_words_of_a_table_show_nothing_by_themselves_in_a_notebook(monkeypatch):
@@ -359,18 +358,17 @@ def measured(tmp_path):
 
 
 def command(*arguments):
-    result = CliRunner().invoke(app, [*map(str, arguments), "--json", "-"])
-    assert result.exit_code == 0, result.output
+    result = run(*arguments, "--json", "-")
     return json.loads(result.stdout)
 
 
 def test_fairness_compare_takes_results_and_files(measured):
-    _, found, (file, _) = measured
-    first = fj.fairness.compare(found["first"], baseline="even", n_resamples=200)
+    _, results, (file, _) = measured
+    first = fj.fairness.compare(results["first"], baseline="even", n_resamples=200)
     assert set(first["systems"]) == {"odd", "third"}
     assert first["systems"]["odd"]["equal_coverage"]["difference"]["value"] > 0
     same = fj.fairness.compare(file, baseline="even", n_resamples=200)
-    again = fj.fairness.compare(found["first"].to_dict(), baseline="even", n_resamples=200)
+    again = fj.fairness.compare(results["first"].to_dict(), baseline="even", n_resamples=200)
     assert first.to_dict() == same.to_dict() == again.to_dict()
     arguments = ("fairness", "compare", file, "--baseline", "even", "--resamples", 200)
     assert command(*arguments) == json.loads(json.dumps(first.to_dict()))
@@ -379,8 +377,8 @@ def test_fairness_compare_takes_results_and_files(measured):
 
 
 def test_fairness_overall_names_data_sets_by_key_or_file(measured):
-    _, found, files = measured
-    first = fj.fairness.overall(found, measure="equal_coverage")
+    _, results, files = measured
+    first = fj.fairness.overall(results, measure="equal_coverage")
     assert set(first["systems"]["odd"]["normalised"]) == {"first", "second"}
     assert first["systems"]["odd"]["value"] == 1.0  # the least fair on both
     of_files = fj.fairness.overall(files, measure="equal_coverage")
@@ -394,32 +392,29 @@ def test_fairness_overall_names_data_sets_by_key_or_file(measured):
 
 
 def test_fairness_agreement_is_that_of_the_command(measured):
-    _, found, files = measured
-    first = fj.fairness.agreement(found["first"], found["second"])
+    _, results, files = measured
+    first = fj.fairness.agreement(results["first"], results["second"])
     assert first["equal_coverage"]["n"] == 18
     assert command("fairness", "agreement", *files) == json.loads(json.dumps(first.to_dict()))
     with pytest.raises(ConfigurationError, match="report second: expected a result of fair"):
-        fj.fairness.agreement(found["first"], 3)
+        fj.fairness.agreement(results["first"], 3)
 
 
 def test_reports_of_two_scorers_on_a_page(measured, tmp_path):
     """The JSON of agreement has findings beside its measures; they are no measure."""
-    _, found, files = measured
+    _, results, files = measured
     path = tmp_path / "agreement.json"
-    result = CliRunner().invoke(
-        app, ["fairness", "agreement", *map(str, files), "--json", str(path)]
-    )
-    assert result.exit_code == 0, result.output
-    for given in (path, fj.fairness.agreement(*found.values())):
-        assert "Spearman" in fj.report(given).html
+    run("fairness", "agreement", *files, "--json", path)
+    for reports in (path, fj.fairness.agreement(*results.values())):
+        assert "Spearman" in fj.report(reports).html
 
 
 def test_fairness_oracle_takes_values(measured, tmp_path):
     clusters, _, _ = measured
-    kept = tmp_path / "pseudo.jsonl"
-    first = fj.fairness.oracle(clusters, attribute="side", documents=2, output=kept)
+    output = tmp_path / "pseudo.jsonl"
+    first = fj.fairness.oracle(clusters, attribute="side", documents=2, output=output)
     assert first["n"] == 6
-    assert kept.exists()
+    assert output.exists()
     assert first["measures"]["bur"]["biased"] > first["measures"]["bur"]["balanced"]
     file = tmp_path / "c.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in clusters), encoding="utf-8")

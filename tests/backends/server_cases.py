@@ -37,16 +37,16 @@ class Case:
         return Fault(status=self.status, body=body)
 
 
-def _said(status: int, error: type[BackendError], message: str, /, **fields: Any) -> Case:
+def _case(status: int, error: type[BackendError], message: str, /, **fields: Any) -> Case:
     return Case(status=status, body={"error": {"message": message, **fields}}, error=error)
 
 
 def _too_long(message: str, *, status: int = 400, **fields: Any) -> Case:
-    return _said(status, ContextTooLongError, message, **fields)
+    return _case(status, ContextTooLongError, message, **fields)
 
 
 def _refused(message: str, *, status: int = 400, **fields: Any) -> Case:
-    return _said(status, RefusedError, message, **fields)
+    return _case(status, RefusedError, message, **fields)
 
 
 TOO_LONG = {
@@ -216,12 +216,12 @@ REFUSED = {
 }
 
 DENIED = {
-    "a wrong key": _said(401, AuthenticationError, "Incorrect API key provided"),
-    "a key without rights": _said(403, AuthenticationError, "You have no access to this model"),
-    "a suspended account": _said(
+    "a wrong key": _case(401, AuthenticationError, "Incorrect API key provided"),
+    "a key without rights": _case(403, AuthenticationError, "You have no access to this model"),
+    "a suspended account": _case(
         403, AuthenticationError, "Your account was flagged for a violation of our usage policies"
     ),
-    "a country": _said(
+    "a country": _case(
         403,
         AuthenticationError,
         "Country, region, or territory not supported",
@@ -232,21 +232,21 @@ DENIED = {
         body=b"<html><h1>Sorry, you have been blocked</h1></html>",
         error=AuthenticationError,
     ),
-    "no credit": _said(402, AuthenticationError, "Insufficient credits"),
-    "openai's quota": _said(
+    "no credit": _case(402, AuthenticationError, "Insufficient credits"),
+    "openai's quota": _case(
         429,
         AuthenticationError,
         "You exceeded your current quota, please check your plan and billing details.",
         type="insufficient_quota",
         code="insufficient_quota",
     ),
-    "moonshot's balance": _said(
+    "moonshot's balance": _case(
         429, AuthenticationError, "Your account is suspended", type="exceeded_current_quota_error"
     ),
-    "anthropic's balance": _said(
+    "anthropic's balance": _case(
         400, AuthenticationError, "Your credit balance is too low to access the API."
     ),
-    "gemini's key": _said(
+    "gemini's key": _case(
         400,
         AuthenticationError,
         "API key not valid. Please pass a valid API key.",
@@ -321,34 +321,34 @@ WAITS = {
 }
 
 PASSING = {
-    "409": _said(409, ServerError, "conflict: request being processed"),
-    "425": _said(425, ServerError, "too early"),
-    "424": _said(424, ServerError, "Request failed during generation", error_type="generation"),
-    "498": _said(498, ServerError, "Flex tier capacity exceeded", code="capacity_exceeded"),
-    "408": _said(408, RequestTimeoutError, "late"),
-    "503": _said(503, ServerError, "Loading model", code=503, type="unavailable_error"),
-    "529": _said(529, ServerError, "Overloaded", type="overloaded_error"),
+    "409": _case(409, ServerError, "conflict: request being processed"),
+    "425": _case(425, ServerError, "too early"),
+    "424": _case(424, ServerError, "Request failed during generation", error_type="generation"),
+    "498": _case(498, ServerError, "Flex tier capacity exceeded", code="capacity_exceeded"),
+    "408": _case(408, RequestTimeoutError, "late"),
+    "503": _case(503, ServerError, "Loading model", code=503, type="unavailable_error"),
+    "529": _case(529, ServerError, "Overloaded", type="overloaded_error"),
     "cloudflare's page": Case(
         status=524, body=b"<html>A timeout occurred</html>", error=ServerError
     ),
-    "groq's JSON": _said(
+    "groq's JSON": _case(
         400,
         ServerError,
         "Failed to generate JSON. Please adjust your prompt. See 'failed_generation'.",
         code="json_validate_failed",
         failed_generation="",
     ),
-    "a busy server by 400": _said(400, ServerError, "The model is overloaded, try again later"),
+    "a busy server by 400": _case(400, ServerError, "The model is overloaded, try again later"),
 }
 
 BAD = {
-    "something else": _said(400, BadRequestError, "the prompt is not to my liking"),
-    "too many output tokens": _said(
+    "something else": _case(400, BadRequestError, "the prompt is not to my liking"),
+    "too many output tokens": _case(
         400,
         BadRequestError,
         "max_tokens is too large: 100000. This model supports at most 16384 completion tokens.",
     ),
-    "anthropic's output limit": _said(
+    "anthropic's output limit": _case(
         400,
         BadRequestError,
         "max_tokens: 100000 > 8192, which is the maximum allowed number of output tokens for m",
@@ -366,9 +366,9 @@ BAD = {
         },
         error=BadRequestError,
     ),
-    "a stream": _said(400, BadRequestError, "This model only support stream mode"),
-    "no model": _said(404, NotFoundError, "The model `m` does not exist"),
-    "no model by 400": _said(400, NotFoundError, "m is not a valid model ID"),
+    "a stream": _case(400, BadRequestError, "This model only support stream mode"),
+    "no model": _case(404, NotFoundError, "The model `m` does not exist"),
+    "no model by 400": _case(400, NotFoundError, "m is not a valid model ID"),
 }
 
 BY_STATUS = {

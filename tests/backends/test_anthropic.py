@@ -17,13 +17,13 @@ def target(stub):
 
 
 @pytest.fixture
-def said():
+def warnings():
     return []
 
 
 @pytest.fixture
-async def backend(target, said):
-    opened = open_backend(target, timeout_seconds=60, warn=said.append)
+async def backend(target, warnings):
+    opened = open_backend(target, timeout_seconds=60, warn=warnings.append)
     yield opened
     await opened.aclose()
 
@@ -67,7 +67,7 @@ async def test_a_whole_exchange(stub, backend, target):
     }
 
 
-async def test_what_a_model_declines_is_left_out_from_then_on(stub, backend, target, ask, said):
+async def test_what_a_model_declines_is_left_out_from_then_on(stub, backend, target, ask, warnings):
     stub.fail(
         Fault(status=400, message="`temperature` is deprecated for this model."),
         Fault(status=400, message="output_config: Extra inputs are not permitted"),
@@ -76,7 +76,7 @@ async def test_what_a_model_declines_is_left_out_from_then_on(stub, backend, tar
     await backend.complete(ask(target, text="again", response_schema=SCHEMA))
     assert len(stub.calls) == 4
     assert not {"temperature", "output_config"} & set(stub.calls[-1].body)
-    assert [line.split("'")[1] for line in said] == ["temperature", "output_config"]
+    assert [line.split("'")[1] for line in warnings] == ["temperature", "output_config"]
 
 
 async def test_a_base_url_with_v1_is_the_same_server(stub, ask):

@@ -10,31 +10,31 @@ from fairjudge.errors import ConfigurationError
 
 
 @pytest.mark.parametrize(
-    ("given", "kept"),
+    ("url", "checked"),
     [
         ("http://localhost:8000/v1", "http://localhost:8000/v1"),
         ("https://h.example/v1///", "https://h.example/v1"),
         ("http://[::1]:8000", "http://[::1]:8000"),
     ],
 )
-def test_a_base_url_is_kept_without_slashes_at_its_end(given, kept):
-    assert check_base_url(given) == kept
+def test_a_base_url_is_kept_without_slashes_at_its_end(url, checked):
+    assert check_base_url(url) == checked
 
 
 @pytest.mark.parametrize(
-    "given",
+    "url",
     ["localhost:8000", "ftp://h/v1", "http://", "http://h:0/v1", "http://h:99999/v1",
      "http://[h/v1", "http://h/v 1", "http://h/v1\x07", ""],
 )  # fmt: skip
-def test_what_is_no_base_url_is_refused(given):
+def test_what_is_no_base_url_is_refused(url):
     with pytest.raises(ConfigurationError, match="is not a base URL"):
-        check_base_url(given)
+        check_base_url(url)
 
 
-@pytest.mark.parametrize("given", ["http://me:pw@h/v1", "http://h/v1?key=pw", "http://h/v1#pw"])
-def test_secrets_in_a_base_url_are_refused_and_not_repeated(given):
+@pytest.mark.parametrize("url", ["http://me:pw@h/v1", "http://h/v1?key=pw", "http://h/v1#pw"])
+def test_secrets_in_a_base_url_are_refused_and_not_repeated(url):
     with pytest.raises(ConfigurationError) as raised:
-        check_base_url(given)
+        check_base_url(url)
     assert "pw" not in str(raised.value)
 
 
@@ -55,7 +55,7 @@ def test_a_key_in_the_path_is_refused_and_not_repeated(monkeypatch, path):
 
 
 @pytest.mark.parametrize(
-    "given",
+    "url",
     [
         "https://gateway.example/v1/0123456789abcdef0123456789abcdef/my-gateway/openai",
         "https://my-resource-with-a-long-name.openai.example/openai/deployments/judge-task-7/v1",
@@ -63,8 +63,8 @@ def test_a_key_in_the_path_is_refused_and_not_repeated(monkeypatch, path):
         "https://key-value-store-of-my-company.example/sk-learn-service-in-production-2026/v1",
     ],
 )
-def test_ids_and_long_names_in_a_base_url_are_no_keys(given):
-    assert check_base_url(given) == given
+def test_ids_and_long_names_in_a_base_url_are_no_keys(url):
+    assert check_base_url(url) == url
 
 
 @pytest.mark.parametrize(

@@ -88,10 +88,10 @@ def request(provider: str, model: str, *, base_url: str | None = None) -> Comple
     )
 
 
-def row(asked: CompletionRequest) -> dict[str, Any]:
-    form = batch_format(asked.target)
+def row(request: CompletionRequest) -> dict[str, Any]:
+    form = batch_format(request.target)
     assert form is not None
-    return json.loads(json.dumps(form.row(KEY, asked)))
+    return json.loads(json.dumps(form.row(KEY, request)))
 
 
 @pytest.mark.parametrize("model", ["gpt-4o-mini", "gpt-5-mini", "gpt-5.4", "o3", "gpt-4-turbo"])
@@ -99,7 +99,7 @@ def test_rows_for_openai_follow_its_format_and_hold_nothing_that_the_model_decli
     result = OpenAIRow.model_validate(row(request("openai", model)))
     assert result.custom_id == KEY
     TypeAdapter(CompletionCreateParamsNonStreaming).validate_python(result.body)
-    sent = result.body.keys() & {
+    parameters = result.body.keys() & {
         "temperature",
         "logprobs",
         "top_logprobs",
@@ -107,11 +107,11 @@ def test_rows_for_openai_follow_its_format_and_hold_nothing_that_the_model_decli
         "response_format",
     }
     if model in {"gpt-5-mini", "o3"}:
-        assert sent == {"response_format"}
+        assert parameters == {"response_format"}
     elif model == "gpt-4-turbo":
-        assert sent == {"temperature", "logprobs", "top_logprobs", "stop"}
+        assert parameters == {"temperature", "logprobs", "top_logprobs", "stop"}
     else:
-        assert len(sent) == 5
+        assert len(parameters) == 5
     assert result.body["max_completion_tokens"] == 1024
 
 
@@ -140,9 +140,9 @@ def test_rows_for_gemini_follow_its_format(provider, model):
     result = row(request(provider, model))
     jsonschema.validate(result, GEMINI_ROW)
     assert result["key"] == KEY
-    asked = result["request"]
-    assert [content["role"] for content in asked["contents"]] == ["user"]
-    assert asked["generationConfig"]["responseJsonSchema"] == SCHEMA
+    body = result["request"]
+    assert [content["role"] for content in body["contents"]] == ["user"]
+    assert body["generationConfig"]["responseJsonSchema"] == SCHEMA
 
 
 def test_a_local_server_has_the_format_of_vllm_and_others_have_none():

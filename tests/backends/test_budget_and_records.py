@@ -351,8 +351,8 @@ def write_recording(path, exchanges):
             if isinstance(reply, Exception)
             else {"reply": reply.model_dump(mode="json", exclude_defaults=True)}
         )
-        asked = request.model_dump(mode="json", exclude_defaults=True)
-        lines.append(json.dumps({"request": asked, **text}, ensure_ascii=False) + "\n")
+        fields = request.model_dump(mode="json", exclude_defaults=True)
+        lines.append(json.dumps({"request": fields, **text}, ensure_ascii=False) + "\n")
     path.write_text("".join(lines), "utf-8")
 
 
@@ -499,9 +499,9 @@ class TestRegistry:
         kinds = {kind.provider: kind.answers_from for kind in backend_kinds()}
         loading = {name for name in kinds if loads_its_model(resolve_target(f"{name}:m"))}
         assert loading == {"transformers", "transformers-decision"}
-        others = {name for name in kinds if not asks_a_server(resolve_target(f"{name}:m"))}
-        assert others == {name for name in kinds if kinds[name] != "server"}
-        assert others == {*loading, "replay"}
+        kinds_elsewhere = {name for name in kinds if not asks_a_server(resolve_target(f"{name}:m"))}
+        assert kinds_elsewhere == {name for name in kinds if kinds[name] != "server"}
+        assert kinds_elsewhere == {*loading, "replay"}
 
     async def test_a_custom_provider(self, ask, monkeypatch):
         import sys

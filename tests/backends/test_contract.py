@@ -88,7 +88,7 @@ FAULTS = {
 """Further faults in the words of one provider."""
 
 
-def given(*names):
+def providers(*names):
     """Return the providers as parameters; those whose package is missing are skipped."""
     return [
         pytest.param(
@@ -103,10 +103,10 @@ def given(*names):
     ]
 
 
-COMPLETING = given(*(name for name, kind in KINDS.items() if not kind.decides))
+COMPLETING = providers(*(name for name, kind in KINDS.items() if not kind.decides))
 
 
-@pytest.fixture(params=given(*KINDS))
+@pytest.fixture(params=providers(*KINDS))
 def provider(request):
     return request.param
 
@@ -132,7 +132,7 @@ async def backend(target):
     await opened.aclose()
 
 
-def asked(backend, target):
+def complete(backend, target):
     """Ask what the target is made for."""
     messages = (Message(role="user", content="Rate the summary."),)
     if not decides(target):
@@ -148,7 +148,7 @@ def asked(backend, target):
     ("provider", "fault", "error"),
     [
         pytest.param(*provider.values, fault, error, marks=provider.marks)
-        for provider in given(*KINDS)
+        for provider in providers(*KINDS)
         for fault, error in [*EVERYWHERE, *FAULTS.get(provider.values[0], [])]
     ],
 )
@@ -159,18 +159,18 @@ async def test_each_failure_has_its_error_and_is_asked_once(
     repeats = provider.startswith("litellm") and fault.broken == "reset"
     stub.fail(*[fault] * (2 if repeats else 1))
     with pytest.raises(error) as raised:
-        await asked(backend, target)
+        await complete(backend, target)
     assert type(raised.value) is error
     assert 1 <= len(stub.calls) <= (2 if repeats else 1)  # repeating is the retrying backend's work
     if provider != "litellm-decisions":
         assert stub.url in str(raised.value)
 
 
-@pytest.mark.parametrize("provider", given(*KEYS))
+@pytest.mark.parametrize("provider", providers(*KEYS))
 async def test_the_wait_asked_for_comes_with_the_error(stub, backend, target):
     stub.fail(Fault(status=429, headers={"retry-after": "7"}))
     with pytest.raises(RateLimitError) as limited:
-        await asked(backend, target)
+        await complete(backend, target)
     assert limited.value.retry_after_seconds == 7.0
 
 
@@ -178,28 +178,28 @@ async def test_a_stalled_server_times_out(stub, target):
     backend = open_backend(target, timeout_seconds=0.3)
     stub.fail(Fault(broken="stall"))  # which hangs up by itself, after 30 s
     with pytest.raises(RequestTimeoutError):
-        await asked(backend, target)
+        await complete(backend, target)
     await backend.aclose()
 
 
-@pytest.mark.parametrize("provider", given(*KEYS))
+@pytest.mark.parametrize("provider", providers(*KEYS))
 async def test_an_unreachable_server_is_named(provider):
     model = f"{WRAPPED.get(provider, '')}judge"
     target = resolve_target(f"{provider}:{model}", base_url="http://127.0.0.1:9/v1/")
     backend = open_backend(target)
     with pytest.raises(ConnectionFailedError, match=r"127\.0\.0\.1:9"):
-        await asked(backend, target)
+        await complete(backend, target)
     await backend.aclose()
 
 
-@pytest.mark.parametrize("provider", given(*KEYS))
+@pytest.mark.parametrize("provider", providers(*KEYS))
 def test_a_missing_key_names_its_variable(provider):
     model = f"{WRAPPED.get(provider, '')}gpt-4o-mini"
     with pytest.raises(ConfigurationError, match=KEYS[provider]):
         open_backend(resolve_target(f"{provider}:{model}"))
 
 
-@pytest.mark.parametrize("provider", given(*KEYS))
+@pytest.mark.parametrize("provider", providers(*KEYS))
 async def test_a_planted_key_shows_nowhere_but_in_the_header(stub, provider, target, monkeypatch):
     key = "sk-planted-0123456789"
     monkeypatch.setenv(KEYS[provider], key)
@@ -211,12 +211,12 @@ async def test_a_planted_key_shows_nowhere_but_in_the_header(stub, provider, tar
     )
     for _ in range(3):
         with pytest.raises(BackendError) as raised:
-            await asked(backend, target)
+            await complete(backend, target)
         assert key not in str(raised.value)
         assert key not in repr(raised.value)
         # a printed traceback shows no client's exception
         assert raised.value.__suppress_context__
-    assert key not in (await asked(backend, target)).model_dump_json()
+    assert key not in (await complete(backend, target)).model_dump_json()
     assert any(key in value for value in stub.calls[0].headers.values())
     assert texts == []
     await backend.aclose()
@@ -225,25 +225,25 @@ async def test_a_planted_key_shows_nowhere_but_in_the_header(stub, provider, tar
 @pytest.mark.parametrize("provider", COMPLETING)
 async def test_the_ways_a_reply_can_end(stub, backend, target):
     stub.answer = lambda call: Reply(text="Sco", finish_reason="length")
-    assert (await asked(backend, target)).finish_reason == "length"
+    assert (await complete(backend, target)).finish_reason == "length"
     stub.answer = lambda call: Reply(text=None, refusal="This is about weapons.")
     with pytest.raises(RefusedError, match="about weapons"):
-        await asked(backend, target)
+        await complete(backend, target)
     stub.answer = lambda call: "I'm sorry, but I can't rate this."
-    assert (await asked(backend, target)).text == "I'm sorry, but I can't rate this."
+    assert (await complete(backend, target)).text == "I'm sorry, but I can't rate this."
     for nothing in ("", "  \n", None):
         stub.answer = lambda call, text=nothing: Reply(text=text)
         with pytest.raises(EmptyReplyError):
-            await asked(backend, target)
+            await complete(backend, target)
 
 
-@pytest.mark.parametrize("provider", given("openai", "anthropic", "litellm"))
+@pytest.mark.parametrize("provider", providers("openai", "anthropic", "litellm"))
 def test_one_backend_serves_one_event_loop_after_another(stub, target):
     backend = open_backend(target)
 
     async def once() -> str:
         try:
-            return (await asked(backend, target)).text
+            return (await complete(backend, target)).text
         finally:
             await backend.aclose()
 

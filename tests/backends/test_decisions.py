@@ -293,5 +293,5 @@ async def test_every_message_of_an_item_is_sent(stub, backend, target, roles):
         Message(role=role, content=text) for role, text in zip(roles, texts, strict=True)
     )
     await backend.decide(DecisionRequest(target=target, messages=messages, questions=(COVERED,)))
-    sent = str(stub.calls[-1].body)
-    assert all(text in sent for text in texts)
+    body = str(stub.calls[-1].body)
+    assert all(text in body for text in texts)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 from stub_server import Fault, Reply
-from test_contract import WRAPPED, given
+from test_contract import WRAPPED, providers
 
 from fairjudge.backends import open_backend, resolve_target
 from fairjudge.backends.caching import Caching
@@ -133,7 +133,7 @@ OUTCOMES = [
 ]
 
 
-@pytest.mark.parametrize("provider", given("openai", "anthropic", "litellm", "langchain"))
+@pytest.mark.parametrize("provider", providers("openai", "anthropic", "litellm", "langchain"))
 @pytest.mark.parametrize(("text", "reason", "outcome"), OUTCOMES)
 async def test_what_an_end_makes_of_a_reply(
     stub, monkeypatch, tmp_path, provider, text, reason, outcome

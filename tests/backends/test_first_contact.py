@@ -40,8 +40,8 @@ def asking(handler):
 
 def answering(*replies):
     """Return the same for `replies` in order."""
-    left = list(replies)
-    return asking(lambda r: left.pop(0))
+    waiting = list(replies)
+    return asking(lambda r: waiting.pop(0))
 
 
 async def test_a_server_that_cannot_be_reached_twice_ends_the_run(ask):
@@ -107,13 +107,13 @@ async def test_a_server_that_says_no_is_not_asked_the_same_again(ask, error):
 async def test_broken_connections_beside_an_answer_are_asked_again(ask):
     """Of two first requests one is answered, then the other's connection breaks."""
     answered = asyncio.Event()
-    left = [REFUSED, REFUSED, REFUSED, "later"]
+    waiting = [REFUSED, REFUSED, REFUSED, "later"]
 
     async def handler(request):
         if request.seed == 1:
             return "hello"
         await asyncio.wait_for(answered.wait(), 20)
-        return left.pop(0)
+        return waiting.pop(0)
 
     backend, _ = asking(handler)
     slow = asyncio.create_task(backend.complete(ask(TARGET, seed=2)))

@@ -47,7 +47,7 @@ async def ask_all(server, cache_folder, *, n=64, at_once=8, said=None):
     backend = Pipeline(client, Caching(cache=cache), retrying)
     places = asyncio.Semaphore(at_once)
 
-    async def one(number):
+    async def ask(number):
         async with places:
             try:
                 return (await backend.complete(asking(target, number))).text
@@ -55,7 +55,7 @@ async def ask_all(server, cache_folder, *, n=64, at_once=8, said=None):
                 return error
 
     try:
-        result = await asyncio.gather(*map(one, range(n)))
+        result = await asyncio.gather(*map(ask, range(n)))
         return result, {value["reply"]["text"] for _, value in cache.items()}
     finally:
         await backend.aclose()
@@ -91,11 +91,11 @@ def some_time_later(line, reply):
     line.write(reply)
 
 
-def right_or_distrusted(found):
+def right_or_distrusted(texts):
     """Say of each reply whether it is that to its request, or an error that says it may not be."""
     return [
         text == f"item {n}" or isinstance(text, MismatchedReplyError)
-        for n, text in enumerate(found)
+        for n, text in enumerate(texts)
     ]
 
 
@@ -105,11 +105,11 @@ def right_or_distrusted(found):
 async def test_no_reply_is_taken_for_another_requests(tmp_path, write, ids, at_once):
     texts = []
     with raw_server(answering_twice(write, ids=ids)) as server:
-        found, cached = await ask_all(server, tmp_path, at_once=at_once, said=texts)
-    assert right_or_distrusted(found) == [True] * 64
+        replies, cached = await ask_all(server, tmp_path, at_once=at_once, said=texts)
+    assert right_or_distrusted(replies) == [True] * 64
     # What came first over each connection is the reply to its request, and only that is taken.
-    assert sum(isinstance(text, str) for text in found) == 64
-    assert cached == set(found)
+    assert sum(isinstance(text, str) for text in replies) == 64
+    assert cached == set(replies)
     assert len(texts) <= 1
 
 
@@ -151,15 +151,15 @@ def answering_twice_without_ids(server, line):
 async def test_no_reply_is_taken_for_another_requests_under_tls(tmp_path, trusting, serve, at_once):
     texts = []
     with tls_server(serve, trusting) as server:
-        found, cached = await ask_all(server, tmp_path, at_once=at_once, said=texts)
-    assert right_or_distrusted(found) == [True] * 64
+        replies, cached = await ask_all(server, tmp_path, at_once=at_once, said=texts)
+    assert right_or_distrusted(replies) == [True] * 64
     assert cached <= {f"item {n}" for n in range(64)}
     assert len(texts) <= 1
     assert all("ids repeat" in line for line in texts)
 
 
 async def test_a_good_server_under_tls_keeps_its_connections(tmp_path, trusting):
-    connections, names, said = [], itertools.count(), []
+    connections, names, texts = [], itertools.count(), []
 
     def serve(server, line):
         connections.append(line)
@@ -167,15 +167,15 @@ async def test_a_good_server_under_tls_keeps_its_connections(tmp_path, trusting)
             line.write(http(chat(f"item {number_of(body)}", name=f"c-{next(names)}")))
 
     with tls_server(serve, trusting) as server:
-        found, _ = await ask_all(server, tmp_path, n=200, at_once=4, said=said)
-    assert found == [f"item {n}" for n in range(200)]
-    assert said == []
+        replies, _ = await ask_all(server, tmp_path, n=200, at_once=4, said=texts)
+    assert replies == [f"item {n}" for n in range(200)]
+    assert texts == []
     assert len(connections) <= 4
 
 
 @pytest.mark.parametrize("name", ["always-the-same", None])
 async def test_a_server_whose_ids_tell_nothing_gets_a_connection_a_call(tmp_path, trusting, name):
-    connections, said = [], []
+    connections, texts = [], []
 
     def serve(server, line):
         connections.append(line)
@@ -183,17 +183,17 @@ async def test_a_server_whose_ids_tell_nothing_gets_a_connection_a_call(tmp_path
             line.write(http(chat(f"item {number_of(body)}", name=name)))
 
     with tls_server(serve, trusting) as server:
-        found, _ = await ask_all(server, tmp_path, n=40, at_once=4, said=said)
-    assert found == [f"item {n}" for n in range(40)]
-    assert len(said) == (0 if name is None else 1)
+        replies, _ = await ask_all(server, tmp_path, n=40, at_once=4, said=texts)
+    assert replies == [f"item {n}" for n in range(40)]
+    assert len(texts) == (0 if name is None else 1)
     assert len(connections) >= 40
 
 
 async def test_a_certificate_that_nobody_signed_is_refused(tmp_path, trusting, monkeypatch):
     with tls_server(saying(), trusting) as server:
         monkeypatch.delenv("SSL_CERT_FILE")
-        found, _ = await ask_all(server, tmp_path, n=1)
-    (error,) = found
+        replies, _ = await ask_all(server, tmp_path, n=1)
+    (error,) = replies
     assert isinstance(error, ConnectionFailedError)
     assert error.unsent
     assert "certificate" in str(error)
@@ -365,7 +365,7 @@ async def test_a_redirect_counts_as_a_call():
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
 @pytest.mark.parametrize(
-    ("sent", "words"),
+    ("reply", "words"),
     [
         (b"SSH-2.0-OpenSSH_9.2\r\n", "SSH-2.0"),
         (b"HTTP/1.1 200 OK\r\nbad header\r\n\r\n{}", "header"),
@@ -374,10 +374,10 @@ async def test_a_redirect_counts_as_a_call():
     ],
     ids=["ssh", "header", "status", "length"],
 )
-async def test_what_is_no_http_says_what_is_wrong_with_it(provider, sent, words):
+async def test_what_is_no_http_says_what_is_wrong_with_it(provider, reply, words):
     def serve(server, line):
         line.read()
-        line.write(sent)
+        line.write(reply)
 
     with pytest.raises(ConnectionFailedError, match="not valid HTTP") as raised:
         await once(serve, provider=provider)
@@ -486,8 +486,8 @@ def tokens(*places):
     """Return logprobs of tokens: a text, or a text with its alternatives."""
     listed = []
     for place in places:
-        token, *others = [place] if isinstance(place, str) else place
-        alternatives = [{"token": text, "logprob": -2.0} for text in others]
+        token, *variants = [place] if isinstance(place, str) else place
+        alternatives = [{"token": text, "logprob": -2.0} for text in variants]
         listed.append({"token": token, "logprob": -0.5, "top_logprobs": alternatives})
     return {"content": listed}
 

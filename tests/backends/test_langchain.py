@@ -34,7 +34,7 @@ def no_kept_connections(stub):
 
 
 @pytest.fixture
-def said():
+def warnings():
     return []
 
 
@@ -45,13 +45,15 @@ def chat(stub, monkeypatch):
 
 
 @pytest.fixture
-async def backend(chat, said):
-    opened = open_backend(chat_target(chat), chat=chat, timeout_seconds=60, warn=said.append)
+async def backend(chat, warnings):
+    opened = open_backend(chat_target(chat), chat=chat, timeout_seconds=60, warn=warnings.append)
     yield opened
     await opened.aclose()
 
 
-async def test_a_given_chat_model_is_asked_for_what_a_request_says(stub, chat, backend, said, ask):
+async def test_a_given_chat_model_is_asked_for_what_a_request_says(
+    stub, chat, backend, warnings, ask
+):
     stub.answer = lambda call: Reply(text="Score: 4", input_tokens=31, output_tokens=9)
     request = ask(
         chat_target(chat),
@@ -68,8 +70,8 @@ async def test_a_given_chat_model_is_asked_for_what_a_request_says(stub, chat, b
     assert reply.served_model == "judge-2026-01-01"
     body = stub.calls[0].body
     assert body["messages"] == [{"role": "user", "content": "Rate the summary."}]
-    sent = {name: body[name] for name in ("model", "temperature", "top_p", "seed", "stop")}
-    assert sent == {
+    options = {name: body[name] for name in ("model", "temperature", "top_p", "seed", "stop")}
+    assert options == {
         "model": "judge",
         "temperature": 0.7,
         "top_p": 0.9,
@@ -77,7 +79,7 @@ async def test_a_given_chat_model_is_asked_for_what_a_request_says(stub, chat, b
         "stop": ["END"],
     }
     assert 55 in {body.get("max_tokens"), body.get("max_completion_tokens")}
-    assert said == []
+    assert warnings == []
     assert chat.temperature is None  # the caller's model stays as it was
 
 
@@ -106,18 +108,18 @@ async def test_failures_are_those_of_other_backends(stub, chat, backend, ask):
     assert len(stub.calls) == 3
 
 
-async def test_what_a_model_has_no_field_for_is_left_out_and_said_once(said, ask):
+async def test_what_a_model_has_no_field_for_is_left_out_and_said_once(warnings, ask):
     chat = FakeListChatModel(responses=["Score: 4", "Score: 2"])
     target = chat_target(chat)
-    backend = open_backend(target, chat=chat, warn=said.append)
+    backend = open_backend(target, chat=chat, warn=warnings.append)
     request = ask(target, temperature=0.5, response_schema={"type": "object"})
     assert (await backend.complete(request)).text == "Score: 4"
-    n_said = len(said)
+    n_said = len(warnings)
     await backend.complete(request)
-    assert len(said) == n_said
-    assert any("'temperature'" in line for line in said)
-    assert any("'max_tokens'" in line for line in said)
-    assert any("without a schema" in line for line in said)
+    assert len(warnings) == n_said
+    assert any("'temperature'" in line for line in warnings)
+    assert any("'max_tokens'" in line for line in warnings)
+    assert any("without a schema" in line for line in warnings)
 
 
 async def test_what_an_integration_raises_of_its_own_is_one_failed_item(ask):
@@ -131,11 +133,11 @@ async def test_what_an_integration_raises_of_its_own_is_one_failed_item(ask):
         await open_backend(target, chat=chat).complete(ask(target))
 
 
-async def test_repeats_that_are_not_counted_are_said(stub, monkeypatch, said):
+async def test_repeats_that_are_not_counted_are_said(stub, monkeypatch, warnings):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     chat = ChatOpenAI(model="judge", base_url=stub.v1, max_retries=3)
-    open_backend(chat_target(chat), chat=chat, warn=said.append)
-    (line,) = said
+    open_backend(chat_target(chat), chat=chat, warn=warnings.append)
+    (line,) = warnings
     assert "max_retries=0" in line
 
 
@@ -203,10 +205,10 @@ class TestIdentity:
             "print(chat_target(FakeListChatModel(responses=['a'])))"
         )
         ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
-        here = str(chat_target(FakeListChatModel(responses=["a"])))
-        assert ran.stdout.decode().strip() == here
-        assert here.startswith("langchain:FakeListChatModel@")
-        assert str(chat_target(FakeListChatModel(responses=["b"]))) != here
+        first = str(chat_target(FakeListChatModel(responses=["a"])))
+        assert ran.stdout.decode().strip() == first
+        assert first.startswith("langchain:FakeListChatModel@")
+        assert str(chat_target(FakeListChatModel(responses=["b"]))) != first
 
 
 class TestModel:

@@ -15,15 +15,15 @@ from fairjudge.errors import ConnectionFailedError
 
 
 @pytest.mark.parametrize(
-    ("text", "limit", "said"),
+    ("text", "limit", "line"),
     [
         ("a\n b\tc", 300, "a b c"),
         ("x" * 10, 10, "x" * 10),
         ("x" * 11, 10, "x" * 7 + "..."),
     ],
 )
-def test_a_message_is_one_line_of_a_given_length(text, limit, said):
-    assert one_line(text, limit=limit) == said
+def test_a_message_is_one_line_of_a_given_length(text, limit, line):
+    assert one_line(text, limit=limit) == line
 
 
 def test_a_secret_is_taken_out_before_the_line_is_cut():
@@ -31,7 +31,7 @@ def test_a_secret_is_taken_out_before_the_line_is_cut():
 
 
 @pytest.mark.parametrize(
-    ("cause", "said"),
+    ("cause", "message"),
     [
         (OSError("the name is not known"), "the name is not known"),
         (ConnectionRefusedError(111, "Connect call failed"), "Connection refused"),
@@ -42,11 +42,11 @@ def test_a_secret_is_taken_out_before_the_line_is_cut():
         (ValueError("an odd address"), "an odd address"),
     ],
 )
-def test_a_broken_connection_names_its_deepest_cause(cause, said):
+def test_a_broken_connection_names_its_deepest_cause(cause, message):
     cause.__context__ = RuntimeError("no running event loop")
     error = httpx2.ConnectError("broke off")
     error.__cause__ = cause
     result = map_sdk_error(error, sdk=openai, where="the server", secrets=())
     assert isinstance(result, ConnectionFailedError)
     assert "or it broke off: " in str(result)
-    assert str(result).endswith(said)
+    assert str(result).endswith(message)

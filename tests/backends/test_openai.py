@@ -35,13 +35,13 @@ def target(stub):
 
 
 @pytest.fixture
-def said():
+def warnings():
     return []
 
 
 @pytest.fixture
-async def backend(target, said):
-    opened = open_backend(target, timeout_seconds=60, warn=said.append)
+async def backend(target, warnings):
+    opened = open_backend(target, timeout_seconds=60, warn=warnings.append)
     yield opened
     await opened.aclose()
 
@@ -106,10 +106,10 @@ def test_the_body_is_what_langchain_openai_would_send(monkeypatch, model, fields
     client = langchain_openai.ChatOpenAI(model=model, api_key="k", use_responses_api=False)
     roles = [(message.role, message.content) for message in SYSTEM_AND_USER]
     payload = client._get_request_payload(roles, **options, extra_body=extra)
-    wanted = {**payload, **payload.pop("extra_body")}
-    wanted.pop("extra_body", None)
-    wanted.pop("stream", None)
-    assert to_json(body) == to_json(wanted)  # to the byte, order included
+    expected = {**payload, **payload.pop("extra_body")}
+    expected.pop("extra_body", None)
+    expected.pop("stream", None)
+    assert to_json(body) == to_json(expected)  # to the byte, order included
 
 
 async def test_structured_output_asks_for_the_schema_and_survives_a_cut_reply(
@@ -133,18 +133,18 @@ async def test_structured_output_asks_for_the_schema_and_survives_a_cut_reply(
     ],
 )
 async def test_a_server_without_structured_output_is_asked_without(
-    stub, backend, target, ask, said, message, code
+    stub, backend, target, ask, warnings, message, code
 ):
     stub.fail(Fault(status=400, message=message, code=code))
     assert (await backend.complete(ask(target, response_schema=SCHEMA))).text == "Score: 3"
     await backend.complete(ask(target, text="again", response_schema=SCHEMA))
     with_format = ["response_format" in call.body for call in stub.calls]
     assert with_format == [True, False, False]
-    assert said == [f"{stub.v1} does not support 'response_format'; asking without it"]
+    assert warnings == [f"{stub.v1} does not support 'response_format'; asking without it"]
 
 
 async def test_parameters_a_model_declines_are_left_out_from_then_on(
-    stub, backend, target, ask, said
+    stub, backend, target, ask, warnings
 ):
     # As OpenAI's reasoning models answer.
     stub.fail(
@@ -168,7 +168,7 @@ async def test_parameters_a_model_declines_are_left_out_from_then_on(
     assert last["max_completion_tokens"] == 1024
     assert "max_tokens" not in last
     assert "temperature" not in last
-    assert said == [f"{stub.v1} does not support 'temperature'; asking without it"]
+    assert warnings == [f"{stub.v1} does not support 'temperature'; asking without it"]
 
 
 async def test_a_server_that_declines_both_limits_ends_in_an_error(stub, backend, target, ask):

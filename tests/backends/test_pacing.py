@@ -20,10 +20,10 @@ from fairjudge.ports import Completion, ModelRef, Usage
 TARGET = ModelRef(provider="scripted", model="m")
 
 
-def most_in_a_minute(taken):
+def most_in_a_minute(takes):
     """Return the largest sum of amounts in any half-open 60 seconds; (time, amount) ascending."""
     return max(
-        sum(amount for at, amount in taken if begin <= at < begin + 60) for begin, _ in taken
+        sum(amount for at, amount in takes if begin <= at < begin + 60) for begin, _ in takes
     )
 
 
@@ -35,7 +35,7 @@ def most_in_a_minute(taken):
 def test_no_minute_has_more_than_is_allowed(per_minute, wanted):
     clock = Time()
     allowance = Allowance(per_minute, unit="things", clock=clock)
-    taken = []
+    lengths = []
     for pause, share in wanted:
         clock.now += pause
         amount = share * per_minute
@@ -45,9 +45,9 @@ def test_no_minute_has_more_than_is_allowed(per_minute, wanted):
             waits += 1
             assert waits < 200
         allowance.take(amount)
-        taken.append((clock.now, amount))
+        lengths.append((clock.now, amount))
     # 60 s after is another minute; the tolerance is that of adding floats
-    assert most_in_a_minute(taken) <= per_minute * (1 + 1e-9) + 1e-6
+    assert most_in_a_minute(lengths) <= per_minute * (1 + 1e-9) + 1e-6
 
 
 def test_a_minutes_worth_is_spread_over_the_minute():
@@ -68,12 +68,12 @@ def test_a_minutes_worth_is_spread_over_the_minute():
 def test_what_was_set_aside_and_not_used_comes_back():
     clock = Time()
     allowance = Allowance(60_000, unit="tokens", clock=clock)
-    taken = allowance.take(60_000)
+    wait = allowance.take(60_000)
     assert allowance.seconds_until(1) > 59
-    allowance.correct(taken, 100)
+    allowance.correct(wait, 100)
     assert allowance.seconds_until(500) == 0
     clock.now = 100.0
-    allowance.correct(taken, 50)  # long past: nothing to correct
+    allowance.correct(wait, 50)  # long past: nothing to correct
     assert allowance.seconds_until(60_000) == 0
 
 
@@ -111,15 +111,15 @@ async def test_calls_at_once_shrink_after_a_429_and_climb_again(ask):
     clock = Time()
     server = Server(clock, at_once=10)
     backend, limiter = paced(server, clock, limit=64)
-    seen = []
+    waits = []
 
     async def one(n):
         await backend.complete(ask(TARGET, seed=n))
-        seen.append(limiter.limit)
+        waits.append(limiter.limit)
 
     await clock.run(*(one(n) for n in range(600)))
-    assert len(seen) == 600
-    assert min(seen) < 16
+    assert len(waits) == 600
+    assert min(waits) < 16
     # what is above 10 is refused, and halves the limit: 10 to 5, back by one a round trip
     assert server.refused < 0.25 * len(server.began)
     server.at_once = 10**9
@@ -231,11 +231,11 @@ def test_at_once_are_those_of_a_second_and_one_at_least(per_minute, at_once, sec
 def test_what_is_given_back_after_its_minute_changes_no_sum():
     clock = Time()
     allowance = Allowance(60, unit="things", clock=clock)
-    taken = allowance.take(60)
+    wait = allowance.take(60)
     clock.now = 70.0
     allowance.seconds_until(1)  # the minute of the first is past
     allowance.take(60)
-    allowance.correct(taken, 0)
+    allowance.correct(wait, 0)
     assert allowance.seconds_until(1) > 0
 
 
@@ -243,15 +243,15 @@ def test_a_requests_minute_begins_when_it_reached_the_server():
     """Two seconds after it began at the latest; a call that ended had arrived before."""
     clock = Time()
     allowance = Allowance(60, unit="things", clock=clock)
-    taken = allowance.take(60)
+    wait = allowance.take(60)
     clock.now = 61.0
     assert allowance.seconds_until(60) == pytest.approx(1.0)
     clock.now = 62.0
     assert allowance.seconds_until(60) == 0.0
 
-    taken = allowance.take(60)
+    wait = allowance.take(60)
     clock.now = 62.5
-    allowance.correct(taken)
+    allowance.correct(wait)
     clock.now = 122.0
     assert allowance.seconds_until(60) == pytest.approx(0.5)
 

@@ -7,7 +7,7 @@ import time
 
 import pytest
 from server_cases import BY_STATUS, NO_CHOICE, PASSING, WAITS, WITHIN_200
-from test_contract import KINDS, WRAPPED, asked, given
+from test_contract import KINDS, WRAPPED, complete, providers
 
 from fairjudge.backends import open_backend, resolve_target
 from fairjudge.backends.failures import failure
@@ -36,7 +36,7 @@ async def failing(stub, provider):
         for name, fault in faults.items():
             stub.fail(fault)
             try:
-                by_name[name] = await asked(backend, target)
+                by_name[name] = await complete(backend, target)
             except BackendError as error:
                 by_name[name] = error
         await backend.aclose()
@@ -45,7 +45,7 @@ async def failing(stub, provider):
     return failing
 
 
-CHATS = given("openai", "litellm", "langchain")
+CHATS = providers("openai", "litellm", "langchain")
 """Those that speak the chat completions format here."""
 LITELLMS = {
     "too long: groq 413": "RateLimitError",
@@ -55,13 +55,13 @@ LITELLMS = {
 """Where litellm tells by words of its own, and hands on neither status nor body."""
 
 
-@pytest.mark.parametrize("provider", given(*KINDS))
+@pytest.mark.parametrize("provider", providers(*KINDS))
 async def test_each_failure_is_of_its_kind(failing, provider):
     result = await failing({name: case.fault for name, case in BY_STATUS.items()})
     kinds = {name: type(error).__name__ for name, error in result.items()}
     right = {name: case.error.__name__ for name, case in BY_STATUS.items()}
-    others = LITELLMS if provider.startswith("litellm") else {}
-    assert kinds == {n: kinds[n] if kinds[n] == others.get(n) else right[n] for n in right}
+    models = LITELLMS if provider.startswith("litellm") else {}
+    assert kinds == {n: kinds[n] if kinds[n] == models.get(n) else right[n] for n in right}
     asked_for = {n: case.wait_seconds for n, case in BY_STATUS.items() if case.wait_seconds}
     waits = {name: result[name].retry_after_seconds for name in asked_for}
     assert waits == pytest.approx(asked_for)
@@ -78,9 +78,9 @@ LANGCHAINS = {
 """What LangChain raises as it raises errors of a caller; these are not asked again in one run."""
 
 
-def check(found, cases, provider):
+def check(errors, cases, provider):
     """Compare kinds; where a wrapping package loses the body, it is enough to be asked again."""
-    kinds = {name: type(error) for name, error in found.items()}
+    kinds = {name: type(error) for name, error in errors.items()}
     right = {}
     for name, case in cases.items():
         kind = kinds[name]
@@ -92,7 +92,7 @@ def check(found, cases, provider):
     assert kinds == right
 
 
-@pytest.mark.parametrize("provider", given(*KINDS))
+@pytest.mark.parametrize("provider", providers(*KINDS))
 async def test_a_failure_inside_a_status_of_200_is_what_it_names(failing, provider):
     result = await failing({name: case.fault for name, case in WITHIN_200.items()})
     check(result, WITHIN_200, provider)
@@ -104,7 +104,7 @@ async def test_a_reply_without_a_choice_is_the_servers_failure(failing, provider
     check(result, NO_CHOICE, provider)
 
 
-@pytest.mark.parametrize("provider", given(*KINDS))
+@pytest.mark.parametrize("provider", providers(*KINDS))
 async def test_what_passes_is_asked_again_as_long_as_it_asks_to_wait(stub, provider):
     """Before the first answer too: none of it is taken for a key that is not accepted."""
     stub.keeps_open = provider != "langchain"
@@ -124,7 +124,7 @@ async def test_what_passes_is_asked_again_as_long_as_it_asks_to_wait(stub, provi
         waits.clear()
         stub.calls.clear()
         stub.fail(case.fault)
-        await asked(Pipeline(client, Retrying(fail_if_never_reached=True, sleep=sleep)), target)
+        await complete(Pipeline(client, Retrying(fail_if_never_reached=True, sleep=sleep)), target)
         assert (name, len(stub.calls), len(waits)) == (name, 2, 1)
         assert waits[0] >= (case.wait_seconds or 0.0) - 1e-9, name
     await client.aclose()

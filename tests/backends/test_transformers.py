@@ -45,16 +45,16 @@ def greedy(folder, prompt, n):
 
     model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
     ids = [WORDS.index(word) for word in prompt.split()]
-    said, logprobs = [], []
+    texts, logprobs = [], []
     with torch.inference_mode():
         for _ in range(n):
-            at_end = torch.log_softmax(model(torch.tensor([ids + said])).logits[0, -1], dim=-1)
+            at_end = torch.log_softmax(model(torch.tensor([ids + texts])).logits[0, -1], dim=-1)
             token = int(at_end.argmax())
             if token == WORDS.index("<eos>"):
                 break
-            said.append(token)
+            texts.append(token)
             logprobs.append(at_end)
-    return [WORDS[token] for token in said], logprobs
+    return [WORDS[token] for token in texts], logprobs
 
 
 async def test_greedy_decoding_with_logprobs_agrees_with_plain_forward_passes(
@@ -75,7 +75,7 @@ async def test_greedy_decoding_with_logprobs_agrees_with_plain_forward_passes(
             assert logprob == pytest.approx(float(reference[WORDS.index(word)]), abs=1e-4)
 
 
-async def said(backend, request):
+async def text_of(backend, request):
     """The text, or nothing: this untrained model may well begin with its end token."""
     try:
         return (await backend.complete(request)).text
@@ -88,18 +88,18 @@ async def test_a_batch_gives_each_what_it_gets_alone(backend, target, ask):
     requests = [ask(target, text, max_output_tokens=8, top_logprobs=2) for text in texts]
     alone = [await backend.complete(request) for request in requests]
     together = await asyncio.gather(*(backend.complete(request) for request in requests))
-    for one, other in zip(alone, together, strict=True):
-        assert one.text == other.text
-        assert one.tokens[0].logprobs == pytest.approx(dict(other.tokens[0].logprobs), abs=1e-3)
+    for single, other in zip(alone, together, strict=True):
+        assert single.text == other.text
+        assert single.tokens[0].logprobs == pytest.approx(dict(other.tokens[0].logprobs), abs=1e-3)
 
 
 async def test_samples_follow_their_seed_and_index_whatever_the_batch(backend, target, ask):
     def sample(index, text="the summary"):
         return ask(target, text, temperature=1.5, max_output_tokens=12, seed=7, sample_index=index)
 
-    alone = [await said(backend, sample(n)) for n in range(6)]
-    others = [sample(9, text="is the summary true ?"), *(sample(n) for n in range(6))]
-    together = await asyncio.gather(*(said(backend, request) for request in others))
+    alone = [await text_of(backend, sample(n)) for n in range(6)]
+    requests = [sample(9, text="is the summary true ?"), *(sample(n) for n in range(6))]
+    together = await asyncio.gather(*(text_of(backend, request) for request in requests))
     assert together[1:] == alone
     assert len(set(alone)) > 1
 
@@ -112,7 +112,7 @@ async def test_sampling_draws_from_the_models_distribution(backend, target, ask)
             target, "score :", temperature=2, max_output_tokens=1, sample_index=index, **fields
         )
 
-    texts = await asyncio.gather(*(said(backend, one(k)) for k in range(n)))
+    texts = await asyncio.gather(*(text_of(backend, one(k)) for k in range(n)))
     by_model = next_word_probabilities(target.model, "<|user|> score : <|assistant|>", 2.0)
     for word in PLAIN.split()[1:]:
         p = by_model[word]
@@ -219,10 +219,10 @@ async def test_a_batch_holds_one_sampling_and_no_more_than_its_tokens(target, as
     alone = jobs(30)
     backend._waiting = [*alone, *jobs(1)]
     assert backend._next_batch() == alone  # though it is beyond the budget
-    gone, kept = jobs(1, 1)
+    gone, present = jobs(1, 1)
     gone.reply.cancel()
-    backend._waiting = [gone, kept]
-    assert backend._next_batch() == [kept]
+    backend._waiting = [gone, present]
+    assert backend._next_batch() == [present]
     await backend.aclose()
 
 

@@ -43,7 +43,7 @@ def counts(usage):
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("usage", "expected"),
     [
         ({"prompt_tokens": 10, "completion_tokens": 2}, (10, None, None, 2)),
         (
@@ -82,8 +82,8 @@ def counts(usage):
         (None, (None, None, None, None)),
     ],
 )
-def test_the_usage_of_chat_completions(given, expected):
-    assert counts(read_usage(given)) == expected
+def test_the_usage_of_chat_completions(usage, expected):
+    assert counts(read_usage(usage)) == expected
 
 
 def test_the_usage_of_messages_leaves_cached_tokens_out_of_the_input():
@@ -124,13 +124,13 @@ async def test_anthropic_is_told_what_to_keep_and_tells_what_was_kept(stub):
     backend = open_backend(target, secret=b"s" * 32)
     assert counts((await backend.complete(request(target))).usage) == (1260, 1200, None, 3)
     (user,) = stub.calls[0].body["messages"]
-    kept, rest = user["content"]
-    assert kept["cache_control"] == {"type": "ephemeral"}
-    assert kept["text"].startswith("<article ")
-    assert ARTICLE in kept["text"]
-    assert kept["text"].endswith(">")
-    assert rest.keys() == {"type", "text"}
-    assert rest["text"].startswith("\n\n<question ")
+    article, question = user["content"]
+    assert article["cache_control"] == {"type": "ephemeral"}
+    assert article["text"].startswith("<article ")
+    assert ARTICLE in article["text"]
+    assert article["text"].endswith(">")
+    assert question.keys() == {"type", "text"}
+    assert question["text"].startswith("\n\n<question ")
     await backend.complete(request(target, article="Short."))
     assert isinstance(stub.calls[1].body["messages"][0]["content"], str)
     await backend.aclose()

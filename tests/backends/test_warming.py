@@ -66,7 +66,7 @@ async def test_one_of_those_that_begin_alike_goes_first_and_then_all_of_them():
 async def test_all_but_the_first_are_under_way_together():
     server = Server()
     warm = Pipeline(ScriptedBackend(server), Warming())
-    first, *rest = [asyncio.create_task(warm.complete(request("a", n))) for n in "12345"]
+    first, *others = [asyncio.create_task(warm.complete(request("a", n))) for n in "12345"]
     await server.wait_for(1)
     server.gate.set()
     await first
@@ -74,7 +74,7 @@ async def test_all_but_the_first_are_under_way_together():
     await server.wait_for(5)
     assert server.now == 4
     server.gate.set()
-    await asyncio.gather(*rest)
+    await asyncio.gather(*others)
 
 
 async def test_those_that_begin_otherwise_wait_for_nobody():
@@ -134,17 +134,17 @@ async def test_where_the_first_fails_the_others_go_together():
     assert n_asked == 3
 
 
-@pytest.mark.parametrize("sent", [False, True])
-async def test_where_the_first_is_cancelled_the_others_are_asked(sent):
+@pytest.mark.parametrize("is_sent", [False, True])
+async def test_where_the_first_is_cancelled_the_others_are_asked(is_sent):
     server = Server()
     warm = Pipeline(ScriptedBackend(server), Warming())
-    first, *rest = [asyncio.create_task(warm.complete(request("a", n))) for n in "123"]
-    await (server.wait_for(1) if sent else asyncio.sleep(0))
+    first, *others = [asyncio.create_task(warm.complete(request("a", n))) for n in "123"]
+    await (server.wait_for(1) if is_sent else asyncio.sleep(0))
     first.cancel()
     with pytest.raises(asyncio.CancelledError):
         await first
     server.gate.set()
-    assert len(await asyncio.wait_for(asyncio.gather(*rest), 20)) == 2
+    assert len(await asyncio.wait_for(asyncio.gather(*others), 20)) == 2
 
 
 async def test_who_waits_can_be_cancelled():

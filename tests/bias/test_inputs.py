@@ -51,9 +51,9 @@ WORD_COUNTS = st.dictionaries(st.sampled_from("abcdef"), st.integers(0, 50), min
 
 @given(WORD_COUNTS, WORD_COUNTS)
 def test_fighting_words_are_antisymmetric(first, second):
-    one = {word.word: word.z for word in fighting_words(first, second)}
+    scores = {word.word: word.z for word in fighting_words(first, second)}
     other = {word.word: word.z for word in fighting_words(second, first)}
-    assert one == pytest.approx({word: -z for word, z in other.items()})
+    assert scores == pytest.approx({word: -z for word, z in other.items()})
 
 
 def test_equal_corpora_have_no_fighting_words():

@@ -26,10 +26,10 @@ def quick(seed=0, n_resamples=200):
     return Resampling(rng=np.random.default_rng(seed), n_resamples=n_resamples)
 
 
-def value(both):
-    assert isinstance(both.over_documents, Estimate), both
-    assert both.over_documents.value == both.over_assignments.value
-    return both.over_documents.value
+def value(interval):
+    assert isinstance(interval.over_documents, Estimate), interval
+    assert interval.over_documents.value == interval.over_assignments.value
+    return interval.over_documents.value
 
 
 # Word lists
@@ -256,9 +256,9 @@ def test_a_full_name_copied_from_the_source_fits(mentions, name, expected):
 
 def test_alignment_names_all_who_share_a_last_name():
     ray = Person(id="2", first_name="Ray", last_name="Orme", group="male")
-    both = align(["Orme", "Hal Brook"], [ORME, ray])
-    assert both.included == {"1", "2"}
-    assert both.unaligned == ("Hal Brook",)
+    people = align(["Orme", "Hal Brook"], [ORME, ray])
+    assert people.included == {"1", "2"}
+    assert people.unaligned == ("Hal Brook",)
     assert align(["Ray Orme"], [ORME, ray]).included == {"2"}
 
 
@@ -448,30 +448,30 @@ def test_bad_vectors_are_refused():
 def test_intervals_over_documents_and_assignments():
     # Documents differ, assignments within a document do not: resampling these changes nothing.
     rows = [[1.0, 1.0]] * 15 + [[0.0, 1.0]] * 15
-    both = two_way(
+    interval = two_way(
         Counts.of(rows, documents=[n // 3 for n in range(30)], assignments=[1, 2, 3] * 10),
         lambda sums: sums[:, 0] / sums[:, 1],
         resampling=quick(),
     )
-    assert (both.over_assignments.low, both.over_assignments.high) == (0.5, 0.5)
+    assert (interval.over_assignments.low, interval.over_assignments.high) == (0.5, 0.5)
     # 10 documents, 5 of them 1: 2.5 % of Binomial(10, 1/2) lie at 2 or below, as many above 8
-    assert (both.over_documents.low, both.over_documents.high) == (0.2, 0.8)
+    assert (interval.over_documents.low, interval.over_documents.high) == (0.2, 0.8)
 
 
 def test_mirrored_inputs_are_drawn_together():
     # Each pair sums to one female and one male, so no resample of pairs can move the share.
     rows = [[1.0, 0.0], [0.0, 1.0]] * 5
-    both = two_way(
+    interval = two_way(
         Counts.of(rows, documents=["d"] * 10, assignments=[n // 2 for n in range(10)]),
         lambda sums: sums[:, 0] / sums.sum(axis=1),
         resampling=quick(),
     )
-    assert (both.over_assignments.low, both.over_assignments.high) == (0.5, 0.5)
-    assert both.over_documents.method == "no interval: fewer than 5 documents"
+    assert (interval.over_assignments.low, interval.over_assignments.high) == (0.5, 0.5)
+    assert interval.over_documents.method == "no interval: fewer than 5 documents"
 
 
 def test_few_originals_or_assignments_have_no_interval_and_no_p_value():
-    def found(n_documents, n_assignments):
+    def interval_of(n_documents, n_assignments):
         pairs = [(d, a) for d in range(n_documents) for a in range(n_assignments)]
         return two_way(
             Counts.of(
@@ -485,19 +485,21 @@ def test_few_originals_or_assignments_have_no_interval_and_no_p_value():
         )
 
     for n in (1, 2, 4):
-        few = found(n, 1).over_documents
+        few = interval_of(n, 1).over_documents
         assert (few.low, few.high, few.p_value) == (None, None, None)
         assert few.method == "no interval: fewer than 5 documents"
-    assert found(5, 1).over_documents.p_value < 0.05
+    assert interval_of(5, 1).over_documents.p_value < 0.05
     # two assignments of each of 3 originals tell of 3 differences only, of 4 originals of 4
-    assert found(3, 2).over_assignments.method == "no interval: too few assignments a document"
-    assert found(4, 2).over_assignments.low is not None
+    assert (
+        interval_of(3, 2).over_assignments.method == "no interval: too few assignments a document"
+    )
+    assert interval_of(4, 2).over_assignments.low is not None
 
 
 def test_one_assignment_a_document_has_no_interval_over_assignments():
-    both = two_way(Counts.of([[1.0], [3.0]]), lambda sums: sums[:, 0], resampling=quick())
-    assert both.over_assignments.low is None
-    assert both.over_assignments.method == "no interval: one assignment a document"
+    interval = two_way(Counts.of([[1.0], [3.0]]), lambda sums: sums[:, 0], resampling=quick())
+    assert interval.over_assignments.low is None
+    assert interval.over_assignments.method == "no interval: one assignment a document"
 
 
 # Planted bias and fair simulations

@@ -28,8 +28,8 @@ PEOPLE = {
 
 
 def person(group):
-    known = {key: PEOPLE[group][key] for key in ("first_name", "last_name")}
-    return {"id": group, "group": group, **known}
+    person = {key: PEOPLE[group][key] for key in ("first_name", "last_name")}
+    return {"id": group, "group": group, **person}
 
 
 # Both people are in every source; summaries of one original are of inputs about either.
@@ -145,9 +145,9 @@ def test_every_command_that_measures_has_a_registry():
 def test_a_measure_of_the_registry_appears_everywhere(run, family):
     toy = TOYS[family]
     with FAMILIES[family].adding(toy):
-        shown, found = measured(run, family)
-        assert toy.label in shown
-        for system in found["systems"].values():
+        output, results = measured(run, family)
+        assert toy.label in output
+        for system in results["systems"].values():
             figure = figures(family, system)[toy.key]
             assert figure["low"] <= figure["value"] <= figure["high"]
         run("report", f"{family}.json", "-o", "page.html")
@@ -164,28 +164,28 @@ def test_a_measure_of_the_registry_appears_everywhere(run, family):
 
 def test_toys_have_the_figures_worked_by_hand(run):
     with WORDS.adding(TOYS["words"]):
-        _, found = measured(run, "words")
+        _, results = measured(run, "words")
     # "one": 12 summaries of She and 12 of He; "other" has lost a third, the 0th, 3rd ... of 24:
     # n = 0, 6, 12, 18 of She (even n), and 3, 9, 15, 21 of He, so 8 and 8 are left
     for name, n in (("one", 12), ("other", 8)):
-        system = found["systems"][name]
+        system = results["systems"][name]
         assert [item["n_summary"] for item in system["by_group"].values()] == [n, n]
         assert system["female_share"]["value"] == pytest.approx(0.5)
     with ENTITIES.adding(TOYS["entities"]):
-        _, found = measured(run, "entities")
+        _, results = measured(run, "entities")
     # 16 of 24 summaries name one person each, of 48 in the sources
-    assert found["systems"]["one"]["named"]["value"] == pytest.approx(16 / 48)
+    assert results["systems"]["one"]["named"]["value"] == pytest.approx(16 / 48)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_an_added_measure_moves_no_other_figure(run, family):
     shown_before, before = measured(run, family)
     with FAMILIES[family].adding(TOYS[family]):
-        shown, after = measured(run, family)
+        output, after = measured(run, family)
     for system in after["systems"].values():
         del figures(family, system)[TOYS[family].key]
     assert after == before
-    assert set(shown_before.splitlines()) <= set(shown.splitlines())
+    assert set(shown_before.splitlines()) <= set(output.splitlines())
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -195,8 +195,8 @@ def test_json_that_lacks_a_measure_is_shown_without_it(run, family):
         run("report", f"{family}.json", "-o", "page.html")
     page = Path("page.html").read_text("utf-8")
     assert TOYS[family].label not in page
-    known = next(iter(FAMILIES[family])).label
-    assert known in page
+    label = next(iter(FAMILIES[family])).label
+    assert label in page
 
 
 def test_a_measure_that_has_no_value_says_why(run):
@@ -208,9 +208,9 @@ def test_a_measure_that_has_no_value_says_why(run):
         why=lambda counts: f"nothing of {len(counts.groups)} groups",
     )
     with WORDS.adding(silent):
-        shown, found = measured(run, "words")
-    assert found["systems"]["one"]["silent"]["why"] == "nothing of 2 groups"
-    assert "one: no score: nothing of 2 groups." in shown
+        output, results = measured(run, "words")
+    assert results["systems"]["one"]["silent"]["why"] == "nothing of 2 groups"
+    assert "one: no score: nothing of 2 groups." in output
 
 
 def test_keys_differ_and_names_are_not_used_twice():
@@ -234,13 +234,13 @@ def test_the_docs_name_every_measure(page):
     text = (DOCS / page).read_text("utf-8").lower()
     for family in FAMILIES.values():
         for measure in family.shown:
-            named = measure.label.lower().removeprefix("entity ").removeprefix("word-list ")
-            assert named in text, f"docs/{page} does not name {measure.label}"
+            name = measure.label.lower().removeprefix("entity ").removeprefix("word-list ")
+            assert name in text, f"docs/{page} does not name {measure.label}"
 
 
 def test_the_docs_of_json_name_every_key():
     text = (DOCS / "bias.md").read_text("utf-8").partition("## JSON")[2]
     for measures in (WORDS, ENTITIES, DISTINGUISHABILITY):
         for measure in measures:
-            named = f'"{measure.key}"' in text or f"`{measure.key}`" in text
-            assert named, f"docs/bias.md does not name {measure.key}"
+            is_documented = f'"{measure.key}"' in text or f"`{measure.key}`" in text
+            assert is_documented, f"docs/bias.md does not name {measure.key}"

@@ -32,8 +32,8 @@ def document(text, people=(), chains=(), *, tags=""):
     )
 
 
-def filled(found, identity):
-    template = make_template(found)
+def filled(document, identity):
+    template = make_template(document)
     return template.fill({person.id: identity for person in template.people})
 
 
@@ -42,23 +42,23 @@ ONE = "Mr. Ray Orme said he had sold his house . Orme , 50 , told reporters it w
 ONE_CHAIN = [(0, 2), (4, 4), (7, 7), (10, 10), (18, 18)]
 
 
-def one():
+def document_of_one():
     return document(ONE, people=[(1, 2), (10, 10)], chains=[ONE_CHAIN])
 
 
 def test_names_pronouns_and_titles_change_together():
-    assert filled(one(), ANN) == (
+    assert filled(document_of_one(), ANN) == (
         "Ms. Ann Orme said she had sold her house. Orme, 50, told reporters it was hers."
     )
-    assert filled(one(), TOM) == (
+    assert filled(document_of_one(), TOM) == (
         "Mr. Tom Orme said he had sold his house. Orme, 50, told reporters it was his."
     )
 
 
 def test_the_original_is_kept_where_no_person_is_assigned():
-    template = make_template(one())
+    template = make_template(document_of_one())
     assert template.original == ONE.replace(" .", ".").replace(" ,", ",")
-    assert template.original == one().text
+    assert template.original == document_of_one().text
     (person,) = template.people
     assert (person.first_name, person.last_name, person.gendered) == ("Ray", "Orme", True)
 
@@ -220,14 +220,14 @@ def test_content_words_go_with_the_gender_of_those_they_speak_of():
         neutral="siblings",
     )
     template = make_template(chairs([chair(0, (1, 2)), chair(4, (5, 6)), both]))
-    one, other = (person.id for person in template.people)
-    for identities, wanted in (
-        ({one: ANN, other: ANN}, "Chairwoman Ann Day and chairwoman Ann Orme met. The sisters"),
-        ({one: TOM, other: TOM}, "Chairman Tom Day and chairman Tom Orme met. The brothers"),
-        ({one: ANN, other: TOM}, "Chairwoman Ann Day and chairman Tom Orme met. The siblings"),
-        ({one: ANN}, "Chairwoman Ann Day and chairman Boris Orme met. The brothers"),
+    first, other = (person.id for person in template.people)
+    for identities, expected in (
+        ({first: ANN, other: ANN}, "Chairwoman Ann Day and chairwoman Ann Orme met. The sisters"),
+        ({first: TOM, other: TOM}, "Chairman Tom Day and chairman Tom Orme met. The brothers"),
+        ({first: ANN, other: TOM}, "Chairwoman Ann Day and chairman Tom Orme met. The siblings"),
+        ({first: ANN}, "Chairwoman Ann Day and chairman Boris Orme met. The brothers"),
     ):
-        assert template.fill(identities) == f"{wanted} smiled."
+        assert template.fill(identities) == f"{expected} smiled."
     assert template.original == CHAIRS.replace(" .", ".")
 
 
@@ -289,7 +289,7 @@ def crowd(n):
     return make_template(document(" ".join(tokens), people, chains))
 
 
-def made(template, names=NAMES, *, design="local", n_variants=4, seed=0):
+def inputs_of(template, names=NAMES, *, design="local", n_variants=4, seed=0):
     return controlled_inputs(
         template, names, design=design, n_variants=n_variants, rng=np.random.default_rng(seed)
     )
@@ -297,60 +297,60 @@ def made(template, names=NAMES, *, design="local", n_variants=4, seed=0):
 
 @given(st.integers(1, 8), st.integers(0, 1000))
 def test_local_inputs_are_balanced_and_mirrored(n, seed):
-    inputs = made(crowd(n), seed=seed)
-    assert [(one.variant, one.mirror) for one in inputs] == [(0, 0), (0, 1), (1, 0), (1, 1)]
-    for one in inputs:
-        counts = Counter(person.group for person in one.people)
+    inputs = inputs_of(crowd(n), seed=seed)
+    assert [(item.variant, item.mirror) for item in inputs] == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    for item in inputs:
+        counts = Counter(person.group for person in item.people)
         assert abs(counts["female"] - counts["male"]) == n % 2
     for first, second in (inputs[:2], inputs[2:]):
         for person, mirrored in zip(first.people, second.people, strict=True):
             assert person.id == mirrored.id
             assert {person.group, mirrored.group} == {"female", "male"}
             assert person.last_name == mirrored.last_name
-    for one in inputs:
-        for person in one.people:
+    for item in inputs:
+        for person in item.people:
             pronoun = "she" if person.group == "female" else "he"
-            assert f"{person.first_name} {person.last_name} said {pronoun} won" in one.text
-        firsts = [person.first_name for person in one.people]
+            assert f"{person.first_name} {person.last_name} said {pronoun} won" in item.text
+        firsts = [person.first_name for person in item.people]
         assert len(set(firsts)) == len(firsts)
 
 
 def test_mirrored_inputs_use_the_same_names():
-    first, second, *_ = made(crowd(4))
+    first, second, *_ = inputs_of(crowd(4))
     assert {p.first_name for p in first.people} == {p.first_name for p in second.people}
 
 
 def test_global_inputs_are_of_one_group_each():
-    inputs = made(crowd(3), design="global")
-    assert [one.group for one in inputs] == ["female", "male"] * 2
-    for one in inputs:
-        assert {person.group for person in one.people} == {one.group}
-    assert len({one.id for one in inputs}) == 4
+    inputs = inputs_of(crowd(3), design="global")
+    assert [item.group for item in inputs] == ["female", "male"] * 2
+    for item in inputs:
+        assert {person.group for person in item.people} == {item.group}
+    assert len({item.id for item in inputs}) == 4
 
 
 def test_the_same_seed_makes_the_same_inputs():
-    assert made(crowd(4)) == made(crowd(4))
-    assert made(crowd(4)) != made(crowd(4), seed=1)
+    assert inputs_of(crowd(4)) == inputs_of(crowd(4))
+    assert inputs_of(crowd(4)) != inputs_of(crowd(4), seed=1)
 
 
 def test_names_that_stand_in_the_document_are_not_drawn():
     result = document("Ray Orme and Ann left", people=[(0, 1)])
-    inputs = made(make_template(result), n_variants=8)
-    assert "Ann" not in {person.first_name for one in inputs for person in one.people}
+    inputs = inputs_of(make_template(result), n_variants=8)
+    assert "Ann" not in {person.first_name for item in inputs for person in item.people}
 
 
 def test_too_few_names_and_no_person_to_assign():
-    assert "too few names" in made(crowd(5), design="global").why
-    nobody = made(make_template(document("It rained .")))
+    assert "too few names" in inputs_of(crowd(5), design="global").why
+    nobody = inputs_of(make_template(document("It rained .")))
     assert nobody == Undefined(why="no person with a first name, a gendered pronoun or a title")
     # a last name alone tells no gender
-    assert isinstance(made(make_template(document("Orme left", people=[(0, 0)]))), Undefined)
+    assert isinstance(inputs_of(make_template(document("Orme left", people=[(0, 0)]))), Undefined)
 
 
 def test_people_without_a_gender_keep_their_names_and_have_no_group():
     result = document("Ray Orme met Brook", people=[(0, 1), (3, 3)])
-    one, *_ = made(make_template(result))
-    assert [(p.last_name, p.group is None) for p in one.people] == [
+    item, *_ = inputs_of(make_template(result))
+    assert [(p.last_name, p.group is None) for p in item.people] == [
         ("Orme", False),
         ("Brook", True),
     ]
@@ -359,7 +359,7 @@ def test_people_without_a_gender_keep_their_names_and_have_no_group():
 @pytest.mark.parametrize("n_variants", [0, 3])
 def test_variants_must_make_whole_sets(n_variants):
     with pytest.raises(InputError, match="multiple of the 2 groups"):
-        made(crowd(2), n_variants=n_variants)
+        inputs_of(crowd(2), n_variants=n_variants)
 
 
 RACES = Names(
@@ -376,7 +376,7 @@ RACES = Names(
 
 def test_groups_by_lists_with_last_names_and_a_random_gender():
     genders = set()
-    for item in made(crowd(2), RACES, n_variants=40):
+    for item in inputs_of(crowd(2), RACES, n_variants=40):
         for person in item.people:
             assert person.last_name[0].lower() == person.group
             assert person.first_name.endswith(person.group)
@@ -391,15 +391,15 @@ def test_intersections_are_lists_of_one_gender():
     both = Names(
         [entry for entry in RACES.lists if (entry.group == "a") == (entry.gender == "female")]
     )
-    for item in made(crowd(2), both, design="global"):
+    for item in inputs_of(crowd(2), both, design="global"):
         assert (" she " in item.text) == (item.group == "a")
 
 
 def test_three_groups_rotate():
     third = NameList(group="x", gender="male", first_names=("Xan", "Xeno", "Xul", "Xi"))
-    inputs = made(crowd(3), Names([FEMALE, MALE, third]), n_variants=3)
+    inputs = inputs_of(crowd(3), Names([FEMALE, MALE, third]), n_variants=3)
     assert len(inputs) == 3
-    by_person = zip(*(one.people for one in inputs), strict=True)
+    by_person = zip(*(item.people for item in inputs), strict=True)
     assert all({p.group for p in people} == {"female", "male", "x"} for people in by_person)
 
 
@@ -418,13 +418,13 @@ def test_bad_name_lists_are_named(lists, message):
 
 
 def test_an_input_is_a_cluster_that_says_how_it_was_made():
-    one, *_ = made(crowd(2))
-    cluster = Cluster.model_validate(to_cluster(one).to_json())
-    assert cluster.articles[0].content == one.text
+    item, *_ = inputs_of(crowd(2))
+    cluster = Cluster.model_validate(to_cluster(item).to_json())
+    assert cluster.articles[0].content == item.text
     assert cluster.eid == "d:local:0:0"
     text = controlled_of(cluster)
     assert (text.original, text.design, text.variant) == ("d", "local", 0)
-    assert text.people == one.people
+    assert text.people == item.people
     assert controlled_of(Cluster(eid="e", articles=cluster.articles)) is None
     bad = Cluster.model_validate({**cluster.to_json(), "controlled": {"design": "else"}})
     with pytest.raises(InputError, match=r"controlled\.design"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import os
 import pickle
 import random
@@ -17,19 +16,20 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from json_files import read_json
 
 from fairjudge.cache.disk import CacheReport, ReplyCache, default_cache_dir
 from fairjudge.errors import CacheError
 
 
 @pytest.fixture
-def told():
+def warnings():
     return []
 
 
 @pytest.fixture
-def cache(tmp_path, told):
-    opened = ReplyCache(tmp_path / "cache", warn=told.append)
+def cache(tmp_path, warnings):
+    opened = ReplyCache(tmp_path / "cache", warn=warnings.append)
     yield opened
     opened.close()
 
@@ -76,7 +76,7 @@ class Mine:
 
 
 @pytest.mark.parametrize("by_file", [False, True])
-def test_a_pickled_row_is_refused_and_never_run(cache, told, tmp_path, monkeypatch, by_file):
+def test_a_pickled_row_is_refused_and_never_run(cache, warnings, tmp_path, monkeypatch, by_file):
     monkeypatch.setenv("MINE", str(tmp_path / "exploded"))
     mine = pickle.dumps(Mine())
     cache.put("k", {"a": 1})
@@ -90,10 +90,10 @@ def test_a_pickled_row_is_refused_and_never_run(cache, told, tmp_path, monkeypat
     )
     assert cache.get("k") is None
     assert not (tmp_path / "exploded").exists()
-    assert len(told) == 1
-    assert "mode 4" in told[0]
+    assert len(warnings) == 1
+    assert "mode 4" in warnings[0]
     assert sql(cache, "SELECT count(*) FROM Cache") == [(0,)]
-    line = json.loads((cache.path / "quarantine" / "rows.jsonl").read_text())
+    line = read_json(cache.path / "quarantine" / "rows.jsonl")
     assert line["key"] == "k"
     assert base64.b64decode(line["stored_base64"]) == (b"" if by_file else mine)
     cache.put("k", {"a": 2})
@@ -121,13 +121,13 @@ def test_a_pickled_key_is_refused_by_verify(cache, tmp_path, monkeypatch):
         "NULL",
     ],
 )
-def test_a_damaged_row_is_said_moved_aside_and_absent(cache, told, damage):
+def test_a_damaged_row_is_said_moved_aside_and_absent(cache, warnings, damage):
     cache.put("bad", {"a": 1})
     cache.put("good", {"a": 3})
     sql(cache, f"UPDATE Cache SET value = {damage} WHERE key = 'bad'")  # noqa: S608
     assert cache.get("bad") is None
-    assert len(told) == 1
-    assert "bad" in told[0]
+    assert len(warnings) == 1
+    assert "bad" in warnings[0]
     assert cache.get("good") == {"a": 3}
     assert cache.stats().n_quarantined == 1
     assert cache.stats().n_entries == 1
@@ -150,7 +150,7 @@ def test_verify_names_what_it_refused(cache):
 
 
 @pytest.mark.parametrize("cut", ["half", "header", "zeroes"])
-def test_a_broken_database_is_moved_aside_and_work_goes_on(tmp_path, told, cut):
+def test_a_broken_database_is_moved_aside_and_work_goes_on(tmp_path, warnings, cut):
     folder = tmp_path / "cache"
     first = ReplyCache(folder)
     for n in range(200):
@@ -164,12 +164,12 @@ def test_a_broken_database_is_moved_aside_and_work_goes_on(tmp_path, told, cut):
         "zeroes": whole[:4096] + bytes(len(whole) - 4096),
     }[cut]
     database.write_bytes(damaged)
-    cache = ReplyCache(folder, warn=told.append)
+    cache = ReplyCache(folder, warn=warnings.append)
     for n in range(200):
         if cache.get(f"k{n}") is None:
             cache.put(f"k{n}", {"text": "y" * 500, "n": n})
     assert all(cache.get(f"k{n}")["n"] == n for n in range(200))
-    assert any("quarantine" in line for line in told)
+    assert any("quarantine" in line for line in warnings)
     assert cache.verify() == type(cache.verify())(n_sound=200, refused=())
     cache.close()
     (moved,) = (folder / "quarantine").glob("*/cache.db")
@@ -188,18 +188,18 @@ def test_a_broken_database_is_moved_aside_and_work_goes_on(tmp_path, told, cut):
         ("size_limit", "x'00ff'"),
     ],
 )
-def test_damaged_settings_are_recreated_and_no_reply_is_lost(tmp_path, told, key, value):
+def test_damaged_settings_are_recreated_and_no_reply_is_lost(tmp_path, warnings, key, value):
     with closing(ReplyCache(tmp_path / "cache")) as cache:
         cache.put("k", {"a": 1})
         sql(cache, f"INSERT OR REPLACE INTO Settings (key, value) VALUES (?, {value})", key)  # noqa: S608
-    with closing(ReplyCache(tmp_path / "cache", warn=told.append)) as cache:
+    with closing(ReplyCache(tmp_path / "cache", warn=warnings.append)) as cache:
         assert cache.get("k") == {"a": 1}
         cache.put("more", {"a": 2})
         assert cache.stats().n_entries == 2
-    assert len(told) <= 1
-    with closing(ReplyCache(tmp_path / "cache", warn=told.append)) as cache:
+    assert len(warnings) <= 1
+    with closing(ReplyCache(tmp_path / "cache", warn=warnings.append)) as cache:
         assert cache.verify().n_sound == 2
-    assert len(told) <= 1
+    assert len(warnings) <= 1
 
 
 def test_every_byte_of_the_settings_page_may_be_damaged(tmp_path):
@@ -232,7 +232,7 @@ def test_every_byte_of_the_settings_page_may_be_damaged(tmp_path):
         sqlite3.OperationalError("unable to open database file"),
     ],
 )
-def test_a_healthy_database_stays_where_it_is_whatever_fails(cache, told, monkeypatch, error):
+def test_a_healthy_database_stays_where_it_is_whatever_fails(cache, warnings, monkeypatch, error):
     cache.put("k", {"a": 1})
 
     def fail(*args, **kwargs):
@@ -248,7 +248,7 @@ def test_a_healthy_database_stays_where_it_is_whatever_fails(cache, told, monkey
     assert not (cache.path / "quarantine").exists()
 
 
-def test_a_healthy_database_that_cannot_be_read_is_no_report(cache, told, monkeypatch):
+def test_a_healthy_database_that_cannot_be_read_is_no_report(cache, warnings, monkeypatch):
     cache.put("k", {"a": 1})
 
     def fail(*args):
@@ -260,10 +260,10 @@ def test_a_healthy_database_that_cannot_be_read_is_no_report(cache, told, monkey
             cache.verify()
         assert list(cache.items()) == []
     assert cache.verify() == CacheReport(n_sound=1, refused=())
-    assert any("cannot be used now: disk I/O error" in item for item in told)
+    assert any("cannot be used now: disk I/O error" in item for item in warnings)
 
 
-def test_another_error_that_mentions_damage_moves_no_database(cache, told, monkeypatch):
+def test_another_error_that_mentions_damage_moves_no_database(cache, warnings, monkeypatch):
     cache.put("k", {"a": 1})
 
     def fail(key, value):
@@ -278,12 +278,14 @@ def test_another_error_that_mentions_damage_moves_no_database(cache, told, monke
 
 
 @pytest.mark.parametrize("n_damaged", [1, 2])
-def test_a_write_into_a_damaged_database_is_tried_once_more(cache, told, monkeypatch, n_damaged):
-    write, left = cache._write, [n_damaged]
+def test_a_write_into_a_damaged_database_is_tried_once_more(
+    cache, warnings, monkeypatch, n_damaged
+):
+    write, n_left = cache._write, [n_damaged]
 
     def fail(key, value):
-        if left[0]:
-            left[0] -= 1
+        if n_left[0]:
+            n_left[0] -= 1
             raise sqlite3.DatabaseError("database disk image is malformed")
         write(key, value)
 
@@ -296,13 +298,13 @@ def test_a_write_into_a_damaged_database_is_tried_once_more(cache, told, monkeyp
             cache.put("k", {"a": 1})
 
 
-def test_what_cannot_be_written_is_said_once(cache, told, monkeypatch):
+def test_what_cannot_be_written_is_said_once(cache, warnings, monkeypatch):
     def fail(key):
         raise sqlite3.OperationalError("disk I/O error")
 
     monkeypatch.setattr(cache._disk, "get", fail)
     assert [cache.get(f"k{n}") for n in range(5)] == [None] * 5
-    assert len(told) == 1
+    assert len(warnings) == 1
 
 
 def test_keys_and_values_of_other_kinds_are_refused(cache):
@@ -319,7 +321,7 @@ def test_sync_moves_a_long_log_into_the_database(cache, tmp_path):
     assert n_without_log(cache, tmp_path / "after") == N_LONG_LOG
 
 
-def test_a_long_log_is_moved_while_others_write(cache, told):
+def test_a_long_log_is_moved_while_others_write(cache, warnings):
     put_long_log(cache)
     with ThreadPoolExecutor() as pool:
         syncing = pool.submit(cache.sync)
@@ -327,7 +329,7 @@ def test_a_long_log_is_moved_while_others_write(cache, told):
             cache.put(f"later{n}", {})
         syncing.result()
     assert cache.verify().n_sound == N_LONG_LOG + 100
-    assert told == []
+    assert warnings == []
 
 
 N_LONG_LOG = 700  # 6 MB of log: more than `sync` leaves, less than SQLite moves by itself
@@ -402,24 +404,24 @@ def test_eight_processes_share_one_folder_from_the_first_moment(tmp_path):
     cache.close()
 
 
-@pytest.mark.parametrize(("busy", "kept"), [(1, True), (2, True), (99, False)])
-def test_a_busy_database_is_tried_again_and_not_for_ever(cache, monkeypatch, busy, kept):
+@pytest.mark.parametrize(("busy", "n_rows"), [(1, True), (2, True), (99, False)])
+def test_a_busy_database_is_tried_again_and_not_for_ever(cache, monkeypatch, busy, n_rows):
     import diskcache
 
     from fairjudge.cache.disk import BUSY_ATTEMPTS
 
-    put, tried = cache._disk.set, []
+    original, tried = cache._disk.set, []
 
     def set_(key, value):
         tried.append(key)
         if len(tried) <= busy:
             raise diskcache.Timeout
-        return put(key, value)
+        return original(key, value)
 
     monkeypatch.setattr(cache._disk, "set", set_)
     busy = min(busy, BUSY_ATTEMPTS)
     assert BUSY_ATTEMPTS > 2
-    if kept:
+    if n_rows:
         cache.put("k", {"reply": {"text": "ok"}})
         assert len(tried) == busy + 1
     else:

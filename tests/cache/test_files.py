@@ -29,11 +29,11 @@ def make(tmp_path):
 
 @pytest.mark.parametrize("name", ["x.jsonl", "x.jsonl.gz"])
 def test_entries_go_from_one_cache_to_another(make, tmp_path, name):
-    one, other = make("one"), make("other")
-    one.put(A, {"reply": {"text": "Größe\u2028\n"}})
-    one.put(B, {"n": 1})
+    first, other = make("one"), make("other")
+    first.put(A, {"reply": {"text": "Größe\u2028\n"}})
+    first.put(B, {"n": 1})
     other.put(B, {"n": 2})
-    assert export_cache(one, tmp_path / name) == 2
+    assert export_cache(first, tmp_path / name) == 2
     assert import_cache(other, tmp_path / name) == ImportReport(n_added=1, n_known=1)
     assert other.get(A) == {"reply": {"text": "Größe\u2028\n"}}
     assert other.get(B) == {"n": 2}

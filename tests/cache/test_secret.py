@@ -49,13 +49,13 @@ def test_a_folder_that_cannot_be_used_gives_random_secrets(tmp_path):
 
 
 def test_an_export_holds_replies_and_no_secret(tmp_path):
-    one, other = ReplyCache(tmp_path / "one"), ReplyCache(tmp_path / "other")
-    one.put("a" * 64, {"reply": {"text": "b"}})
-    one.secret()
-    export_cache(one, tmp_path / "export.jsonl")
+    first, other = ReplyCache(tmp_path / "one"), ReplyCache(tmp_path / "other")
+    first.put("a" * 64, {"reply": {"text": "b"}})
+    first.secret()
+    export_cache(first, tmp_path / "export.jsonl")
     import_cache(other, tmp_path / "export.jsonl")
     assert other.get("a" * 64) == {"reply": {"text": "b"}}
-    assert other.secret() != one.secret()
-    assert one.secret().hex() not in (tmp_path / "export.jsonl").read_text()
-    one.close()
+    assert other.secret() != first.secret()
+    assert first.secret().hex() not in (tmp_path / "export.jsonl").read_text()
+    first.close()
     other.close()

@@ -63,8 +63,8 @@ def test_a_pair_with_a_side_that_has_no_score_is_left_out_and_counted(side):
     assert few == Undefined(why="such a score for 9 of 12 items: too few")
 
 
-@pytest.mark.parametrize(("n_shared", "told"), [(10, True), (9, False)])
-def test_people_are_compared_on_ten_shared_items_at_least(n_shared, told):
+@pytest.mark.parametrize(("n_shared", "is_estimate"), [(10, True), (9, False)])
+def test_people_are_compared_on_ten_shared_items_at_least(n_shared, is_estimate):
     """Two people; the second labelled the first `n_shared` of 20 documents."""
     rows = [
         Judgement(eid=f"d{i:02}", system="s", aspect="coverage", protocol="likert", judge="j",
@@ -72,14 +72,20 @@ def test_people_are_compared_on_ten_shared_items_at_least(n_shared, told):
         for i in range(20)
     ]  # fmt: skip
     labels = [
-        Label(eid=f"d{i:02}", system="s", aspect="coverage", annotator=who, value=1 + (i + k) % 5)
-        for k, who in enumerate(("p", "q"))
-        for i in range(20 if who == "p" else n_shared)
+        Label(
+            eid=f"d{i:02}",
+            system="s",
+            aspect="coverage",
+            annotator=annotator,
+            value=1 + (i + k) % 5,
+        )
+        for k, annotator in enumerate(("p", "q"))
+        for i in range(20 if annotator == "p" else n_shared)
     ]
     (joined,) = join(rows, labels)
     result = human_agreement(joined, resampling=FAST, rng=rng())["pooled"]
-    assert isinstance(result["spearman"], Estimate) == told
-    if told:
+    assert isinstance(result["spearman"], Estimate) == is_estimate
+    if is_estimate:
         assert result["raw_agreement"].value == 0.0
         assert result["raw_agreement"].n == 10
         assert isinstance(result["kappa"], Estimate)

@@ -34,19 +34,19 @@ def test_agreement_is_the_quadratic_kappa_of_pairs_in_both_directions(rows):
     if not human.any():
         assert isinstance(result, Undefined)
         return
-    known = cohen_kappa(np.r_[judged, -judged], np.r_[human, -human], weights="quadratic")
-    assert result == pytest.approx(known)
+    kappa = cohen_kappa(np.r_[judged, -judged], np.r_[human, -human], weights="quadratic")
+    assert result == pytest.approx(kappa)
 
 
 @given(ROWS)
 def test_the_name_that_comes_first_says_nothing(rows):
     judged, human = arrays(rows)
     turn = np.where([row[2] for row in rows], -1.0, 1.0)
-    there, back = pair_agreement(judged, human), pair_agreement(turn * judged, turn * human)
-    assert isinstance(there, Undefined) == isinstance(back, Undefined)
-    if not isinstance(there, Undefined):
-        assert there == pytest.approx(back)
-        assert -1.0 <= there <= 1.0
+    forth, back = pair_agreement(judged, human), pair_agreement(turn * judged, turn * human)
+    assert isinstance(forth, Undefined) == isinstance(back, Undefined)
+    if not isinstance(forth, Undefined):
+        assert forth == pytest.approx(back)
+        assert -1.0 <= forth <= 1.0
 
 
 def test_places_alone_agree_with_nobody_and_ties_count_half():
@@ -90,7 +90,9 @@ def test_it_takes_as_many_pairs_as_other_items_and_ties_alone_are_a_half():
     assert ties([0.0, 1.0]).tolist() == [0.5, 0.5]
 
 
-def drawn(seed: int, *, old: float, new: float, start: int = 0, n: int = 200) -> PairedScores:
+def paired_scores(
+    seed: int, *, old: float, new: float, start: int = 0, n: int = 200
+) -> PairedScores:
     """Preferences, and two judges that name them with such chances, else a side at random."""
     rng = np.random.default_rng(seed)
     human = rng.choice([-1, 0, 1.0], n)
@@ -119,7 +121,10 @@ def decided(development: PairedScores, test: PairedScores):
 
 
 def test_a_better_judge_of_pairs_is_kept_with_its_brier_score_by_hand():
-    development, test = drawn(1, old=0.2, new=0.9), drawn(2, old=0.2, new=0.9, start=500)
+    development, test = (
+        paired_scores(1, old=0.2, new=0.9),
+        paired_scores(2, old=0.2, new=0.9, start=500),
+    )
     result = decided(development, test)
     assert result.kept
     gain = gain_of(test)
@@ -134,7 +139,10 @@ def test_a_better_judge_of_pairs_is_kept_with_its_brier_score_by_hand():
 
 def test_what_calibration_does_alone_is_not_kept():
     """A tie in one order halves every preference: what is known of people stays the same."""
-    development, test = drawn(3, old=0.6, new=0.6), drawn(4, old=0.6, new=0.6, start=500)
+    development, test = (
+        paired_scores(3, old=0.6, new=0.6),
+        paired_scores(4, old=0.6, new=0.6, start=500),
+    )
     development = paired(0.5 * development.old, development.old, development.human)
     test = paired(0.5 * test.old, test.old, test.human, start=500)
     result = decided(development, test)
@@ -144,6 +152,6 @@ def test_what_calibration_does_alone_is_not_kept():
 
 
 def test_a_judge_by_places_alone_bars_no_candidate():
-    first = drawn(5, old=0.5, new=0.9)
+    first = paired_scores(5, old=0.5, new=0.9)
     assert why_barred(paired(np.zeros(200), first.new, first.human)) is None
     assert gain_of(paired(np.zeros(200), first.new, first.human)).old == 0.0

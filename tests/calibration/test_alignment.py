@@ -39,7 +39,9 @@ def paired(old, new, human, *, documents=None, start=0, lost_old=0, lost_new=0) 
     )
 
 
-def drawn(seed: int, n: int = 120, *, old: float = 1.0, new: float = 1.0, start=0) -> PairedScores:
+def paired_scores(
+    seed: int, n: int = 120, *, old: float = 1.0, new: float = 1.0, start=0
+) -> PairedScores:
     """Labels, and two judges with noise of such sizes."""
     rng = np.random.default_rng(seed)
     human = rng.integers(1, 6, size=n)
@@ -83,7 +85,7 @@ def test_too_few_documents_or_items_say_how_many_it_takes():
 
 
 def test_the_gain_is_the_difference_of_tau_b():
-    first = drawn(3)
+    first = paired_scores(3)
     result = gain_of(first)
     old, new = (stats.kendalltau(side, first.human).statistic for side in (first.old, first.new))
     assert result.old == pytest.approx(old)
@@ -129,14 +131,17 @@ def test_what_leaves_more_unscored_or_cannot_be_calibrated_is_barred():
 
 
 def test_a_better_prompt_is_kept_with_its_figures_by_hand():
-    development, test = drawn(1, old=1.5, new=0.3), drawn(2, old=1.5, new=0.3, start=500)
+    development, test = (
+        paired_scores(1, old=1.5, new=0.3),
+        paired_scores(2, old=1.5, new=0.3, start=500),
+    )
     result = decided(development, test)
     assert result.kept
     assert result.why_not == ()
     old, new = fit_both(development)
     errors = [
-        float(np.mean((one(side) - test.human) ** 2))
-        for one, side in ((old, test.old), (new, test.new))
+        float(np.mean((mapping(side) - test.human) ** 2))
+        for mapping, side in ((old, test.old), (new, test.new))
     ]
     assert result.errors == pytest.approx(tuple(errors))
     assert result.error.value == pytest.approx(errors[0] - errors[1])
@@ -147,7 +152,7 @@ def test_a_better_prompt_is_kept_with_its_figures_by_hand():
 
 def test_what_calibration_does_alone_is_not_kept():
     """A prompt that only shifts and stretches the old one's ratings agrees no better."""
-    development, test = drawn(1), drawn(2, start=500)
+    development, test = paired_scores(1), paired_scores(2, start=500)
     development = paired(development.old, 2 * development.old + 1, development.human)
     test = paired(test.old, 2 * test.old + 1, test.human, start=500)
     result = decided(development, test)
@@ -158,27 +163,27 @@ def test_what_calibration_does_alone_is_not_kept():
 
 
 def test_the_same_prompt_is_never_kept():
-    one, other = drawn(1), drawn(2, start=500)
+    first, other = paired_scores(1), paired_scores(2, start=500)
     same = decided(
-        paired(one.old, one.old, one.human), paired(*[other.old] * 2, other.human, start=500)
+        paired(first.old, first.old, first.human), paired(*[other.old] * 2, other.human, start=500)
     )
     assert not same.kept
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_old_and_new_changed_round_turn_every_figure_round(seed):
-    development, test = drawn(seed), drawn(seed + 10, start=500)
-    there = decided(development, test)
+    development, test = paired_scores(seed), paired_scores(seed + 10, start=500)
+    forth = decided(development, test)
     turned = [
-        paired(one.new, one.old, one.human, start=start)
-        for one, start in ((development, 0), (test, 500))
+        paired(scores.new, scores.old, scores.human, start=start)
+        for scores, start in ((development, 0), (test, 500))
     ]
     back = decided(*turned)
     for name in ("agreement", "error"):
-        one, other = getattr(there, name), getattr(back, name)
-        assert one.value == pytest.approx(-other.value)
-        assert (one.low, one.high) == pytest.approx((-other.high, -other.low))
-    assert not (there.kept and back.kept)
+        figure, other = getattr(forth, name), getattr(back, name)
+        assert figure.value == pytest.approx(-other.value)
+        assert (figure.low, figure.high) == pytest.approx((-other.high, -other.low))
+    assert not (forth.kept and back.kept)
 
 
 def interval(low: float | None) -> Estimate:
@@ -200,12 +205,15 @@ def interval(low: float | None) -> Estimate:
 )
 def test_both_intervals_must_lie_above_0(monkeypatch, agreement, error, missed):
     monkeypatch.setattr(alignment, "bootstrap_many", lambda *_given, **_more: (agreement, error))
-    result = decided(drawn(1), drawn(2, start=500))
+    result = decided(paired_scores(1), paired_scores(2, start=500))
     assert (result.kept, len(result.why_not)) == (missed == 0, missed)
 
 
 def test_more_of_the_test_unscored_is_not_kept():
-    development, test = drawn(1, old=1.5, new=0.3), drawn(2, old=1.5, new=0.3, start=500)
+    development, test = (
+        paired_scores(1, old=1.5, new=0.3),
+        paired_scores(2, old=1.5, new=0.3, start=500),
+    )
     lost = paired(test.old, test.new, test.human, start=500, lost_new=30)
     result = decided(development, lost)
     assert not result.kept
@@ -214,11 +222,11 @@ def test_more_of_the_test_unscored_is_not_kept():
 
 def test_a_document_in_both_is_refused():
     with pytest.raises(StatisticsError, match="in development and in the test"):
-        decided(drawn(1), drawn(2))
+        decided(paired_scores(1), paired_scores(2))
 
 
 def test_nothing_to_decide_on_says_why():
-    development = drawn(1)
+    development = paired_scores(1)
     alone = paired([1, 2], [1, 2], [1, 2], documents=["x", "x"])
     result = decided(development, alone)
     assert not result.kept
@@ -226,7 +234,7 @@ def test_nothing_to_decide_on_says_why():
     assert result.why_not == ("fewer than 2 documents of the test were scored by both prompts",)
     constant = paired([3] * 40, [1, 2] * 20, [1, 2] * 20, start=500)
     assert "the same value" in decided(development, constant).why_not[0]
-    assert isinstance(decided(development, drawn(2, start=500)).agreement, Estimate)
+    assert isinstance(decided(development, paired_scores(2, start=500)).agreement, Estimate)
 
 
 @given(
@@ -238,11 +246,11 @@ def test_places_are_spread_each_once_and_in_order(values, n, random):
     preferred = [random.random() < 0.5 for _ in values]
     places = spread_over(values, n, preferred=preferred)
     assert len(set(places)) == len(places) == min(n, len(values))
-    taken = [values[place] for place in places]
-    assert taken == sorted(taken)
+    sample = [values[place] for place in places]
+    assert sample == sorted(sample)
     if n > 1 and len(values) > 1:
-        assert min(values) in taken
-        assert max(values) in taken
+        assert min(values) in sample
+        assert max(values) in sample
 
 
 def test_notes_are_preferred_among_equals():

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from builders import make_judgement, make_label
 from scipy import stats as scipy_stats
 
 from fairjudge.calibration.agreement import Resampling
@@ -30,19 +31,16 @@ FAST = Settings(resampling=Resampling(n_resamples=100))
 DATA = Path(__file__).parents[2] / ".." / "shared" / "data" / "summeval"
 
 
-def judgement(eid="d1", system="s1", value=3.0, **more):
-    by_name = {"aspect": "coverage", "protocol": "likert", "judge": "j", **more}
-    return Judgement(eid=eid, system=system, value=value, **by_name)
+def judgement(eid="d1", system="s1", value=3.0, **fields):
+    return make_judgement(eid=eid, system=system, value=value, **fields)
 
 
-def label(eid="d1", system="s1", value=3.0, annotator="p1", **more):
-    by_name = {"aspect": "coverage", **more}
-    return Label(eid=eid, system=system, annotator=annotator, value=value, **by_name)
+def label(eid="d1", system="s1", value=3.0, annotator="p1", **fields):
+    return make_label(eid=eid, system=system, annotator=annotator, value=value, **fields)
 
 
-def pair(eid="d1", value="a", order="ab", a="s1", b="s2", **more):
-    by_name = {"aspect": "coverage", "protocol": "pairwise", "judge": "j", **more}
-    return Judgement(eid=eid, system_a=a, system_b=b, order=order, value=value, **by_name)
+def pair(eid="d1", value="a", order="ab", a="s1", b="s2", **fields):
+    return make_judgement(eid=eid, system_a=a, system_b=b, order=order, value=value, **fields)
 
 
 def unscored(**more):
@@ -186,8 +184,8 @@ def test_a_group_without_any_score_is_no_obstacle():
     rows = [judgement(f"d{i}", value=float(1 + i % 5)) for i in range(12)]
     rows += [unscored().model_copy(update={"judge": "silent", "eid": f"d{i}"}) for i in range(12)]
     labels = [label(f"d{i}", value=float(1 + i % 5)) for i in range(12)]
-    one, silent = analyse(rows, labels, settings=Settings()).groups
-    assert len(one.joined.keys) == 12
+    scored, silent = analyse(rows, labels, settings=Settings()).groups
+    assert len(scored.joined.keys) == 12
     assert silent.joined.counts.unscored == {"unparseable": 12}
     assert isinstance(silent.agreement, Undefined)
 
@@ -217,10 +215,10 @@ def test_another_scale_is_stretched_for_errors_alone():
     hundred = [r.model_copy(update={"value": (r.value - 1) * 25}) for r in rows]
     plain, stretched = report(rows, labels)["groups"][0], report(hundred, labels)["groups"][0]
     assert stretched["scales"] == {"judge": [0.0, 100.0], "labels": [1.0, 5.0]}
-    for one, two in ((plain, stretched),):
+    for group, other in ((plain, stretched),):
         for name in ("rmse", "ece"):
-            assert one["calibration"]["before"][name]["value"] == pytest.approx(
-                two["calibration"]["before"][name]["value"]
+            assert group["calibration"]["before"][name]["value"] == pytest.approx(
+                other["calibration"]["before"][name]["value"]
             )
     assert stretched["agreement"]["pooled"]["kappa"]["why"] == (
         "the judge's scale is not the labels' one"
@@ -265,8 +263,8 @@ def test_both_orders_of_a_pair_are_combined_in_terms_of_its_systems():
 def test_figures_are_scipys_and_keys_are_those_of_the_format():
     rows, labels = world()
     (group,) = report(rows, labels)["groups"]
-    wanted = {"judge", "aspect", "protocol", "n_items", "n_unscored", "agreement", "human"}
-    assert wanted | {"baselines", "calibration", "ppi"} <= set(group)
+    keys = {"judge", "aspect", "protocol", "n_items", "n_unscored", "agreement", "human"}
+    assert keys | {"baselines", "calibration", "ppi"} <= set(group)
     assert set(group["agreement"]) == {"pooled", "per_document", "system", "summary"}
     assert group["agreement"]["summary"]["kendall"] == group["agreement"]["pooled"]["kendall"]
     x = [r.value for r in rows]
@@ -366,11 +364,11 @@ def test_protocols_are_compared_on_common_items_with_holm():
         r.model_copy(update={"judge": "poor", "value": float(rng.integers(1, 6))})
         for r in rows[:-8]
     ]
-    (one,) = report([*rows, *poor], labels)["comparisons"]
-    assert (one["first"], one["second"]) == ("j (likert)", "poor (likert)")
-    assert one["n_items"] == len(rows) - 8
-    assert one["difference"]["value"] > 0.3
-    assert one["adjusted_p_value"] < 0.05
+    (comparison,) = report([*rows, *poor], labels)["comparisons"]
+    assert (comparison["first"], comparison["second"]) == ("j (likert)", "poor (likert)")
+    assert comparison["n_items"] == len(rows) - 8
+    assert comparison["difference"]["value"] > 0.3
+    assert comparison["adjusted_p_value"] < 0.05
 
 
 @pytest.mark.parametrize(("n_documents", "n_compared"), [(9, 0), (10, 1)])
@@ -392,8 +390,8 @@ def test_judges_are_compared_over_documents_drawn_whole():
     def width(names):
         items = [row.model_copy(update={"system": name}) for row in rows for name in names]
         texts = [label.model_copy(update={"system": name}) for label in labels for name in names]
-        (found,) = report(items, texts)["comparisons"]
-        return found["difference"]["high"] - found["difference"]["low"]
+        (comparison,) = report(items, texts)["comparisons"]
+        return comparison["difference"]["high"] - comparison["difference"]["low"]
 
     assert width("abcd") == pytest.approx(width("a"), rel=0.15)
 
@@ -401,10 +399,10 @@ def test_judges_are_compared_over_documents_drawn_whole():
 def test_protocols_are_compared_on_items_of_both_whichever_has_more():
     rows, labels = world()
     other = [row.model_copy(update={"judge": "other"}) for row in rows]
-    (one,) = report([*rows[:-8], *other], labels)["comparisons"]
-    assert one["n_items"] == len(rows) - 8
-    (one,) = report([*rows[:-8], *other[4:]], labels)["comparisons"]
-    assert one["n_items"] == len(rows) - 12
+    (comparison,) = report([*rows[:-8], *other], labels)["comparisons"]
+    assert comparison["n_items"] == len(rows) - 8
+    (comparison,) = report([*rows[:-8], *other[4:]], labels)["comparisons"]
+    assert comparison["n_items"] == len(rows) - 12
 
 
 def test_probabilities_are_assessed_and_scaled():
@@ -439,7 +437,7 @@ def test_families_of_systems_are_compared_where_they_are_named():
     settings = replace(FAST, families=(("ours", "s[02]"), ("theirs", "s1"), ("theirs", "s*")))
     (group,) = report(rows, labels, settings=settings)["groups"]
     families = {item["group"]: item for item in group["fairness"]["groups"]["family"]}
-    assert {name: one["n"] for name, one in families.items()} == {"ours": 80, "theirs": 80}
+    assert {name: family["n"] for name, family in families.items()} == {"ours": 80, "theirs": 80}
     assert families["ours"]["error_gap"]["low"] > 0
     assert families["ours"]["flagged"]
 
@@ -589,13 +587,13 @@ def test_verbosity_audit_of_scores_and_pairs():
         rows += [judgement(f"d{d}", value=float(short))]
         rows += [judgement(f"d{d}", "s1" + EXTENDED, value=float(long))]
     rows.append(judgement("d9", "s1" + EXTENDED))
-    for d, (one, two) in enumerate([("a", "a"), ("a", "b"), ("b", "b")]):
-        rows.append(pair(f"d{d}", one, "ab", b="s1" + EXTENDED))
-        rows.append(pair(f"d{d}", two, "ba", b="s1" + EXTENDED))
+    for d, (first, second) in enumerate([("a", "a"), ("a", "b"), ("b", "b")]):
+        rows.append(pair(f"d{d}", first, "ab", b="s1" + EXTENDED))
+        rows.append(pair(f"d{d}", second, "ba", b="s1" + EXTENDED))
     likert, pairwise = audits_json(audit_verbosity(rows))["groups"]
     for group, protocol in ((likert, "likert"), (pairwise, "pairwise")):
-        named = (group["judge"], group["aspect"], group["protocol"])
-        assert named == ("j", "coverage", protocol)
+        key = (group["judge"], group["aspect"], group["protocol"])
+        assert key == ("j", "coverage", protocol)
     assert likert["original"]["value"] == pytest.approx(25.0)
     assert likert["extended"]["value"] == pytest.approx(50.0)
     assert (likert["n"], likert["n_unmatched"]) == (4, 1)

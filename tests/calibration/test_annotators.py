@@ -27,8 +27,8 @@ def joined(ratings: np.ndarray, judged: np.ndarray, *, n_systems: int = 4, **mor
             for j, value in enumerate(values)
             if not np.isnan(value)
         ]
-    (found,) = join(rows, labels, **more)
-    return found
+    (item,) = join(rows, labels, **more)
+    return item
 
 
 def rated(rng: np.random.Generator, quality: np.ndarray, noise: float) -> np.ndarray:
@@ -42,11 +42,11 @@ def camps_of(ratings: np.ndarray, judged: np.ndarray | None = None):
 
 def test_two_camps_are_found_with_the_judges_agreement_with_each():
     rng = np.random.default_rng(1)
-    one, other = rng.normal(size=(2, 160))
+    first, other = rng.normal(size=(2, 160))
     ratings = np.column_stack(
-        [rated(rng, one, 0.7) for _ in range(3)] + [rated(rng, other, 0.7) for _ in range(2)]
+        [rated(rng, first, 0.7) for _ in range(3)] + [rated(rng, other, 0.7) for _ in range(2)]
     )[:, [0, 3, 1, 4, 2]]
-    camps = camps_of(ratings, judged=rated(rng, one, 0.5))
+    camps = camps_of(ratings, judged=rated(rng, first, 0.5))
     assert camps.found
     assert [camp.annotators for camp in camps.camps] == [("p0", "p2", "p4"), ("p1", "p3")]
     # independently: numpy's correlations of pairs, scipy's Spearman of the means
@@ -72,7 +72,7 @@ def test_annotators_who_measure_one_thing_are_no_camps(kind):
     quality = rng.normal(size=120)
     columns = [rated(rng, quality, 0.8) for _ in range(5)]
     if kind == "severe":
-        columns = [np.clip(one - (j > 2), 1, 5) for j, one in enumerate(columns)]
+        columns = [np.clip(column - (j > 2), 1, 5) for j, column in enumerate(columns)]
     if kind == "one careless":
         columns[4] = rng.integers(1, 6, size=120).astype(float)
     ratings = np.column_stack(columns)
@@ -134,9 +134,9 @@ def test_severity_taken_off_makes_systems_equal_that_are():
     first = joined(ratings, quality, n_systems=2)
     result = annotator_report(first, resampling=FEW, seed=0)
     assert [round(annotator.severity, 6) for annotator in result.annotators] == [-1.0, 1.0]
-    for each in result.systems:
-        values = [q for q, s in zip(quality, system, strict=True) if f"s{s}" == each.system]
-        assert each.adjusted == pytest.approx(np.mean(values))
+    for estimate in result.systems:
+        values = [q for q, s in zip(quality, system, strict=True) if f"s{s}" == estimate.system]
+        assert estimate.adjusted == pytest.approx(np.mean(values))
     gap = result.systems[0].mean - result.systems[1].mean
     assert abs(gap) > 0.8
 
@@ -169,8 +169,8 @@ def test_confusion_and_base_rate_by_hand():
         for i, values in enumerate(text)
         for j, value in enumerate(values)
     ]
-    (one,) = join(rows, labels)
-    result = annotator_report(one, resampling=FEW, seed=0).confusion
+    (item,) = join(rows, labels)
+    result = annotator_report(item, resampling=FEW, seed=0).confusion
     assert result.levels == (0.0, 1.0)
     assert result.counts == ((1, 1), (1, 2))
     assert result.base_rate == (0.6, 0.4)

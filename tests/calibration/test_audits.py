@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from builders import make_judgement
 
 from fairjudge.calibration.audits import EXTENDED, audit_position, audit_verbosity
 from fairjudge.domain import Judgement
 
 
-def pair(value, order, *, eid="d", a="s", b="s" + EXTENDED, **more):
-    return Judgement(
-        eid=eid, system_a=a, system_b=b, order=order, aspect="coverage", protocol="pairwise",
-        judge="j", value=value, **more,
-    )  # fmt: skip
+def pair(value, order, *, eid="d", a="s", b="s" + EXTENDED, **fields):
+    return make_judgement(eid=eid, system_a=a, system_b=b, order=order, value=value, **fields)
 
 
 def score(value, system, *, eid="d", **more):
@@ -47,24 +45,24 @@ def test_a_side_is_preferred_that_wins_in_both_orders(
     sides = {"s": "b" if turned else "a", "s+": "a" if turned else "b", "tie": "tie"}
     orders = ("ba", "ab") if turned else ("ab", "ba")
     rows = [
-        pair(sides[said], order, a=a, b=b, repeat=n)
+        pair(sides[verdict], order, a=a, b=b, repeat=n)
         for order, items in zip(orders, (when_original_first, when_extended_first), strict=True)
-        for n, said in enumerate(items)
+        for n, verdict in enumerate(items)
     ]
     assert verbosity(rows) == shares
 
 
 def test_pairs_with_one_order_or_no_verdict_are_counted():
-    both = [pair("a", "ab"), pair("a", "ba")]
+    orders = [pair("a", "ab"), pair("a", "ba")]
     lost = [
         pair(None, "ab", eid="e", unscored="refused"),
         pair(None, "ba", eid="e", unscored="refused"),
     ]
     (audit,) = audit_verbosity(
-        [*both, *lost, pair("a", "ab", eid="f"), pair("a", "ab", eid="g", repeat=1)]
+        [*orders, *lost, pair("a", "ab", eid="f"), pair("a", "ab", eid="g", repeat=1)]
     )
     assert (audit.bias.n, audit.n_unscored, audit.n_unmatched) == (1, 2, 2)
-    (clean,) = audit_verbosity(both)
+    (clean,) = audit_verbosity(orders)
     assert (clean.n_unscored, clean.n_unmatched) == (0, 0)
 
 
@@ -112,10 +110,10 @@ def test_half_a_point_apart_is_close(values, part):
     assert list(audit.by_closeness) == [part]
 
 
-@pytest.mark.parametrize("known", ["s", "t"])
-def test_a_pair_with_a_side_of_unknown_quality_is_neither_close_nor_far(known):
+@pytest.mark.parametrize("is_known", ["s", "t"])
+def test_a_pair_with_a_side_of_unknown_quality_is_neither_close_nor_far(is_known):
     (audit,) = audit_position(
-        [pair("a", "ab", b="t"), pair("a", "ba", b="t")], quality={("d", known): 3.0}
+        [pair("a", "ab", b="t"), pair("a", "ba", b="t")], quality={("d", is_known): 3.0}
     )
     assert audit.by_closeness == {}
     assert audit.bias.consistency.n == 1

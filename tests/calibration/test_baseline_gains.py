@@ -72,8 +72,8 @@ def test_a_judge_that_always_says_the_most_frequent_answer_adds_nothing():
 def test_every_annotators_label_counts_by_itself():
     rng = np.random.default_rng(1)
     labels, judged = rng.integers(1, 6, 50), rng.integers(1, 6, 50)
-    one, three = constant(study(labels, judged)), constant(study(labels, judged, annotators=3))
-    assert one.agreement.value == three.agreement.value == np.mean(labels == judged)
+    single, three = constant(study(labels, judged)), constant(study(labels, judged, annotators=3))
+    assert single.agreement.value == three.agreement.value == np.mean(labels == judged)
     assert three.agreement.n == 150
 
 

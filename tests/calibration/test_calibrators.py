@@ -194,8 +194,8 @@ def test_folds_keep_documents_whole_and_are_even(documents, folds, seed):
     names = [f"d{i % documents}" for i in range(3 * documents)]
     dealt = assign_folds(names, folds, np.random.default_rng(seed))
     by_name = {name: set(dealt[[n == name for n in names]].tolist()) for name in names}
-    assert all(len(found) == 1 for found in by_name.values())
-    sizes = np.bincount([next(iter(found)) for found in by_name.values()], minlength=folds)
+    assert all(len(names) == 1 for names in by_name.values())
+    sizes = np.bincount([next(iter(names)) for names in by_name.values()], minlength=folds)
     assert sizes.max() - sizes.min() <= 1
 
 

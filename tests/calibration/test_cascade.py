@@ -201,10 +201,10 @@ def test_the_agreement_lost_is_the_costly_judges_less_the_cascades():
     every = np.ones(240, dtype=bool)
     assert result.agreement["costly"] == pytest.approx(tau(costly, every))
     assert lost.value == pytest.approx(tau(costly, every) - tau(cheap, every))
-    left = np.array([
+    leave_out = np.array([
         tau(costly, documents != d) - tau(cheap, documents != d) for d in range(60)
     ])  # fmt: skip
-    error = np.sqrt(59 / 60 * np.sum((left - left.mean()) ** 2))
+    error = np.sqrt(59 / 60 * np.sum((leave_out - leave_out.mean()) ** 2))
     assert lost.high - lost.low == pytest.approx(2 * 2.0 * error, rel=0.25)
 
 

@@ -64,9 +64,9 @@ def test_thirds_of_lengths_are_long_and_short():
 def test_a_pair_that_follows_the_place_is_one_of_position():
     pair = {"eid": "d", "system_a": "x", "system_b": "y", "aspect": "coverage", "judge": "j",
             "protocol": "pairwise", "unscored": None, "raw": "x" * 50}  # fmt: skip
-    both = [("ab", "a"), ("ba", "b")]
+    orders = [("ab", "a"), ("ba", "b")]
     rows = [Judgement.model_validate({**pair, "order": o, "value": v, "flipped": True})
-            for o, v in both]  # fmt: skip
+            for o, v in orders]  # fmt: skip
     labels = [Label(eid="d", system_a="x", system_b="y", aspect="coverage", annotator="p",
                     value="a")]  # fmt: skip
     assert causes(rows, labels) == {"d": ("judge_unsure", "position")}
@@ -75,5 +75,11 @@ def test_a_pair_that_follows_the_place_is_one_of_position():
 
 def test_causes_are_counted_beside_all_items():
     by_name = {(f"d{n}", "s", "", "summary"): ("long",) if n < 4 else () for n in range(10)}
-    (one,) = count_causes(by_name, list(by_name)[:3])
-    assert (one.cause, one.n_listed, one.listed, one.n_all, one.all) == ("long", 3, 3, 4, 10)
+    (cause,) = count_causes(by_name, list(by_name)[:3])
+    assert (cause.cause, cause.n_listed, cause.listed, cause.n_all, cause.all) == (
+        "long",
+        3,
+        3,
+        4,
+        10,
+    )

@@ -230,7 +230,7 @@ def test_one_label_for_all_items_tells_no_judge_from_another():
 
 
 @pytest.mark.parametrize(
-    ("protocol", "judged", "human", "who"),
+    ("protocol", "judged", "human", "rater"),
     [
         ("likert", [2.0] * 10, [1.0, 5.0] * 5, "judge"),
         ("likert", [2.0] * 9, [1.0, 5.0, 1.0] * 3, None),  # fewer than 10 items
@@ -242,9 +242,9 @@ def test_one_label_for_all_items_tells_no_judge_from_another():
         ("pairwise", [1.0] * 10, [1.0] * 10, None),
     ],
 )
-def test_who_gave_all_items_one_value(protocol, judged, human, who):
+def test_who_gave_all_items_one_value(protocol, judged, human, rater):
     result = constant_side(np.array(judged), np.array(human), protocol)
-    assert result == (who and Constant(who=who, n=len(judged)))
+    assert result == (rater and Constant(who=rater, n=len(judged)))
 
 
 def test_two_camps_leave_every_question_open():

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from builders import make_label
 
 from fairjudge.calibration.disagreements import largest_disagreements
 from fairjudge.calibration.items import join
-from fairjudge.domain import Judgement, Label
+from fairjudge.domain import Judgement
 
 
 def judged(eid, value, raw=None, **more):
@@ -14,10 +15,8 @@ def judged(eid, value, raw=None, **more):
     return Judgement(**by_name | {"value": value, "raw": raw} | more)
 
 
-def label(eid, value, annotator="a", **more):
-    return Label(
-        **{"eid": eid, "system": "s", "aspect": "coverage"} | more, annotator=annotator, value=value
-    )
+def label(eid, value, annotator="a", **fields):
+    return make_label(eid=eid, annotator=annotator, value=value, **fields)
 
 
 def test_the_widest_gap_comes_first_with_what_both_said():
@@ -52,10 +51,10 @@ def test_of_pairs_both_orders_replies_are_kept():
     sides = {"system": None, "system_a": "x", "system_b": "y"}
     people = [label("d1", "a", **sides)]
     (joined,) = join(rows, people)
-    (one,) = largest_disagreements(joined, rows, people)
-    assert (one.system_a, one.system_b) == ("x", "y")
-    assert (one.judged, one.people) == (-1.0, 1.0)
-    assert one.judge_reasons == ("First.", "Second.")
+    (entry,) = largest_disagreements(joined, rows, people)
+    assert (entry.system_a, entry.system_b) == ("x", "y")
+    assert (entry.judged, entry.people) == (-1.0, 1.0)
+    assert entry.judge_reasons == ("First.", "Second.")
 
 
 def test_a_judge_that_is_right_leaves_nothing_to_list():
@@ -90,9 +89,9 @@ def test_a_stated_reason_stands_before_the_reply():
     rows = [judged("d1", 5, "The whole reply.", reason="All there.")]
     people = [label("d1", 1, reason="Nothing.")]
     (joined,) = join(rows, people)
-    (one,) = largest_disagreements(joined, rows, people)
-    assert one.judge_reasons == ("All there.",)
-    assert one.people_reasons == {"a": "Nothing."}
+    (entry,) = largest_disagreements(joined, rows, people)
+    assert entry.judge_reasons == ("All there.",)
+    assert entry.people_reasons == {"a": "Nothing."}
 
 
 def test_reasons_of_other_judges_and_aspects_are_not_its_own():
@@ -102,9 +101,9 @@ def test_reasons_of_other_judges_and_aspects_are_not_its_own():
     (joined,) = [
         item for item in join(rows, people) if (item.judge, item.aspect) == ("j", "coverage")
     ]
-    (one,) = largest_disagreements(joined, rows, people)
-    assert one.judge_reasons == ("Mine.",)
-    assert one.people_reasons == {"a": "Mine."}
+    (entry,) = largest_disagreements(joined, rows, people)
+    assert entry.judge_reasons == ("Mine.",)
+    assert entry.people_reasons == {"a": "Mine."}
 
 
 def test_values_of_the_judge_are_told_on_the_labels_scale():
@@ -120,7 +119,7 @@ def test_values_of_the_judge_are_told_on_the_labels_scale():
 
 
 @pytest.mark.parametrize(
-    ("reply", "said"),
+    ("reply", "words"),
     [
         ('{"reasoning": "It names the fire.", "verdict": "no"}', "It names the fire."),
         ('```json\n{"reason": "Two\nlines.", "rating": 3}\n```', "Two\nlines."),
@@ -130,7 +129,7 @@ def test_values_of_the_judge_are_told_on_the_labels_scale():
         ("[1, 2]", "[1, 2]"),
     ],
 )
-def test_a_reason_is_text_where_the_reply_is_json(reply, said):
+def test_a_reason_is_text_where_the_reply_is_json(reply, words):
     from fairjudge.calibration.disagreements import in_words
 
-    assert in_words(reply) == said
+    assert in_words(reply) == words

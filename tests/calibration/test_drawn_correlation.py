@@ -29,8 +29,8 @@ def test_labels_drawn_for_it_narrow_it_and_it_covers(r, budget):
     """800 data sets: 95 % within three standard errors (2.3 points); drawn ones are narrower."""
     result = correlation(800, r, budget)
     assert all(abs(share - 0.95) < 0.024 for share in result.coverage().values()), result.coverage()
-    even, drawn = result.widths().values()
-    assert drawn < 0.96 * even
+    even, by_size = result.widths().values()
+    assert by_size < 0.96 * even
 
 
 def test_a_sample_by_extremes_does_not_overstate_it():
@@ -43,9 +43,9 @@ def test_a_sample_by_extremes_does_not_overstate_it():
         documents, judged, people = world(rng, R)
         standard = (judged - judged.mean()) / judged.std()
         chances = inclusion(correlation_sizes(np.ones(N), standard), 150, 0.25)
-        taken = rng.random(N) < chances
-        own.append(np.corrcoef(judged[taken], people[taken])[0, 1])
-        result = estimate(documents, judged, people, taken, chances)
+        is_drawn = rng.random(N) < chances
+        own.append(np.corrcoef(judged[is_drawn], people[is_drawn])[0, 1])
+        result = estimate(documents, judged, people, is_drawn, chances)
         assert isinstance(result, Estimate)
         of_all.append(result.value)
     assert np.mean(own) > truth + 0.05
@@ -58,6 +58,6 @@ def test_what_it_needs():
     assert estimate(documents, judged, people, few) == Undefined(
         why="9 labelled documents: 10 are needed"
     )
-    taken = np.arange(N) < 60
-    constant = estimate(documents, np.full(N, 3.0), people, taken)
+    is_drawn = np.arange(N) < 60
+    constant = estimate(documents, np.full(N, 3.0), people, is_drawn)
     assert constant == Undefined(why="the judge's scores or the labels are all equal")

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from builders import make_label
 
 from fairjudge.calibration.agreement import Resampling
 from fairjudge.calibration.analysis import Settings, analyse
@@ -107,12 +108,12 @@ def judged(eid, system, value=3.0, **more):
 
 
 def labelled(eid, system, value=3.0):
-    return Label(eid=eid, system=system, aspect="coverage", annotator="p", value=value)
+    return make_label(eid=eid, system=system, value=value)
 
 
 def joined(judgements, labels) -> Joined:
-    (found,) = join(judgements, labels)
-    return found
+    (item,) = join(judgements, labels)
+    return item
 
 
 @pytest.mark.parametrize(("more", "n_pairs"), [(0, 190), (1, 0)])

@@ -262,9 +262,9 @@ def test_quantile_groups_by_hand():
 # Position -------------------------------------------------------------------------------------
 
 
-def both(document, one, two):
+def both_orders(document, first, two):
     return BothOrders(
-        document=document, system_a="A", system_b="B", when_a_first=one, when_b_first=two
+        document=document, system_a="A", system_b="B", when_a_first=first, when_b_first=two
     )
 
 
@@ -273,7 +273,7 @@ def test_position_shares_by_hand():
     # two with a tie in one order alone.
     kinds = [("a", "b")] * 2 + [("b", "a")] + [("a", "a")] * 2 + [("b", "b")]
     kinds += [("tie", "tie")] * 2 + [("tie", "a"), ("b", "tie")]
-    result = position_bias([both(i, *kind) for i, kind in enumerate(kinds)])
+    result = position_bias([both_orders(i, *kind) for i, kind in enumerate(kinds)])
     shares = [result.first, result.second, result.consistency, result.one_tie]
     assert [value(s) for s in shares] == pytest.approx([0.2, 0.1, 0.5, 0.2])
     assert value(result.first_minus_second) == pytest.approx(0.1)
@@ -281,7 +281,7 @@ def test_position_shares_by_hand():
 
 
 def test_no_position_bias_in_few_pairs_is_not_surely_none():
-    result = position_bias([both(i, "a", "a") for i in range(17)]).first_minus_second
+    result = position_bias([both_orders(i, "a", "a") for i in range(17)]).first_minus_second
     assert value(result) == 0.0
     assert result.low == pytest.approx(-result.high)
     assert 0.1 < result.high < 0.3
@@ -289,12 +289,12 @@ def test_no_position_bias_in_few_pairs_is_not_surely_none():
 
 @given(st.lists(st.tuples(*[st.sampled_from(["a", "b", "tie"])] * 2), min_size=1, max_size=40))
 def test_position_shares_add_up_and_swap(kinds):
-    result = position_bias([both(i, *kind) for i, kind in enumerate(kinds)])
+    result = position_bias([both_orders(i, *kind) for i, kind in enumerate(kinds)])
     total = sum(value(s) for s in (result.first, result.second, result.consistency, result.one_tie))
     assert total == pytest.approx(1.0)
     # Renaming the systems changes the verdicts and what stood first together: nothing moves.
     other = {"a": "b", "b": "a", "tie": "tie"}
-    renamed = position_bias([both(i, other[k[1]], other[k[0]]) for i, k in enumerate(kinds)])
+    renamed = position_bias([both_orders(i, other[k[1]], other[k[0]]) for i, k in enumerate(kinds)])
     assert value(renamed.first) == pytest.approx(value(result.first))
     assert value(renamed.second) == pytest.approx(value(result.second))
 
@@ -411,10 +411,10 @@ def test_balanced_separation_is_seen_however_well_the_columns_are_scaled():
     x = np.tile([-1.0, 1.0], 10)
     design = np.column_stack([np.ones(20), x])
     assert isinstance(fit_logistic(design, (x > 0).astype(float)), Undefined)
-    held = fit_logistic(design, (x > 0).astype(float), ridge=0.01)
-    assert isinstance(held, LogisticFit)
+    fit = fit_logistic(design, (x > 0).astype(float), ridge=0.01)
+    assert isinstance(fit, LogisticFit)
     # the slope b solves 20 / (1 + exp(b)) = 0.01 b
-    assert 20 / (1 + np.exp(held.coefficients[1])) == pytest.approx(0.01 * held.coefficients[1])
+    assert 20 / (1 + np.exp(fit.coefficients[1])) == pytest.approx(0.01 * fit.coefficients[1])
 
 
 @pytest.mark.parametrize("lengths", [True, False])
@@ -432,11 +432,11 @@ def test_length_and_place_are_each_told_where_they_differ(lengths):
             documents=plain.documents,
         )
     )
-    told, missing = result.length_effect, result.position_effect
+    length, missing = result.length_effect, result.position_effect
     if not lengths:
-        told, missing = missing, told
-    assert isinstance(told, Estimate)
-    assert told.n == 800
+        length, missing = missing, length
+    assert isinstance(length, Estimate)
+    assert length.n == 800
     assert isinstance(missing, Undefined)
 
 

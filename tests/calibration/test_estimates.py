@@ -18,8 +18,8 @@ def judged(eid, value, **more):
     return Judgement(eid=eid, value=value, **by_name)
 
 
-def label(eid, value, **more):
-    return Label(**{"eid": eid, "aspect": "coverage", "annotator": "p", "value": value} | more)
+def label(eid, value, **fields):
+    return Label(**{"eid": eid, "aspect": "coverage", "annotator": "p", "value": value} | fields)
 
 
 def both_orders(eid, says, **more):
@@ -47,16 +47,16 @@ def test_verdicts_are_wins_ties_and_losses_of_the_first():
         [("aa", "a"), ("ab", "a"), (("a", "tie"), "tie"), ("bb", "b")],
         ["aa", "bb", ("tie", "b")],
     )
-    (found,) = system_estimates(joined, level=0.9)
-    assert (found.kind, found.systems) == ("win_rate", ("x", "y"))
-    assert (found.n_labelled, found.n_unlabelled) == (4, 3)
-    assert found.classical.value == pytest.approx(0.625)
+    (estimate,) = system_estimates(joined, level=0.9)
+    assert (estimate.kind, estimate.systems) == ("win_rate", ("x", "y"))
+    assert (estimate.n_labelled, estimate.n_unlabelled) == (4, 3)
+    assert estimate.classical.value == pytest.approx(0.625)
     expected = ppi_mean(
         [1, 1, 0.5, 0], [1, 0.5, 0.75, 0], [1, 0, 0.25], level=0.9,
         documents=list("abcd"), documents_unlabelled=list("efg"),
     )  # fmt: skip
-    for ours, theirs in ((found.classical, expected.classical), (found.naive, expected.naive),
-                         (found.ppi.ppi_plus, expected.ppi_plus)):  # fmt: skip
+    for ours, theirs in ((estimate.classical, expected.classical), (estimate.naive, expected.naive),
+                         (estimate.ppi.ppi_plus, expected.ppi_plus)):  # fmt: skip
         assert ours.value == pytest.approx(theirs.value)
         assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high))
         assert ours.level == 0.9
@@ -78,38 +78,38 @@ def scores(n=60, n_labelled=40, seed=0):
 
 
 def test_a_difference_is_of_both_systems_in_each_document():
-    truth, said, joined = scores()
+    truth, judged, joined = scores()
     result = system_estimates(joined, level=0.95)
     assert [(item.kind, item.systems) for item in result] == [
         ("mean", ("s0",)), ("mean", ("s1",)), ("difference", ("s0", "s1"))
     ]  # fmt: skip
-    difference, others = truth[:, 0] - truth[:, 1], said[:, 0] - said[:, 1]
+    difference, predicted = truth[:, 0] - truth[:, 1], judged[:, 0] - judged[:, 1]
     documents = {"documents": list(range(40)), "documents_unlabelled": list(range(40, 60))}
-    expected = ppi_mean(difference[:40], others[:40], others[40:], **documents)
+    expected = ppi_mean(difference[:40], predicted[:40], predicted[40:], **documents)
     ours = result[2]
     assert (ours.n_labelled, ours.n_unlabelled) == (40, 20)
     assert ours.classical.value == pytest.approx(difference[:40].mean())
-    assert ours.naive.value == pytest.approx(others.mean())
+    assert ours.naive.value == pytest.approx(predicted.mean())
     assert ours.ppi.ppi_plus.value == pytest.approx(expected.ppi_plus.value)
     assert ours.ppi.ppi_plus.low == pytest.approx(expected.ppi_plus.low)
 
 
 def test_without_other_items_the_judges_and_peoples_means_still_stand():
-    truth, said, joined = scores(n=20, n_labelled=20)
-    one, _, _ = system_estimates(joined, level=0.95)
-    assert isinstance(one.ppi, Undefined)
-    assert one.classical.value == pytest.approx(truth[:, 0].mean())
-    assert one.naive.value == pytest.approx(said[:, 0].mean())
-    assert one.classical.low < one.classical.value < one.classical.high
+    truth, judged, joined = scores(n=20, n_labelled=20)
+    estimate, _, _ = system_estimates(joined, level=0.95)
+    assert isinstance(estimate.ppi, Undefined)
+    assert estimate.classical.value == pytest.approx(truth[:, 0].mean())
+    assert estimate.naive.value == pytest.approx(judged[:, 0].mean())
+    assert estimate.classical.low < estimate.classical.value < estimate.classical.high
 
 
 def test_plans_take_the_spread_within_systems():
     """Systems two points apart are no spread that labels of one could take away."""
-    truth, said, joined = scores()
+    truth, judged, joined = scores()
     plan = plan_labels(joined, level=0.9, n_judged=500)
     centred = [
         np.concatenate([values[:40, s] - values[:40, s].mean() for s in (0, 1)])
-        for values in (truth, said)
+        for values in (truth, judged)
     ]
     expected = planning_curve(pilot(*centred), n_judged=500, level=0.9)
     assert [item.n_labels for item in plan.curve] == [item.n_labels for item in expected]
@@ -149,21 +149,21 @@ def test_pairs_are_told_of_20_systems_at_the_most():
 def test_plans_count_documents_where_parts_are_labelled():
     """Four sentences of a summary that are all alike are worth one label."""
     rng = np.random.default_rng(8)
-    truth, said = rng.integers(1, 6, size=(2, 30)).astype(float)
+    truth, predicted = rng.integers(1, 6, size=(2, 30)).astype(float)
     rows, labels = [], []
     for i in range(30):
         for sentence in range(4):
             unit = {"unit": f"sentence:{sentence}"}
-            rows.append(judged(f"d{i}", said[i], system="s", **unit))
+            rows.append(judged(f"d{i}", predicted[i], system="s", **unit))
             labels.append(label(f"d{i}", truth[i], system="s", **unit))
     (joined,) = join(rows, labels)
     plan = plan_labels(joined, level=0.95, n_judged=500)
-    y, f = (np.repeat(values - values.mean(), 4) for values in (truth, said))
+    y, f = (np.repeat(values - values.mean(), 4) for values in (truth, predicted))
     alone = planning_curve(pilot(y, f), n_judged=500)
     # by hand: (d / (d - 1) sum (4 r_d)^2 / n^2) / (sum 4 r_d^2 / (n - 1) / n), with n = 4 d
     effect = (30 / 29 * 16 / 120**2) / (4 / 119 / 120)
     ratio = [
-        one.without_judge / other.without_judge
-        for one, other in zip(plan.curve, alone, strict=True)
+        point.without_judge / other.without_judge
+        for point, other in zip(plan.curve, alone, strict=True)
     ]
     assert ratio == pytest.approx([effect**0.5] * len(ratio))

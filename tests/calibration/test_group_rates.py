@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from builders import make_label
 
 from fairjudge.calibration.items import join
 from fairjudge.calibration.rates import group_rates
-from fairjudge.domain import Judgement, Label, Undefined
+from fairjudge.domain import Judgement, Undefined
 
 
 def judged(eid, system, value, **more):
@@ -15,10 +16,8 @@ def judged(eid, system, value, **more):
     )
 
 
-def label(eid, system, value, annotator="a", **more):
-    return Label(
-        eid=eid, system=system, aspect="coverage", annotator=annotator, value=value, **more
-    )
+def label(eid, system, value, annotator="a", **fields):
+    return make_label(eid=eid, system=system, annotator=annotator, value=value, **fields)
 
 
 def of(rows, labels):
@@ -30,10 +29,10 @@ def table(system, hits, misses, alarms, refusals, yes, no):
     """Judgements and labels with these counts; the last two are judged alone."""
     rows, labels = [], []
     counts = [(1, 1, hits), (0, 1, misses), (1, 0, alarms), (0, 0, refusals)]
-    for said, truth, n in [*counts, (1, None, yes), (0, None, no)]:
+    for verdict, truth, n in [*counts, (1, None, yes), (0, None, no)]:
         for _ in range(n):
             eid = f"d{len(rows)}"
-            rows.append(judged(eid, system, said))
+            rows.append(judged(eid, system, verdict))
             if truth is not None:
                 labels.append(label(eid, system, truth))
     return rows, labels
@@ -95,7 +94,9 @@ def test_other_scales_have_no_such_rates():
 
 def test_labels_drawn_with_unequal_chances_say_nothing_of_shares():
     rows, labels = table("x", 8, 2, 1, 9, 10, 10)
-    items = [one.model_copy(update={"probability": 0.2 + 0.01 * i}) for i, one in enumerate(labels)]
+    items = [
+        label.model_copy(update={"probability": 0.2 + 0.01 * i}) for i, label in enumerate(labels)
+    ]
     result = of(rows, items)
     assert result.errors.sensitivity.value == pytest.approx(0.8)
     assert result.prevalence == Undefined(why="items were drawn for labelling with unequal chances")

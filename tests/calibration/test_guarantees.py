@@ -6,6 +6,7 @@ from math import comb, log
 
 import numpy as np
 import pytest
+from builders import make_judgement
 
 from fairjudge.calibration.answers import answers
 from fairjudge.calibration.guarantees import (
@@ -100,10 +101,8 @@ def test_values_outside_are_refused(name, value):
 
 
 def pair(value, order, probabilities=None, a="x", b="y"):
-    return Judgement(
-        eid="d", system_a=a, system_b=b, order=order, aspect="coverage", protocol="pairwise",
-        judge="j", value=value, probabilities=probabilities,
-    )  # fmt: skip
+    names = {"eid": "d", "system_a": a, "system_b": b}
+    return make_judgement(**names, order=order, value=value, probabilities=probabilities)
 
 
 def rating(value, probabilities=None, repeat=None, protocol="likert"):
@@ -114,8 +113,8 @@ def rating(value, probabilities=None, repeat=None, protocol="likert"):
 
 
 def only(*rows):
-    (found,) = answers(rows).values()
-    return found
+    (answer,) = answers(rows).values()
+    return answer
 
 
 def test_a_judge_that_follows_the_place_is_not_sure():
@@ -327,5 +326,5 @@ def test_a_value_between_two_levels_is_both_by_its_distance():
 
 def test_a_no_without_probabilities_is_a_no():
     of = {"eid": "e", "system": "x", "aspect": "coverage", "unit": "summary", "judge": "j"}
-    (found,) = answers([Judgement(**of, protocol="binary", value=0.0)]).values()
-    assert (found.value, found.n_judgements) == (0.0, 1)
+    (answer,) = answers([Judgement(**of, protocol="binary", value=0.0)]).values()
+    assert (answer.value, answer.n_judgements) == (0.0, 1)

@@ -35,7 +35,7 @@ def sample(n=60, m=500, noise=0.5, seed=0):
     return truth[:n], judged[:n], judged[n:]
 
 
-def found(*arrays, **more):
+def ppi(*arrays, **more):
     result = ppi_mean(*arrays, **more)
     assert isinstance(result, PpiMean)
     return result
@@ -52,7 +52,7 @@ def ppi_py():
 @pytest.mark.parametrize("level", [0.8, 0.95])
 def test_intervals_at_a_given_lambda_are_those_of_ppi_py(noise, tuning, level):
     y, f, u = sample(noise=noise)
-    ours = found(y, f, u, tuning=tuning, level=level).ppi_plus
+    ours = ppi(y, f, u, tuning=tuning, level=level).ppi_plus
     low, high = ppi_py().ppi_mean_ci(y, f, u, alpha=1 - level, lam=tuning)
     assert (ours.low, ours.high) == pytest.approx((low[0], high[0]), abs=1e-10)
     point = ppi_py().ppi_mean_pointestimate(y, f, u, lam=tuning)
@@ -61,11 +61,11 @@ def test_intervals_at_a_given_lambda_are_those_of_ppi_py(noise, tuning, level):
 
 def test_tuned_lambda_is_close_to_ppi_pys_and_has_the_smaller_variance():
     y, f, u = sample(n=2000, m=8000)
-    ours = found(y, f, u)
+    ours = ppi(y, f, u)
     low, high = ppi_py().ppi_mean_ci(y, f, u, alpha=0.05)
     assert (ours.ppi_plus.low, ours.ppi_plus.high) == pytest.approx((low[0], high[0]), abs=2e-3)
     widths = [
-        found(y, f, u, tuning=t).ppi_plus.high - found(y, f, u, tuning=t).ppi_plus.low
+        ppi(y, f, u, tuning=t).ppi_plus.high - ppi(y, f, u, tuning=t).ppi_plus.low
         for t in (0.0, ours.tuning - 0.1, ours.tuning, ours.tuning + 0.1, 1.0)
     ]
     assert min(widths) == widths[2]
@@ -74,7 +74,7 @@ def test_tuned_lambda_is_close_to_ppi_pys_and_has_the_smaller_variance():
 def test_estimates_by_hand():
     # Y = 1, 3; f = 2, 4 on the labelled; u = 5, 5. PPI: mean(Y - f) + mean(u) = -1 + 5 = 4.
     # Classical mean(Y) = 2; naive mean of all judge scores (2 + 4 + 5 + 5) / 4 = 4.
-    result = found([1, 3], [2, 4], [5, 5])
+    result = ppi([1, 3], [2, 4], [5, 5])
     assert result.ppi.value == pytest.approx(4.0)
     assert result.classical.value == pytest.approx(2.0)
     assert result.naive.value == pytest.approx(4.0)
@@ -85,9 +85,9 @@ def test_estimates_by_hand():
 def test_a_worthless_judge_gets_lambda_near_zero_and_a_classical_interval():
     rng = np.random.default_rng(2)
     y = rng.normal(size=400)
-    result = found(y, rng.normal(size=400), rng.normal(size=4000))
+    result = ppi(y, rng.normal(size=400), rng.normal(size=4000))
     assert result.tuning < 0.1
-    constant = found(y, np.full(400, 4.0), np.full(4000, 4.0))
+    constant = ppi(y, np.full(400, 4.0), np.full(4000, 4.0))
     assert constant.tuning == 0.0
     assert (constant.ppi_plus.low, constant.ppi_plus.high) == (
         constant.classical.low,
@@ -99,12 +99,12 @@ def test_a_worthless_judge_gets_lambda_near_zero_and_a_classical_interval():
 def test_clustered_rows_count_as_their_documents():
     # Every row 8 times in its document: intervals equal those of single rows in documents.
     y, f, u = sample()
-    here, there = np.arange(60), 1000 + np.arange(500)
-    first = found(y, f, u, documents=here.tolist(), documents_unlabelled=there.tolist())
-    many = found(
+    labelled, unlabelled = np.arange(60), 1000 + np.arange(500)
+    first = ppi(y, f, u, documents=labelled.tolist(), documents_unlabelled=unlabelled.tolist())
+    many = ppi(
         *(np.repeat(a, 8) for a in (y, f, u)),
-        documents=np.repeat(here, 8).tolist(),
-        documents_unlabelled=np.repeat(there, 8).tolist(),
+        documents=np.repeat(labelled, 8).tolist(),
+        documents_unlabelled=np.repeat(unlabelled, 8).tolist(),
     )
     for name in ("classical", "naive", "ppi", "ppi_plus"):
         single, repeated = getattr(first, name), getattr(many, name)
@@ -118,7 +118,7 @@ def test_the_tuned_variance_is_that_of_the_jackknife_for_regressions():
     """Of labels' influences on the judge's, without intercept: statsmodels' residuals by HC3."""
     y, f, u = sample(n=25, m=100, noise=1.0)
     documents = {"documents": [*range(25)], "documents_unlabelled": [*range(25, 125)]}
-    ours = found(y, f, u, **documents)
+    ours = ppi(y, f, u, **documents)
     labels = np.r_[(y - y.mean()) / 25, np.zeros(100)]
     judged = np.r_[(f - f.mean()) / 25, -(u - u.mean()) / 100]
     theirs = sm.OLS(labels, judged).fit()
@@ -127,7 +127,7 @@ def test_the_tuned_variance_is_that_of_the_jackknife_for_regressions():
     half = scipy_stats.t.ppf(0.975, 24) * np.sqrt(residuals @ residuals * 25 / 24)
     assert ours.ppi_plus.high - ours.ppi_plus.value == pytest.approx(half, rel=1e-9)
     # A lambda that was given is none that was fitted.
-    fixed = found(y, f, u, tuning=ours.tuning, **documents).ppi_plus
+    fixed = ppi(y, f, u, tuning=ours.tuning, **documents).ppi_plus
     assert ours.ppi_plus.value == fixed.value
     assert fixed.high - fixed.value < 0.98 * half
 
@@ -136,9 +136,9 @@ def test_a_lambda_at_its_bound_is_not_fitted():
     """A judge whose scores vary a ninth as much as labels would have a lambda of 9: it is 1."""
     y, f, u = sample(n=25, m=100, noise=0.1)
     documents = {"documents": [*range(25)], "documents_unlabelled": [*range(25, 125)]}
-    tuned = found(y, f / 9, u / 9, **documents)
+    tuned = ppi(y, f / 9, u / 9, **documents)
     assert tuned.tuning == 1.0
-    assert tuned.ppi_plus == found(y, f / 9, u / 9, tuning=1.0, **documents).ppi_plus
+    assert tuned.ppi_plus == ppi(y, f / 9, u / 9, tuning=1.0, **documents).ppi_plus
 
 
 def test_ppi_refusals():
@@ -157,22 +157,22 @@ def test_plan_by_hand():
     # 1 / n = ((h / 1.959964)^2 / v - r^2 / T) / (1 - r^2).
     rng = np.random.default_rng(1)
     y = rng.normal(size=200)
-    known = pilot(y, y + rng.normal(size=200))
-    assert not isinstance(known, Undefined)
-    plan = labels_for_half_width(known, 0.1, n_judged=5000)
-    v, r = y.var(ddof=1), known.correlation
-    wanted = (0.1 / 1.959964) ** 2
-    assert plan.without_judge == np.ceil(v / wanted)
-    assert plan.with_judge == np.ceil((1 - r**2) / (wanted / v - r**2 / 5000))
-    assert known.design_effect == pytest.approx(1.0)
+    moments = pilot(y, y + rng.normal(size=200))
+    assert not isinstance(moments, Undefined)
+    plan = labels_for_half_width(moments, 0.1, n_judged=5000)
+    v, r = y.var(ddof=1), moments.correlation
+    variance = (0.1 / 1.959964) ** 2
+    assert plan.without_judge == np.ceil(v / variance)
+    assert plan.with_judge == np.ceil((1 - r**2) / (variance / v - r**2 / 5000))
+    assert moments.design_effect == pytest.approx(1.0)
 
 
 def test_planned_labels_give_the_planned_interval():
     y, f, u = sample(n=300, m=3000)
-    known = pilot(y, f)
-    assert not isinstance(known, Undefined)
-    ours = found(y, f, u).ppi_plus
-    planned = known.half_width(300, n_judged=3300, level=0.95, use_judge=True)
+    moments = pilot(y, f)
+    assert not isinstance(moments, Undefined)
+    ours = ppi(y, f, u).ppi_plus
+    planned = moments.half_width(300, n_judged=3300, level=0.95, use_judge=True)
     assert planned == pytest.approx((ours.high - ours.low) / 2, rel=0.05)
 
 
@@ -180,36 +180,36 @@ def test_separating_systems_by_hand():
     # Power 0.8 at 5 %: n = v ((1.959964 + 0.841621) / delta)^2 paired labels.
     rng = np.random.default_rng(3)
     d = rng.normal(0.3, 1.0, 100)
-    known = pilot(d, rng.normal(size=100))
-    assert not isinstance(known, Undefined)
-    plan = labels_to_separate(known, 0.3, n_judged=10_000)
+    moments = pilot(d, rng.normal(size=100))
+    assert not isinstance(moments, Undefined)
+    plan = labels_to_separate(moments, 0.3, n_judged=10_000)
     assert plan.without_judge == np.ceil(d.var(ddof=1) * ((1.959964 + 0.841621) / 0.3) ** 2)
-    same = labels_to_separate(known, 0.0, n_judged=100)
+    same = labels_to_separate(moments, 0.0, n_judged=100)
     assert (same.with_judge, same.without_judge) == (None, None)
-    assert labels_to_separate(known, 0.01, n_judged=100).with_judge is None
+    assert labels_to_separate(moments, 0.01, n_judged=100).with_judge is None
 
 
 def test_the_variance_of_a_plan_is_that_of_ppi_at_its_best_weight():
     """s^2 / n (1 - r^2 m / (n + m)), m items judged alone (Angelopoulos et al. 2023, PPI++)."""
-    known = Pilot(variance=4.0, correlation=0.8, design_effect=1.5)
-    alone = known.variance_of_mean(40, 100, use_judge=False)
+    moments = Pilot(variance=4.0, correlation=0.8, design_effect=1.5)
+    alone = moments.variance_of_mean(40, 100, use_judge=False)
     assert alone == pytest.approx(1.5 * 4.0 / 40)
-    assert known.variance_of_mean(40, 100, use_judge=True) == pytest.approx(
+    assert moments.variance_of_mean(40, 100, use_judge=True) == pytest.approx(
         alone * (1 - 0.64 * 60 / 100)
     )
     for n_judged in (40, 10):  # nothing is judged alone
-        assert known.variance_of_mean(40, n_judged, use_judge=True) == pytest.approx(alone)
-    half = known.half_width(40, n_judged=100, level=0.95, use_judge=False)
+        assert moments.variance_of_mean(40, n_judged, use_judge=True) == pytest.approx(alone)
+    half = moments.half_width(40, n_judged=100, level=0.95, use_judge=False)
     assert half == pytest.approx(1.959964 * np.sqrt(alone), rel=1e-6)
 
 
 @pytest.mark.parametrize("level", [0.95, 0.8])
 def test_the_fewest_labels_reach_the_half_width_and_one_less_does_not(level):
-    known = Pilot(variance=4.0, correlation=0.8, design_effect=1.0)
-    plan = labels_for_half_width(known, 0.3, n_judged=400, level=level)
+    moments = Pilot(variance=4.0, correlation=0.8, design_effect=1.0)
+    plan = labels_for_half_width(moments, 0.3, n_judged=400, level=level)
     for n_labels, use_judge in ((plan.with_judge, True), (plan.without_judge, False)):
         reached, missed = (
-            known.half_width(n, n_judged=400, level=level, use_judge=use_judge)
+            moments.half_width(n, n_judged=400, level=level, use_judge=use_judge)
             for n in (n_labels, n_labels - 1)
         )
         assert reached <= 0.3 < missed
@@ -217,29 +217,29 @@ def test_the_fewest_labels_reach_the_half_width_and_one_less_does_not(level):
 
 def test_a_power_of_8_in_10_is_meant_unless_said_otherwise():
     """Without the judge n = variance (1.96 + 0.8416)^2 / difference^2 = 4 x 7.849 / 1."""
-    known = Pilot(variance=4.0, correlation=0.0, design_effect=1.0)
-    assert labels_to_separate(known, 1.0, n_judged=400).without_judge == 32
-    assert labels_to_separate(known, -1.0, n_judged=400).without_judge == 32
-    assert labels_to_separate(known, 1.0, n_judged=400, power=0.9).without_judge == 43
-    none = labels_to_separate(known, 0.0, n_judged=400)
+    moments = Pilot(variance=4.0, correlation=0.0, design_effect=1.0)
+    assert labels_to_separate(moments, 1.0, n_judged=400).without_judge == 32
+    assert labels_to_separate(moments, -1.0, n_judged=400).without_judge == 32
+    assert labels_to_separate(moments, 1.0, n_judged=400, power=0.9).without_judge == 43
+    none = labels_to_separate(moments, 0.0, n_judged=400)
     assert (none.with_judge, none.without_judge, none.half_width) == (None, None, 0.0)
 
 
 def test_planning_curve_falls_and_pilots_can_be_too_small():
-    known = pilot(*sample()[:2])
-    assert not isinstance(known, Undefined)
-    curve = planning_curve(known, n_judged=1000)
+    moments = pilot(*sample()[:2])
+    assert not isinstance(moments, Undefined)
+    curve = planning_curve(moments, n_judged=1000)
     assert curve[0].n_labels == 10
     assert curve[-1].n_labels == 1000
     first = {"n_judged": 1000, "level": 0.95}
-    assert curve[0].with_judge == pytest.approx(known.half_width(10, use_judge=True, **first))
-    assert curve[0].without_judge == pytest.approx(known.half_width(10, use_judge=False, **first))
+    assert curve[0].with_judge == pytest.approx(moments.half_width(10, use_judge=True, **first))
+    assert curve[0].without_judge == pytest.approx(moments.half_width(10, use_judge=False, **first))
     assert curve[0].with_judge < 0.9 * curve[0].without_judge
-    for one, two in itertools.pairwise(curve):
-        assert two.with_judge < one.with_judge
-        assert one.with_judge <= one.without_judge
-    assert [point.n_labels for point in planning_curve(known, n_judged=10)] == [10]
-    assert planning_curve(known, n_judged=9) == ()
+    for small, large in itertools.pairwise(curve):
+        assert large.with_judge < small.with_judge
+        assert small.with_judge <= small.without_judge
+    assert [point.n_labels for point in planning_curve(moments, n_judged=10)] == [10]
+    assert planning_curve(moments, n_judged=9) == ()
     assert isinstance(pilot([1.0] * 5, [1.0] * 5), Undefined)
     assert isinstance(pilot([1.0] * 50, [1.0] * 50), Undefined)
     flat = pilot(np.arange(20.0), np.ones(20))
@@ -271,13 +271,13 @@ def test_alternative_annotator_test_written_out(alignment, judge_noise):
     for j in range(3):
         judge_wins, person_wins = [], []
         for i in range(len(judged)):
-            rest = [ratings[i, k] for k in range(3) if k != j]
+            others = [ratings[i, k] for k in range(3) if k != j]
             if alignment == "rmse":
-                f = -np.sqrt(np.mean([(judged[i] - h) ** 2 for h in rest]))
-                h = -np.sqrt(np.mean([(ratings[i, j] - h) ** 2 for h in rest]))
+                f = -np.sqrt(np.mean([(judged[i] - h) ** 2 for h in others]))
+                h = -np.sqrt(np.mean([(ratings[i, j] - h) ** 2 for h in others]))
             else:
-                f = np.mean([judged[i] == h for h in rest])
-                h = np.mean([ratings[i, j] == h for h in rest])
+                f = np.mean([judged[i] == h for h in others])
+                h = np.mean([ratings[i, j] == h for h in others])
             judge_wins.append(float(f >= h))
             person_wins.append(float(h >= f))
         advantages.append(np.mean(judge_wins))
@@ -357,14 +357,14 @@ def test_the_tuned_weight_of_the_judge_is_one_at_the_most():
     """Labels are three times the judge: the best weight, 3 / (1 + n / N), is above 1."""
     _, f, u = sample()
     y = 3.0 * f
-    tuned, whole = found(y, f, u), found(y, f, u, tuning=1.0)
+    tuned, whole = ppi(y, f, u), ppi(y, f, u, tuning=1.0)
     assert tuned.ppi_plus.value == pytest.approx(whole.ppi_plus.value)
     assert tuned.ppi_plus.low == pytest.approx(whole.ppi_plus.low)
 
 
 def test_a_judge_against_the_labels_gets_no_weight():
     y, f, u = sample()
-    tuned, none = found(y, -f, -u), found(y, -f, -u, tuning=0.0)
+    tuned, none = ppi(y, -f, -u), ppi(y, -f, -u, tuning=0.0)
     assert tuned.ppi_plus.value == pytest.approx(none.ppi_plus.value)
     assert tuned.ppi_plus.value == pytest.approx(y.mean())
 

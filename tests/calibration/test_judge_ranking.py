@@ -15,7 +15,7 @@ from fairjudge.errors import StatisticsError
 STRENGTHS = np.array([-0.8, -0.2, 0.1, 0.9])
 
 
-def drawn(slopes=(0.5, 1.0, 2.0), *, places=(0.4, 0.0, -0.3), tie=-0.7, n=40, seed=0):
+def comparisons(slopes=(0.5, 1.0, 2.0), *, places=(0.4, 0.0, -0.3), tie=-0.7, n=40, seed=0):
     """Return every pair of four systems in `n` documents by each judge, in both orders."""
     rng = np.random.default_rng(seed)
     rows, judges = [], []
@@ -36,28 +36,28 @@ def drawn(slopes=(0.5, 1.0, 2.0), *, places=(0.4, 0.0, -0.3), tie=-0.7, n=40, se
     return data, judges
 
 
-def ranked(given, judges):
-    return rank_by_judges(given, judges, rng=np.random.default_rng(0))
+def ranked(data, judges):
+    return rank_by_judges(data, judges, rng=np.random.default_rng(0))
 
 
 def test_it_is_the_maximum_that_scipy_finds():
     """The posterior written out anew, with log-discriminations and then their mean taken off."""
-    given, judges = drawn()
+    data, judges = comparisons()
     code = np.array([int(name[1]) for name in judges])
-    a, b = (np.array([int(name[1]) for name in side]) for side in (given.system_a, given.system_b))
+    a, b = (np.array([int(name[1]) for name in side]) for side in (data.system_a, data.system_b))
 
     def loss(beta):
         s, free, places, ties = np.split(beta, [4, 7, 10])
         slopes = free - free.mean()
-        d = np.exp(slopes)[code] * (s[a] - s[b]) + places[code] * given.positions
+        d = np.exp(slopes)[code] * (s[a] - s[b]) + places[code] * data.positions
         logits = np.column_stack([d / 2, -d / 2, ties[code]])
         logs = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
-        chosen = np.select([given.wins == 1, given.wins == 0], [logs[:, 0], logs[:, 1]], logs[:, 2])
+        chosen = np.select([data.wins == 1, data.wins == 0], [logs[:, 0], logs[:, 1]], logs[:, 2])
         prior = RIDGE * (s @ s + places @ places + ties @ ties) + slopes @ slopes / PRIOR_SPREAD**2
         return 0.5 * prior - chosen.sum()
 
     best = minimize(loss, np.zeros(13), method="BFGS", options={"gtol": 1e-7})
-    result = ranked(given, judges)
+    result = ranked(data, judges)
     strengths = {system.system: system.strength.value for system in result.systems}
     centred = best.x[:4] - best.x[:4].mean()
     assert [strengths[f"s{k}"] for k in range(4)] == pytest.approx(centred, abs=1e-4)
@@ -70,8 +70,8 @@ def test_it_is_the_maximum_that_scipy_finds():
 
 
 def test_judges_are_found_as_planted_and_a_blind_one_stands_out():
-    given, judges = drawn((0.0, 1.5, 2.0), n=120)
-    result = ranked(given, judges)
+    data, judges = comparisons((0.0, 1.5, 2.0), n=120)
+    result = ranked(data, judges)
     blind, *others = result.judges
     assert blind.discrimination.high < 0.3
     assert all(item.discrimination.low > 1 for item in others)
@@ -79,7 +79,7 @@ def test_judges_are_found_as_planted_and_a_blind_one_stands_out():
 
 
 def test_discriminations_multiply_to_one_and_strengths_add_up_to_zero():
-    result = ranked(*drawn())
+    result = ranked(*comparisons())
     logs = [np.log(judge.discrimination.value) for judge in result.judges]
     assert sum(logs) == pytest.approx(0.0, abs=1e-9)
     assert sum(system.strength.value for system in result.systems) == pytest.approx(0.0, abs=1e-9)
@@ -87,13 +87,13 @@ def test_discriminations_multiply_to_one_and_strengths_add_up_to_zero():
 
 def test_equal_judges_have_the_strengths_of_the_plain_model():
     """Both judges say the same: the discriminations are 1, and intervals are as wide."""
-    given, judges = drawn((1.0,), places=(0.2,))
+    data, judges = comparisons((1.0,), places=(0.2,))
     twice = Comparisons(
-        wins=np.r_[given.wins, given.wins],
-        system_a=given.system_a * 2,
-        system_b=given.system_b * 2,
-        positions=np.r_[given.positions, given.positions],
-        documents=given.documents * 2,
+        wins=np.r_[data.wins, data.wins],
+        system_a=data.system_a * 2,
+        system_b=data.system_b * 2,
+        positions=np.r_[data.positions, data.positions],
+        documents=data.documents * 2,
     )
     result = ranked(twice, [*judges, *("copy" for _ in judges)])
     plain = rank_systems(twice, rng=np.random.default_rng(0))
@@ -109,24 +109,24 @@ def test_equal_judges_have_the_strengths_of_the_plain_model():
 
 def test_a_blind_judge_costs_less_than_in_the_plain_model():
     """Verdicts by chance pull all strengths towards 0 where every judge counts alike."""
-    given, judges = drawn((0.05, 2.0), places=(0.0, 0.0), n=100)
-    found, plain = ranked(given, judges), rank_systems(given, rng=np.random.default_rng(0))
-    own = found.judges[1].discrimination.value
-    gap = own * (found.systems[0].strength.value - found.systems[-1].strength.value)
+    data, judges = comparisons((0.05, 2.0), places=(0.0, 0.0), n=100)
+    result, plain = ranked(data, judges), rank_systems(data, rng=np.random.default_rng(0))
+    own = result.judges[1].discrimination.value
+    gap = own * (result.systems[0].strength.value - result.systems[-1].strength.value)
     flat = plain.systems[0].strength.value - plain.systems[-1].strength.value
     truth = 2.0 * (STRENGTHS.max() - STRENGTHS.min())
     assert abs(gap - truth) < 0.15 * truth < abs(flat - truth)
 
 
 def test_a_judge_whose_places_are_unknown_has_no_position_effect():
-    given, judges = drawn()
+    data, judges = comparisons()
     first = np.array([name == "j0" for name in judges])
     unknown = Comparisons(
-        wins=given.wins,
-        system_a=given.system_a,
-        system_b=given.system_b,
-        positions=np.where(first, 0.0, given.positions),
-        documents=given.documents,
+        wins=data.wins,
+        system_a=data.system_a,
+        system_b=data.system_b,
+        positions=np.where(first, 0.0, data.positions),
+        documents=data.documents,
     )
     effects = [judge.position_effect for judge in ranked(unknown, judges).judges]
     assert isinstance(effects[0], Undefined)
@@ -134,8 +134,8 @@ def test_a_judge_whose_places_are_unknown_has_no_position_effect():
 
 
 def test_one_judge_alone_and_systems_never_compared_are_undefined():
-    given, judges = drawn((1.0,), places=(0.0,))
-    assert "fewer than 2 judges" in ranked(given, judges).why
+    data, judges = comparisons((1.0,), places=(0.0,))
+    assert "fewer than 2 judges" in ranked(data, judges).why
     apart = Comparisons(
         wins=np.array([1.0, 0.0]),
         system_a=("a", "c"),
@@ -147,15 +147,15 @@ def test_one_judge_alone_and_systems_never_compared_are_undefined():
 
 
 def test_a_system_that_always_wins_has_no_interval():
-    given, judges = drawn(n=10)
-    wins = np.where(np.array(given.system_b) == "s3", 0.0, given.wins)
+    data, judges = comparisons(n=10)
+    wins = np.where(np.array(data.system_b) == "s3", 0.0, data.wins)
     result = ranked(
         Comparisons(
             wins=wins,
-            system_a=given.system_a,
-            system_b=given.system_b,
-            positions=given.positions,
-            documents=given.documents,
+            system_a=data.system_a,
+            system_b=data.system_b,
+            positions=data.positions,
+            documents=data.documents,
         ),
         judges,
     )
@@ -165,20 +165,20 @@ def test_a_system_that_always_wins_has_no_interval():
 
 
 def test_judges_are_as_many_as_comparisons():
-    given, judges = drawn(n=6)
+    data, judges = comparisons(n=6)
     with pytest.raises(StatisticsError, match="equal lengths"):
-        ranked(given, judges[1:])
+        ranked(data, judges[1:])
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_intervals_hold_the_truth_in_most_of_twenty_data_sets(seed):
     """Benchmarks draw 2,000; here the share of 200 intervals must be near 95 %."""
-    held = []
+    hits = []
     for data_set in range(20):
-        result = ranked(*drawn(n=25, seed=1000 * seed + data_set))
+        result = ranked(*comparisons(n=25, seed=1000 * seed + data_set))
         truth = STRENGTHS - STRENGTHS.mean()
-        held += [
+        hits += [
             system.strength.low <= truth[int(system.system[1])] <= system.strength.high
             for system in result.systems
         ]
-    assert 0.85 <= np.mean(held) <= 1.0
+    assert 0.85 <= np.mean(hits) <= 1.0

@@ -56,10 +56,10 @@ def items(n_documents=60, *, noise=(0.5, 0.7, 0.9), shared=0.4, missing=0.0, see
     )
 
 
-def figures(given, **options):
-    names = [f"j{place}" for place in range(given.scores.shape[1])]
+def figures(items, **options):
+    names = [f"j{place}" for place in range(items.scores.shape[1])]
     return jury_figures(
-        given,
+        items,
         names,
         weights=np.zeros(len(names)),
         method=options.get("method", "linear"),
@@ -163,7 +163,9 @@ def test_the_best_judge_is_chosen_inside_the_folds():
         documents=data.documents,
     )
     result = figures(many)
-    own = {name: one.rmse.value for name, one in result.compared.items() if name.startswith("j")}
+    own = {
+        name: member.rmse.value for name, member in result.compared.items() if name.startswith("j")
+    }
     assert result.compared[BEST].rmse.value >= min(own.values())
     assert result.compared[BEST].rmse.value > 0.98 * data.labels.std()
 
@@ -191,13 +193,13 @@ def test_gains_are_differences_of_root_mean_squares():
     )
     text = figures(data)
     rmse = {
-        name: np.sqrt(np.mean((one - data.labels) ** 2))
-        for name, one in {"jury": result.jury, **result.others}.items()
+        name: np.sqrt(np.mean((scores - data.labels) ** 2))
+        for name, scores in {"jury": result.jury, **result.others}.items()
     }
     assert text.rmse.value == pytest.approx(rmse["jury"], abs=1e-12)
-    for name, one in text.compared.items():
-        assert one.rmse.value == pytest.approx(rmse[name], abs=1e-12)
-        assert one.gain.value == pytest.approx(rmse[name] - rmse["jury"], abs=1e-12)
+    for name, other in text.compared.items():
+        assert other.rmse.value == pytest.approx(rmse[name], abs=1e-12)
+        assert other.gain.value == pytest.approx(rmse[name] - rmse["jury"], abs=1e-12)
 
 
 def test_a_jury_of_good_judges_gains_and_a_copy_adds_nothing():
@@ -233,19 +235,19 @@ def test_without_resampling_sums_are_those_of_the_held_out_scores(missing):
     assert sums.jury[0] == pytest.approx(on_same, rel=2e-3)
 
 
-def resampled(given):
+def resampled(items):
     """Return a resample's sums and, by fold, its fit, held-out rows and those drawn of others."""
     names = ["a", "b", "c"]
     result = held_out_scores(
-        given, names, method="isotonic", n_folds=2, rng=np.random.default_rng(3)
+        items, names, method="isotonic", n_folds=2, rng=np.random.default_rng(3)
     )
     counts = np.random.default_rng(1).multinomial(30, np.full(30, 1 / 30)).astype(float)
     rng = np.random.default_rng(3)
-    folds = assign_folds(given.documents, 2, rng)
+    folds = assign_folds(items.documents, 2, rng)
     row_counts = counts[np.arange(90) // 3].astype(int)
     again = []
     for fold in (0, 1):
-        fitted = fit_members(given.subset(folds != fold), method="isotonic", rng=rng)
+        fitted = fit_members(items.subset(folds != fold), method="isotonic", rng=rng)
         sample = np.repeat(np.arange((folds != fold).sum()), row_counts[folds != fold])
         again.append((fitted, folds == fold, sample))
     return resampled_losses(result.folds, counts[None], n_members=3), row_counts, again
@@ -257,10 +259,10 @@ def test_a_resample_weighs_as_a_fit_on_its_rows_does(missing, tolerance):
     data = items(30, noise=(0.6, 0.7, 0.6), missing=missing)
     sums, row_counts, folds = resampled(data)
     jury = 0.0
-    for fitted, held, drawn in folds:
-        stacking = fit_stacking(fitted.held_out[drawn], data.labels[~held][drawn], n_members=3)
-        errors = stacking(fitted.values(data.subset(held))) - data.labels[held]
-        jury += row_counts[held] @ np.nan_to_num(errors) ** 2
+    for fitted, held_out, rows in folds:
+        stacking = fit_stacking(fitted.held_out[rows], data.labels[~held_out][rows], n_members=3)
+        errors = stacking(fitted.values(data.subset(held_out))) - data.labels[held_out]
+        jury += row_counts[held_out] @ np.nan_to_num(errors) ** 2
     # One step of EM, with missing scores as all documents say, is .6 % off.
     assert sums.jury[0, 0] == pytest.approx(jury, rel=tolerance)
 
@@ -270,14 +272,14 @@ def test_a_resample_chooses_as_a_fit_on_its_rows_does():
     data = items(30, noise=(0.6, 0.7, 0.6))
     sums, row_counts, folds = resampled(data)
     best = 0.0
-    for fitted, held, drawn in folds:
-        labels = data.labels[~held]
-        errors = np.mean((fitted.held_out[drawn] - labels[drawn, None]) ** 2, axis=0)
+    for fitted, held_out, rows in folds:
+        labels = data.labels[~held_out]
+        errors = np.mean((fitted.held_out[rows] - labels[rows, None]) ** 2, axis=0)
         chosen = int(np.argmin(errors))
-        x, values = fitted.held_out[:, chosen], fitted.values(data.subset(held))[:, chosen]
-        lines = [np.polyfit(x[drawn], labels[drawn], 1), np.polyfit(x, labels, 1)]
+        x, values = fitted.held_out[:, chosen], fitted.values(data.subset(held_out))[:, chosen]
+        lines = [np.polyfit(x[rows], labels[rows], 1), np.polyfit(x, labels, 1)]
         moved = values + np.polyval(lines[0] - lines[1], values)
-        best += row_counts[held] @ (moved - data.labels[held]) ** 2
+        best += row_counts[held_out] @ (moved - data.labels[held_out]) ** 2
     assert sums.way[0, 0] == pytest.approx(best, rel=1e-9)
 
 
@@ -320,8 +322,8 @@ def test_the_mean_correlation_is_numpys_over_shared_items():
     )
     pairs = []
     for i, j in combinations(range(3), 2):
-        both = np.isfinite(errors[:, i]) & np.isfinite(errors[:, j])
-        pairs.append(np.corrcoef(errors[both, i], errors[both, j])[0, 1])
+        is_known = np.isfinite(errors[:, i]) & np.isfinite(errors[:, j])
+        pairs.append(np.corrcoef(errors[is_known, i], errors[is_known, j])[0, 1])
     assert number.correlation.value == pytest.approx(np.mean(pairs), abs=1e-12)
     assert number.number.value == pytest.approx(3 / (1 + 2 * np.mean(pairs)), abs=1e-12)
     assert number.without[0] == pytest.approx(2 / (1 + pairs[2]), abs=1e-12)
@@ -531,7 +533,7 @@ def test_intervals_hold_the_truth_in_most_of_a_hundred_data_sets():
     noise, shared = np.array([0.5, 0.7, 0.9]), 0.4
     spread = np.sqrt(shared**2 + noise**2)
     r = np.mean([shared**2 / (spread[i] * spread[j]) for i, j in combinations(range(3), 2)])
-    held = []
+    hits = []
     for seed in range(100):
         data = items(60, noise=tuple(noise), shared=shared, seed=seed)
         number = effective_number(
@@ -542,5 +544,5 @@ def test_intervals_hold_the_truth_in_most_of_a_hundred_data_sets():
             rng=np.random.default_rng(seed),
         )
         assert number.number.low < number.number.value < number.number.high
-        held.append(number.number.low <= 3 / (1 + 2 * r) <= number.number.high)
-    assert 0.88 <= np.mean(held) <= 0.99
+        hits.append(number.number.low <= 3 / (1 + 2 * r) <= number.number.high)
+    assert 0.88 <= np.mean(hits) <= 0.99

@@ -9,7 +9,7 @@ import fairjudge as fj
 from fairjudge.errors import InputError
 
 
-def written(tmp_path, *, odd: float):
+def write_files(tmp_path, *, odd: float):
     """Write ten judged and labelled summaries; the label in line 8 is `odd`."""
     rows = [{"eid": f"e{n}", "system": "s", "aspect": "coverage"} for n in range(10)]
     for n, row in enumerate(rows):
@@ -29,8 +29,8 @@ def written(tmp_path, *, odd: float):
     lambda judged, labels: fj.check(judged, labels, baseline=judged, label_scale=(1, 5)),
 ])  # fmt: skip
 def test_a_label_off_the_scale_names_its_file_and_line(tmp_path, measured):
-    judged, labels = written(tmp_path, odd=30)
+    judged, labels = write_files(tmp_path, odd=30)
     with pytest.raises(InputError, match=r"the label 30 by 'ann' of 's' in 'e7'") as raised:
         measured(judged, labels)
     assert (raised.value.path, raised.value.line) == (str(labels), 8)
-    measured(*written(tmp_path, odd=3))
+    measured(*write_files(tmp_path, odd=3))

@@ -36,10 +36,10 @@ def world(seed: int = 3, n: int = 40) -> tuple[list[Label], dict[tuple[str, str]
             quality = rng.random()
             worth[str(d), s] = quality
             labels += [
-                Label(eid=str(d), system=s, aspect="coverage", annotator=who,
+                Label(eid=str(d), system=s, aspect="coverage", annotator=annotator,
                       unit=f"answer:0.{g}", value=int(rng.random() < quality))
                 for g in range(n_answers)
-                for who in ("ann", "bob")
+                for annotator in ("ann", "bob")
             ]  # fmt: skip
     return labels, worth
 

@@ -25,8 +25,8 @@ def fitted(*rankings: str, n_resamples: int = 20, **known: object) -> Ranking | 
     return rank_by_rankings(data, rng=rng(), n_resamples=n_resamples)
 
 
-def strengths(found: Ranking) -> dict[str, float]:
-    return {system.system: system.strength.value for system in found.systems}
+def strengths(ranking: Ranking) -> dict[str, float]:
+    return {system.system: system.strength.value for system in ranking.systems}
 
 
 def by_scipy(rankings: tuple[str, ...]) -> dict[str, float]:
@@ -38,8 +38,8 @@ def by_scipy(rankings: tuple[str, ...]) -> dict[str, float]:
         total = 0.0
         for ranking in rankings:
             for place in range(len(ranking) - 1):
-                left = sum(worth[name] for name in ranking[place:])
-                total += np.log(worth[ranking[place]] / left)
+                remaining = sum(worth[name] for name in ranking[place:])
+                total += np.log(worth[ranking[place]] / remaining)
         return -total
 
     best = minimize(minus_log_likelihood, np.zeros(len(names)), method="BFGS", tol=1e-12).x
@@ -89,7 +89,7 @@ def test_pairs_alone_give_bradley_terry():
     )
 
 
-def drawn(worths: dict[str, float], n: int) -> tuple[str, ...]:
+def draw_rankings(worths: dict[str, float], n: int) -> tuple[str, ...]:
     """Draw rankings from the model: the least of exponential times stands first."""
     source = np.random.default_rng(3)
     names = list(worths)
@@ -99,7 +99,7 @@ def drawn(worths: dict[str, float], n: int) -> tuple[str, ...]:
 
 def test_the_truth_lies_in_the_intervals_and_far_systems_are_distinguished():
     truth = {"A": 8.0, "B": 2.0, "C": 1.8, "D": 0.3}
-    result = fitted(*drawn(truth, 150), n_resamples=200)
+    result = fitted(*draw_rankings(truth, 150), n_resamples=200)
     logs = np.log(list(truth.values()))
     for system in result.systems:
         true = np.log(truth[system.system]) - logs.mean()
@@ -113,14 +113,14 @@ def test_the_truth_lies_in_the_intervals_and_far_systems_are_distinguished():
 
 def test_whole_documents_are_drawn():
     """The same rankings in fewer documents leave wider intervals."""
-    rankings = drawn({"A": 3.0, "B": 2.0, "C": 1.0}, 80)
+    rankings = draw_rankings({"A": 3.0, "B": 2.0, "C": 1.0}, 80)
     alone = fitted(*rankings, n_resamples=200)
     doubled = fitted(*rankings, *rankings, n_resamples=200, documents=[*range(80)] * 2)
-    for system, two in zip(alone.systems, doubled.systems, strict=True):
-        assert two.strength.value == pytest.approx(system.strength.value, abs=1e-4)
-        assert two.strength.low == pytest.approx(system.strength.low, abs=1e-3)
+    for system, twin in zip(alone.systems, doubled.systems, strict=True):
+        assert twin.strength.value == pytest.approx(system.strength.value, abs=1e-4)
+        assert twin.strength.low == pytest.approx(system.strength.low, abs=1e-3)
     apart = fitted(*rankings, *rankings, n_resamples=200, documents=range(160))
-    wide, narrow = (found.systems[0].strength for found in (doubled, apart))
+    wide, narrow = (ranking.systems[0].strength for ranking in (doubled, apart))
     assert narrow.high - narrow.low < 0.85 * (wide.high - wide.low)
 
 

@@ -23,7 +23,7 @@ LOW, HIGH = 0.912, 0.988
 SYSTEMS = "stu"
 
 
-def drawn(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def draw(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """People's labels and yes or no of a judge, (n, 3, 4), and ratings of another, (n, 3)."""
     level = rng.beta(4, 4, size=(n, 1, 1))
     quality = np.clip(level + rng.normal(0, 0.2, size=(n, 3, 1)), 0, 1)
@@ -42,25 +42,25 @@ def rows(
     labels: np.ndarray, yes: np.ndarray, rating: np.ndarray
 ) -> tuple[list[Judgement], Sequence[Label]]:
     of = {"aspect": "coverage", "judge": "j"}
-    judged, given = [], []
+    judged, answers = [], []
     for (d, s, g), value in np.ndenumerate(labels):
         item = {"eid": f"d{d}", "system": SYSTEMS[s], "unit": f"answer:0.{g}"}
         judged.append(Judgement(**item, **of, protocol="binary", value=int(yes[d, s, g])))
-        given.append(Label(**item, aspect="coverage", annotator="ann", value=int(value)))
+        answers.append(Label(**item, aspect="coverage", annotator="ann", value=int(value)))
     for (d, s), value in np.ndenumerate(rating):
         item = {"eid": f"d{d}", "system": SYSTEMS[s]}
         judged.append(Judgement(**item, **of, protocol="likert", value=int(value)))
-    return judged, given
+    return judged, answers
 
 
 @pytest.mark.slow
 def test_correlations_over_summaries_and_their_difference():
     rng = np.random.default_rng(5)
-    binary, likert = taus(*drawn(rng, 20_000))
+    binary, likert = taus(*draw(rng, 20_000))
     resampling = Resampling(n_resamples=400)
-    held = np.zeros(3)
+    hits = np.zeros(3)
     for _ in range(DATA_SETS):
-        groups = join(*rows(*drawn(rng, 30)))
+        groups = join(*rows(*draw(rng, 30)))
         measured = [
             (joined, judge_agreement(joined, resampling=resampling, rng=rng)) for joined in groups
         ]
@@ -68,7 +68,7 @@ def test_correlations_over_summaries_and_their_difference():
         by_name = {row.group.protocol: row for row in table.rows}
         second = next(row for row in table.rows if row.behind is not None)
         gap = likert - binary if second.group.protocol == "binary" else binary - likert
-        held += [
+        hits += [
             estimate.low <= truth <= estimate.high
             for estimate, truth in (
                 (by_name["binary"].kendall, binary),
@@ -76,5 +76,5 @@ def test_correlations_over_summaries_and_their_difference():
                 (second.behind, gap),
             )
         ]
-    assert (held / DATA_SETS >= LOW).all()
-    assert (held / DATA_SETS <= HIGH).all()
+    assert (hits / DATA_SETS >= LOW).all()
+    assert (hits / DATA_SETS <= HIGH).all()

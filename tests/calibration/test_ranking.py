@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import statsmodels.api as sm
@@ -31,7 +33,7 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(0)
 
 
-def drawn(strengths, *, position=0.0, tie=-1.0, n_documents=60, seed=0, per_document=12):
+def comparisons(strengths, *, position=0.0, tie=-1.0, n_documents=60, seed=0, per_document=12):
     """Draw judgements from the model itself; documents share nothing."""
     random = np.random.default_rng(seed)
     n = n_documents * per_document
@@ -88,12 +90,12 @@ def test_strengths_and_the_effect_of_position_are_those_published():
 def test_with_ties_it_is_the_log_linear_model_that_statsmodels_fits():
     """Fienberg and Larntz (1976): Davidson's model is a Poisson regression on the counts of a win,
     a loss and a tie, with an intercept for every pair and place."""
-    data = drawn((0.8, 0.2, -0.3, -0.7), position=0.4, tie=-0.5)
+    data = comparisons((0.8, 0.2, -0.3, -0.7), position=0.4, tie=-0.5)
     counts: dict[tuple, int] = {}
     for row in zip(data.system_a, data.system_b, data.positions, data.wins, strict=True):
         counts[row] = counts.get(row, 0) + 1
     settings = sorted({row[:3] for row in counts})
-    design, seen = [], []
+    design, outcomes = [], []
     for place, (a, b, position) in enumerate(settings):
         for wins in (1.0, 0.0, 0.5):
             row = np.zeros(len(settings) + 5)
@@ -105,8 +107,8 @@ def test_with_ties_it_is_the_log_linear_model_that_statsmodels_fits():
             row[len(settings) + 3] = side * position
             row[len(settings) + 4] = wins == 0.5
             design.append(row)
-            seen.append(counts.get((a, b, position, wins), 0))
-    fit = sm.GLM(np.array(seen), np.array(design), family=sm.families.Poisson()).fit()
+            outcomes.append(counts.get((a, b, position, wins), 0))
+    fit = sm.GLM(np.array(outcomes), np.array(design), family=sm.families.Poisson()).fit()
     theirs = fit.params[len(settings) :]
     ranking = rank_systems(data, rng=rng())
     strength = {system.system: system.strength.value for system in ranking.systems}
@@ -117,7 +119,7 @@ def test_with_ties_it_is_the_log_linear_model_that_statsmodels_fits():
 
 def test_planted_strengths_position_and_order_are_found():
     strengths = (1.5, 0.5, -0.5, -1.5)
-    ranking = rank_systems(drawn(strengths, position=0.5, n_documents=150), rng=rng())
+    ranking = rank_systems(comparisons(strengths, position=0.5, n_documents=150), rng=rng())
     assert [system.system for system in ranking.systems] == ["s0", "s1", "s2", "s3"]
     assert [(system.best_rank, system.worst_rank) for system in ranking.systems] == [
         (1, 1), (2, 2), (3, 3), (4, 4)
@@ -153,25 +155,12 @@ def test_two_systems_are_distinguished_where_the_interval_of_their_strength_leav
 def test_a_system_that_is_seldom_judged_has_its_rank_where_it_is_far_below():
     """240 judgements of the other two, 24 and 26 of theirs with it, of which it wins 2 each."""
     meetings = [
-        ("first", "second", 180, 60),
-        ("first", "seldom", 22, 2),
-        ("second", "seldom", 24, 2),
+        ("first", "second", 180, 60, 0),
+        ("first", "seldom", 22, 2, 0),
+        ("second", "seldom", 24, 2, 0),
     ]
-    wins, a, b = [], [], []
-    for meeting, other, n_won, n_lost in meetings:
-        wins += [1.0] * n_won + [0.0] * n_lost
-        a += [meeting] * (n_won + n_lost)
-        b += [other] * (n_won + n_lost)
-    ranking = rank_systems(
-        Comparisons(
-            wins=np.array(wins),
-            system_a=tuple(a),
-            system_b=tuple(b),
-            positions=np.resize([1.0, -1.0], len(wins)),
-            documents=tuple(range(len(wins))),
-        ),
-        rng=rng(),
-    )
+    positions = np.resize([1.0, -1.0], 290)
+    ranking = rank_systems(played(meetings, positions=positions), rng=rng())
     ranks = {system.system: (system.best_rank, system.worst_rank) for system in ranking.systems}
     assert ranks == {"first": (1, 1), "second": (2, 2), "seldom": (3, 3)}
 
@@ -189,7 +178,7 @@ def test_intervals_of_strengths_places_and_ranks_hold():
 
 
 def test_equal_systems_are_not_distinguished():
-    ranking = rank_systems(drawn((0.0,) * 4), rng=rng())
+    ranking = rank_systems(comparisons((0.0,) * 4), rng=rng())
     assert {(system.best_rank, system.worst_rank) for system in ranking.systems} == {(1, 4)}
     assert ranking.position_effect.p_value > 0.05
 
@@ -199,22 +188,15 @@ def test_a_system_that_met_weak_ones_alone_wins_often_and_ranks_low():
 
     D meets C alone, which loses to all: its win rate is 0.9, A's 0.7; but A beats C more often.
     """
-    wins, a, b = [], [], []
-    for one, other, won, lost in (("A", "B", 10, 10), ("A", "C", 19, 1), ("B", "C", 19, 1),
-                                  ("D", "C", 18, 2)):  # fmt: skip
-        wins += [1.0] * won + [0.0] * lost
-        a += [one] * (won + lost)
-        b += [other] * (won + lost)
-    ranking = rank_systems(
-        Comparisons(
-            wins=np.array(wins),
-            system_a=tuple(a),
-            system_b=tuple(b),
-            positions=np.zeros(len(wins)),
-            documents=tuple(i % 10 for i in range(len(wins))),
-        ),
-        rng=rng(),
-    )
+    meetings = [
+        ("A", "B", 10, 10, 0),
+        ("A", "C", 19, 1, 0),
+        ("B", "C", 19, 1, 0),
+        ("D", "C", 18, 2, 0),
+    ]
+    data = played(meetings)
+    data = replace(data, documents=tuple(i % 10 for i in range(len(data.wins))))
+    ranking = rank_systems(data, rng=rng())
     by_name = {system.system: system for system in ranking.systems}
     assert by_name["D"].win_rate.value > by_name["A"].win_rate.value
     assert by_name["D"].rank == 3
@@ -223,17 +205,7 @@ def test_a_system_that_met_weak_ones_alone_wins_often_and_ranks_low():
 
 def test_two_systems_have_the_share_that_was_won_as_expected_win_rate():
     """Seven wins, two ties and one loss: (7 + 1) / 10, whatever the model."""
-    wins = np.array([1.0] * 7 + [0.5] * 2 + [0.0])
-    ranking = rank_systems(
-        Comparisons(
-            wins=wins,
-            system_a=("x",) * 10,
-            system_b=("y",) * 10,
-            positions=np.zeros(10),
-            documents=tuple(range(10)),
-        ),
-        rng=rng(),
-    )
+    ranking = rank_systems(played([("x", "y", 7, 1, 2)]), rng=rng())
     assert ranking.systems[0].expected_win_rate.value == pytest.approx(0.8, abs=1e-4)
     assert ranking.systems[0].win_rate.value == pytest.approx(0.8)
     assert ranking.position_effect == Undefined(why="no judgement says which summary stood first")
@@ -288,7 +260,7 @@ def test_systems_that_never_met_are_not_ranked():
 
 
 def test_few_documents_give_an_order_without_intervals():
-    ranking = rank_systems(drawn((1.0, -1.0), n_documents=3), rng=rng())
+    ranking = rank_systems(comparisons((1.0, -1.0), n_documents=3), rng=rng())
     assert [system.rank for system in ranking.systems] == [1, 2]
     assert {system.strength.low for system in ranking.systems} == {None}
     assert {system.best_rank for system in ranking.systems} == {None}
@@ -330,16 +302,16 @@ def davidson(strengths, position, tie):
 
 def test_without_ties_errors_are_those_of_logistic_regression_clustered_by_document():
     """statsmodels' logit with errors over documents; one system has strength 0 in it."""
-    data = drawn((0.6, 0.0, -0.6), position=0.4, tie=-40.0, n_documents=25, per_document=6)
+    data = comparisons((0.6, 0.0, -0.6), position=0.4, tie=-40.0, n_documents=25, per_document=6)
     n, names = len(data.wins), ("s0", "s1", "s2")
     design = np.zeros((n, 4))
     for row, (a, b) in enumerate(zip(data.system_a, data.system_b, strict=True)):
         design[row, names.index(a)] += 1
         design[row, names.index(b)] -= 1
     design[:, 3] = data.positions
-    kept = design[:, [0, 1, 3]]
+    columns = design[:, [0, 1, 3]]
     options = {"groups": np.asarray(data.documents), "use_correction": False}
-    fit = sm.Logit(data.wins, kept).fit(disp=0, cov_type="cluster", cov_kwds=options)
+    fit = sm.Logit(data.wins, columns).fit(disp=0, cov_type="cluster", cov_kwds=options)
     covariance = fit.cov_params() * 25 / 24
     quantile = student_t.ppf(0.95, 24)
     ranking = rank_systems(data, rng=rng(), level=0.9)
@@ -382,7 +354,7 @@ def test_without_ties_errors_are_those_of_logistic_regression_clustered_by_docum
 
 def test_with_ties_errors_are_those_of_the_likelihood_differentiated_by_numbers():
     """Sandwich of Davidson's likelihood: curvature and scores by finite differences."""
-    data = drawn((0.9, 0.1, -1.0), position=0.3, tie=-0.2, n_documents=20, per_document=6)
+    data = comparisons((0.9, 0.1, -1.0), position=0.3, tie=-0.2, n_documents=20, per_document=6)
     places = np.array(
         [[int(a[1]), int(b[1])] for a, b in zip(data.system_a, data.system_b, strict=True)]
     )
@@ -453,7 +425,7 @@ def test_ranks_of_three_equal_rounds_hold_by_tukeys_range():
     Of 3 systems and 74 degrees it is 2.39, where a single difference would need 1.99.
     """
     tukey = studentized_range.ppf(0.95, 3, 74) / np.sqrt(2)
-    told, between = set(), 0
+    ties, between = set(), 0
     for n_won in range(13, 22):
         lost = 25 - n_won
         ranking = rank_systems(
@@ -471,9 +443,9 @@ def test_ranks_of_three_equal_rounds_hold_by_tukeys_range():
         t_of_pair = t * np.sqrt(3) / 2
         if abs(t_of_pair - tukey) > 0.2:
             assert ours == (t_of_pair > tukey), n_won
-            told.add(ours)
+            ties.add(ours)
         between += 1.99 < t_of_pair < tukey - 0.2
-    assert told == {True, False}
+    assert ties == {True, False}
     assert between
 
 
@@ -496,12 +468,12 @@ def test_a_loss_or_a_tie_holds_systems_together(scores, separated):
 
 @pytest.mark.parametrize(("n_documents", "has"), [(4, False), (5, True)])
 def test_five_documents_are_the_fewest_with_intervals(n_documents, has):
-    data = drawn((0.5, -0.5), n_documents=n_documents)
-    (one, other) = rank_systems(data, rng=rng()).systems
-    assert (one.strength.low is not None) == has
+    data = comparisons((0.5, -0.5), n_documents=n_documents)
+    (first, other) = rank_systems(data, rng=rng()).systems
+    assert (first.strength.low is not None) == has
     assert (other.worst_rank is not None) == has
     if not has:
-        assert one.strength.method == "no interval: fewer than 5 documents"
+        assert first.strength.method == "no interval: fewer than 5 documents"
 
 
 def test_place_is_told_from_systems_by_pairs_shown_both_ways_alone():
@@ -522,13 +494,13 @@ def test_nothing_compared_is_no_ranking():
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "what"),
+    ("name", "value", "message"),
     [("wins", 0.75, "wins must be"), ("wins", 1.5, "wins must be"), ("wins", 2.0, "wins must be"),
      ("positions", 0.5, "positions must be"), ("positions", -2.0, "positions must be")],
 )  # fmt: skip
-def test_values_that_are_no_outcome_or_place_are_refused(name, value, what):
+def test_values_that_are_no_outcome_or_place_are_refused(name, value, message):
     by_name = {"wins": [1.0], "positions": [0.0]} | {name: [value]}
-    with pytest.raises(StatisticsError, match=what):
+    with pytest.raises(StatisticsError, match=message):
         rank_systems(
             Comparisons(
                 wins=np.array(by_name["wins"]),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import t as student_t
@@ -16,13 +18,13 @@ def sample(hits, misses, alarms, refusals, yes, no):
     """Labelled items by what people and the judge say, and the judge's answers on others."""
     judged = np.array([1.0] * hits + [0.0] * misses + [1.0] * alarms + [0.0] * refusals)
     labels = np.array([1.0] * (hits + misses) + [0.0] * (alarms + refusals))
-    rest = np.array([1.0] * yes + [0.0] * no)
+    unlabelled = np.array([1.0] * yes + [0.0] * no)
     return Answers(
         judged=judged,
         human=labels,
         documents=tuple(f"l{i}" for i in range(judged.size)),
-        rest=rest,
-        rest_documents=tuple(f"r{i}" for i in range(rest.size)),
+        rest=unlabelled,
+        rest_documents=tuple(f"r{i}" for i in range(unlabelled.size)),
     )
 
 
@@ -89,13 +91,13 @@ def test_where_yes_becomes_rarer_the_correction_holds_and_ppi_does_not():
     truth = rng.random(400) < 0.5
     judged = np.where(truth, rng.random(400) < 0.85, rng.random(400) < 0.2)
     other = rng.random(3000) < 0.2
-    rest = np.where(other, rng.random(3000) < 0.85, rng.random(3000) < 0.2)
+    unlabelled = np.where(other, rng.random(3000) < 0.85, rng.random(3000) < 0.2)
     result = prevalence(
         Answers(
             judged=judged.astype(float),
             human=truth.astype(float),
             documents=tuple(range(400)),
-            rest=rest.astype(float),
+            rest=unlabelled.astype(float),
             rest_documents=tuple(range(1000, 4000)),
         )
     )
@@ -129,7 +131,7 @@ def test_answers_other_than_yes_and_no_are_refused():
         )
 
 
-def shares_within(one, *, freedom, level=0.95):
+def shares_within(answers, *, freedom, level=0.95):
     """Scan shares s for those with |p - s h - (1 - s) a| within its error: Fieller's set.
 
     h, a and p with half an item of each answer added; the error from each document's sum of
@@ -137,9 +139,9 @@ def shares_within(one, *, freedom, level=0.95):
     """
     rows = [
         (x, "yes" if y else "no", d, 1.0)
-        for x, y, d in zip(one.judged, one.human, one.documents, strict=True)
+        for x, y, d in zip(answers.judged, answers.human, answers.documents, strict=True)
     ]
-    rows += [(x, "rest", d, 1.0) for x, d in zip(one.rest, one.rest_documents, strict=True)]
+    rows += [(x, "rest", d, 1.0) for x, d in zip(answers.rest, answers.rest_documents, strict=True)]
     rows += [(x, side, (side, x), 0.5) for side in ("yes", "no", "rest") for x in (0.0, 1.0)]
     means, counts = {}, {}
     for side in ("yes", "no", "rest"):
@@ -174,11 +176,9 @@ def test_the_interval_holds_the_shares_that_the_answers_do_not_rule_out(level):
 def test_documents_with_labelled_and_other_items_count_once():
     """Ten documents, in each four labelled items and three others: sums over documents."""
     first = sample(18, 2, 3, 17, 12, 18)
-    shared = Answers(
-        judged=first.judged,
-        human=first.human,
+    shared = replace(
+        first,
         documents=tuple(i % 10 for i in range(40)),
-        rest=first.rest,
         rest_documents=tuple(i // 3 for i in range(30)),
     )
     share = rogan_gladen(shared)
@@ -187,25 +187,13 @@ def test_documents_with_labelled_and_other_items_count_once():
 
 def test_one_document_of_others_gives_no_interval():
     first = sample(18, 2, 3, 17, 12, 18)
-    alone = Answers(
-        judged=first.judged,
-        human=first.human,
-        documents=first.documents,
-        rest=first.rest,
-        rest_documents=("r",) * 30,
-    )
+    alone = replace(first, rest_documents=("r",) * 30)
     share = rogan_gladen(alone)
     assert share.value == pytest.approx((0.4 - 0.15) / (0.9 - 0.15))
     assert share.low is None
     assert share.method == "no interval: fewer than 2 documents"
     assert share.n == 30
-    two = Answers(
-        judged=first.judged,
-        human=first.human,
-        documents=first.documents,
-        rest=first.rest,
-        rest_documents=("r",) * 15 + ("q",) * 15,
-    )
+    two = replace(first, rest_documents=("r",) * 15 + ("q",) * 15)
     assert rogan_gladen(two).low is not None
 
 

@@ -14,8 +14,8 @@ N, M = 60, 300
 """Labelled and unlabelled items of a simulated data set."""
 
 
-def width(found: PpiMean) -> float:
-    return found.ppi_plus.high - found.ppi_plus.low
+def width(means: PpiMean) -> float:
+    return means.ppi_plus.high - means.ppi_plus.low
 
 
 def test_labels_that_the_columns_tell_exactly_give_the_mean_of_the_others():

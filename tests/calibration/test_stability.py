@@ -23,7 +23,7 @@ def measure(values, items, variants=None, documents=None):
     )
 
 
-def drawn(item, variant, mixed, repeat, *, n_items=300, n_variants=3, n_repeats=3):
+def judgements(item, variant, mixed, repeat, *, n_items=300, n_variants=3, n_repeats=3):
     """Draw judgements whose parts have these variances."""
     rng = np.random.default_rng(0)
     i, v, _ = np.meshgrid(range(n_items), range(n_variants), range(n_repeats), indexing="ij")
@@ -62,7 +62,7 @@ def test_flips_between_prompts_by_hand():
 
 def test_parts_of_the_variance_are_recovered():
     """Planted 1.0, 0.5 (levels -s, 0, s: variance s^2), 0.3 and 0.2, of 2.0 in all."""
-    result = measure(*drawn(1.0, 0.5, 0.3, 0.2))
+    result = measure(*judgements(1.0, 0.5, 0.3, 0.2))
     truth = {"item": 0.5, "variant": 0.25, "item_by_variant": 0.15, "repeat": 0.1}
     for name, share in truth.items():
         first = result.shares[name]
@@ -72,7 +72,7 @@ def test_parts_of_the_variance_are_recovered():
 
 def test_one_prompt_has_items_and_repeats_alone():
     """Variances 1 and 1: half each; three repeats are worth 2 / (1 + 1/3) = 1.5 items."""
-    result = measure(*drawn(1.0, 0.0, 0.0, 1.0, n_variants=1, n_items=900))
+    result = measure(*judgements(1.0, 0.0, 0.0, 1.0, n_variants=1, n_items=900))
     assert result.shares["item"].value == pytest.approx(0.5, abs=0.05)
     assert result.shares["repeat"].value == pytest.approx(0.5, abs=0.05)
     assert isinstance(result.shares["variant"], Undefined)
@@ -83,7 +83,7 @@ def test_one_prompt_has_items_and_repeats_alone():
 
 
 def test_prompts_without_repeats_have_no_part_of_repeats():
-    result = measure(*drawn(1.0, 0.5, 0.5, 0.0, n_repeats=1))
+    result = measure(*judgements(1.0, 0.5, 0.5, 0.0, n_repeats=1))
     assert isinstance(result.flips, Undefined)
     assert isinstance(result.shares["repeat"], Undefined)
     assert isinstance(result.worth, Undefined)
@@ -115,8 +115,8 @@ def mean_squares(values):
     mean = values.mean()
     of_items = b * r * np.sum((rows - mean) ** 2) / (a - 1)
     of_prompts = a * r * np.sum((columns - mean) ** 2) / (b - 1)
-    both = cells - rows[:, None] - columns[None, :] + mean
-    of_both = r * np.sum(both**2) / ((a - 1) * (b - 1))
+    interaction = cells - rows[:, None] - columns[None, :] + mean
+    of_both = r * np.sum(interaction**2) / ((a - 1) * (b - 1))
     within = np.sum((values - cells[:, :, None]) ** 2) / (a * b * (r - 1))
     return np.array([
         (of_items - of_both) / (b * r), (of_prompts - of_both) / (a * r),
@@ -126,7 +126,7 @@ def mean_squares(values):
 
 def test_parts_and_the_worth_of_repeats_are_those_of_the_mean_squares():
     """Worth of k repeats: items and both stay, the repeats' variance is divided by k."""
-    flat, items, variants, documents = drawn(1.0, 0.5, 0.4, 0.6, n_items=12, n_variants=4)
+    flat, items, variants, documents = judgements(1.0, 0.5, 0.4, 0.6, n_items=12, n_variants=4)
     parts = mean_squares(flat.reshape(12, 4, 3))
     assert parts.min() > 0.0
     result = measure(flat, items, variants, documents)
@@ -135,11 +135,11 @@ def test_parts_and_the_worth_of_repeats_are_those_of_the_mean_squares():
     ]
     assert shares == pytest.approx(parts / parts.sum())
     once = parts[0] + parts[2] + parts[3]
-    for one, k in zip(result.worth, (1, 2, 3, 5, 10), strict=True):
+    for worth, k in zip(result.worth, (1, 2, 3, 5, 10), strict=True):
         often = parts[0] + parts[2] + parts[3] / k
-        assert one.repeats == k
-        assert one.as_many_items == pytest.approx(once / often)
-        assert one.width == pytest.approx(np.sqrt(often / once))
+        assert worth.repeats == k
+        assert worth.as_many_items == pytest.approx(once / often)
+        assert worth.width == pytest.approx(np.sqrt(often / once))
     assert (result.n_judgements, result.n_items, result.n_repeated_items) == (144, 12, 12)
     assert result.n_documents == 4
     assert {share.n for share in result.shares.values()} == {12}
@@ -230,6 +230,6 @@ def test_alike_judgements_of_all_items_tell_no_worth_of_repeats():
 
 
 def test_two_prompts_are_enough_for_their_part_of_the_variance():
-    result = measure(*drawn(1.0, 0.5, 0.5, 0.5, n_variants=2))
+    result = measure(*judgements(1.0, 0.5, 0.5, 0.5, n_variants=2))
     assert isinstance(result.shares["variant"], Estimate)
     assert isinstance(result.shares["item_by_variant"], Estimate)

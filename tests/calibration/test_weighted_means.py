@@ -118,11 +118,11 @@ def test_a_checklists_coverage_by_hand():
         Label(eid=eid, system="s", aspect="coverage", unit=f"answer:{g}.0", annotator="p", value=v)
         for eid, g, v in (("a", 0, 1), ("b", 0, 1), ("b", 1, 0), ("b", 2, 0))
     ]
-    (one,) = figures(rows, labels, label_scale=(0.0, 1.0)).groups[0].ppi
+    (estimate,) = figures(rows, labels, label_scale=(0.0, 1.0)).groups[0].ppi
     # As shares of a summary: (1 + 1/3) / 2, not 2 of 4.
-    assert one.classical.value == pytest.approx(2 / 3)
-    assert (one.n_labelled, one.n_unlabelled) == (4, 2)
-    assert one.naive.value == pytest.approx(0.5)
+    assert estimate.classical.value == pytest.approx(2 / 3)
+    assert (estimate.n_labelled, estimate.n_unlabelled) == (4, 2)
+    assert estimate.naive.value == pytest.approx(0.5)
 
 
 def judged(rng, n_documents: int = 300, n_labelled: int = 60, by_topic: bool = False):
@@ -156,10 +156,10 @@ def test_a_regression_takes_the_other_judges_and_is_narrower():
     rows, labels, _ = judged(rng)
     first, second = figures(rows, labels).groups
     for group in (first, second):
-        (one,) = group.ppi
-        assert isinstance(one.regression, PpiMean)
-        assert one.chosen == "regression"
-        own, plain = one.regression.ppi_plus, one.ppi.ppi_plus
+        (estimate,) = group.ppi
+        assert isinstance(estimate.regression, PpiMean)
+        assert estimate.chosen == "regression"
+        own, plain = estimate.regression.ppi_plus, estimate.ppi.ppi_plus
         assert own.high - own.low < 0.9 * (plain.high - plain.low)
     # Both put the same two judges in the place of one.
     assert first.ppi[0].regression.ppi_plus.value == pytest.approx(
@@ -172,16 +172,16 @@ def test_a_regression_takes_the_other_judges_and_is_narrower():
 )
 def test_counts_alone_choose_what_to_quote(n_labelled, chosen):
     rows, labels, _ = judged(np.random.default_rng(4), n_labelled=n_labelled)
-    (one,) = figures(rows, labels).groups[0].ppi
-    assert one.chosen == chosen
-    assert isinstance(one.regression, Undefined if n_labelled < 15 else PpiMean)
+    (estimate,) = figures(rows, labels).groups[0].ppi
+    assert estimate.chosen == chosen
+    assert isinstance(estimate.regression, Undefined if n_labelled < 15 else PpiMean)
 
 
 def test_one_judge_without_covariates_has_no_regression():
     rows, labels, _ = judged(np.random.default_rng(4))
-    (one,) = figures([row for row in rows if row.judge == "first"], labels).groups[0].ppi
-    assert one.regression is None
-    assert one.chosen == "ppi_plus"
+    (estimate,) = figures([row for row in rows if row.judge == "first"], labels).groups[0].ppi
+    assert estimate.regression is None
+    assert estimate.chosen == "ppi_plus"
 
 
 def test_what_was_fitted_on_the_labels_is_no_column():

@@ -92,14 +92,14 @@ def test_a_difference_is_that_of_the_means_and_feels_shared_documents():
 
 
 @pytest.mark.parametrize(
-    "one",
+    "labelled",
     [
         sample([1], [1], [0.5], [1, 0]),
         sample([1, 0], [1, 0], [0.5, 0.5], [1], documents=["same", "same"]),
     ],
 )
-def test_too_little_is_undefined(one):
-    assert isinstance(drawn_mean(one), Undefined)
+def test_too_little_is_undefined(labelled):
+    assert isinstance(drawn_mean(labelled), Undefined)
 
 
 def test_a_chance_of_nothing_is_refused():
@@ -154,10 +154,10 @@ def test_labels_of_which_some_have_no_chance_give_no_mean():
     judgements = [judged("a", n, n % 2) for n in range(8)]
     labels = [labelled("a", 0, 1, 0.25), labelled("a", 1, 1, None), labelled("a", 2, 0, 0.5)]
     (joined,) = join(judgements, labels)
-    (found,) = system_estimates(joined, level=0.95)
-    assert isinstance(found.ppi, Undefined)
-    assert isinstance(found.classical, Undefined)
-    assert isinstance(found.naive, Estimate)
+    (estimate,) = system_estimates(joined, level=0.95)
+    assert isinstance(estimate.ppi, Undefined)
+    assert isinstance(estimate.classical, Undefined)
+    assert isinstance(estimate.naive, Estimate)
 
 
 @pytest.mark.slow
@@ -168,29 +168,29 @@ def test_intervals_of_differences_hold_where_systems_share_documents():
     and the judge is drawn from by its own uncertainty. The true difference is 0.
     """
     rng = np.random.default_rng(3)
-    held = []
+    hits = []
     for _ in range(800):
         shift = np.repeat(0.8 * rng.standard_normal(120), 6)
         documents = np.repeat(np.arange(120), 6)
         sides = []
         for _ in range(2):
-            seen = 2.0 * rng.standard_normal(shift.size)
-            judged_here = 1.0 / (1.0 + np.exp(-seen))
-            human = (rng.random(shift.size) < 1.0 / (1.0 + np.exp(-seen - shift))).astype(float)
+            logits = 2.0 * rng.standard_normal(shift.size)
+            judged_here = 1.0 / (1.0 + np.exp(-logits))
+            human = (rng.random(shift.size) < 1.0 / (1.0 + np.exp(-logits - shift))).astype(float)
             size = np.sqrt(judged_here * (1.0 - judged_here))
             chances = np.minimum(1.0, 150 * (0.25 / size.size + 0.75 * size / size.sum()))
-            taken = rng.random(size.size) < chances
+            is_drawn = rng.random(size.size) < chances
             sides.append(
                 PartlyLabelled(
-                    human=human[taken],
-                    judged=judged_here[taken],
-                    chances=chances[taken],
-                    documents=documents[taken].tolist(),
-                    rest=judged_here[~taken],
-                    rest_documents=documents[~taken].tolist(),
+                    human=human[is_drawn],
+                    judged=judged_here[is_drawn],
+                    chances=chances[is_drawn],
+                    documents=documents[is_drawn].tolist(),
+                    rest=judged_here[~is_drawn],
+                    rest_documents=documents[~is_drawn].tolist(),
                 )
             )
         result = drawn_difference(*sides)
         assert isinstance(result, PpiMean)
-        held.append(result.ppi_plus.low <= 0.0 <= result.ppi_plus.high)
-    assert np.mean(held) == pytest.approx(0.95, abs=0.024)
+        hits.append(result.ppi_plus.low <= 0.0 <= result.ppi_plus.high)
+    assert np.mean(hits) == pytest.approx(0.95, abs=0.024)

@@ -16,13 +16,14 @@ from align_study import (
     N_DOCUMENTS,
     SILENT,
     SYSTEMS,
-    drawn,
+    choice,
     event_of,
     judge,
     quality,
     write_data,
 )
 from cli_tools import finish, start, text_of, write_jsonl
+from json_files import read_json, read_rows
 from stub_server import Call, Reply, StubServer
 from waiting import wait_until
 
@@ -39,31 +40,29 @@ def data(server: StubServer) -> StubServer:
 
 def aligning(server: StubServer, *more: str) -> tuple[str, ...]:
     inputs = ("--references", "clusters.jsonl", "--summaries", "summaries.jsonl")
-    asked = ("--labels", "labels.jsonl", "--aspect", "faithfulness", "-o", "aligned")
+    options = ("--labels", "labels.jsonl", "--aspect", "faithfulness", "-o", "aligned")
     model = ("--backend", "openai:stub-model", "--base-url", server.v1)
-    return ("calibrate", "align", *inputs, *asked, *model, *more)
+    return ("calibrate", "align", *inputs, *options, *model, *more)
 
 
 def test_a_better_prompt_is_kept_and_can_be_used_at_once(cli, data):
     data.answer = judge(sees=EXAMPLES)
-    result = cli(*aligning(data, "--json", "out.json"))
-    assert result.code == 0, result.err
-    found = json.loads(Path("out.json").read_text())
-    assert found["kept"]
-    assert found["chosen"].startswith("examples")
+    result = cli(*aligning(data, "--json", "out.json"), code=0)
+    report = read_json("out.json")
+    assert report["kept"]
+    assert report["chosen"].startswith("examples")
     assert result.out.startswith("In short: 'examples-")
-    assert f"{len(found['candidates'])} candidates compared" in " ".join(result.out.split())
-    assert found["decision"]["agreement"]["low"] > 0
-    assert found["decision"]["error"]["low"] > 0
-    assert found["n_opened"] == 1
-    assert {item["kind"] for item in found["candidates"]} == {"anchors", "examples", "scale"}
-    assert {row["kind"] for row in found["audits"]["errors"]["groups"]} == {"length", "system"}
+    assert f"{len(report['candidates'])} candidates compared" in " ".join(result.out.split())
+    assert report["decision"]["agreement"]["low"] > 0
+    assert report["decision"]["error"]["low"] > 0
+    assert report["n_opened"] == 1
+    assert {item["kind"] for item in report["candidates"]} == {"anchors", "examples", "scale"}
+    assert {row["kind"] for row in report["audits"]["errors"]["groups"]} == {"length", "system"}
     n_calls = len(data.calls)
-    command = shlex.split(found["command"])
-    used = cli(*command[1:])
-    assert used.code == 0, used.err
+    command = shlex.split(report["command"])
+    cli(*command[1:], code=0)
     assert EXAMPLES in text_of(data.calls[-1])
-    judged = [json.loads(line) for line in Path("judgements.jsonl").read_text().splitlines()]
+    judged = read_rows("judgements.jsonl")
     assert all(row["value"] == quality(row["eid"], row["system"]) for row in judged)
     assert len(data.calls) < n_calls + len(judged)  # what was asked before is in the cache
 
@@ -71,7 +70,7 @@ def test_a_better_prompt_is_kept_and_can_be_used_at_once(cli, data):
 def test_the_test_is_read_for_the_chosen_one_alone(cli, data):
     data.answer = judge(sees=EXAMPLES)
     assert cli(*aligning(data)).code == 0
-    record = json.loads(Path("aligned/align.json").read_text())
+    record = read_json("aligned/align.json")
     (opening,) = record["openings"]
     in_test = [call for call in map(text_of, data.calls) if event_of(call) in opening["documents"]]
     assert len(in_test) == 2 * len(SYSTEMS) * len(opening["documents"])
@@ -99,18 +98,17 @@ def test_a_second_run_asks_nobody_and_changes_nothing(cli, data):
     assert (first.code, second.code) == (0, 0), second.err
     assert len(data.calls) == n_calls
     assert Path("aligned/align.json").read_bytes() == record
-    one, two = (json.loads(Path(f"{name}.json").read_text()) for name in ("one", "two"))
-    assert one.pop("spent")["n_calls"] == n_calls
-    assert two.pop("spent")["n_calls"] == 0
-    assert one == two
+    first_report, second_report = (read_json(f"{name}.json") for name in ("one", "two"))
+    assert first_report.pop("spent")["n_calls"] == n_calls
+    assert second_report.pop("spent")["n_calls"] == 0
+    assert first_report == second_report
 
 
 def test_no_better_prompt_leaves_the_test_sealed_or_the_old_prompt(cli, data):
     data.answer = judge(sees=None)  # every prompt says the same
-    result = cli(*aligning(data, "--try", "anchors", "--json", "out.json"))
-    assert result.code == 0, result.err
-    found = json.loads(Path("out.json").read_text())
-    assert (found["kept"], found["opened"], found["command"]) == (False, False, None)
+    result = cli(*aligning(data, "--try", "anchors", "--json", "out.json"), code=0)
+    report = read_json("out.json")
+    assert (report["kept"], report["opened"], report["command"]) == (False, False, None)
     assert "The test set was not used" in result.out
     assert not Path("aligned/align.json").exists()
     assert not Path("aligned/kept.toml").exists()
@@ -121,17 +119,16 @@ def lucky(call: Call) -> Reply:
     text = text_of(call)
     if ANCHORS in text:
         return judge(sees=None)(call)
-    verdict = drawn(text, 3) + 1
+    verdict = choice(text, 3) + 1
     return Reply(text=json.dumps({"reasoning": "So.", "verdict": str(verdict)}))
 
 
 def test_luck_on_development_is_not_kept(cli, data):
     data.answer = lucky
-    result = cli(*aligning(data, "--json", "out.json"))
-    assert result.code == 0, result.err
-    found = json.loads(Path("out.json").read_text())
-    assert (found["kept"], found["opened"]) == (False, True)
-    assert found["decision"]["why_not"]
+    result = cli(*aligning(data, "--json", "out.json"), code=0)
+    report = read_json("out.json")
+    assert (report["kept"], report["opened"]) == (False, True)
+    assert report["decision"]["why_not"]
     assert "The old prompt is kept" in result.out
     assert not Path("aligned/kept.toml").exists()
 
@@ -141,15 +138,13 @@ def test_a_test_is_opened_again_only_where_asked_and_is_counted(cli, data):
     assert cli(*aligning(data)).code == 0
     n_calls = len(data.calls)
     for other in (("--try", "scale"), ("--level", "0.9"), ("--split-seed", "7"), ("--seed", "3")):
-        refused = cli(*aligning(data, *other))
-        assert refused.code == 1
+        refused = cli(*aligning(data, *other), code=1)
         assert "were used 1 time before" in refused.err
         assert "--reopen" in refused.err
     assert len(data.calls) == n_calls + 1  # anchors for another --seed
-    again = cli(*aligning(data, "--try", "examples", "--reopen"))
-    assert again.code == 0, again.err
+    again = cli(*aligning(data, "--try", "examples", "--reopen"), code=0)
     assert "This test set has been used 2 times" in " ".join(again.out.split())
-    record = json.loads(Path("aligned/align.json").read_text())
+    record = read_json("aligned/align.json")
     assert len(record["openings"]) == 2
 
 
@@ -157,11 +152,10 @@ def test_a_record_that_was_changed_by_hand_is_refused(cli, data):
     data.answer = judge(sees=EXAMPLES)
     assert cli(*aligning(data)).code == 0
     path = Path("aligned/align.json")
-    record = json.loads(path.read_text())
+    record = read_json(path)
     record["openings"][0]["test"] = "never opened"
     path.write_text(json.dumps(record))
-    result = cli(*aligning(data, "--try", "examples"))
-    assert result.code == 1
+    result = cli(*aligning(data, "--try", "examples"), code=1)
     assert "align.json" in result.err
     assert "not a record of align" in result.err
 
@@ -174,19 +168,17 @@ def test_a_killed_run_goes_on_and_repeats_no_call(data):
     process.communicate()
     result = finish(start(*aligning(data, "--json", "out.json")))
     assert result.code == 0, result.err
-    assert json.loads(Path("out.json").read_text())["kept"]
+    assert read_json("out.json")["kept"]
     repeated = len(data.calls) - len(set(map(text_of, data.calls)))
     assert repeated <= 2  # those in flight
 
 
 def test_a_spent_budget_decides_nothing_and_the_next_start_goes_on(cli, data):
     data.answer = judge(sees=EXAMPLES)
-    result = cli(*aligning(data, "--max-calls", "60"))
-    assert result.code == 1
+    result = cli(*aligning(data, "--max-calls", "60"), code=1)
     assert "nothing is decided" in result.err
     assert not Path("aligned/align.json").exists()
-    result = cli(*aligning(data))
-    assert result.code == 0, result.err
+    result = cli(*aligning(data), code=0)
 
 
 def silent_at(shares: dict[str, int]):
@@ -198,7 +190,7 @@ def silent_at(shares: dict[str, int]):
         if SILENT in text or (
             EXAMPLES in text
             and n
-            and not drawn(f"refused {text.rpartition('<summary')[2][:80]}", n)
+            and not choice(f"refused {text.rpartition('<summary')[2][:80]}", n)
         ):
             return Reply(text=SILENT)
         return judge(sees=EXAMPLES)(call)
@@ -212,49 +204,42 @@ def parts() -> dict[str, tuple[str, ...]]:
 
 def test_items_without_a_score_are_counted_and_never_0(cli, data):
     data.answer = silent_at(dict.fromkeys(parts()["test"], 3))
-    result = cli(*aligning(data, "--try", "examples", "--json", "out.json"))
-    assert result.code == 0, result.err
-    found = json.loads(Path("out.json").read_text())
-    gain = found["decision"]["gain"]
+    result = cli(*aligning(data, "--try", "examples", "--json", "out.json"), code=0)
+    report = read_json("out.json")
+    gain = report["decision"]["gain"]
     assert gain["n_without_new"] > 0 == gain["n_without_old"]
-    assert gain["n_items"] + gain["n_without_new"] == found["decision"]["n_labelled"]
+    assert gain["n_items"] + gain["n_without_new"] == report["decision"]["n_labelled"]
     assert gain["new"] == 1.0  # on those that it scores; 0 for the others would not be
-    assert not found["kept"]
+    assert not report["kept"]
     assert "more of the test unscored" in " ".join(result.out.split())
 
 
 def test_a_candidate_that_is_silent_on_development_opens_no_test(cli, data):
     data.answer = silent_at(dict.fromkeys(parts()["development"], 1))
-    result = cli(*aligning(data, "--try", "examples"))
-    assert result.code == 0, result.err
+    result = cli(*aligning(data, "--try", "examples"), code=0)
     assert "cannot be calibrated: 0 labelled items" in " ".join(result.out.split())
     assert not Path("aligned/align.json").exists()
 
 
 def test_too_few_documents_are_an_error_that_says_how_many(cli, server):
     write_data(24)
-    result = cli(*aligning(server))
-    assert result.code == 1
+    result = cli(*aligning(server), code=1)
     assert "24 labelled documents: align needs 25 or more" in result.err
     assert server.calls == []
 
 
 def test_a_plan_asks_nobody_and_counts_what_will_be_asked(cli, data):
     data.answer = judge(sees=EXAMPLES)
-    result = cli(*aligning(data, "--plan", "--json", "plan.json"))
-    assert result.code == 0, result.err
+    cli(*aligning(data, "--plan", "--json", "plan.json"), code=0)
     assert data.calls == []
     assert not Path("aligned").exists()
-    planned = json.loads(Path("plan.json").read_text())
+    planned = read_json("plan.json")
     assert cli(*aligning(data)).code == 0
     assert planned["calls"] == len(data.calls)
 
 
 def test_yes_and_no_on_references_have_error_rates_and_show_what_was_asked(cli, data):
-    clusters, labels = (
-        [json.loads(line) for line in Path(f"{name}.jsonl").read_text().splitlines()]
-        for name in ("clusters", "labels")
-    )
+    clusters, labels = (read_rows(f"{name}.jsonl") for name in ("clusters", "labels"))
     for cluster in clusters:
         answers = [[{"aid": f"{cluster['eid']}a", "answer": "The cracks."}]]
         cluster["question_answers"] = [{"question": "Why did it close?", "answer_groups": answers}]
@@ -267,8 +252,8 @@ def test_yes_and_no_on_references_have_error_rates_and_show_what_was_asked(cli, 
         text = text_of(call)
         request = text.rpartition("<summary ")[2]
         good = int(re.search(r"Worth (\d)", request)[1]) > 2
-        said = good if EXAMPLES in text else drawn(event_of(text) + request[:60], 2)
-        return Reply(text=json.dumps({"reasoning": "So.", "verdict": "yes" if said else "no"}))
+        verdict = good if EXAMPLES in text else choice(event_of(text) + request[:60], 2)
+        return Reply(text=json.dumps({"reasoning": "So.", "verdict": "yes" if verdict else "no"}))
 
     data.answer = answer
     kinds = ("--try", "examples", "--try", "scale", "--protocol", "binary", "--json", "out.json")
@@ -276,16 +261,15 @@ def test_yes_and_no_on_references_have_error_rates_and_show_what_was_asked(cli, 
         {"clusters.jsonl": "references.jsonl", "faithfulness": "coverage"}.get(word, word)
         for word in aligning(data, *kinds)
     ]
-    result = cli(*items)
-    assert result.code == 0, result.err
-    found = json.loads(Path("out.json").read_text())
-    assert found["kept"]
-    assert {item["kind"] for item in found["candidates"]} == {"examples"}  # no other scale of two
-    rates = found["audits"]["rates"]
+    result = cli(*items, code=0)
+    report = read_json("out.json")
+    assert report["kept"]
+    assert {item["kind"] for item in report["candidates"]} == {"examples"}  # no other scale of two
+    rates = report["audits"]["rates"]
     assert rates["new"]["sensitivity"]["value"] == rates["new"]["specificity"]["value"] == 1.0
     assert rates["old"]["sensitivity"]["value"] < 1.0
     assert "sensitivity" in result.out
-    prompt = Path(f"aligned/candidates/{found['chosen']}.md").read_text()
+    prompt = Path(f"aligned/candidates/{report['chosen']}.md").read_text()
     assert "Why did it close?\n- Answer: The cracks.\n\nSummary: The bridge closed" in prompt
 
 
@@ -299,19 +283,18 @@ def test_the_page_shows_what_the_command_prints(cli, data):
     """With FAIRJUDGE_WRITE_PAGES set, the page is written anew instead."""
     data.answer = judge(sees=EXAMPLES)
     result = cli(*aligning(data))
-    before, _, rest = PAGE.read_text("utf-8").partition("<!-- printed: begin -->\n")
-    shown, _, after = rest.partition("<!-- printed: end -->")
+    before, _, tail = PAGE.read_text("utf-8").partition("<!-- printed: begin -->\n")
+    block, _, after = tail.partition("<!-- printed: end -->")
     value = f"```text\n{printed(result.out)}\n```\n"
     if os.environ.get("FAIRJUDGE_WRITE_PAGES"):
         whole = f"{before}<!-- printed: begin -->\n{value}<!-- printed: end -->{after}"
         PAGE.write_text(whole, "utf-8")
         return
-    assert shown == value
+    assert block == value
 
 
 def test_the_local_model_reads_no_prompt(cli, data):
     inputs = aligning(data)[: -len(("--backend", "openai:stub-model", "--base-url", data.v1))]
-    result = cli(*inputs)
-    assert result.code == 1
+    result = cli(*inputs, code=1)
     assert "name one by --backend" in result.err
     assert data.calls == []

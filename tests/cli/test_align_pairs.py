@@ -13,7 +13,7 @@ from align_study import (
     DECIDED,
     N_DOCUMENTS,
     SILENT,
-    drawn,
+    choice,
     event_of,
     pair_judge,
     quality,
@@ -21,6 +21,7 @@ from align_study import (
     write_pairs,
 )
 from cli_tools import text_of, write_jsonl
+from json_files import read_json, read_rows
 from stub_server import Call, Reply, StubServer
 
 from fairjudge.aligning.decision import split_documents
@@ -34,16 +35,16 @@ def data(server: StubServer) -> StubServer:
 
 def aligning(server: StubServer, *more: str) -> tuple[str, ...]:
     inputs = ("--references", "clusters.jsonl", "--summaries", "summaries.jsonl")
-    asked = ("--labels", "labels.jsonl", "--aspect", "faithfulness", "--protocol", "pairwise")
+    options = ("--labels", "labels.jsonl", "--aspect", "faithfulness", "--protocol", "pairwise")
     model = ("--backend", "openai:stub-model", "--base-url", server.v1, "-o", "aligned")
-    return ("calibrate", "align", *inputs, *asked, *model, *more)
+    return ("calibrate", "align", *inputs, *options, *model, *more)
 
 
 def with_attributes() -> None:
     """Give half of the documents one leaning, and three of them articles of both."""
-    clusters = [json.loads(line) for line in Path("clusters.jsonl").read_text().splitlines()]
-    for number, one in enumerate(clusters):
-        (article,) = one["articles"]
+    clusters = read_rows("clusters.jsonl")
+    for number, cluster in enumerate(clusters):
+        (article,) = cluster["articles"]
         article["attributes"] = {"leaning": "left" if number % 2 else "right", "tone": "calm"}
     write_jsonl(Path("clusters.jsonl"), clusters)
 
@@ -56,22 +57,21 @@ def lead(row: dict[str, str]) -> str:
 def test_a_better_prompt_for_pairs_is_kept_and_can_be_used_at_once(cli, data):
     data.answer = pair_judge(sees=BETTER_LINE)
     with_attributes()
-    result = cli(*aligning(data, "--attribute", "leaning", "--json", "out.json"))
-    assert result.code == 0, result.err
-    found = json.loads(Path("out.json").read_text())
-    assert found["kept"]
-    assert found["chosen"] == "anchors-1"
-    assert found["protocol"] == "pairwise"
-    assert {item["kind"] for item in found["candidates"]} == {"anchors", "examples"}
-    decision, position = found["decision"], found["audits"]["position"]
+    result = cli(*aligning(data, "--attribute", "leaning", "--json", "out.json"), code=0)
+    report = read_json("out.json")
+    assert report["kept"]
+    assert report["chosen"] == "anchors-1"
+    assert report["protocol"] == "pairwise"
+    assert {item["kind"] for item in report["candidates"]} == {"anchors", "examples"}
+    decision, position = report["decision"], report["audits"]["position"]
     assert decision["gain"]["new"] == 1.0
     assert decision["errors"][1] == 0.0
     assert min(decision["agreement"]["low"], decision["error"]["low"]) > 0
     assert position["new"]["changed"]["value"] == 0.0
     assert position["old"]["changed"]["value"] > 0.3
     assert position["old"]["first"]["value"] > position["old"]["second"]["value"]
-    assert position["new"]["n_pairs"] == found["parts"]["test"]["items"] == 36
-    rows = found["audits"]["errors"]["groups"]
+    assert position["new"]["n_pairs"] == report["parts"]["test"]["items"] == 36
+    rows = report["audits"]["errors"]["groups"]
     assert {(row["kind"], row["attribute"]) for row in rows} == {
         ("length", None),
         ("system", None),
@@ -81,19 +81,17 @@ def test_a_better_prompt_for_pairs_is_kept_and_can_be_used_at_once(cli, data):
     assert sum(row["n"] for row in rows if row["attribute"]) == 36
     assert all(row["new"]["error"]["value"] == 0.0 for row in rows if row["attribute"])
     assert "changes with the order" in result.out
-    used = cli(*shlex.split(found["command"])[1:])
-    assert used.code == 0, used.err
+    cli(*shlex.split(report["command"])[1:], code=0)
     assert BETTER_LINE in text_of(data.calls[-1])
-    judged = [json.loads(line) for line in Path("judgements.jsonl").read_text().splitlines()]
+    judged = read_rows("judgements.jsonl")
     assert {row["order"] for row in judged} == {"ab", "ba"}
     assert all(row["value"] == lead(row) for row in judged)
 
 
 def test_examples_are_pairs_as_people_saw_them_with_their_answers(cli, data):
     data.answer = pair_judge(sees=DECIDED)
-    result = cli(*aligning(data, "--try", "examples", "--json", "out.json"))
-    assert result.code == 0, result.err
-    assert json.loads(Path("out.json").read_text())["kept"]
+    cli(*aligning(data, "--try", "examples", "--json", "out.json"), code=0)
+    assert read_json("out.json")["kept"]
     prompt = Path("aligned/candidates/examples-6.md").read_text()
     text = prompt.split("<example ")[1:]
     assert len(text) == 6
@@ -116,17 +114,16 @@ def test_a_second_run_asks_nobody_and_other_groups_open_nothing(cli, data):
     assert cli(*aligning(data, "--json", "two.json")).code == 0
     assert Path("aligned/align.json").read_bytes() == record
     more = ("--attribute", "leaning", "--attribute", "tone")
-    result = cli(*aligning(data, *more, "--json", "three.json"))
-    assert result.code == 0, result.err
+    cli(*aligning(data, *more, "--json", "three.json"), code=0)
     assert len(data.calls) == n_calls
-    one, two, three = (json.loads(Path(f"{n}.json").read_text()) for n in ("one", "two", "three"))
-    one.pop("spent"), two.pop("spent")
-    assert one == two
-    assert three["decision"] == one["decision"]
-    assert three["n_opened"] == 1
-    assert len(json.loads(Path("aligned/align.json").read_text())["openings"]) == 1
-    assert three["audits"]["attributes"] == ["leaning", "tone"]
-    assert three["audits"]["errors"]["notes"] == [
+    first, second, third = (read_json(f"{n}.json") for n in ("one", "two", "three"))
+    first.pop("spent"), second.pop("spent")
+    assert first == second
+    assert third["decision"] == first["decision"]
+    assert third["n_opened"] == 1
+    assert len(read_json("aligned/align.json")["openings"]) == 1
+    assert third["audits"]["attributes"] == ["leaning", "tone"]
+    assert third["audits"]["errors"]["notes"] == [
         "tone: fewer than 2 groups of documents in the test"
     ]
 
@@ -136,17 +133,15 @@ def test_luck_is_not_kept_and_the_seal_holds(cli, data):
         text = text_of(call)
         if '"sets"' in text:
             return pair_judge(sees=None)(call)
-        verdict = ("1", "2", "tie")[drawn(text, 3)]
+        verdict = ("1", "2", "tie")[choice(text, 3)]
         return Reply(text=json.dumps({"reasoning": "So.", "verdict": verdict}))
 
     data.answer = by_luck
-    result = cli(*aligning(data, "--json", "out.json"))
-    assert result.code == 0, result.err
-    found = json.loads(Path("out.json").read_text())
-    assert (found["kept"], found["opened"]) == (False, True)
+    cli(*aligning(data, "--json", "out.json"), code=0)
+    report = read_json("out.json")
+    assert (report["kept"], report["opened"]) == (False, True)
     assert not Path("aligned/kept.toml").exists()
-    refused = cli(*aligning(data, "--try", "examples", "--split-seed", "3"))
-    assert refused.code == 1
+    refused = cli(*aligning(data, "--try", "examples", "--split-seed", "3"), code=1)
     assert "--reopen" in refused.err
 
 
@@ -162,16 +157,15 @@ def test_one_order_without_a_verdict_is_no_score_and_never_a_tie(cli, data):
         return pair_judge(sees=BETTER_LINE)(call)
 
     data.answer = silent
-    result = cli(*aligning(data, "--try", "anchors", "--json", "out.json"))
-    assert result.code == 0, result.err
-    found = json.loads(Path("out.json").read_text())
-    gain = found["decision"]["gain"]
+    cli(*aligning(data, "--try", "anchors", "--json", "out.json"), code=0)
+    report = read_json("out.json")
+    gain = report["decision"]["gain"]
     assert (gain["n_items"], gain["n_without_new"], gain["n_without_old"]) == (12, 24, 0)
     assert gain["new"] == 1.0
-    assert found["audits"]["position"]["new"]["n_one_order"] == 24
-    assert found["audits"]["position"]["new"]["n_pairs"] == 12
-    assert sum(found["audits"]["unscored"]["new"].values()) == 24
-    assert not found["kept"]
+    assert report["audits"]["position"]["new"]["n_one_order"] == 24
+    assert report["audits"]["position"]["new"]["n_pairs"] == 12
+    assert sum(report["audits"]["unscored"]["new"].values()) == 24
+    assert not report["kept"]
 
 
 def test_an_old_prompt_that_goes_by_place_alone_agrees_with_nobody_and_is_replaced(cli, data):
@@ -182,46 +176,43 @@ def test_an_old_prompt_that_goes_by_place_alone_agrees_with_nobody_and_is_replac
         return Reply(text=json.dumps({"reasoning": "So.", "verdict": "1"}))
 
     data.answer = first
-    result = cli(*aligning(data, "--try", "anchors", "--json", "out.json"))
-    assert result.code == 0, result.err
-    found = json.loads(Path("out.json").read_text())
-    assert found["kept"]
-    assert found["decision"]["gain"]["old"] == 0.0
-    assert found["audits"]["position"]["old"]["first"]["value"] == 1.0
+    cli(*aligning(data, "--try", "anchors", "--json", "out.json"), code=0)
+    report = read_json("out.json")
+    assert report["kept"]
+    assert report["decision"]["gain"]["old"] == 0.0
+    assert report["audits"]["position"]["old"]["first"]["value"] == 1.0
 
 
 def test_a_plan_counts_what_will_be_asked(cli, data):
     data.answer = pair_judge(sees=BETTER_LINE)
-    result = cli(*aligning(data, "--plan", "--json", "plan.json"))
-    assert result.code == 0, result.err
+    cli(*aligning(data, "--plan", "--json", "plan.json"), code=0)
     assert data.calls == []
-    planned = json.loads(Path("plan.json").read_text())
+    planned = read_json("plan.json")
     assert planned["parts"]["development"] == {"documents": 12, "items": 36}
     assert cli(*aligning(data)).code == 0
     assert planned["calls"] == len(data.calls)
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "message"),
     [
         (("--try", "scale"), "a pair has no other scale"),
         (("--label-scale", "1-5"), "a preference is on no scale"),
         (("--attribute", "party"), "no article has attribute 'party'"),
     ],
 )
-def test_what_does_not_fit_is_refused_before_a_call(cli, data, more, said):
+def test_what_does_not_fit_is_refused_before_a_call(cli, data, more, message):
     result = cli(*aligning(data, *more))
     assert result.code != 0
-    assert said in " ".join(result.err.split())
+    assert message in " ".join(result.err.split())
     assert data.calls == []
 
 
 def test_ratings_of_both_summaries_tell_preferences_where_no_pair_is_labelled(cli, server):
     write_data()
     server.answer = pair_judge(sees=DECIDED)
-    result = cli(*aligning(server, "--try", "examples", "--json", "out.json"))
-    assert result.code == 0, result.err
-    data = json.loads(Path("out.json").read_text())
+    cli(*aligning(server, "--try", "examples", "--json", "out.json"), code=0)
+    data = read_json("out.json")
     assert data["kept"]
     assert data["parts"]["test"]["items"] == 36
 
@@ -234,9 +225,8 @@ def test_ratings_are_audited_by_attribute_too(cli, server):
     server.answer = judge(sees=EXAMPLES)
     words = list(aligning(server, "--try", "examples", "--attribute", "leaning"))
     words[words.index("pairwise")] = "likert"
-    result = cli(*words, "--json", "out.json")
-    assert result.code == 0, result.err
-    audits = json.loads(Path("out.json").read_text())["audits"]
+    result = cli(*words, "--json", "out.json", code=0)
+    audits = read_json("out.json")["audits"]
     rows = [row for row in audits["errors"]["groups"] if row["attribute"] == "leaning"]
     assert {row["group"] for row in rows} == {"left", "right"}
     assert sum(row["n"] for row in rows) == 36

@@ -9,10 +9,10 @@ import pytest
 from cli_tools import article, building, cluster, judging, openai, reference, summary, write_jsonl
 
 
-def only_message(done) -> str:
+def only_message(result) -> str:
     """Return the one line that the command ended with."""
-    assert done.out == ""
-    (line,) = done.err.splitlines()
+    assert result.out == ""
+    (line,) = result.err.splitlines()
     assert line.startswith("error: ")
     return line.removeprefix("error: ")
 
@@ -50,8 +50,7 @@ EMPTY = cluster() | {"articles": [{"aid": str(n), "content": " \n"} for n in ran
 )
 def test_bad_clusters(cli, server, content, parts):
     Path("clusters.jsonl").write_bytes(content)
-    result = cli(*building(server))
-    assert result.code == 1
+    result = cli(*building(server), code=1)
     message = only_message(result)
     for part in parts:
         assert part in message
@@ -86,8 +85,7 @@ def test_one_cluster_among_others_that_cannot_be_built_is_named_and_counted(cli,
 )
 def test_bad_summaries(cli, server, references, row, parts):
     write_jsonl(Path("summaries.jsonl"), [summary("first"), row])
-    result = cli(*judging(server))
-    assert result.code == 1
+    result = cli(*judging(server), code=1)
     message = only_message(result)
     for part in parts:
         assert part in message
@@ -96,15 +94,13 @@ def test_bad_summaries(cli, server, references, row, parts):
 
 def test_plain_clusters_where_questions_are_needed(cli, server, summaries):
     write_jsonl(Path("references.jsonl"), [cluster()])
-    result = cli(*judging(server))
-    assert result.code == 1
+    result = cli(*judging(server), code=1)
     assert "references.jsonl:1: field 'question_answers'" in only_message(result)
 
 
 def test_references_without_any_question(cli, server, summaries):
     write_jsonl(Path("references.jsonl"), [reference() | {"question_answers": []}])
-    result = cli(*judging(server))
-    assert result.code == 1
+    result = cli(*judging(server), code=1)
     assert "references.jsonl: nothing to judge: no cluster with a summary has q" in only_message(
         result
     )
@@ -112,15 +108,13 @@ def test_references_without_any_question(cli, server, summaries):
 
 def test_pairwise_with_one_system(cli, server, references):
     write_jsonl(Path("summaries.jsonl"), [summary("only")])
-    result = cli(*judging(server), "--protocol", "pairwise")
-    assert result.code == 1
+    result = cli(*judging(server), "--protocol", "pairwise", code=1)
     assert "two systems' summaries of one cluster" in only_message(result)
 
 
 def test_articles_without_content_cannot_be_judged_against(cli, server, summaries):
     write_jsonl(Path("references.jsonl"), [EMPTY])
-    result = cli(*judging(server), "--aspect", "faithfulness")
-    assert result.code == 1
+    result = cli(*judging(server), "--aspect", "faithfulness", code=1)
     assert "no cluster has both a summary and an article with content" in only_message(result)
 
 
@@ -136,9 +130,8 @@ def test_articles_without_content_cannot_be_judged_against(cli, server, summarie
 )
 def test_backends_that_cannot_be_used(cli, references, summaries, backend, parts):
     inputs = ("--references", references, "--summaries", summaries)
-    asked = ("--aspect", "coverage", "--protocol", "likert")
-    result = cli("judge", *inputs, *asked, "--backend", backend, "-o", "judgements.jsonl")
-    assert result.code == 1
+    options = ("--aspect", "coverage", "--protocol", "likert")
+    result = cli("judge", *inputs, *options, "--backend", backend, "-o", "judgements.jsonl", code=1)
     message = only_message(result)
     for part in parts:
         assert part in message
@@ -146,8 +139,7 @@ def test_backends_that_cannot_be_used(cli, references, summaries, backend, parts
 
 @pytest.mark.parametrize("url", ["localhost:8000", "ftp://host/v1", "http://u:p@host/v1"])
 def test_a_base_url_that_is_none(cli, references, summaries, server, url):
-    result = cli(*judging(server), "--base-url", url)
-    assert result.code == 1
+    result = cli(*judging(server), "--base-url", url, code=1)
     assert "base URL" in only_message(result)
 
 
@@ -161,8 +153,7 @@ def test_a_base_url_that_is_none(cli, references, summaries, server, url):
     ],
 )
 def test_outputs_that_cannot_be_written(cli, references, summaries, server, output, part):
-    result = cli(*judging(server), "-o", output)
-    assert result.code == 1
+    result = cli(*judging(server), "-o", output, code=1)
     assert part in only_message(result)
     assert server.calls == []
 
@@ -170,16 +161,14 @@ def test_outputs_that_cannot_be_written(cli, references, summaries, server, outp
 def test_a_report_that_cannot_be_written_is_refused_before_any_call(
     cli, references, summaries, server
 ):
-    result = cli(*judging(server), "--json", "missing/report.json")
-    assert result.code == 1
+    result = cli(*judging(server), "--json", "missing/report.json", code=1)
     assert "missing/report.json: the folder for this report does not exist" in only_message(result)
     assert server.calls == []
 
 
 def test_a_cache_folder_that_is_a_file(cli, references, summaries, server):
     Path("taken").write_text("x")
-    result = cli(*judging(server), "--cache", "taken")
-    assert result.code == 1
+    result = cli(*judging(server), "--cache", "taken", code=1)
     assert "taken" in only_message(result)
 
 
@@ -203,14 +192,12 @@ def test_own_prompts_and_scales_that_cannot_be_read(
 ):
     if file is not None:
         Path("mine").write_bytes(file)
-    result = cli(*judging(server), option, "mine")
-    assert result.code == 1
+    result = cli(*judging(server), option, "mine", code=1)
     assert part in only_message(result)
 
 
 def test_a_custom_aspect_needs_a_criterion(cli, references, summaries, server):
-    result = cli(*judging(server), "--aspect", "tone")
-    assert result.code == 1
+    result = cli(*judging(server), "--aspect", "tone", code=1)
     assert "no built-in aspect 'tone'" in only_message(result)
 
 
@@ -241,8 +228,7 @@ def test_what_the_local_backend_cannot_do_is_said(cli, clusters, references, sum
     ],
 )
 def test_usage_errors_end_with_2_and_say_what_was_meant(cli, args, part):
-    result = cli(*args)
-    assert result.code == 2
+    result = cli(*args, code=2)
     assert result.out == ""
     assert part in result.err
 
@@ -250,8 +236,7 @@ def test_usage_errors_end_with_2_and_say_what_was_meant(cli, args, part):
 def test_skip_bad_counts_and_lists_what_it_left_out(cli, server, references):
     rows = [summary("a"), {"eid": "bridge"}, summary("b"), summary("a")]
     write_jsonl(Path("summaries.jsonl"), rows)
-    result = cli(*judging(server), "--skip-bad", "-o", "-")
-    assert result.code == 0
+    result = cli(*judging(server), "--skip-bad", "-o", "-", code=0)
     assert [row["system"] for row in result.rows()] == ["a", "b"]
     assert "Skipped 2 bad lines:\n  summaries.jsonl:2: field 'system'" in result.err
     assert "\n  summaries.jsonl:4: " in result.err
@@ -264,8 +249,7 @@ def test_skip_bad_counts_and_lists_what_it_left_out(cli, server, references):
 
 def test_skip_bad_with_nothing_good(cli, server):
     write_jsonl(Path("clusters.jsonl"), [{}, {}])
-    result = cli(*building(server), "--skip-bad")
-    assert result.code == 1
+    result = cli(*building(server), "--skip-bad", code=1)
     assert "holds no clusters; the first of 2 bad lines is 1" in only_message(result)
 
 
@@ -277,14 +261,12 @@ def test_bom_crlf_nul_and_lone_surrogates_are_read(cli, server, summaries):
     Path("references.jsonl").write_bytes(b"\xef\xbb\xbf" + "\r\n".join(lines).encode() + b"\r\n")
     write_jsonl(Path("summaries.jsonl"), [summary("s\x00y", "odd \ud83d id"), summary("s")])
     for aspect in ("coverage", "faithfulness"):
-        result = cli(*judging(server), "--aspect", aspect, "-o", "-")
-        assert result.code == 0, result.err
+        result = cli(*judging(server), "--aspect", aspect, "-o", "-", code=0)
         assert [row["eid"] for row in result.rows()] == ["odd \ufffd id", "bridge"]
     again = cli(*judging(server), "--aspect", "faithfulness", "-o", "-")
     assert again.out == result.out
     Path("clusters.jsonl").write_bytes(Path("references.jsonl").read_bytes())
-    built = cli(*building(server), "-o", "-")
-    assert built.code == 0, built.err
+    built = cli(*building(server), "-o", "-", code=0)
     assert [row["eid"] for row in built.rows()] == ["odd \ufffd id", "bridge"]
     assert (
         cli("build", "clusters.jsonl", *openai(server), "-o", "-", "--consolidation", "llm").code
@@ -293,8 +275,9 @@ def test_bom_crlf_nul_and_lone_surrogates_are_read(cli, server, summaries):
 
 
 def test_an_attribute_that_no_article_has(cli, clusters, server):
-    result = cli("summarize", clusters, "-o", "s.jsonl", *openai(server), "--fair", "leaning")
-    assert result.code == 1
+    result = cli(
+        "summarize", clusters, "-o", "s.jsonl", *openai(server), "--fair", "leaning", code=1
+    )
     message = only_message(result)
     assert message.startswith("clusters.jsonl: field 'attributes': no article has the attribute")
     assert server.calls == []
@@ -302,8 +285,7 @@ def test_an_attribute_that_no_article_has(cli, clusters, server):
 
 def test_a_first_cluster_of_one_article_does_not_end_the_build(cli, server):
     write_jsonl(Path("clusters.jsonl"), [cluster("lonely", 1), cluster("good")])
-    result = cli(*building(server), "--max-unscored", "0.6")
-    assert result.code == 0, result.err
+    cli(*building(server), "--max-unscored", "0.6", code=0)
     rows = [json.loads(line) for line in Path("refs.jsonl").read_text().splitlines()]
     assert [len(row["question_answers"]) > 0 for row in rows] == [False, True]
 
@@ -313,10 +295,9 @@ def test_skipped_lines_are_counted_by_reason_with_the_first_places(cli):
             "value": 3, "signature": "s"}  # fmt: skip
     rows = [json.dumps(row) for row in [*[{"eid": "e"}] * 5, good]]
     Path("j.jsonl").write_text("\n".join([*rows, "{broken", ""]), "utf-8")
-    result = cli("audit", "parse", "j.jsonl", "--skip-bad")
-    assert result.code == 0
-    first, by_reason, one, *_ = result.err.splitlines()
+    result = cli("audit", "parse", "j.jsonl", "--skip-bad", code=0)
+    first, by_reason, system, *_ = result.err.splitlines()
     assert first == "Skipped 6 bad lines:"
     assert by_reason.startswith("  5 lines: field ")
     assert by_reason.endswith("(j.jsonl:1, j.jsonl:2, j.jsonl:3 and 2 more)")
-    assert one.startswith("  j.jsonl:7: ")
+    assert system.startswith("  j.jsonl:7: ")

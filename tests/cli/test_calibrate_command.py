@@ -6,9 +6,8 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from invoking import invoke
 
-from fairjudge.cli._main import app
 from fairjudge.errors import ConfigurationError, InputError
 
 ITEM = {"aspect": "coverage"}
@@ -38,14 +37,10 @@ def files(tmp_path):
     return tmp_path, *paths
 
 
-def run(*arguments):
-    return CliRunner().invoke(app, [str(a) for a in arguments], catch_exceptions=True)
-
-
 def test_json_holds_what_the_table_shows(files):
     folder, judgements, labels = files
     arguments = ("calibrate", judgements, "--labels", labels, "--resamples", 200)
-    result = run(*arguments, "--json", folder / "out.json")
+    result = invoke(*arguments, "--json", folder / "out.json")
     assert result.exit_code == 0, result.output
     report = json.loads((folder / "out.json").read_text("utf-8"))
     (group,) = report["groups"]
@@ -53,21 +48,21 @@ def test_json_holds_what_the_table_shows(files):
     kendall = group["agreement"]["pooled"]["kendall"]
     text = f"{kendall['value']:.2f} [{kendall['low']:.2f}, {kendall['high']:.2f}]"
     assert text in result.output
-    assert text in run("--tables", "markdown", *arguments).stdout
+    assert text in invoke("--tables", "markdown", *arguments).stdout
     assert "Unscored: 1 refused." in result.output
     assert report["signature"]["resamples"] == 200
-    printed = run(*arguments, "--json", "-")
+    printed = invoke(*arguments, "--json", "-")
     assert json.loads(printed.stdout)["groups"] == report["groups"]
 
 
 def test_what_is_saved_is_applied(files):
     folder, judgements, labels = files
-    saved = run(
+    saved = invoke(
         "calibrate", judgements, "--labels", labels, "--resamples", 100,
         "--method", "linear", "--save", folder / "c.json",
     )  # fmt: skip
     assert saved.exit_code == 0, saved.output
-    result = run("calibrate", "apply", folder / "c.json", judgements, "-o", folder / "out.jsonl")
+    result = invoke("calibrate", "apply", folder / "c.json", judgements, "-o", folder / "out.jsonl")
     assert result.exit_code == 0, result.output
     before = [json.loads(line) for line in judgements.read_text("utf-8").splitlines()]
     after = [json.loads(line) for line in (folder / "out.jsonl").read_text("utf-8").splitlines()]
@@ -83,7 +78,7 @@ def test_too_few_labels_cannot_be_saved_and_say_why(files):
     folder, judgements, labels = files
     few = folder / "few.jsonl"
     few.write_text("".join(labels.read_text("utf-8").splitlines(keepends=True)[:15]), "utf-8")
-    result = run("calibrate", judgements, "--labels", few, "--save", folder / "c.json")
+    result = invoke("calibrate", judgements, "--labels", few, "--save", folder / "c.json")
     assert isinstance(result.exception, ConfigurationError)
     assert "needs 30" in str(result.exception)
     assert not (folder / "c.json").exists()
@@ -91,7 +86,7 @@ def test_too_few_labels_cannot_be_saved_and_say_why(files):
 
 def test_unscored_items_beyond_the_limit_end_with_3(files):
     _, judgements, labels = files
-    result = run(
+    result = invoke(
         "calibrate", judgements, "--labels", labels, "--resamples", 100, "--max-unscored", 0.001
     )
     assert result.exit_code == 3
@@ -99,13 +94,13 @@ def test_unscored_items_beyond_the_limit_end_with_3(files):
 
 def test_bad_files_are_named(files):
     folder, judgements, labels = files
-    result = run("calibrate", judgements, "--labels", labels, "--annotators", "nobody*")
+    result = invoke("calibrate", judgements, "--labels", labels, "--annotators", "nobody*")
     assert isinstance(result.exception, InputError)
     assert "expert0" in str(result.exception)
     bad = folder / "bad.json"
     for text, word in (("{", "not JSON"), ("{}", "fairjudge_calibrator"), ("3", "--save")):
         bad.write_text(text, "utf-8")
-        result = run("calibrate", "apply", bad, judgements, "-o", folder / "o.jsonl")
+        result = invoke("calibrate", "apply", bad, judgements, "-o", folder / "o.jsonl")
         assert isinstance(result.exception, InputError)
         assert word in str(result.exception)
         assert "bad.json" in str(result.exception)
@@ -115,7 +110,7 @@ def test_one_page_holds_tables_and_plots(files):
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
     folder, judgements, labels = files
     page = folder / "page.html"
-    result = run("calibrate", judgements, "--labels", labels, "--resamples", 100, "--html", page)
+    result = invoke("calibrate", judgements, "--labels", labels, "--resamples", 100, "--html", page)
     assert result.exit_code == 0, result.output
     text = page.read_text("utf-8")
     assert text.startswith("<!DOCTYPE html>")
@@ -126,14 +121,14 @@ def test_one_page_holds_tables_and_plots(files):
 
 def test_support_needs_what_it_compares(files):
     _, judgements, labels = files
-    result = run("calibrate", judgements, "--labels", labels, "--support")
+    result = invoke("calibrate", judgements, "--labels", labels, "--support")
     assert result.exit_code == 2
     assert "--clusters" in result.output
 
 
 def test_a_family_needs_a_name_and_a_pattern(files):
     _, judgements, labels = files
-    result = run("calibrate", judgements, "--labels", labels, "--family", "gpt*")
+    result = invoke("calibrate", judgements, "--labels", labels, "--family", "gpt*")
     assert result.exit_code == 2
     assert "NAME=PATTERN" in result.output
 
@@ -147,9 +142,9 @@ def test_what_a_judge_may_be_used_for_is_said_first_and_last(files):
     noise = ({**row, "value": int(rng.choice([4, 5], p=[0.9, 0.1]))} for row in rows)
     worthless.write_text("".join(json.dumps(row) + "\n" for row in noise), "utf-8")
     words = ("calibrate", worthless, "--labels", labels, "--resamples", 200)
-    for done in (run(*words), run("--tables", "markdown", *words)):
-        assert done.exit_code == 0, done.output
-        text = done.stdout
+    for result in (invoke(*words), invoke("--tables", "markdown", *words)):
+        assert result.exit_code == 0, result.output
+        text = result.stdout
         first_lines = " ".join(text.splitlines()[:8])
         assert "Summary" in first_lines
         assert "score single summaries: no" in " ".join(first_lines.split())

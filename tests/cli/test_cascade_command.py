@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 from cli_tools import write_jsonl
+from json_files import read_json, read_rows
 
 
 def judgement(n: int, judge: str, value: float, **more: object) -> dict:
@@ -46,14 +46,13 @@ def files() -> tuple[object, ...]:
 
 def test_what_the_ends_save_is_said_beside_what_it_costs(cli, files):
     """Two labels of five are at an end: 40 % of the calls, and nothing is lost."""
-    result = cli(*files, "--tolerance", "0", "--agreement-tolerance", "0")
-    assert result.code == 0, result.err
-    report = json.loads(Path("report.json").read_text())
+    result = cli(*files, "--tolerance", "0", "--agreement-tolerance", "0", code=0)
+    report = read_json("report.json")
     assert report["saved"]["value"] == pytest.approx(40.0)
     assert report["error_added"]["value"] == 0.0
     assert report["agreement_lost"]["value"] == pytest.approx(0.0, abs=1e-12)
     assert report["kendall"]["costly"] == pytest.approx(1.0)
-    data = json.loads(Path("thresholds.json").read_text())
+    data = read_json("thresholds.json")
     assert 1 <= data["low"] < 3 < data["high"] <= 5
     text = " ".join(result.out.split())
     assert "which saves 40.0 [" in text
@@ -62,7 +61,7 @@ def test_what_the_ends_save_is_said_beside_what_it_costs(cli, files):
 
 def test_more_may_be_saved_where_more_may_be_lost(cli, files):
     assert cli(*files, "--tolerance", "1", "--agreement-tolerance", "1").code == 0
-    report = json.loads(Path("report.json").read_text())
+    report = read_json("report.json")
     assert report["saved"]["value"] == pytest.approx(100.0)
     # Of five labels, 2 and 4 are missed by 1: the mean absolute error grows by 0.4.
     assert report["error_added"]["value"] == pytest.approx(0.4)
@@ -72,13 +71,11 @@ def test_more_may_be_saved_where_more_may_be_lost(cli, files):
 def test_files_that_do_not_fit_together_are_named(cli, files):
     few = [judgement(n, "local", 3.0) for n in range(8)]
     write_jsonl(Path("local.jsonl"), few)
-    result = cli(*files)
-    assert result.code == 1
+    result = cli(*files, code=1)
     assert "in all three files: 8 items" in result.err
-    both = [judgement(0, "local", 3.0), judgement(0, "other", 3.0)]
-    write_jsonl(Path("local.jsonl"), both)
-    result = cli(*files)
-    assert result.code == 1
+    rows = [judgement(0, "local", 3.0), judgement(0, "other", 3.0)]
+    write_jsonl(Path("local.jsonl"), rows)
+    result = cli(*files, code=1)
     assert "expected one judge, aspect, protocol and unit, found 2" in result.err
 
 
@@ -113,23 +110,23 @@ def promised() -> tuple[object, ...]:
 
 
 def test_a_promise_keeps_what_both_orders_agree_on(cli, promised):
-    result = cli(*promised, "--guarantee", "0.9", "--json", "out.json", "--ask", "ask.jsonl")
-    assert result.code == 0, result.err
-    report = json.loads(Path("out.json").read_text())
+    result = cli(
+        *promised, "--guarantee", "0.9", "--json", "out.json", "--ask", "ask.jsonl", code=0
+    )
+    report = read_json("out.json")
     assert report["kept"]["value"] == pytest.approx(80 / 120)
     assert report["agreement"]["value"] == 1.0
     assert report["overall"]["value"] == pytest.approx(80 / 120)
-    text = [json.loads(line) for line in Path("ask.jsonl").read_text().splitlines()]
+    text = read_rows("ask.jsonl")
     assert {row["eid"] for row in text} == {f"d{n}" for n in range(80, 120)}
-    assert json.loads(Path("kept.json").read_text())["threshold"] == report["threshold"] > 0
+    assert read_json("kept.json")["threshold"] == report["threshold"] > 0
     assert "agree with people at least 90 %" in result.out
 
 
 def test_too_few_labels_promise_nothing(cli, promised):
     lines = Path("people.jsonl").read_text().splitlines()[:20]
     Path("people.jsonl").write_text("\n".join(lines) + "\n")
-    result = cli(*promised, "--guarantee", "0.9")
-    assert result.code == 1
+    result = cli(*promised, "--guarantee", "0.9", code=1)
     assert "39 are needed even if all agree" in result.err
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from cli_tools import write_jsonl
+from json_files import read_json
 
 OF = {"system": "x", "aspect": "coverage"}
 JUDGED = OF | {"protocol": "binary", "judge": "j", "unit": "summary"}
@@ -38,7 +38,7 @@ def test_a_worse_judge_ends_with_4_and_the_same_with_0(cli):
     result = check(cli, "wrong.jsonl", "--json", "out.json")
     assert result.code == 4, result.err
     assert "Worse. It agrees with people less than before" in result.out
-    (group,) = json.loads(Path("out.json").read_text())["groups"]
+    (group,) = read_json("out.json")["groups"]
     assert (group["before"], group["after"]) == (1.0, pytest.approx(2 / 3))
     assert (group["judge_before"], group["judge_after"]) == ("j", "new")
     result = check(cli, "old.jsonl")
@@ -70,8 +70,9 @@ def test_a_saved_baseline_has_no_texts_and_checks_the_same(cli):
     write_anchors()
     assert check(cli, "wrong.jsonl", "--save", "next.jsonl").code == 4
     assert "secret words" not in Path("next.jsonl").read_text()
-    result = cli("check", "old.jsonl", "--baseline", "next.jsonl", "--labels", "labels.jsonl")
-    assert result.code == 0
+    result = cli(
+        "check", "old.jsonl", "--baseline", "next.jsonl", "--labels", "labels.jsonl", code=0
+    )
     assert "Better." in result.out
 
 
@@ -146,7 +147,7 @@ def test_a_judge_with_one_score_fails_whatever_it_was(cli, old, new, reason, sin
     assert result.code == 4, text
     assert f"In short: Failed: {reason}." in text
     assert "too few" not in text
-    data = json.loads(Path("out.json").read_text())
+    data = read_json("out.json")
     (group,) = data["groups"]
     assert (data["outcome"], group["verdict"], group["reason"]) == ("constant", "constant", reason)
     assert group["agreement"]["low"] <= group["agreement"]["value"] <= group["agreement"]["high"]

@@ -7,19 +7,12 @@ from pathlib import Path
 
 import pytest
 from cli_tools import openai, reference, summary, write_jsonl
-from click.testing import Result
+from invoking import invoke
 from stub_server import StubServer
-from typer.testing import CliRunner
-
-from fairjudge.cli._main import app
-
-
-def run(*args: object) -> Result:
-    return CliRunner().invoke(app, [str(arg) for arg in args])
 
 
 @pytest.fixture
-def asked(tmp_path: Path) -> tuple[object, ...]:
+def judging(tmp_path: Path) -> tuple[object, ...]:
     """Two clusters of four answers each, of which the first and third are said to be covered."""
     references = write_jsonl(tmp_path / "r.jsonl", [reference("bridge"), reference("dam")])
     summaries = [summary(system, eid) for eid in ("bridge", "dam") for system in ("s", "t")]
@@ -29,11 +22,11 @@ def asked(tmp_path: Path) -> tuple[object, ...]:
 
 
 def test_one_call_a_summary_names_whom_each_system_leaves_out(
-    asked: tuple[object, ...], server: StubServer
+    judging: tuple[object, ...], server: StubServer
 ) -> None:
     options = ("--preset", "recommended", "--derive", "likert", "--derive", "pairwise")
-    command = ("judge", *asked, *options, "-o", "j.jsonl", "--json", "j.json", *openai(server))
-    first = run(*command)
+    command = ("judge", *judging, *options, "-o", "j.jsonl", "--json", "j.json", *openai(server))
+    first = invoke(*command)
     assert first.exit_code == 0, first.output
     assert len(server.calls) == 5
     rows = [json.loads(line) for line in Path("j.jsonl").read_text("utf-8").splitlines()]
@@ -42,13 +35,15 @@ def test_one_call_a_summary_names_whom_each_system_leaves_out(
     assert {row["value"] for row in rows if row["protocol"] == "likert"} == {3}
     assert {row["value"] for row in rows if row["protocol"] == "pairwise"} == {"tie"}
     report = json.loads(Path("j.json").read_text("utf-8"))
-    assert {name: one["ranked"] for name, one in report["systems"].items()} == {
+    assert {name: system["ranked"] for name, system in report["systems"].items()} == {
         "s": True,
         "t": True,
         "once": False,
     }
     group = next(item for item in report["covered"] if item["system"] == "s")
-    shares = {name: one["value"] for name, one in group["slices"]["coverage by outlet"].items()}
+    shares = {
+        name: outlet["value"] for name, outlet in group["slices"]["coverage by outlet"].items()
+    }
     assert shares == {
         **{f"{eid}{n}.example": 1.0 for eid in ("bridge", "dam") for n in (0, 2)},
         **{f"{eid}{n}.example": 0.0 for eid in ("bridge", "dam") for n in (1, 3)},
@@ -56,17 +51,17 @@ def test_one_call_a_summary_names_whom_each_system_leaves_out(
     assert "s leaves out 4 of 8 groups of answers" in first.output
     assert "Not ranked: once, scored on fewer than 90 % of 2 clusters." in first.output
     assert "clusters the same" in first.output
-    again = run(*command)  # the run is whole: nothing is asked again
+    again = invoke(*command)  # the run is whole: nothing is asked again
     assert again.exit_code == 0, again.output
     assert len(server.calls) == 5
 
 
-def test_what_was_paid_is_not_paid_again(asked: tuple[object, ...], server: StubServer) -> None:
-    command = ("judge", *asked, "--protocol", "checklist", "-o", "j.jsonl", *openai(server))
-    stopped = run(*command, "--max-calls", 2)
+def test_what_was_paid_is_not_paid_again(judging: tuple[object, ...], server: StubServer) -> None:
+    command = ("judge", *judging, "--protocol", "checklist", "-o", "j.jsonl", *openai(server))
+    stopped = invoke(*command, "--max-calls", 2)
     assert stopped.exit_code == 3
     assert len(server.calls) == 2
-    assert run(*command).exit_code == 0
+    assert invoke(*command).exit_code == 0
     assert len(server.calls) == 5
 
 
@@ -79,27 +74,29 @@ def test_what_was_paid_is_not_paid_again(asked: tuple[object, ...], server: Stub
     ],
 )
 def test_what_a_checklist_cannot_do_is_refused(
-    asked: tuple[object, ...], server: StubServer, options: tuple[object, ...], why: str
+    judging: tuple[object, ...], server: StubServer, options: tuple[object, ...], why: str
 ) -> None:
-    given = ("--protocol", "checklist", *options)
-    result = run("judge", *asked, *given, "-o", "j.jsonl", *openai(server))
+    words = ("--protocol", "checklist", *options)
+    result = invoke("judge", *judging, *words, "-o", "j.jsonl", *openai(server))
     assert result.exit_code == 1
     assert why in str(result.exception)
     assert server.calls == []
 
 
-def test_derive_needs_checklists(asked: tuple[object, ...], server: StubServer) -> None:
-    given = ("--protocol", "likert", "--derive", "pairwise")
-    result = run("judge", *asked, *given, "-o", "j.jsonl", *openai(server))
+def test_derive_needs_checklists(judging: tuple[object, ...], server: StubServer) -> None:
+    options = ("--protocol", "likert", "--derive", "pairwise")
+    result = invoke("judge", *judging, *options, "-o", "j.jsonl", *openai(server))
     assert result.exit_code == 1
     assert "--derive" in str(result.exception)
 
 
-def test_the_plan_counts_one_call_a_summary(asked: tuple[object, ...], server: StubServer) -> None:
-    result = run(
+def test_the_plan_counts_one_call_a_summary(
+    judging: tuple[object, ...], server: StubServer
+) -> None:
+    result = invoke(
         "batch",
         "plan",
-        *asked,
+        *judging,
         "--protocol",
         "checklist",
         "--json",

@@ -18,6 +18,7 @@ from cli_tools import (
     text_of,
     write_jsonl,
 )
+from json_files import read_rows
 from stub_server import Reply
 
 EIDS, SYSTEMS = ("bridge", "dam"), ("s0", "s1", "s2")
@@ -33,10 +34,6 @@ def inputs(own_home: None) -> None:
     write_jsonl(Path("summaries.jsonl"), rows)
 
 
-def rows_of(name: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in Path(name).read_text("utf-8").splitlines()]
-
-
 def batch_results(name: str) -> Path:
     """Answer a batch file as the provider would."""
 
@@ -45,7 +42,7 @@ def batch_results(name: str) -> Path:
             self.body = body
 
     results = []
-    for line in rows_of(name):
+    for line in read_rows(name):
         message = {"role": "assistant", "content": journalist(Asked(line["body"]))}
         choice = {"index": 0, "message": message, "finish_reason": "stop"}
         body = {"model": line["body"]["model"], "choices": [choice]}
@@ -57,16 +54,14 @@ def batch_results(name: str) -> Path:
 def in_pieces(cli, server, *options: object) -> Done:
     """Stop for want of calls, twice, and go on."""
     for _ in range(2):
-        stopped = cli("judge", *ASKED, *openai(server), "-o", "j.jsonl", "--max-calls", 2, *options)
-        assert stopped.code == 3, stopped.err
+        cli("judge", *ASKED, *openai(server), "-o", "j.jsonl", "--max-calls", 2, *options, code=3)
     return cli("judge", *ASKED, *openai(server), "-o", "j.jsonl", *options)
 
 
 def by_batch(cli, server, *options: object) -> Done:
     """Write the calls as a batch, load its results, and judge from them alone."""
     items = [option for option in options if option not in {"--run", "named"}]
-    planned = cli("batch", "plan", *ASKED, *openai(server), "--batch", "batch.jsonl", *items)
-    assert planned.code == 0, planned.err
+    cli("batch", "plan", *ASKED, *openai(server), "--batch", "batch.jsonl", *items, code=0)
     loaded = cli("batch", "load", batch_results("batch.jsonl"), *items)
     assert (loaded.code, loaded.out) == (0, f"{N} replies stored, 0 lines without one\n")
     return cli("judge", *ASKED, *openai(server), "-o", "j.jsonl", *options)
@@ -86,14 +81,14 @@ def test_every_way_gives_the_same_rows_for_one_call_a_summary(cli, server, reque
     assert set(prompts_of(server).values()) <= {1}
     again = cli("judge", *ASKED, *openai(server), "-o", "again.jsonl", *where)
     assert (again.code, "Calls: 0" in again.out) == (0, True)
-    fresh = cli(
+    cli(
         *("judge", *ASKED, *openai(server), "-o", "fresh.jsonl", "--cache", "fresh"),
         *("--run", "fresh"),
+        code=0,
     )
-    assert fresh.code == 0
     text = Path("fresh.jsonl").read_bytes()
     assert Path("j.jsonl").read_bytes() == text == Path("again.jsonl").read_bytes()
-    assert [row["value"] for row in rows_of("j.jsonl")] == [0.5] * N
+    assert [row["value"] for row in read_rows("j.jsonl")] == [0.5] * N
 
 
 def test_each_member_of_a_jury_keeps_its_list(cli, server):
@@ -103,30 +98,27 @@ def test_each_member_of_a_jury_keeps_its_list(cli, server):
     members = ("--backend", "openai:bold", "--backend", "openai:shy", "--backend", "local")
     url = ("--base-url", server.v1)
     derive = ("--derive", "likert", "--derive", "pairwise")
-    result = cli("judge", *ASKED, *members, *url, "-o", "j.jsonl", *derive, "--max-unscored", "1")
-    assert result.code == 0, result.err
+    cli("judge", *ASKED, *members, *url, "-o", "j.jsonl", *derive, "--max-unscored", "1", code=0)
     assert len(server.calls) == 2 * N
-    rows = [row for row in rows_of("j.jsonl") if row["protocol"] == "checklist"]
+    rows = [row for row in read_rows("j.jsonl") if row["protocol"] == "checklist"]
     jury, bold, shy, local = (rows[N * n : N * (n + 1)] for n in range(4))
     assert {row["unscored"] for row in shy} == {"refused"}
     assert all(len(row["checklist"]) == 4 for row in (*bold, *local))
-    for together, *each in zip(jury, bold, local, strict=True):
-        assert together["value"] == pytest.approx(sum(row["value"] for row in each) / 2)
+    for together, *single in zip(jury, bold, local, strict=True):
+        assert together["value"] == pytest.approx(sum(row["value"] for row in single) / 2)
         assert (together["n_scored"], "checklist" in together) == (2, False)
-    judges = {row["judge"] for row in rows_of("j.jsonl") if row["protocol"] == "pairwise"}
+    judges = {row["judge"] for row in read_rows("j.jsonl") if row["protocol"] == "pairwise"}
     assert judges == {row["judge"] for row in rows}
 
 
 def test_a_cascade_asks_where_the_scorer_is_unsure_and_every_row_is_a_list(cli, server):
-    alone = cli("judge", *ASKED, "-o", "local.jsonl")
-    assert alone.code == 0
-    values = sorted(row["value"] for row in rows_of("local.jsonl"))
+    cli("judge", *ASKED, "-o", "local.jsonl", code=0)
+    values = sorted(row["value"] for row in read_rows("local.jsonl"))
     Path("thresholds.json").write_text(json.dumps({"low": -1, "high": values[-1]}))
-    result = cli(
-        *("judge", *ASKED, *openai(server), "-o", "j.jsonl", "--cascade", "thresholds.json")
+    cli(
+        *("judge", *ASKED, *openai(server), "-o", "j.jsonl", "--cascade", "thresholds.json"), code=0
     )
-    assert result.code == 0, result.err
-    rows = rows_of("j.jsonl")
+    rows = read_rows("j.jsonl")
     routed = [row["routed"] for row in rows]
     assert routed.count("judge") == len(server.calls) < N
     assert {len(row["checklist"]) for row in rows} == {4}
@@ -137,10 +129,11 @@ def test_a_scorer_fills_in_a_list_where_the_model_gives_none(cli, server):
     server.answer = lambda call: (
         Reply(text=None, refusal="no") if "s1 says" in text_of(call) else journalist(call)
     )
-    result = cli("judge", *ASKED, *openai(server), "-o", "j.jsonl", "--fallback", "embedding")
-    assert result.code == 0, result.err
+    cli("judge", *ASKED, *openai(server), "-o", "j.jsonl", "--fallback", "embedding", code=0)
     assert len(server.calls) == N
-    items = [(row["system"], row["scored_by"], len(row["checklist"])) for row in rows_of("j.jsonl")]
+    items = [
+        (row["system"], row["scored_by"], len(row["checklist"])) for row in read_rows("j.jsonl")
+    ]
     assert items == [
         (system, "embedding" if system == "s1" else "llm", 4) for _ in EIDS for system in SYSTEMS
     ]

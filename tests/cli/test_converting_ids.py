@@ -58,8 +58,12 @@ def test_documents_under_several_ids(cli, article, key):
     result = cli("study", "init", path)
     assert f"Warning: {text}" in " ".join(result.out.split())
     if key:
-        found = fj.convert(path, columns={"eid": key})
-        assert (len(found.clusters), len(found.summaries), found.warnings) == (2, 4, ())
+        conversion = fj.convert(path, columns={"eid": key})
+        assert (len(conversion.clusters), len(conversion.summaries), conversion.warnings) == (
+            2,
+            4,
+            (),
+        )
 
 
 def test_one_summary_for_each_id():

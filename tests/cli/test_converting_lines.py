@@ -67,13 +67,11 @@ def test_a_folder_gives_each_system_or_says_why_not(cli):
         str(Path("in/slides.pdf")): "no file of data by its name",
         str(Path("in/old")): "a folder",
     }
-    done = cli("convert", "in", "-o", "data")
-    assert done.code == 0, done.err
-    assert "notes.txt: 1 line for the 2 of test.src" in " ".join(done.out.split())
+    output = cli("convert", "in", "-o", "data", code=0)
+    assert "notes.txt: 1 line for the 2 of test.src" in " ".join(output.out.split())
     with pytest.raises(InputError, match="1 line for the 2"):
         fj.convert("in/test.src", "in/notes.txt")
-    done = cli("study", "init", "in")
-    assert done.code == 0, done.err
+    output = cli("study", "init", "in", code=0)
     rows = fj.read_summaries("converted/summaries.jsonl").records
     assert {row.system for row in rows} == systems
 

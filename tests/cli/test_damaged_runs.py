@@ -34,14 +34,14 @@ def test_a_damaged_file_is_mended_or_named(cli, clusters, references, summaries,
     for file in sorted(Path("whole").iterdir()):
         if file.name == ".lock":
             continue
-        for what, damage in DAMAGES.items():
+        for damage_name, damage in DAMAGES.items():
             shutil.copytree("whole", "damaged")
             (Path("damaged") / file.name).write_bytes(damage(file.read_bytes()))
             result = cli(*command)
             if result.code == 0:
-                assert output.read_bytes() == before, (file.name, what)
+                assert output.read_bytes() == before, (file.name, damage_name)
             else:
-                assert result.code == 1, (file.name, what)
+                assert result.code == 1, (file.name, damage_name)
                 (line,) = result.err.splitlines()
-                assert line.startswith("error: damaged"), (file.name, what, line)
+                assert line.startswith("error: damaged"), (file.name, damage_name, line)
             shutil.rmtree("damaged")

@@ -6,12 +6,12 @@ not what these tests hold it to: they hold the commands to saying so.
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 
 import pytest
 from cli_tools import write_jsonl
+from json_files import read_json, read_rows
 
 PLACES = ("Alder", "Birch", "Cedar", "Dogwood", "Elm", "Fir", "Gorse", "Hazel", "Ivy", "Juniper")
 PROTOCOLS = ("binary", "likert", "pairwise")
@@ -55,11 +55,10 @@ def files() -> tuple[str, ...]:
 
 
 def _judge(cli, files, url: str, protocol: str, *more: str) -> list[dict]:
-    asked = ("--aspect", "faithfulness", "--protocol", protocol)
+    options = ("--aspect", "faithfulness", "--protocol", protocol)
     server = ("--backend", "systemone:sparrow", "--base-url", url)
-    result = cli("judge", *files, *asked, *server, *more, "-o", f"{protocol}.jsonl")
-    assert result.code == 0, result.err
-    return [json.loads(line) for line in Path(f"{protocol}.jsonl").read_text().splitlines()]
+    cli("judge", *files, *options, *server, *more, "-o", f"{protocol}.jsonl", code=0)
+    return read_rows(f"{protocol}.jsonl")
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -74,10 +73,10 @@ def test_every_protocol_is_judged_with_a_distribution_each(cli, files, decision_
         assert math.fsum(row["probabilities"].values()) == pytest.approx(1)
         assert row["entropy"] >= 0
     if protocol == "pairwise":
-        both: dict[tuple[str, ...], list[dict]] = {}
+        reports: dict[tuple[str, ...], list[dict]] = {}
         for row in rows:
-            both.setdefault((row["eid"], row["system_a"], row["system_b"]), []).append(row)
-        for value, other in both.values():
+            reports.setdefault((row["eid"], row["system_a"], row["system_b"]), []).append(row)
+        for value, other in reports.values():
             mean = (value["probabilities"]["a"] + other["probabilities"]["a"]) / 2
             assert value["pair_probabilities"]["a"] == pytest.approx(mean)
             assert value["shift"] == other["shift"]
@@ -91,14 +90,13 @@ def test_calibration_says_that_the_judge_is_poor(cli, files, decision_server):
     _judge(cli, files, decision_server, "likert")
     inputs = ("--labels", "labels.jsonl", "--summaries", "summaries.jsonl")
     more = ("--clusters", "clusters.jsonl", "--resamples", "200", "--json", "report.json")
-    result = cli("calibrate", "likert.jsonl", *inputs, *more)
-    assert result.code == 0, result.err
-    (group,) = json.loads(Path("report.json").read_text())["groups"]
+    result = cli("calibrate", "likert.jsonl", *inputs, *more, code=0)
+    (group,) = read_json("report.json")["groups"]
     judge = group["agreement"]["pooled"]["kendall"]["value"]
     best = max(
-        one["pooled"]["kendall"]["value"]
-        for name, one in group["baselines"].items()
-        if name != "random" and one["pooled"]["kendall"]["value"] is not None
+        baseline["pooled"]["kendall"]["value"]
+        for name, baseline in group["baselines"].items()
+        if name != "random" and baseline["pooled"]["kendall"]["value"] is not None
     )
     assert judge < best
     first_sight = " ".join(result.out.partition("agreement with people, pooled")[0].split())

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from cli_tools import write_jsonl
+from json_files import read_json
 
 
 def test_items_stand_by_gap_with_both_reasons(cli):
@@ -21,14 +21,13 @@ def test_items_stand_by_gap_with_both_reasons(cli):
     write_jsonl(Path("labels.jsonl"), people)
     result = cli(
         "calibrate", "judged.jsonl", "--labels", "labels.jsonl", "--json", "out.json",
-        "--resamples", "100", "--html", "page.html",
+        "--resamples", "100", "--html", "page.html", code=0,
     )  # fmt: skip
-    assert result.code == 0, result.err
-    (group,) = json.loads(Path("out.json").read_text())["groups"]
-    (one,) = group["disagreements"]
-    assert (one["eid"], one["gap"]) == ("d4", 4.0)
-    assert one["judge_reasons"] == ["Everything is covered."]
-    assert one["people_reasons"] == {"a": "It is about something else."}
+    (group,) = read_json("out.json")["groups"]
+    (entry,) = group["disagreements"]
+    assert (entry["eid"], entry["gap"]) == ("d4", 4.0)
+    assert entry["judge_reasons"] == ["Everything is covered."]
+    assert entry["people_reasons"] == {"a": "It is about something else."}
     text = " ".join(result.out.split())
     assert "Largest disagreements, j, coverage, likert" in text
     assert "1 of the 1 in the JSON" in text
@@ -51,10 +50,9 @@ def test_what_the_gaps_share_stands_beside_what_all_items_share(cli):
     write_jsonl(Path("labels.jsonl"), people)
     result = cli(
         "calibrate", "judged.jsonl", "--labels", "labels.jsonl", "--json", "out.json",
-        "--resamples", "100",
+        "--resamples", "100", code=0,
     )  # fmt: skip
-    assert result.code == 0, result.err
-    (group,) = json.loads(Path("out.json").read_text())["groups"]
+    (group,) = read_json("out.json")["groups"]
     assert group["disagreement_causes"] == [
         {"cause": "no_reason", "n_listed": 3, "listed": 3, "n_all": 3, "all": 20}
     ]

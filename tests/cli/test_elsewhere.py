@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from cli_tools import article, as_sent, judging, summary, write_jsonl
+from json_files import judged, read_json
 from raw_server import chat, http, raw_server
 from stub_server import Fault, Reply
 
@@ -14,10 +15,6 @@ from fairjudge.backends.token_counts import count_tokens
 
 ANSWER = '{"reasoning":"All of it is there.","verdict":"4"}'
 THOUGHTS = "The summary misses much.\nVerdict: 2\n"
-
-
-def judged() -> list[dict]:
-    return [json.loads(line) for line in Path("judgements.jsonl").read_text().splitlines()]
 
 
 def replying(body: bytes):
@@ -30,7 +27,7 @@ def replying(body: bytes):
     return raw_server(serve)
 
 
-def asked(server, backend: str = "openai") -> tuple[str, ...]:
+def command(server, backend: str = "openai") -> tuple[str, ...]:
     url = server.url.removesuffix("/v1") if backend == "anthropic" else server.url
     inputs = ("--references", "references.jsonl", "--summaries", "summaries.jsonl")
     where = ("--backend", f"{backend}:m", "--base-url", url, "-o", "judgements.jsonl")
@@ -61,14 +58,14 @@ def test_json_of_the_schema_in_another_place_is_the_answer(
 ):
     message = {"role": "assistant", "content": content, **ELSEWHERE[place]}
     with replying(chat("", choice={"message": message})) as server:
-        result = cli(*asked(server))
+        result = cli(*command(server))
     assert result.code == 0, result.err
     assert [row["value"] for row in judged()] == [4] * 6
     assert {json.loads(row["raw"])["verdict"] for row in judged()} == {"4"}
 
 
 @pytest.mark.parametrize(
-    "said",
+    "thoughts",
     [
         THOUGHTS,
         f"I would say 4. {ANSWER}",
@@ -80,21 +77,21 @@ def test_json_of_the_schema_in_another_place_is_the_answer(
         f"[{ANSWER}]",
     ],
 )
-def test_thoughts_are_never_a_verdict(cli, references, summaries, said):
-    message = {"role": "assistant", "content": "", "reasoning_content": said}
+def test_thoughts_are_never_a_verdict(cli, references, summaries, thoughts):
+    message = {"role": "assistant", "content": "", "reasoning_content": thoughts}
     with replying(chat("", choice={"message": message})) as server:
-        result = cli(*asked(server))
+        result = cli(*command(server))
     assert result.code == 0, result.err
     assert [row["value"] for row in judged()] == [None] * 6
     detail = judged()[0]["detail"]
-    assert f"its text went into 'reasoning_content' ({len(said.strip())} characters)" in detail
+    assert f"its text went into 'reasoning_content' ({len(thoughts.strip())} characters)" in detail
     assert "reasoning-parser" in detail
 
 
 def test_what_is_in_the_text_goes_first(cli, references, summaries):
     message = {"role": "assistant", "content": "Verdict: 3", "reasoning_content": ANSWER}
     with replying(chat("", choice={"message": message})) as server:
-        assert cli(*asked(server)).code == 0
+        assert cli(*command(server)).code == 0
     assert [row["value"] for row in judged()] == [3] * 6
 
 
@@ -112,7 +109,7 @@ def test_messages_of_anthropic_too(cli, references, summaries, monkeypatch, bloc
     whole = {"id": "m", "type": "message", "role": "assistant", "model": "m", "usage": usage}
     body = json.dumps({**whole, "content": [block], "stop_reason": "end_turn"}).encode()
     with replying(body) as server:
-        assert cli(*asked(server, "anthropic")).code == 0
+        assert cli(*command(server, "anthropic")).code == 0
     assert [row["value"] for row in judged()] == [value] * 6
     if value is None:
         assert "its text went into 'thinking'" in judged()[0]["detail"]
@@ -146,8 +143,7 @@ def test_thoughts_in_the_text_are_no_verdict(cli, references, summaries, server,
     server.answer = answer
     options = ("--max-unscored", "1", "--concurrency", "1")
     write_jsonl(Path("summaries.jsonl"), [summary(f"system{n}") for n in range(3)])
-    result = cli(*judging(server), *options)
-    assert result.code == 0, result.err
+    cli(*judging(server), *options, code=0)
     assert [row["value"] for row in judged()] == [4, None, None]
 
 
@@ -185,8 +181,7 @@ def long_texts() -> None:
 @pytest.mark.parametrize("window", [2050, 4096, 5000])
 def test_a_prompt_that_the_server_cut_off_is_too_long(cli, long_texts, server, window):
     counting(server, lambda n: min(n, window))
-    result = cli(*faithfully(server), "--max-unscored", "1")
-    assert result.code == 0, result.err
+    result = cli(*faithfully(server), "--max-unscored", "1", code=0)
     assert [row["unscored"] for row in judged()] == ["too_long"] * 3
     assert f"counted {window:,} tokens of a prompt that has about" in judged()[0]["detail"]
     assert result.err.count("OLLAMA_CONTEXT_LENGTH") == 1
@@ -195,8 +190,7 @@ def test_a_prompt_that_the_server_cut_off_is_too_long(cli, long_texts, server, w
 @pytest.mark.parametrize("share", [0.62, 1.0, 1.7])
 def test_other_tokenizers_are_no_truncation(cli, long_texts, server, share):
     counting(server, lambda n: int(share * n))
-    result = cli(*faithfully(server))
-    assert result.code == 0, result.err
+    result = cli(*faithfully(server), code=0)
     assert [row["unscored"] for row in judged()] == [None] * 3
     assert "cut the prompt off" not in result.err
 
@@ -210,8 +204,7 @@ def test_counts_of_something_else_are_no_truncation(cli, long_texts, server, cou
 def test_a_server_that_leaves_out_what_it_kept_is_no_truncation(cli, long_texts, server):
     """The first prompt is counted whole, the others without their beginning."""
     counting(server, lambda n: n if len(server.calls) == 1 else 600)
-    result = cli(*faithfully(server), "--concurrency", "1")
-    assert result.code == 0, result.err
+    cli(*faithfully(server), "--concurrency", "1", code=0)
     assert [row["unscored"] for row in judged()] == [None] * 3
 
 
@@ -224,8 +217,7 @@ def test_a_tokenizer_is_known_from_shorter_prompts(cli, server):
     rows = [summary(f"system{n}", f"short{n}") for n in range(4)] + [summary("one", "long")]
     write_jsonl(Path("summaries.jsonl"), rows)
     counting(server, lambda n: min(n, 8192))
-    result = cli(*faithfully(server), "--concurrency", "1", "--max-unscored", "1")
-    assert result.code == 0, result.err
+    cli(*faithfully(server), "--concurrency", "1", "--max-unscored", "1", code=0)
     by_name = {row["eid"]: row["unscored"] for row in judged()}
     assert by_name.pop("long") == "too_long"
     assert set(by_name.values()) == {None}
@@ -239,10 +231,9 @@ def test_usage_of_zeros_books_the_estimate(cli, references, summaries, server):
     )
     server.answer = lambda _: Reply(text="Verdict: 3", input_tokens=0, output_tokens=0)
     limits = ("--max-cost", "3", "--prices", "prices.toml", "--json", "out.json")
-    result = cli(*judging(server, concurrency=1), *limits, "--max-unscored", "1")
-    assert result.code == 0, result.err
+    cli(*judging(server, concurrency=1), *limits, "--max-unscored", "1", code=0)
     assert 1 <= len(server.calls) <= 2
-    assert json.loads(Path("out.json").read_text())["spent"]["cost_usd"] is None
+    assert read_json("out.json")["spent"]["cost_usd"] is None
 
 
 def test_the_faults_of_a_server_stay_what_they_are(cli, references, summaries, server):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import json
 from math import exp
 from pathlib import Path
 
 import pytest
 from cli_tools import judging
+from json_files import judged, read_json
 from stub_server import Reply
 
 TEXT = '{"reasoning":"ok","verdict":"4"}'
@@ -62,34 +62,28 @@ SILENT = {
 }
 
 
-def judged() -> list[dict]:
-    return [json.loads(line) for line in Path("judgements.jsonl").read_text().splitlines()]
-
-
 @pytest.mark.parametrize("kind", SERVERS)
 def test_the_value_is_the_mean_over_the_probabilities(cli, references, summaries, server, kind):
     """exp(-0.69), exp(-0.92), exp(-2.3) on 4, 3, 5 are 0.502, 0.399, 0.100: 3.70 over their sum."""
     server.answer = lambda _: SERVERS[kind]
-    result = cli(*judging(server), "--token-probabilities", "--json", "out.json")
-    assert result.code == 0, result.err
+    result = cli(*judging(server), "--token-probabilities", "--json", "out.json", code=0)
     assert pytest.approx(3.702, abs=1e-3) == EXPECTED
     assert [row["value"] for row in judged()] == [pytest.approx(EXPECTED)] * 6
     assert all("without_probabilities" not in row for row in judged())
     assert "token probabilities" not in result.out
-    assert "without_probabilities" not in json.loads(Path("out.json").read_text())
+    assert "without_probabilities" not in read_json("out.json")
 
 
 @pytest.mark.parametrize("kind", SILENT)
 def test_a_row_without_them_says_so_and_why(cli, references, summaries, server, kind):
-    said, why = SILENT[kind]
-    server.answer = lambda _: said
-    result = cli(*judging(server), "--token-probabilities", "--json", "out.json")
-    assert result.code == 0, result.err
+    reply, why = SILENT[kind]
+    server.answer = lambda _: reply
+    result = cli(*judging(server), "--token-probabilities", "--json", "out.json", code=0)
     assert [row["value"] for row in judged()] == [4] * 6
     (reason,) = {row["without_probabilities"] for row in judged()}
     assert why in reason
     assert f"No score comes from token probabilities: 6 {reason}." in " ".join(result.out.split())
-    assert json.loads(Path("out.json").read_text())["without_probabilities"] == {reason: 6}
+    assert read_json("out.json")["without_probabilities"] == {reason: 6}
 
 
 def test_a_mean_over_both_kinds_says_so_everywhere(cli, references, summaries, server):
@@ -97,13 +91,13 @@ def test_a_mean_over_both_kinds_says_so_everywhere(cli, references, summaries, s
 
     turn = itertools.count()
     server.answer = lambda _: SERVERS["plain"] if next(turn) % 3 else SILENT["none"][0]
-    done = cli(*judging(server), "--token-probabilities", "--json", "out.json")
+    command = cli(*judging(server), "--token-probabilities", "--json", "out.json")
     text = (
         "2 of 6 scores do not come from token probabilities, so that means are of both kinds: "
         "2 the backend gave no token probabilities."
     )
-    assert text in " ".join(done.out.split())
-    assert text in json.loads(Path("out.json").read_text())["findings"]
+    assert text in " ".join(command.out.split())
+    assert text in read_json("out.json")["findings"]
     assert cli("report", "judgements.jsonl", "-o", "report.html").code == 0
     assert text in Path("report.html").read_text("utf-8")
     model = fj.Model("openai:stub-model", base_url=server.v1)
@@ -115,8 +109,7 @@ def test_a_mean_over_both_kinds_says_so_everywhere(cli, references, summaries, s
 
 def test_samples_stand_in_and_say_so(cli, references, summaries, server):
     server.answer = lambda _: Reply(text=TEXT)
-    result = cli(*judging(server), "--token-probabilities", "--samples", "3")
-    assert result.code == 0, result.err
+    cli(*judging(server), "--token-probabilities", "--samples", "3", code=0)
     assert {row["without_probabilities"] for row in judged()} == {
         "the backend gave no token probabilities"
     }
@@ -129,8 +122,7 @@ def test_a_jury_of_both_kinds_says_who_gave_none(cli, references, summaries, ser
 
     server.answer = by_model
     members = ("--backend", "openai:one", "--backend", "openai:two")
-    result = cli(*judging(server), *members, "--expected")
-    assert result.code == 0, result.err
+    result = cli(*judging(server), *members, "--expected", code=0)
     why = "openai:two: the backend gave no token probabilities"
     first = [row for row in judged() if row["judge"].startswith("jury")]
     assert {row["without_probabilities"] for row in first} == {why}

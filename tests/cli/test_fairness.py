@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from json_files import read_json
 from typer.testing import CliRunner
 
 from fairjudge.cli._main import app
@@ -62,7 +63,7 @@ def test_proportional_shows_a_table_and_takes_a_target_file(files, tmp_path):
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     assert "BUR, tau 0.8" in result.stdout
-    data = json.loads((tmp_path / "out.json").read_text())
+    data = read_json(tmp_path / "out.json")
     assert data["systems"]["s"]["bur"]["value"] == 0.0
     assert "target:a=1,b=1" in data["signature"]
 
@@ -78,17 +79,17 @@ def test_coverage_from_a_matrix(files, tmp_path):
             }
         ],
     )  # fmt: skip
-    kept = tmp_path / "kept.jsonl"
+    matrix = tmp_path / "kept.jsonl"
     result = invoke(
         "coverage", clusters, "--summaries", summaries, "--attribute", "side",
-        "--scorer", f"matrix:{supports}", "--save-supports", kept, "--json", "-",
+        "--scorer", f"matrix:{supports}", "--save-supports", matrix, "--json", "-",
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     data = json.loads(result.stdout)
     # means .9, .5, .1: p(a) = .7, p(b) = .1, overall .5: EC = (.2 + .4) / 2
     assert data["systems"]["s"]["equal_coverage"]["value"] == pytest.approx(0.3)
     assert data["systems"]["s"]["excluded_by_reason"] == {"one_value": 1}
-    assert json.loads(kept.read_text())["support"] == [[1.0, 0.8], [0.4, 0.6], [0.2, 0.0]]
+    assert read_json(matrix)["support"] == [[1.0, 0.8], [0.4, 0.6], [0.2, 0.0]]
 
 
 @pytest.mark.local_model
@@ -99,10 +100,10 @@ def test_coverage_of_units_that_split_wrote(files, tmp_path):
         {"eid": "c1", "system": "s", "units": ["Slow service.", "Nice wine."], "split_by": "llm"},
         {"eid": "c2", "system": "s", "units": ["Slow."], "split_by": "llm"},
     ]
-    asked = ("coverage", clusters, "--summaries", summaries, "--attribute", "side")
+    options = ("coverage", clusters, "--summaries", summaries, "--attribute", "side")
     for name, more in (("plain", ()), ("split", ("--units", write("units.jsonl", items)))):
-        kept, report = tmp_path / f"{name}.jsonl", tmp_path / f"{name}.json"
-        result = invoke(*asked, *more, "--save-supports", kept, "--json", report)
+        matrix, report = tmp_path / f"{name}.jsonl", tmp_path / f"{name}.json"
+        result = invoke(*options, *more, "--save-supports", matrix, "--json", report)
         assert result.exit_code == 0, result.output
     rows = {
         name: next(map(json.loads, (tmp_path / f"{name}.jsonl").read_text().splitlines()))
@@ -114,18 +115,18 @@ def test_coverage_of_units_that_split_wrote(files, tmp_path):
     support = rows["split"]["support"]
     assert support[0][0] == pytest.approx(1.0, abs=1e-5)
     assert support[2][1] == pytest.approx(1.0, abs=1e-5)
-    signature = json.loads((tmp_path / "split.json").read_text())["signature"]
+    signature = read_json(tmp_path / "split.json")["signature"]
     assert "+units" in json.dumps(signature)
 
 
 def test_units_must_be_of_the_same_summaries_and_of_a_scorer_that_takes_them(files):
     write, clusters, summaries = files
-    asked = ("coverage", clusters, "--summaries", summaries, "--attribute", "side")
+    options = ("coverage", clusters, "--summaries", summaries, "--attribute", "side")
     other = write("units.jsonl", [{"eid": "c2", "system": "s", "units": ["Slow."]}])
-    result = invoke(*asked, "--units", other)
+    result = invoke(*options, "--units", other)
     assert isinstance(result.exception, InputError)
     assert "no units here for 1 summary, such as that of 's' on 'c1'" in str(result.exception)
-    result = invoke(*asked, "--units", other, "--scorer", f"matrix:{other}")
+    result = invoke(*options, "--units", other, "--scorer", f"matrix:{other}")
     assert isinstance(result.exception, ConfigurationError)
 
 
@@ -195,7 +196,7 @@ def test_people_and_an_assumed_error_stand_in_the_table(files, tmp_path):
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     assert "UER, corrected by people" in " ".join(result.stdout.split())
-    data = json.loads((tmp_path / "out.json").read_text())["systems"]["s"]
+    data = read_json(tmp_path / "out.json")["systems"]["s"]
     # by unigrams p_y = (1/2, 1/2) of a wanted (2/3, 1/3); people see the wanted shares: UER 0
     assert data["corrected"]["uer"]["uncorrected"] == pytest.approx(100 / 12)
     assert data["corrected"]["uer"]["value"] == pytest.approx(0.0)
@@ -235,10 +236,10 @@ def report(systems, samples=()):
 
 
 def test_overall_over_two_reports(tmp_path):
-    one, other = tmp_path / "one.json", tmp_path / "other.json"
-    one.write_text(json.dumps(report({"a": (0.1, 0), "b": (0.5, 0), "c": (0.2, 0)})))
+    first, other = tmp_path / "one.json", tmp_path / "other.json"
+    first.write_text(json.dumps(report({"a": (0.1, 0), "b": (0.5, 0), "c": (0.2, 0)})))
     other.write_text(json.dumps(report({"a": (0.8, 0), "b": (0.4, 0), "c": (None, 0)})))
-    result = CliRunner().invoke(app, ["fairness", "overall", str(one), str(other), "--json", "-"])
+    result = CliRunner().invoke(app, ["fairness", "overall", str(first), str(other), "--json", "-"])
     assert result.exit_code == 0, result.output
     data = json.loads(result.stdout)["systems"]
     assert data["a"] == {"value": 0.5, "normalised": {"one": 0.0, "other": 1.0}}
@@ -266,16 +267,18 @@ def test_mean_of_several_scorers_by_a_measure_of_shares(tmp_path):
 def test_agreement_of_two_scorers(tmp_path):
     systems = {name: (0.1, place / 10) for place, name in enumerate("abcd")}
     samples = [(f"e{i}", "a", i / 10) for i in range(8)]
-    one, other = tmp_path / "one.json", tmp_path / "other.json"
-    one.write_text(json.dumps(report(systems, samples)))
+    first, other = tmp_path / "one.json", tmp_path / "other.json"
+    first.write_text(json.dumps(report(systems, samples)))
     other.write_text(json.dumps(report(systems, [(e, s, v * v) for e, s, v in samples])))
-    result = CliRunner().invoke(app, ["fairness", "agreement", str(one), str(other), "--json", "-"])
+    result = CliRunner().invoke(
+        app, ["fairness", "agreement", str(first), str(other), "--json", "-"]
+    )
     assert result.exit_code == 0, result.output
     data = json.loads(result.stdout)
     # both orders are the same
     assert data["equal_coverage"]["value"] == pytest.approx(1.0)
     assert data["coverage_parity"]["n"] == 4
-    assert CliRunner().invoke(app, ["fairness", "agreement", str(one), str(other)]).exit_code == 0
+    assert CliRunner().invoke(app, ["fairness", "agreement", str(first), str(other)]).exit_code == 0
 
 
 def test_what_is_no_report_is_refused(tmp_path):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from cli_tools import write_jsonl
+from json_files import read_json, read_rows
 
 REASONS = {
     "unlabelled": "no_values",
@@ -74,9 +75,10 @@ def odd():
 
 
 def test_coverage_counts_and_names_everything_odd(cli, odd):
-    result = cli("fairness", "coverage", *FILES, "--attribute", "side", *MATRIX, "--json", "c.json")
-    assert result.code == 0, result.err
-    data = json.loads(Path("c.json").read_text())
+    result = cli(
+        "fairness", "coverage", *FILES, "--attribute", "side", *MATRIX, "--json", "c.json", code=0
+    )
+    data = read_json("c.json")
     assert {entry["eid"]: entry["reason"] for entry in data["excluded"]} == REASONS
     system = data["systems"]["s"]
     assert (system["n"], system["excluded"]) == (2, 6)
@@ -86,17 +88,18 @@ def test_coverage_counts_and_names_everything_odd(cli, odd):
     # good: values at .7 and .1 around .5: .3; partly, the last two without a value: .2
     assert system["equal_coverage"]["value"] == pytest.approx(0.25)
     # what people read says the same
-    shown = " ".join(result.out.split())
-    assert "5 documents without a known 'side' were excluded: partly/2, partly/3" in shown
-    assert "Excluded, all their documents share one value: 2 by s (one, lonely)" in shown
-    assert "Excluded, no document supports the summary: 1 by s (unsupported)" in shown
-    assert "Excluded, empty summary: 2 by s (silent, noise)" in shown
+    output = " ".join(result.out.split())
+    assert "5 documents without a known 'side' were excluded: partly/2, partly/3" in output
+    assert "Excluded, all their documents share one value: 2 by s (one, lonely)" in output
+    assert "Excluded, no document supports the summary: 1 by s (unsupported)" in output
+    assert "Excluded, empty summary: 2 by s (silent, noise)" in output
 
 
 def test_proportional_counts_and_names_everything_odd(cli, odd):
-    result = cli("fairness", "proportional", *FILES, "--attribute", "side", "--json", "p.json")
-    assert result.code == 0, result.err
-    data = json.loads(Path("p.json").read_text())
+    result = cli(
+        "fairness", "proportional", *FILES, "--attribute", "side", "--json", "p.json", code=0
+    )
+    data = read_json("p.json")
     reasons = {eid: why for eid, why in REASONS.items() if why != "one_value"}
     assert {entry["eid"]: entry["reason"] for entry in data["excluded"]} == reasons
     system = data["systems"]["s"]
@@ -115,9 +118,10 @@ def test_where_nothing_can_be_measured_there_is_no_number(cli, command):
         {"a": " ", "b": "x"},
     )
     options = MATRIX if command == "coverage" else ()
-    result = cli("fairness", command, *FILES, "--attribute", "side", *options, "--json", "out.json")
-    assert result.code == 0, result.err
-    system = json.loads(Path("out.json").read_text())["systems"]["s"]
+    result = cli(
+        "fairness", command, *FILES, "--attribute", "side", *options, "--json", "out.json", code=0
+    )
+    system = read_json("out.json")["systems"]["s"]
     assert system["n"] == 0
     names = ("equal_coverage", "r_ec", "coverage_parity")
     for name in names if command == "coverage" else ("bur", "uer", "auc", "sof"):
@@ -127,7 +131,7 @@ def test_where_nothing_can_be_measured_there_is_no_number(cli, command):
 
 
 def test_a_system_without_some_summaries_is_named(cli, odd):
-    rows = [json.loads(line) for line in Path("s.jsonl").read_text().splitlines()]
+    rows = read_rows("s.jsonl")
     write_jsonl(Path("s.jsonl"), rows[:2])
     result = cli("fairness", "proportional", *FILES, "--attribute", "side")
     assert "'s' has no summary of 6 of 8 clusters: lonely, noise, one," in " ".join(
@@ -142,8 +146,7 @@ def test_a_numeric_attribute(cli):
         {"e0": "slow soup", "e1": "slow soup"},
     )
     command = ("fairness", "coverage", *FILES, "--attribute", "age", *MATRIX)
-    result = cli(*command)
-    assert result.code == 1
+    result = cli(*command, code=1)
     assert "a number with 12 different values from 20 to 53; give cut points" in result.err
     binned = cli(*command, "--bins", "30,40", "--json", "-")
     values = json.loads(binned.out)["systems"]["s"]["coverage_by_value"]
@@ -169,8 +172,9 @@ def test_fifty_values(cli):
         {f"e{n}": "common wordv00" for n in range(3)},
         {f"e{n}": [float(i == 0) for i in range(50)] for n in range(3)},
     )
-    result = cli("fairness", "coverage", *FILES, "--attribute", "side", *MATRIX, "--json", "-")
-    assert result.code == 0, result.err
+    result = cli(
+        "fairness", "coverage", *FILES, "--attribute", "side", *MATRIX, "--json", "-", code=0
+    )
     data = json.loads(result.out)
     system = data["systems"]["s"]
     assert len(system["coverage_by_value"]) == 50
@@ -188,18 +192,15 @@ def test_fifty_values(cli):
 
 
 def test_an_attribute_that_nobody_has_or_knows(cli, odd):
-    result = cli("fairness", "coverage", *FILES, "--attribute", "party", *MATRIX)
-    assert result.code == 1
+    result = cli("fairness", "coverage", *FILES, "--attribute", "party", *MATRIX, code=1)
     assert "no article has attribute 'party'; attributes found: 'side'" in result.err
     write([cluster("e", ("unknown", "x"), (None, "y"))], {"e": "x"})
-    result = cli("fairness", "coverage", *FILES, "--attribute", "side", *MATRIX)
-    assert result.code == 1
+    result = cli("fairness", "coverage", *FILES, "--attribute", "side", *MATRIX, code=1)
     assert "attribute 'side' has no known value in any article" in result.err
 
 
 def test_an_attribute_that_is_a_list_is_refused_where_it_stands(cli):
     write_jsonl(Path("c.jsonl"), [cluster("e", (["a", "b"], "x"), ("a", "y"))])
     write_jsonl(Path("s.jsonl"), [{"eid": "e", "system": "s", "text": "x"}])
-    result = cli("fairness", "coverage", *FILES, "--attribute", "side")
-    assert result.code == 1
+    result = cli("fairness", "coverage", *FILES, "--attribute", "side", code=1)
     assert "c.jsonl:1: field 'articles[0].attributes.side" in result.err

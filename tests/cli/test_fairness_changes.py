@@ -39,8 +39,7 @@ def swept(cli, server):
     server.answer = reviewer
     write_jsonl(Path("clusters.jsonl"), rows)
     sweeps = ("--sweep", "fair=mood", "--sweep", "temperature=1")
-    result = cli("summarize", "clusters.jsonl", "-o", "s.jsonl", *openai(server), *sweeps)
-    assert result.code == 0
+    cli("summarize", "clusters.jsonl", "-o", "s.jsonl", *openai(server), *sweeps, code=0)
 
 
 def measured(cli, command, *options):
@@ -53,8 +52,7 @@ def measured(cli, command, *options):
 
 def test_proportional_change_of_an_instruction(cli, swept):
     report = measured(cli, "proportional")
-    result = cli("fairness", "compare", report, "--baseline", OWN, "--json", "-")
-    assert result.code == 0
+    result = cli("fairness", "compare", report, "--baseline", OWN, "--json", "-", code=0)
     data = json.loads(result.out)
     fair = data["systems"][f"{OWN}+fair=mood"]
     assert fair["bur"]["n"] == 5
@@ -87,11 +85,10 @@ def test_coverage_and_proportional_together_in_a_table(cli, swept):
         measured(cli, "proportional"),
         measured(cli, "coverage", "--scorer", "matrix:supports.jsonl"),
     ]
-    result = cli("fairness", "compare", *reports, "--baseline", OWN, "--json", "out.json")
-    assert result.code == 0
+    result = cli("fairness", "compare", *reports, "--baseline", OWN, "--json", "out.json", code=0)
     # 4 + 4 of the instruction; of the temperature only the 4 of coverage
-    for said in ("+fair=mood minus", "Equal Coverage", "SOF %", "all 12 differences"):
-        assert said in result.out
+    for phrase in ("+fair=mood minus", "Equal Coverage", "SOF %", "all 12 differences"):
+        assert phrase in result.out
     fair = json.loads(Path("out.json").read_text())["systems"][f"{OWN}+fair=mood"]
     # p(pos) = .8, p(neg) = .2, so EC .3; fair: .8 and .8, so 0
     assert fair["equal_coverage"]["baseline"] == pytest.approx(0.3)
@@ -104,8 +101,7 @@ def test_coverage_and_proportional_together_in_a_table(cli, swept):
 def test_the_page_shows_what_changed(cli, swept):
     report = measured(cli, "proportional")
     assert cli("fairness", "compare", report, "--baseline", OWN, "--json", "cmp.json").code == 0
-    result = cli("report", "cmp.json", "-o", "page.html")
-    assert result.code == 0, result.err
+    cli("report", "cmp.json", "-o", "page.html", code=0)
     page = Path("page.html").read_text()
     assert f"Differences from {OWN}" in page
     # the plot names its rows; what has no value says why in the table
@@ -115,7 +111,7 @@ def test_the_page_shows_what_changed(cli, swept):
 
 
 @pytest.mark.parametrize(
-    ("reports", "baseline", "said"),
+    ("reports", "baseline", "message"),
     [
         (["proportional.json"], "nobody", "no system is called 'nobody'"),
         (["proportional.json", "proportional.json"], OWN, "two reports of proportional"),
@@ -124,10 +120,9 @@ def test_the_page_shows_what_changed(cli, swept):
         (["torn.json"], OWN, "expected what 'fairjudge fairness coverage --json'"),
     ],
 )
-def test_what_cannot_be_compared_is_named(cli, swept, reports, baseline, said):
+def test_what_cannot_be_compared_is_named(cli, swept, reports, baseline, message):
     measured(cli, "proportional")
     Path("odd.json").write_text("{}")
     Path("torn.json").write_text('{"measure": "coverage", "attribute": "mood", "systems": 3}')
-    result = cli("fairness", "compare", *reports, "--baseline", baseline)
-    assert result.code == 1
-    assert said in result.err
+    result = cli("fairness", "compare", *reports, "--baseline", baseline, code=1)
+    assert message in result.err

@@ -49,8 +49,7 @@ def test_chunk_sizes_on_two_sentences_that_a_summary_joins(cli, bag):
     rows = [{"eid": "e", "system": name, "text": text} for name, text in texts.items()]
     write_jsonl(Path("s.jsonl"), rows)
     command = ("fairness", "chunk-size", "c.jsonl", "--summaries", "s.jsonl")
-    result = cli(*command, "--scorer", "embedding", "--sizes", "10,0", "--json", "-")
-    assert result.code == 0, result.err
+    result = cli(*command, "--scorer", "embedding", "--sizes", "10,0", "--json", "-", code=0)
     data = json.loads(result.out)
     assert [(row["max_words"], row["value"]) for row in data["identified"]] == [
         (0, 0.5),
@@ -89,9 +88,8 @@ def reviews():
 def test_the_oracle_by_unigrams(cli, reviews):
     result = cli(
         "fairness", "oracle", "c.jsonl", "--attribute", "side", "--documents", "2",
-        "-o", "pseudo.jsonl", "--json", "-",
+        "-o", "pseudo.jsonl", "--json", "-", code=0,
     )  # fmt: skip
-    assert result.code == 0, result.err
     data = json.loads(result.out)
     assert (data["n"], data["excluded_by_reason"]) == (20, {"one_value": 1})
     assert data["notes"] == []
@@ -121,6 +119,5 @@ def test_the_oracle_by_embedding(cli, reviews, bag):
 
 def test_an_oracle_without_two_values_says_so(cli):
     write_jsonl(Path("c.jsonl"), [{"eid": "one", "articles": articles("x", "y", values="a")}])
-    result = cli("fairness", "oracle", "c.jsonl", "--attribute", "side")
-    assert result.code == 1
+    result = cli("fairness", "oracle", "c.jsonl", "--attribute", "side", code=1)
     assert "have one value of it, 'a'" in result.err

@@ -104,8 +104,7 @@ def test_no_command_writes_over_its_input(cli, name, how):
     items = [
         part.replace("IN", str(source)) if part != "OUT" else output for part in COMMANDS[name]
     ]
-    result = cli(*items)
-    assert result.code == 1
+    result = cli(*items, code=1)
     (line,) = result.err.splitlines()
     assert "would overwrite the input in.jsonl" in line
     assert source.read_bytes() == PRECIOUS
@@ -144,8 +143,7 @@ def test_two_outputs_are_two_files(cli, clusters):
 
 
 def test_a_runs_own_files_are_no_outputs(cli, references, summaries, server):
-    result = cli(*judging(server), "-o", "run/judgements.jsonl", "--run", "run")
-    assert result.code == 1
+    result = cli(*judging(server), "-o", "run/judgements.jsonl", "--run", "run", code=1)
     assert "would overwrite a file of the run" in result.err
     assert server.calls == []
 
@@ -179,8 +177,7 @@ def test_pipes_and_devices_are_no_inputs(name, make):
 def test_a_name_too_long_for_a_file_is_one_message(cli, name):
     for which in ("IN", "OUT"):
         items = ["n" * 300 if part == which else part for part in COMMANDS[name]]
-        result = cli(*items)
-        assert result.code == 1
+        result = cli(*items, code=1)
         (line,) = result.err.splitlines()
         assert line.endswith("File name too long")
 
@@ -198,8 +195,7 @@ def test_a_name_too_long_for_a_file_is_one_message(cli, name):
     ],
 )
 def test_an_option_that_takes_one_value_is_given_once(cli, args, option):
-    result = cli(*args)
-    assert result.code == 2
+    result = cli(*args, code=2)
     assert result.err.splitlines()[-1] == (
         f"Error: Option '{option}' takes one value: run once for each of the 2"
     )
@@ -238,9 +234,9 @@ def files_with_odd_values() -> dict[str, tuple[str, ...]]:
     attributed["articles"][0]["attributes"] = {"stars": int(HUGE)}
     write_jsonl(Path("attributes.jsonl"), [attributed])
     Path("thresholds.json").write_text(f'{{"low": {HUGE}, "high": 1}}')
-    asked = ("--references", "clusters.jsonl", "--summaries", "s.jsonl", "-o", "o.jsonl")
+    options = ("--references", "clusters.jsonl", "--summaries", "s.jsonl", "-o", "o.jsonl")
     write_jsonl(Path("s.jsonl"), [{"eid": "bridge", "system": "s", "text": "The bridge closed."}])
-    faithful = ("judge", *asked, "--aspect", "faithfulness")
+    faithful = ("judge", *options, "--aspect", "faithfulness")
     return {
         "order": ("data", "import", "replies.jsonl", "-o", "o.jsonl", "--protocol", "pairwise"),
         "gender": ("bias", "inputs", "clusters.jsonl", "-o", "o.jsonl", "--names", "names.json"),

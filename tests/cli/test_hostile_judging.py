@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
 import pytest
 from cli_tools import as_sent, judging, reference, summary, text_of, write_jsonl
+from json_files import judged, read_json
 from stub_server import Fault, Reply
 
 SYSTEMS = [f"system{n}" for n in range(6)]
-
-
-def judged() -> list[dict]:
-    return [json.loads(line) for line in Path("judgements.jsonl").read_text().splitlines()]
 
 
 def with_text(text: str) -> None:
@@ -26,17 +22,16 @@ def with_text(text: str) -> None:
 
 def report(cli, *args) -> dict:
     cli(*args, "--json", "report.json")
-    return json.loads(Path("report.json").read_text())
+    return read_json("report.json")
 
 
 @pytest.mark.parametrize("text", ["", "  \n\t "])
 def test_an_empty_summary_is_unscored_without_a_call(cli, references, server, text):
     with_text(text)
-    result = cli(*judging(server))
-    assert result.code == 3
-    first, *rest = judged()
+    cli(*judging(server), code=3)
+    first, *others = judged()
     assert (first["value"], first["unscored"]) == (None, "empty_input")
-    assert all(row["unscored"] is None for row in rest)
+    assert all(row["unscored"] is None for row in others)
     assert len(server.calls) == 5
 
 
@@ -45,8 +40,7 @@ def test_an_empty_summary_wins_and_loses_no_pair(cli, references, server, text):
     """Of fifteen pairs in two orders, the ten judgements of the empty one are unscored."""
     with_text(text)
     server.answer = lambda call: "Verdict: 1"
-    result = cli(*judging(server), "--protocol", "pairwise")
-    assert result.code == 3
+    cli(*judging(server), "--protocol", "pairwise", code=3)
     empty = [row for row in judged() if "system0" in (row["system_a"], row["system_b"])]
     assert [row["unscored"] for row in empty] == ["empty_input"] * 10
     assert len(server.calls) == 20
@@ -73,9 +67,8 @@ def test_the_local_judge_scores_other_languages_or_says_why_not(cli, references)
     rows = [summary(name) | {"text": text} for name, text in FOREIGN.items()]
     write_jsonl(Path("summaries.jsonl"), rows)
     inputs = ("--references", "references.jsonl", "--summaries", "summaries.jsonl")
-    asked = ("--aspect", "coverage", "--protocol", "likert", "-o", "judgements.jsonl")
-    result = cli("judge", *inputs, *asked, "--max-unscored", "1")
-    assert result.code == 0, result.err
+    options = ("--aspect", "coverage", "--protocol", "likert", "-o", "judgements.jsonl")
+    cli("judge", *inputs, *options, "--max-unscored", "1", code=0)
     for row in judged():
         assert row["unscored"] == "empty_input" or 1 <= row["value"] <= 5
 
@@ -110,7 +103,7 @@ def test_what_a_summary_says_stays_between_its_marks(cli, references, server, te
     unscored = text in {HOSTILE["fence"], HOSTILE["turns"]} and values == {None}
     assert values == {value} or unscored
     assert result.code == (3 if unscored else 0)
-    (prompt, *_) = [sent for sent in map(as_sent, server.calls) if text in sent]
+    (prompt, *_) = [request for request in map(as_sent, server.calls) if text in request]
     fence = r"<summary ([0-9a-f]{12})(?: \d)?>\n(.*?)\n</summary \1>"
     marks = {inside: mark for mark, inside in re.findall(fence, prompt, re.DOTALL)}
     assert marks[text] not in text
@@ -125,8 +118,7 @@ def test_a_summary_longer_than_the_window_is_unscored(cli, references, server):
         return too_long if "endless" in text_of(call) else "Verdict: 4"
 
     server.receive = receive
-    result = cli(*judging(server))
-    assert result.code == 3
+    cli(*judging(server), code=3)
     assert [row["unscored"] for row in judged()] == ["too_long", *[None] * 5]
     assert len(server.calls) == 6, "a prompt that is too long is not sent again"
 
@@ -140,8 +132,8 @@ def test_the_local_judge_reads_a_long_summary_to_its_end(cli, references):
     ]
     write_jsonl(Path("summaries.jsonl"), rows)
     inputs = ("--references", "references.jsonl", "--summaries", "summaries.jsonl")
-    asked = ("--aspect", "coverage", "--protocol", "likert", "-o", "judgements.jsonl")
-    assert cli("judge", *inputs, *asked).code == 0
+    options = ("--aspect", "coverage", "--protocol", "likert", "-o", "judgements.jsonl")
+    assert cli("judge", *inputs, *options).code == 0
     without, complete = (row["value"] for row in judged())
     assert complete > without + 1
 
@@ -152,8 +144,7 @@ def test_a_cluster_of_200_articles(cli, server, unit, n_calls):
     write_jsonl(Path("references.jsonl"), [big])
     write_jsonl(Path("summaries.jsonl"), [summary("system0")])
     server.answer = lambda call: "Verdict: 4"
-    result = cli(*judging(server), "--aspect", "faithfulness", "--reference-unit", unit)
-    assert result.code == 0, result.err
+    cli(*judging(server), "--aspect", "faithfulness", "--reference-unit", unit, code=0)
     assert len(server.calls) == n_calls
     assert sum(text_of(call).count("<article ") for call in server.calls) == 200
     assert len(judged()) == n_calls
@@ -167,9 +158,8 @@ def test_a_judge_that_only_refuses_gives_no_ranks(cli, references, summaries, se
         score = result["systems"][system]
         assert (score["mean"], score["worst"], score["best"]) == (None, 1.0, 5.0)
         assert (score["n_judged"], score["n_unscored"]) == (1, 1)
-    done = cli(*judging(server))
-    assert done.code == 3
-    assert "Unscored: 6 refused." in " ".join(done.out.split())
+    command = cli(*judging(server), code=3)
+    assert "Unscored: 6 refused." in " ".join(command.out.split())
 
 
 def test_a_judge_that_always_says_the_first_gives_no_ranks(cli, references, summaries, server):
@@ -179,7 +169,7 @@ def test_a_judge_that_always_says_the_first_gives_no_ranks(cli, references, summ
     assert {score["mean"] for score in result["systems"].values()} == {0.5}
     assert {(row["verdict"], row["flipped"]) for row in judged()} == {("tie", True)}
     cli("audit", "position", "judgements.jsonl", "--json", "audit.json")
-    (group,) = json.loads(Path("audit.json").read_text())["groups"]
+    (group,) = read_json("audit.json")["groups"]
     assert group["n_pairs"] == 15
     shares = {name: group[name]["value"] for name in ("first", "second", "consistency")}
     assert shares == {"first": 100.0, "second": 0.0, "consistency": 0.0}
@@ -224,7 +214,6 @@ def test_the_whole_run_of_hostile_summaries_goes_through_in_one(cli, references,
     rows = [summary(name) | {"text": text} for name, text in (HOSTILE | FOREIGN).items()]
     write_jsonl(Path("summaries.jsonl"), rows)
     server.answer = lambda call: "Verdict: 3"
-    result = cli(*judging(server))
-    assert result.code == 0
+    cli(*judging(server), code=0)
     assert {row["value"] for row in judged()} == {3.0}
     assert len(server.calls) == len(rows)

@@ -30,22 +30,22 @@ SYSTEMS = [f"s{n}{EVIL}" for n in range(3)]
 
 
 def evil_reference(eid: str) -> dict:
-    made = reference(eid)
-    for n, article in enumerate(made["articles"]):
+    cluster = reference(eid)
+    for n, article in enumerate(cluster["articles"]):
         article["title"] += EVIL
         article["domain"] = f"d{n}{EVIL}"
         article["attributes"] = {"side": ("left", "right")[n % 2] + EVIL}
         article["content"] += f"{EVIL} {('She', 'He')[n % 2]} said so."
-    made["question_answers"][0]["question"] = f"{EVIL} Why?"
-    return made
+    cluster["question_answers"][0]["question"] = f"{EVIL} Why?"
+    return cluster
 
 
 @pytest.fixture
 def inputs(server):
     references = [evil_reference(eid) for eid in EIDS]
     write_jsonl(Path("references.jsonl"), references)
-    for made in references:
-        del made["question_answers"]
+    for cluster in references:
+        del cluster["question_answers"]
     write_jsonl(Path("clusters.jsonl"), references)
     rows = [summary(system, eid) for eid in EIDS for system in SYSTEMS]
     write_jsonl(Path("summaries.jsonl"), rows)
@@ -71,9 +71,9 @@ def inputs(server):
     words = {f"a{EVIL}": ["she"], f"b{EVIL}": ["he"]}
     Path("words.json").write_text(json.dumps(words), "utf-8")
     replies = [
-        {"eid": eid, "system": EVIL, "aspect": EVIL, "judge": EVIL, "response": said}
+        {"eid": eid, "system": EVIL, "aspect": EVIL, "judge": EVIL, "response": reply}
         for eid in EIDS
-        for said in (EVIL, f"Verdict: 9{EVIL}")
+        for reply in (EVIL, f"Verdict: 9{EVIL}")
     ]
     write_jsonl(Path("replies.jsonl"), replies)
     write_jsonl(Path("broken.jsonl"), [rows[0], rows[0], {EVIL: 1}, {**rows[0], "system": {}}])
@@ -81,13 +81,13 @@ def inputs(server):
 
 def test_no_command_lets_them_through(cli, server, inputs):
     def answer(call):
-        said = journalist(call)
+        reply = journalist(call)
         return (
             "Verdict: A"
-            if said.startswith("Some reasons.")
+            if reply.startswith("Some reasons.")
             and "<summary " in text_of(call)
             and (text_of(call).count("<summary ") == 2)
-            else said
+            else reply
         )
 
     server.answer = answer
@@ -136,10 +136,10 @@ def test_no_command_lets_them_through(cli, server, inputs):
     ]  # fmt: skip
     outside = {path for path in Path("..").resolve().rglob("*") if "cache" not in path.parts}
     for code, command in commands:
-        done = cli(*command)
-        assert done.code == code, (command, done.err)
-        shown = done.out + done.err
-        assert not CONTROLS.search(shown), (command, repr(CONTROLS.search(shown)))
+        result = cli(*command)
+        assert result.code == code, (command, result.err)
+        output = result.out + result.err
+        assert not CONTROLS.search(output), (command, repr(CONTROLS.search(output)))
     new = {path for path in Path("..").resolve().rglob("*") if "cache" not in path.parts} - outside
     assert {path.parent for path in new if path.is_file()} == {Path.cwd()}
     for page in ("c.html", "r.html"):
@@ -150,7 +150,7 @@ def test_no_command_lets_them_through(cli, server, inputs):
 
 
 @pytest.mark.parametrize(
-    "said",
+    "reply",
     [
         f"{EVIL} Verdict: 11",
         Reply(text=None, refusal=EVIL),
@@ -159,9 +159,9 @@ def test_no_command_lets_them_through(cli, server, inputs):
     ],
     ids=["off the scale", "refusal", "400", "no reply"],
 )
-def test_no_reply_of_a_server_gets_through(cli, server, inputs, said):
-    server.answer = lambda call: said
-    some = ("--max-unscored", "1")
+def test_no_reply_of_a_server_gets_through(cli, server, inputs, reply):
+    server.answer = lambda call: reply
+    tolerance = ("--max-unscored", "1")
     at_once = ("--concurrency", "40", "--max-wait", "1")  # what is no reply is asked for again
     for command in (
         (*judging(server), *at_once),
@@ -169,26 +169,26 @@ def test_no_reply_of_a_server_gets_through(cli, server, inputs, said):
         ("summarize", "clusters.jsonl", "-o", "made.jsonl", *openai(server), *at_once),
         ("fairness", "split", "summaries.jsonl", "-o", "units.jsonl", *openai(server), *at_once),
     ):
-        done = cli(*command, *(() if "split" in command else some))
-        assert done.code in {0, 3}, done.err
-        assert not CONTROLS.search(done.out + done.err), command
+        result = cli(*command, *(() if "split" in command else tolerance))
+        assert result.code in {0, 3}, result.err
+        assert not CONTROLS.search(result.out + result.err), command
 
 
 @pytest.mark.parametrize("target", ["-o", "--json"])
 def test_data_on_a_terminal_are_ascii(inputs, target):
     ours, theirs = pty.openpty()
-    rest = ("-o", "imported.jsonl") if target == "--json" else ()
+    options = ("-o", "imported.jsonl") if target == "--json" else ()
     scale = ("--protocol", "likert", "--scale", "1-5", "--max-unscored", "1")
-    process = start("data", "import", "replies.jsonl", *rest, *scale, target, "-", stdout=theirs)
+    process = start("data", "import", "replies.jsonl", *options, *scale, target, "-", stdout=theirs)
     os.close(theirs)
-    shown = b""
+    output = b""
     try:
         while part := os.read(ours, 65_536):
-            shown += part
+            output += part
     except OSError:  # how Linux says that the other end is closed
         pass
     process.communicate(timeout=300)
     os.close(ours)
     assert process.returncode == 0
-    assert b"owned" in shown
-    assert not CONTROLS.search(shown.replace(b"\r\n", b"\n").decode("latin-1"))
+    assert b"owned" in output
+    assert not CONTROLS.search(output.replace(b"\r\n", b"\n").decode("latin-1"))

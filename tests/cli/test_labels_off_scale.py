@@ -69,8 +69,7 @@ def commands(url: str) -> dict[str, tuple[object, ...]]:
 
 @pytest.mark.parametrize("command", commands(""))
 def test_the_file_and_the_line_are_named_before_a_model_is_called(cli, data, command):
-    result = cli(*commands(data.v1)[command])
-    assert result.code == 1
+    result = cli(*commands(data.v1)[command], code=1)
     text = " ".join(result.err.split())
     assert f"labels.jsonl:{LINE}: field 'value': the label 9 by 'ann'" in text
     assert data.calls == []
@@ -78,6 +77,5 @@ def test_the_file_and_the_line_are_named_before_a_model_is_called(cli, data, com
 
 def test_a_report_names_the_line_of_the_labels_that_it_cannot_use(cli, data):
     write_jsonl(Path("more.jsonl"), [json.loads(Path("labels.jsonl").read_text().splitlines()[0])])
-    result = cli("report", "judged.jsonl", "more.jsonl", "labels.jsonl", "-o", "page.html")
-    assert result.code == 0, result.err
+    cli("report", "judged.jsonl", "more.jsonl", "labels.jsonl", "-o", "page.html", code=0)
     assert f"labels.jsonl:{LINE}: " in Path("page.html").read_text("utf-8")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from cli_tools import openai, text_of, write_jsonl
+from json_files import read_json, read_rows
 from stub_server import Reply
 from tiny_nli import probability_of_entailment, save_nli
 
@@ -49,7 +50,7 @@ def by_hand(folder: Path, text: str) -> float:
 
 
 def judged() -> list[dict]:
-    return [json.loads(line) for line in Path("out.jsonl").read_text().splitlines()]
+    return read_rows("out.jsonl")
 
 
 def refuse(call):
@@ -59,8 +60,7 @@ def refuse(call):
 def test_the_fallback_fills_in_what_the_judge_refuses(cli, files, server, model):
     server.answer = refuse
     options = ("--fallback", "entailment", "--entailment-model", model)
-    result = cli("judge", *files, *openai(server), *options)
-    assert result.code == 0, result.err
+    cli("judge", *files, *openai(server), *options, code=0)
     rows = judged()
     assert [row["scored_by"] for row in rows] == ["entailment"] * len(TEXTS)
     assert {row["fallback_for"] for row in rows} == {"refused"}
@@ -102,8 +102,7 @@ def test_a_cascade_asks_only_where_entailment_is_unsure(cli, files, server, mode
     Path("thresholds.json").write_text(json.dumps({"low": gaps[1], "high": gaps[2]}))
     unsure = ratings[2][1]
     options = ("--cascade", "thresholds.json", "--cascade-scorer", "entailment")
-    result = cli("judge", *files, *openai(server), *options, "--entailment-model", model)
-    assert result.code == 0, result.err
+    cli("judge", *files, *openai(server), *options, "--entailment-model", model, code=0)
     (call,) = server.calls
     assert unsure in text_of(call)
     routed = {TEXTS[int(row["system"][1])]: row for row in judged()}
@@ -133,8 +132,7 @@ def test_a_folder_that_is_no_entailment_model_is_one_clear_error(cli, files, ser
     server.answer = refuse
     (tmp_path / "empty").mkdir()
     options = ("--fallback", "entailment", "--entailment-model", tmp_path / "empty")
-    result = cli("judge", *files, *openai(server), *options)
-    assert result.code == 1
+    result = cli("judge", *files, *openai(server), *options, code=1)
     (line,) = result.err.splitlines()
     assert "cannot load model" in line
     assert server.calls == []
@@ -145,26 +143,23 @@ def test_balance_is_measured_by_a_named_entailment_model_and_its_sources_are_aud
 ):
     """Each article is one statement, so that its share is P(entail) by the summary's one chunk."""
     options = ("--aspect", "balance", "--entailment-model", model)
-    result = cli("judge", *files[:4], *options, "-o", "out.jsonl")
-    assert result.code == 0, result.err
+    result = cli("judge", *files[:4], *options, "-o", "out.jsonl", code=0)
     for row, text in zip(judged(), TEXTS, strict=True):
         shares = [probability_of_entailment(model, text, article) for article in ARTICLES]
         assert [item["covered"] for item in row["sources"]] == pytest.approx(shares, abs=1e-5)
         assert row["value"] == pytest.approx(1 + 4 * sum(sorted(shares)[:2]) / 2, abs=1e-4)
         assert row["scored_by"] == "entailment"
-    asked = ("audit", "covered", "out.jsonl", "--references", "clusters.jsonl")
-    result = cli(*asked, "--json", "c.json")
-    assert result.code == 0, result.err
+    command = ("audit", "covered", "out.jsonl", "--references", "clusters.jsonl")
+    result = cli(*command, "--json", "c.json", code=0)
     assert "The half of the sources that is covered least" in result.out
-    groups = json.loads(Path("c.json").read_text())["groups"]
+    groups = read_json("c.json")["groups"]
     assert [group["n_sources"] for group in groups] == [3, 3, 3, 3]
     assert all(len(group["least_covered"][0]["sources"]) == 2 for group in groups)
 
 
 def test_balance_has_no_yes_or_no(cli, files, model):
     options = ("--aspect", "balance", "--protocol", "binary", "--entailment-model", model)
-    result = cli("judge", *files[:4], *options, "-o", "out.jsonl")
-    assert result.code == 1
+    result = cli("judge", *files[:4], *options, "-o", "out.jsonl", code=1)
     assert "likert or pairwise" in result.err
 
 
@@ -193,19 +188,21 @@ def test_lengths_are_counted_in_tokens_of_a_models_own_tokenizer(cli, model):
         "--json",
         "l.json",
     )
-    result = cli(*inputs, "--tokenizer", model)
-    assert result.code == 0, result.err
+    result = cli(*inputs, "--tokenizer", model, code=0)
     assert "Lengths of summaries, in tokens of" in result.out
-    tokens = json.loads(Path("l.json").read_text())
+    tokens = read_json("l.json")
     # Punctuation is a token; what a model puts around a text is not counted.
-    assert {name: one["value"] for name, one in tokens["lengths"].items()} == {
+    assert {name: length["value"] for name, length in tokens["lengths"].items()} == {
         "short": 3,
         "long": 8,
     }
     assert tokens["tokenizer"] == str(model)
     assert cli(*inputs).code == 0
-    words = json.loads(Path("l.json").read_text())
-    assert {name: one["value"] for name, one in words["lengths"].items()} == {"short": 2, "long": 6}
+    words = read_json("l.json")
+    assert {name: length["value"] for name, length in words["lengths"].items()} == {
+        "short": 2,
+        "long": 6,
+    }
     assert "tokenizer" not in words
     Path("empty").mkdir()
     refused = cli(*inputs, "--tokenizer", "empty")

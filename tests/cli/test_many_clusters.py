@@ -33,8 +33,8 @@ class Watch:
         self.most = 0
 
     def __call__(self, call):
-        named = EID.search(text_of(call))
-        eid = named[0] if named else ""
+        match = EID.search(text_of(call))
+        eid = match[0] if match else ""
         with self._lock:
             self._now.append(eid)
             self.most = max(self.most, len({item for item in self._now if item}))
@@ -51,12 +51,10 @@ def test_places_that_one_cluster_leaves_are_taken_by_others(
     cli, server, many, concurrency, at_once
 ):
     server.answer = journalist
-    whole = cli(*building(server, concurrency=4), "--run", "alone", "--cache", "alone-cache")
-    assert whole.code == 0, whole.err
+    cli(*building(server, concurrency=4), "--run", "alone", "--cache", "alone-cache", code=0)
     alone = Path("refs.jsonl").read_bytes()
     server.answer = watch = Watch(wanted=min(at_once, 2))
-    result = cli(*building(server, concurrency=concurrency), "--run", "together")
-    assert result.code == 0, result.err
+    cli(*building(server, concurrency=concurrency), "--run", "together", code=0)
     assert watch.most <= at_once
     assert at_once == 1 or watch.most > 1
     assert Path("refs.jsonl").read_bytes() == alone
@@ -66,14 +64,13 @@ def test_places_that_one_cluster_leaves_are_taken_by_others(
 
 
 def test_a_key_that_is_not_accepted_ends_all_of_them(cli, server, many):
-    left = [5]
+    n_left = [5]
 
     def answer(call):
-        left[0] -= 1
-        return journalist(call) if left[0] >= 0 else Fault(status=401)
+        n_left[0] -= 1
+        return journalist(call) if n_left[0] >= 0 else Fault(status=401)
 
     server.answer = answer
-    result = cli(*building(server, concurrency=32))
-    assert result.code == 1
+    result = cli(*building(server, concurrency=32), code=1)
     assert len(result.err.splitlines()) == 1
     assert len(server.calls) < 5 + 32 + 1

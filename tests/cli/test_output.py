@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 from cli_tools import building, cluster, finish, judging, openai, settled, start, write_jsonl
+from json_files import read_json, read_rows
 
 COMMANDS = ["build", "summarize", "judge", "data import"]
 
 
 def test_a_table_names_what_was_written(cli, references, summaries, server):
-    result = cli(*judging(server))
-    assert result.code == 0
+    result = cli(*judging(server), code=0)
     assert result.err == ""
     assert "coverage, likert, against all answers" in result.out
     assert "Score: mean rating, 1 to 5;" in result.out
@@ -48,21 +48,21 @@ def test_a_report_on_standard_output_is_alone_there(cli, references, summaries, 
         "tokens": {"input": 6 * 11, "cached_input": 0, "output": 6 * 7},
     }
     assert cli(*judging(server), "--json", "report.json").code == 0
-    same = json.loads(Path("report.json").read_text())
+    same = read_json("report.json")
     assert same["systems"] == report["systems"]
 
 
 def test_a_build_reports_what_it_kept_and_why_not_the_rest(cli, clusters, server):
     report = json.loads(cli(*building(server), "--json", "-").out)
-    (one,) = report["clusters"]
-    assert (one["eid"], one["n_articles"]) == ("bridge", 4)
-    assert one["unused"] == []
-    rows = [json.loads(line) for line in Path("refs.jsonl").read_text().splitlines()]
+    (cluster,) = report["clusters"]
+    assert (cluster["eid"], cluster["n_articles"]) == ("bridge", 4)
+    assert cluster["unused"] == []
+    rows = read_rows("refs.jsonl")
     items = [question["question"] for question in rows[0]["question_answers"]]
-    assert [question["question"] for question in one["questions"]] == items
+    assert [question["question"] for question in cluster["questions"]] == items
     words = ("rain", "cracks", "council", "age")  # four questions at least, whatever the words
     by_name = {f"What about the {word}?" for word in words}
-    assert {*items, *(row["question"] for row in one["dropped"])} == by_name
+    assert {*items, *(row["question"] for row in cluster["dropped"])} == by_name
     assert rows[0]["meta"]["signature"] == report["signature"]
 
 
@@ -107,15 +107,13 @@ def test_head_gets_its_line(references, summaries, server):
 
 def test_text_from_files_does_not_steer_the_terminal(cli, server):
     write_jsonl(Path("clusters.jsonl"), [cluster("\x1b[31mred")])
-    result = cli(*building(server))
-    assert result.code == 0
+    result = cli(*building(server), code=0)
     assert "\x1b" not in result.out
 
 
 def test_brackets_in_names_are_no_markup(cli, server):
     write_jsonl(Path("clusters.jsonl"), [cluster("[bold]x[/nothing]")])
-    result = cli(*building(server))
-    assert result.code == 0
+    result = cli(*building(server), code=0)
     assert "[bold]x[/nothing]" in result.out
 
 
@@ -123,8 +121,7 @@ def test_brackets_in_names_are_no_markup(cli, server):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_shows_whole_options_and_examples_line_by_line(cli, monkeypatch, command, width):
     monkeypatch.setenv("COLUMNS", width)
-    result = cli(*command.split(), "--help")
-    assert result.code == 0
+    result = cli(*command.split(), "--help", code=0)
     assert max(map(len, result.out.splitlines())) <= int(width)
     for option in ("--max-unscored", "--skip-bad", "--json", "--output"):
         assert re.search(rf"^  .*{option}\b", result.out, re.MULTILINE)
@@ -161,8 +158,7 @@ def test_the_version(cli):
 
 
 def test_without_arguments_help_is_shown(cli):
-    result = cli()
-    assert result.code == 2
+    result = cli(code=2)
     assert "Judging:" in result.out + result.err
 
 
@@ -175,7 +171,7 @@ def test_progress_on_a_terminal_and_quiet(references, summaries, server):
         master, slave = os.openpty()
         process = start(*judging(server), *extra, "--run", "r" + str(len(extra)), stderr=slave)
         os.close(slave)
-        shown = b""
+        output = b""
         while True:
             try:
                 data = os.read(master, 65536)
@@ -183,11 +179,11 @@ def test_progress_on_a_terminal_and_quiet(references, summaries, server):
                 break
             if not data:
                 break
-            shown += data
+            output += data
         process.communicate(timeout=300)
         os.close(master)
         assert process.returncode == 0
-        return shown
+        return output
 
     assert b"judging" in on_terminal()
     assert b"judging" not in on_terminal("--quiet")
@@ -202,8 +198,8 @@ def test_the_example_on_the_embedded_backend():
 
     built = finish(start("build", example_path("clusters.json"), "-o", "refs.jsonl"))
     assert built.code == 0, built.err
-    clusters = {c["eid"]: c for c in json.loads(example_path("clusters.json").read_text("utf-8"))}
-    rows = [json.loads(line) for line in Path("refs.jsonl").read_text("utf-8").splitlines()]
+    clusters = {c["eid"]: c for c in read_json(example_path("clusters.json"))}
+    rows = read_rows("refs.jsonl")
     assert [row["eid"] for row in rows] == list(clusters)
     for row in rows:
         contents = {a["aid"]: a["content"] for a in clusters[row["eid"]]["articles"]}
@@ -228,8 +224,7 @@ def test_the_fallback_fills_in_and_says_so(cli, references, summaries, server):
 
     refusing = Reply(text=None, refusal="no")
     server.answer = lambda call: refusing if "system1" in str(call.body) else "Verdict: 4"
-    result = cli(*judging(server), "--fallback", "embedding", "-o", "-")
-    assert result.code == 0
+    result = cli(*judging(server), "--fallback", "embedding", "-o", "-", code=0)
     by_system = {row["system"]: row for row in result.rows()}
     assert by_system["system0"]["scored_by"] == "llm"
     filled = by_system["system1"]

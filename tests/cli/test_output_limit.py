@@ -51,7 +51,7 @@ def test_judgements_by_another_limit_are_another_measurement(cli, references, su
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "detail"),
     [
         (
             "Let us begin with the first answer, which",
@@ -64,11 +64,11 @@ def test_judgements_by_another_limit_are_another_measurement(cli, references, su
         ),
     ],
 )
-def test_a_reply_that_the_limit_ended_says_so(cli, references, summaries, server, text, said):
+def test_a_reply_that_the_limit_ended_says_so(cli, references, summaries, server, text, detail):
     server.answer = lambda call: Reply(text=text, finish_reason="length")
     assert cli(*judging(server), "--max-unscored", "1").code == 0
     rows = [json.loads(line) for line in Path("judgements.jsonl").read_text().splitlines()]
-    assert {(row["unscored"], row["detail"]) for row in rows} == {("unparseable", said)}
+    assert {(row["unscored"], row["detail"]) for row in rows} == {("unparseable", detail)}
 
 
 def test_a_build_whose_replies_are_cut_off_says_so(cli, clusters, server):

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import json
 import time
-from pathlib import Path
 
 import pytest
 from cli_tools import judging
+from json_files import judged, read_json
 from raw_server import chat, http, raw_server
 from stub_server import Fault
-
-
-def judged() -> list[dict]:
-    return [json.loads(line) for line in Path("judgements.jsonl").read_text().splitlines()]
 
 
 def slowed(n: int, seconds: float = 1.0) -> list[Fault]:
@@ -32,8 +28,7 @@ def asked_for(server, *faults: Fault) -> list[float]:
 def test_a_request_waits_no_longer_in_all_than_its_bound(cli, references, summaries, server):
     """Each of up to six attempts is told to wait a second; two waits are allowed."""
     times = asked_for(server, *slowed(1000))
-    result = cli(*judging(server, concurrency=1), "--max-wait", "2", "--max-unscored", "1")
-    assert result.code == 0, result.err
+    cli(*judging(server, concurrency=1), "--max-wait", "2", "--max-unscored", "1", code=0)
     assert [row["unscored"] for row in judged()] == ["backend"] * 6
     text = "asks to wait 1 s after 2.0 s, longer than the 2 s of --max-wait"
     assert text in judged()[0]["detail"]
@@ -44,8 +39,7 @@ def test_a_request_waits_no_longer_in_all_than_its_bound(cli, references, summar
 def test_the_waits_of_others_count(cli, references, summaries, server):
     """Six at once, all told to wait: none waits for the pauses that the others were given."""
     times = asked_for(server, *slowed(1000))
-    result = cli(*judging(server, concurrency=6), "--max-wait", "2", "--max-unscored", "1")
-    assert result.code == 0, result.err
+    result = cli(*judging(server, concurrency=6), "--max-wait", "2", "--max-unscored", "1", code=0)
     assert [row["unscored"] for row in judged()] == ["backend"] * 6
     assert times[-1] - times[0] < 2 + 2
     assert result.err.count("of --max-wait") == 1
@@ -53,8 +47,7 @@ def test_the_waits_of_others_count(cli, references, summaries, server):
 
 def test_what_comes_within_the_bound_is_scored(cli, references, summaries, server):
     server.fail(*slowed(2))
-    result = cli(*judging(server, concurrency=1), "--max-wait", "3")
-    assert result.code == 0, result.err
+    cli(*judging(server, concurrency=1), "--max-wait", "3", code=0)
     assert [row["unscored"] for row in judged()] == [None] * 6
 
 
@@ -67,8 +60,7 @@ def test_waits_without_a_word_of_the_server_are_bounded_too(cli, references, sum
 
 def test_that_the_server_makes_us_wait_is_said_once(cli, references, summaries, server):
     server.fail(*slowed(3, seconds=2))
-    result = cli(*judging(server, concurrency=1))
-    assert result.code == 0, result.err
+    result = cli(*judging(server, concurrency=1), code=0)
     assert result.err.count("openai:stub-model asks for waits, the first of 2 s") == 1
 
 
@@ -76,7 +68,7 @@ def test_a_request_that_gave_up_waiting_counts_for_no_call(cli, references, summ
     server.fail(*slowed(1000))
     options = ("--max-wait", "1", "--max-unscored", "1", "--json", "out.json")
     assert cli(*judging(server, concurrency=6), *options).code == 0
-    assert json.loads(Path("out.json").read_text())["spent"]["n_calls"] == len(server.calls)
+    assert read_json("out.json")["spent"]["n_calls"] == len(server.calls)
 
 
 WRONG = {
@@ -104,14 +96,14 @@ def test_http_that_is_none_says_what_is_wrong(
     cli, references, summaries, monkeypatch, kind, backend
 ):
     monkeypatch.setenv("ANTHROPIC_API_KEY", "not-a-key-at-all")
-    sent, problem = WRONG[kind]
+    reply, problem = WRONG[kind]
 
     def serve(server, line):
         line.read()
-        line.write(sent)
+        line.write(reply)
 
     with raw_server(serve) as server:
-        result = cli(*asked(server, backend))
+        result = cli(*command(server, backend))
     assert result.code == 1
     assert f"{backend}:m: no answer can be read: " in result.err
     assert "sent a reply that is not valid HTTP: " in result.err
@@ -119,7 +111,7 @@ def test_http_that_is_none_says_what_is_wrong(
     assert "event loop" not in result.err
 
 
-def asked(server, backend: str = "openai"):
+def command(server, backend: str = "openai"):
     url = server.url.removesuffix("/v1") if backend == "anthropic" else server.url
     inputs = ("--references", "references.jsonl", "--summaries", "summaries.jsonl")
     where = ("--backend", f"{backend}:m", "--base-url", url, "-o", "judgements.jsonl")
@@ -141,7 +133,7 @@ def test_after_a_good_reply_broken_http_ends_no_run(cli, references, summaries):
 
     with raw_server(serve) as server:
         options = ("--concurrency", "1", "--max-wait", "0.5", "--max-unscored", "1")
-        result = cli(*asked(server), *options)
+        result = cli(*command(server), *options)
     assert result.code == 0, result.err
     assert [row["unscored"] for row in judged()] == [None, "backend", *[None] * 4]
     assert "not valid HTTP: Bad status line" in judged()[1]["detail"]
@@ -154,12 +146,12 @@ def test_redirects_count_as_calls(cli, references, summaries, status):
     def serve(server, line):
         line.read()
         n_requests.append(1)
-        there = f"location: {server.url}/chat/completions\r\n"
-        line.write(http(b"{}", status=f"{status} Moved", headers=there))
+        header = f"location: {server.url}/chat/completions\r\n"
+        line.write(http(b"{}", status=f"{status} Moved", headers=header))
 
     with raw_server(serve) as server:
         result = cli(
-            *asked(server), "--concurrency", "1", "--max-calls", "3", "--max-unscored", "1"
+            *command(server), "--concurrency", "1", "--max-calls", "3", "--max-unscored", "1"
         )
     assert len(n_requests) == 3, result.err
 
@@ -183,8 +175,7 @@ def test_a_key_in_the_path_is_refused(cli, references, summaries, monkeypatch, p
     monkeypatch.setenv("OPENAI_API_KEY", "the-own-key-of-this-server")
     inputs = ("--references", references, "--summaries", summaries, "-o", "j.jsonl")
     where = ("--backend", "openai:m", "--base-url", f"http://127.0.0.1:9/{path}")
-    result = cli("judge", *inputs, "--aspect", "coverage", "--protocol", "likert", *where)
-    assert result.code == 1
+    result = cli("judge", *inputs, "--aspect", "coverage", "--protocol", "likert", *where, code=1)
     assert "must hold no key" in result.err
     assert path not in result.err
 

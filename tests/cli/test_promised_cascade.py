@@ -34,9 +34,9 @@ def promised(cli, server):
     eids = [f"d{n}" for n in range(N)]
     write_jsonl(Path("references.jsonl"), [reference(eid) for eid in eids])
     items = [
-        {**summary(system, eid), "text": f"A {said} text on document {n}."}
+        {**summary(system, eid), "text": f"A {text} text on document {n}."}
         for n, eid in enumerate(eids)
-        for system, said in (("x", "good"), ("y", "bad"))
+        for system, text in (("x", "good"), ("y", "bad"))
     ]
     write_jsonl(Path("summaries.jsonl"), items)
     people = [
@@ -45,11 +45,9 @@ def promised(cli, server):
         for eid in eids
     ]  # fmt: skip
     write_jsonl(Path("people.jsonl"), people)
-    result = cli(*ASKED, *backend(server, "cheap"), "-o", "cheap.jsonl")
-    assert result.code == 0, result.err
-    result = cli("calibrate", "cascade", "--local", "cheap.jsonl", "--labels", "people.jsonl",
-               "--guarantee", "0.8", "-o", "kept.json")  # fmt: skip
-    assert result.code == 0, result.err
+    cli(*ASKED, *backend(server, "cheap"), "-o", "cheap.jsonl", code=0)
+    cli("calibrate", "cascade", "--local", "cheap.jsonl", "--labels", "people.jsonl",
+               "--guarantee", "0.8", "-o", "kept.json", code=0)  # fmt: skip
     server.calls.clear()
     return server
 
@@ -59,8 +57,7 @@ def backend(server, name: str) -> tuple[str, ...]:
 
 
 def test_the_better_judge_is_asked_where_the_first_is_not_sure(cli, promised):
-    result = cli(*ASKED, *backend(promised, "strong"), "--cascade", "kept.json", "-o", "out.jsonl")
-    assert result.code == 0, result.err
+    cli(*ASKED, *backend(promised, "strong"), "--cascade", "kept.json", "-o", "out.jsonl", code=0)
     assert {call.body["model"] for call in promised.calls} == {"strong"}  # the first is cached
     assert sorted(number(call) for call in promised.calls) == [
         n for n in range(SURE, N) for _ in "ab"
@@ -81,9 +78,9 @@ def test_each_call_of_the_two_judges_counts_once_at_its_own_price(cli, promised)
             for name, usd in (("cheap", 1000.0), ("strong", 5000.0))
         )
     )
-    result = cli(*ASKED, *backend(promised, "strong"), "--cascade", "kept.json", "-o", "out.jsonl",
-               "--prices", "prices.toml", "--cache", "new", "--json", "out.json")  # fmt: skip
-    assert result.code == 0, result.err
+    cli(*ASKED, *backend(promised, "strong"), "--cascade", "kept.json", "-o", "out.jsonl",
+               "--prices", "prices.toml", "--cache", "new", "--json", "out.json",
+               code=0)  # fmt: skip
     report = json.loads(Path("out.json").read_text())
     (cost,) = report["costs"]
     requests = [call.body["model"] for call in promised.calls]
@@ -97,16 +94,15 @@ def test_each_call_of_the_two_judges_counts_once_at_its_own_price(cli, promised)
 
 
 def test_the_plan_says_what_it_costs_at_most(cli, promised):
-    asked = ("batch", "plan", *ASKED[1:], *backend(promised, "strong"), "--cascade", "kept.json")
-    result = cli(*asked, "--json", "-")
-    assert result.code == 0, result.err
+    command = ("batch", "plan", *ASKED[1:], *backend(promised, "strong"), "--cascade", "kept.json")
+    result = cli(*command, "--json", "-", code=0)
     first, better = json.loads(result.out)["models"]
     assert (first["model"], first["calls"], first["cached"]) == ("openai:cheap", 0, 2 * N)
     assert (better["model"], better["calls"]) == ("openai:strong", 2 * N)
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"threshold": None}, "keeps no answer"),
         ({"aspect": "faithfulness"}, "the guarantee is for faithfulness by pairwise"),
@@ -114,18 +110,20 @@ def test_the_plan_says_what_it_costs_at_most(cli, promised):
         ({"signature": None}, "cannot be asked here"),
     ],
 )
-def test_a_promise_that_does_not_fit_is_refused(cli, promised, change, said):
+def test_a_promise_that_does_not_fit_is_refused(cli, promised, change, message):
     data = json.loads(Path("kept.json").read_text())
     Path("kept.json").write_text(json.dumps(data | change))
-    result = cli(*ASKED, *backend(promised, "strong"), "--cascade", "kept.json", "-o", "out.jsonl")
-    assert result.code == 1
-    assert said in result.err
+    result = cli(
+        *ASKED, *backend(promised, "strong"), "--cascade", "kept.json", "-o", "out.jsonl", code=1
+    )
+    assert message in result.err
     assert promised.calls == []
 
 
 def test_a_promise_on_another_prompt_is_refused(cli, promised):
     text = Path("kept.json").read_text()
     Path("kept.json").write_text(text.replace("coverage-pairwise.v3", "coverage-pairwise.v2"))
-    result = cli(*ASKED, *backend(promised, "strong"), "--cascade", "kept.json", "-o", "out.jsonl")
-    assert result.code == 1
+    result = cli(
+        *ASKED, *backend(promised, "strong"), "--cascade", "kept.json", "-o", "out.jsonl", code=1
+    )
     assert "the guarantee was fitted for another judge" in result.err

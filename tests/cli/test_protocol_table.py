@@ -77,8 +77,8 @@ def tau(rows: Rows, means: dict[tuple[str, str], float], documents: Any = None) 
 def test_correlations_are_scipys_and_the_lead_is_a_paired_bootstrap_over_documents():
     labels, means = world()
     parts, whole = by_answer(labels, 0.9), likert(means, 1.5)
-    (found,) = fj.calibrate([*parts, *whole], labels, n_resamples=1000).to_dict()["protocols"]
-    rows = {row["protocol"]: row for row in found["rows"]}
+    (protocol,) = fj.calibrate([*parts, *whole], labels, n_resamples=1000).to_dict()["protocols"]
+    rows = {row["protocol"]: row for row in protocol["rows"]}
     taus = {"binary": tau(parts, means), "likert": tau(whole, means)}
     assert {name: row["kendall"]["value"] for name, row in rows.items()} == pytest.approx(taus)
     assert (rows["binary"]["mark"], rows["likert"]["mark"]) == ("best", None)
@@ -89,13 +89,13 @@ def test_correlations_are_scipys_and_the_lead_is_a_paired_bootstrap_over_documen
     names = [str(d) for d in range(40)]
     items = []
     for _ in range(300):
-        some = rng.choice(names, size=40).tolist()
-        items.append(tau(parts, means, some) - tau(whole, means, some))
+        sample = rng.choice(names, size=40).tolist()
+        items.append(tau(parts, means, sample) - tau(whole, means, sample))
     low, high = np.quantile(items, [0.025, 0.975])
     assert behind["low"] == pytest.approx(low, abs=0.05)
     assert behind["high"] == pytest.approx(high, abs=0.05)
     assert rows["likert"]["adjusted_p_value"] < 0.05
-    assert found["n_documents"] == 40
+    assert protocol["n_documents"] == 40
 
 
 def test_what_takes_fewer_requests_and_is_not_surely_behind_is_named_beside_the_best():
@@ -125,20 +125,20 @@ def test_nothing_is_best_where_no_protocol_agrees_with_people():
                         strict=True))  # fmt: skip
     noise = [likert(shuffled, 1.0), by_answer(labels, 0.5)]
     calibration = fj.calibrate([*noise[0], *noise[1]], labels, n_resamples=300)
-    (found,) = calibration.to_dict()["protocols"]
-    assert all(row["kendall"]["low"] <= 0 for row in found["rows"])
-    assert {row["mark"] for row in found["rows"]} == {None}
+    (protocol,) = calibration.to_dict()["protocols"]
+    assert all(row["kendall"]["low"] <= 0 for row in protocol["rows"])
+    assert {row["mark"] for row in protocol["rows"]} == {None}
     assert "no protocol agrees significantly" in calibration.to_dict()["findings"][0]
 
 
 def test_a_protocol_on_few_of_the_documents_is_not_compared():
     labels, means = world()
     few = [row for row in likert(means, 0.2) if int(row["eid"]) < 8]
-    (found,) = fj.calibrate([*by_answer(labels, 0.9), *few], labels, n_resamples=200).to_dict()[
+    (protocol,) = fj.calibrate([*by_answer(labels, 0.9), *few], labels, n_resamples=200).to_dict()[
         "protocols"
     ]
-    row = next(row for row in found["rows"] if row["protocol"] == "likert")
-    behind = next(row for row in found["rows"] if row["behind"])["behind"]
+    row = next(row for row in protocol["rows"] if row["protocol"] == "likert")
+    behind = next(row for row in protocol["rows"] if row["behind"])["behind"]
     assert behind["value"] is None
     assert "8 documents, and others have 40: not compared" in behind["why"]
     assert row["kendall"]["n"] == 24
@@ -166,11 +166,11 @@ def test_the_command_takes_several_files_run_folders_and_what_judge_wrote(cli):
         "out.json",
         "--html",
         "out.html",
+        code=0,
     )
-    assert result.code == 0, result.err
     assert result.out.startswith("In short: In coverage ")
-    (found,) = json.loads(Path("out.json").read_text())["protocols"]
-    rows = {row["protocol"]: row for row in found["rows"]}
+    (protocol,) = json.loads(Path("out.json").read_text())["protocols"]
+    rows = {row["protocol"]: row for row in protocol["rows"]}
     assert (rows["binary"]["n_requests"], rows["binary"]["cost_usd"]) == (481, 3.5)
     assert (rows["likert"]["n_requests"], rows["likert"]["cost_usd"]) == (120, None)
     page = Path("out.html").read_text()
@@ -191,6 +191,5 @@ def test_the_command_takes_several_files_run_folders_and_what_judge_wrote(cli):
     )
     groups = json.loads(result.out)["groups"]
     assert [group["counts"]["repeated"] for group in groups] == [0, 0]
-    result = cli("calibrate", "parts.jsonl", "out.json", "--labels", "labels.jsonl")
-    assert result.code == 1
+    result = cli("calibrate", "parts.jsonl", "out.json", "--labels", "labels.jsonl", code=1)
     assert "expected judgements, found what calibrate wrote" in result.err

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 from cli_tools import write_jsonl
+from json_files import read_json
 
 
 def row(n: int, **more: object) -> dict:
@@ -27,10 +27,9 @@ def test_rates_and_corrected_share_stand_in_table_and_json(cli):
     )
     result = cli(
         "calibrate", "judged.jsonl", "--labels", "labels.jsonl", "--json", "out.json",
-        "--resamples", "100",
+        "--resamples", "100", code=0,
     )  # fmt: skip
-    assert result.code == 0, result.err
-    (group,) = json.loads(Path("out.json").read_text())["groups"]
+    (group,) = read_json("out.json")["groups"]
     rates = group["rates"]
     assert rates["sensitivity"]["value"] == pytest.approx(0.8)
     assert rates["specificity"]["value"] == pytest.approx(0.9)
@@ -48,8 +47,7 @@ def test_ratings_have_no_rates(cli):
     write_jsonl(Path("labels.jsonl"), labels)
     result = cli(
         "calibrate", "judged.jsonl", "--labels", "labels.jsonl", "--json", "out.json",
-        "--resamples", "100",
+        "--resamples", "100", code=0,
     )  # fmt: skip
-    assert result.code == 0, result.err
-    assert json.loads(Path("out.json").read_text())["groups"][0]["rates"] is None
+    assert read_json("out.json")["groups"][0]["rates"] is None
     assert "Error rates" not in result.out

@@ -57,8 +57,9 @@ def files() -> None:
 
 @pytest.mark.usefixtures("files")
 def test_invalid_answers_go_and_questions_are_checked_again(cli):
-    result = cli("references", "apply", "r.jsonl", "l.jsonl", "-o", "v.jsonl", "--json", "v.json")
-    assert result.code == 0, result.err
+    result = cli(
+        "references", "apply", "r.jsonl", "l.jsonl", "-o", "v.jsonl", "--json", "v.json", code=0
+    )
     assert result.out.startswith(
         "In short: 1 of 4 questions kept; 3 of 10 groups of answers removed as invalid, 1 as "
         "annotators were evenly split. "

@@ -7,14 +7,11 @@ from pathlib import Path
 
 import pytest
 from cli_tools import judging, openai, text_of
+from json_files import judged, read_json
 from stub_server import Reply
 
 ASKED = ("--references", "references.jsonl", "--summaries", "summaries.jsonl")
 TWICE = ("--repeats", "2", "--prompt-variants", "3")
-
-
-def rows() -> list[dict]:
-    return [json.loads(line) for line in Path("judgements.jsonl").read_text().splitlines()]
 
 
 def by_wording(call) -> Reply:
@@ -25,18 +22,17 @@ def by_wording(call) -> Reply:
 
 def test_every_repeat_and_wording_is_kept_and_measured(cli, references, summaries, server):
     server.answer = by_wording
-    result = cli(*judging(server), *TWICE, "--json", "out.json")
-    assert result.code == 0, result.err
-    found = rows()
-    assert len(server.calls) == len(found) == 6 * 2 * 3
-    assert [(row["variant"], row["repeat"]) for row in found[:6]] == [
+    result = cli(*judging(server), *TWICE, "--json", "out.json", code=0)
+    rows_written = judged()
+    assert len(server.calls) == len(rows_written) == 6 * 2 * 3
+    assert [(row["variant"], row["repeat"]) for row in rows_written[:6]] == [
         (name, repeat)
         for name in ("coverage-single.v3", "coverage-single-reworded.v2",
                      "coverage-single-reordered.v2")
         for repeat in (0, 1)
     ]  # fmt: skip
-    assert len({row["signature"] for row in found}) == 3
-    report = json.loads(Path("out.json").read_text())
+    assert len({row["signature"] for row in rows_written}) == 3
+    report = read_json("out.json")
     assert report["systems"]["system0"]["mean"] == pytest.approx((3 + 3 + 5) / 3)
     (group,) = report["stability"]
     assert group["flips"]["value"] == 0.0
@@ -47,9 +43,8 @@ def test_every_repeat_and_wording_is_kept_and_measured(cli, references, summarie
 
 def test_live_prompts_that_agree_are_no_copies(cli, references, summaries, server):
     server.answer = lambda call: Reply(text="Verdict: 3")
-    result = cli(*judging(server), "--prompt-variants", "3", "--json", "out.json")
-    assert result.code == 0, result.err
-    (group,) = json.loads(Path("out.json").read_text())["stability"]
+    cli(*judging(server), "--prompt-variants", "3", "--json", "out.json", code=0)
+    (group,) = read_json("out.json")["stability"]
     assert (group["flips_between_variants"]["value"], group["alike"]) == (0.0, False)
 
 
@@ -62,8 +57,7 @@ def test_what_was_judged_once_is_not_asked_again(cli, references, summaries, ser
 
 def test_the_plan_counts_repeats_and_wordings(cli, references, summaries, server):
     result = cli("batch", "plan", *ASKED, "--aspect", "faithfulness", "--preset", "budget", *TWICE,
-               "--backend", "openai:stub-model", "--json", "-")  # fmt: skip
-    assert result.code == 0, result.err
+               "--backend", "openai:stub-model", "--json", "-", code=0)  # fmt: skip
     (plan,) = json.loads(result.out)["models"]
     once = cli("batch", "plan", *ASKED, "--aspect", "faithfulness", "--preset", "budget",
                "--backend", "openai:stub-model", "--json", "-")  # fmt: skip
@@ -76,12 +70,12 @@ def test_a_custom_wording_stands_beside_the_first(cli, references, summaries, se
         "## user\n{{articles}} {{text}} Judge! {{scale}}\n"
     )
     assert cli(*judging(server), "--paraphrase", "own.md").code == 0
-    assert {row["variant"] for row in rows()} == {"coverage-single.v3", "mine.v1"}
-    assert all("repeat" not in row for row in rows())
+    assert {row["variant"] for row in judged()} == {"coverage-single.v3", "mine.v1"}
+    assert all("repeat" not in row for row in judged())
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "message"),
     [
         (("--backend", "local", "--repeats", "2"), "--repeats needs an LLM"),
         (("--backend", "local", "--prompt-variants", "2"), "--prompt-variants needs an LLM"),
@@ -91,9 +85,8 @@ def test_a_custom_wording_stands_beside_the_first(cli, references, summaries, se
         ),
     ],
 )
-def test_what_cannot_be_repeated_is_said(cli, references, summaries, server, more, said):
+def test_what_cannot_be_repeated_is_said(cli, references, summaries, server, more, message):
     base = () if "--backend" in more else openai(server)
     aspect = () if "--aspect" in more else ("--aspect", "coverage", "--protocol", "likert")
-    result = cli("judge", *ASKED, "-o", "judgements.jsonl", *aspect, *base, *more)
-    assert result.code == 1
-    assert said in result.err
+    result = cli("judge", *ASKED, "-o", "judgements.jsonl", *aspect, *base, *more, code=1)
+    assert message in result.err

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import threading
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -25,46 +24,17 @@ from cli_tools import (
     text_of,
     write_jsonl,
 )
+from command_fixtures import holding
 from stub_server import StubServer
-
-
-class Gate:
-    """Lets a number of calls pass and holds the next one: `held` says that it came."""
-
-    def __init__(self, server: StubServer, *, passing: int) -> None:
-        self.held, self._open = threading.Event(), threading.Event()
-        self.held_calls: list[object] = []
-        self._left, self._lock = passing, threading.Lock()
-        server.answer = self._answer
-
-    def _answer(self, call):
-        with self._lock:
-            self._left -= 1
-            wait = self._left < 0
-        if wait:
-            self.held_calls.append(call)
-            self.held.set()
-            self._open.wait(300)
-        return journalist(call)
-
-    def open(self) -> None:
-        self._left = 10**9
-        self._open.set()
 
 
 def end_in_the_middle(
     server: StubServer, command: tuple[str, ...], how: signal.Signals, *, passing: int
 ) -> Done:
     """Start `command`, and end it by a signal when so many calls were answered."""
-    gate = Gate(server, passing=passing)
-    process = start(*command)
-    try:
-        assert gate.held.wait(300), process.communicate(timeout=5)
+    with holding(server, command, passing=passing, n_held=1) as (process, _):
         process.send_signal(how)
         return finish(process)
-    finally:
-        process.kill()
-        gate.open()
 
 
 def uninterrupted(cli: Callable[..., Done], command: tuple[str, ...], output: str) -> bytes:
@@ -85,8 +55,7 @@ def test_a_killed_build_resumes(cli, clusters, server, pipeline, passing):
     end_in_the_middle(server, command, signal.SIGKILL, passing=passing)
     assert not Path("refs.jsonl").exists()
     answered = list(prompts_of(server))[:passing]
-    resumed = cli(*command)
-    assert resumed.code == 0, resumed.err
+    cli(*command, code=0)
     counts = prompts_of(server)
     assert [counts[prompt] for prompt in answered] == [1] * passing
     assert sum(counts.values()) == len(counts) + 1  # the one that was in flight
@@ -99,8 +68,7 @@ def test_a_killed_judgement_resumes(cli, references, server):
     command = judging(server, concurrency=1)  # three chunks, two of them at work at once
     end_in_the_middle(server, command, signal.SIGKILL, passing=70)
     answered = list(prompts_of(server))[:70]
-    resumed = cli(*command)
-    assert resumed.code == 0, resumed.err
+    cli(*command, code=0)
     counts = prompts_of(server)
     assert [counts[prompt] for prompt in answered] == [1] * 70
     assert sum(counts.values()) == 131
@@ -124,18 +92,12 @@ def test_an_earlier_output_outlives_a_kill(cli, references, summaries, server):
 
 
 def test_two_runs_on_one_folder_the_second_is_refused(cli, references, summaries, server):
-    gate = Gate(server, passing=2)
-    first = start(*judging(server), "--run", "shared")
-    try:
-        assert gate.held.wait(300)
-        second = cli(*judging(server), "--run", "shared")
-        assert second.code == 1
+    command = (*judging(server), "--run", "shared")
+    with holding(server, command, passing=2, n_held=1) as (first, gate):
+        second = cli(*command, code=1)
         assert second.err == "error: shared: another run is using this folder\n"
         gate.open()
         assert finish(first).code == 0
-    finally:
-        first.kill()
-        gate.open()
     assert len(server.calls) == 6
 
 
@@ -149,16 +111,14 @@ def test_two_runs_share_the_cache(cli, references, summaries, server):
 
 def test_the_folder_of_another_command_is_refused(cli, clusters, references, summaries, server):
     assert cli(*building(server), "--run", "mine").code == 0
-    result = cli(*judging(server), "--run", "mine")
-    assert result.code == 1
+    result = cli(*judging(server), "--run", "mine", code=1)
     assert result.err.startswith("error: mine: this is another run (it differs in ")
     assert "command" in result.err
 
 
 def test_a_run_folder_that_is_a_file(cli, references, summaries, server):
     Path("mine").write_text("x")
-    result = cli(*judging(server), "--run", "mine")
-    assert result.code == 1
+    result = cli(*judging(server), "--run", "mine", code=1)
     assert result.err == "error: mine: cannot use this run folder: File exists\n"
 
 
@@ -175,8 +135,7 @@ def test_a_damaged_run_folder_says_what_is_damaged(cli, references, summaries, s
         beside.unlink()
     Path("mine", "finished.jsonl").unlink()  # else nothing is left to be done
     Path("mine", file).write_bytes(b"rubbish, and no line of ours\n" * 200)
-    result = cli(*judging(server), "--run", "mine")
-    assert result.code == 1
+    result = cli(*judging(server), "--run", "mine", code=1)
     assert part in result.err
     (_,) = result.err.splitlines()
     Path("mine", file).unlink()
@@ -197,15 +156,13 @@ def test_rows_that_the_run_did_not_write_are_asked_again_from_the_cache(
 
 
 def test_several_files_of_summaries_are_one_leaderboard(cli, references, summaries, server):
-    both = ("--summaries", summaries, "--summaries", "more.jsonl")
+    options = ("--summaries", summaries, "--summaries", "more.jsonl")
     write_jsonl(Path("more.jsonl"), [summary("added")])
-    result = cli(*judging(server), *both, "--json", "numbers.json")
-    assert result.code == 0
+    result = cli(*judging(server), *options, "--json", "numbers.json", code=0)
     systems = json.loads(Path("numbers.json").read_text())["systems"]
     assert set(systems) == {"added", *(f"system{n}" for n in range(6))}
     write_jsonl(Path("more.jsonl"), [summary("system3")])
-    result = cli(*judging(server), *both)
-    assert result.code == 1
+    result = cli(*judging(server), *options, code=1)
     assert "more.jsonl:1: a second summary of 'bridge' by 'system3' (first at " in result.err
 
 
@@ -213,8 +170,7 @@ def test_clusters_without_questions_are_no_loss(cli, server):
     """Of two clusters one has no question: the summary of it is not judged, and that is said."""
     write_jsonl(Path("references.jsonl"), [reference(), cluster("dam") | {"question_answers": []}])
     write_jsonl(Path("summaries.jsonl"), [summary("s"), summary("s", "dam")])
-    result = cli(*judging(server), "--max-unscored", "0")
-    assert result.code == 0, result.err
+    result = cli(*judging(server), "--max-unscored", "0", code=0)
     assert "Nothing to judge in clusters dam" in result.out
     assert "1 of 2 items (50 %) is without a score: 1 not applicable." in result.out
 
@@ -223,8 +179,7 @@ def test_a_built_cluster_without_questions_is_a_loss(cli, clusters, server):
     server.answer = lambda call: (
         json.dumps({"answers": []}) if '{"answers"' in text_of(call) else journalist(call)
     )
-    result = cli(*building(server))
-    assert result.code == 3
+    result = cli(*building(server), code=3)
     assert "1 of 1 cluster without a result (100.0 %)" in result.err
     assert cli(*building(server), "--max-unscored", "1").code == 0
 
@@ -239,8 +194,7 @@ CHANGES = [
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_can_change_a_result_is_another_run(cli, references, summaries, server, change):
     assert cli(*judging(server), "--run", "mine").code == 0
-    result = cli(*judging(server), *change, "--run", "mine")
-    assert result.code == 1
+    result = cli(*judging(server), *change, "--run", "mine", code=1)
     assert "this is another run" in result.err
     assert cli(*judging(server), *change, "--max-unscored", "1").code == 0
     assert len(server.calls) >= 12
@@ -249,8 +203,7 @@ def test_what_can_change_a_result_is_another_run(cli, references, summaries, ser
 def test_another_model_is_another_run(cli, references, summaries, server):
     assert cli(*judging(server), "--run", "mine").code == 0
     other = [arg.replace("stub-model", "other-model") for arg in judging(server)]
-    result = cli(*other, "--run", "mine")
-    assert result.code == 1
+    result = cli(*other, "--run", "mine", code=1)
     assert "this is another run" in result.err
 
 
@@ -258,25 +211,22 @@ def test_another_scale_or_prompt_is_another_run(cli, references, summaries, serv
     levels = "".join(f'[[levels]]\nanswer = "{n}"\nvalue = {n}\n' for n in range(1, 8))
     Path("scale.toml").write_text(f'name = "seven"\nkind = "number"\n{levels}')
     scaled = (*judging(server), "--scale", "scale.toml", "--run", "mine")
-    result = cli(*scaled)
-    assert result.code == 0
+    result = cli(*scaled, code=0)
     assert "Score: mean rating, 1 to 7;" in result.out
     Path("scale.toml").write_text(f'name = "seven"\nkind = "number"\nfractions = true\n{levels}')
-    result = cli(*scaled)
-    assert result.code == 1
+    result = cli(*scaled, code=1)
     assert "it differs in options" in result.err
 
 
 def test_what_cannot_change_a_result_resumes_the_same_run(cli, references, summaries, server):
     first = cli(*judging(server), "--json", "-")
     again = ("--concurrency", "1", "--max-calls", "0", "--max-unscored", "0", "--quiet")
-    second = cli(*judging(server), *again, "--json", "-")
-    assert second.code == 0
+    second = cli(*judging(server), *again, "--json", "-", code=0)
     assert len(server.calls) == 6
-    one, two = json.loads(first.out), json.loads(second.out)
-    assert one.pop("spent")["n_calls"] == 6
-    assert two.pop("spent")["n_calls"] == 0
-    assert one == two
+    first_report, second_report = json.loads(first.out), json.loads(second.out)
+    assert first_report.pop("spent")["n_calls"] == 6
+    assert second_report.pop("spent")["n_calls"] == 0
+    assert first_report == second_report
 
 
 def test_moved_inputs_with_the_same_content_are_the_same_run(cli, references, summaries, server):
@@ -319,7 +269,7 @@ def test_a_killed_sweep_resumes_and_names_every_variant(cli, server):
     # 3 clusters by 3 systems, one of which the killed run was in the middle of
     assert len(server.calls) == 10
     own = "stub-model-direct"
-    assert {name: each["n_summaries"] for name, each in report["systems"].items()} == {
+    assert {name: system["n_summaries"] for name, system in report["systems"].items()} == {
         own: 3, f"{own}+temperature=1": 3, f"{own}+fair=leaning": 3,
     }  # fmt: skip
     assert report["systems"][f"{own}+temperature=1"]["temperature"] == 1.0

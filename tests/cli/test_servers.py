@@ -22,6 +22,7 @@ from cli_tools import (
     text_of,
     write_jsonl,
 )
+from json_files import judged, read_json, read_rows
 from stub_server import Fault, Reply
 
 from fairjudge.engine import models
@@ -32,10 +33,6 @@ def no_waits(monkeypatch):
     """Let retries follow one another at once."""
     retrying = functools.partial(models.Retrying, sleep=lambda seconds: asyncio.sleep(0))
     monkeypatch.setattr(models, "Retrying", retrying)
-
-
-def judged() -> list[dict]:
-    return [json.loads(line) for line in Path("judgements.jsonl").read_text().splitlines()]
 
 
 def test_a_server_that_is_not_there_ends_the_run_at_once(cli, references, summaries, server):
@@ -53,8 +50,7 @@ def test_a_server_that_is_not_there_ends_the_run_at_once(cli, references, summar
 def test_a_key_that_is_not_accepted_ends_the_run(cli, references, summaries, server, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
     server.fail(*[Fault(status=401, message="Incorrect API key provided: sk-very-secret")] * 50)
-    result = cli(*judging(server))
-    assert result.code == 1
+    result = cli(*judging(server), code=1)
     (line,) = result.err.splitlines()
     assert line.startswith("error: ")
     assert "401" in line
@@ -65,18 +61,16 @@ def test_a_key_that_is_not_accepted_ends_the_run(cli, references, summaries, ser
 
 def test_retries_are_counted_in_one_line_and_in_the_report(cli, references, summaries, server):
     server.fail(*[Fault(status=429)] * 3, Fault(status=503), Fault(broken="reset"))
-    result = cli(*judging(server, concurrency=1), "--json", "report.json")
-    assert result.code == 0
+    result = cli(*judging(server, concurrency=1), "--json", "report.json", code=0)
     assert result.err == "openai:stub-model: 5 retries (429: 3, 5xx: 1, connection: 1)\n"
-    spent = json.loads(Path("report.json").read_text())["spent"]
+    spent = read_json("report.json")["spent"]
     assert spent["retries"] == {"429": 3, "5xx": 1, "connection": 1}
     assert (spent["n_calls"], len(server.calls)) == (11, 11)
 
 
 def test_no_reply_is_waited_for_longer_than_asked(cli, references, summaries, server):
     server.fail(Fault(broken="stall"))  # which hangs up by itself, after 30 s
-    result = cli(*judging(server, concurrency=1), "--timeout", "2")
-    assert result.code == 0
+    result = cli(*judging(server, concurrency=1), "--timeout", "2", code=0)
     # One, where the machine is quick enough for the other calls, and for every connection.
     output = re.fullmatch(
         r"openai:stub-model: (\d+) retr(?:y|ies) \(timeout: (\d+)\)\n", result.err
@@ -101,16 +95,14 @@ def test_with_the_right_key_the_same_command_goes_on(cli, references, summaries,
 
 def test_a_model_that_the_server_does_not_have(cli, clusters, server):
     server.fail(*[Fault(status=404, message="model 'stub-model' not found")] * 50)
-    result = cli(*building(server))
-    assert result.code == 1
+    result = cli(*building(server), code=1)
     assert "answered 404: model 'stub-model' not found" in result.err
     assert len(server.calls) == 1
 
 
 def test_a_server_that_refuses_all(cli, references, summaries, server):
     server.answer = lambda call: Reply(text=None, refusal="I can't help with that.")
-    result = cli(*judging(server))
-    assert result.code == 3
+    result = cli(*judging(server), code=3)
     assert "6 of 6 items without a result (100.0 %)" in result.err
     assert {row["unscored"] for row in judged()} == {"refused"}
     assert len(server.calls) == 6  # a refusal is an answer: it is not asked again
@@ -128,16 +120,14 @@ def test_refusals_are_not_cached_but_are_recorded(cli, references, summaries, se
 
 def test_a_refusal_in_plain_text_is_refused_and_not_repaired(cli, references, summaries, server):
     server.answer = lambda call: "I'm sorry, but I cannot help with rating this summary."
-    result = cli(*judging(server))
-    assert result.code == 3
+    cli(*judging(server), code=3)
     assert {row["unscored"] for row in judged()} == {"refused"}
     assert len(server.calls) == 6
 
 
 def test_a_server_that_only_talks_is_asked_to_repair_once(cli, references, summaries, server):
     server.answer = lambda call: "What a lovely day it is."
-    result = cli(*judging(server))
-    assert result.code == 3
+    cli(*judging(server), code=3)
     assert {row["unscored"] for row in judged()} == {"unparseable"}
     assert {row["raw"] for row in judged()} == {"What a lovely day it is."}
     # 6 questions, and one repair: all six would send the same prompt, so they share one call
@@ -146,8 +136,7 @@ def test_a_server_that_only_talks_is_asked_to_repair_once(cli, references, summa
 
 def test_pages_instead_of_replies_are_asked_again(cli, references, summaries, server):
     server.fail(*[Fault(broken="garbage")] * 6)
-    result = cli(*judging(server))
-    assert result.code == 0
+    result = cli(*judging(server), code=0)
     assert [row["unscored"] for row in judged()] == [None] * 6
     assert "6 retries (no reply: 6)" in result.err
 
@@ -163,8 +152,7 @@ def test_pages_instead_of_replies_are_asked_again(cli, references, summaries, se
 )
 def test_a_server_that_recovers(cli, references, summaries, server, faults):
     server.fail(*faults)
-    result = cli(*judging(server, concurrency=1))
-    assert result.code == 0
+    cli(*judging(server, concurrency=1), code=0)
     assert [row["unscored"] for row in judged()] == [None] * 6
     assert len(server.calls) == 6 + len(faults)
 
@@ -194,8 +182,7 @@ def test_what_a_dead_server_left_open_is_asked_again_by_the_same_command(
         return Fault(status=503, message="going down") if down.is_set() else journalist(call)
 
     server.receive = lambda call: (server.calls.append(call), answer(call))[1]
-    result = cli(*judging(server, concurrency=1))
-    assert result.code == 3
+    cli(*judging(server, concurrency=1), code=3)
     assert [row["unscored"] for row in judged()] == [None] * 3 + ["backend"] * 3
     first = prompts_of(server)
     server.receive = lambda call: (server.calls.append(call), journalist(call))[1]
@@ -220,8 +207,7 @@ def test_an_article_longer_than_the_window_is_unscored_and_the_rest_goes_on(cli,
     answer = lambda call: TOO_LONG if "endless" in text_of(call) else journalist(call)  # noqa: E731
     server.receive = lambda call: (server.calls.append(call), answer(call))[1]
     unit = ("--aspect", "faithfulness", "--reference-unit", "article")
-    result = cli(*judging(server), *unit)
-    assert result.code == 3
+    cli(*judging(server), *unit, code=3)
     assert {row["unit"] for row in judged() if row["unscored"]} == {"article:bridge0"}
     assert {row["unscored"] for row in judged()} == {None, "too_long"}
     assert len(server.calls) == 6 * 4
@@ -248,8 +234,7 @@ def test_articles_too_long_together_are_halved_for_questions(cli, clusters, serv
 
 def test_a_build_against_a_server_that_fails_at_all_steps(cli, clusters, server):
     server.answer = lambda call: Reply(text=None, refusal="no")
-    result = cli(*building(server))
-    assert result.code == 3
+    result = cli(*building(server), code=3)
     assert "No question: no valid question was left" in result.out
     assert "1 of 1 cluster without a result" in result.err
     for pipeline, problems in (
@@ -283,14 +268,12 @@ def test_a_build_that_lost_answers_to_the_server_is_mended_by_the_same_command(
 
 
 def test_calls_are_limited_exactly_and_a_larger_limit_goes_on(cli, references, summaries, server):
-    result = cli(*judging(server), "--max-calls", "2")
-    assert result.code == 3
+    cli(*judging(server), "--max-calls", "2", code=3)
     assert len(server.calls) == 2
     assert sorted(str(row["unscored"]) for row in judged()) == ["None"] * 2 + ["budget"] * 4
-    result = cli(*judging(server), "--max-calls", "3")
+    cli(*judging(server), "--max-calls", "3")
     assert len(server.calls) == 5
-    result = cli(*judging(server))
-    assert result.code == 0
+    cli(*judging(server), code=0)
     assert len(server.calls) == 6
     assert set(prompts_of(server).values()) == {1}
 
@@ -307,8 +290,7 @@ def test_requests_that_are_repeated_count_against_the_limit(
 
 def test_a_parameter_that_is_declined_counts_against_the_limit(cli, references, summaries, server):
     server.fail(*[Fault(status=400, message="temperature is not supported")] * 3)
-    result = cli(*judging(server, concurrency=1), "--max-calls", "3")
-    assert result.code == 3
+    cli(*judging(server, concurrency=1), "--max-calls", "3", code=3)
     assert len(server.calls) == 3
 
 
@@ -323,10 +305,9 @@ def test_a_parameter_that_is_declined_counts_against_the_limit(cli, references, 
 )
 def test_a_server_that_asks_for_days_ends_one_item(cli, references, summaries, server, headers):
     server.fail(Fault(status=429, headers=headers))
-    result = cli(*judging(server, concurrency=1), "--max-unscored", "1")
-    assert result.code == 0, result.err
-    (said,) = result.err.splitlines()
-    assert "longer than the 120 s of --max-wait" in said
+    result = cli(*judging(server, concurrency=1), "--max-unscored", "1", code=0)
+    (line,) = result.err.splitlines()
+    assert "longer than the 120 s of --max-wait" in line
     assert [row["unscored"] for row in judged()] == ["backend"] + [None] * 5
     assert "it asks to wait" in judged()[0]["detail"]
     assert len(server.calls) == 6
@@ -357,8 +338,7 @@ def test_a_limit_of_no_calls_still_serves_what_is_cached(cli, references, summar
 
 
 def test_cost_is_limited_only_where_it_is_known(cli, references, summaries, server):
-    result = cli(*judging(server), "--max-cost", "1")
-    assert result.code == 1
+    result = cli(*judging(server), "--max-cost", "1", code=1)
     assert "price of openai:stub-model is not known" in result.err
     assert server.calls == []
 
@@ -416,14 +396,12 @@ def test_summaries_are_kept_and_failed_ones_asked_again(cli, server):
         return Fault(status=500) if down and "bad0" in text_of(call) else journalist(call)
 
     server.receive = lambda call: (server.calls.append(call), answer(call))[1]
-    result = cli(*command)
-    assert result.code == 3
+    result = cli(*command, code=3)
     assert "Without a summary: bad (backend: ServerError" in result.out
     down = False
-    result = cli(*command)
-    assert result.code == 0
+    result = cli(*command, code=0)
     assert sum("good0" in text_of(call) for call in server.calls) == 1
-    rows = [json.loads(line) for line in Path("s.jsonl").read_text().splitlines()]
+    rows = read_rows("s.jsonl")
     assert [(row["eid"], row["system"]) for row in rows] == [
         ("good", "stub-model-direct"),
         ("bad", "stub-model-direct"),

@@ -17,6 +17,7 @@ from cli_tools import (
     summary,
     write_jsonl,
 )
+from json_files import read_json
 from waiting import wait_until
 
 LIMIT = 10
@@ -95,8 +96,7 @@ def test_a_study_sends_no_more_than_its_budget_over_killed_starts(cli, server, c
     assert len(server.calls) == LIMIT
     # A larger budget goes on, and asks for all that has no reply.
     text.write_text(text.read_text().replace(f"= {LIMIT}\n", "= 1000\n"))
-    result = cli("study", text)
-    assert result.code == 0, result.err
+    result = cli("study", text, code=0)
     assert f"All starts together: {len(server.calls)} calls" in result.out
 
 
@@ -109,12 +109,12 @@ def test_a_study_s_money_counts_over_killed_starts(cli, server):
     limit = 'max_cost = 3.0\nprices = "prices.toml"'
     text = written_study(server, limit)
     assert kill_after(server, 4, "study", text, "-q")
-    noted = json.loads(Path("study/spending.json").read_text())
+    noted = read_json("study/spending.json")
     assert noted["n_calls"] == 4
     assert noted["cost_usd"] > 1.0  # the call under way: 1,024 tokens of reply may have been billed
     assert noted["n_unpriced"] == 1
     cli("study", text)
-    spent = json.loads(Path("study/spending.json").read_text())
+    spent = read_json("study/spending.json")
     assert spent["n_calls"] == len(server.calls)
     assert spent["cost_usd"] <= 3.0
 
@@ -131,12 +131,12 @@ def test_a_plan_subtracts_what_killed_starts_sent(cli, server):
     text = written_study(server, "max_calls = 17")
     assert kill_after(server, 3, "study", text, "-q")
     assert cli("study", text, "--plan", "--json", "plan.json").code == 0
-    data = json.loads(Path("plan.json").read_text())
+    data = read_json("plan.json")
     assert data["calls"] == 14  # 16 in all, two with a reply
     assert data["over"] == []  # 17 - 3 = 14
     text.write_text(text.read_text().replace("= 17", "= 16"))
     assert cli("study", text, "--plan", "--json", "plan.json").code == 0
-    assert json.loads(Path("plan.json").read_text())["over"] == ["max_calls"]
+    assert read_json("plan.json")["over"] == ["max_calls"]
 
 
 def test_a_limit_on_calls_holds_over_killed_starts_of_a_run(cli, references, server):
@@ -144,8 +144,7 @@ def test_a_limit_on_calls_holds_over_killed_starts_of_a_run(cli, references, ser
     command = (*judging(server, concurrency=2), "--run", "run", "--max-calls", LIMIT)
     assert all(kill_after(server, 2, *command) for _ in range(2))
     n_killed = len(server.calls)
-    result = cli(*command)
-    assert result.code == 3
+    result = cli(*command, code=3)
     assert len(server.calls) == LIMIT
     assert f"{n_killed} calls of earlier starts, which were killed, count" in result.err
     noted = [
@@ -158,8 +157,8 @@ def test_a_limit_on_calls_holds_over_killed_starts_of_a_run(cli, references, ser
     assert len(server.calls) == 2 * LIMIT
 
 
-@pytest.mark.parametrize("what", ["build", "summarize", "jury", "checks"])
-def test_so_it_does_for_other_commands(cli, clusters, references, summaries, server, what):
+@pytest.mark.parametrize("step", ["build", "summarize", "jury", "checks"])
+def test_so_it_does_for_other_commands(cli, clusters, references, summaries, server, step):
     """Juries and checks have several runs, and are killed in the second: the first counts too."""
     members = ("--backend", "openai:one", "--backend", "openai:two")
     commands = {
@@ -170,11 +169,11 @@ def test_so_it_does_for_other_commands(cli, clusters, references, summaries, ser
     inputs = ("--references", references, "--summaries", summaries)
     commands["checks"] = ("audit", "checks", *inputs, *openai(server), "--concurrency", "2")
     n_first = {"build": 3, "summarize": 3, "jury": 8, "checks": 15}
-    if what in {"build", "summarize"}:
+    if step in {"build", "summarize"}:
         write_jsonl(clusters, [cluster(f"event{n}") for n in range(12)])
-    limit = 20 if what == "checks" else LIMIT
-    command = (*commands[what], "--max-calls", limit)
-    assert kill_after(server, n_first[what], *command)
+    limit = 20 if step == "checks" else LIMIT
+    command = (*commands[step], "--max-calls", limit)
+    assert kill_after(server, n_first[step], *command)
     n_killed = len(server.calls)
     result = cli(*command)
     assert result.code in {0, 1, 3}
@@ -206,7 +205,6 @@ def test_an_account_that_nobody_wrote_is_one_error_that_names_it(
 ):
     Path("run").mkdir()
     Path("run/spending.json").write_text(text)
-    result = cli(*judging(server), "--run", "run", "--max-calls", 2)
-    assert result.code == 1
+    result = cli(*judging(server), "--run", "run", "--max-calls", 2, code=1)
     assert "run/spending.json: does not say what earlier starts spent" in result.err
     assert not server.calls

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 from cli_tools import write_jsonl
+from json_files import read_json
 
 
 def judged(n: int, value: float | None, **more: object) -> dict:
@@ -16,9 +16,8 @@ def judged(n: int, value: float | None, **more: object) -> dict:
 
 
 def measured(cli, *more: str) -> tuple[dict, str]:
-    result = cli("audit", "stability", "judged.jsonl", "--json", "out.json", *more)
-    assert result.code == 0, result.err
-    (group,) = json.loads(Path("out.json").read_text())["groups"]
+    result = cli("audit", "stability", "judged.jsonl", "--json", "out.json", *more, code=0)
+    (group,) = read_json("out.json")["groups"]
     return group, result.out
 
 
@@ -59,6 +58,5 @@ def test_both_orders_of_a_pair_are_no_repeats(cli):
         Path("judged.jsonl"),
         [{**pair, "order": "ab", "value": "a"}, {**pair, "order": "ba", "value": "b"}],
     )
-    result = cli("audit", "stability", "judged.jsonl")
-    assert result.code == 1
+    result = cli("audit", "stability", "judged.jsonl", code=1)
     assert "no item was judged more than once" in result.err

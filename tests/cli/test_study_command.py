@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from cli_tools import STUDY, cluster, finish, journalist, start, summary, text_of, write_jsonl
+from json_files import read_json, read_rows
 from stub_server import Reply
 from waiting import wait_until
 
@@ -34,7 +35,7 @@ def slowly(seconds: float):
 
 
 @pytest.fixture
-def written(server) -> Path:
+def study_file(server) -> Path:
     server.answer = answer
     clusters = [cluster(eid) for eid in ("bridge", "dam")]
     for item in clusters:
@@ -53,12 +54,11 @@ def written(server) -> Path:
 
 
 def record() -> dict:
-    return json.loads(Path("study/study.json").read_text())["fairjudge_study"]
+    return read_json("study/study.json")["fairjudge_study"]
 
 
-def test_everything_is_made_in_one_command_and_nothing_twice(cli, written, server):
-    result = cli("study", written)
-    assert result.code == 0, result.err
+def test_everything_is_made_in_one_command_and_nothing_twice(cli, study_file, server):
+    result = cli("study", study_file, code=0)
     assert "In short:" in result.out
     assert "written" in Path("study/summaries.jsonl").read_text()
     assert [*record()] == [
@@ -69,15 +69,14 @@ def test_everything_is_made_in_one_command_and_nothing_twice(cli, written, serve
     assert "Equal" not in result.out
     n_calls = len(server.calls)
     assert f"All starts together: {n_calls} calls" in result.out
-    again = cli("study", written)
-    assert again.code == 0
+    again = cli("study", study_file, code=0)
     assert len(server.calls) == n_calls
     assert again.out.count(" kept ") == len(record())
     assert again.err == ""
 
 
-def test_figures_are_those_of_the_single_commands(cli, written, server):
-    assert cli("study", written).code == 0
+def test_figures_are_those_of_the_single_commands(cli, study_file, server):
+    assert cli("study", study_file).code == 0
     model = ("--backend", "openai:stub-model", "--base-url", server.v1)
     request = len(server.calls)
     cli("build", "clusters.jsonl", "-o", "refs.jsonl", *model, "--questions", "3",
@@ -88,27 +87,21 @@ def test_figures_are_those_of_the_single_commands(cli, written, server):
     ):  # fmt: skip
         cli("judge", "--references", "refs.jsonl", "--summaries", "study/summaries.jsonl",
             "--aspect", aspect, "--protocol", protocol, *model, "-o", f"{name}.jsonl")  # fmt: skip
-        one, other = Path(f"{name}.jsonl"), Path(f"study/judgements/{name}.jsonl")
-        assert one.read_text() == other.read_text()
+        first, other = Path(f"{name}.jsonl"), Path(f"study/judgements/{name}.jsonl")
+        assert first.read_text() == other.read_text()
     assert len(server.calls) == request  # from the cache
     cli("audit", "covered", "who.jsonl", "--references", "refs.jsonl", "--json", "covered.json")
-    assert json.loads(Path("covered.json").read_text()) == json.loads(
-        Path("study/audits/who.covered.json").read_text()
-    )
+    assert read_json("covered.json") == read_json("study/audits/who.covered.json")
     cli("fairness", "proportional", "clusters.jsonl", "--summaries", "study/summaries.jsonl",
         "--attribute", "kind", "--json", "fair.json")  # fmt: skip
-    assert json.loads(Path("fair.json").read_text()) == json.loads(
-        Path("study/fairness/kind.proportional.json").read_text()
-    )
+    assert read_json("fair.json") == read_json("study/fairness/kind.proportional.json")
     judged = [Path(f"{name}.jsonl").read_text() for name in ("who", "faithful")]
     Path("both.jsonl").write_text("".join(judged))
-    result = cli("calibrate", "both.jsonl", "--labels", "labels.jsonl", "--summaries",
+    cli("calibrate", "both.jsonl", "--labels", "labels.jsonl", "--summaries",
                "study/summaries.jsonl", "--clusters", "refs.jsonl", "--resamples", "200",
-               "--json", "alone.json")  # fmt: skip
-    assert result.code == 0, result.err
+               "--json", "alone.json", code=0)  # fmt: skip
     groups, of_study = (
-        json.loads(Path(name).read_text())["groups"]
-        for name in ("alone.json", "study/calibration.json")
+        read_json(name)["groups"] for name in ("alone.json", "study/calibration.json")
     )
     reasons = [[group["cost"].pop("why") for group in side] for side in (groups, of_study)]
     assert groups == of_study
@@ -117,101 +110,94 @@ def test_figures_are_those_of_the_single_commands(cli, written, server):
     assert all(reason.startswith("the model has no known price") for reason in reasons[1])
 
 
-def test_a_changed_step_runs_again_with_what_builds_on_it_alone(cli, written, server):
-    assert cli("study", written).code == 0
+def test_a_changed_step_runs_again_with_what_builds_on_it_alone(cli, study_file, server):
+    assert cli("study", study_file).code == 0
     before = record()
-    text = written.read_text().replace('name = "faithful"', 'name = "faithful"\nrepeats = 2')
-    written.write_text(text)
-    result = cli("study", written)
-    assert result.code == 0, result.err
-    changed = {name for name, one in record().items() if before.get(name) != one}
+    text = study_file.read_text().replace('name = "faithful"', 'name = "faithful"\nrepeats = 2')
+    study_file.write_text(text)
+    cli("study", study_file, code=0)
+    changed = {name for name, step in record().items() if before.get(name) != step}
     assert changed == {
         "judge faithful", "audit parse: faithful", "audit stability: faithful", "calibrate",
         "report",
     }  # fmt: skip
     Path("study/references.jsonl").write_text("")  # somebody's hand
     server.calls.clear()
-    assert cli("study", written).code == 0
+    assert cli("study", study_file).code == 0
     assert not server.calls  # built again from the run that was kept
     assert Path("study/references.jsonl").read_text()
 
 
-def test_the_plan_is_what_the_study_asks(cli, written, server):
-    result = cli("study", written, "--plan", "--json", "plan.json")
-    assert result.code == 0, result.err
+def test_the_plan_is_what_the_study_asks(cli, study_file, server):
+    cli("study", study_file, "--plan", "--json", "plan.json", code=0)
     assert not server.calls
-    planned = json.loads(Path("plan.json").read_text())
+    planned = read_json("plan.json")
     by_step = {item["step"]: item["calls"] for item in planned["steps"]}
     assert [*by_step] == ["build", "summarize written", "judge who", "judge faithful"]
-    assert cli("study", written).code == 0
+    assert cli("study", study_file).code == 0
     assert by_step["summarize written"] == 2
     assert by_step["judge who"] == by_step["judge faithful"] == 2 * (N + 1)
     assert planned["calls"] == sum(by_step.values()) == len(server.calls)
-    after = cli("study", written, "--plan", "--json", "-")
+    after = cli("study", study_file, "--plan", "--json", "-")
     assert {item["done"] for item in json.loads(after.out)["steps"]} == {True}
 
 
-def test_a_killed_study_goes_on_where_it_stopped(cli, written, server):
+def test_a_killed_study_goes_on_where_it_stopped(cli, study_file, server):
     server.answer = slowly(0.2)
-    process = start("study", written, "-q")
+    process = start("study", study_file, "-q")
     wait_until(lambda: Path("study/judgements").is_dir() and len(server.calls) > 12)
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=30)
     first = [text_of(call) for call in server.calls]
     assert "judge faithful" not in record()
     server.calls.clear()
-    result = cli("study", written)
-    assert result.code == 0, result.err
+    cli("study", study_file, code=0)
     again = {text_of(call) for call in server.calls}
     assert len(again & set(first)) <= 8  # those under way
     assert not any('"questions"' in text for text in again)
 
 
-def test_an_interrupt_says_one_thing(cli, written, server):
+def test_an_interrupt_says_one_thing(cli, study_file, server):
     server.answer = slowly(0.5)
-    process = start("study", written, "-q")
+    process = start("study", study_file, "-q")
     wait_until(lambda: len(server.calls) > 1)
     process.send_signal(signal.SIGINT)
     result = finish(process)
     assert result.code == 130
-    assert cli("study", written).code == 0
+    assert cli("study", study_file).code == 0
 
 
-def test_one_budget_is_for_all_steps_and_starts(cli, written, server):
-    assert cli("study", written, "--plan", "--json", "plan.json").code == 0
-    n_built = json.loads(Path("plan.json").read_text())["steps"][0]["calls"]
-    limited = written.read_text() + "\n[budget]\nmax_calls = {}\n"
-    written.write_text(limited.format(n_built))
-    result = cli("study", written)
-    assert result.code == 1
+def test_one_budget_is_for_all_steps_and_starts(cli, study_file, server):
+    assert cli("study", study_file, "--plan", "--json", "plan.json").code == 0
+    n_built = read_json("plan.json")["steps"][0]["calls"]
+    limited = study_file.read_text() + "\n[budget]\nmax_calls = {}\n"
+    study_file.write_text(limited.format(n_built))
+    result = cli("study", study_file, code=1)
     assert "error: no summary by written: budget: " in result.err
     assert f"the limit of {n_built} calls is reached" in result.err
-    written.write_text(limited.format(n_built + 7))
-    result = cli("study", written)
-    assert result.code == 3
+    study_file.write_text(limited.format(n_built + 7))
+    result = cli("study", study_file, code=3)
     assert len(server.calls) == n_built + 7
     assert "have no result (judge who, judge faithful)" in result.out
-    assert cli("study", written).code == 3
+    assert cli("study", study_file).code == 3
     assert len(server.calls) == n_built + 7
-    written.write_text(limited.format(1000))
-    result = cli("study", written)
-    assert result.code == 0, result.err
+    study_file.write_text(limited.format(1000))
+    result = cli("study", study_file, code=0)
     assert "Every item has a result." in result.out
 
 
-def test_two_starts_do_not_share_a_folder(cli, written, server):
+def test_two_starts_do_not_share_a_folder(cli, study_file, server):
     server.answer = slowly(0.5)
-    process = start("study", written, "-q")
+    process = start("study", study_file, "-q")
     wait_until(lambda: bool(server.calls))
-    result = cli("study", written)
-    assert result.code == 1
+    result = cli("study", study_file, code=1)
     assert result.err == "error: study: this study is running already\n"
     process.kill()
     process.communicate(timeout=30)
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ('protocol = "likert"', 'protocl = "likert"', "did you mean 'protocol'?"),
         ("[data]", "[dat]", "data"),
@@ -230,42 +216,38 @@ def test_two_starts_do_not_share_a_folder(cli, written, server):
         ('base_url = "', 'max_cost = 1\nbase_url = "', "budgets are in [budget]"),
     ],
 )
-def test_mistakes_in_the_file_are_named_before_any_call(cli, written, server, old, new, said):
-    text = written.read_text()
+def test_mistakes_in_the_file_are_named_before_any_call(cli, study_file, server, old, new, message):
+    text = study_file.read_text()
     assert old in text
-    written.write_text(text.replace(old, new, 1))
-    result = cli("study", written)
-    assert result.code == 1
+    study_file.write_text(text.replace(old, new, 1))
+    result = cli("study", study_file, code=1)
     (line,) = result.err.splitlines()
     assert line.startswith("error: study.toml")
-    assert said in line
+    assert message in line
     assert not server.calls
     assert not Path("study").exists()
 
 
-def test_a_folder_with_another_study_json_is_refused(cli, written):
+def test_a_folder_with_another_study_json_is_refused(cli, study_file):
     Path("study").mkdir()
     Path("study/study.json").write_text("{}")
-    result = cli("study", written)
-    assert result.code == 1
+    result = cli("study", study_file, code=1)
     assert "not the record of a study; choose another folder" in result.err
 
 
-def test_a_folder_of_other_files_is_not_written_to(cli, written, server):
-    result = cli("study", written, "-o", ".")
-    assert result.code == 1
+def test_a_folder_of_other_files_is_not_written_to(cli, study_file, server):
+    result = cli("study", study_file, "-o", ".", code=1)
     assert "this folder holds other files than a study's; choose another by -o" in result.err
     assert not server.calls
 
 
-def test_audits_that_ask_are_asked_and_planned(cli, written, server):
-    text = written.read_text().replace(
+def test_audits_that_ask_are_asked_and_planned(cli, study_file, server):
+    text = study_file.read_text().replace(
         'name = "faithful"', 'name = "faithful"\naudits = ["checks", "order", "verbosity"]'
     )
-    written.write_text(text)
-    planned = json.loads(cli("study", written, "--plan", "--json", "-").out)
-    result = cli("study", written)
-    assert result.code == 0, result.err
+    study_file.write_text(text)
+    planned = json.loads(cli("study", study_file, "--plan", "--json", "-").out)
+    result = cli("study", study_file, code=0)
     assert planned["calls"] == len(server.calls)  # what two audits ask alike is asked once
     assert f"All starts together: {len(server.calls)} calls" in result.out
     page = Path("study/report.html").read_text()
@@ -273,10 +255,9 @@ def test_audits_that_ask_are_asked_and_planned(cli, written, server):
     assert {"audit checks: faithful", "audit order: faithful"} <= record().keys()
 
 
-def test_init_writes_a_study_file_from_what_is_there(cli, written, server):
-    written.unlink()
-    result = cli("study", "init")
-    assert result.code == 0, result.err
+def test_init_writes_a_study_file_from_what_is_there(cli, study_file, server):
+    study_file.unlink()
+    cli("study", "init", code=0)
     text = Path("study.toml").read_text()
     assert re.search(r'clusters = "clusters.jsonl" +# 2 clusters, 8 articles', text)
     assert re.search(r'summaries = \["summaries.jsonl"\] +# 6 summaries by 3 systems', text)
@@ -286,8 +267,7 @@ def test_init_writes_a_study_file_from_what_is_there(cli, written, server):
     assert cli("study", "init").err == (
         "error: study.toml: is there already; choose another -o, or --force\n"
     )
-    planned = cli("study", "study.toml", "--plan")
-    assert planned.code == 0, planned.err
+    planned = cli("study", "study.toml", "--plan", code=0)
     assert "nothing to pay" in planned.out
 
 
@@ -300,11 +280,10 @@ def test_init_writes_a_study_file_from_what_is_there(cli, written, server):
         ("news-bias", 1, 1, None),
     ],
 )
-def test_init_writes_what_a_paper_did(cli, written, server, like, n_judges, n_writers, measures):
+def test_init_writes_what_a_paper_did(cli, study_file, server, like, n_judges, n_writers, measures):
     """The file is a study as it stands, and with all that is commented out."""
-    written.unlink()
-    result = cli("study", "init", "--like", like)
-    assert result.code == 0, result.err
+    study_file.unlink()
+    cli("study", "init", "--like", like, code=0)
     text = Path("study.toml").read_text()
     assert max(map(len, text.splitlines())) < 120
     study = read_study("study.toml")
@@ -322,8 +301,8 @@ def test_init_writes_what_a_paper_did(cli, written, server, like, n_judges, n_wr
     assert len(whole.writers) == n_writers
 
 
-def test_a_papers_study_runs_by_the_bundled_model(cli, written, server):
-    written.unlink()
+def test_a_papers_study_runs_by_the_bundled_model(cli, study_file, server):
+    study_file.unlink()
     assert cli("study", "init", "--like", "fairsumm").code == 0
     result = cli("study", "study.toml")
     assert result.code in (0, 3), result.err
@@ -334,13 +313,12 @@ def test_a_papers_study_runs_by_the_bundled_model(cli, written, server):
 
 def test_init_says_where_nothing_is(cli):
     Path("empty").mkdir()
-    result = cli("study", "init", "empty")
-    assert result.code == 1
+    result = cli("study", "init", "empty", code=1)
     assert "no clusters or references here" in result.err
 
 
-def test_the_page_says_first_what_was_found_and_who_is_covered(cli, written):
-    assert cli("study", written).code == 0
+def test_the_page_says_first_what_was_found_and_who_is_covered(cli, study_file):
+    assert cli("study", study_file).code == 0
     page = Path("study/report.html").read_text()
     short = page[page.index('id="short"') : page.index('id="systems"')]
     assert "tie for first place in coverage; too few clusters (2) to compare systems." in short
@@ -348,14 +326,14 @@ def test_the_page_says_first_what_was_found_and_who_is_covered(cli, written):
     assert "Coverage by source, judged by openai:stub-model" in page
 
 
-def test_a_study_goes_on_where_a_judges_checklists_cannot_be_read(cli, written, server):
+def test_a_study_goes_on_where_a_judges_checklists_cannot_be_read(cli, study_file, server):
     def unreadable(call) -> Reply:
         if '{"entries"' in text_of(call) or '"covered"' in text_of(call):
             return Reply(text="I would rather talk about lunch.")
         return answer(call)
 
     server.answer = unreadable
-    result = cli("study", written)
+    result = cli("study", study_file)
     assert result.code == 3, result.err  # 8 of the judgements failed, and that is a loss
     assert (
         "No audit covered of who: no checklist can be read: 8 judged, 8 without a score"
@@ -365,23 +343,21 @@ def test_a_study_goes_on_where_a_judges_checklists_cannot_be_read(cli, written, 
     assert Path("study/report.html").exists()
     assert not Path("study/audits/who.covered.json").exists()
     n_calls = len(server.calls)
-    again = cli("study", written)  # what was read as nothing is not asked again
-    assert again.code == 3
+    again = cli("study", study_file, code=3)
     assert len(server.calls) == n_calls
     assert "asks for" not in again.out
-    data = json.loads(Path("study/study.json").read_text())["fairjudge_study"]["judge who"]
+    data = read_json("study/study.json")["fairjudge_study"]["judge who"]
     assert (data["n_lost"], data["n_again"]) == (8, 0)
 
 
-def test_a_cluster_without_questions_is_no_loss_and_counted_alike(cli, written, server):
+def test_a_cluster_without_questions_is_no_loss_and_counted_alike(cli, study_file, server):
     """Of three clusters one has a single article, and so no question: 3 + 1 summaries of it."""
-    clusters = [json.loads(line) for line in Path("clusters.jsonl").read_text().splitlines()]
+    clusters = read_rows("clusters.jsonl")
     write_jsonl(Path("clusters.jsonl"), [*clusters, cluster("lonely", 1)])
-    rows = [json.loads(line) for line in Path("summaries.jsonl").read_text().splitlines()]
+    rows = read_rows("summaries.jsonl")
     rows += [summary(f"system{n}", "lonely") for n in range(N)]
     write_jsonl(Path("summaries.jsonl"), rows)
-    result = cli("study", written)
-    assert result.code == 0, result.err + result.out
+    result = cli("study", study_file, code=0)
     assert "Nothing to judge in lonely by who: 4 items not applicable." in result.out
     assert "12 items, 4 without a score (4 not applicable)" in result.out
     page = Path("study/report.html").read_text()
@@ -390,10 +366,9 @@ def test_a_cluster_without_questions_is_no_loss_and_counted_alike(cli, written, 
               "study/summaries.jsonl", "--aspect", "coverage", "--protocol", "checklist",
               "--backend", "openai:stub-model", "--base-url", server.v1,
               "-o", "j.jsonl")  # fmt: skip
-    result = cli(*judged, "--json", "j.json", "--max-unscored", "1")
-    assert result.code == 0, result.err
+    result = cli(*judged, "--json", "j.json", "--max-unscored", "1", code=0)
     assert "4 of 12 items (33 %) are without a score: 4 not applicable." in result.out
-    assert json.loads(Path("j.json").read_text())["missing"] == {
+    assert read_json("j.json")["missing"] == {
         "n_items": 12, "failed": 0, "refused": 0, "not_applicable": 4, "asked_again": 0,
         "reasons": {"not applicable": 4},
     }  # fmt: skip
@@ -438,32 +413,29 @@ aspect = "faithfulness"
 protocol = "likert"
 """)
     assert cli("study", "study.toml").code == 0
-    result = cli("judge", "--references", "clusters.jsonl", "--summaries", "summaries.jsonl",
+    cli("judge", "--references", "clusters.jsonl", "--summaries", "summaries.jsonl",
                "--aspect", "faithfulness", "--protocol", "likert", "--backend",
                "openai:stub-model", "--base-url", server.v1, "-o", "j.jsonl",
-               "--json", "j.json")  # fmt: skip
-    assert result.code == 0, result.err
-    leads, _, next_step = json.loads(Path("j.json").read_text())["findings"]
+               "--json", "j.json", code=0)  # fmt: skip
+    leads, _, next_step = read_json("j.json")["findings"]
     assert leads.endswith("; even may rank first too (95 %).")
     step = record()["judge faithful"]
-    named = leads.replace(
+    renamed = leads.replace(
         "in faithfulness", "in faithfulness, judged by openai:stub-model (faithful)"
     )
-    assert (step["findings"], step["next_step"]) == ([named], next_step)
+    assert (step["findings"], step["next_step"]) == ([renamed], next_step)
 
 
-def test_a_try_by_limit_goes_on_in_its_run_folders(cli, written, server):
+def test_a_try_by_limit_goes_on_in_its_run_folders(cli, study_file, server):
     """Two judges of 2 clusters and 4 systems, 8 items each, of which the first 3 are tried."""
-    text = written.read_text()
-    written.write_text(text.replace("[data]", "limit = 3\n[data]", 1))
-    result = cli("study", written)
-    assert result.code == 0, result.err
+    text = study_file.read_text()
+    study_file.write_text(text.replace("[data]", "limit = 3\n[data]", 1))
+    result = cli("study", study_file, code=0)
     assert "A try: 5 judgements by who are left" in result.out
     n_tried = len(server.calls)
     folders = {path.name for path in Path("study/runs").iterdir() if path.name.startswith("judge")}
-    written.write_text(text)
-    result = cli("study", written)
-    assert result.code == 0, result.err
+    study_file.write_text(text)
+    result = cli("study", study_file, code=0)
     assert "A try" not in result.out
     assert len(server.calls) == n_tried + 2 * 5
     after = {path.name for path in Path("study/runs").iterdir() if path.name.startswith("judge")}
@@ -471,51 +443,48 @@ def test_a_try_by_limit_goes_on_in_its_run_folders(cli, written, server):
     assert len(Path("study/judgements/who.jsonl").read_text().splitlines()) == 2 * (N + 1)
 
 
-def test_a_try_plans_and_asks_nothing_beside_its_items(cli, written, server):
-    text = written.read_text().replace(
+def test_a_try_plans_and_asks_nothing_beside_its_items(cli, study_file, server):
+    text = study_file.read_text().replace(
         'name = "faithful"', 'name = "faithful"\naudits = ["checks"]'
     )
-    written.write_text(text.replace("[data]", "limit = 2\n[data]", 1))
-    planned = json.loads(cli("study", written, "--plan", "--json", "-").out)
+    study_file.write_text(text.replace("[data]", "limit = 2\n[data]", 1))
+    planned = json.loads(cli("study", study_file, "--plan", "--json", "-").out)
     by_step = {item["step"]: item["calls"] for item in planned["steps"]}
     assert (by_step["judge who"], by_step["judge faithful"]) == (2, 2)
     assert "audit checks: faithful" not in by_step
-    assert cli("study", written).code == 0
+    assert cli("study", study_file).code == 0
     assert len(server.calls) == planned["calls"]
 
 
-def test_each_finding_on_a_judge_names_it_and_nothing_known_is_unknown(cli, written, server):
+def test_each_finding_on_a_judge_names_it_and_nothing_known_is_unknown(cli, study_file, server):
     """The study knows what its judges cost, and that its labels are used."""
-    text = written.read_text().replace(
+    text = study_file.read_text().replace(
         'backend = "openai:stub-model"',
         'backend = "openai:stub-model"\nprice_input = 1.0\nprice_output = 2.0',
     )
-    written.write_text(text)
-    result = cli("study", written)
-    assert result.code == 0, result.err
+    study_file.write_text(text)
+    result = cli("study", study_file, code=0)
     findings = [text for step in record().values() for text in step["findings"]]
     of_judges = [
         text for text in findings if "first" in text or "people" in text or "score" in text
     ]
     assert len(of_judges) >= 3
     assert all("openai:stub-model" in text for text in of_judges), of_judges
-    groups = json.loads(Path("study/calibration.json").read_text())["groups"]
-    costs = json.loads(Path("study/costs.json").read_text())["cost_by_step"]
+    groups = read_json("study/calibration.json")["groups"]
+    costs = read_json("study/costs.json")["cost_by_step"]
     for group, name in zip(groups, ("judge who", "judge faithful"), strict=True):
         assert group["cost"]["usd_per_item"] == pytest.approx(costs[name]["cost_usd"] / 8)
     assert "unknown" not in result.out
     assert "human labels for 'fairjudge calibrate'" not in result.out
 
 
-def test_a_study_goes_on_where_no_question_was_found(cli, written, server):
+def test_a_study_goes_on_where_no_question_was_found(cli, study_file, server):
     def silent(call) -> Reply:
         return Reply(text='{"questions": []}') if '"questions"' in text_of(call) else answer(call)
 
     server.answer = silent
-    planned = cli("study", written, "--plan")
-    assert planned.code == 0, planned.err
-    result = cli("study", written, "--max-unscored", "1")
-    assert result.code == 0, result.err
+    cli("study", study_file, "--plan", code=0)
+    result = cli("study", study_file, "--max-unscored", "1", code=0)
     assert (
         "No judgement by who: nothing to judge: no cluster with a summary has questions"
         in result.out

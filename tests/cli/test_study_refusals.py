@@ -13,7 +13,7 @@ FAITHFUL = 'aspect = "faithfulness"\nprotocol = "likert"'
 
 
 @pytest.fixture
-def written(server) -> Path:
+def study_file(server) -> Path:
     server.answer = journalist
     clusters = [cluster(eid) for eid in ("bridge", "dam")]
     for item in clusters:
@@ -134,9 +134,9 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_the_plan_refuses_what_the_run_would(cli, written, server, name):
-    old, new, said = REFUSED[name]
-    text = written.read_text()
+def test_the_plan_refuses_what_the_run_would(cli, study_file, server, name):
+    old, new, message = REFUSED[name]
+    text = study_file.read_text()
     assert old in text
     if name == "pairs of one system":
         text = text.replace('protocol = "likert"', 'protocol = "pairwise"')
@@ -144,46 +144,42 @@ def test_the_plan_refuses_what_the_run_would(cli, written, server, name):
         text = text.replace('[build]\nmodel = "main"\nn_questions = 3\n', "")
         text = text.replace('"summaries.jsonl"', '"one.jsonl"')
         write_jsonl(Path("one.jsonl"), [summary("a"), summary("b")])
-    written.write_text(text.replace(old, new, 1))
-    planned = cli("study", written, "--plan")
+    study_file.write_text(text.replace(old, new, 1))
+    planned = cli("study", study_file, "--plan")
     assert (planned.code, planned.out) == (1, "")
-    assert said in planned.err
-    run = cli("study", written)
+    assert message in planned.err
+    run = cli("study", study_file)
     assert (run.code, run.err, run.out) == (1, planned.err, "")
     assert not server.calls
     assert not Path("study").exists()
 
 
-def test_what_a_study_has_yet_to_make_is_taken_as_made(cli, written, server):
+def test_what_a_study_has_yet_to_make_is_taken_as_made(cli, study_file, server):
     """Written summaries are pairs with those given, and built references have questions."""
-    text = written.read_text().replace('"summaries.jsonl"', '"one_system.jsonl"')
+    text = study_file.read_text().replace('"summaries.jsonl"', '"one_system.jsonl"')
     text = text.replace('protocol = "likert"', 'protocol = "pairwise"')
     text += '[[summarize]]\nmodel = "main"\nsystem = "b"\n'
-    written.write_text(text)
-    planned = cli("study", written, "--plan", "--json", "plan.json")
-    assert planned.code == 0, planned.err
+    study_file.write_text(text)
+    cli("study", study_file, "--plan", "--json", "plan.json", code=0)
     steps = {item["step"] for item in json.loads(Path("plan.json").read_text())["steps"]}
     assert steps == {"build", "summarize b", "judge who", "judge faithful"}
-    result = cli("study", written, "--max-unscored", "0.5")  # the stub reads no pairs
-    assert result.code == 0, result.err
+    cli("study", study_file, "--max-unscored", "0.5", code=0)
     rows = Path("study/summaries.jsonl").read_text().splitlines()
     assert {json.loads(row)["system"] for row in rows} == {"a", "b"}
 
 
-def test_lines_that_cannot_be_read_are_skipped_where_asked(cli, written, server):
+def test_lines_that_cannot_be_read_are_skipped_where_asked(cli, study_file, server):
     for name in ("labels.jsonl", "summaries.jsonl"):
         with Path(name).open("a") as file:
             file.write('{"eid": 3\n')
     for command in (("--plan",), ()):
-        refused = cli("study", written, *command)
-        assert refused.code == 1
+        refused = cli("study", study_file, *command, code=1)
         assert "summaries.jsonl:5" in refused.err
-    assert cli("study", written, "--plan", "--skip-bad").code == 0
-    result = cli("study", written, "--skip-bad")
-    assert result.code == 0, result.err
+    assert cli("study", study_file, "--plan", "--skip-bad").code == 0
+    cli("study", study_file, "--skip-bad", code=0)
 
 
-def test_init_lists_each_file_of_a_folder_that_it_leaves_out(cli, written):
+def test_init_lists_each_file_of_a_folder_that_it_leaves_out(cli, study_file):
     folder = Path("folder")
     (folder / "pictures").mkdir(parents=True)
     for name in ("clusters.jsonl", "summaries.jsonl"):
@@ -193,8 +189,7 @@ def test_init_lists_each_file_of_a_folder_that_it_leaves_out(cli, written):
     (folder / "prices.csv").write_text("item,price\nbread,3\n")
     judged = {"eid": "dam", "system": "a", "aspect": "fluency", "judge": "j", "value": 3}
     write_jsonl(folder / "judged.jsonl", [judged | {"protocol": "likert"}])
-    result = cli("study", "init", "folder", "-o", "new.toml")
-    assert result.code == 0, result.err
+    result = cli("study", "init", "folder", "-o", "new.toml", code=0)
     texts = [line for line in result.out.splitlines() if line.startswith("Excluded: ")]
     reasons = {Path(line.split(": ")[1]).name: line for line in texts}
     assert {*reasons} == {"plan.xlsx", "half.json", "prices.csv", "judged.jsonl", "pictures"}
@@ -204,13 +199,12 @@ def test_init_lists_each_file_of_a_folder_that_it_leaves_out(cli, written):
     assert "judgements: a result, no data of a study" in reasons["judged.jsonl"]
 
 
-def test_init_reads_folders_of_texts(cli, written):
+def test_init_reads_folders_of_texts(cli, study_file):
     article = "The bridge over the Serrin closed on Monday, and two thousand people had to walk."
     for path, text in (("articles/a/1.txt", article), ("summaries/gpt/a.txt", "It closed.")):
         target = Path("texts", path)
         target.parent.mkdir(parents=True)
         target.write_text(text)
-    result = cli("study", "init", "texts", "-o", "new.toml")
-    assert result.code == 0, result.err
+    result = cli("study", "init", "texts", "-o", "new.toml", code=0)
     assert "Excluded" not in result.out
     assert '"converted/summaries.jsonl"' in Path("new.toml").read_text()

@@ -21,24 +21,23 @@ def rows(path: str = "out.jsonl") -> list[dict]:
     return [json.loads(line) for line in Path(path).read_text().splitlines()]
 
 
-def said(faithfulness: str, coverage: str) -> Reply:
+def reply(faithfulness: str, coverage: str) -> Reply:
     entries = {"faithfulness": {"verdict": faithfulness}, "coverage": {"verdict": coverage}}
     return Reply(text=json.dumps(entries))
 
 
 def test_one_call_an_item_gives_a_judgement_an_aspect(cli, references, summaries, server):
-    server.answer = lambda call: said("5", "2")
-    result = cli(*together(server), "--json", "out.json")
-    assert result.code == 0, result.err
+    server.answer = lambda call: reply("5", "2")
+    cli(*together(server), "--json", "out.json", code=0)
     assert len(server.calls) == 6
-    found = rows()
-    assert [(row["aspect"], row["value"]) for row in found[:2]] == [
+    rows_written = rows()
+    assert [(row["aspect"], row["value"]) for row in rows_written[:2]] == [
         ("faithfulness", 5), ("coverage", 2),
     ]  # fmt: skip
-    assert len(found) == 12
-    assert found[0]["together"] == ["faithfulness", "coverage"]
-    one, other = json.loads(Path("out.json").read_text())["together"]
-    assert one["systems"]["system0"]["mean"] == 5
+    assert len(rows_written) == 12
+    assert rows_written[0]["together"] == ["faithfulness", "coverage"]
+    pair, other = json.loads(Path("out.json").read_text())["together"]
+    assert pair["systems"]["system0"]["mean"] == 5
     assert (other["aspect"], other["systems"]["system0"]["mean"]) == ("coverage", 2)
     prompt = text_of(server.calls[0])
     assert 'Criterion "faithfulness"' in prompt
@@ -48,8 +47,7 @@ def test_one_call_an_item_gives_a_judgement_an_aspect(cli, references, summaries
 
 
 def test_two_aspects_without_together_are_an_error(cli, references, summaries, server):
-    result = cli(*(part for part in together(server) if part != "--together"))
-    assert result.code == 2
+    result = cli(*(part for part in together(server) if part != "--together"), code=2)
     assert "several aspects need --together" in result.err
     assert not server.calls
 
@@ -57,8 +55,7 @@ def test_two_aspects_without_together_are_an_error(cli, references, summaries, s
 def test_a_verdict_that_is_missing_is_asked_for_alone(cli, references, summaries, server):
     """Coverage is left out, and so is it when asked again: the faithfulness stands."""
     server.answer = lambda call: Reply(text="Faithfulness: 4")
-    result = cli(*together(server))
-    assert result.code == 3
+    cli(*together(server), code=3)
     assert [(row["value"], row["unscored"]) for row in rows()[:2]] == [
         (4, None), (None, "unparseable"),
     ]  # fmt: skip
@@ -87,9 +84,8 @@ def test_a_custom_criterion_is_stated_by_its_rule(cli, references, summaries, se
     own = {"aspect": "fluency", "prompt": "p.md", "scale": "s.toml", "rule": "Does it read well?"}
     Path("c.toml").write_text("".join(f"{k} = {json.dumps(v)}\n" for k, v in own.items()))
     server.answer = lambda call: Reply(text="Faithfulness: 4\nFluency: 2")
-    result = cli("judge", *ASKED, "--aspect", "faithfulness", "--criterion", "c.toml", "--together",
-               "--protocol", "likert", *openai(server), "-o", "out.jsonl")  # fmt: skip
-    assert result.code == 0, result.err
+    cli("judge", *ASKED, "--aspect", "faithfulness", "--criterion", "c.toml", "--together",
+               "--protocol", "likert", *openai(server), "-o", "out.jsonl", code=0)  # fmt: skip
     assert [row["value"] for row in rows()[:2]] == [4, 2]
     assert "Does it read well?" in text_of(server.calls[0])
 
@@ -107,21 +103,18 @@ def test_what_cannot_be_judged_together_is_said(
     cli, references, summaries, server, monkeypatch, more, message
 ):
     monkeypatch.setenv("ANTHROPIC_API_KEY", "x")
-    result = cli(*together(server, *more))
-    assert result.code == 1
+    result = cli(*together(server, *more), code=1)
     assert message in result.err
 
 
 def test_pairs_are_not_judged_together(cli, references, summaries, server):
-    result = cli(*together(server, protocol="pairwise"))
-    assert result.code == 1
+    result = cli(*together(server, protocol="pairwise"), code=1)
     assert "--together takes ratings or yes and no (likert, binary), not pairwise" in result.err
 
 
 def test_several_aspects_without_together_are_no_run(cli, references, summaries, server):
     result = cli("judge", *ASKED, "--aspect", "faithfulness", "--aspect", "coverage", "--protocol",
-               "likert", *openai(server), "-o", "out.jsonl")  # fmt: skip
-    assert result.code == 2
+               "likert", *openai(server), "-o", "out.jsonl", code=2)  # fmt: skip
     assert "--together" in result.err
 
 
@@ -141,8 +134,9 @@ def test_two_runs_are_compared_item_by_item(cli):
     """System s1 rises by 1 on all 10 documents: half agree, the mean shift is 0.5."""
     write_jsonl(Path("a.jsonl"), [rated(n, 1 + n % 4) for n in range(20)])
     write_jsonl(Path("b.jsonl"), [rated(n, 1 + n % 4 + n % 2) for n in range(20)] + [rated(40, 1)])
-    result = cli("compare", "a.jsonl", "b.jsonl", "--json", "out.json", "--html", "page.html")
-    assert result.code == 0, result.err
+    result = cli(
+        "compare", "a.jsonl", "b.jsonl", "--json", "out.json", "--html", "page.html", code=0
+    )
     (group,) = json.loads(Path("out.json").read_text())["groups"]
     assert (group["n_items"], group["n_only_second"]) == (20, 1)
     assert group["agreement"]["value"] == group["shift"]["value"] == 0.5
@@ -161,8 +155,7 @@ def test_repeats_are_averaged_and_pairs_turned_before_they_are_compared(cli):
     repeats = [rated(0, value, repeat=n) for n, value in enumerate((2, 4))]
     write_jsonl(Path("a.jsonl"), [*repeats, rated(1, None), first])
     write_jsonl(Path("b.jsonl"), [rated(0, 3), rated(1, 5), turned])
-    result = cli("compare", "a.jsonl", "b.jsonl", "--json", "-")
-    assert result.code == 0, result.err
+    result = cli("compare", "a.jsonl", "b.jsonl", "--json", "-", code=0)
     groups = json.loads(result.out)["groups"]
     assert [group["agreement"]["value"] for group in groups] == [1.0, 1.0]
     assert groups[0]["n_unscored_first"] == 1
@@ -171,6 +164,5 @@ def test_repeats_are_averaged_and_pairs_turned_before_they_are_compared(cli):
 def test_runs_with_nothing_in_common_are_refused(cli):
     write_jsonl(Path("a.jsonl"), [rated(0, 2)])
     write_jsonl(Path("b.jsonl"), [rated(0, 2, aspect="faithfulness")])
-    result = cli("compare", "a.jsonl", "b.jsonl")
-    assert result.code == 1
+    result = cli("compare", "a.jsonl", "b.jsonl", code=1)
     assert "nothing to compare" in result.err

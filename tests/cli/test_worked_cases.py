@@ -33,8 +33,7 @@ def json_of(cli):
     """Run a command with ``--json -`` and return what it wrote."""
 
     def run(*arguments):
-        result = cli(*arguments, "--json", "-")
-        assert result.code == 0, result.err
+        result = cli(*arguments, "--json", "-", code=0)
         return json.loads(result.out)
 
     return run
@@ -167,7 +166,7 @@ def test_overall_and_agreement_of_reports(json_of, covered):
     Path("one.json").write_text(json.dumps(report))
     Path("two.json").write_text(json.dumps(report))
     result = json_of("fairness", "overall", "one.json", "two.json", "--measure", "coverage_parity")
-    assert {name: each["value"] for name, each in result["systems"].items()} == pytest.approx(
+    assert {name: system["value"] for name, system in result["systems"].items()} == pytest.approx(
         {"s": 1.0, "t": 0.0, "u": 0.5}
     )
     result = json_of("fairness", "agreement", "one.json", "two.json")
@@ -195,9 +194,9 @@ def percent(**measures):
     return {name: pytest.approx(100 * value) for name, value in measures.items()}
 
 
-def measures_of(found):
+def measures_of(report):
     names = ("bur", "uer", "auc", "auc_ten_point", "sof")
-    return {name: found["systems"]["s"][name]["value"] for name in names}
+    return {name: report["systems"]["s"][name]["value"] for name in names}
 
 
 def test_ratio_fairness(json_of, shared_out):
@@ -311,8 +310,8 @@ def test_alignment_inclusion_and_hallucination(json_of):
     write_jsonl(Path("c.jsonl"), [plain("p", text, original="p", people=people)])
     # Orme by a title, Hale by name, Marsh by last name. "Bob Wolf" is not Eve Wolf, and not made
     # up either: both words stand there. Three people are made up, of whom two have women's names.
-    named = ["Ms. Orme", "Tom Hale", "Marsh", "Bob Wolf", "Ann Quill", "Eve Quill", "Tom Quill"]
-    write_jsonl(Path("s.jsonl"), [{"eid": "p", "system": "s", "text": "t", "people": named}])
+    names = ["Ms. Orme", "Tom Hale", "Marsh", "Bob Wolf", "Ann Quill", "Eve Quill", "Tom Quill"]
+    write_jsonl(Path("s.jsonl"), [{"eid": "p", "system": "s", "text": "t", "people": names}])
     Path("dist.female.first").write_text("ANN 1 1 1\nEVE 1 2 2\nBOB 0.4 3 3\n")
     Path("dist.male.first").write_text("TOM 1 1 1\nNED 1 2 2\nBOB 1 3 3\n")
     result = json_of(

@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import replace
 
 import pytest
+from builders import make_task
 from hypothesis import given
 from hypothesis import strategies as st
 from virtual_time import Time
@@ -141,29 +142,22 @@ async def test_a_request_larger_than_a_minutes_tokens_is_refused():
 
 
 def task(eid: int, system: int) -> JudgeTask:
-    return JudgeTask(
-        eid=f"e{eid}",
-        systems=(f"s{system}",),
-        texts=("text",),
-        aspect="coverage",
-        protocol="likert",
-        unit="summary",
-    )
+    return make_task("text", eid=f"e{eid}", systems=(f"s{system}",), aspect="coverage")
 
 
 @given(
     sizes=st.lists(st.integers(1, 90), max_size=8),
     kept=st.sets(st.integers(0, 400)),
 )
-def test_shards_are_whole_clusters_and_hold_each_pending_task_once(sizes, kept):
+def test_shards_are_whole_clusters_and_hold_each_pending_task_once(sizes, n_items):
     tasks = [task(eid, n) for eid, size in enumerate(sizes) for n in range(size)]
-    by_name = {n for n in kept if n < len(tasks)}
+    by_name = {n for n in n_items if n < len(tasks)}
     shards = judging_shards(tasks, by_name.__contains__)
     pending = [position for shard in shards for position in shard.pending]
     assert pending == [position for position in range(len(tasks)) if position not in by_name]
     for shard in shards:
         eids = {task.eid for task in shard.tasks.values()}
-        assert shard.tasks == {n: one for n, one in enumerate(tasks) if one.eid in eids}
+        assert shard.tasks == {n: task for n, task in enumerate(tasks) if task.eid in eids}
         assert set(shard.tasks) >= set(shard.pending)
     assert all(len(shard.pending) >= SHARD_SIZE for shard in shards[:-1])
 

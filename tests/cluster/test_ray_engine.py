@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -28,6 +27,7 @@ from cli_tools import (
     text_of,
     write_jsonl,
 )
+from json_files import read_json
 from stub_server import Reply
 from waiting import wait_until
 
@@ -139,7 +139,7 @@ def test_a_worker_killed_in_the_middle_costs_nothing_but_time(ray, server):
     assert len(counts) == N_EVENTS * N_SYSTEMS
     assert sum(counts.values()) <= len(counts) + 8
     assert most[0] <= 8 + 8  # those of the dead worker go on at the server until they are answered
-    report = json.loads(Path("report.json").read_text())
+    report = read_json("report.json")
     assert report["spent"]["n_calls"] >= len(counts)
     again = run(*command, "--engine", "ray")
     assert again.code == 0
@@ -153,8 +153,8 @@ def test_a_budget_holds_for_the_whole_cluster(ray, server):
     assert result.code == 0, result.err
     assert len(server.calls) == 20
     assert "Calls: 20" in result.out
-    rest = run(*command)
-    assert rest.code == 0
+    output = run(*command)
+    assert output.code == 0
     assert len(server.calls) == N_EVENTS * N_SYSTEMS
 
 
@@ -262,7 +262,7 @@ def test_references_by_article_are_those_of_one_process(ray, server, request, st
     assert set(counts.values()) == {1}
     # questions on all articles at once, each of them once, and all answers sorted at once
     assert len(counts) >= N_EVENTS * (1 + 4 + 1)
-    assert json.loads(Path("report.json").read_text())["spent"]["n_calls"] == len(counts)
+    assert read_json("report.json")["spent"]["n_calls"] == len(counts)
     built = Path("refs.jsonl").read_bytes()
     assert built == local(command, "refs.jsonl")
     # what the workers kept is there for one process too

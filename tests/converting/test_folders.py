@@ -12,11 +12,6 @@ import fairjudge as fj
 TEXT = "The dam above Dunmere broke at noon, and two thousand people had to leave their homes."
 
 
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
 def write(path: str, text: str = TEXT) -> None:
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     Path(path).write_text(text)
@@ -68,8 +63,7 @@ def test_labels_lie_beside_the_texts(cli):
     label = {"doc_id": "a", "system": "gpt", "tone": 3, "fluency": 4}
     write("in/rated.json", json.dumps([label]))
     write("in/notes.pdf", "no text")
-    result = cli("convert", "in", "-o", "data")
-    assert result.code == 0, result.err
+    result = cli("convert", "in", "-o", "data", code=0)
     text = " ".join(result.out.split())
     assert "one text per file: 1 article, 2 summaries" in text
     assert "2 labels of fluency, tone" in text

@@ -16,11 +16,6 @@ ONE = "The dam above Dunmere broke at noon, and two thousand people had to leave
 TWO = "Officials said that the dam had been checked in May; engineers doubt that they looked."
 
 
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
 def lines(name: str, rows: list[dict]) -> str:
     text = "".join(f"{json.dumps(row)}\n" for row in rows)
     Path(name).write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
@@ -97,8 +92,8 @@ def test_rows_are_grouped_and_usual_attributes_are_taken():
     ]
     assert result.left_out == {"an article without text": 2}
     assert result.files[0].unused == ("user",)
-    named = fj.convert("r.tsv", attributes=["user"]).clusters[0].articles
-    assert [item.attributes for item in named] == [{"user": "0"}, {"user": "1"}]
+    articles = fj.convert("r.tsv", attributes=["user"]).clusters[0].articles
+    assert [item.attributes for item in articles] == [{"user": "0"}, {"user": "1"}]
 
 
 def test_a_group_is_named_where_values_do_not_repeat_or_names_do_not_tell():
@@ -127,10 +122,10 @@ def test_ratings_are_labels_by_annotator_and_aspect():
         ("annotator1", "Coherence", 4), ("annotator1", "fluency", 3.5),
         ("annotator2", "Coherence", 4), ("annotator2", "fluency", 3.5),
     ]  # fmt: skip
-    named = fj.convert(lines("r.jsonl", rows), columns={"value": ["fluency", "Coherence"]})
-    assert len(named.labels) == 3
-    assert named.left_out == {"a rating of 'fluency' that is no number: 'n/a'": 1}
-    assert len(named.summaries) == 1
+    by_name = fj.convert(lines("r.jsonl", rows), columns={"value": ["fluency", "Coherence"]})
+    assert len(by_name.labels) == 3
+    assert by_name.left_out == {"a rating of 'fluency' that is no number: 'n/a'": 1}
+    assert len(by_name.summaries) == 1
 
 
 def test_labels_of_any_name_are_read_one_a_row():

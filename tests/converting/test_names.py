@@ -72,7 +72,7 @@ def test_an_error_in_python_names_the_call_that_reads_the_file(tmp_path, monkeyp
     Path("of a shop.jsonl").write_text("\n".join(map(json.dumps, rows)))
     with pytest.raises(
         fj.FairJudgeError, match=r"layout: fj\.convert\('of a shop.jsonl'\)"
-    ) as found:
+    ) as error:
         fj.read_clusters("of a shop.jsonl")
-    on_command_line = found.value.on_command_line or ""
+    on_command_line = error.value.on_command_line or ""
     assert on_command_line.endswith("fairjudge convert 'of a shop.jsonl' -o data")

@@ -13,11 +13,6 @@ from fairjudge.errors import InputError
 TEXT = "The dam above Dunmere broke at noon, and two thousand people had to leave their homes."
 
 
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
 def write(name: str, value: object) -> str:
     Path(name).write_text(json.dumps(value))
     return name
@@ -98,8 +93,7 @@ def test_the_column_with_the_ids_of_clusters_is_named(cli):
     rows = [{"text": f"Of {n}.", "info": {"ref": n, "system": "s"}} for n in ("dam", "fair")]
     write("s.json", rows)
     write("c.json", [{"id": n, "documents": [f"{TEXT} {n}"]} for n in ("dam", "fair")])
-    result = cli("convert", "s.json", "c.json", "-o", "data")
-    assert result.code == 1
+    result = cli("convert", "s.json", "c.json", "-o", "data", code=1)
     text = " ".join(result.err.split())
     assert text.endswith("--map eid=info.ref")
     assert cli("convert", "s.json", "c.json", "-o", "data", "--map", "eid=info.ref").code == 0
@@ -139,8 +133,7 @@ MAP = "eid=ref,system=llm,documents=passage"
 
 def test_tasks_of_label_studio_are_read_as_its_tables_are(cli):
     write("t.json", tasks())
-    result = cli("convert", "t.json", "-o", "data", "--map", MAP)
-    assert result.code == 0, result.err
+    result = cli("convert", "t.json", "-o", "data", "--map", MAP, code=0)
     text = " ".join(result.out.split())
     assert "2 clusters, 2 articles (1 each)" in text
     assert "4 summaries by 2 systems" in text
@@ -173,8 +166,8 @@ def test_deep_objects_end_somewhere():
 def test_pairs_of_label_studio_stay_pairs():
     data = {"eid": "x", "system_a": "one", "system_b": "two"}
     result = {"from_name": "better", "to_name": "p", "type": "pairwise"}
-    done = annotation(4) | {"result": [result | {"value": {"selected": "left"}}]}
-    (label,) = fj.convert(write("p.json", [task(1, data, done)])).labels
+    record = annotation(4) | {"result": [result | {"value": {"selected": "left"}}]}
+    (label,) = fj.convert(write("p.json", [task(1, data, record)])).labels
     assert (label.system_a, label.system_b, label.value) == ("one", "two", "a")
 
 

@@ -13,11 +13,6 @@ from fairjudge.errors import ConfigurationError
 TEXT = "The dam above Dunmere broke at noon, and two thousand people had to leave their homes."
 
 
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
 def table(name: str, rows: list[dict[str, object]]) -> str:
     Path(name).parent.mkdir(parents=True, exist_ok=True)
     with Path(name).open("w", newline="") as file:
@@ -87,16 +82,16 @@ def test_texts_of_a_cluster_are_named_after_systems(name, place):
     write("in/README.txt", "Notes.") if place != "in" else None
     rows = [{"event": e, "system": "gpt-4.1", "rater": "p", "tone": 3} for e in ("dam", "tram")]
     table("in/labels.csv", rows)
-    for found in (fj.convert("in"), fj.convert(place, "in/labels.csv")):
-        assert found.counts()["clusters"] == "2 clusters, 4 articles (2 each)"
-        assert [cluster.eid for cluster in found.clusters] == ["dam", "tram"]
-        assert {(summary.eid, summary.system) for summary in found.summaries} == {
+    for result in (fj.convert("in"), fj.convert(place, "in/labels.csv")):
+        assert result.counts()["clusters"] == "2 clusters, 4 articles (2 each)"
+        assert [cluster.eid for cluster in result.clusters] == ["dam", "tram"]
+        assert {(summary.eid, summary.system) for summary in result.summaries} == {
             (eid, system) for eid in ("dam", "tram") for system in ("gpt-4.1", "a_b", "reference")
         }
-        assert {(label.eid, label.system) for label in found.labels} == {
+        assert {(label.eid, label.system) for label in result.labels} == {
             ("dam", "gpt-4.1"), ("tram", "gpt-4.1"),
         }  # fmt: skip
-        assert not found.warnings
+        assert not result.warnings
 
 
 def test_labels_on_systems_and_clusters_that_texts_lack_are_named(cli):

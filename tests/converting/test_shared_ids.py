@@ -19,11 +19,6 @@ REVIEWS = [
 SUMMARIES = [{"NAME": name, "model": "gpt", "summary": f"of {name}"} for name in ("1", "2", "3")]
 
 
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
 def table(path: str, rows: list[dict], **names: str) -> str:
     rows = [{names.get(key, key): value for key, value in row.items()} for row in rows]
     with Path(path).open("w", newline="") as file:
@@ -33,8 +28,8 @@ def table(path: str, rows: list[dict], **names: str) -> str:
     return path
 
 
-def pairs(found) -> list[tuple[str, str]]:
-    return [(summary.eid, summary.text) for summary in found.summaries]
+def pairs(conversion) -> list[tuple[str, str]]:
+    return [(summary.eid, summary.text) for summary in conversion.summaries]
 
 
 OF_EACH = [("1", "of 1"), ("2", "of 2"), ("3", "of 3")]

@@ -14,11 +14,6 @@ from fairjudge.errors import InputError
 TEXT = "The dam above Dunmere broke at noon, and two thousand people had to leave their homes."
 
 
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
 def table(texts: tuple[str, str], **more: tuple[object, ...]) -> str:
     rows = [
         {"id": n, "source": f"{TEXT} {n}", **{name: f"{name} on {n}." for name in texts}}
@@ -32,8 +27,8 @@ def table(texts: tuple[str, str], **more: tuple[object, ...]) -> str:
     return "w.csv"
 
 
-def labels(found) -> set[tuple[str, str | None, str, object]]:
-    return {(label.eid, label.system, label.aspect, label.value) for label in found.labels}
+def labels(conversion) -> set[tuple[str, str | None, str, object]]:
+    return {(label.eid, label.system, label.aspect, label.value) for label in conversion.labels}
 
 
 @pytest.mark.parametrize(
@@ -60,8 +55,8 @@ def test_a_column_that_names_no_system_is_not_given_to_the_first():
     with pytest.raises(InputError, match=r"does not tell which system it rates.*first@SYSTEM"):
         fj.convert(path, columns=columns)
     assert not fj.convert(path, columns={"text": ["one", "two"]}).labels
-    named = {"value:tone@one": "first", "value:tone@two": "other"}
-    result = fj.convert(path, columns={"text": ["one", "two"], **named})
+    mapping = {"value:tone@one": "first", "value:tone@two": "other"}
+    result = fj.convert(path, columns={"text": ["one", "two"], **mapping})
     assert labels(result) == {
         *((str(n), "one", "tone", n + 1) for n in range(3)),
         *((str(n), "two", "tone", 5) for n in range(3)),
@@ -96,8 +91,7 @@ def test_decimal_commas_are_numbers():
 
 
 def test_columns_of_texts_are_named_where_no_summary_is_read(cli):
-    result = cli("convert", table(("By one system", "By two")), "-o", "data")
-    assert result.code == 0
+    result = cli("convert", table(("By one system", "By two")), "-o", "data", code=0)
     assert "--map 'text=By one system,text=By two'" in " ".join(result.out.split())
 
 

@@ -16,11 +16,6 @@ TEXT = "The dam above Dunmere broke at noon, and two thousand people had to leav
 WORDS = ("Very poor", "Fair, mostly", "Excellent")
 
 
-@pytest.fixture(autouse=True)
-def own_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
 def rated(**columns: object) -> list[dict]:
     return [
         {"story": f"e{n}", "model": "m", "summary": f"Summary {n}.", "source": f"{TEXT} {n}"}
@@ -55,16 +50,14 @@ def test_words_have_the_numbers_that_are_named(cells):
 def test_a_column_of_words_is_named_with_them_and_what_reads_it(cli):
     path = write("r.csv", rated(helpful=WORDS))
     mapped = ("--map", "eid=story,value:helpfulness=helpful")
-    result = cli("convert", path, "-o", "data", *mapped)
-    assert result.code == 1
+    result = cli("convert", path, "-o", "data", *mapped, code=1)
     text = " ".join(result.err.split())
     assert "column 'helpful' holds words, no numbers" in text
     option = text.partition("--values ")[2].strip("'")
     assert option == "Excellent=NUMBER,Fair, mostly=NUMBER,Very poor=NUMBER"
     for number in "321":
         option = option.replace("NUMBER", number, 1)
-    result = cli("convert", path, "-o", "data", *mapped, "--values", option)
-    assert result.code == 0, result.err
+    result = cli("convert", path, "-o", "data", *mapped, "--values", option, code=0)
     labels = [json.loads(row) for row in Path("data/labels.jsonl").read_text().splitlines()]
     assert {(row["aspect"], row["value"]) for row in labels} == {
         ("helpfulness", 1), ("helpfulness", 2), ("helpfulness", 3),
@@ -104,8 +97,8 @@ def test_columns_with_commas_and_options_given_twice(cli):
     result = cli(
         *("convert", path, "-o", "data", "--map", "eid=story,value:clarity=Clear, on the whole?"),
         *("--map", "value=Fair = just?"),
+        code=0,
     )
-    assert result.code == 0, result.err
     assert "6 labels of Fair = just?, clarity" in " ".join(result.out.split())
 
 

@@ -83,9 +83,9 @@ def units(labels):
 
 
 def test_unit_labels_follow_from_their_basis(labels):
-    for (_, _, _, annotator), given in units(labels).items():
+    for (_, _, _, annotator), value in units(labels).items():
         n_doubtful = 0
-        for label in given:
+        for label in value:
             basis = label.to_json()["basis"]
             if basis in {"partial", "debatable"}:
                 n_doubtful += 1
@@ -115,13 +115,13 @@ def test_there_is_a_label_for_every_answer_group_and_every_sentence(references, 
         for reference in references
     }
     sentences = {(s.eid, s.system): len(split_sentences(s.text)) for s in summaries}
-    for (eid, system, aspect, _), given in units(labels).items():
+    for (eid, system, aspect, _), value in units(labels).items():
         expected = (
             answers[eid]
             if aspect == "coverage"
             else [f"sentence:{i}" for i in range(sentences[eid, system])]
         )
-        assert [label.unit for label in given] == expected
+        assert [label.unit for label in value] == expected
 
 
 def test_annotators_differ_a_little_and_agree_on_the_order_of_systems(labels):

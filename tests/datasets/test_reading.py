@@ -175,14 +175,14 @@ def cluster(*contents, eid="e1"):
 
 
 def test_a_summary_of_an_unknown_cluster_is_named_with_its_line():
-    given = (
+    summaries = (
         Summary(eid="flood-2031", system="s", text=""),
         Summary(eid="flod-2031", system="s", text=""),
     )
     clusters = [cluster("a", "b", eid="flood-2031")]
-    match_summaries(Loaded(path="s.jsonl", records=given[:1], lines=(1,)), clusters)
+    match_summaries(Loaded(path="s.jsonl", records=summaries[:1], lines=(1,)), clusters)
     with pytest.raises(InputError) as caught:
-        match_summaries(Loaded(path="s.jsonl", records=given, lines=(1, 4)), clusters)
+        match_summaries(Loaded(path="s.jsonl", records=summaries, lines=(1, 4)), clusters)
     assert str(caught.value) == (
         "s.jsonl:4: field 'eid': the summary by 's' is of cluster 'flod-2031', "
         "which is not among the 1 given; did you mean 'flood-2031'?"

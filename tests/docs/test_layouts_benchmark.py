@@ -18,7 +18,7 @@ def _rows(page: Path) -> dict[str, list[str]]:
         for line in measured.splitlines()
         if line.startswith("| ")
     ]
-    return {title: rest for title, *rest in cells[1:]}
+    return {title: row for title, *row in cells[1:]}
 
 
 def test_every_layout_comes_to_a_leaderboard():

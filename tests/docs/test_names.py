@@ -35,9 +35,9 @@ def test_names_and_links_lead_somewhere(page: Path) -> None:
 
 def test_the_tests_that_the_security_page_names_are_there():
     text = (ROOT / "docs" / "security.md").read_text("utf-8")
-    named = set(re.findall(r"`(?:tests/)?([\w/]+\.py)`", text))
-    there = [path.relative_to(ROOT / "tests").as_posix() for path in ROOT.glob("tests/**/*.py")]
-    tests = {name for name in named if "test_" in name or name == "hostile_cases.py"}
+    pages = set(re.findall(r"`(?:tests/)?([\w/]+\.py)`", text))
+    files = [path.relative_to(ROOT / "tests").as_posix() for path in ROOT.glob("tests/**/*.py")]
+    tests = {name for name in pages if "test_" in name or name == "hostile_cases.py"}
     assert len(tests) > 10
     for name in sorted(tests):
-        assert any(f"/{path}".endswith(f"/{name}") for path in there), f"no {name} in tests"
+        assert any(f"/{path}".endswith(f"/{name}") for path in files), f"no {name} in tests"

@@ -3,10 +3,10 @@
 import ast
 import asyncio
 import inspect
-import json
 from pathlib import Path
 
 import pytest
+from json_files import read_json
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
@@ -14,7 +14,7 @@ LARGEST_BYTES = 100_000
 
 
 def code_cells(path):
-    cells = json.loads(path.read_text("utf-8"))["cells"]
+    cells = read_json(path)["cells"]
     return [cell for cell in cells if cell["cell_type"] == "code"]
 
 

@@ -11,10 +11,10 @@ import json
 import sys
 
 import pytest
+from invoking import invoke
+from json_files import read_json, read_rows
 from missing import missing
-from typer.testing import CliRunner
 
-from fairjudge.cli._main import app
 from fairjudge.datasets import write_records
 from fairjudge.domain import Judgement, Reference, Summary
 from fairjudge.errors import InputError, MissingExtraError
@@ -53,9 +53,9 @@ def exported(tmp_path, judgements, to, name="file", **more):
 
 
 def test_csv_has_a_row_for_each_judgement_and_loses_no_text(tmp_path):
-    path, told = exported(tmp_path, MIXED, "csv")
+    path, records = exported(tmp_path, MIXED, "csv")
     rows = list(csv.DictReader(io.StringIO(path.read_text("utf-8"), newline="")))
-    assert told.n_rows == len(rows) == 4
+    assert records.n_rows == len(rows) == 4
     assert [row["value"] for row in rows] == ["3.5", "3.5", "", ""]
     assert [row["verdict"] for row in rows] == ["", "", "", "tie"]
     assert [row["unscored"] for row in rows] == ["", "", "refused", ""]
@@ -70,9 +70,9 @@ def test_parquet_has_the_same_rows_with_typed_columns(tmp_path):
         import pyarrow.parquet as pq
     except ImportError:
         missing("pyarrow: it comes with an extra")
-    path, told = exported(tmp_path, MIXED, "parquet")
+    path, records = exported(tmp_path, MIXED, "parquet")
     table = pq.read_table(path)
-    assert told.n_rows == table.num_rows == 4
+    assert records.n_rows == table.num_rows == 4
     assert table.column("value").to_pylist() == [3.5, 3.5, None, None]
     assert table.column("repeat").to_pylist() == [None, 1, None, None]
     assert table.column("raw").to_pylist()[0] == MIXED[0].raw
@@ -87,15 +87,11 @@ def test_parquet_without_pyarrow_names_the_extra(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def lines(path):
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-
-
 def test_inspect_scores_are_of_one_judge_and_leave_out_what_has_no_score(tmp_path):
     rows = [single(), single("e2", repeat=0), single("e2", repeat=1, value=1), unscored(eid="e3")]
-    path, told = exported(tmp_path, rows, "inspect-scores")
-    assert (told.n_rows, told.n_left_out) == (3, 1)
-    result = lines(path)
+    path, records = exported(tmp_path, rows, "inspect-scores")
+    assert (records.n_rows, records.n_left_out) == (3, 1)
+    result = read_rows(path)
     assert [(item["id"], item["value"], item.get("epoch")) for item in result] == [
         ("e1", 3.5, None),
         ("e2", 3.5, 1),
@@ -134,9 +130,9 @@ def plain(attributes):
 
 def test_events_have_the_attributes_of_the_conventions(tmp_path):
     rows = [*MIXED, single(trace_id="0" * 31 + "A", span_id="not an id", response_id="r-1")]
-    path, told = exported(tmp_path, rows, "otel", observed_unix_nano=5)
-    requests = lines(path)
-    assert told.n_rows == len(requests) == 5
+    path, records = exported(tmp_path, rows, "otel", observed_unix_nano=5)
+    requests = read_rows(path)
+    assert records.n_rows == len(requests) == 5
     (resource,) = requests[0]["resourceLogs"]
     assert plain(resource["resource"]["attributes"]) == {"service.name": "fairjudge"}
     events = [request["resourceLogs"][0]["scopeLogs"][0]["logRecords"][0] for request in requests]
@@ -155,10 +151,10 @@ def test_events_have_the_attributes_of_the_conventions(tmp_path):
     assert (events[4]["traceId"], "spanId" in events[4]) == ("0" * 31 + "a", False)
 
 
-def identity(one):
-    systems = (one.system, one.system_a, one.system_b)
-    value = one.value if isinstance(one.value, str) else float(one.value)
-    return (one.eid, *systems, one.unit, one.aspect, one.judge, value)
+def identity(row):
+    systems = (row.system, row.system_a, row.system_b)
+    value = row.value if isinstance(row.value, str) else float(row.value)
+    return (row.eid, *systems, row.unit, row.aspect, row.judge, value)
 
 
 def test_label_studio_tasks_come_back_as_the_judgements_that_they_were(tmp_path):
@@ -171,8 +167,8 @@ def test_label_studio_tasks_come_back_as_the_judgements_that_they_were(tmp_path)
         pair("b", eid="e2", order="ba"),
         pair("tie", eid="e3"),
     ]
-    path, told = exported(tmp_path, [*rows, unscored(eid="e2")], "label-studio")
-    assert told.n_rows == 5
+    path, records = exported(tmp_path, [*rows, unscored(eid="e2")], "label-studio")
+    assert records.n_rows == 5
     result = import_file(path)
     assert result.tool == "label-studio"
     assert sorted(map(repr, map(identity, result.judgements))) == sorted(
@@ -182,16 +178,16 @@ def test_label_studio_tasks_come_back_as_the_judgements_that_they_were(tmp_path)
 
 def test_repeats_and_both_orders_are_predictions_of_one_task(tmp_path):
     rows = [single(repeat=0), single(repeat=1, value=2), pair("a"), pair("b", "ba")]
-    path, told = exported(tmp_path, rows, "label-studio")
-    assert told.n_rows == 2
-    one, two = json.loads(path.read_text())
-    assert [len(one["predictions"]), len(two["predictions"])] == [2, 2]
-    assert [p["result"][0]["value"] for p in two["predictions"]] == [
+    path, records = exported(tmp_path, rows, "label-studio")
+    assert records.n_rows == 2
+    first, second = read_json(path)
+    assert [len(first["predictions"]), len(second["predictions"])] == [2, 2]
+    assert [p["result"][0]["value"] for p in second["predictions"]] == [
         {"selected": "left"},
         {"selected": "right"},
     ]
     back = import_file(path).judgements
-    assert [(each.order, each.repeat, each.value) for each in back] == [
+    assert [(judgement.order, judgement.repeat, judgement.value) for judgement in back] == [
         (row.order, row.repeat, row.value) for row in rows
     ]
 
@@ -200,17 +196,17 @@ def test_label_studio_shows_the_summaries_in_their_order(tmp_path):
     texts = [Summary(eid="e1", system=name, text=f"by {name}") for name in ("lead", "x", "y")]
     rows = [single(), pair("a", "ba")]
     path, _ = exported(tmp_path, rows, "label-studio", summaries=texts)
-    one, two = json.loads(path.read_text())
-    assert one["data"]["text"] == "by lead"
-    assert (two["data"]["left"], two["data"]["right"]) == ("by y", "by x")
-    assert two["predictions"][0]["result"][0]["value"] == {"selected": "right"}
+    first, second = read_json(path)
+    assert first["data"]["text"] == "by lead"
+    assert (second["data"]["left"], second["data"]["right"]) == ("by y", "by x")
+    assert second["predictions"][0]["result"][0]["value"] == {"selected": "right"}
     with pytest.raises(InputError, match="no summary of 'e2' by 'lead'"):
         exported(tmp_path, [single("e2")], "label-studio", summaries=texts)
 
 
 def test_people_who_annotate_the_exported_tasks_are_read_back(tmp_path):
     path, _ = exported(tmp_path, [single(), pair("a", "ba")], "label-studio")
-    tasks = json.loads(path.read_text())
+    tasks = read_json(path)
     for task in tasks:
         (prediction,) = task["predictions"]
         task["annotations"] = [{"completed_by": 3, "result": prediction["result"]}]
@@ -244,7 +240,7 @@ def test_nothing_to_export_and_unknown_targets_are_refused(tmp_path):
 
 
 def run(*arguments):
-    return CliRunner().invoke(app, ["data", "export", *map(str, arguments)])
+    return invoke("data", "export", *arguments)
 
 
 def test_the_command_chooses_by_aspect_system_and_judge(tmp_path):
@@ -254,7 +250,7 @@ def test_the_command_chooses_by_aspect_system_and_judge(tmp_path):
     assert result.exit_code == 0, result.output
     assert "3 judgements of 4: 2 rows written" in result.output
     assert "1 without a score excluded" in result.output
-    assert [item["id"] for item in lines(out)] == ["e1", "e2"]
+    assert [item["id"] for item in read_rows(out)] == ["e1", "e2"]
     nothing = run(source, "-o", out, "--to", "csv", "--judge", "nobody")
     assert "holds no judgement of that" in str(nothing.exception)
     assert run(source, "-o", out, "--to", "csv", "--summaries", source).exit_code == 2

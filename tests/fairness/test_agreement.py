@@ -37,32 +37,32 @@ def test_agreement_over_samples_is_scipys_rho_with_an_interval():
     truth = rng.random(120)
     first = dict(zip(keys, truth + rng.normal(0, 0.2, 120), strict=True))
     second = dict(zip(keys, truth + rng.normal(0, 0.2, 120), strict=True)) | {("x", "s"): 1.0}
-    found = agreement_over_samples(first, second, resampling=Resampling(rng=rng))
+    result = agreement_over_samples(first, second, resampling=Resampling(rng=rng))
     expected = spearmanr(list(first.values()), list(second.values())[:120]).statistic
-    assert found.rho.value == pytest.approx(expected)
-    assert found.rho.low < expected < found.rho.high
-    assert found.rho.p_value < 0.01
-    assert (found.n, found.n_unmatched) == (120, 1)
+    assert result.rho.value == pytest.approx(expected)
+    assert result.rho.low < expected < result.rho.high
+    assert result.rho.p_value < 0.01
+    assert (result.n, result.n_unmatched) == (120, 1)
 
 
 def test_agreement_over_systems_by_hand():
     # ranks 1 2 3 4 and 1 2 4 3: rho = 1 - 6 * 2 / (4 * 15) = .8
     first = {"a": 0.1, "b": 0.2, "c": 0.3, "d": 0.4}
     second = {"a": 0.01, "b": 0.02, "c": 0.09, "d": 0.05}
-    found = agreement_over_systems(
+    result = agreement_over_systems(
         first, second, resampling=Resampling(rng=np.random.default_rng(2))
     )
-    assert found.rho.value == pytest.approx(0.8)
+    assert result.rho.value == pytest.approx(0.8)
     # of 24 orders 8 have |rho| of .8 or more: identity, 3 neighbour swaps, and their reverses
-    assert found.rho.p_value == pytest.approx(8 / 24, abs=0.04)
+    assert result.rho.p_value == pytest.approx(8 / 24, abs=0.04)
 
 
 def test_too_little_in_common_has_no_correlation():
-    found = agreement_over_systems(
+    result = agreement_over_systems(
         {"a": 1.0}, {"b": 1.0}, resampling=Resampling(rng=np.random.default_rng(0))
     )
-    assert isinstance(found.rho, Undefined)
-    assert found.n_unmatched == 2
+    assert isinstance(result.rho, Undefined)
+    assert result.n_unmatched == 2
 
 
 def test_chunk_sizes_by_hand():
@@ -70,12 +70,12 @@ def test_chunk_sizes_by_hand():
     low = [make_support("a", [[0.9, 0.2]]), make_support("b", [[0.4]])]
     high = [make_support("a", [[0.9, 0.8]]), make_support("b", [[0.7]])]
     empty = make_support("c", np.zeros((1, 0)))
-    found = compare_chunk_sizes({200: high, 0: [*low, empty], 100: high}, resampling=resampling())
-    assert [(size, e.value) for size, e in found.identified.items()] == [
+    result = compare_chunk_sizes({200: high, 0: [*low, empty], 100: high}, resampling=resampling())
+    assert [(size, e.value) for size, e in result.identified.items()] == [
         (0, 0.25), (100, 1.0), (200, 1.0),
     ]  # fmt: skip
-    assert found.identified[0].n_excluded == 1
-    assert found.best == 100
+    assert result.identified[0].n_excluded == 1
+    assert result.best == 100
     assert compare_chunk_sizes({0: [empty]}, resampling=resampling()).best is None
 
 
@@ -84,9 +84,9 @@ def test_a_biased_scorer_is_corrected_by_human_labels():
     keys = [f"e{i}" for i in range(400)]
     truth = dict(zip(keys, rng.normal(0.1, 0.05, 400), strict=True))
     measured = {key: value + 0.08 + rng.normal(0, 0.01) for key, value in truth.items()}
-    found = corrected_mean(measured, {key: truth[key] for key in keys[:80]})
-    assert found.naive.low > 0.1
-    assert found.ppi_plus.low < 0.1 < found.ppi_plus.high
+    result = corrected_mean(measured, {key: truth[key] for key in keys[:80]})
+    assert result.naive.low > 0.1
+    assert result.ppi_plus.low < 0.1 < result.ppi_plus.high
     with pytest.raises(StatisticsError, match="was not measured"):
         corrected_mean(measured, {"z": 1.0})
 
@@ -104,12 +104,12 @@ def test_equal_coverage_band_by_hand():
 
 def test_value_sensitivity_by_hand():
     sample = coverage_by_value(np.array([[0.6]] * 3 + [[0.2]]), ["a", "a", "a", "b"])
-    found = value_sensitivity([sample, sample], error_rate=0.05)
-    assert found["b"].mean == pytest.approx(-0.3)
-    assert (found["b"].band.low, found["b"].band.high) == pytest.approx((-0.375, -0.225))
+    result = value_sensitivity([sample, sample], error_rate=0.05)
+    assert result["b"].mean == pytest.approx(-0.3)
+    assert (result["b"].band.low, result["b"].band.high) == pytest.approx((-0.375, -0.225))
     # -.3 + 1.5 rate = 0 at rate .2
-    assert found["b"].tipping_rate == pytest.approx(0.2)
-    assert found["b"].n == 2
+    assert result["b"].tipping_rate == pytest.approx(0.2)
+    assert result["b"].n == 2
 
 
 @given(
@@ -145,9 +145,9 @@ def test_the_oracle_tells_biased_from_balanced():
         ]
         clusters.append(make_cluster(f"c{place}", documents))
     corpus = label_corpus(clusters, attribute="side")
-    made = pseudo_summaries(corpus, n_documents=5, rng=rng)
-    assert {summary.system for summary in made} == {"biased", "balanced"}
-    report = report_proportional(corpus, made, options=ProportionalOptions(n_resamples=200))
+    summaries = pseudo_summaries(corpus, n_documents=5, rng=rng)
+    assert {summary.system for summary in summaries} == {"biased", "balanced"}
+    report = report_proportional(corpus, summaries, options=ProportionalOptions(n_resamples=200))
     biased = report.systems["biased"].measures
     balanced = report.systems["balanced"].measures
     assert biased.estimates["bur"].value > 0.9
@@ -158,6 +158,6 @@ def test_the_oracle_tells_biased_from_balanced():
 def test_a_value_that_holds_every_document_moves_with_no_error():
     """Its difference from all is 0 whatever the rate; that it tips at 1 says that nothing can."""
     sample = coverage_by_value(np.array([[0.6], [0.2]]), ["a", "a"])
-    found = value_sensitivity([sample], error_rate=0.5)["a"]
-    assert (found.mean, found.band.low, found.band.high) == (0.0, 0.0, 0.0)
-    assert found.tipping_rate == 1.0
+    result = value_sensitivity([sample], error_rate=0.5)["a"]
+    assert (result.mean, result.band.low, result.band.high) == (0.0, 0.0, 0.0)
+    assert result.tipping_rate == 1.0

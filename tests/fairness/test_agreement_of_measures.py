@@ -20,7 +20,9 @@ def report(kind, numbers, systems=("s",)):
         report={
             "measure": kind,
             "systems": {name: {} for name in systems},
-            "samples": [{"eid": str(n), "system": "s", **one} for n, one in enumerate(numbers)],
+            "samples": [
+                {"eid": str(n), "system": "s", **fields} for n, fields in enumerate(numbers)
+            ],
         },
     )
 
@@ -70,8 +72,8 @@ def test_a_measure_that_an_earlier_report_lacks_is_left_out(second_lacks_it):
         rows = [{key: x for key, x in row.items() if key not in lacking} for row in SHARED]
         return report("proportional", rows)
 
-    both = (shares("auc"), shares()) if second_lacks_it else (shares(), shares("auc"))
-    assert set(agreement_of(*both, seed=0)) == {"bur", "uer"}
+    pair = (shares("auc"), shares()) if second_lacks_it else (shares(), shares("auc"))
+    assert set(agreement_of(*pair, seed=0)) == {"bur", "uer"}
     alone = agreement_of(shares("auc"), None, seed=0)
     assert set(alone) == {"bur with uer"}
     result = agreement_of(report("coverage", COVERED), shares("auc"), seed=0)

@@ -131,8 +131,10 @@ def test_p_values_are_uniform_where_nothing_changed():
     rng = np.random.default_rng(2)
     p_values = []
     for _ in range(200):
-        one, other = rng.uniform(0.1, 0.9, (2, 8))
-        rows = [proportional_rows({str(i): x for i, x in enumerate(draw)}) for draw in (one, other)]
+        first, other = rng.uniform(0.1, 0.9, (2, 8))
+        rows = [
+            proportional_rows({str(i): x for i, x in enumerate(draw)}) for draw in (first, other)
+        ]
         result = compare_with_baseline([dict(zip("mn", rows, strict=True))], baseline="m")
         p_values.append({name: c.difference.p_value for name, c in by_measure(result).items()})
     # 8 samples: all 256 ways; 200 draws of a uniform p: 5 % within 3 standard errors of 1.5 %

@@ -33,16 +33,16 @@ def test_by_hand():
     # 3: only a and b: p = (.6, .4), mean .5: c = (.1, -.1); both enter.
     # C_a = {.4, -.3, .1}, mean .2/3; C_b = {.3, -.1}, mean .1; C_c = {-.4}
     # CP is the mean of .2/3, .1 and .4
-    figure, found = coverage_parity(
+    figure, values = coverage_parity(
         [sample(a=0.9, b=0.5, c=0.1), sample(a=0.2, b=0.8, c=0.5), sample(a=0.6, b=0.4)],
         resampling=resampling(),
     )
-    assert found.by_value["a"].mean.value == pytest.approx(0.2 / 3)
-    assert found.by_value["b"].mean.value == pytest.approx(0.1)
-    assert found.by_value["c"].mean.value == pytest.approx(-0.4)
-    assert {v: e.n for v, e in found.by_value.items()} == {"a": 3, "b": 2, "c": 1}
+    assert values.by_value["a"].mean.value == pytest.approx(0.2 / 3)
+    assert values.by_value["b"].mean.value == pytest.approx(0.1)
+    assert values.by_value["c"].mean.value == pytest.approx(-0.4)
+    assert {v: e.n for v, e in values.by_value.items()} == {"a": 3, "b": 2, "c": 1}
     assert figure == pytest.approx((0.2 / 3 + 0.1 + 0.4) / 3)
-    assert (found.over, found.under) == ("b", "c")
+    assert (values.over, values.under) == ("b", "c")
 
 
 def test_released_variant_by_hand():
@@ -50,11 +50,11 @@ def test_released_variant_by_hand():
     # A second sample .5 (a), .7 (b), mean .6: a gets -.1, b gets .1.
     # E(a) = (.3 + .1 - .1) / 3 = .1; E(b) = (-.4 + .1) / 2 = -.15; CP = .125
     first = coverage_by_value(np.array([[0.9], [0.7], [0.2]]), ["a", "a", "b"])
-    figure, found = coverage_parity(
+    figure, values = coverage_parity(
         [first, sample(a=0.5, b=0.7)], variant="released", resampling=resampling()
     )
-    assert found.by_value["a"].mean.value == pytest.approx(0.1)
-    assert found.by_value["b"].mean.value == pytest.approx(-0.15)
+    assert values.by_value["a"].mean.value == pytest.approx(0.1)
+    assert values.by_value["b"].mean.value == pytest.approx(-0.15)
     assert figure == pytest.approx(0.125)
 
 
@@ -65,15 +65,15 @@ def test_ties_enter_together_so_names_decide_nothing():
 
 
 def test_a_value_in_the_middle_never_enters():
-    figure, found = coverage_parity([sample(a=0.9, b=0.5, c=0.1)] * 3, resampling=resampling())
-    assert isinstance(found.by_value["b"].mean, Undefined)
-    assert found.by_value["b"].n == 0
+    figure, values = coverage_parity([sample(a=0.9, b=0.5, c=0.1)] * 3, resampling=resampling())
+    assert isinstance(values.by_value["b"].mean, Undefined)
+    assert values.by_value["b"].n == 0
     assert figure == pytest.approx(0.4)  # over the two non-empty sets
 
 
 def test_equal_means_name_no_value():
-    figure, found = coverage_parity([sample(a=0.5, b=0.5)] * 2, resampling=resampling())
-    assert (found.over, found.under) == (None, None)
+    figure, values = coverage_parity([sample(a=0.5, b=0.5)] * 2, resampling=resampling())
+    assert (values.over, values.under) == (None, None)
     assert figure == 0.0
 
 
@@ -86,12 +86,12 @@ def test_figure_1b_systems_alike_by_summary_differ_by_corpus():
     turns = np.where(np.arange(200) % 2, 1, -1)
     second = [sample(neg=0.5 + g * t, pos=0.5 - g * t) for g, t in zip(gaps, turns, strict=True)]
     assert [s.equal_coverage for s in first] == pytest.approx([s.equal_coverage for s in second])
-    figure, one = coverage_parity(first, resampling=resampling())
+    figure, values = coverage_parity(first, resampling=resampling())
     smaller, two = coverage_parity(second, resampling=resampling())
     assert figure == pytest.approx(gaps.mean())
     assert smaller < 0.05
-    assert (one.over, one.under) == ("neg", "pos")
-    assert one.by_value["neg"].p_holm < 0.01
+    assert (values.over, values.under) == ("neg", "pos")
+    assert values.by_value["neg"].p_holm < 0.01
     assert two.by_value["neg"].p_holm > 0.05
 
 
@@ -109,8 +109,8 @@ def test_p_values_of_a_fair_system_reject_as_often_as_they_say():
     rejected = 0
     for _ in range(300):
         samples = [sample(a=0.5 + e, b=0.5 - e) for e in rng.normal(0, 0.1, 40)]
-        _, found = coverage_parity(samples, resampling=Resampling(rng=rng, n_resamples=400))
-        rejected += found.by_value["a"].mean.p_value < 0.05
+        _, values = coverage_parity(samples, resampling=Resampling(rng=rng, n_resamples=400))
+        rejected += values.by_value["a"].mean.p_value < 0.05
     # 300 tests at 5 %: 15 expected; the bootstrap of 40 samples is slightly liberal
     assert 5 <= rejected <= 33
 

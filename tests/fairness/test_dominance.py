@@ -106,8 +106,8 @@ def test_the_test_keeps_its_level_for_subsets_of_any_size(sizes):
         for code, size in enumerate(sizes):
             documents = [3 if code == k else 2 for k in range(len(sizes))]
             for _ in range(size):
-                drawn = dict(zip("abc", rng.normal(0.5, 0.1, len(sizes)), strict=False))
-                samples.append(sample(drawn, documents))
+                means = dict(zip("abc", rng.normal(0.5, 0.1, len(sizes)), strict=False))
+                samples.append(sample(means, documents))
         unfair = list(rng.random(len(samples)) < 0.2)
         result = dominance(samples, unfair, resampling=resampling(place, 200))
         p_values.append((result.unfair_share.p_value, result.mean_difference.p_value))

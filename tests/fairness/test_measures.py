@@ -127,15 +127,15 @@ def values(family):
 def test_a_measure_of_the_registry_appears_everywhere(run, family, place):
     toy = TOYS[family][place]
     with FAMILIES[family].adding(toy):
-        shown, found = measured(run, family)
-        assert toy.label in shown
-        for system in found["systems"].values():
+        output, results = measured(run, family)
+        assert toy.label in output
+        for system in results["systems"].values():
             assert system[toy.key]["low"] is not None
             assert (toy.key in system["sensitivity"]) is (toy.band is not None)
         if toy.of_sample is not None:
-            assert all(toy.key in sample for sample in found["samples"])
+            assert all(toy.key in sample for sample in results["samples"])
         if family == "proportional":
-            corrected = found["systems"]["one"]["corrected"]
+            corrected = results["systems"]["one"]["corrected"]
             assert (toy.key in corrected) is (toy.of_sample is not None)
         changes = run(
             "fairness", "compare", f"{family}.json", "--baseline", "even", "--json", "cmp.json"
@@ -151,13 +151,13 @@ def test_a_measure_of_the_registry_appears_everywhere(run, family, place):
 
 def test_a_toy_has_the_figures_worked_by_hand(run):
     with PROPORTIONAL.adding(TOYS["proportional"][0]):
-        _, found = measured(run, "proportional")
+        _, results = measured(run, "proportional")
         # "one": p_y = (3/4, 1/4), half is wanted: short of b by .25, in percent 25
-        first = found["systems"]["one"]
+        first = results["systems"]["one"]
         assert first["worst"]["value"] == pytest.approx(25.0)
         assert first["sensitivity"]["worst"] == {"low": pytest.approx(15.0), "high": 100.0}
         assert first["corrected"]["worst"]["labels_only"]["value"] == 0.0
-        assert found["samples"][0]["worst"] == pytest.approx(0.0)  # "even" comes first
+        assert results["samples"][0]["worst"] == pytest.approx(0.0)  # "even" comes first
         assert [row["worst"] for row in values("proportional")] == pytest.approx([0.0, 0.25])
 
 
@@ -184,21 +184,21 @@ def test_json_that_lacks_a_measure_is_read_without_it(run, family):
             "fairness", "compare", f"{family}.json", "--baseline", "even", "--json", "cmp.json"
         )
         run("report", f"{family}.json", "cmp.json", "-o", "page.html")
-    known = next(iter(FAMILIES[family])).label
+    label = next(iter(FAMILIES[family])).label
     for text in (changes, Path("page.html").read_text("utf-8")):
         assert toy.label not in text
-        assert known in text
+        assert label in text
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_known_measure_may_be_absent_from_json_too(run, family):
-    _, found = measured(run, family)
+    _, results = measured(run, family)
     gone = FAMILIES[family].shown[1]
-    for system in found["systems"].values():
+    for system in results["systems"].values():
         del system[gone.key]
-    for sample in found["samples"]:
+    for sample in results["samples"]:
         del sample[gone.in_samples]
-    Path("old.json").write_text(json.dumps(found), encoding="utf-8")
+    Path("old.json").write_text(json.dumps(results), encoding="utf-8")
     changes = run("fairness", "compare", "old.json", "--baseline", "even")
     run("report", "old.json", "-o", "page.html")
     assert FAMILIES[family].shown[0].label in changes
@@ -212,9 +212,9 @@ def test_which_changes_are_fairer_follows_the_direction(run):
     assert not lower.is_fairer(0.1)
     assert higher.is_fairer(0.1)
     with PROPORTIONAL.adding(higher):
-        shown, _ = measured(run, "proportional")
+        output, _ = measured(run, "proportional")
         changes = run("fairness", "compare", "proportional.json", "--baseline", "even")
-    assert "Breadth of Values: higher is fairer." in shown
+    assert "Breadth of Values: higher is fairer." in output
     assert "Breadth of Values: above 0 is fairer." in changes
 
 
@@ -238,5 +238,5 @@ def test_the_docs_name_every_measure(page):
     text = (DOCS / page).read_text("utf-8")
     for family in FAMILIES.values():
         for measure in family.shown:
-            named = f"`{measure.key}`" if page == "formats.md" else measure.label
-            assert named in text, f"docs/{page} does not name {measure.label}"
+            name = f"`{measure.key}`" if page == "formats.md" else measure.label
+            assert name in text, f"docs/{page} does not name {measure.label}"

@@ -28,7 +28,7 @@ def sample(value, **differences):
 
 
 @pytest.mark.parametrize(
-    ("labels", "said"),
+    ("labels", "expected"),
     [
         (["pos", "pos", "fair"], "pos"),
         (["pos", "neg", "fair"], "fair"),
@@ -38,8 +38,8 @@ def sample(value, **differences):
         (["fair", "fair", "neg"], "fair"),
     ],
 )
-def test_the_majority_of_annotators(labels, said):
-    assert majority(labels) == said
+def test_the_majority_of_annotators(labels, expected):
+    assert majority(labels) == expected
 
 
 def test_which_measure_agrees_with_people_by_hand():
@@ -83,7 +83,7 @@ def test_as_often_as_the_paper_found_is_significant():
 def test_intervals_of_the_difference_hold_the_truth_as_often_as_they_say():
     rng = np.random.default_rng(8)
     right, wrong = sample(1.0, pos=1.0, neg=0.0), sample(1.0, pos=0.0, neg=1.0)
-    held = 0
+    n_held = 0
     for place in range(400):
         people = dict.fromkeys(range(60), "pos")
         first, second = (
@@ -91,8 +91,8 @@ def test_intervals_of_the_difference_hold_the_truth_as_often_as_they_say():
             for chance in (0.7, 0.5)
         )
         result = compare_summaries(people, first, second, resampling=drawing(place, 500)).difference
-        held += result.low <= 0.2 <= result.high
-    assert 0.92 <= held / 400 <= 0.975  # 95 %, and two standard deviations of 400 draws
+        n_held += result.low <= 0.2 <= result.high
+    assert 0.92 <= n_held / 400 <= 0.975  # 95 %, and two standard deviations of 400 draws
 
 
 def test_groups_by_hand():
@@ -102,9 +102,9 @@ def test_groups_by_hand():
     sums = np.tile([[-0.2, 0.2]], (6, 1))
     parts = Contributions(values=("neg", "pos"), sums=sums, counts=np.ones((6, 2)))
 
-    def shares(got):
-        wanted = np.full((6, 2), 0.5)
-        return Shares(values=("neg", "pos"), wanted=wanted, got=np.tile([got], (6, 1)))
+    def shares(summary_shares):
+        expected = np.full((6, 2), 0.5)
+        return Shares(values=("neg", "pos"), wanted=expected, got=np.tile([summary_shares], (6, 1)))
 
     same = compare_groups(leanings, parts, shares([0.3, 0.7]), resampling=drawing(n=300))
     assert (same.n_groups, same.first, same.second) == (300, 1.0, 1.0)
@@ -142,13 +142,13 @@ def test_shares_and_facts_by_people_are_measured_as_a_scorers_are(tmp_path):
     ]  # fmt: skip
     scorer = f"people:{write(tmp_path / 'h.jsonl', rows[:1])}"
     result = fj.fairness.proportionality(CLUSTERS, SUMMARIES, attribute="s", scorer=scorer)
-    (one,) = result.to_dict()["samples"]
-    assert dict(zip(one["values"], one["summary"], strict=True)) == pytest.approx(
+    (sample,) = result.to_dict()["samples"]
+    assert dict(zip(sample["values"], sample["summary"], strict=True)) == pytest.approx(
         {"neg": 2 / 6, "pos": 4 / 6}
     )
     # p_x is a half each: neg has 1/3 < .8 / 2, UER (1/6) / 2
-    assert one["unfair"]
-    assert one["uer"] == pytest.approx(100 / 12)
+    assert sample["unfair"]
+    assert sample["uer"] == pytest.approx(100 / 12)
     reasons = result.to_dict()["systems"]["x"]["excluded_by_reason"]
     assert reasons == {"unscored": 7}
     path = write(tmp_path / "b.jsonl", [{**rows[0], "shares": {"pos": 1}}])
@@ -196,9 +196,9 @@ def test_people_beside_two_reports(tmp_path):
     )  # fmt: skip
     shares = fj.fairness.proportionality(CLUSTERS, SUMMARIES, attribute="s")
     leanings = [
-        {"eid": f"e{n}", "system": "x", "leaning": "pos", "annotator": who}
+        {"eid": f"e{n}", "system": "x", "leaning": "pos", "annotator": annotator}
         for n in range(6)
-        for who in "ab"
+        for annotator in "ab"
     ]
     result = fj.fairness.people(coverage, shares, leanings=leanings)
     (system,) = result["systems"].values()

@@ -232,8 +232,8 @@ def samples(draw):
 
 
 @given(st.lists(samples(), min_size=1, max_size=6))
-def test_ranges_and_exact_auc_agrees_with_a_fine_sweep(found):
-    shares = collect(found)
+def test_ranges_and_exact_auc_agrees_with_a_fine_sweep(values):
+    shares = collect(values)
     assert np.all((unfair_error(shares) >= 0) & (unfair_error(shares) <= 1))
     fine = np.mean([binary_unfair(shares, tau=t) for t in np.linspace(0, 1, 2001)], axis=0)
     assert np.allclose(area_under_curve(shares), fine, atol=1e-3)
@@ -241,10 +241,10 @@ def test_ranges_and_exact_auc_agrees_with_a_fine_sweep(found):
 
 
 @given(st.lists(samples(), min_size=1, max_size=6), st.permutations("abcdefgh"))
-def test_names_of_values_do_not_matter(found, names):
+def test_names_of_values_do_not_matter(values, names):
     rename = dict(zip("abcdefgh", names, strict=True))
     renamed = []
-    for d in found:
+    for d in values:
         order = sorted(range(len(d.values)), key=lambda i: rename[d.values[i]])
         renamed.append(
             ValueDistribution(
@@ -253,9 +253,9 @@ def test_names_of_values_do_not_matter(found, names):
                 summary=tuple(d.summary[i] for i in order),
             )
         )
-    one, other = collect(found), collect(renamed)
+    first, other = collect(values), collect(renamed)
     for measure in (binary_unfair, unfair_error, area_under_curve, second_order):
-        assert np.allclose(measure(one), measure(other))
+        assert np.allclose(measure(first), measure(other))
 
 
 TERMS = st.lists(st.sampled_from("pqrstuvw"), min_size=1, max_size=12)

@@ -158,9 +158,9 @@ def test_similarities_are_labelled_so(odd_corpus):
 
 def test_systems_do_not_change_each_other(odd_corpus):
     corpus, summaries = odd_corpus
-    others = [Summary(eid=s.eid, system="another", text="nice") for s in summaries]
+    another = [Summary(eid=s.eid, system="another", text="nice") for s in summaries]
     alone = report_proportional(corpus, summaries, options=QUICK).systems["s"]
-    beside = report_proportional(corpus, [*others, *summaries], options=QUICK).systems["s"]
+    beside = report_proportional(corpus, [*another, *summaries], options=QUICK).systems["s"]
     assert alone == beside
 
 

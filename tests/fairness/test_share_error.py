@@ -123,7 +123,7 @@ def test_the_truth_within_the_rate_stays_within_the_band(drawn, rate, target):
 
 @given(st.lists(st.tuples(simplex(3), simplex(3)), min_size=1, max_size=4))
 def test_without_error_the_band_is_the_measure(drawn):
-    measured = [sample(*both) for both in drawn]
+    measured = [sample(*sides) for sides in drawn]
     bands = sensitivity(measured, error_rate=0.0).bands
     shares = collect(measured)
     assert bands["bur"].low == bands["bur"].high == binary_unfair(shares).mean()

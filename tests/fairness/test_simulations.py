@@ -27,11 +27,11 @@ MOST_ERRORS = 0.088
 pytestmark = pytest.mark.slow
 
 
-def covers(found: object, truth: float) -> bool:
-    assert isinstance(found, Estimate)
-    assert found.low is not None
-    assert found.high is not None
-    return found.low <= truth <= found.high
+def covers(estimate: object, truth: float) -> bool:
+    assert isinstance(estimate, Estimate)
+    assert estimate.low is not None
+    assert estimate.high is not None
+    return estimate.low <= truth <= estimate.high
 
 
 def scored(rng: np.random.Generator, n_clusters: int) -> tuple[np.ndarray, np.ndarray]:
@@ -53,14 +53,14 @@ def test_correlations_of_scorers_over_summaries(correlation, of):
     shape = np.asarray if correlation == "spearman" else np.log
     first, second = scored(rng, 100_000)
     truth = float(of(shape(first).ravel(), shape(second).ravel()).statistic)
-    held = 0
+    n_held = 0
     for _ in range(DATA_SETS):
-        pair = [keyed(shape(one)) for one in scored(rng, 40)]
-        found = agreement_over_samples(
+        pair = [keyed(shape(sample)) for sample in scored(rng, 40)]
+        result = agreement_over_samples(
             *pair, resampling=Resampling(rng=rng, n_resamples=600), correlation=correlation
         )
-        held += covers(found.rho, truth)
-    assert LOW <= held / DATA_SETS <= HIGH
+        n_held += covers(result.rho, truth)
+    assert LOW <= n_held / DATA_SETS <= HIGH
 
 
 def test_scorers_of_few_systems_agree_by_chance_as_rarely_as_said():
@@ -81,17 +81,17 @@ def test_which_measure_agrees_better_with_people(shares):
     rng = np.random.default_rng(3)
     right = MeasuredSample(value=1.0, differences={"pos": 1.0, "neg": -1.0})
     wrong = MeasuredSample(value=1.0, differences={"pos": -1.0, "neg": 1.0})
-    held = 0
+    n_held = 0
     for _ in range(DATA_SETS):
-        drawn = rng.choice(3, size=60, p=[*shares, 1 - sum(shares)])
+        values = rng.choice(3, size=60, p=[*shares, 1 - sum(shares)])
         people = dict.fromkeys(range(60), "pos")
-        first = {n: right if kind != 1 else wrong for n, kind in enumerate(drawn)}
-        second = {n: right if kind != 0 else wrong for n, kind in enumerate(drawn)}
-        found = compare_summaries(
+        first = {n: right if kind != 1 else wrong for n, kind in enumerate(values)}
+        second = {n: right if kind != 0 else wrong for n, kind in enumerate(values)}
+        result = compare_summaries(
             people, first, second, resampling=Resampling(rng=rng, n_resamples=600)
         )
-        held += covers(found.difference, shares[0] - shares[1])
-    assert LOW <= held / DATA_SETS <= HIGH
+        n_held += covers(result.difference, shares[0] - shares[1])
+    assert LOW <= n_held / DATA_SETS <= HIGH
 
 
 @pytest.mark.parametrize("sizes", [(30, 30), (4, 40), (10, 15, 30)])
@@ -110,6 +110,6 @@ def test_a_dominating_value_makes_no_difference_by_chance_as_rarely_as_said(size
                 # a document's coverage says nothing of its value
                 samples.append(coverage_by_value(rng.random((len(labels), 5)), labels))
         unfair = list(rng.random(len(samples)) < 0.2)
-        found = dominance(samples, unfair, resampling=Resampling(rng=rng, n_resamples=300))
-        wrong += [one.p_value < 0.05 for one in (found.unfair_share, found.mean_difference)]
+        result = dominance(samples, unfair, resampling=Resampling(rng=rng, n_resamples=300))
+        wrong += [figure.p_value < 0.05 for figure in (result.unfair_share, result.mean_difference)]
     assert (wrong / DATA_SETS <= MOST_ERRORS).all()

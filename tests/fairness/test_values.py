@@ -116,8 +116,8 @@ def test_ten_rare_values_are_named_and_the_others_counted(n, ending):
 
 @pytest.mark.parametrize(("n_held", "rare"), [(4, True), (5, False)])
 def test_a_value_of_five_documents_is_not_rare(n_held, rare):
-    held = ["x"] * n_held + ["y"] * 9
-    corpus = label_corpus([cluster("a", held)], attribute="party")
+    values = ["x"] * n_held + ["y"] * 9
+    corpus = label_corpus([cluster("a", values)], attribute="party")
     assert any("'x'" in note for note in corpus.notes) == rare
 
 

@@ -19,9 +19,9 @@ def verdict(value, aid="a", protocol="likert", **more):
 
 def support(*values, protocol="likert", **more):
     verdicts = [verdict(v, aid, protocol) for v, aid in zip(values, "abc", strict=False)]
-    (found,) = supports_from_judgements([CLUSTER], verdicts, **more)
-    assert found.aids == ("a", "b", "c")
-    return found.probabilities[:, 0].tolist()
+    (supports,) = supports_from_judgements([CLUSTER], verdicts, **more)
+    assert supports.aids == ("a", "b", "c")
+    return supports.probabilities[:, 0].tolist()
 
 
 def test_support_is_the_place_on_the_scale():
@@ -57,6 +57,6 @@ def test_articles_that_answer_nothing_take_no_part():
         Reference(eid="d", articles=ARTICLES, question_answers=(text,)),
         Reference(eid="e", articles=ARTICLES, question_answers=()),
     ]
-    (found,) = answering([CLUSTER, silent, Cluster(eid="f", articles=ARTICLES)], references)
-    assert found.eid == "d"
-    assert [article.aid for article in found.articles] == ["a", "c"]
+    (reference,) = answering([CLUSTER, silent, Cluster(eid="f", articles=ARTICLES)], references)
+    assert reference.eid == "d"
+    assert [article.aid for article in reference.articles] == ["a", "c"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import threading
 from collections import Counter
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from cli_tools import finish, journalist, judging, reference, start, summary, text_of, write_jsonl
+from json_files import read_json, read_rows
 from stub_server import Fault, Reply
 
 WRONG = {
@@ -85,7 +85,7 @@ def test_every_item_ends_judged_or_unscored_with_its_reason(server, n_items):
     command = (*judging(server, concurrency=16), *patience, "--json", "report.json")
     result = finish(start(*command), timeout=500)
     assert result.code == 0, result.err
-    rows = [json.loads(line) for line in Path("judgements.jsonl").read_text().splitlines()]
+    rows = read_rows("judgements.jsonl")
     assert [row["system"] for row in rows] == systems
 
     prompts = {}
@@ -97,13 +97,13 @@ def test_every_item_ends_judged_or_unscored_with_its_reason(server, n_items):
     expected: Counter[str] = Counter()
     for row in rows:
         fate = chaos.fate(prompts[row["system"]])
-        wanted = None if fate is None else REASONS.get(fate)
-        assert row["unscored"] == wanted, (fate, row)
-        assert (row["value"] is None) == (wanted is not None)
-        if wanted is not None:
-            expected[wanted] += 1
+        reason = None if fate is None else REASONS.get(fate)
+        assert row["unscored"] == reason, (fate, row)
+        assert (row["value"] is None) == (reason is not None)
+        if reason is not None:
+            expected[reason] += 1
             assert row["detail"]
-    report = json.loads(Path("report.json").read_text())
+    report = read_json("report.json")
     assert report["n_judgements"] == n_items
     assert report["n_unscored"] == sum(expected.values())
     assert sum(system["n_unscored"] for system in report["systems"].values()) == sum(

@@ -96,9 +96,9 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 def replaced(value: Any, path: tuple[Any, ...], by: Any) -> Any:
     if not path:
         return by
-    key, *rest = path
+    key, *others = path
     copy = dict(value) if isinstance(value, dict) else list(value)
-    copy[key] = replaced(value[key], tuple(rest), by)
+    copy[key] = replaced(value[key], tuple(others), by)
     return copy
 
 
@@ -181,7 +181,7 @@ BACKENDS = ("openai:m", "anthropic:m", "systemone:m", "openai-decisions:m")
 HEADERS = ("retry-after", "retry-after-ms", "content-type", "content-encoding", "x-request-id")
 
 
-@pytest.mark.parametrize("named", BACKENDS)
+@pytest.mark.parametrize("model", BACKENDS)
 @settings(
     max_examples=60,
     deadline=None,
@@ -199,10 +199,10 @@ HEADERS = ("retry-after", "retry-after-ms", "content-type", "content-encoding", 
     ),
 )
 def test_whatever_a_server_sends_is_a_reply_or_an_error_of_ours(
-    server, monkeypatch, named, body, status, headers
+    server, monkeypatch, model, body, status, headers
 ):
     monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
-    target = resolve_target(named, base_url=server.v1)
+    target = resolve_target(model, base_url=server.v1)
     server.answer = lambda call: Fault(status=status, body=body, headers=headers)
 
     async def ask() -> None:

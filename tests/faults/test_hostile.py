@@ -40,9 +40,9 @@ def test_a_hostile_file_is_read_or_is_one_error(tmp_path, name, data, outcome):
 
 
 @pytest.mark.parametrize(
-    ("said", "outcome"), [case[1:] for case in REPLIES], ids=[case[0] for case in REPLIES]
+    ("reply", "outcome"), [case[1:] for case in REPLIES], ids=[case[0] for case in REPLIES]
 )
-def test_a_hostile_reply_is_a_verdict_or_unscored(said, outcome):
-    verdict = read_verdict(said, likert())
+def test_a_hostile_reply_is_a_verdict_or_unscored(reply, outcome):
+    verdict = read_verdict(reply, likert())
     value = verdict.reason if isinstance(verdict, Unscored) else verdict
     assert value == outcome

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import resource
 import signal
@@ -13,7 +12,6 @@ from pathlib import Path
 
 import pytest
 from cli_tools import (
-    Gate,
     building,
     cluster,
     finish,
@@ -26,6 +24,8 @@ from cli_tools import (
     summary,
     write_jsonl,
 )
+from command_fixtures import holding
+from json_files import read_json
 
 
 @pytest.fixture
@@ -35,14 +35,14 @@ def inputs():
     write_jsonl(Path("summaries.jsonl"), [summary(f"system{n}") for n in range(40)])
 
 
+INTERRUPTED = "interrupted; what is done is kept, and the same command resumes\n"
+
+
 # Three calls can be under way after these: of a build, those of the articles after the first.
 @pytest.mark.parametrize(("make", "passing"), [(judging, 6), (building, 2)])
 def test_one_interrupt_waits_for_the_calls_that_are_under_way(server, inputs, make, passing):
     command = make(server, concurrency=3)
-    gate = Gate(server, passing=passing)
-    process = start(*command)
-    try:
-        gate.wait_for(3)
+    with holding(server, command, passing=passing, n_held=3) as (process, gate):
         process.send_signal(signal.SIGINT)
         text = next_line(process)
         assert text == (
@@ -51,13 +51,7 @@ def test_one_interrupt_waits_for_the_calls_that_are_under_way(server, inputs, ma
         assert process.poll() is None
         gate.open()
         result = finish(process)
-    finally:
-        process.kill()
-        gate.open()
-    assert result.code == 130
-    assert result.err.splitlines() == [
-        "interrupted; what is done is kept, and the same command resumes"
-    ]
+    assert (result.code, result.err) == (130, INTERRUPTED)
     # no call began after the interrupt, and none of those before it is lost
     assert len(server.calls) == passing + 3
     again = finish(start(*command))
@@ -71,18 +65,12 @@ def test_a_run_ends_and_goes_on_while_the_rest_wait_for_the_first(server, inputs
     long = reference()
     long["question_answers"][0]["answer_groups"][0][0]["answer"] = "The heavy rain. " * 400
     write_jsonl(Path("references.jsonl"), [long])
-    gate = Gate(server, passing=0)
-    process = start(*judging(server))
-    try:
-        gate.wait_for(1)
+    with holding(server, judging(server), passing=0, n_held=1) as (process, gate):
         process.send_signal(how)
         if how == signal.SIGINT:
             assert next_line(process).startswith("stopping once the call under way has")
             gate.open()
         result = finish(process)
-    finally:
-        process.kill()
-        gate.open()
     assert result.code == (130 if how == signal.SIGINT else -how)
     assert len(server.calls) == 1
     again = finish(start(*judging(server)))
@@ -94,22 +82,13 @@ def test_a_run_ends_and_goes_on_while_the_rest_wait_for_the_first(server, inputs
 
 def test_a_second_interrupt_stops_at_once(server, inputs):
     command = judging(server, concurrency=3)
-    gate = Gate(server, passing=6)
-    process = start(*command)
-    try:
-        gate.wait_for(3)
+    with holding(server, command, passing=6, n_held=3) as (process, gate):
         process.send_signal(signal.SIGINT)
         assert next_line(process).startswith("stopping")
         process.send_signal(signal.SIGINT)
         result = finish(process)
         assert gate.n_held == 3  # and held they still are: nobody waited for them
-    finally:
-        process.kill()
-        gate.open()
-    assert result.code == 130
-    assert result.err.splitlines() == [
-        "interrupted; what is done is kept, and the same command resumes"
-    ]
+    assert (result.code, result.err) == (130, INTERRUPTED)
     server.answer = journalist
     assert finish(start(*command)).code == 0
     counts = prompts_of(server)
@@ -147,20 +126,14 @@ def fill(folder: Path) -> None:
 
 
 def test_a_full_disk_under_the_cache_ends_the_calls_and_loses_no_reply(server, inputs, tiny_disk):
-    gate = Gate(server, passing=6)
     command = (*judging(server, concurrency=3), "--cache", tiny_disk, "--run", "run")
-    process = start(*command)
-    try:
-        gate.wait_for(3)
+    with holding(server, command, passing=6, n_held=3) as (process, gate):
         fill(tiny_disk)
         gate.open()
         result = finish(process)
-    finally:
-        process.kill()
-        gate.open()
     assert result.code == 1, result.err
-    (said,) = result.err.splitlines()
-    assert said.startswith(f"error: cannot write to the cache {tiny_disk}: ")
+    (line,) = result.err.splitlines()
+    assert line.startswith(f"error: cannot write to the cache {tiny_disk}: ")
     # the three under way were answered, and no further one began
     assert len(server.calls) == 9
     (tiny_disk / "ballast").unlink()
@@ -243,7 +216,7 @@ def read_only(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (("--run", "{}/run"), "cannot use this run folder"),
         (("--run", "{}"), "cannot use this run folder"),
@@ -251,49 +224,36 @@ def read_only(tmp_path):
         (("--cache", "{}/cache"), "cannot use"),
     ],
 )
-def test_a_read_only_folder_is_one_error_before_any_call(server, inputs, read_only, options, said):
+def test_a_read_only_folder_is_one_error_before_any_call(
+    server, inputs, read_only, options, message
+):
     result = finish(start(*judging(server), *(part.format(read_only) for part in options)))
     assert result.code == 1
     assert result.err.count("\n") == 1
-    assert said in result.err
+    assert message in result.err
     assert str(read_only) in result.err
     assert server.calls == []
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_other_signals_end_as_one_interrupt_does_however_often_they_come(server, inputs, number):
-    command = judging(server, concurrency=3)
-    gate = Gate(server, passing=6)
-    process = start(*command)
-    try:
-        gate.wait_for(3)
+    with holding(server, judging(server, concurrency=3), passing=6, n_held=3) as (process, gate):
         process.send_signal(number)
         assert next_line(process).startswith("stopping once the 3 calls under way")
         process.send_signal(number)  # a closing terminal says it twice
         gate.open()
         result = finish(process)
-    finally:
-        process.kill()
-        gate.open()
-    assert result.code == 130
-    assert result.err.splitlines() == [
-        "interrupted; what is done is kept, and the same command resumes"
-    ]
+    assert (result.code, result.err) == (130, INTERRUPTED)
     assert len(server.calls) == 9
 
 
 def test_a_signal_that_is_ignored_stays_so(server, inputs):
-    gate = Gate(server, passing=6)
+    command = judging(server, concurrency=3)
     ignoring = {"preexec_fn": lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)}
-    process = start(*judging(server, concurrency=3), **ignoring)
-    try:
-        gate.wait_for(3)
+    with holding(server, command, passing=6, n_held=3, **ignoring) as (process, gate):
         process.send_signal(signal.SIGHUP)
         gate.open()
         assert finish(process).code == 0
-    finally:
-        process.kill()
-        gate.open()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -316,7 +276,7 @@ def test_an_interrupt_during_start_up_leaves_no_traceback(
     finally:
         process.kill()
     texts = [line for line in result.err.splitlines() if not line.startswith("import time:")]
-    assert texts == ["interrupted; what is done is kept, and the same command resumes"]
+    assert texts == INTERRUPTED.splitlines()
     # Python ends itself by the signal where that came amid `exec` of a string, as dataclasses do.
     assert result.code in {130, -signal.SIGINT}  # to a shell both are 130
 
@@ -330,12 +290,12 @@ def test_an_interrupt_of_pythons_own_start_shows_nothing_of_ours(own_home, modul
             if line.rpartition("|")[2].strip() == module:
                 break
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=400)
+        _, stderr = process.communicate(timeout=400)
     finally:
         process.kill()
-    said = [line for line in said.splitlines() if not line.startswith("import time:")]
+    stderr = [line for line in stderr.splitlines() if not line.startswith("import time:")]
     # Until our first line runs, Python itself may say where it was.
-    assert not any("fairjudge/" in line for line in said), said
+    assert not any("fairjudge/" in line for line in stderr), stderr
     assert process.returncode in (130, 1, -signal.SIGINT)
 
 
@@ -378,4 +338,4 @@ def test_a_reader_that_has_gone_takes_no_file_with_it():
     os.close(writing)
     _, err = process.communicate(timeout=300)
     assert (process.returncode, err) == (141, "")
-    assert json.loads(Path("report.json").read_text())["groups"][0]["n_judgements"] == 1
+    assert read_json("report.json")["groups"][0]["n_judgements"] == 1

@@ -37,10 +37,10 @@ def chat(text: str) -> bytes:
 
 def judging(provider: str, url: str) -> tuple[str, ...]:
     inputs = ("--references", "references.jsonl", "--summaries", "summaries.jsonl")
-    asked = ("--aspect", "faithfulness", "--protocol", "likert", "--concurrency", "1")
+    options = ("--aspect", "faithfulness", "--protocol", "likert", "--concurrency", "1")
     model = "openai/stub" if provider == "litellm" else "stub"
     server = ("--backend", f"{provider}:{model}", "--base-url", url)
-    return ("judge", *inputs, *asked, *server, "-o", "judgements.jsonl", "--max-unscored", "1")
+    return ("judge", *inputs, *options, *server, "-o", "judgements.jsonl", "--max-unscored", "1")
 
 
 @pytest.fixture
@@ -49,8 +49,8 @@ def inputs():
     write_jsonl(Path("summaries.jsonl"), [summary(f"s{n}") for n in range(12)])
 
 
-def nowhere(folder: Path, said: str) -> None:
-    assert KEY not in said
+def nowhere(folder: Path, text: str) -> None:
+    assert KEY not in text
     files = [path for path in folder.rglob("*") if path.is_file()]
     assert len(files) > 4
     for form in (KEY, escaped(KEY), json.dumps(KEY)[1:-1]):
@@ -82,8 +82,10 @@ def test_whatever_a_server_says_of_a_key(server, inputs, tmp_path, monkeypatch, 
         if fault is not None:
             return fault
         if "questions" in call.body:
-            asked = call.body["questions"]
-            names = asked if isinstance(asked, dict) else [item["name"] for item in asked]
+            questions = call.body["questions"]
+            names = (
+                questions if isinstance(questions, dict) else [item["name"] for item in questions]
+            )
             return dict.fromkeys(names)  # refuses
         return Reply(text=f"{KEY} says so.\nVerdict: 4", refusal=None)
 
@@ -92,8 +94,8 @@ def test_whatever_a_server_says_of_a_key(server, inputs, tmp_path, monkeypatch, 
     result = finish(start(*judging(provider, url), "--run", "run", "--json", "report.json"))
     assert result.code == 0, result.err
     assert next(echoes, None) is None
-    sent = [value for call in server.calls for value in call.headers.values()]
-    assert any(KEY in value for value in sent)
+    headers = [value for call in server.calls for value in call.headers.values()]
+    assert any(KEY in value for value in headers)
     assert KEY not in "".join(json.dumps(call.body) for call in server.calls)
     again = cli(*judging(provider, url), "--run", "again")
     report = cli("report", "run", "-o", "report.html")
@@ -114,8 +116,7 @@ def test_a_key_that_comes_back_escaped(server, inputs, tmp_path, monkeypatch):
 def test_what_custom_servers_take_for_a_key_changes_no_reply(server, inputs, monkeypatch, key, cli):
     monkeypatch.setenv("OPENAI_API_KEY", key)
     server.answer = lambda call: Reply(text="None of it is explained in tokens.\nVerdict: 4")
-    result = cli(*judging("openai", server.v1))
-    assert result.code == 0, result.err
+    cli(*judging("openai", server.v1), code=0)
     rows = [json.loads(line) for line in Path("judgements.jsonl").read_text().splitlines()]
     assert {row["value"] for row in rows} == {4}
     assert {row["raw"] for row in rows} == {"None of it is explained in tokens.\nVerdict: 4"}
@@ -139,8 +140,7 @@ def test_what_custom_servers_take_for_a_key_changes_no_reply(server, inputs, mon
 )
 def test_a_password_in_a_url_is_not_said_again(inputs, tmp_path, url, cli):
     data = url.format("s3cret-passphrase")
-    result = cli(*judging("openai", data))
-    assert result.code == 1
+    result = cli(*judging("openai", data), code=1)
     assert result.err.startswith("error: ")
     assert result.err.count("\n") == 1
     assert "s3cret-passphrase" not in result.out + result.err
@@ -148,8 +148,7 @@ def test_a_password_in_a_url_is_not_said_again(inputs, tmp_path, url, cli):
 
 @pytest.mark.parametrize("url", ["http://[::1/v1", "http://host:port/v1", "http://h:0/v1", "x"])
 def test_a_url_that_is_none_is_one_error(inputs, url, cli):
-    result = cli(*judging("openai", url))
-    assert result.code == 1
+    result = cli(*judging("openai", url), code=1)
     (line,) = result.err.splitlines()
     assert "is not a base URL" in line
 

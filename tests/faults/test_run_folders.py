@@ -37,9 +37,9 @@ def killed(server) -> tuple[str, ...]:
 
 def inside(checkpoint: bytes, kind: int) -> bytes:
     """Return `checkpoint` with such a value among those that it holds."""
-    held = ormsgpack.unpackb(checkpoint, ext_hook=ormsgpack.Ext)
-    held["channel_values"]["n_done"] = ormsgpack.Ext(kind, ormsgpack.packb(CALLS[kind]))
-    return ormsgpack.packb(held)
+    state = ormsgpack.unpackb(checkpoint, ext_hook=ormsgpack.Ext)
+    state["channel_values"]["n_done"] = ormsgpack.Ext(kind, ormsgpack.packb(CALLS[kind]))
+    return ormsgpack.packb(state)
 
 
 @pytest.mark.parametrize("kind", CALLS)
@@ -92,17 +92,15 @@ def test_changed_digits_in_a_runs_rows_are_asked_again_from_the_cache(server, fi
         else line
         for place, line in enumerate(lines)
     ]
-    assert sum(line != two for line, two in zip(lines, changed, strict=True)) >= 10
+    assert sum(line != other for line, other in zip(lines, changed, strict=True)) >= 10
     rows.write_text("".join(line + "\n" for line in changed))
     for reader in (
         ("report", "run", "-o", "report.html"),
         ("audit", "verbosity", "--run", "run"),
     ):
-        read = cli(*reader)
-        assert read.code == 1
-        assert "a row that is not as the run wrote it" in read.err
-    result = cli(*finished)
-    assert result.code == 0, result.err
+        output = cli(*reader, code=1)
+        assert "a row that is not as the run wrote it" in output.err
+    cli(*finished, code=0)
     assert Path("judgements.jsonl").read_bytes() == expected
     assert server.calls == []
     # in the folder, too, each row is now as it was

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from cli_tools import (
 from hostile_text import CONTROLS, Tags
 from hypothesis import given
 from hypothesis import strategies as st
+from json_files import read_rows
 from stub_server import Fault, Reply
 
 from fairjudge.domain import Article, JudgeTask
@@ -112,10 +112,10 @@ def test_a_reply_that_is_to_be_mended_is_fenced_too():
 
 @given(st.text())
 def test_printable_text_has_no_controls_and_keeps_the_rest(text):
-    shown = printable(text)
-    assert not CONTROLS.search(shown)
-    assert len(shown) == len(text)
-    assert all(a == b for a, b in zip(text, shown, strict=True) if a.isprintable() or a == "\n")
+    output = printable(text)
+    assert not CONTROLS.search(output)
+    assert len(output) == len(text)
+    assert all(a == b for a, b in zip(text, output, strict=True) if a.isprintable() or a == "\n")
 
 
 @pytest.fixture
@@ -129,8 +129,7 @@ def evil_inputs():
 
 def test_names_with_escapes_do_not_reach_the_terminal(server, evil_inputs, cli):
     for command in (judging(server), building(server)):
-        result = cli(*command)
-        assert result.code == 0, result.err
+        result = cli(*command, code=0)
         assert "sys" in result.out or "e " in result.out
         assert not CONTROLS.search(result.out), repr(CONTROLS.search(result.out))
         assert not CONTROLS.search(result.err)
@@ -138,8 +137,7 @@ def test_names_with_escapes_do_not_reach_the_terminal(server, evil_inputs, cli):
 
 def test_errors_with_escapes_do_not_reach_the_terminal(server, evil_inputs, cli):
     write_jsonl(Path("summaries.jsonl"), [summary("s", f"other{ESCAPES}")])
-    result = cli(*judging(server))
-    assert result.code == 1
+    result = cli(*judging(server), code=1)
     assert "other" in result.err
     assert not CONTROLS.search(result.err)
 
@@ -149,8 +147,7 @@ def test_a_servers_words_do_not_steer_the_terminal(server, cli):
     write_jsonl(Path("summaries.jsonl"), [summary("s")])
     text = f"go away {ESCAPES}"
     server.fail(Fault(status=500, message=text), Fault(status=401, message=text))
-    result = cli(*judging(server))
-    assert result.code == 1
+    result = cli(*judging(server), code=1)
     assert "go away" in result.err
     assert not CONTROLS.search(result.err)
 
@@ -164,14 +161,13 @@ def test_ids_are_never_paths(server, tmp_path, cli):
     clusters = [cluster(eid) for eid in PATHS]
     write_jsonl(Path("clusters.jsonl"), clusters)
     before = {path for path in tmp_path.rglob("*") if "cache" not in path.parts}
-    result = cli(*building(server), "--run", "run")
-    assert result.code == 0, result.err
+    cli(*building(server), "--run", "run", code=0)
     new = {path for path in tmp_path.rglob("*") if "cache" not in path.parts} - before
     # the file that was named and its temporary one, and what every run's folder has
     assert {path.parent for path in new} == {Path.cwd(), Path.cwd() / "run"}
-    known = {"refs", "manifest", "references", "checkpoints", "spent", ".lock", "run"}
-    assert {path.name.partition(".")[0] or path.name for path in new} <= known
-    rows = [json.loads(line) for line in Path("refs.jsonl").read_text().splitlines()]
+    names = {"refs", "manifest", "references", "checkpoints", "spent", ".lock", "run"}
+    assert {path.name.partition(".")[0] or path.name for path in new} <= names
+    rows = read_rows("refs.jsonl")
     assert [row["eid"] for row in rows] == list(PATHS)
 
 
@@ -197,8 +193,7 @@ def test_a_report_of_hostile_names_is_inert(server, cli):
     ]
     write_jsonl(Path("labels.jsonl"), labels)
     inputs = ("judgements.jsonl", "--labels", "labels.jsonl", "--html", "page.html")
-    result = cli("calibrate", *inputs)
-    assert result.code == 0, result.err
+    cli("calibrate", *inputs, code=0)
     page = Path("page.html").read_text("utf-8")
     assert "alert(1)" in page or "s0" in page
     tags = Tags()
@@ -243,8 +238,7 @@ def test_a_planted_key_is_nowhere_but_in_the_header(server, tmp_path, monkeypatc
         texts.append(result.out + result.err)
     denied = Fault(status=401, message=f"Incorrect API key provided: {KEY}")
     server.answer = lambda call: denied
-    result = cli(*judging(server), "--cache", "other", "--run", "denied")
-    assert result.code == 1
+    result = cli(*judging(server), "--cache", "other", "--run", "denied", code=1)
     texts.append(result.out + result.err)
     assert any(call.headers["authorization"] == f"Bearer {KEY}" for call in server.calls)
     assert KEY not in "".join(text_of(call) for call in server.calls)

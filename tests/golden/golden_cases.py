@@ -44,13 +44,13 @@ def scales() -> Any:
     """The label of each built-in scale, and all that it hashes."""
     per_answer = [("coverage", name, True) for name in ("likert", "binary")]
     whole = [(aspect, name, False) for aspect in ASPECTS for name in PROTOCOLS[:3]]
-    named = {
-        f"{aspect} {protocol}{' per answer' * one}": homes.builtin_criterion(
-            aspect, protocol, per_answer=one
+    criteria = {
+        f"{aspect} {protocol}{' per answer' * is_per_answer}": homes.builtin_criterion(
+            aspect, protocol, per_answer=is_per_answer
         ).scale
-        for aspect, protocol, one in (*whole, *per_answer)
+        for aspect, protocol, is_per_answer in (*whole, *per_answer)
     }
-    named |= {
+    criteria |= {
         "likert": homes.likert(),
         "likert from 0": homes.likert(low=0),
         "likert without fractions": homes.likert(("bad", "", "good"), fractions=False),
@@ -62,10 +62,10 @@ def scales() -> Any:
         "pairwise of letters": homes.pairwise(("A", "B", "C")),
         "pairwise without tie": homes.pairwise(("1", "2")),
     }
-    named |= {f"label {name}": homes.label_task(name).scale for name in LABEL_TASKS}
+    criteria |= {f"label {name}": homes.label_task(name).scale for name in LABEL_TASKS}
     base = homes.builtin_criterion("faithfulness", "likert", per_answer=False)
-    named |= {f"candidate {scale.name}": scale.scale for scale in homes.other_scales(base)}
-    return {name: {"label": one.label, "repr": repr(one)} for name, one in named.items()}
+    criteria |= {f"candidate {scale.name}": scale.scale for scale in homes.other_scales(base)}
+    return {name: {"label": scale.label, "repr": repr(scale)} for name, scale in criteria.items()}
 
 
 LABEL_TASKS = ("answers", "coverage", "faithfulness", "preference", "rating")
@@ -120,13 +120,13 @@ def requests() -> Any:
             "stop": ("END",),
         },
     }
-    found = {}
+    values = {}
     for provider in providers:
         for url in (None, "http://judge.example:8000/v1"):
             target = homes.ModelRef(provider=provider, model="a/model-1", base_url=url)
             for name, fields in by_name.items():
                 request = homes.CompletionRequest(target=target, messages=messages(), **fields)
-                found[f"{provider} at {url}: {name}"] = keys_of(request)
+                values[f"{provider} at {url}: {name}"] = keys_of(request)
     for provider in ("openai-decisions", "systemone", "litellm-decisions", "transformers-decision"):
         for url in (None, "http://judge.example:8000"):
             target = homes.ModelRef(provider=provider, model="m", base_url=url)
@@ -138,8 +138,8 @@ def requests() -> Any:
                         questions=asked_of,
                         sample_index=sample,
                     )
-                    found[f"{provider} at {url}: {name}, sample {sample}"] = keys_of(request)
-    return found
+                    values[f"{provider} at {url}: {name}, sample {sample}"] = keys_of(request)
+    return values
 
 
 def messages() -> tuple[Any, ...]:
@@ -159,11 +159,11 @@ def questions() -> dict[str, tuple[Any, ...]]:
         "binary": homes.binary(yes="all of it").question("covered", "Is it?"),
         "pairwise": homes.pairwise().question("better", "Which?"),
     }
-    return {name: (one,) for name, one in by_name.items()} | {"all": tuple(by_name.values())}
+    return {name: (value,) for name, value in by_name.items()} | {"all": tuple(by_name.values())}
 
 
-def keys_of(asked: Any) -> list[str]:
-    return [homes.request_key(asked), homes.prompt_key(asked)]
+def keys_of(request: Any) -> list[str]:
+    return [homes.request_key(request), homes.prompt_key(request)]
 
 
 def judged(
@@ -205,9 +205,9 @@ def runs_of(cache: Path) -> dict[str, Any]:
         name = manifest.parent.relative_to(cache / "runs").as_posix()
         identity = data["identity"]
         text = json.dumps(identity, sort_keys=True)
-        named = f"{identity['command']}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+        run_name = f"{identity['command']}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
         tasks = [json.loads(line).get("task") for line in lines_of(manifest.parent)]
-        runs[name.replace(named, "COMMAND-IDENTITY")] = {
+        runs[name.replace(run_name, "COMMAND-IDENTITY")] = {
             **data,
             "tasks": sorted(filter(None, tasks)),
         }
@@ -304,14 +304,14 @@ def own_paraphrases(folder: Path) -> Any:
 
 
 def together(folder: Path) -> Any:
-    named = [homes.AskedAspect(aspect=aspect) for aspect in ASPECTS]
+    aspects = [homes.AskedAspect(aspect=aspect) for aspect in ASPECTS]
     own = homes.AskedAspect(aspect="tone", rule="How calm is it?", scale=own_scale(folder))
-    return judged(folder, together=(*named, own), repeats=2, **LIKERT)
+    return judged(folder, together=(*aspects, own), repeats=2, **LIKERT)
 
 
 def together_yes_or_no(folder: Path) -> Any:
-    named = [homes.AskedAspect(aspect=aspect) for aspect in ASPECTS]
-    by_name = {"aspect": "faithfulness", "protocol": "binary", "together": tuple(named)}
+    aspects = [homes.AskedAspect(aspect=aspect) for aspect in ASPECTS]
+    by_name = {"aspect": "faithfulness", "protocol": "binary", "together": tuple(aspects)}
     return judged(folder, [fj.Model(GOLDEN, seed=1)], **by_name)
 
 
@@ -387,8 +387,10 @@ def building(model: fj.Model | str = GOLDEN, **options: Any) -> Case:
 def summarizing(model: fj.Model | str = GOLDEN, **options: Any) -> Case:
     def case(folder: Path) -> Any:
         coloured = json.loads(json.dumps(CLUSTERS))
-        for place, one in enumerate(each for items in coloured for each in items["articles"]):
-            one["attributes"] = {"leaning": ("left", "right")[place % 2]}
+        for place, article in enumerate(
+            article for items in coloured for article in items["articles"]
+        ):
+            article["attributes"] = {"leaning": ("left", "right")[place % 2]}
         text = fj.summarize(coloured, model=in_cache(model, folder / "cache"), **options)
         return masked(
             {
@@ -431,7 +433,7 @@ def aligning(write: Callable[[], None], **options: Any) -> Case:
                 "candidates": hashed,
                 "chosen": report["chosen"],
                 "record": record,
-                "runs": {name: one["identity"] for name, one in runs.items()},
+                "runs": {name: run["identity"] for name, run in runs.items()},
                 "n_keys": len(cache_keys(folder / "cache")),
             }
         )

@@ -24,27 +24,27 @@ def read_golden() -> dict[str, Any]:
     return json.loads(FILE.read_text("utf-8")) if FILE.exists() else {}
 
 
-def differences(recorded: Any, found: Any) -> list[str]:
+def differences(recorded: Any, new: Any) -> list[str]:
     """Return a line a value that is another one, with its place."""
-    before, now = dict(_flat(recorded)), dict(_flat(json.loads(json.dumps(found))))
+    before, now = dict(_flat(recorded)), dict(_flat(json.loads(json.dumps(new))))
     return [
-        f"{place}: {_shown(before, place)} -> {_shown(now, place)}"
+        f"{place}: {_text(before, place)} -> {_text(now, place)}"
         for place in sorted(before.keys() | now.keys())
-        if _shown(before, place) != _shown(now, place)
+        if _text(before, place) != _text(now, place)
     ]
 
 
-def _shown(values: dict[str, Any], place: str) -> str:
+def _text(values: dict[str, Any], place: str) -> str:
     return repr(values[place]) if place in values else ABSENT
 
 
 def _flat(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:
     if isinstance(value, dict) and value:
-        for name, one in value.items():
-            yield from _flat(one, f"{place}.{name}" if place else name)
+        for name, field in value.items():
+            yield from _flat(field, f"{place}.{name}" if place else name)
     elif isinstance(value, list) and value:
-        for number, one in enumerate(value):
-            yield from _flat(one, f"{place}[{number}]")
+        for number, field in enumerate(value):
+            yield from _flat(field, f"{place}[{number}]")
     else:
         yield place, value
 

@@ -59,15 +59,15 @@ def by_schema(request) -> str | None:
     return json.dumps(stated) if stated else None
 
 
-def _verdict(field, drawn: int) -> dict[str, str]:
+def _verdict(field, place: int) -> dict[str, str]:
     answers = [answer for answer in field["enum"] if answer is not None]
-    return {"reasoning": "So it is.", "verdict": answers[drawn % len(answers)]}
+    return {"reasoning": "So it is.", "verdict": answers[place % len(answers)]}
 
 
-def tokens_of(said: str) -> tuple[TokenAlternatives, ...]:
+def tokens_of(reply: str) -> tuple[TokenAlternatives, ...]:
     """Return the reply in three tokens, of which the second is the verdict; another is likelier."""
-    verdict = json.loads(said)["verdict"]
-    before, _, after = said.rpartition(verdict)
+    verdict = json.loads(reply)["verdict"]
+    before, _, after = reply.rpartition(verdict)
     shares = {verdict: 0.6, "1": 0.3} if verdict != "1" else {verdict: 0.9}
     logprobs = {answer: math.log(share) for answer, share in shares.items()}
     return (

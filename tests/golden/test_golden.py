@@ -39,15 +39,15 @@ def test_every_recorded_value_has_its_case():
 
 def test_a_difference_is_named_by_its_place():
     by_name = {"runs": {"judge": {"identity": {"seed": 1}}}, "keys": ["a", "b"]}
-    found = {"runs": {"judge": {"identity": {"seed": 2}}}, "keys": ["a"], "more": 0}
-    assert differences(by_name, found) == [
+    recorded = {"runs": {"judge": {"identity": {"seed": 2}}}, "keys": ["a"], "more": 0}
+    assert differences(by_name, recorded) == [
         "keys[1]: 'b' -> (absent)",
         "more: (absent) -> 0",
         "runs.judge.identity.seed: 1 -> 2",
     ]
 
 
-def check(name: str, found: object) -> None:
-    changed = differences(read_golden()[name], found)
-    shown = "\n  ".join(changed[:30])
-    assert not changed, f"{name}: {len(changed)} values changed (recorded -> now):\n  {shown}"
+def check(name: str, values: object) -> None:
+    changed = differences(read_golden()[name], values)
+    lines = "\n  ".join(changed[:30])
+    assert not changed, f"{name}: {len(changed)} values changed (recorded -> now):\n  {lines}"

@@ -62,20 +62,20 @@ class ByFirstLetter:
     def __init__(self, failing=()):
         self.failing, self.calls, self.sizes = dict(failing), [], {}
 
-    async def group(self, asked, questions, articles):
-        self.calls.append([questions[item.index] for item in asked])
-        self.sizes |= {questions[item.index]: len(item.answers) for item in asked}
-        return tuple(self._grouping(questions[item.index], item.answers) for item in asked)
+    async def group(self, answer_sets, questions, articles):
+        self.calls.append([questions[item.index] for item in answer_sets])
+        self.sizes |= {questions[item.index]: len(item.answers) for item in answer_sets}
+        return tuple(self._grouping(questions[item.index], item.answers) for item in answer_sets)
 
     def _grouping(self, question, answers):
         if question in self.failing:
             return self.failing[question]
         letters = [x for x in dict.fromkeys(answer.answer[0] for answer in answers) if x != "!"]
         groups = [
-            tuple(i for i, one in enumerate(answers) if one.answer[0] == letter)
+            tuple(i for i, answer in enumerate(answers) if answer.answer[0] == letter)
             for letter in letters
         ]
-        bad = frozenset(i for i, one in enumerate(answers) if one.answer[0] == "!")
+        bad = frozenset(i for i, answer in enumerate(answers) if answer.answer[0] == "!")
         pairs = tuple((a, b) for b in range(len(groups)) for a in range(b))
         return Grouping(groups=tuple(groups), labels=tuple(letters), rivals=pairs, invalid=bad)
 
@@ -108,7 +108,7 @@ async def run(context):
     return await build_article_graph().ainvoke({}, context=context)
 
 
-def kept(state):
+def questions_of(state):
     return [question["question"] for question in state["question_answers"]]
 
 
@@ -124,7 +124,7 @@ def texts(state):
 async def test_one_call_for_questions_one_an_article_and_one_a_question():
     context = deps(["cause?", "moment?"])
     state = await run(context)
-    assert kept(state) == ["cause?", "moment?"]
+    assert questions_of(state) == ["cause?", "moment?"]
     assert context.builder.writer.calls == [("abcdef", 4, 2)]  # 30 % of six are 1.8
     assert context.builder.answerer.calls == [(aid, ("cause?", "moment?")) for aid in "abcdef"]
     assert sorted(context.builder.grouper.calls) == [["cause?"], ["moment?"]]
@@ -144,7 +144,7 @@ async def test_of_five_articles_all_questions_are_sorted_by_one_call():
     context = deps(["cause?", "moment?", "cost?"], articles=ARTICLES[:5])
     state = await run(context)
     assert context.builder.grouper.calls == [["cause?", "moment?"]]
-    assert kept(state) == ["cause?", "moment?"]
+    assert questions_of(state) == ["cause?", "moment?"]
 
 
 async def test_answers_beyond_what_one_call_sorts_go_by_question():
@@ -161,7 +161,7 @@ async def test_no_second_round_and_as_many_questions_as_the_words_bear():
         context = deps(["cost?"], articles=tuple(articles))
         state = await run(context)
         assert context.builder.writer.calls == [("ab", n, 2)]
-        assert kept(state) == []
+        assert questions_of(state) == []
     context = deps(["cost?"], n_questions=30)
     await run(context)
     assert context.builder.writer.calls[0][1] == 30
@@ -171,7 +171,7 @@ async def test_the_same_words_answer_every_question_that_they_answer():
     """Cause 1: a passage counts under each question, whatever other question has it."""
     context = deps(["cause?", "other sorting?"])
     state = await run(context)
-    assert kept(state) == ["cause?", "other sorting?"]
+    assert questions_of(state) == ["cause?", "other sorting?"]
     assert context.builder.grouper.sizes == {"cause?": 4, "other sorting?": 4}
     # nor is anything lost to a question that goes
     context = deps(["cost?", "cause?"], table=TABLE | {"cost?": {"a": ("rain",)}})
@@ -183,7 +183,7 @@ async def test_a_question_whose_memberships_are_those_of_another_goes():
     # a in r, b in f, d in q: all three are those of "cause?", which has four
     context = deps(["same as cause?", "cause?"])
     state = await run(context)
-    assert kept(state) == ["cause?"]
+    assert questions_of(state) == ["cause?"]
     assert whys(state) == {"same as cause?": "its answers are those to 'cause?'"}
 
 
@@ -206,7 +206,7 @@ async def test_one_question_whose_answers_can_all_be_true_stays_only_where_none_
         table = rivals | facets
         context = deps(list(questions), table=table, grouper=SomeFacets(), n_questions=6)
         state = await run(replace(context, facets=up_to))
-        return kept(state), whys(state)
+        return questions_of(state), whys(state)
 
     why = "most of its answers can be true together ({} kept)"
     questions, dropped = await kept_of("which effects?", "rivals 0?", "which reasons?")
@@ -243,14 +243,14 @@ async def test_a_question_on_which_most_groups_have_no_rival_counts_as_facets(le
         "two?": {"a": ("p",), "b": ("q",)},
     }
     state = await run(deps(list(table), table=table, grouper=OnePair()))
-    assert kept(state) == (["many?", "two?"] if stays else ["two?"])
+    assert questions_of(state) == (["many?", "two?"] if stays else ["two?"])
 
 
 async def test_what_one_source_alone_answers_shows_no_difference_between_sources():
     # of three articles 30 % are one: "sides?" has two answers, both of a
     context = deps(["sides?", "cause?"], articles=ARTICLES[:3])
     state = await run(context)
-    assert kept(state) == ["cause?"]
+    assert questions_of(state) == ["cause?"]
     assert whys(state) == {"sides?": "answered by 1 source, fewer than 2"}
 
 
@@ -264,15 +264,15 @@ async def test_so_it_is_after_invalid_answers_are_out():
 
 async def test_questions_nearly_the_same_are_asked_once_but_what_is_no_how():
     """Cause 2: "How did the creature get under the skin?" is not "What was the creature ...?"."""
-    what = "What was the creature under the skin?"
+    question = "What was the creature under the skin?"
     how = "How was the creature under the skin?"
     again = "What was that creature, under the skin?"
-    context = deps([what, how, what.replace("the creature", "creature"), again])
+    context = deps([question, how, question.replace("the creature", "creature"), again])
     context = replace(context, builder=replace(context.builder, answerer=Answerer(
-        {what: {}, how: {}}
+        {question: {}, how: {}}
     )))  # fmt: skip
     state = await run(context)
-    assert context.builder.answerer.calls[0] == ("a", (what, how))
+    assert context.builder.answerer.calls[0] == ("a", (question, how))
     assert list(whys(state).values())[:2] == ["nearly the same as another question"] * 2
 
 
@@ -287,9 +287,9 @@ async def test_articles_that_do_not_fit_are_shown_in_parts_and_the_best_of_each_
     context = deps(["cause?", "cost?"], ["moment?", "cause?"], n_parts=2, n_questions=3)
     state = await run(context)
     assert context.builder.writer.calls == [("ace", 3, 2), ("bdf", 3, 2)]
-    asked = context.builder.answerer.calls[0][1]
-    assert asked == ("cause?", "moment?", "cost?")
-    assert kept(state) == ["cause?", "moment?"]
+    prompt = context.builder.answerer.calls[0][1]
+    assert prompt == ("cause?", "moment?", "cost?")
+    assert questions_of(state) == ["cause?", "moment?"]
     # no part has fewer than two articles
     context = deps(["cause?"], ["cost?"], ["moment?"], n_parts=9)
     await run(context)
@@ -300,7 +300,7 @@ async def test_articles_too_long_together_are_halved_until_they_fit():
     context = deps(Unscored(reason="too_long"), ["cause?"], ["moment?"])
     state = await run(context)
     assert [call[0] for call in context.builder.writer.calls] == ["abcdef", "ace", "bdf"]
-    assert kept(state) == ["cause?", "moment?"]
+    assert questions_of(state) == ["cause?", "moment?"]
     assert state["problems"] == []
     context = deps(Unscored(reason="too_long", detail="much"), articles=ARTICLES[:2])
     assert texts(await run(context)) == ["no questions: too_long: much"]
@@ -321,7 +321,7 @@ async def test_one_failed_step_never_loses_its_siblings():
         grouper=ByFirstLetter(failing={"moment?": Unscored(reason="budget", detail="spent")}),
     )
     state = await run(context)
-    assert kept(state) == ["cause?"]
+    assert questions_of(state) == ["cause?"]
     assert texts(state) == [
         "f not asked: refused: no",
         "'moment?': answers not grouped: budget: spent",
@@ -416,7 +416,7 @@ def texts_of(state):
 async def test_a_second_reading_that_fails_changes_nothing_and_is_named():
     completer = Completer(failing=Unscored(reason="backend", detail="down"))
     state = await run(deps(["cause?"], completer=completer))
-    assert kept(state) == ["cause?"]
+    assert questions_of(state) == ["cause?"]
     assert texts(state) == ["a, b, c, d, e, f not read again: backend: down"]
 
 
@@ -424,10 +424,10 @@ async def test_a_killed_run_resumes_where_it_stopped():
     class Dies(ByFirstLetter):
         alive = False
 
-        async def group(self, asked, questions, articles):
-            if questions[asked[0].index] == "culprit?" and not self.alive:
+        async def group(self, answer_sets, questions, articles):
+            if questions[answer_sets[0].index] == "culprit?" and not self.alive:
                 raise SystemError("killed")
-            return await super().group(asked, questions, articles)
+            return await super().group(answer_sets, questions, articles)
 
     grouper = Dies()
     context = deps(["cause?", "culprit?"], grouper=grouper)
@@ -438,17 +438,17 @@ async def test_a_killed_run_resumes_where_it_stopped():
     calls = len(context.builder.answerer.calls)
     grouper.alive = True
     state = await graph.ainvoke(None, config, context=context)
-    assert kept(state) == ["cause?"]
+    assert questions_of(state) == ["cause?"]
     assert len(context.builder.answerer.calls) == calls
     assert grouper.calls.count(["cause?"]) == 1
 
 
 async def test_progress_counts_every_step():
-    seen = {}
+    states = {}
 
-    def count(stage, done):
-        seen[stage] = seen.get(stage, 0) + done
+    def count(stage, n_done):
+        states[stage] = states.get(stage, 0) + n_done
 
     state = await run(deps(["cause?"], progress=count, completer=Completer()))
-    assert seen == {"questions": 1, "answers": 6, "groups": 1, "completion": 1}
+    assert states == {"questions": 1, "answers": 6, "groups": 1, "completion": 1}
     assert state["n_steps"] == 9

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from builders import make_task
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from fairjudge.domain import Article, JudgeTask, Unscored
@@ -17,16 +18,8 @@ from fairjudge.scores.aggregate import with_pair_verdicts
 
 
 def task(n: int, **changes) -> JudgeTask:
-    fields = {
-        "eid": "e",
-        "systems": (f"s{n:03}",),
-        "texts": ("text",),
-        "aspect": "faithfulness",
-        "protocol": "likert",
-        "unit": "summary",
-        "articles": (Article(aid="1", content="c"),),
-    }
-    return JudgeTask(**fields | changes)
+    fields = {"systems": (f"s{n:03}",), "articles": (Article(aid="1", content="c"),)}
+    return make_task("text", **fields | changes)
 
 
 class ScriptedJudge:
@@ -86,9 +79,9 @@ def deps(judge, tasks, book=None, **changes):
 async def run(context):
     """Return what the book of `context` holds in the end."""
     state = await build_judge_graph().ainvoke({}, context=context)
-    kept = context.is_done.__self__.kept
-    assert state.get("n_done", 0) <= len(kept)
-    return [kept[position] for position in range(len(context.tasks))]
+    records = context.is_done.__self__.kept
+    assert state.get("n_done", 0) <= len(records)
+    return [records[position] for position in range(len(context.tasks))]
 
 
 async def test_every_task_is_asked_once_and_comes_back_in_its_place():
@@ -136,24 +129,24 @@ async def test_others_have_their_turn_while_a_chunk_is_worked_on():
 
 
 async def test_a_cancelled_run_leaves_no_call_running():
-    asked, ended = [], []
+    tasks, ended = [], []
 
     class Waiting(ScriptedJudge):
         async def ask(self, task):
-            asked.append(task.id)
+            tasks.append(task.id)
             try:
                 await asyncio.Event().wait()
             finally:
                 ended.append(task.id)
 
     running = asyncio.create_task(run(deps(Waiting(), [task(n) for n in range(20)])))
-    while len(asked) < 10:
+    while len(tasks) < 10:
         await asyncio.sleep(0)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
     await asyncio.sleep(0)
-    assert sorted(ended) == sorted(asked)
+    assert sorted(ended) == sorted(tasks)
 
 
 async def test_a_reply_that_cannot_be_read_is_repaired_once():
@@ -170,20 +163,20 @@ async def test_a_reply_that_cannot_be_read_is_repaired_once():
 )
 async def test_where_the_repair_fails_too_the_first_reason_is_kept(repair):
     judge = ScriptedJudge({"s000": "well..."}, repairs={"s000": repair})
-    (found,) = await run(deps(judge, [task(0)]))
-    assert (found.value, found.unscored, found.raw) == (None, "unparseable", "well...")
+    (judgement,) = await run(deps(judge, [task(0)]))
+    assert (judgement.value, judgement.unscored, judgement.raw) == (None, "unparseable", "well...")
     assert judge.repaired == {"s000": 1}
 
 
 @pytest.mark.parametrize(
-    ("said", "reason"),
+    ("reply", "reason"),
     [("7", "off_scale")]
     + [(Unscored(reason=r, detail="d"), r) for r in ("refused", "backend", "budget", "too_long")],
 )
-async def test_only_what_cannot_be_read_is_repaired(said, reason):
-    judge = ScriptedJudge({"s000": said})
-    (found,) = await run(deps(judge, [task(0)]))
-    assert found.unscored == reason
+async def test_only_what_cannot_be_read_is_repaired(reply, reason):
+    judge = ScriptedJudge({"s000": reply})
+    (judgement,) = await run(deps(judge, [task(0)]))
+    assert judgement.unscored == reason
     assert judge.repaired == {}
 
 
@@ -203,25 +196,29 @@ async def test_the_fallback_fills_in_what_is_left_and_says_so():
     whole, refused, unread = await run(deps(judge, [task(0), task(1), task(2)], fallback=fallback))
     assert fallback.asked == {"s001": 1, "s002": 1}
     assert (whole.scored_by, whole.value) == ("llm", 4.0)
-    for found, reason, raw in ((refused, "refused", "I won't"), (unread, "unparseable", "hm")):
-        assert (found.value, found.unscored, found.scored_by) == (2.0, None, "embedding")
-        assert (found.model_extra["fallback_for"], found.raw) == (reason, raw)
+    for judgement, reason, raw in ((refused, "refused", "I won't"), (unread, "unparseable", "hm")):
+        assert (judgement.value, judgement.unscored, judgement.scored_by) == (
+            2.0,
+            None,
+            "embedding",
+        )
+        assert (judgement.model_extra["fallback_for"], judgement.raw) == (reason, raw)
         # the judge's own name, or both orders of a pair would fall apart; but the true signature
-        assert (found.judge, found.signature) == ("scripted", "local's")
+        assert (judgement.judge, judgement.signature) == ("scripted", "local's")
 
 
 async def test_a_fallback_that_fails_leaves_the_judges_reason():
     judge = ScriptedJudge({"s000": Unscored(reason="budget", detail="spent")})
     failing = ScriptedJudge({"s000": Unscored(reason="empty_input", detail="no sentence")})
-    (found,) = await run(deps(judge, [task(0)], fallback=failing))
-    assert (found.unscored, found.model_extra["detail"]) == ("budget", "spent")
+    (judgement,) = await run(deps(judge, [task(0)], fallback=failing))
+    assert (judgement.unscored, judgement.model_extra["detail"]) == ("budget", "spent")
 
 
 async def test_an_empty_summary_is_never_filled_in():
     judge = ScriptedJudge({"s000": Unscored(reason="empty_input", detail="empty")})
     fallback = ScriptedJudge()
-    (found,) = await run(deps(judge, [task(0)], fallback=fallback))
-    assert found.unscored == "empty_input"
+    (judgement,) = await run(deps(judge, [task(0)], fallback=fallback))
+    assert judgement.unscored == "empty_input"
     assert fallback.asked == {}
 
 
@@ -319,8 +316,8 @@ async def test_a_killed_run_resumes_from_its_checkpoints_with_whole_chunks_kept(
         with pytest.raises(SystemError, match="killed"):
             await build_judge_graph(checkpointer=saver).ainvoke({}, config, context=context)
         # a process that dies leaves nothing behind that still writes
-        left = asyncio.all_tasks() - {asyncio.current_task()}
-        await asyncio.gather(*left, return_exceptions=True)
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        await asyncio.gather(*tasks, return_exceptions=True)
     assert len(book.kept) == 4
     judge.alive = True
     async with AsyncSqliteSaver.from_conn_string(path) as saver:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from json_files import read_json
 from langgraph.graph.state import CompiledStateGraph
 
 ROOT = Path(__file__).parents[2]
-CONFIG = json.loads((ROOT / "langgraph.json").read_text("utf-8"))
+CONFIG = read_json(ROOT / "langgraph.json")
 
 
 def resolve(path: str) -> Callable[[], CompiledStateGraph]:

@@ -207,11 +207,11 @@ async def test_a_killed_run_resumes_where_it_stopped():
 
 
 async def test_progress_counts_every_step():
-    seen = {}
+    states = {}
 
-    def count(stage, done):
-        seen[stage] = seen.get(stage, 0) + done
+    def count(stage, n_done):
+        states[stage] = states.get(stage, 0) + n_done
 
     await run(replace(deps(), progress=count))
     # 2 writers; 4 questions x 6 articles; 4 consolidations; no post-filter
-    assert seen == {"questions": 2, "answers": 24, "groups": 4}
+    assert states == {"questions": 2, "answers": 24, "groups": 4}

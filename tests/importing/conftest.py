@@ -6,7 +6,7 @@ import pytest
 
 
 @pytest.fixture
-def written(tmp_path):
+def write_file(tmp_path):
     """Return a function that writes a value as JSON (or, for .jsonl, its items a line)."""
 
     def write(name, value):

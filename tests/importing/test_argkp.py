@@ -19,13 +19,13 @@ def row(arg, point, label, topic="Ban uniforms", stance=1):
 ROWS = [row(1, 1, 1), row(1, 2, 0), row(2, 1, 1), row(2, 2, 1), row(3, 3, 0, stance=-1)]
 
 
-def found_in(found):
-    labels = [(label.eid, label.system, label.unit, label.value) for label in found.labels]
+def found_in(data):
+    labels = [(label.eid, label.system, label.unit, label.value) for label in data.labels]
     groups = {
         reference.eid: [
             [a.aid for a in group.answers] for group in reference.question_answers[0].groups()
         ]
-        for reference in found.references
+        for reference in data.references
     }
     return labels, groups
 
@@ -38,8 +38,8 @@ LABELS = [
 GROUPS = {"Ban uniforms/1": [["a1", "a2"], ["a2"]], "Ban uniforms/-1": [[]]}
 
 
-def test_key_points_are_groups_and_labels_peoples(written):
-    result = import_file(written("x.jsonl", ROWS))
+def test_key_points_are_groups_and_labels_peoples(write_file):
+    result = import_file(write_file("x.jsonl", ROWS))
     assert result.tool == "argkp"
     assert found_in(result) == (LABELS, GROUPS)
     assert next((summary.system, summary.text) for summary in result.summaries) == (
@@ -82,9 +82,9 @@ def test_a_label_of_an_unknown_argument_is_named(folder):
     assert len(import_file(folder, skip_bad=True).labels) == 5
 
 
-def test_references_come_back_by_csv(written, tmp_path):
+def test_references_come_back_by_csv(write_file, tmp_path):
     rows = [*ROWS[:4], row(4, 1, 0), row(4, 2, 0)]
-    result = import_file(written("x.jsonl", rows))
+    result = import_file(write_file("x.jsonl", rows))
     path = tmp_path / "argkp.csv"
     export_records(result.references, path, to="argkp")
     back = import_file(path)

@@ -29,10 +29,10 @@ def promptfoo(*reasons: str, kind: str = "llm-rubric", score: float = 0.0):
     ]
 
 
-def outcomes(found):
+def outcomes(data):
     return [
         judgement.value if judgement.unscored is None else judgement.unscored
-        for judgement in found.judgements
+        for judgement in data.judgements
     ]
 
 
@@ -54,27 +54,27 @@ def outcomes(found):
         ("Could not find any claim that the source backs", 0.0),
     ],
 )
-def test_a_graders_failure_is_told_by_promptfoos_own_words(written, reason, outcome):
-    path = written("results.jsonl", promptfoo(reason))
+def test_a_graders_failure_is_told_by_promptfoos_own_words(write_file, reason, outcome):
+    path = write_file("results.jsonl", promptfoo(reason))
     assert outcomes(import_file(path)) == [outcome]
 
 
-def test_what_no_model_graded_is_scored_whatever_it_says(written):
-    path = written("results.jsonl", promptfoo("API error: 500 Internal", kind="contains"))
+def test_what_no_model_graded_is_scored_whatever_it_says(write_file):
+    path = write_file("results.jsonl", promptfoo("API error: 500 Internal", kind="contains"))
     assert outcomes(import_file(path)) == [0.0]
 
 
 @pytest.mark.parametrize("value", [999, None, ["gold", "said"], {"a": 1}])
-def test_a_run_of_lm_eval_that_only_predicts_has_no_score(written, value):
+def test_a_run_of_lm_eval_that_only_predicts_has_no_score(write_file, value):
     row = {"doc_id": 0, "doc": {}, "resps": [["x"]], "filtered_resps": ["x"], "bypass": value}
-    result = import_file(written("m/samples_t.jsonl", [row | {"metrics": ["bypass"]}]))
+    result = import_file(write_file("m/samples_t.jsonl", [row | {"metrics": ["bypass"]}]))
     assert outcomes(result) == ["unparseable"]
 
 
-def test_a_metric_that_deepeval_skipped_has_no_score(written):
+def test_a_metric_that_deepeval_skipped_has_no_score(write_file):
     metric = {"name": "faithfulness", "score": 0, "skipped": True, "evaluationModel": "m"}
     case = {"name": "c", "input": "?", "metricsData": [metric]}
-    result = import_file(written("run.json", {"testCases": [case], "testPassed": 0}))
+    result = import_file(write_file("run.json", {"testCases": [case], "testPassed": 0}))
     assert outcomes(result) == ["unparseable"]
 
 
@@ -84,8 +84,8 @@ def feedback(value: object, kind: str = "LLM_JUDGE", trace: str = "t1"):
             "feedback": {"value": value}}  # fmt: skip
 
 
-def test_words_of_feedback_are_skipped_until_they_are_given_values(written):
-    path = written(
+def test_words_of_feedback_are_skipped_until_they_are_given_values(write_file):
+    path = write_file(
         "assessments.jsonl",
         [feedback("Poor"), feedback("good ", trace="t2"), feedback("fair", "HUMAN")],
     )
@@ -96,21 +96,20 @@ def test_words_of_feedback_are_skipped_until_they_are_given_values(written):
     assert [label.value for label in result.labels] == [2.0]
 
 
-def test_choices_of_label_studio_take_the_same_words(written):
+def test_choices_of_label_studio_take_the_same_words(write_file):
     def task(choice: str):
         result = {"from_name": "tone", "type": "choices", "value": {"choices": [choice]}}
         annotation = {"completed_by": 1, "result": [result]}
         return {"data": {"eid": choice, "system": "s"}, "annotations": [annotation]}
 
-    path = written("tasks.json", [task("Bad"), task("Fine")])
+    path = write_file("tasks.json", [task("Bad"), task("Fine")])
     result = import_file(path, answers=scale_from_options("likert", answers="bad,fine"))
     assert [label.value for label in result.labels] == [1.0, 2.0]
 
 
 def test_a_file_of_labels_alone_is_written_where_labels_go(cli):
     Path("a.jsonl").write_text(json.dumps(feedback(4, "HUMAN")) + "\n")
-    result = cli("data", "import", "a.jsonl", "-o", "j.jsonl", "--labels", "l.jsonl")
-    assert result.code == 0, result.err
+    result = cli("data", "import", "a.jsonl", "-o", "j.jsonl", "--labels", "l.jsonl", code=0)
     assert not Path("j.jsonl").exists()
     assert json.loads(Path("l.jsonl").read_text())["value"] == 4
     assert "no judgement; j.jsonl is not written" in result.err
@@ -120,8 +119,7 @@ def test_a_file_of_labels_alone_is_written_where_labels_go(cli):
 def test_options_without_a_protocol_are_a_tools_words(cli):
     rows = [feedback("no"), feedback("YES", trace="t2")]
     Path("a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    result = cli("data", "import", "a.jsonl", "-o", "j.jsonl", "--options", "no,yes")
-    assert result.code == 0, result.err
+    cli("data", "import", "a.jsonl", "-o", "j.jsonl", "--options", "no,yes", code=0)
     text = [json.loads(line) for line in Path("j.jsonl").read_text().splitlines()]
     assert [(item["value"], item["protocol"]) for item in text] == [(0, "binary"), (1, "binary")]
 
@@ -130,6 +128,7 @@ def test_options_without_a_protocol_are_a_tools_words(cli):
 def test_a_range_is_no_scale_of_yes_and_no(cli, options):
     row = {"eid": "e", "system": "s", "aspect": "coverage", "judge": "j", "response": "4"}
     Path("r.jsonl").write_text(json.dumps(row) + "\n")
-    result = cli("data", "import", "r.jsonl", "-o", "j.jsonl", "--protocol", "binary", *options)
-    assert result.code == 1
+    result = cli(
+        "data", "import", "r.jsonl", "-o", "j.jsonl", "--protocol", "binary", *options, code=1
+    )
     assert "does not fit --protocol binary" in result.err

@@ -4,9 +4,8 @@ import gzip
 import json
 
 import pytest
-from typer.testing import CliRunner
+from invoking import invoke
 
-from fairjudge.cli._main import app
 from fairjudge.errors import InputError
 from fairjudge.importing import import_file
 from fairjudge.importing.formats import FORMATS
@@ -88,8 +87,8 @@ ROWS = {
 NAMES = sorted(ROWS)
 
 
-def n_found(found):
-    return found.n_rows - len(found.skipped)
+def n_found(data):
+    return data.n_rows - len(data.skipped)
 
 
 def test_every_format_but_the_folder_has_a_row_here():
@@ -109,8 +108,8 @@ def test_a_file_is_told_by_its_content_whatever_its_name(tmp_path, name, extensi
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_one_tool_wrote_is_no_other_tools(written, name):
-    path = written("file.json", ROWS[name])
+def test_what_one_tool_wrote_is_no_other_tools(write_file, name):
+    path = write_file("file.json", ROWS[name])
     for other in set(FORMATS) - {name}:
         with pytest.raises(InputError) as error:
             import_file(path, tool=other)
@@ -148,7 +147,7 @@ def places(value, path=()):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_value_of_another_type_is_one_message_or_read_but_never_a_crash(written, name):
+def test_a_value_of_another_type_is_one_message_or_read_but_never_a_crash(write_file, name):
     messages = set()
     for place in places(ROWS[name]):
         for odd in (None, True, 7, -1.5, "", "x" * 50, [], [[]], {}, {"a": {}}, [None], ["\ud800"]):
@@ -157,7 +156,7 @@ def test_a_value_of_another_type_is_one_message_or_read_but_never_a_crash(writte
             for key in place[:-1]:
                 holder = holder[key]
             holder[place[-1]] = odd
-            path = written("file.json", row)
+            path = write_file("file.json", row)
             try:
                 result = import_file(path, tool=name)
             except InputError as error:
@@ -169,11 +168,11 @@ def test_a_value_of_another_type_is_one_message_or_read_but_never_a_crash(writte
     assert not any("\n" in message for message in messages)
 
 
-def test_what_no_tool_wrote_is_refused_with_the_tools_that_are_known(written):
+def test_what_no_tool_wrote_is_refused_with_the_tools_that_are_known(write_file):
     with pytest.raises(InputError, match="not known which tool wrote this; known are inspect"):
-        import_file(written("file.jsonl", [{"eid": "e", "system": "s", "response": "3"}]))
+        import_file(write_file("file.jsonl", [{"eid": "e", "system": "s", "response": "3"}]))
     with pytest.raises(InputError, match="no tool 'other'"):
-        import_file(written("file.jsonl", [{}]), tool="other")
+        import_file(write_file("file.jsonl", [{}]), tool="other")
 
 
 def test_a_folder_of_something_else_is_refused(tmp_path):
@@ -182,12 +181,12 @@ def test_a_folder_of_something_else_is_refused(tmp_path):
 
 
 def run(*arguments):
-    return CliRunner().invoke(app, ["data", "import", *map(str, arguments)])
+    return invoke("data", "import", *arguments)
 
 
-def test_the_command_writes_judgements_and_labels_and_counts_all(written, tmp_path):
+def test_the_command_writes_judgements_and_labels_and_counts_all(write_file, tmp_path):
     rows = [ROWS["judgebench"], ROWS["judgebench"] | {"label": "?", "pair_id": "q"}]
-    path = written("outputs.jsonl", rows)
+    path = write_file("outputs.jsonl", rows)
     out, labels, report = (tmp_path / name for name in ("j.jsonl", "l.jsonl", "r.json"))
     result = run(path, "-o", out, "--labels", labels, "--json", report)
     assert result.exit_code == 0, result.output
@@ -201,18 +200,18 @@ def test_the_command_writes_judgements_and_labels_and_counts_all(written, tmp_pa
     assert "1 label of people not written; --labels FILE writes them" in without.output
 
 
-def test_the_command_says_where_labels_or_judgements_would_be_lost(written, tmp_path):
-    labels_alone = written("l.jsonl", [ROWS["summeval"]])
+def test_the_command_says_where_labels_or_judgements_would_be_lost(write_file, tmp_path):
+    labels_alone = write_file("l.jsonl", [ROWS["summeval"]])
     result = run(labels_alone, "-o", tmp_path / "j.jsonl")
     assert "write them with --labels" in str(result.exception)
-    result = run(written("j.jsonl", [ROWS["mt-bench"]]), "--labels", tmp_path / "l2.jsonl")
+    result = run(write_file("j.jsonl", [ROWS["mt-bench"]]), "--labels", tmp_path / "l2.jsonl")
     assert "write them with -o" in str(result.exception)
     assert run(labels_alone).exit_code == 2
     assert run(labels_alone, "-o", tmp_path / "x", "--scale", "1-5").exit_code == 2
-    both = ("--protocol", "likert", "--from", "summeval")
-    assert run(labels_alone, "-o", tmp_path / "x", *both).exit_code == 2
+    options = ("--protocol", "likert", "--from", "summeval")
+    assert run(labels_alone, "-o", tmp_path / "x", *options).exit_code == 2
 
 
-def test_many_unscored_end_in_exit_code_3(written, tmp_path):
+def test_many_unscored_end_in_exit_code_3(write_file, tmp_path):
     row = ROWS["mt-bench"] | {"judgment": "none", "score": -1}
-    assert run(written("x.jsonl", [row]), "-o", tmp_path / "j.jsonl").exit_code == 3
+    assert run(write_file("x.jsonl", [row]), "-o", tmp_path / "j.jsonl").exit_code == 3

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter, defaultdict
 from pathlib import Path
 from statistics import mean
 
 import pytest
+from json_files import read_rows
 from scipy.stats import kendalltau, pearsonr, spearmanr
 
 from fairjudge.datasets import read_labels, read_replies
@@ -132,7 +132,7 @@ def test_raw_stands_in_for_response_and_parsed_json_is_read():
 
 
 @pytest.mark.parametrize(
-    ("row", "rest", "field"),
+    ("row", "options", "field"),
     [
         ({**ROW, "eid": None}, {}, "eid"),
         ({k: v for k, v in ROW.items() if k != "system"}, {}, "system"),
@@ -142,9 +142,9 @@ def test_raw_stands_in_for_response_and_parsed_json_is_read():
         (ROW, {"mapping": {"colour": "x"}}, "colour"),
     ],
 )
-def test_a_missing_field_is_named_with_its_line(row, rest, field):
+def test_a_missing_field_is_named_with_its_line(row, options, field):
     with pytest.raises(InputError) as error:
-        import_replies([ROW, row], scale=likert(), path="f.jsonl", **rest)
+        import_replies([ROW, row], scale=likert(), path="f.jsonl", **options)
     assert error.value.field == field
 
 
@@ -207,10 +207,7 @@ def imported_from(path: Path, protocol, **scale):
 def test_three_hundred_of_the_recorded_letters_are_second_answers(summeval):
     """The file holds 2,700 replies on 100 x 12 x 2 items; counted with the json module alone."""
     imported = imported_from(summeval / "judge_gpt-3.5_mcq.jsonl", "likert", answers="A,B,C,D,E")
-    rows = [
-        json.loads(line)
-        for line in (summeval / "judge_gpt-3.5_mcq.jsonl").read_text("utf-8").splitlines()
-    ]
+    rows = read_rows(summeval / "judge_gpt-3.5_mcq.jsonl")
     last = {(r["eid"], r["system"], r["aspect"]): r["response"] for r in rows}
     assert (imported.n_replies, len(imported.judgements), len(imported.repeated)) == (
         2700, 2400, 300,
@@ -260,7 +257,7 @@ def test_position_bias_is_as_published(summeval, aspect, first, second, consiste
     kinds = Counter((v["ab"], v["ba"]) for v in verdicts.values())
     n = sum(kinds.values())
     assert n == 1100
-    same = sum(count for (one, other), count in kinds.items() if one == other)
+    same = sum(count for (first, other), count in kinds.items() if first == other)
     assert 100 * kinds["a", "b"] / n == pytest.approx(first, abs=0.051)
     assert 100 * kinds["b", "a"] / n == pytest.approx(second, abs=0.051)
     assert 100 * same / n == pytest.approx(consistent, abs=0.051)

@@ -42,15 +42,15 @@ def log(*samples, **changes):
     return {"version": 2, "status": "success", "eval": spec(**changes), "samples": list(samples)}
 
 
-def values(found):
+def values(data):
     return [
         judgement.value if judgement.unscored is None else judgement.unscored
-        for judgement in found.judgements
+        for judgement in data.judgements
     ]
 
 
-def test_the_graders_reply_is_read_and_its_failures_are_unscored(written):
-    path = written(
+def test_the_graders_reply_is_read_and_its_failures_are_unscored(write_file):
+    path = write_file(
         "log.json",
         log(
             sample("e1", graded("C", "All there.\n\nGRADE: C")),
@@ -79,29 +79,29 @@ def test_the_graders_reply_is_read_and_its_failures_are_unscored(written):
     assert "parser:" in first.signature
 
 
-def test_a_reply_that_says_otherwise_than_the_tools_value_is_counted(written):
-    result = import_file(written("log.json", log(sample("e1", graded("I", "GRADE: C")))))
+def test_a_reply_that_says_otherwise_than_the_tools_value_is_counted(write_file):
+    result = import_file(write_file("log.json", log(sample("e1", graded("I", "GRADE: C")))))
     assert values(result) == [1.0]
     assert result.judgements[0].model_extra["tool_value"] == 0.0
     assert result.n_reread == 1
 
 
-def test_a_grader_with_a_prompt_of_its_own_is_not_read_again(written):
+def test_a_grader_with_a_prompt_of_its_own_is_not_read_again(write_file):
     scorers = [{"name": "model_graded_qa", "options": {"template": "Say {x}"}}]
     result = import_file(
-        written("log.json", log(sample("e1", graded("C", "GRADE: I")), scorers=scorers))
+        write_file("log.json", log(sample("e1", graded("C", "GRADE: I")), scorers=scorers))
     )
     assert values(result) == [1.0]
     assert "parser" not in result.judgements[0].signature
 
 
-def test_scores_by_rule_and_of_several_values(written):
+def test_scores_by_rule_and_of_several_values(write_file):
     scores = {
         "match": {"value": "I", "answer": "x", "explanation": "x"},
         "rates": {"value": {"precision": 0.25, "recall": True}},
         "list": {"value": [1, 2]},
     }
-    result = import_file(written("log.json", log(sample("e1", scores))))
+    result = import_file(write_file("log.json", log(sample("e1", scores))))
     assert [
         (judgement.aspect, judgement.value, judgement.scored_by, judgement.protocol)
         for judgement in result.judgements
@@ -122,54 +122,54 @@ def test_scores_by_rule_and_of_several_values(written):
         ({}, {}, "model_graded_qa"),
     ],
 )
-def test_the_judge_is_the_grader_as_far_as_it_is_known(written, options, metadata, judge):
+def test_the_judge_is_the_grader_as_far_as_it_is_known(write_file, options, metadata, judge):
     scorers = [{"name": "inspect_ai/model_graded_qa", "options": options}]
     first = sample("e1", graded("C", "GRADE: C", metadata=metadata))
-    result = import_file(written("log.json", log(first, scorers=scorers, model_roles=None)))
+    result = import_file(write_file("log.json", log(first, scorers=scorers, model_roles=None)))
     assert result.judgements[0].judge == judge
 
 
-def test_epochs_are_repeats_and_metadata_names_the_item(written):
+def test_epochs_are_repeats_and_metadata_names_the_item(write_file):
     samples = [
         sample("s", graded("C", "GRADE: C"), metadata={"eid": "e1", "system": "lead"})
         | {"epoch": n}
         for n in (1, 2)
     ]
-    result = import_file(written("log.json", log(*samples, config={"epochs": 2})))
+    result = import_file(write_file("log.json", log(*samples, config={"epochs": 2})))
     assert [
         (judgement.eid, judgement.system, judgement.repeat) for judgement in result.judgements
     ] == [
         ("e1", "lead", 0),
         ("e1", "lead", 1),
     ]
-    last = import_file(written("log.json", log(*samples, config={"epochs": 2})), repeats="last")
+    last = import_file(write_file("log.json", log(*samples, config={"epochs": 2})), repeats="last")
     assert [judgement.repeat for judgement in last.judgements] == [None]
     assert last.n_rows == 2
 
 
-def test_a_score_that_a_person_edited_gives_the_judges_value_and_a_label(written):
+def test_a_score_that_a_person_edited_gives_the_judges_value_and_a_label(write_file):
     history = [
         {"value": "I", "explanation": "GRADE: I"},
         {"value": "C", "provenance": {"author": "ann", "reason": "it is there"}},
     ]
     scores = graded("C", "GRADE: I", history=history)
-    result = import_file(written("log.json", log(sample("e1", scores))))
+    result = import_file(write_file("log.json", log(sample("e1", scores))))
     assert values(result) == [0.0]
     assert [(label.annotator, label.value, label.aspect) for label in result.labels] == [
         ("ann", 1.0, "model_graded_qa")
     ]
 
 
-def test_long_texts_are_fetched_from_the_attachments(written):
+def test_long_texts_are_fetched_from_the_attachments(write_file):
     scores = graded("C", "attachment://abc")
     whole = log(sample("e1", scores, attachments={"abc": "GRADE: C"}))
-    assert import_file(written("log.json", whole)).judgements[0].raw == "GRADE: C"
+    assert import_file(write_file("log.json", whole)).judgements[0].raw == "GRADE: C"
     with pytest.raises(InputError, match="refers to an attachment that is not there"):
-        import_file(written("log.json", log(sample("e1", scores))))
+        import_file(write_file("log.json", log(sample("e1", scores))))
 
 
-def test_a_bad_sample_is_named_or_skipped(written):
-    path = written(
+def test_a_bad_sample_is_named_or_skipped(write_file):
+    path = write_file(
         "log.json", log({"scores": {"match": {"value": 1}}}, sample("e2", graded("C", "C")))
     )
     with pytest.raises(InputError, match=r"log\.json:1: field 'id': missing"):
@@ -224,9 +224,9 @@ def pack(request):
 SAMPLES = (sample("e1", graded("C", "GRADE: C")), sample("e2", graded("I", "GRADE: I")))
 
 
-def test_an_archive_is_read_as_the_same_log_in_json(tmp_path, written, pack):
+def test_an_archive_is_read_as_the_same_log_in_json(tmp_path, write_file, pack):
     result = import_file(pack(tmp_path / "run.eval", members(*SAMPLES)))
-    assert result == import_file(written("log.json", log(*SAMPLES)))
+    assert result == import_file(write_file("log.json", log(*SAMPLES)))
     assert values(result) == [1.0, 0.0]
 
 

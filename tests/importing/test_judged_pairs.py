@@ -14,8 +14,8 @@ from fairjudge.errors import InputError
 from fairjudge.importing import import_file
 
 
-def verdicts(found):
-    return [(item.order, item.value if item.unscored is None else item.unscored) for item in found]
+def verdicts(data):
+    return [(item.order, item.value if item.unscored is None else item.unscored) for item in data]
 
 
 def mt_pair(**changes):
@@ -36,7 +36,7 @@ def mt_pair(**changes):
     }
 
 
-def test_mt_bench_pairs_are_two_judgements_of_one_pair(written):
+def test_mt_bench_pairs_are_two_judgements_of_one_pair(write_file):
     rows = [
         mt_pair(),
         mt_pair(question_id=82, g1_judgment="[[C]]", g1_winner="tie"),
@@ -44,7 +44,7 @@ def test_mt_bench_pairs_are_two_judgements_of_one_pair(written):
         mt_pair(question_id=84, g2_judgment="I can't say.", g2_winner="error"),
         mt_pair(question_id=85, g1_judgment=None, g1_winner="model_2"),
     ]
-    result = import_file(written("gpt-4_pair.jsonl", rows))
+    result = import_file(write_file("gpt-4_pair.jsonl", rows))
     assert result.tool == "mt-bench"
     assert verdicts(result.judgements) == [
         ("ab", "a"), ("ba", "a"),
@@ -61,7 +61,7 @@ def test_mt_bench_pairs_are_two_judgements_of_one_pair(written):
     )  # fmt: skip
 
 
-def test_mt_bench_ratings(written):
+def test_mt_bench_ratings(write_file):
     row = {
         "question_id": 81,
         "model": "alpha",
@@ -78,7 +78,7 @@ def test_mt_bench_ratings(written):
         row | {"question_id": 83, "judgment": "$ERROR$", "score": -1},
         row | {"question_id": 84, "judgment": "Rating: [[7.5]]", "score": 7.5},
     ]
-    result = import_file(written("gpt-4_single.jsonl", rows))
+    result = import_file(write_file("gpt-4_single.jsonl", rows))
     assert [judgement.value for judgement in result.judgements] == [8.0, None, None, 7.5]
     assert [judgement.unscored for judgement in result.judgements] == [
         None,
@@ -92,7 +92,7 @@ def test_mt_bench_ratings(written):
     assert result.n_rows == 4
 
 
-def test_mt_bench_votes_of_people_are_labels(written):
+def test_mt_bench_votes_of_people_are_labels(write_file):
     row = {
         "question_id": 81,
         "model_a": "alpha",
@@ -104,7 +104,7 @@ def test_mt_bench_votes_of_people_are_labels(written):
         "conversation_b": [],
     }
     rows = [row, row | {"winner": "tie"}, row | {"winner": "?"}]
-    result = import_file(written("human.jsonl", rows))
+    result = import_file(write_file("human.jsonl", rows))
     assert [(label.annotator, label.value) for label in result.labels] == [
         ("expert_1", "b"),
         ("expert_1", "tie"),
@@ -130,7 +130,7 @@ def alpaca(**changes):
     }
 
 
-def test_alpaca_eval_preferences_are_probabilities_and_null_is_no_verdict(written):
+def test_alpaca_eval_preferences_are_probabilities_and_null_is_no_verdict(write_file):
     rows = [
         alpaca(),
         alpaca(instruction="2", preference=1.75, raw_completion="M"),
@@ -139,7 +139,7 @@ def test_alpaca_eval_preferences_are_probabilities_and_null_is_no_verdict(writte
         alpaca(instruction="5", preference=float("nan")),
         alpaca(instruction="6", preference=0),
     ]
-    result = import_file(written("annotations.json", rows))
+    result = import_file(write_file("annotations.json", rows))
     assert verdicts(result.judgements) == [
         (None, "a"), (None, "b"), (None, "unparseable"), (None, "tie"), (None, "unparseable"),
         (None, "tie"),
@@ -150,17 +150,17 @@ def test_alpaca_eval_preferences_are_probabilities_and_null_is_no_verdict(writte
     assert result.n_rows == len(rows)
 
 
-def test_alpaca_eval_items_of_one_instruction_are_distinguished_by_their_outputs(written):
+def test_alpaca_eval_items_of_one_instruction_are_distinguished_by_their_outputs(write_file):
     rows = [alpaca(), alpaca(output_2="another"), alpaca(preference=2)]
-    result = import_file(written("annotations.json", rows)).judgements
+    result = import_file(write_file("annotations.json", rows)).judgements
     assert result[0].eid == result[2].eid
     assert [item.repeat for item in result] == [0, None, 1]
     assert result[1].eid == f"{result[0].eid}#2"
 
 
-def test_an_alpaca_eval_preference_outside_of_1_to_2_is_an_error(written):
+def test_an_alpaca_eval_preference_outside_of_1_to_2_is_an_error(write_file):
     with pytest.raises(InputError, match="field 'preference': expected 0 or 1 to 2, not 3"):
-        import_file(written("annotations.json", [alpaca(preference=3)]))
+        import_file(write_file("annotations.json", [alpaca(preference=3)]))
 
 
 def llmbar(**changes):
@@ -175,7 +175,7 @@ def llmbar(**changes):
     }
 
 
-def test_llmbar_pairs_are_read_in_both_orders_with_the_right_answer(written):
+def test_llmbar_pairs_are_read_in_both_orders_with_the_right_answer(write_file):
     long = ["Both have merits and there is more to", "length"]
     rows = [
         llmbar(),
@@ -190,7 +190,7 @@ def test_llmbar_pairs_are_read_in_both_orders_with_the_right_answer(written):
             ],
         ),
     ]
-    result = import_file(written("ChatGPT/CoT/result.json", rows))
+    result = import_file(write_file("ChatGPT/CoT/result.json", rows))
     assert verdicts(result.judgements) == [
         ("ab", "a"), ("ba", "b"), ("ab", "unparseable"), ("ba", "a"),
     ]  # fmt: skip
@@ -204,9 +204,9 @@ def test_llmbar_pairs_are_read_in_both_orders_with_the_right_answer(written):
     assert result.n_rows == 6
 
 
-def test_llmbar_ratings_are_of_one_output_each(written):
+def test_llmbar_ratings_are_of_one_output_each(write_file):
     scores = {"score_1": ["7", "stop"], "score_2": ["11", "stop"]}
-    result = import_file(written("result.json", [llmbar(results=[scores])]))
+    result = import_file(write_file("result.json", [llmbar(results=[scores])]))
     assert [
         (judgement.system, judgement.value, judgement.unscored) for judgement in result.judgements
     ] == [
@@ -228,22 +228,22 @@ def judgebench(*decisions, name="arena_hard", label="A>B", **judgment):
         "judge_name": name,
         "judgments": [
             {
-                "judgment": {"judge_model": "m", "prompt": "", "response": said, **judgment},
+                "judgment": {"judge_model": "m", "prompt": "", "response": reply, **judgment},
                 "decision": decision,
             }
-            for said, decision in decisions
+            for reply, decision in decisions
         ],
     }
 
 
-def test_judgebench_decisions_are_of_what_was_shown_first_and_second(written):
+def test_judgebench_decisions_are_of_what_was_shown_first_and_second(write_file):
     """The swapped order shows B first: there "A>B" says that response_B is better."""
     rows = [
         judgebench(("Fine. [[A>>B]]", "A>B"), ("Fine. [[B>A]]", "B>A")),
         judgebench(("[[A=B]]", "A=B"), ("[[A>B]]", "A>B"), label="B>A") | {"pair_id": "p2"},
         judgebench(("Hm.", None), ("", "A>B")) | {"pair_id": "p3"},
     ]
-    result = import_file(written("outputs.jsonl", rows))
+    result = import_file(write_file("outputs.jsonl", rows))
     assert verdicts(result.judgements) == [
         ("ab", "a"), ("ba", "a"),
         ("ab", "tie"), ("ba", "b"),
@@ -255,12 +255,12 @@ def test_judgebench_decisions_are_of_what_was_shown_first_and_second(written):
     assert result.n_rows == 9
 
 
-def test_judgebench_reward_models_have_no_reply_and_their_decision_counts(written):
+def test_judgebench_reward_models_have_no_reply_and_their_decision_counts(write_file):
     """As in the published outputs: scores in the order shown, the decision made of them."""
     row = judgebench(("", "A>B"), ("", "B>A"), name="reward_model")
-    for one, scores in zip(row["judgments"], ([1.88, 1.26], [1.26, 1.88]), strict=True):
-        one["judgment"]["scores"] = scores
-    result = import_file(written("outputs.jsonl", [row]))
+    for judgment, scores in zip(row["judgments"], ([1.88, 1.26], [1.26, 1.88]), strict=True):
+        judgment["judgment"]["scores"] = scores
+    result = import_file(write_file("outputs.jsonl", [row]))
     assert verdicts(result.judgements) == [("ab", "a"), ("ba", "a")]
     assert {judgement.scored_by for judgement in result.judgements} == {"decision"}
 

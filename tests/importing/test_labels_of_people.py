@@ -31,7 +31,7 @@ def annotation(*results, by=7, **more):
     return {"id": 1, "completed_by": by, "was_cancelled": False, "result": list(results), **more}
 
 
-def test_annotations_are_labels_and_predictions_judgements(written):
+def test_annotations_are_labels_and_predictions_judgements(write_file):
     tasks = [
         task(
             [
@@ -54,23 +54,23 @@ def test_annotations_are_labels_and_predictions_judgements(written):
         ),
         task(eid="e2"),
     ]
-    found = import_file(written("export.json", tasks))
-    assert found.tool == "label-studio"
-    assert [(label.annotator, label.aspect, label.value) for label in found.labels] == [
+    data = import_file(write_file("export.json", tasks))
+    assert data.tool == "label-studio"
+    assert [(label.annotator, label.aspect, label.value) for label in data.labels] == [
         ("7", "coverage", 4.0),
         ("7", "faithful", 1.0),
         ("7", "length", 2.5),
         ("b@x.org", "coverage", 2.0),
     ]
-    assert [
-        (judgement.judge, judgement.value, judgement.eid) for judgement in found.judgements
-    ] == [("judge-1", 3.0, "e1")]
-    assert [item.why for item in found.skipped] == [
+    assert [(judgement.judge, judgement.value, judgement.eid) for judgement in data.judgements] == [
+        ("judge-1", 3.0, "e1")
+    ]
+    assert [item.why for item in data.skipped] == [
         "the annotation was cancelled",
         "'coverage' is no number and no preference",
         "not annotated",
     ]
-    assert found.n_rows == 8
+    assert data.n_rows == 8
 
 
 @pytest.mark.parametrize(
@@ -78,29 +78,29 @@ def test_annotations_are_labels_and_predictions_judgements(written):
     [("ab", "left", "a"), ("ab", "right", "b"), ("ba", "left", "b"), ("ba", "right", "a")],
 )
 def test_a_preference_is_in_terms_of_the_systems_whichever_stood_left(
-    written, order, selected, value
+    write_file, order, selected, value
 ):
     chosen = result("pairwise", {"selected": selected})
     pair = task([annotation(chosen)], system_a="x", system_b="y", order=order)
-    found = import_file(written("export.json", [pair]))
-    (label,) = found.labels
+    data = import_file(write_file("export.json", [pair]))
+    (label,) = data.labels
     assert (label.system_a, label.system_b, label.value) == ("x", "y", value)
 
 
-def test_the_aspect_may_stand_in_the_task(written):
+def test_the_aspect_may_stand_in_the_task(write_file):
     rated = result("rating", {"rating": 4}, "stars")
     tasks = [task([annotation(rated)], [{"result": [rated]}], aspect="faithfulness")]
-    found = import_file(written("export.json", tasks))
-    assert [item.aspect for item in (*found.labels, *found.judgements)] == ["faithfulness"] * 2
+    data = import_file(write_file("export.json", tasks))
+    assert [item.aspect for item in (*data.labels, *data.judgements)] == ["faithfulness"] * 2
 
 
-def test_a_task_must_say_what_was_annotated(written):
+def test_a_task_must_say_what_was_annotated(write_file):
     bad = {"data": {"text": "x"}, "annotations": [annotation(result("rating", {"rating": 4}))]}
     with pytest.raises(InputError, match=r"field 'eid': missing"):
-        import_file(written("export.json", [bad]))
+        import_file(write_file("export.json", [bad]))
 
 
-def test_summeval_ratings(written):
+def test_summeval_ratings(write_file):
     row = {
         "id": "dm-test-1",
         "decoded": "A summary.",
@@ -110,7 +110,7 @@ def test_summeval_ratings(written):
         "expert_annotations": [{"coherence": 2, "relevance": 5}, {"coherence": 1, "relevance": 4}],
         "turker_annotations": [{"coherence": 3, "relevance": None}],
     }
-    result = import_file(written("model_annotations.aligned.jsonl", [row]))
+    result = import_file(write_file("model_annotations.aligned.jsonl", [row]))
     assert [(label.annotator, label.aspect, label.value) for label in result.labels] == [
         ("expert1", "coherence", 2.0),
         ("expert1", "relevance", 5.0),
@@ -173,10 +173,10 @@ def test_a_bad_line_of_a_realsumm_folder_can_be_skipped(pyramid):
     assert (len(result.labels), len(result.skipped)) == (1, 1)
 
 
-def test_real_summeval_labels_from_its_own_layout(written, shared_data):
+def test_real_summeval_labels_from_its_own_layout(write_file, shared_data):
     """The first 20 summaries put back into SummEval's layout give the labels that they were."""
     lines = (shared_data / "summeval" / "labels.jsonl").read_text("utf-8").splitlines()
-    wanted, rows = [], {}
+    expected, rows = [], {}
     for label in map(json.loads, lines):
         if (label["eid"], label["system"]) not in rows and len(rows) == 20:
             continue
@@ -187,16 +187,16 @@ def test_real_summeval_labels_from_its_own_layout(written, shared_data):
         row[label["annotator"][0]].setdefault(label["annotator"], {})[label["aspect"]] = label[
             "value"
         ]
-        wanted.append(
+        expected.append(
             (label["eid"], label["system"], label["annotator"], label["aspect"], label["value"])
         )
     for row in rows.values():
         row["expert_annotations"] = list(row.pop("e").values())
         row["turker_annotations"] = list(row.pop("t").values())
-    result = import_file(written("model_annotations.aligned.jsonl", list(rows.values())))
+    result = import_file(write_file("model_annotations.aligned.jsonl", list(rows.values())))
     items = [
         (label.eid, label.system, label.annotator, label.aspect, label.value)
         for label in result.labels
     ]
-    assert sorted(items) == sorted(wanted)
+    assert sorted(items) == sorted(expected)
     assert len(items) == 20 * 8 * 4

@@ -1,16 +1,15 @@
 """References to NuggetBank and back, and banks to references and back; autojudge-base validates."""
 
-import json
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from invoking import invoke, run
+from json_files import read_json, read_rows
 from missing import missing
-from typer.testing import CliRunner
 
 import fairjudge as fj
-from fairjudge.cli._main import app
 from fairjudge.datasets import read_references, write_records
 from fairjudge.domain import GROUP_LISTS, Reference
 from fairjudge.errors import InputError
@@ -65,7 +64,7 @@ def models(monkeypatch):
 
 def banks(references, path: Path):
     export_records(references, path, to="nuggetbank")
-    return [json.loads(line) for line in path.read_bytes().splitlines()]
+    return read_rows(path)
 
 
 def without_texts(reference):
@@ -95,8 +94,8 @@ def test_what_another_tool_reads_in_a_bank(tmp_path, models):
     assert {words: answer.importance for words, answer in first.answers.items()} == {
         "It rained.": "vital", "The dam broke.": None,
     }  # fmt: skip
-    given = first.answers["It rained."].references
-    assert [(item.doc_id, item.text) for item in given] == [
+    references = first.answers["It rained."].references
+    assert [(item.doc_id, item.text) for item in references] == [
         ("a", "rain"), ("a", "much rain"), ("b", "no rain"),
     ]  # fmt: skip
 
@@ -171,9 +170,7 @@ def test_real_banks_come_back(shared_data, tmp_path, models):
     result = import_file(path)
     assert (result.tool, len(result.references)) == ("nuggetbank", 122)
     assert sum(len(reference.question_answers) for reference in result.references) == 366
-    assert banks(result.references, tmp_path / "bank.jsonl") == [
-        json.loads(line) for line in path.read_text("utf-8").splitlines()
-    ]
+    assert banks(result.references, tmp_path / "bank.jsonl") == read_rows(path)
 
 
 def bank(**more):
@@ -182,13 +179,13 @@ def bank(**more):
     return {"query_id": "t", "title_query": "A flood", "nugget_bank": {"Why?": question}}
 
 
-def read_one(written, row):
-    (found,) = import_file(written("bank.json", row)).references
-    return found
+def read_one(write_file, row):
+    (reference,) = import_file(write_file("bank.json", row)).references
+    return reference
 
 
-def test_documents_are_articles_and_their_words_wordings(written):
-    records = read_one(written, bank(importance="vital", aggregator_type="OR"))
+def test_documents_are_articles_and_their_words_wordings(write_file):
+    records = read_one(write_file, bank(importance="vital", aggregator_type="OR"))
     (question,) = records.question_answers
     (group,) = question.groups()
     assert [article.aid for article in records.articles] == ["d1", "d2"]
@@ -200,23 +197,23 @@ def test_documents_are_articles_and_their_words_wordings(written):
     assert question.model_extra["aggregator_type"] == "OR"
 
 
-def test_importance_in_numbers_is_what_a_group_weighs(written):
+def test_importance_in_numbers_is_what_a_group_weighs(write_file):
     row = bank()
     answers = row["nugget_bank"]["Why?"]["answers"]
     answers["Rain."]["importance"] = 4
     answers["The dam."] = {"answer": "The dam.", "importance": 1}
-    (question,) = read_one(written, row).question_answers
+    (question,) = read_one(write_file, row).question_answers
     assert [group.weight for group in question.groups()] == [4, 1]
     assert question.group_importance is None
 
 
-def test_claims_are_groups_of_one_question(written, tmp_path, models):
+def test_claims_are_groups_of_one_question(write_file, tmp_path, models):
     row = {
         "query_id": "t", "title_query": "A flood", "format_version": "v3",
         "claim_bank": {"It rained.": {"claim": "It rained.", "query_id": "t", "quality": 2,
                                       "importance": "okay", "references": [{"doc_id": "d"}]}},
     }  # fmt: skip
-    records = read_one(written, row)
+    records = read_one(write_file, row)
     (question,) = records.question_answers
     assert question.question == "A flood"
     assert question.group_importance == ("okay",)
@@ -225,7 +222,7 @@ def test_claims_are_groups_of_one_question(written, tmp_path, models):
     assert plain(back).model_dump() == plain(row).model_dump()
 
 
-def test_what_only_a_bank_has_is_kept(written, tmp_path, models):
+def test_what_only_a_bank_has_is_kept(write_file, tmp_path, models):
     row = bank(creator=[{"is_human": True, "creation_date": "2026-01-01"}], quality=3)
     question = row["nugget_bank"]["Why?"]
     question["query_id"] = "t"
@@ -235,18 +232,18 @@ def test_what_only_a_bank_has_is_kept(written, tmp_path, models):
         {"doc_id": "d1", "offsets": {"start_offset": 1, "end_offset": 2, "encoding": "utf-8"}}
     ]
     row |= {"full_query": {"background": "b"}, "metadata": {"b": 2}, "test_collection": "c"}
-    (back,) = banks([read_one(written, row)], tmp_path / "b.jsonl")
+    (back,) = banks([read_one(write_file, row)], tmp_path / "b.jsonl")
     plain = models.NuggetBank.model_validate
     assert plain(back).model_dump() == plain(row).model_dump()
 
 
-def test_lists_as_of_ragtime_2026_are_read(written):
+def test_lists_as_of_ragtime_2026_are_read(write_file):
     row = {
         "metadata": {"team_id": "x", "topic_id": "t1", "run_id": "r"},
         "nugget_bank": [{"question": "Why?", "aggregator_type": "AND",
                          "answers": [{"answer": "Rain.", "references": ["d"]}, "Wind."]}],
     }  # fmt: skip
-    records = read_one(written, row)
+    records = read_one(write_file, row)
     assert records.eid == "t1"
     assert [article.aid for article in records.articles] == ["d", "no-document"]
     assert [item.answers[0].answer for item in records.question_answers[0].groups()] == [
@@ -264,41 +261,37 @@ def test_lists_as_of_ragtime_2026_are_read(written):
         ({"nugget_bank": None}, "expected a bank of questions or of claims"),
     ],
 )
-def test_what_is_wrong_is_named_with_file_and_line(written, change, problem):
-    path = written("banks.jsonl", [bank(), bank() | {"query_id": "u"} | change])
+def test_what_is_wrong_is_named_with_file_and_line(write_file, change, problem):
+    path = write_file("banks.jsonl", [bank(), bank() | {"query_id": "u"} | change])
     with pytest.raises(InputError, match=problem) as error:
         import_file(path)
     assert str(error.value).startswith(f"{path}:2: ")
     assert len(import_file(path, skip_bad=True).references) == 1
 
 
-def test_two_banks_of_a_topic_are_refused(written):
+def test_two_banks_of_a_topic_are_refused(write_file):
     with pytest.raises(InputError, match="a second bank of topic 't'"):
-        import_file(written("banks.jsonl", [bank(), bank()]))
+        import_file(write_file("banks.jsonl", [bank(), bank()]))
 
 
-def test_the_commands_write_and_read_banks(written, tmp_path):
+def test_the_commands_write_and_read_banks(write_file, tmp_path):
     reference, nuggets, back = (tmp_path / f"{name}.jsonl" for name in ("r", "n", "back"))
     write_records(reference, [FULL])
-    run = CliRunner().invoke
-    result = run(app, ["data", "export", str(reference), "-o", str(nuggets), "--to", "nuggetbank"])
+    result = invoke("data", "export", reference, "-o", nuggets, "--to", "nuggetbank")
     assert (result.exit_code, "1 row written" in result.output) == (0, True), result.output
-    result = run(app, ["data", "import", str(nuggets), "--references", str(back)])
-    assert result.exit_code == 0, result.output
+    result = run("data", "import", nuggets, "--references", back)
     assert f"1 reference written to {back}" in result.output
     assert read_references(back).records[0].to_json() == without_texts(FULL)
 
-    result = run(app, ["data", "import", str(nuggets), "-o", str(tmp_path / "j.jsonl")])
+    result = invoke("data", "import", nuggets, "-o", tmp_path / "j.jsonl")
     assert "holds references alone; write them with --references, not -o" in str(result.exception)
-    result = run(
-        app, ["data", "export", str(reference), "-o", "-", "--to", "nuggetbank", "--judge", "j"]
-    )
+    result = invoke("data", "export", reference, "-o", "-", "--to", "nuggetbank", "--judge", "j")
     assert result.exit_code == 2
 
 
 def test_references_are_exported_from_python(tmp_path):
     built = read_references([FULL])
     fj.export(built, tmp_path / "bank.jsonl", format="nuggetbank")
-    assert json.loads((tmp_path / "bank.jsonl").read_text())["query_id"] == "e1"
+    assert read_json(tmp_path / "bank.jsonl")["query_id"] == "e1"
     with pytest.raises(fj.errors.ConfigurationError, match="only reference records can be written"):
         fj.export([{"a": 1}], tmp_path / "x.jsonl", format="nuggetbank")

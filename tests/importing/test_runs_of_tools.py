@@ -11,10 +11,10 @@ import pytest
 from fairjudge.importing import import_file
 
 
-def outcomes(found):
+def outcomes(data):
     return [
         (judgement.aspect, judgement.value if judgement.unscored is None else judgement.unscored)
-        for judgement in found.judgements
+        for judgement in data.judgements
     ]
 
 
@@ -57,7 +57,7 @@ def promptfoo(*tests, **config):
     }
 
 
-def test_promptfoo_assertions_are_judgements_and_a_persons_are_labels(written):
+def test_promptfoo_assertions_are_judgements_and_a_persons_are_labels(write_file):
     rubric = component("llm-rubric", 0.5, value="good")
     rubric["assertion"]["provider"] = {"id": "openai:gpt-4o"}
     tests = [
@@ -70,7 +70,7 @@ def test_promptfoo_assertions_are_judgements_and_a_persons_are_labels(written):
         test(testIdx=3, testCase={}, failureReason=2, error="HTTP 500", gradingResult=None),
         test(testIdx=4, gradingResult=None),
     ]
-    result = import_file(written("results.json", promptfoo(*tests)))
+    result = import_file(write_file("results.json", promptfoo(*tests)))
     assert result.tool == "promptfoo"
     assert outcomes(result) == [
         ("llm-rubric", 0.5), ("contains", 1.0),
@@ -96,24 +96,24 @@ def test_promptfoo_assertions_are_judgements_and_a_persons_are_labels(written):
     assert result.judgements[0].model_extra["reason"] == "because"
 
 
-def test_promptfoo_assertions_of_one_type_or_in_sets_are_distinguished(written):
+def test_promptfoo_assertions_of_one_type_or_in_sets_are_distinguished(write_file):
     inner = [component("llm-rubric", 1, value="short"), component("llm-rubric", 0, value="kind")]
     tests = [
         test(
             {"pass": True, "score": 0.5, "reason": "", "assertion": None, "componentResults": inner}
         )
     ]
-    result = import_file(written("r.json", promptfoo(*tests)))
+    result = import_file(write_file("r.json", promptfoo(*tests)))
     assert outcomes(result) == [("llm-rubric", 1.0), ("llm-rubric#2", 0.0)]
 
 
-def test_promptfoo_variables_and_the_configured_grader_name_item_and_judge(written):
+def test_promptfoo_variables_and_the_configured_grader_name_item_and_judge(write_file):
     tests = [
         test(component("g-eval", 0.8), vars={"eid": "e1", "system": "lead"}),
         test(component("g-eval", True), promptIdx=1),
     ]
     config = {"defaultTest": {"options": {"provider": "openai:gpt-4o"}}}
-    result = import_file(written("r.json", promptfoo(*tests, **config)))
+    result = import_file(write_file("r.json", promptfoo(*tests, **config)))
     assert [
         (judgement.eid, judgement.system, judgement.judge) for judgement in result.judgements
     ] == [
@@ -122,16 +122,16 @@ def test_promptfoo_variables_and_the_configured_grader_name_item_and_judge(writt
     ]
 
 
-def test_a_promptfoo_test_without_assertions_passes_there_and_is_no_judgement_here(written):
+def test_a_promptfoo_test_without_assertions_passes_there_and_is_no_judgement_here(write_file):
     passed = {"pass": True, "score": 1, "reason": "No assertions", "componentResults": []}
     tests = [test(gradingResult=passed), test(component("g-eval", 1), testIdx=1)]
-    result = import_file(written("r.json", promptfoo(*tests)))
+    result = import_file(write_file("r.json", promptfoo(*tests)))
     assert outcomes(result) == [("g-eval", 1.0)]
     assert [item.why for item in result.skipped] == ["the test has no assertion"]
 
 
-def test_promptfoo_results_a_line(written):
-    result = import_file(written("r.jsonl", [test(component("g-eval", 0.8)), test(testIdx=1)]))
+def test_promptfoo_results_a_line(write_file):
+    result = import_file(write_file("r.jsonl", [test(component("g-eval", 0.8)), test(testIdx=1)]))
     assert (result.tool, result.n_rows) == ("promptfoo", 2)
 
 
@@ -157,7 +157,7 @@ def deepeval(*cases):
     }
 
 
-def test_deepeval_metrics_with_an_error_or_without_a_score_are_unscored(written):
+def test_deepeval_metrics_with_an_error_or_without_a_score_are_unscored(write_file):
     case = {
         "name": "test_case_0",
         "input": "?",
@@ -175,7 +175,7 @@ def test_deepeval_metrics_with_an_error_or_without_a_score_are_unscored(written)
         },
     }
     other = {"name": "test_case_0", "input": "another", "metricsData": [metric("Bias", 1)]}
-    named = {
+    fields = {
         "name": "t",
         "input": "",
         "metricsData": None,
@@ -187,8 +187,8 @@ def test_deepeval_metrics_with_an_error_or_without_a_score_are_unscored(written)
         "metricsData": [metric("Bias", 0)],
         "metadata": {"eid": "e2", "system": "lead"},
     }
-    run = deepeval(case, other, named, newer) | {"hyperparameters": {"model": "gpt-4"}}
-    result = import_file(written("run.json", run))
+    run = deepeval(case, other, fields, newer) | {"hyperparameters": {"model": "gpt-4"}}
+    result = import_file(write_file("run.json", run))
     assert result.tool == "deepeval"
     assert outcomes(result) == [
         ("Faithfulness", 0.45), ("Toxicity", "backend"), ("Bias", "unparseable"), ("Exact", 1.0),
@@ -232,7 +232,7 @@ def assessment(kind="LLM_JUDGE", who="gpt-4o", name="relevance", **more):
     }
 
 
-def test_mlflow_assessments(written):
+def test_mlflow_assessments(write_file):
     decided = {"openai.decisions.probabilities": json.dumps({"yes": 0.9, "no": 0.1})}
     found_list = [
         assessment(feedback={"value": "yes"}),
@@ -245,7 +245,7 @@ def test_mlflow_assessments(written):
         assessment(feedback={"value": 1}, valid=False),
         assessment(feedback={"value": True}, trace_id="tr-5", metadata=decided),
     ]
-    result = import_file(written("assessments.json", found_list))
+    result = import_file(write_file("assessments.json", found_list))
     assert result.tool == "mlflow"
     assert outcomes(result) == [
         ("relevance", 1.0), ("relevance", 3.5), ("relevance", "backend"), ("short", 1.0),
@@ -270,7 +270,7 @@ def test_mlflow_assessments(written):
     assert result.n_rows == len(found_list)
 
 
-def test_mlflow_traces_name_item_and_system_in_tags_and_metadata(written):
+def test_mlflow_traces_name_item_and_system_in_tags_and_metadata(write_file):
     info = {
         "trace_id": "tr-9",
         "tags": {"eid": "e9"},
@@ -281,7 +281,7 @@ def test_mlflow_traces_name_item_and_system_in_tags_and_metadata(written):
         ],
     }
     rows = [{"info": info, "data": {}}, {"info": {**info, "assessments": []}, "data": {}}]
-    result = import_file(written("traces.json", rows))
+    result = import_file(write_file("traces.json", rows))
     assert [(item.eid, item.system) for item in (*result.judgements, *result.labels)] == [
         ("e9", "m-1"),
         ("e9", "m-1"),
@@ -308,7 +308,7 @@ def lm_row(number, **changes):
 
 
 @pytest.mark.parametrize("named", [True, False])
-def test_lm_eval_samples_by_metric_and_filter(written, named):
+def test_lm_eval_samples_by_metric_and_filter(write_file, named):
     rows = [
         lm_row(0),
         lm_row(0, filter="flexible-extract", exact_match=0.0),
@@ -317,7 +317,7 @@ def test_lm_eval_samples_by_metric_and_filter(written, named):
     ]
     if not named:
         rows = [{key: value for key, value in row.items() if key != "metrics"} for row in rows]
-    path = written("openai__gpt/samples_gsm8k_2026-08-21T10-11-12.345678.jsonl", rows)
+    path = write_file("openai__gpt/samples_gsm8k_2026-08-21T10-11-12.345678.jsonl", rows)
     result = import_file(path)
     assert result.tool == "lm-eval"
     assert outcomes(result) == [
@@ -335,6 +335,6 @@ def test_lm_eval_samples_by_metric_and_filter(written, named):
     assert result.n_rows == 5
 
 
-def test_one_filter_is_no_part_of_the_aspect(written):
-    result = import_file(written("m/samples_gsm8k.jsonl", [lm_row(0), lm_row(1)]))
+def test_one_filter_is_no_part_of_the_aspect(write_file):
+    result = import_file(write_file("m/samples_gsm8k.jsonl", [lm_row(0), lm_row(1)]))
     assert outcomes(result) == [("exact_match", 1.0), ("exact_match", 1.0)]

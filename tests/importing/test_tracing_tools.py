@@ -15,7 +15,7 @@ from fairjudge.importing import import_file, scale_from_options
 AT = {"timestamp": "2026-11-02T10:00:00Z", "createdAt": "x", "updatedAt": "x", "environment": "p"}
 
 
-def shown(found):
+def fields(data):
     judged = [
         (
             judgement.eid,
@@ -24,10 +24,10 @@ def shown(found):
             judgement.judge,
             judgement.value if judgement.unscored is None else None,
         )
-        for judgement in found.judgements
+        for judgement in data.judgements
     ]
     return judged, [
-        (label.eid, label.aspect, label.annotator, label.value) for label in found.labels
+        (label.eid, label.aspect, label.annotator, label.value) for label in data.labels
     ]
 
 
@@ -38,20 +38,20 @@ def langfuse(**changes):
     }  # fmt: skip
 
 
-def test_langfuse_scores_of_the_api(written):
-    named = {"eid": "e1", "system": "s", "judge": "openai:m"}
+def test_langfuse_scores_of_the_api(write_file):
+    row = {"eid": "e1", "system": "s", "judge": "openai:m"}
     page = {
         "data": [
-            langfuse(metadata=named),
+            langfuse(metadata=row),
             langfuse(source="ANNOTATION", authorUserId="ann", value=1.0),
             langfuse(dataType="CATEGORICAL", value=0, stringValue="poor"),
             langfuse(dataType="BOOLEAN", value=1, stringValue="True", name="ok", source="API"),
         ],
         "meta": {"page": 1},
     }
-    result = import_file(written("scores.json", page))
+    result = import_file(write_file("scores.json", page))
     assert result.tool == "langfuse"
-    judged, labels = shown(result)
+    judged, labels = fields(result)
     assert judged == [
         ("e1", "s", "coverage", "openai:m", 0.5),
         ("t-1", "langfuse", "ok", "langfuse/ok", 1.0),
@@ -61,24 +61,24 @@ def test_langfuse_scores_of_the_api(written):
     whys = [item.why for item in result.skipped]
     assert whys == ["feedback that is no number; --options gives words their values"]
     scale = scale_from_options("likert", answers="poor,good")
-    result = import_file(written("scores.json", page), answers=scale)
+    result = import_file(write_file("scores.json", page), answers=scale)
     assert [judgement.value for judgement in result.judgements] == [0.5, 1.0, 1.0]
 
 
-def test_langfuse_blob_storage_and_traces(written):
+def test_langfuse_blob_storage_and_traces(write_file):
     row = {
         "id": "s", "trace_id": "t", "name": "coverage", "value": 4.0, "data_type": "NUMERIC",
         "source": "ANNOTATION", "author_user_id": None, "string_value": None,
     }  # fmt: skip
-    result = import_file(written("scores.jsonl", [row, {**row, "source": "EVAL"}]))
-    assert shown(result) == (
+    result = import_file(write_file("scores.jsonl", [row, {**row, "source": "EVAL"}]))
+    assert fields(result) == (
         [("t", "langfuse", "coverage", "langfuse/coverage", 4.0)],
         [("t", "coverage", "people", 4.0)],
     )
     trace = {"id": "t-1", "name": "system-a", "metadata": {"eid": "e7"}, "observations": []}
     traces = [{**trace, "scores": [langfuse()]}, {**trace, "scores": []}]
-    result = import_file(written("traces.json", traces))
-    assert shown(result)[0] == [("e7", "system-a", "coverage", "langfuse/coverage", 0.5)]
+    result = import_file(write_file("traces.json", traces))
+    assert fields(result)[0] == [("e7", "system-a", "coverage", "langfuse/coverage", 0.5)]
     assert [item.why for item in result.skipped] == ["the trace has no score"]
 
 
@@ -91,16 +91,16 @@ def phoenix(kind="LLM", name="coverage", result=None, **changes):
     }  # fmt: skip
 
 
-def test_phoenix_annotations(written, tmp_path):
+def test_phoenix_annotations(write_file, tmp_path):
     rows = [
         phoenix(metadata={"eid": "e1", "system": "s", "model": "gpt-4"}),
         phoenix("HUMAN", result={"label": "no", "score": None}, identifier="user-1"),
         phoenix("CODE", "short", result={"label": None, "score": 1}),
         phoenix(result={"label": None, "score": None}),
     ]
-    result = import_file(written("annotations.json", {"data": rows, "next_cursor": None}))
+    result = import_file(write_file("annotations.json", {"data": rows, "next_cursor": None}))
     assert result.tool == "phoenix"
-    assert shown(result) == (
+    assert fields(result) == (
         [
             ("e1", "s", "coverage", "gpt-4", 0.85),
             ("67f6", "phoenix", "short", "phoenix/short", 1.0),
@@ -118,7 +118,7 @@ def test_phoenix_annotations(written, tmp_path):
         )  # fmt: skip
         writer.writerow(["a1", "coverage", "LLM", json.dumps({"eid": "e9"}), "", "", "0.25", "w"])
         writer.writerow(["a2", "coverage", "HUMAN", "", "ann", "yes", "", ""])
-    assert shown(import_file(frame)) == (
+    assert fields(import_file(frame)) == (
         [("e9", "phoenix", "coverage", "phoenix/coverage", 0.25)],
         [("a2", "coverage", "ann", 1.0)],
     )
@@ -132,7 +132,7 @@ def langsmith(**changes):
     }  # fmt: skip
 
 
-def test_langsmith_feedback_and_results(written):
+def test_langsmith_feedback_and_results(write_file):
     app = {"type": "app", "user_id": "u", "user_name": "Ann", "metadata": None}
     rows = [
         langsmith(extra={"eid": "e1", "system": "s", "judge": "anthropic:m"}),
@@ -140,9 +140,9 @@ def test_langsmith_feedback_and_results(written):
         langsmith(score=None, value="vague"),
         langsmith(score=None),
     ]
-    found = import_file(written("feedback.jsonl", rows))
-    assert found.tool == "langsmith"
-    assert shown(found) == (
+    data = import_file(write_file("feedback.jsonl", rows))
+    assert data.tool == "langsmith"
+    assert fields(data) == (
         [
             ("e1", "s", "coverage", "anthropic:m", 4.0),
             ("r-1", "langsmith", "coverage", "langsmith/coverage", None),
@@ -154,23 +154,23 @@ def test_langsmith_feedback_and_results(written):
         "reference.eid": "e3", "feedback.coverage": 0.5, "feedback.faithful": None,
         "execution_time": 1.2, "example_id": "x-1", "id": "r",
     }  # fmt: skip
-    found = import_file(written("results.jsonl", [result, {**result, "error": "timeout"}]))
+    data = import_file(write_file("results.jsonl", [result, {**result, "error": "timeout"}]))
     assert [
         (judgement.eid, judgement.system, judgement.aspect, judgement.value)
-        for judgement in found.judgements
+        for judgement in data.judgements
     ] == [
         ("e3", "s", "coverage", 0.5),
         ("e3", "s", "faithful", None),
         ("e3", "s", "coverage", None),
         ("e3", "s", "faithful", None),
     ]
-    assert [judgement.unscored for judgement in found.judgements][2:] == ["backend", "backend"]
+    assert [judgement.unscored for judgement in data.judgements][2:] == ["backend", "backend"]
 
 
-def test_a_field_of_another_type_is_named(written):
+def test_a_field_of_another_type_is_named(write_file):
     with pytest.raises(InputError, match="field 'name'"):
-        import_file(written("scores.json", [langfuse(name={})]), tool="langfuse")
+        import_file(write_file("scores.json", [langfuse(name={})]), tool="langfuse")
     with pytest.raises(InputError, match="field 'annotator_kind'"):
-        import_file(written("a.json", [phoenix(kind=3.5)]), tool="phoenix")
+        import_file(write_file("a.json", [phoenix(kind=3.5)]), tool="phoenix")
     with pytest.raises(InputError, match="field 'key'"):
-        import_file(written("f.json", [langsmith(key=[])]), tool="langsmith")
+        import_file(write_file("f.json", [langsmith(key=[])]), tool="langsmith")

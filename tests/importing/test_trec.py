@@ -1,13 +1,13 @@
 """TREC's runs and leaderboards, nuggetizer's assignments, DRAGUN's verdicts: in and out."""
 
-import json
 from collections import Counter
 
 import pytest
+from builders import make_judgement
+from invoking import run
+from json_files import read_json, read_rows
 from missing import missing
-from typer.testing import CliRunner
 
-from fairjudge.cli._main import app
 from fairjudge.domain import Judgement, Summary
 from fairjudge.errors import InputError
 from fairjudge.exporting import export_judgements, export_records
@@ -43,7 +43,7 @@ def real(shared_data, *parts):
 
 
 def rows_of(path):
-    return [json.loads(line) for line in path.read_bytes().splitlines()]
+    return read_rows(path)
 
 
 @pytest.fixture
@@ -60,8 +60,8 @@ def autojudge(monkeypatch):
     return autojudge_base
 
 
-def test_a_report_is_a_summary_with_its_sentences_citations(written):
-    result = import_file(written("run", [REPORT]))
+def test_a_report_is_a_summary_with_its_sentences_citations(write_file):
+    result = import_file(write_file("run", [REPORT]))
     (summary,) = result.summaries
     assert (result.tool, summary.eid, summary.system) == ("trec-run", "t", "r")
     assert summary.text == "It rained. It stopped. At noon."
@@ -82,12 +82,12 @@ def test_a_report_is_a_summary_with_its_sentences_citations(written):
     ],
     ids=["rag25", "rag24", "ragtime"],
 )  # fmt: skip
-def test_citations_by_place_and_by_confidence_are_documents(written, row):
-    (summary,) = import_file(written("run.json", row)).summaries
+def test_citations_by_place_and_by_confidence_are_documents(write_file, row):
+    (summary,) = import_file(write_file("run.json", row)).summaries
     assert (summary.eid, summary.citations[0].articles) == ("7", ("d2", "d1"))
 
 
-def test_a_run_that_is_read_is_written_as_it_was(written, tmp_path):
+def test_a_run_that_is_read_is_written_as_it_was(write_file, tmp_path):
     rows = [
         REPORT,
         {"metadata": {"team_id": "x", "run_id": "r", "narrative_id": "u", "type": "automatic"},
@@ -95,17 +95,17 @@ def test_a_run_that_is_read_is_written_as_it_was(written, tmp_path):
         {"metadata": {"team_id": "x", "run_id": "r", "request_id": "v"},
          "responses": [{"text": "It rained.", "citations": {"d2": 2.0, "d1": 0.5}}]},
     ]  # fmt: skip
-    result = import_file(written("run.jsonl", rows))
+    result = import_file(write_file("run.jsonl", rows))
     path = tmp_path / "again.jsonl"
     export_records(result.summaries, path, to="trec-run")
     assert rows_of(path) == rows
 
 
-def test_documents_of_a_run_are_clusters(written):
+def test_documents_of_a_run_are_clusters(write_file):
     documents = {"d1": {"id": "d1", "text": "It rained.", "title": "Rain", "url": "http://x"}}
     other = REPORT | {"metadata": REPORT["metadata"] | {"run_id": "s"}}
     rows = [REPORT | {"documents": documents}, other | {"documents": {"d2": {"text": "Dry."}}}]
-    (cluster,) = import_file(written("runs.jsonl", rows)).clusters
+    (cluster,) = import_file(write_file("runs.jsonl", rows)).clusters
     assert cluster.eid == "t"
     assert [(article.aid, article.title, article.content) for article in cluster.articles] == [
         ("d1", "Rain", "It rained."), ("d2", "", "Dry."),
@@ -174,8 +174,8 @@ def test_a_summary_of_ours_is_a_report_by_sentences(tmp_path, autojudge):
         ({}, "a second report on 't' by 'r'"),
     ],
 )
-def test_a_wrong_report_is_named_by_line(written, change, problem):
-    path = written("run.jsonl", [REPORT, REPORT | change])
+def test_a_wrong_report_is_named_by_line(write_file, change, problem):
+    path = write_file("run.jsonl", [REPORT, REPORT | change])
     with pytest.raises(InputError, match=problem) as error:
         import_file(path)
     assert str(error.value).startswith(f"{path}:2")
@@ -247,10 +247,9 @@ def test_a_real_leaderboard_comes_back(shared_data, tmp_path, autojudge):
     assert values[1] == pytest.approx(values[0])
 
 
-def judgement(system, eid, value, **more):
-    about = {"aspect": "coverage", "protocol": "likert", "judge": "j", **more}
+def judgement(system, eid, value, **fields):
     unscored = {"unscored": "refused"} if value is None else {}
-    return Judgement(eid=eid, system=system, value=value, **unscored, **about)
+    return make_judgement(eid=eid, system=system, value=value, **unscored, **fields)
 
 
 def test_a_leaderboard_has_a_measure_for_whatever_tells_judgements_apart(tmp_path):
@@ -292,8 +291,8 @@ def test_what_a_leaderboard_has_no_place_for_is_refused(tmp_path, row, problem):
         export_judgements([row], tmp_path / "x", to="trec-eval")
 
 
-def test_nuggets_are_groups_of_the_query(written, tmp_path):
-    (reference,) = import_file(written("n.json", NUGGETS)).references
+def test_nuggets_are_groups_of_the_query(write_file, tmp_path):
+    (reference,) = import_file(write_file("n.json", NUGGETS)).references
     (question,) = reference.question_answers
     assert question.question == "Why did it flood?"
     assert [(item.answers[0].answer, item.importance) for item in question.groups()] == [
@@ -303,9 +302,9 @@ def test_nuggets_are_groups_of_the_query(written, tmp_path):
     assert rows_of(tmp_path / "n.jsonl") == [NUGGETS]
 
 
-def test_assignments_are_checklists_and_come_back(written, tmp_path):
+def test_assignments_are_checklists_and_come_back(write_file, tmp_path):
     rows = [assigned("support", "partial_support"), assigned("not_support", "support", run="s")]
-    result = import_file(written("a.jsonl", rows))
+    result = import_file(write_file("a.jsonl", rows))
     assert len(result.references) == 1
     assert [(summary.system, summary.text) for summary in result.summaries] == [
         ("r", "It rained."), ("s", "It rained."),
@@ -323,26 +322,26 @@ def test_assignments_are_checklists_and_come_back(written, tmp_path):
     assert rows_of(path) == rows
 
 
-def test_scores_by_importance_are_nuggetizers(written):
+def test_scores_by_importance_are_nuggetizers(write_file):
     """By hand as nuggetizer's core/metrics.py: a vital nugget got, an okay one in part."""
-    result = import_file(written("a.json", assigned("support", "partial_support")))
+    result = import_file(write_file("a.json", assigned("support", "partial_support")))
     slices = coverage_slices(result.judgements, result.references).slices
-    scores = {name: one.value for name, one in slices["coverage by weight of groups"].items()}
+    scores = {name: figure.value for name, figure in slices["coverage by weight of groups"].items()}
     assert scores == {
         "groups equal": 0.75, "by number of sources": 0.75, "vital groups": 1.0,
         "vital groups, strict": 1.0, "all groups, strict": 0.5,
     }  # fmt: skip
 
 
-def test_an_assignment_that_is_missing_is_unscored_and_other_nuggets_are_refused(written):
+def test_an_assignment_that_is_missing_is_unscored_and_other_nuggets_are_refused(write_file):
     row = assigned("support", "support")
     del row["nuggets"][1]["assignment"]
-    (found,) = import_file(written("a.json", row)).judgements
-    assert (found.value, found.unscored) == (None, "unparseable")
+    (judgement,) = import_file(write_file("a.json", row)).judgements
+    assert (judgement.value, judgement.unscored) == (None, "unparseable")
     other = assigned("support", "support", run="s")
     other["nuggets"][0] = other["nuggets"][0] | {"text": "Other."}
     with pytest.raises(InputError, match="other nuggets of 't'"):
-        import_file(written("b.jsonl", [assigned("support", "support"), other]))
+        import_file(write_file("b.jsonl", [assigned("support", "support"), other]))
 
 
 DRAGUN = "topic_id,run_tag,answer_id,auto_assessment,auto_rationale\n"
@@ -386,24 +385,17 @@ def test_assessors_verdicts_are_labels_that_calibrate_the_recorded_judge(shared_
 
     words = {1.0: "supports", 0.5: "partial", 0.0: "none"}
     lines = ["topic_id,run_tag,question_id,answer_id,annotation"]
-    for number, one in enumerate(result.judgements):
-        text = "supports" if number % 4 == 0 else words[one.value]
-        lines.append(f"{one.eid},{one.system},q,{one.unit},{text}")
+    for number, judgement in enumerate(result.judgements):
+        text = "supports" if number % 4 == 0 else words[judgement.value]
+        lines.append(f"{judgement.eid},{judgement.system},q,{judgement.unit},{text}")
     human = tmp_path / "report_assessments.csv"
     human.write_text("\n".join(lines) + "\n")
     files = {name: tmp_path / f"{name}.jsonl" for name in ("judged", "labels", "report")}
-    run = CliRunner().invoke
-    done = run(app, ["data", "import", str(path), "-o", str(files["judged"])])
-    assert done.exit_code == 0, done.output
-    assert "dragun: 14,326 rows, 14,326 judgements written" in done.output
-    done = run(app, ["data", "import", str(human), "--labels", str(files["labels"])])
-    assert done.exit_code == 0, done.output
+    output = run("data", "import", path, "-o", files["judged"])
+    assert "dragun: 14,326 rows, 14,326 judgements written" in output.output
+    output = run("data", "import", human, "--labels", files["labels"])
     report = tmp_path / "report.json"
-    done = run(
-        app,
-        ["calibrate", str(files["judged"]), "--labels", str(files["labels"]), "--json", str(report),
-         "--resamples", "200"],
-    )  # fmt: skip
-    assert done.exit_code == 0, done.output
-    (group,) = json.loads(report.read_text())["groups"]
+    options = ("--labels", files["labels"], "--json", report, "--resamples", 200)
+    run("calibrate", files["judged"], *options)
+    (group,) = read_json(report)["groups"]
     assert group["n_items"] == 14326

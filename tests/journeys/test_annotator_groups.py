@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
+from json_files import read_json
 
 SUMMEVAL = Path(__file__).resolve().parents[3] / "shared" / "data" / "summeval"
 pytestmark = pytest.mark.skipif(not SUMMEVAL.is_dir(), reason="needs ../shared/data/summeval")
@@ -16,18 +16,26 @@ CROWD = {f"turker{i}" for i in range(1, 6)}
 @pytest.fixture
 def calibrate(cli):
     recorded = SUMMEVAL / "judge_gpt-3.5_rts.jsonl"
-    result = cli(
-        "data", "import", recorded, "--protocol", "likert", "--scale", "1-5", "-o", "judged.jsonl"
+    cli(
+        "data",
+        "import",
+        recorded,
+        "--protocol",
+        "likert",
+        "--scale",
+        "1-5",
+        "-o",
+        "judged.jsonl",
+        code=0,
     )
-    assert result.code == 0, result.err
 
     def run(*more: str):
         result = cli(
             *("calibrate", "judged.jsonl", "--labels", SUMMEVAL / "labels.jsonl"),
             *("--resamples", "200", "--json", "out.json", *more),
+            code=0,
         )
-        assert result.code == 0, result.err
-        groups = json.loads(Path("out.json").read_text())["groups"]
+        groups = read_json("out.json")["groups"]
         return " ".join(result.out.split()), {group["aspect"]: group for group in groups}
 
     return run

@@ -22,12 +22,12 @@ MONDAY = "The old bridge closed on Monday"
 
 def statements(text: str) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
-    for number, said in re.findall(r"^\[(\d+)\] (.+)$", text, re.MULTILINE):
-        row = {"sentence": int(number), "statement": said, "articles": [2, 1], "quote": MONDAY,
+    for number, sentence in re.findall(r"^\[(\d+)\] (.+)$", text, re.MULTILINE):
+        row = {"sentence": int(number), "statement": sentence, "articles": [2, 1], "quote": MONDAY,
                "verdict": "supported", "grave": False}  # fmt: skip
-        if "Friday" in said or "denies" in said:
+        if "Friday" in sentence or "denies" in sentence:
             row |= {"verdict": "contradicted", "grave": True}
-        if "Nine" in said:
+        if "Nine" in sentence:
             row |= {"verdict": "absent", "articles": [], "quote": ""}
         rows.append(row)
     return rows
@@ -68,14 +68,12 @@ def judged(cli, server, own_home) -> list[str]:
             {"eid": "bridge", "system": "wrong", "text": WRONG},
         ],
     )
-    built = cli("build", "clusters.jsonl", "-o", "references.json", *openai(server))
-    assert built.code == 0, built.err
+    cli("build", "clusters.jsonl", "-o", "references.json", *openai(server), code=0)
     printed = []
     for aspect in ("coverage", "faithfulness"):
         out = ("-o", f"{aspect}.jsonl", "--json", f"{aspect}.json")
         more = ("--aspect", aspect, "--protocol", "checklist", "--derive", "likert")
-        result = cli("judge", *JUDGE, *more, *out, *openai(server))
-        assert result.code == 0, result.err
+        result = cli("judge", *JUDGE, *more, *out, *openai(server), code=0)
         printed.append(result.out)
     assert not server.errors
     return printed
@@ -102,18 +100,18 @@ def test_what_is_wrong_is_named_from_the_judge_to_the_page(cli, judged):
     assert first["articles"] == ["bridge1.example", "bridge0.example"]
     citations = by_system["right"]["citations"]
     assert (citations["borne_out"], citations["n_sentences"]) == (0.5, 2)  # the second cites none
-    ratings = {name: one["mean"] for name, one in data["derived"]["likert"].items()}
+    ratings = {name: system["mean"] for name, system in data["derived"]["likert"].items()}
     assert ratings == {"right": 5.0, "wrong": 1.0}
 
-    result = cli("audit", "statements", "faithfulness.jsonl", "--references", "references.json")
-    assert result.code == 0, result.err
+    result = cli(
+        "audit", "statements", "faithfulness.jsonl", "--references", "references.json", code=0
+    )
     assert "bridge1.example" in result.out
 
-    page = cli(
+    cli(
         "report", "coverage.jsonl", "faithfulness.jsonl", "references.json", "summaries.jsonl",
-        "-o", "report.html",
+        "-o", "report.html", code=0,
     )  # fmt: skip
-    assert page.code == 0, page.err
     html = Path("report.html").read_text("utf-8")
     assert "wrong contradicts 1 of" in html
     assert "scores by coverage alone; of 3 statements 2 contradicted, 1 in no article" in html

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 from cli_tools import write_jsonl
+from json_files import read_json, read_rows
 
 ARTICLES = ("a", "b", "c", "d")
 SENTENCES = ("Rain fell.", "Dogs barked.", "Snow lay.")
@@ -57,14 +57,13 @@ def files() -> None:
 
 def audited(cli, judge: str, *more: str) -> tuple[str, dict]:
     words = ("audit", "citations", f"{judge}.jsonl", "--summaries", "s.jsonl", "--json", "out.json")
-    result = cli(*words, *more)
-    assert result.code == 0, result.err
-    (group,) = json.loads(Path("out.json").read_text())["groups"]
+    result = cli(*words, *more, code=0)
+    (group,) = read_json("out.json")["groups"]
     return result.out, group
 
 
 def test_a_judge_that_tells_articles_apart_loses_support_where_citations_are_swapped(cli, files):
-    said, group = audited(cli, "careful", "--references", "c.jsonl")
+    output, group = audited(cli, "careful", "--references", "c.jsonl")
     assert (group["n_sentences"], group["n_cited"], group["n_citations"]) == (30, 30, 30)
     assert group["support"] == {"full": 26, "none": 4}
     assert group["borne_out"]["value"] == pytest.approx(26 / 30)
@@ -73,21 +72,21 @@ def test_a_judge_that_tells_articles_apart_loses_support_where_citations_are_swa
     assert swapped["swapped"]["value"] == pytest.approx(4 / 30 / 3)
     assert swapped["difference"]["value"] == pytest.approx(26 / 30 - 4 / 90)
     assert swapped["difference"]["p_value"] < 0.001
-    assert "another article of the cluster supports them significantly less often" in said
-    assert "s: 4 of 30 citations without full support" in said
+    assert "another article of the cluster supports them significantly less often" in output
+    assert "s: 4 of 30 citations without full support" in output
 
 
 def test_a_judge_that_names_every_article_is_not_to_be_relied_on(cli, files):
-    said, group = audited(cli, "lenient", "--references", "c.jsonl")
+    output, group = audited(cli, "lenient", "--references", "c.jsonl")
     assert group["borne_out"]["value"] == group["swapped"]["swapped"]["value"] == 1.0
-    assert "not significantly less often: do not rely on this share" in said
+    assert "not significantly less often: do not rely on this share" in output
 
 
 def test_without_clusters_nothing_is_swapped_and_without_citations_there_is_nothing(cli, files):
-    said, group = audited(cli, "careful")
+    output, group = audited(cli, "careful")
     assert group["swapped"] is None
-    assert "swapped" not in said
-    plain = [json.loads(line) for line in Path("s.jsonl").read_text().splitlines()]
+    assert "swapped" not in output
+    plain = read_rows("s.jsonl")
     for row in plain:
         del row["citations"]
     write_jsonl(Path("plain.jsonl"), plain)

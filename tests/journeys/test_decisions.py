@@ -41,8 +41,7 @@ def files(cli):
 
 def test_a_report_ends_in_a_decision(cli, files):
     result = cli("calibrate", "judged.jsonl", "--labels", "labels.jsonl", "--json", "out.json",
-               "--html", "page.html")  # fmt: skip
-    assert result.code == 0, result.err
+               "--html", "page.html", code=0)  # fmt: skip
     (group,) = json.loads(Path("out.json").read_text("utf-8"))["groups"]
     answers = {item["question"]: item["answer"] for item in group["decisions"]}
     assert answers["rank_systems"] in {"yes", "too few to tell"}
@@ -56,10 +55,10 @@ def test_a_report_ends_in_a_decision(cli, files):
     page = unescape(Path("page.html").read_text("utf-8"))
     for text in (result.out, page, repr(python)):
         assert sentence in " ".join(text.split())
-    shown = interval(group["decisions"][1]["figure"])
+    figure_text = interval(group["decisions"][1]["figure"])
     # The figure of a decision stands where the decision does.
     for text in (result.out, page, repr(python.decisions())):
-        assert shown in " ".join(text.split())
+        assert figure_text in " ".join(text.split())
     last = result.out[result.out.index("may the judge be used to ...") :]
     assert "Largest disagreements" not in last
     assert "cost per item unknown" in last.casefold()
@@ -67,7 +66,6 @@ def test_a_report_ends_in_a_decision(cli, files):
 
 
 def test_seven_documents_decide_nothing(cli, files):
-    result = cli("calibrate", "seven.jsonl", "--labels", "labels.jsonl")
-    assert result.code == 0, result.err
+    result = cli("calibrate", "seven.jsonl", "--labels", "labels.jsonl", code=0)
     text = " ".join(result.out.split())
     assert "rank systems: too few to tell; score single summaries: too few to tell" in text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 from browser import PHONE, chromium, open_page, serious_faults  # noqa: F401
 from cli_tools import write_jsonl
+from json_files import read_json
 
 pytestmark = pytest.mark.browser
 HOSTILE = "</script><script>document.title='owned'</script>\u202e"
@@ -38,8 +38,8 @@ def folder(tmp_path: Path) -> Path:
     new[13] = judged(6, "bb", 5, "v2")
     write_jsonl(tmp_path / "old.jsonl", old)
     write_jsonl(tmp_path / "new.jsonl", new)
-    written = ("--json", "compare.json", "--html", "compare.html")
-    fairjudge(tmp_path, "compare", "old.jsonl", "new.jsonl", *written)
+    options = ("--json", "compare.json", "--html", "compare.html")
+    fairjudge(tmp_path, "compare", "old.jsonl", "new.jsonl", *options)
     return tmp_path
 
 
@@ -58,7 +58,7 @@ def follow_the_first_change(page) -> str:
 @pytest.mark.parametrize("options", [{}, {"viewport": PHONE, "color_scheme": "dark"}])
 def test_an_item_that_changed_opens_both_runs(folder, open_page, options):  # noqa: F811
     page = open_page((folder / "compare.html").as_uri(), **options)
-    largest = json.loads((folder / "compare.json").read_text("utf-8"))["groups"][0]["largest"]
+    largest = read_json(folder / "compare.json")["groups"][0]["largest"]
     text = follow_the_first_change(page)
     assert f"{largest[0]['system']} on {largest[0]['eid']}" in text
     assert "j (first run)" in text

@@ -33,8 +33,8 @@ COUNTS = {
 
 def section(title: str) -> str:
     sections = re.split(r"^## (?=[A-Z])", PAGE.read_text("utf-8"), flags=re.MULTILINE)
-    (found,) = (part for part in sections if part.startswith(f"{title}\n"))
-    return found
+    (section,) = (part for part in sections if part.startswith(f"{title}\n"))
+    return section
 
 
 EXPORTS = {
@@ -55,7 +55,7 @@ def command(blocks: list[tuple[str, str, str]]) -> list[str]:
     return shlex.split(line.replace("\\\n", " "))[1:]
 
 
-def named(output: str, purpose: str, *, backend: tuple[str, ...]) -> list[str]:
+def next_command(output: str, purpose: str, *, backend: tuple[str, ...]) -> list[str]:
     """Return the command that a command names for `purpose`, with a model in its place."""
     (line,) = re.findall(rf"^{purpose}: fairjudge (.*)$", output, re.MULTILINE)
     words = shlex.split(line)
@@ -82,23 +82,20 @@ def test_every_export_of_the_page_is_gone_through():
 def test_a_leaderboard_and_a_decision_come_of_each_export(cli, backend, title):
     blocks = EXPORTS[title]
     write_files(blocks)
-    converted = cli(*command(blocks), "--json", "found.json")
-    assert converted.code == 0, converted.err
+    converted = cli(*command(blocks), "--json", "found.json", code=0)
     data = json.loads(Path("found.json").read_text("utf-8"))
     assert COUNTS[title] == tuple(
         data[f"n_{kind}"] for kind in ("clusters", "articles", "summaries", "labels")
     )
     n_commands = 2
-    judged = cli(*named(converted.out, "Next", backend=backend))
-    assert judged.code == 0, judged.err
+    judged = cli(*next_command(converted.out, "Next", backend=backend), code=0)
     for row in map(json.loads, Path("data/summaries.jsonl").read_text("utf-8").splitlines()):
         assert row["system"] in judged.out
     if data["n_labels"]:
-        following = named(converted.out, "Then", backend=backend)
-        assert following == named(judged.out, "To calibrate", backend=backend)
+        following = next_command(converted.out, "Then", backend=backend)
+        assert following == next_command(judged.out, "To calibrate", backend=backend)
         assert {"--summaries", "--clusters"} <= {*following}
-        calibrated = cli(*following)
-        assert calibrated.code == 0, calibrated.err
+        calibrated = cli(*following, code=0)
         assert "rank systems: " in calibrated.out
         n_commands += 1
     else:
@@ -113,39 +110,33 @@ def test_labels_on_a_custom_aspect_are_judged_and_calibrated(cli, backend):
     write_files(EXPORTS["Nested JSON"])
     Path("nested.json").write_text(Path("nested.json").read_text().replace("fluency", "note"))
     mapped = ("--map", "eid=topic,value=runs.human.clarity")
-    converted = cli("convert", "nested.json", "-o", "data", *mapped)
-    assert converted.code == 0, converted.err
+    converted = cli("convert", "nested.json", "-o", "data", *mapped, code=0)
     advice = "no built-in prompt judges 'clarity': judge by a criterion of your own under that name"
     assert advice in " ".join(converted.out.split())
     inputs = ("--references", "data/clusters.jsonl", "--summaries", "data/summaries.jsonl")
     output = ("-o", "other.jsonl")
-    judged = cli("judge", *inputs, "--aspect", "faithfulness", "--protocol", "likert", *output)
-    assert judged.code == 0, judged.err
-    refused = cli("calibrate", "other.jsonl", "--labels", "data/labels.jsonl")
-    assert refused.code == 1
+    judged = cli(
+        "judge", *inputs, "--aspect", "faithfulness", "--protocol", "likert", *output, code=0
+    )
+    refused = cli("calibrate", "other.jsonl", "--labels", "data/labels.jsonl", code=1)
     assert advice in " ".join(refused.err.split())
     output = ("-o", "own.jsonl")
     refused = cli(
-        "judge", *inputs, "--aspect", "clarity", "--protocol", "likert", *output, *backend
+        "judge", *inputs, "--aspect", "clarity", "--protocol", "likert", *output, *backend, code=1
     )
-    assert refused.code == 1
     assert advice in " ".join(refused.err.split())
-    own = named(converted.out, "Next", backend=backend)
+    own = next_command(converted.out, "Next", backend=backend)
     own[own.index("WHAT IT ASKS")] = "How easy is it to follow?"
-    judged = cli(*own)
-    assert judged.code == 0, judged.err
-    calibrated = cli(*named(judged.out, "To calibrate", backend=backend))
-    assert calibrated.code == 0, calibrated.err
+    judged = cli(*own, code=0)
+    calibrated = cli(*next_command(judged.out, "To calibrate", backend=backend), code=0)
     assert "rank systems: " in calibrated.out
 
 
 def test_summaries_that_are_written_lead_to_a_judge_and_to_labels(cli, backend):
     write_files([block for block in EXPORTS["Doccano"] if block[1] == "stories.jsonl"])
     converted = cli("convert", "stories.jsonl", "-o", "data")
-    result = cli(*named(converted.out, "Next", backend=backend))
-    assert result.code == 0, result.err
-    judged = cli(*named(result.out, "Next", backend=backend))
-    assert judged.code == 0, judged.err
+    result = cli(*next_command(converted.out, "Next", backend=backend), code=0)
+    judged = cli(*next_command(result.out, "Next", backend=backend), code=0)
     assert "--task rating --aspect faithfulness" in " ".join(judged.out.split())
 
 
@@ -154,12 +145,10 @@ def test_coverage_is_reached_by_what_is_named(cli):
     for name in ("clusters.json", "summaries.jsonl"):
         Path(name).write_bytes(example_path(name).read_bytes())
     converted = cli("convert", "clusters.json", "summaries.jsonl", "-o", "data")
-    built = cli(*named(converted.out, "For coverage, first", backend=()))
-    assert built.code == 0, built.err
-    following = named(converted.out, "and then", backend=())
-    of_build = named(built.out, "Next", backend=())
+    built = cli(*next_command(converted.out, "For coverage, first", backend=()), code=0)
+    following = next_command(converted.out, "and then", backend=())
+    of_build = next_command(built.out, "Next", backend=())
     of_build[of_build.index("SUMMARIES")] = "data/summaries.jsonl"
     assert of_build[:-1] == following[:-1]
-    judged = cli(*following)
-    assert judged.code == 0, judged.err
+    judged = cli(*following, code=0)
     assert "thorough" in judged.out

@@ -26,7 +26,7 @@ def reviewer(call: Call) -> Reply:
 
 
 @pytest.fixture
-def written(cli, server: StubServer) -> None:
+def inputs(cli, server: StubServer) -> None:
     rows = [
         {
             "eid": f"c{n}",
@@ -41,22 +41,20 @@ def written(cli, server: StubServer) -> None:
     ]
     write_jsonl(Path("c.jsonl"), rows)
     server.answer = reviewer
-    result = cli(
+    cli(
         "summarize", "c.jsonl", "-o", "s.jsonl", *openai(server), "--kind", "reviews",
-        "--fair-wording", "undefined", "--sweep", "fair=mood",
+        "--fair-wording", "undefined", "--sweep", "fair=mood", code=0,
     )  # fmt: skip
-    assert result.code == 0, result.err
 
 
 def measured(cli, command: str, *options: str) -> dict:
     files = ("c.jsonl", "--summaries", "s.jsonl", "--attribute", "mood")
-    result = cli("fairness", command, *files, "--json", f"{command}.json", *options)
-    assert result.code == 0, result.err
+    cli("fairness", command, *files, "--json", f"{command}.json", *options, code=0)
     return json.loads(Path(f"{command}.json").read_text("utf-8"))
 
 
 @pytest.mark.local_model
-def test_from_reviews_to_what_people_say_of_the_measures(cli, written):
+def test_from_reviews_to_what_people_say_of_the_measures(cli, inputs):
     coverage = measured(cli, "coverage", "--scorer", "entailment", "--save-supports", "m.jsonl")
     shares = measured(cli, "proportional")
     plain, fair = (coverage["systems"][name] for name in (OWN, f"{OWN}+fair=mood"))
@@ -73,9 +71,9 @@ def test_from_reviews_to_what_people_say_of_the_measures(cli, written):
     assert changes["bur"]["relative"] == -1.0
 
     leanings = [
-        {"eid": f"c{n}", "system": OWN, "leaning": "pos", "annotator": who}
+        {"eid": f"c{n}", "system": OWN, "leaning": "pos", "annotator": annotator}
         for n in range(N)
-        for who in "abc"
+        for annotator in "abc"
     ]
     write_jsonl(Path("l.jsonl"), leanings)
     result = cli(
@@ -87,8 +85,8 @@ def test_from_reviews_to_what_people_say_of_the_measures(cli, written):
         "l.jsonl",
         "--json",
         "p.json",
+        code=0,
     )
-    assert result.code == 0, result.err
     people = json.loads(Path("p.json").read_text("utf-8"))["systems"][OWN]
     assert (people["n"], people["summaries"]["neither"]) == (N, N)  # both see what people see
     assert people["groups"]["coverage_parity"] == 1.0

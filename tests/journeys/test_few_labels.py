@@ -6,20 +6,16 @@ coverage, by topic where the labels are of other topics than the summaries.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 from cli_tools import cluster, openai, summary, write_jsonl
+from json_files import read_json, read_rows
 from stub_server import StubServer
 
 N_CLUSTERS, N_QUESTIONS = 30, 4
 LABELLED_SPORT = 7
-
-
-def rows_of(name: str) -> list[dict]:
-    return [json.loads(line) for line in Path(name).read_text("utf-8").splitlines()]
 
 
 def references() -> list[dict]:
@@ -43,32 +39,29 @@ def references() -> list[dict]:
 def test_checklists_in_small_calls_and_in_two_orders(cli, server: StubServer):
     write_jsonl(Path("r.jsonl"), references()[:3])
     write_jsonl(Path("s.jsonl"), [summary("s", f"e{n}") for n in range(3)])
-    asked = ("judge", "--references", "r.jsonl", "--summaries", "s.jsonl", "--aspect", "coverage",
+    command = ("judge", "--references", "r.jsonl", "--summaries", "s.jsonl", "--aspect", "coverage",
              "--protocol", "checklist", *openai(server))  # fmt: skip
-    result = cli(*asked, "-o", "one.jsonl")
-    assert result.code == 0, result.err
+    result = cli(*command, "-o", "one.jsonl", code=0)
     assert len(server.calls) == 3
-    result = cli(*asked, "-o", "small.jsonl", "--groups-per-call", "2")
-    assert result.code == 0, result.err
+    result = cli(*command, "-o", "small.jsonl", "--groups-per-call", "2", code=0)
     assert len(server.calls) == 3 + 2 * 3
-    one, small = rows_of("one.jsonl"), rows_of("small.jsonl")
-    assert {row["signature"] for row in one} != {row["signature"] for row in small}
-    assert "|block:25|" in one[0]["signature"]
+    single, small = read_rows("one.jsonl"), read_rows("small.jsonl")
+    assert {row["signature"] for row in single} != {row["signature"] for row in small}
+    assert "|block:25|" in single[0]["signature"]
     assert "|block:2|" in small[0]["signature"]
     assert [len(row["checklist"]) for row in small] == [N_QUESTIONS] * 3
 
     # Orders are variants of one judge: the same answers, asked about in another order.
-    result = cli(*asked, "-o", "orders.jsonl", "--prompt-variants", "2")
-    assert result.code == 0, result.err
-    orders = rows_of("orders.jsonl")
+    result = cli(*command, "-o", "orders.jsonl", "--prompt-variants", "2", code=0)
+    orders = read_rows("orders.jsonl")
     assert Counter(row["variant"] for row in orders) == {"listed": 3, "shuffled-1": 3}
     units = [f"answer:{q}.0" for q in range(N_QUESTIONS)]
     assert all([entry["unit"] for entry in row["checklist"]] == units for row in orders)
-    result = cli("audit", "stability", "orders.jsonl")
-    assert result.code == 0, result.err
+    result = cli("audit", "stability", "orders.jsonl", code=0)
 
-    result = cli(*asked[:-5], "likert", *openai(server), "-o", "no.jsonl", "--groups-per-call", "2")
-    assert result.code == 1
+    result = cli(
+        *command[:-5], "likert", *openai(server), "-o", "no.jsonl", "--groups-per-call", "2", code=1
+    )
     assert "--groups-per-call is of coverage by --protocol checklist" in result.err
 
 
@@ -98,13 +91,12 @@ def test_few_labels_of_answers_correct_each_systems_coverage(cli):
     write_jsonl(Path("labels.jsonl"), labels)
     write_jsonl(Path("clusters.jsonl"), references())
     common = ("calibrate", "judged.jsonl", "--labels", "labels.jsonl", "--resamples", "100")
-    result = cli(*common, "--json", "c.json", "--html", "c.html")
-    assert result.code == 0, result.err
+    result = cli(*common, "--json", "c.json", "--html", "c.html", code=0)
     printed = " ".join(result.out.split())
     assert "means from few labels" in printed
     assert "labelled answers" in printed
     assert "means from few labels" in Path("c.html").read_text("utf-8")
-    (group,) = json.loads(Path("c.json").read_text("utf-8"))["groups"]
+    (group,) = read_json("c.json")["groups"]
     for item in group["ppi"]:
         if item["kind"] == "mean":
             assert (item["of"], item["chosen"]) == ("answers", "ppi_plus")
@@ -113,13 +105,13 @@ def test_few_labels_of_answers_correct_each_systems_coverage(cli):
             # The judge finds too much; what corrects it lies nearer to people, and below.
             assert item["ppi_plus"]["value"] < item["naive"]["value"]
 
-    result = cli(*common, "--clusters", "clusters.jsonl", "--strata", "topic", "--json", "t.json")
-    assert result.code == 0, result.err
+    result = cli(
+        *common, "--clusters", "clusters.jsonl", "--strata", "topic", "--json", "t.json", code=0
+    )
     assert "each topic has its share of all judged items" in " ".join(result.out.split())
-    (weighed,) = json.loads(Path("t.json").read_text("utf-8"))["groups"]
+    (weighed,) = read_json("t.json")["groups"]
     assert weighed["ppi"][0]["classical"]["value"] != group["ppi"][0]["classical"]["value"]
-    result = cli(*common, "--clusters", "clusters.jsonl", "--strata", "mood")
-    assert result.code == 1
+    result = cli(*common, "--clusters", "clusters.jsonl", "--strata", "mood", code=1)
     assert "no strata 'mood'" in result.err
 
 
@@ -142,17 +134,15 @@ def test_covariates_are_named_in_one_list(cli):
     write_jsonl(Path("l.jsonl"), labels)
     common = ("calibrate", "j.jsonl", "--labels", "l.jsonl", "--resamples", "100")
     texts = ("--summaries", "s.jsonl", "--clusters", "c.jsonl")
-    result = cli(*common, *texts, "--covariates", "length,overlap", "--json", "c.json")
-    assert result.code == 0, result.err
-    (one,) = json.loads(Path("c.json").read_text("utf-8"))["groups"][0]["ppi"]
-    assert one["chosen"] == "regression"
-    widths = [one[way]["high"] - one[way]["low"] for way in ("regression", "ppi_plus")]
+    result = cli(*common, *texts, "--covariates", "length,overlap", "--json", "c.json", code=0)
+    (estimate,) = read_json("c.json")["groups"][0]["ppi"]
+    assert estimate["chosen"] == "regression"
+    widths = [estimate[way]["high"] - estimate[way]["low"] for way in ("regression", "ppi_plus")]
     assert widths[0] < widths[1]
-    for given, said in (
+    for options, message in (
         (("--covariates", "lenght"), "expected some of"),
         (("--covariates", "length"), "covariates: length needs summaries"),
         (("--covariates", "overlap", "--summaries", "s.jsonl"), "needs summaries and clusters"),
     ):
-        result = cli(*common, *given)
-        assert result.code == 1
-        assert said in result.err
+        result = cli(*common, *options, code=1)
+        assert message in result.err

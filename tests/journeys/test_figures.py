@@ -61,13 +61,11 @@ def test_ranks_wins_and_position_of_pairs_are_files(
     folder: Path, cli_in: Callable[..., Done]
 ) -> None:
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
-    done = cli_in(folder, "rank", "p.jsonl", "--figures", "ranks")
-    assert done.code == 0, done.err
+    cli_in(folder, "rank", "p.jsonl", "--figures", "ranks", code=0)
     assert stems(folder / "ranks") == [
         "ranking-by-j-coverage", "ranks-coverage-by-j", "wins-coverage-by-j"
     ]  # fmt: skip
-    done = cli_in(folder, "report", "p.jsonl", "-o", "page.html", "--figures", "all")
-    assert done.code == 0, done.err
+    cli_in(folder, "report", "p.jsonl", "-o", "page.html", "--figures", "all", code=0)
     assert [name for name in stems(folder / "all") if "by-pair-of-systems" in name]
     page = (folder / "page.html").read_text("utf-8")
     assert page.count("<svg") == len(stems(folder / "all"))  # each figure once, and no more
@@ -77,12 +75,11 @@ def test_audits_and_fairness_write_their_figures_too(
     folder: Path, cli_in: Callable[..., Done]
 ) -> None:
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
-    done = cli_in(folder, "audit", "position", "p.jsonl", "--figures", "position")
-    assert done.code == 0, done.err
+    result = cli_in(folder, "audit", "position", "p.jsonl", "--figures", "position", code=0)
     assert stems(folder / "position") == [
         "position-bias-by-pair-of-systems-coverage-by-j", "position-coverage-by-j"
     ]  # fmt: skip
-    assert "Written: position (2 figures as SVG, PDF, PNG)" in done.err
+    assert "Written: position (2 figures as SVG, PDF, PNG)" in result.err
     clusters, summaries = [], []
     for document in range(6):
         articles = [
@@ -103,14 +100,14 @@ def test_audits_and_fairness_write_their_figures_too(
         lines = "".join(json.dumps(row) + "\n" for row in rows)
         (folder / f"{name}.jsonl").write_text(lines, "utf-8")
     words = ["clusters.jsonl", "--summaries", "summaries.jsonl", "--attribute", "sentiment"]
-    done = cli_in(folder, "fairness", "proportional", *words, "--scorer", "unigrams",
-                     "--figures", "shares")  # fmt: skip
-    assert done.code == 0, done.err
-    assert "Written: shares" in done.err
+    result = cli_in(folder, "fairness", "proportional", *words, "--scorer", "unigrams",
+                     "--figures", "shares", code=0)  # fmt: skip
+    assert "Written: shares" in result.err
     assert "ratio-of-shares-s" in stems(folder / "shares")
     words = ["oracle", "clusters.jsonl", "--attribute", "sentiment", "--documents", "2"]
-    done = cli_in(folder, "fairness", *words, "--json", "oracle.json", "--figures", "oracle")
-    assert done.code == 0, done.err
+    result = cli_in(
+        folder, "fairness", *words, "--json", "oracle.json", "--figures", "oracle", code=0
+    )
     assert stems(folder / "oracle") == ["biased-minus-balanced-pseudo-summaries"]
     bur = json.loads((folder / "oracle.json").read_text("utf-8"))["measures"]["bur"]["difference"]
     (figure,) = (folder / "oracle").glob("*.svg")
@@ -120,14 +117,13 @@ def test_audits_and_fairness_write_their_figures_too(
 def test_judge_by_people_from_json_and_page(folder: Path, cli_in: Callable[..., Done]) -> None:
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
     words = ["calibrate", "j.jsonl", "--labels", "l.jsonl", "--resamples", "100"]
-    done = cli_in(folder, *words, "--json", "c.json", "--html", "c.html", "--figures", "people")
-    assert done.code == 0, done.err
-    found = json.loads((folder / "c.json").read_text("utf-8"))["groups"][0]["confusion"]
-    assert sum(map(sum, found["counts"])) == 24 * 4
-    assert found["rows"] == found["columns"] == [1, 2, 3, 4, 5]
+    cli_in(folder, *words, "--json", "c.json", "--html", "c.html", "--figures", "people", code=0)
+    confusion = json.loads((folder / "c.json").read_text("utf-8"))["groups"][0]["confusion"]
+    assert sum(map(sum, confusion["counts"])) == 24 * 4
+    assert confusion["rows"] == confusion["columns"] == [1, 2, 3, 4, 5]
     names = " ".join(stems(folder / "people"))
-    for what in ("judge-by-people", "ratings-of-judge-and-people", "systems-judge-against-people"):
-        assert what in names
+    for name in ("judge-by-people", "ratings-of-judge-and-people", "systems-judge-against-people"):
+        assert name in names
     assert "Judge by people, j, coverage, likert: 1:" in (folder / "c.html").read_text("utf-8")
 
 
@@ -169,8 +165,8 @@ def test_ratios_of_shares_are_drawn_as_counted_by_hand(tmp_path: Path) -> None:
     # good has .5, .6 and 1 of the summaries: .67, .8 and 1.33 of its share; bad 2, 1.6 and 0.
     texts = ["sunny rainy", "sunny sunny sunny rainy rainy", "sunny"]
     summaries = [{"eid": f"e{n}", "system": "s", "text": texts[n // 2]} for n in range(6)]
-    found = fj.fairness.proportionality(clusters, summaries, attribute="mood")
-    ax = found.plot(name="ratio of shares, s")
+    report = fj.fairness.proportionality(clusters, summaries, attribute="mood")
+    ax = report.plot(name="ratio of shares, s")
     heights = {
         bars.get_label(): [round(bar.get_height()) for bar in bars] for bars in ax.containers
     }
@@ -187,8 +183,8 @@ def test_a_leaderboard_draws_its_means(folder: Path) -> None:
     pytest.importorskip("matplotlib", reason="needs the extra [plots]").use("Agg")
     rows = [json.loads(line) for line in (folder / "j.jsonl").read_text("utf-8").splitlines()]
     board = fj.JudgeResult(fj.read_judgements(rows).records).leaderboard(n_resamples=100)
-    shown = [text.get_text() for text in board.plot().texts]
-    assert {row["system"] for row in board} <= set(shown)
+    texts = [text.get_text() for text in board.plot().texts]
+    assert {row["system"] for row in board} <= set(texts)
 
 
 def test_without_matplotlib_the_error_names_the_extra(folder: Path) -> None:
@@ -199,5 +195,7 @@ def test_without_matplotlib_the_error_names_the_extra(folder: Path) -> None:
         "except ConfigurationError as error:\n    print(error)\n"
     )
     command = [sys.executable, "-c", script]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.stdout.strip() == "plot needs an extra: pip install 'fairjudge[plots]'", done.stderr
+    process = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert process.stdout.strip() == "plot needs an extra: pip install 'fairjudge[plots]'", (
+        process.stderr
+    )

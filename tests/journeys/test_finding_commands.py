@@ -55,24 +55,24 @@ def test_help_shows_every_option_in_a_section_and_cuts_nothing(width):
     root = get_command(app)
     size = {"terminal_width": width, "max_content_width": width}
     for name, command in [*COMMANDS.items(), *((name, root.commands[name]) for name in GROUPS)]:
-        named = getattr(command, "default", None) or command
-        with named.make_context(name, [], resilient_parsing=True, **size) as context:
-            text = named.get_help(context)
+        function = getattr(command, "default", None) or command
+        with function.make_context(name, [], resilient_parsing=True, **size) as context:
+            text = function.get_help(context)
         for line in text.splitlines():
             assert len(line) <= width or len(line.split()) < 3, line  # choices are one word
             assert "…" not in line
-        shown = sections(text)
-        others = shown.pop("Commands", "")
-        assert not re.search(r"\.\.\.$", others, re.MULTILINE), name
-        assert "--help" in [*shown.values()][-1], name
-        assert [*shown] == sorted(shown, key=get_args(Panel).index), name
-        for param in named.params:
+        by_panel = sections(text)
+        subcommands = by_panel.pop("Commands", "")
+        assert not re.search(r"\.\.\.$", subcommands, re.MULTILINE), name
+        assert "--help" in [*by_panel.values()][-1], name
+        assert [*by_panel] == sorted(by_panel, key=get_args(Panel).index), name
+        for param in function.params:
             if param.param_type_name == "option":
-                there = shown[param.rich_help_panel]
-                assert re.search(rf"(^|[ ,]){param.opts[0]}\b", there, re.MULTILINE), (name, param)
-        below = getattr(named, "others", None) or getattr(command, "commands", {})
+                panel = by_panel[param.rich_help_panel]
+                assert re.search(rf"(^|[ ,]){param.opts[0]}\b", panel, re.MULTILINE), (name, param)
+        below = getattr(function, "others", None) or getattr(command, "commands", {})
         for other in below:
-            assert re.search(rf"^  {other} +[A-Z]", others, re.MULTILINE), (name, other)
+            assert re.search(rf"^  {other} +[A-Z]", subcommands, re.MULTILINE), (name, other)
 
 
 def test_a_group_runs_its_default_command_unless_the_first_word_names_another(cli):
@@ -95,13 +95,13 @@ def test_a_group_runs_its_default_command_unless_the_first_word_names_another(cl
         ("judged.jsonl", "--labels", "labels.jsonl"),
         ("--labels", "labels.jsonl", "judged.jsonl"),
     ):
-        result = cli("calibrate", *words, "--resamples", "100", "--save", "c.json", "--json", "-")
-        assert result.code == 0, result.err
+        result = cli(
+            "calibrate", *words, "--resamples", "100", "--save", "c.json", "--json", "-", code=0
+        )
         assert json.loads(result.out)["groups"]
     result = cli("calibrate", "apply", "c.json", "judged.jsonl", "-o", "calibrated.jsonl")
     assert "30 judgements calibrated" in result.err
-    refused = cli("calibrate", "judged.jsonl")
-    assert refused.code == 2
+    refused = cli("calibrate", "judged.jsonl", code=2)
     assert "Usage: fairjudge calibrate [OPTIONS]" in refused.err
     assert "--labels" in refused.err
     for name in ("study", "calibrate"):
@@ -125,8 +125,7 @@ def test_a_group_runs_its_default_command_unless_the_first_word_names_another(cl
     ],
 )
 def test_a_name_that_is_no_command_is_answered_by_those_of_all_groups(cli, words, meant):
-    result = cli(*words.split())
-    assert result.code == 2
+    result = cli(*words.split(), code=2)
     names = " or ".join(f"'fairjudge {name}'" for name in meant)
     assert f"No such command '{words.split()[-1]}'. Did you mean {names}?" in " ".join(
         result.err.split()

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from cli_tools import openai, reference, summary, text_of, write_jsonl
+from json_files import read_rows
 from stub_server import Call, Reply, StubServer
 
 N = 40
@@ -41,10 +42,6 @@ def silent_on_every_third(call: Call) -> Reply:
     asked_again = "document" not in text_of(call)  # for the verdict alone
     silent = asked_again or number(call) % 3 == 0
     return Reply(text="I would rather talk about lunch.") if silent else right(call)
-
-
-def rows_of(name: str) -> list[dict[str, object]]:
-    return [json.loads(line) for line in Path(name).read_text().splitlines()]
 
 
 @pytest.fixture
@@ -80,8 +77,8 @@ def anchors(judge, cli) -> None:
     result = cli(
         *("check", "new.jsonl", "--baseline", "new.jsonl"),
         *("--labels", "labels.jsonl", "--save", "baseline.jsonl"),
+        code=0,
     )
-    assert result.code == 0, result.err
     assert "In short: Passed." in result.out
 
 
@@ -98,15 +95,13 @@ def fixture_says(test: str = TEST) -> str:
 
 
 def test_an_unchanged_judge_passes_both_ways(cli):
-    result = cli(*GATE)
-    assert result.code == 0, result.err
+    cli(*GATE, code=0)
     assert "1 passed" in fixture_says()
 
 
 def test_a_worse_model_fails_with_the_table(cli, judge):
     assert judge(wrong_on_every_third) == 0
-    result = cli(*GATE)
-    assert result.code == 4
+    result = cli(*GATE, code=4)
     assert "Failed: it agrees with people less than before." in result.out
     text = fixture_says()
     assert "1 failed" in text
@@ -118,33 +113,29 @@ def test_a_worse_model_fails_with_the_table(cli, judge):
 
 def test_a_model_that_stops_answering_fails(cli, judge):
     assert judge(silent_on_every_third) == 3
-    result = cli(*GATE)
-    assert result.code == 3
+    result = cli(*GATE, code=3)
     assert "14 of 40 anchors (35.0 %) without a score after." in result.out
     assert "14 of 40 anchors" in fixture_says()
     assert cli(*GATE, "--max-unscored", "0.4").code == 0
 
 
 def test_anchors_that_were_not_judged_fail(cli, judge):
-    summaries = rows_of("summaries.jsonl")
+    summaries = read_rows("summaries.jsonl")
     write_jsonl(Path("summaries.jsonl"), summaries[:24])
     assert judge(right) == 0
-    result = cli(*GATE)
-    assert result.code == 3
+    result = cli(*GATE, code=3)
     assert "16 of 40 anchors (40.0 %) without a score after." in result.out
     assert "Not judged at all: 16, such as eid '24', 's', 'summary'." in result.out
     assert "fairjudge: unscored" in fixture_says()
-    silent = cli(*GATE, "--json", "-")
-    assert silent.code == 3
+    silent = cli(*GATE, "--json", "-", code=3)
     assert json.loads(silent.out)["outcome"] == "unscored"
     assert "16 of 40 anchors" in silent.err
 
 
 def test_labels_of_other_ids_are_an_error_that_names_both(cli):
-    labels = [row | {"eid": f"doc-{row['eid']}"} for row in rows_of("labels.jsonl")]
+    labels = [row | {"eid": f"doc-{row['eid']}"} for row in read_rows("labels.jsonl")]
     write_jsonl(Path("labels.jsonl"), labels)
-    result = cli(*GATE)
-    assert result.code == 1
+    result = cli(*GATE, code=1)
     assert "eid '0'" in result.err
     assert "eid 'doc-0'" in result.err
     assert "no judged item matches any labelled item" in fixture_says()
@@ -152,31 +143,27 @@ def test_labels_of_other_ids_are_an_error_that_names_both(cli):
 
 def test_another_aspect_than_before_is_an_error(cli, judge):
     assert judge(right, aspect="faithfulness") == 0
-    result = cli(*GATE)
-    assert result.code == 1
+    result = cli(*GATE, code=1)
     assert "after it: faithfulness by binary" in result.err
     assert "not after it: coverage by binary" in result.err
     assert "1 failed" in fixture_says()
 
 
 def test_a_baseline_of_other_anchors_fails(cli):
-    baseline = rows_of("baseline.jsonl")
+    baseline = read_rows("baseline.jsonl")
     write_jsonl(Path("baseline.jsonl"), [row | {"eid": f"old-{row['eid']}"} for row in baseline])
-    result = cli(*GATE)
-    assert result.code == 1
+    result = cli(*GATE, code=1)
     assert "eid 'old-0'" in result.err
     write_jsonl(Path("baseline.jsonl"), baseline[:4])
-    result = cli(*GATE)
-    assert result.code == 3
+    result = cli(*GATE, code=3)
     assert "36 of 40 anchors (90.0 %) without a score in the baseline." in result.out
 
 
 def test_a_judge_that_is_gone_from_a_jury_is_an_error(cli):
-    rows = rows_of("baseline.jsonl")
+    rows = read_rows("baseline.jsonl")
     second = [row | {"judge": "second"} for row in rows]
     write_jsonl(Path("baseline.jsonl"), [*rows, *second])
-    result = cli(*GATE)
-    assert result.code == 1
+    result = cli(*GATE, code=1)
     assert "judged before the change and not after it: coverage by binary (second)" in result.err
 
 
@@ -184,8 +171,9 @@ def test_ids_that_a_spreadsheet_made_floats_match(cli):
     lines = ["eid,system,aspect,annotator,value"]
     lines += [f"{n}.0,s,coverage,ann,{n % 2}" for n in range(N)]
     Path("labels.csv").write_text("\n".join(lines))
-    result = cli("check", "new.jsonl", "--baseline", "baseline.jsonl", "--labels", "labels.csv")
-    assert result.code == 0, result.err
+    result = cli(
+        "check", "new.jsonl", "--baseline", "baseline.jsonl", "--labels", "labels.csv", code=0
+    )
     assert f"{N} anchors judged both times" in result.out
 
 

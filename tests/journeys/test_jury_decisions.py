@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import random
 import re
 from pathlib import Path
 
 import pytest
 from cli_tools import cluster, text_of, write_jsonl
+from json_files import read_json, read_rows
 
 import fairjudge as fj
 
@@ -46,7 +46,7 @@ USES = ("rank systems", "score single summaries", "replace an annotator")
 
 
 @pytest.fixture
-def written(server) -> Path:
+def study_file(server) -> Path:
     """Write a study of two judges who see the quality, each with an error of its own."""
     rng = random.Random(4)
     eids = [f"story{n}" for n in range(N_CLUSTERS)]
@@ -73,11 +73,11 @@ def written(server) -> Path:
             "eid": eid,
             "system": system,
             "aspect": "faithfulness",
-            "annotator": who,
+            "annotator": annotator,
             "value": min(5, max(1, round(value + rng.gauss(0, 0.7)))),
         }
         for (eid, system), value in quality.items()
-        for who in ("ann", "ben", "cas")
+        for annotator in ("ann", "ben", "cas")
     ]
     write_jsonl(Path("labels.jsonl"), labels)
     path = Path("study.toml")
@@ -85,10 +85,9 @@ def written(server) -> Path:
     return path
 
 
-def test_a_study_of_two_judges_says_what_their_jury_may_be_used_for(cli, written, server):
-    result = cli("study", written)
-    assert result.code == 0, result.err
-    (jury,) = json.loads(Path("study/calibration.json").read_text())["juries"]
+def test_a_study_of_two_judges_says_what_their_jury_may_be_used_for(cli, study_file, server):
+    result = cli("study", study_file, code=0)
+    (jury,) = read_json("study/calibration.json")["juries"]
     answers = {item["question"]: item["answer"] for item in jury["decisions"]}
     # Both judges see the order of six systems, whose means are .6 apart, on 24 documents.
     assert answers["rank_systems"] == "yes"
@@ -101,8 +100,7 @@ def test_a_study_of_two_judges_says_what_their_jury_may_be_used_for(cli, written
     )
 
     files = ("study/judgements/strict.jsonl", "study/judgements/mild.jsonl")
-    result = cli("calibrate", *files, "--labels", "labels.jsonl", "--resamples", "300")
-    assert result.code == 0, result.err
+    result = cli("calibrate", *files, "--labels", "labels.jsonl", "--resamples", "300", code=0)
     tables = result.out[result.out.index("jury of 2 judges, fitted on labels, faithfulness: may") :]
     assert all(use in tables for use in USES)
     calibration = fj.calibrate([*files], "labels.jsonl", n_resamples=300).decisions()
@@ -110,18 +108,17 @@ def test_a_study_of_two_judges_says_what_their_jury_may_be_used_for(cli, written
     assert {row["question"]: row["answer"] for row in of_jury} == answers
 
 
-def test_a_jury_of_one_table_is_decided_as_a_judge(cli, written, server):
+def test_a_jury_of_one_table_is_decided_as_a_judge(cli, study_file, server):
     """``model = ["strict", "mild"]``: the mean of both is a judge of its own."""
     more = '\n[[judge]]\nname = "both"\nmodel = ["strict", "mild"]\naspect = "faithfulness"\n'
     text = STUDY.format(url=server.v1, more=f'{more}protocol = "likert"\n')
-    kept = (
+    without_strict = (
         text[: text.index('[[judge]]\nname = "strict"')]
         + text[text.index('[[judge]]\nname = "both') :]
     )
-    written.write_text(kept)
-    result = cli("study", written)
-    assert result.code == 0, result.err
-    groups = json.loads(Path("study/calibration.json").read_text())["groups"]
+    study_file.write_text(without_strict)
+    result = cli("study", study_file, code=0)
+    groups = read_json("study/calibration.json")["groups"]
     (jury,) = [group for group in groups if group["judge"].startswith("jury-mean(")]
     assert [item["question"] for item in jury["decisions"]] == [
         "rank_systems",
@@ -131,13 +128,13 @@ def test_a_jury_of_one_table_is_decided_as_a_judge(cli, written, server):
     assert "jury-mean(openai:strict,openai:mild) against people" in " ".join(result.out.split())
 
 
-def test_few_documents_are_too_few_for_a_jury_too(cli, written, server):
+def test_few_documents_are_too_few_for_a_jury_too(cli, study_file, server):
     """On 8 documents the jury's own decisions are withheld, as a judge's are."""
-    rows = [json.loads(row) for row in Path("labels.jsonl").read_text().splitlines()]
+    rows = read_rows("labels.jsonl")
     by_name = {f"story{n}" for n in range(8)}
     write_jsonl(Path("labels.jsonl"), [row for row in rows if row["eid"] in by_name])
-    assert cli("study", written).code == 0
-    (jury,) = json.loads(Path("study/calibration.json").read_text())["juries"]
+    assert cli("study", study_file).code == 0
+    (jury,) = read_json("study/calibration.json")["juries"]
     answers = {item["answer"] for item in jury["decisions"]}
     assert answers == {"too few to tell"}
     assert all(

@@ -28,10 +28,10 @@ def items() -> list[dict[str, Any]]:
 def labels(eid: str = "{}", *, every: int = 1) -> list[dict[str, Any]]:
     """Labels whose eids look as `eid` says, where `every` divides the number, else as they are."""
     return [
-        OF | row | {"annotator": who, "value": row["value"], "eid": (
+        OF | row | {"annotator": annotator, "value": row["value"], "eid": (
             eid if int(row["eid"]) % every == 0 else "{}").format(row["eid"])}
         for row in items()
-        for who in ("ann", "bob")
+        for annotator in ("ann", "bob")
     ]  # fmt: skip
 
 
@@ -74,16 +74,15 @@ def test_ids_that_became_floats_match(cli, number):
         cli(*with_labels(name)[number]) for name in ("labels.jsonl", "floats.jsonl", "half.jsonl")
     )
     assert plain.code == 0, plain.err
-    for done in others:
-        assert (done.code, done.out) == (0, plain.out)
+    for result in others:
+        assert (result.code, result.out) == (0, plain.out)
 
 
 @pytest.mark.parametrize("number", range(5))
 @pytest.mark.parametrize("eid", ["doc-{}", "{} ", "{}.5"])
 def test_no_match_is_an_error_that_names_an_id_of_each_side(cli, number, eid):
     write_jsonl(Path("labels.jsonl"), labels(eid))
-    result = cli(*with_labels("labels.jsonl")[number])
-    assert result.code == 1, result.out
+    result = cli(*with_labels("labels.jsonl")[number], code=1)
     assert repr(eid.format(0)) in result.err
     assert "eid '0'" in result.err
     assert ("spaces or case" in result.err) == (eid == "{} ")
@@ -92,16 +91,14 @@ def test_no_match_is_an_error_that_names_an_id_of_each_side(cli, number, eid):
 @pytest.mark.parametrize("number", [0, 2, 3, 4])
 def test_half_a_match_is_the_first_finding(cli, number):
     write_jsonl(Path("labels.jsonl"), labels("doc-{}", every=2))
-    result = cli(*with_labels("labels.jsonl")[number])
-    assert result.code == 0, result.err
+    result = cli(*with_labels("labels.jsonl")[number], code=0)
     assert result.out.startswith("In short: Only 30 of 60 "), result.out[:200]
     assert "'doc-0'" in result.out.partition(".")[0]
 
 
 def test_for_the_gate_half_a_match_is_half_without_a_score(cli):
     write_jsonl(Path("labels.jsonl"), labels("doc-{}", every=2))
-    result = cli(*with_labels("labels.jsonl")[1])
-    assert result.code == 3
+    result = cli(*with_labels("labels.jsonl")[1], code=3)
     assert "30 of 60 anchors (50.0 %) without a score after." in result.out
 
 
@@ -113,15 +110,13 @@ def test_labels_of_a_few_of_the_judged_items_are_nothing_to_say(cli):
 
 def test_two_runs_match_by_whole_numbers_and_say_when_they_do_not(cli):
     write_jsonl(Path("f.jsonl"), [JUDGED | row | {"eid": f"{row['eid']}.0"} for row in items()])
-    result = cli("compare", "j.jsonl", "f.jsonl", "--json", "-")
-    assert result.code == 0, result.err
+    result = cli("compare", "j.jsonl", "f.jsonl", "--json", "-", code=0)
     assert json.loads(result.out)["groups"][0]["n_items"] == 2 * N
     write_jsonl(Path("few.jsonl"), [JUDGED | row for row in items()[:6]])
     result = cli("compare", "j.jsonl", "few.jsonl")
     assert result.out.startswith("In short: Only 6 of 60 first-run items match any second-run item")
     write_jsonl(Path("x.jsonl"), [JUDGED | row | {"eid": f"x{row['eid']}"} for row in items()])
-    result = cli("compare", "j.jsonl", "x.jsonl")
-    assert result.code == 1
+    result = cli("compare", "j.jsonl", "x.jsonl", code=1)
     assert "'x0'" in result.err
 
 
@@ -138,29 +133,26 @@ def fair_world() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
 
 
 def test_people_in_fairness_meet_the_summaries(cli):
-    clusters, written = fair_world()
+    clusters, summaries = fair_world()
     write_jsonl(Path("c.jsonl"), clusters)
-    write_jsonl(Path("s.jsonl"), written)
+    write_jsonl(Path("s.jsonl"), summaries)
 
     def shares(eid: str, n: int) -> None:
         rows = [{"eid": eid.format(k), "system": "s1", "shares": {"left": 1.0}} for k in range(n)]
         write_jsonl(Path("people.jsonl"), rows)
 
-    asked = ("fairness", "proportional", "c.jsonl", "--summaries", "s.jsonl",
+    command = ("fairness", "proportional", "c.jsonl", "--summaries", "s.jsonl",
              "--attribute", "side", "--human", "people.jsonl")  # fmt: skip
     shares("{}.0", 3)
-    result = cli(*asked, "--json", "-")
-    assert result.code == 0, result.err
+    result = cli(*command, "--json", "-", code=0)
     assert json.loads(result.out)["systems"]["s1"]["corrected"]["n_labelled"] == 3
     shares("doc-{}", 3)
-    result = cli(*asked)
-    assert result.code == 1
+    result = cli(*command, code=1)
     assert "'doc-0'" in result.err
     with Path("people.jsonl").open("a") as file:
         file.write(json.dumps({"eid": "1", "system": "s1", "shares": {"left": 1.0}}) + "\n")
         file.write(json.dumps({"eid": "2", "system": "s1", "shares": {"left": 1.0}}) + "\n")
-    result = cli(*asked)
-    assert result.code == 0, result.err
+    result = cli(*command, code=0)
     assert result.out.startswith("In short: Only 2 of 5 human shares match any summary")
 
 
@@ -173,15 +165,15 @@ def test_python_takes_frames_whose_numbers_are_floats():
 
 def test_a_label_for_each_spelling_is_left_as_it_is():
     rows = [JUDGED | row for row in items()]
-    both = [*labels(), *labels("{}.0")]  # two items on paper: nothing says that they are one
-    calibration = fj.calibrate(rows, both, n_resamples=100)
+    judgements = [*labels(), *labels("{}.0")]  # two items on paper: nothing says that they are one
+    calibration = fj.calibrate(rows, judgements, n_resamples=100)
     assert len(calibration.groups[0].joined.match.only_right) == 2 * N
     assert calibration.to_dict()["findings"][0].startswith("Only 60 of 120 labelled items match")
 
 
 def test_summaries_beside_the_judgements_meet_them_too(cli):
     write_jsonl(Path("labels.jsonl"), labels())
-    asked = ("calibrate", "j.jsonl", "--labels", "labels.jsonl", "--summaries", "s.jsonl")
+    command = ("calibrate", "j.jsonl", "--labels", "labels.jsonl", "--summaries", "s.jsonl")
 
     def summaries(eid: str) -> None:
         rows = [{"eid": eid.format(item["eid"]), "system": item["system"],
@@ -189,12 +181,10 @@ def test_summaries_beside_the_judgements_meet_them_too(cli):
         write_jsonl(Path("s.jsonl"), rows)
 
     summaries("{}.0")
-    result = cli(*asked, "--json", "-")
-    assert result.code == 0, result.err
+    result = cli(*command, "--json", "-", code=0)
     assert json.loads(result.out)["groups"][0]["baselines"]
     summaries("doc-{}")
-    result = cli(*asked)
-    assert result.code == 1
+    result = cli(*command, code=1)
     assert "'doc-0'" in result.err
 
 
@@ -202,8 +192,7 @@ def test_a_report_shows_the_labels_whose_ids_became_floats(cli):
     write_jsonl(Path("labels.jsonl"), labels())
     write_jsonl(Path("floats.jsonl"), labels("{}.0"))
     for name in ("labels", "floats"):
-        result = cli("report", "j.jsonl", "--labels", f"{name}.jsonl", "-o", f"{name}.html")
-        assert result.code == 0, result.err
+        cli("report", "j.jsonl", "--labels", f"{name}.jsonl", "-o", f"{name}.html", code=0)
     data = [
         re.search(r'"labels":(\[.*?\]\])', Path(f"{name}.html").read_text())
         for name in ("labels", "floats")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from cli_tools import openai, text_of, write_jsonl
+from json_files import read_json, read_rows
 
 SENTENCES = {
     "zh": (
@@ -80,8 +81,8 @@ def articles() -> list[dict[str, object]]:
 
 def sentence_of(prompt: str, number: int) -> str:
     """Return the sentence of the prompt's article that answers the question of that number."""
-    known = next(items for items in SENTENCES.values() if items[0] in prompt)
-    return known[number % len(known)]
+    sentences = next(items for items in SENTENCES.values() if items[0] in prompt)
+    return sentences[number % len(sentences)]
 
 
 def scripted(call: object, questions: tuple[str, ...] = QUESTIONS) -> str:
@@ -93,9 +94,9 @@ def scripted(call: object, questions: tuple[str, ...] = QUESTIONS) -> str:
         ]
         return json.dumps({"questions": requests}, ensure_ascii=False)
     if '{"answers": [{' in text:
-        rest = {"speaker": None, "stance": "endorses", "gloss": None}
+        fields = {"speaker": None, "stance": "endorses", "gloss": None}
         n = len(re.findall(r"^\d+\. ", text, re.MULTILINE)) or len(questions)
-        quotes = [{"question": k, "quote": sentence_of(text, k), **rest} for k in range(1, n + 1)]
+        quotes = [{"question": k, "quote": sentence_of(text, k), **fields} for k in range(1, n + 1)]
         return json.dumps({"answers": quotes}, ensure_ascii=False)
     if '{"sorted": [{' in text:
         numbers = [int(n) for n in re.findall(r"^(\d+)\. \(", text, re.MULTILINE)]
@@ -123,53 +124,54 @@ def files(server) -> Path:
 @pytest.mark.parametrize("questions", [QUESTIONS[:3], QUESTIONS[3:]])
 def test_a_reference_holds_answers_of_all_six_languages(cli, server, files, questions):
     server.answer = partial(scripted, questions=questions)
-    result = cli(
+    cli(
         "build", "clusters.jsonl", "-o", "refs.jsonl", *openai(server),
-        "--consolidation", "llm", "--questions", "3", "--json", "build.json",
+        "--consolidation", "llm", "--questions", "3", "--json", "build.json", code=0,
     )  # fmt: skip
-    assert result.code == 0, result.err
-    (found,) = json.loads(Path("build.json").read_text("utf-8"))["clusters"]
-    assert found["n_articles"] == 6
-    assert sorted(found["used"]) == sorted(SENTENCES)
-    assert found["unused"] == []
-    (row,) = [json.loads(line) for line in Path("refs.jsonl").read_text("utf-8").splitlines()]
+    (cluster,) = read_json("build.json")["clusters"]
+    assert cluster["n_articles"] == 6
+    assert sorted(cluster["used"]) == sorted(SENTENCES)
+    assert cluster["unused"] == []
+    (row,) = read_rows("refs.jsonl")
     by_name = {item["question"] for item in row["question_answers"]}
     assert by_name == set(questions)
     labels = [label for item in row["question_answers"] for label in item["group_labels"]]
     assert max(map(len, labels)) < 40  # ten words, and not the 200 characters of the reply
 
 
+def judging(summaries):
+    inputs = ("--references", "clusters.jsonl", "--summaries", summaries, "--reference-unit")
+    options = ("articles", "--aspect", "faithfulness", "--protocol", "likert")
+    return ("judge", *inputs, *options, "-o", "judgements.jsonl", "--json", "judge.json")
+
+
 def test_the_judge_reads_every_article(cli, server, files):
-    result = cli(
-        "judge", "--references", "clusters.jsonl", "--summaries", files, "--aspect", "faithfulness",
-        "--protocol", "likert", "--reference-unit", "articles", *openai(server),
-        "-o", "judgements.jsonl", "--json", "judge.json",
-    )  # fmt: skip
-    assert result.code == 0, result.err
+    cli(*judging(files), *openai(server), code=0)
     prompts = [text_of(call) for call in server.calls]
     assert len(prompts) == 2
     assert all(content(language) in prompt for prompt in prompts for language in SENTENCES)
-    assert json.loads(Path("judge.json").read_text("utf-8"))["articles_left_out"] == []
+    assert read_json("judge.json")["articles_left_out"] == []
 
 
 def test_an_article_that_no_prompt_shows_is_named(cli, server, files):
     stub = {"aid": "stub", "domain": "x.example", "content": "渡轮。"}
     write_jsonl(Path("clusters.jsonl"), [{"eid": "ferry", "articles": [*articles(), stub]}])
-    judged = cli(
-        "judge", "--references", "clusters.jsonl", "--summaries", files, "--aspect", "faithfulness",
-        "--protocol", "likert", "--reference-unit", "articles", *openai(server),
-        "-o", "judgements.jsonl", "--json", "judge.json",
-    )  # fmt: skip
-    assert judged.code == 0, judged.err
-    (left_out,) = json.loads(Path("judge.json").read_text("utf-8"))["articles_left_out"]
+    judged = cli(*judging(files), *openai(server), code=0)
+    (left_out,) = read_json("judge.json")["articles_left_out"]
     assert (left_out["eid"], left_out["aid"]) == ("ferry", "stub")
     assert left_out["why"].startswith("stub: 0 words of news")
     assert "Excluded from prompts: 1 article: ferry/stub (stub:" in judged.out
     result = cli(
-        "summarize", "clusters.jsonl", "-o", "written.jsonl", *openai(server), "--json", "s.json"
+        "summarize",
+        "clusters.jsonl",
+        "-o",
+        "written.jsonl",
+        *openai(server),
+        "--json",
+        "s.json",
+        code=0,
     )
-    assert result.code == 0, result.err
-    assert json.loads(Path("s.json").read_text("utf-8"))["articles_left_out"] == [left_out]
+    assert read_json("s.json")["articles_left_out"] == [left_out]
     assert "ferry/stub" in result.out
 
 
@@ -189,12 +191,11 @@ def figures(cli, name: str, *, hidden: bool) -> dict[str, object]:
         for n in range(3)
     ]
     write_jsonl(Path("texts.jsonl"), texts)
-    result = cli(
+    cli(
         "fairness", "proportional", f"{name}.jsonl", "--summaries", "texts.jsonl",
-        "--attribute", "region", "--json", f"{name}.json",
+        "--attribute", "region", "--json", f"{name}.json", code=0,
     )  # fmt: skip
-    assert result.code == 0, result.err
-    return json.loads(Path(f"{name}.json").read_text("utf-8"))["systems"]
+    return read_json(f"{name}.json")["systems"]
 
 
 def test_fairness_counts_all_articles_and_no_invisible_character(cli, files):
@@ -209,8 +210,7 @@ def test_word_lists_of_three_scripts_are_counted(cli, files):
         "port": ["港务局", "港湾局", "port"],
     }
     Path("lists.json").write_text(json.dumps(lists, ensure_ascii=False), "utf-8")
-    result = cli(
+    cli(
         "bias", "words", "clusters.jsonl", "--summaries", files, "--lists", "lists.json",
-        "--json", "bias.json",
+        "--json", "bias.json", code=0,
     )  # fmt: skip
-    assert result.code == 0, result.err

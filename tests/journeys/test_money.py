@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from cli_tools import reference, summary, write_jsonl
+from json_files import read_json
 from stub_server import Call, Reply, StubServer
 
 import fairjudge as fj
@@ -63,10 +64,6 @@ def judging(server: StubServer, *models: str) -> list[object]:
     ]
 
 
-def told(path: str = "j.json") -> dict:
-    return json.loads(Path(path).read_text("utf-8"))
-
-
 def table_row(text: str, first: str) -> list[str]:
     """Return the words of the first row of a printed table that begins with `first`."""
     rows = [line.replace("│", " ").split() for line in text.splitlines()]
@@ -74,11 +71,10 @@ def table_row(text: str, first: str) -> list[str]:
 
 
 def test_an_item_has_its_cost_and_a_second_start_changes_nothing(cli, priced):
-    result = cli(*judging(priced, "small"), "--prices", "prices.toml")
-    assert result.code == 0, result.err
-    found = told()
-    assert found["usd_per_item"] == pytest.approx(SMALL)
-    (cost,) = found["costs"]
+    result = cli(*judging(priced, "small"), "--prices", "prices.toml", code=0)
+    report = read_json("j.json")
+    assert report["usd_per_item"] == pytest.approx(SMALL)
+    (cost,) = report["costs"]
     assert (cost["judge"], cost["n_items"], cost["n_calls"]) == ("openai:small", 12, 12)
     assert cost["tokens"] == {"input": 132, "cached_input": 0, "output": 84}
     assert table_row(result.out, "openai:small") == [
@@ -86,31 +82,28 @@ def test_an_item_has_its_cost_and_a_second_start_changes_nothing(cli, priced):
     ]  # fmt: skip
     again = cli(*judging(priced, "small"), "--prices", "prices.toml")
     assert "no model was called" in again.out
-    assert told()["usd_per_item"] == pytest.approx(SMALL)
-    assert told()["spent"]["cost_usd"] == 0.0  # this start's
+    assert read_json("j.json")["usd_per_item"] == pytest.approx(SMALL)
+    assert read_json("j.json")["spent"]["cost_usd"] == 0.0  # this start's
 
 
 def test_a_try_and_the_rest_are_one_run(cli, priced):
-    first = cli(*judging(priced, "small"), "--prices", "prices.toml", "--limit", "5")
-    assert first.code == 0, first.err
-    assert told()["costs"][0]["n_items"] == 5
-    result = cli(*judging(priced, "small"), "--prices", "prices.toml")
-    assert result.code == 0, result.err
-    (cost,) = told()["costs"]
+    cli(*judging(priced, "small"), "--prices", "prices.toml", "--limit", "5", code=0)
+    assert read_json("j.json")["costs"][0]["n_items"] == 5
+    cli(*judging(priced, "small"), "--prices", "prices.toml", code=0)
+    (cost,) = read_json("j.json")["costs"]
     assert (cost["n_items"], cost["n_calls"]) == (12, 12)
     assert cost["usd_per_item"] == pytest.approx(SMALL)
 
 
 def test_what_is_not_known_is_unknown_and_never_nothing(cli, priced):
-    result = cli(*judging(priced, "nobody-knows"))
-    assert result.code == 0, result.err
-    assert told()["usd_per_item"] is None
+    result = cli(*judging(priced, "nobody-knows"), code=0)
+    assert read_json("j.json")["usd_per_item"] is None
     assert table_row(result.out, "openai:nobody-knows")[-2:] == ["unknown", "unknown"]
     # Replies of a cache are not free: another run paid for them.
     cli(*judging(priced, "small"), "--prices", "prices.toml")
     result = cli(*judging(priced, "small"), "--prices", "prices.toml", "--run", "another")
-    assert told()["costs"][0]["n_cached"] == 12
-    assert told()["usd_per_item"] is None
+    assert read_json("j.json")["costs"][0]["n_cached"] == 12
+    assert read_json("j.json")["usd_per_item"] is None
     assert table_row(result.out, "openai:small")[-2:] == ["0.0000", "unknown"]
     assert "cost of replies from the cache is not known" in " ".join(result.out.split())
 
@@ -127,11 +120,11 @@ def test_aspects_that_are_judged_together_have_one_price_an_item(cli, priced):
             "faithfulness",
             "--together",
             *more,
+            code=0,
         )
-        assert result.code == 0, result.err
         assert "'fairjudge calibrate' measures" not in " ".join(result.out.split())
         assert "To calibrate, have people label: fairjudge annotate" in " ".join(result.out.split())
-        return told()
+        return read_json("j.json")
 
     priced.answer = lambda call: Reply(
         text=json.dumps({name: {"verdict": "4"} for name in ("coverage", "faithfulness")}),
@@ -160,57 +153,51 @@ def test_the_json_of_aspects_that_are_judged_together_goes_to_calibrate_and_repo
     ]  # fmt: skip
     write_jsonl(Path("l.jsonl"), labels)
     result = cli(*judging(priced, "small"), "--prices", "prices.toml", "--aspect", "faithfulness",
-               "--together")  # fmt: skip
-    assert result.code == 0, result.err
-    result = cli("calibrate", "j.jsonl", "j.json", "--labels", "l.jsonl", "--json", "c.json")
-    assert result.code == 0, result.err
+               "--together", code=0)  # fmt: skip
+    result = cli(
+        "calibrate", "j.jsonl", "j.json", "--labels", "l.jsonl", "--json", "c.json", code=0
+    )
     assert "the same requests judged coverage and faithfulness" in " ".join(result.out.split())
-    result = cli("report", "j.jsonl", "j.json", "-o", "page.html")
-    assert result.code == 0, result.err
+    result = cli("report", "j.jsonl", "j.json", "-o", "page.html", code=0)
     assert "fairjudge judge --json" in Path("page.html").read_text("utf-8")
 
 
 def test_an_item_by_parts_and_in_pairs_is_a_summary(cli, priced):
     """A call an answer; six pairs in two orders are a call a summary."""
-    result = cli(
-        *judging(priced, "small"), "--prices", "prices.toml", "--reference-unit", "qa_pair"
-    )
-    assert result.code == 0, result.err
-    (cost,) = told()["costs"]
+    cli(*judging(priced, "small"), "--prices", "prices.toml", "--reference-unit", "qa_pair", code=0)
+    (cost,) = read_json("j.json")["costs"]
     assert cost["n_items"] == 12
     assert cost["n_calls"] > 12
     assert cost["usd_per_item"] == pytest.approx(cost["n_calls"] * SMALL / 12)
 
     pairs = [word if word != "likert" else "pairwise" for word in judging(priced, "small")]
     priced.answer = lambda call: Reply(text="Verdict: 1")
-    result = cli(*pairs, "--prices", "prices.toml")
-    assert result.code == 0, result.err
-    (cost,) = told()["costs"]
+    cli(*pairs, "--prices", "prices.toml", code=0)
+    (cost,) = read_json("j.json")["costs"]
     assert (cost["n_items"], cost["n_calls"]) == (12, 12)
     assert cost["usd_per_item"] == pytest.approx(SMALL)
 
 
 def test_each_member_of_a_jury_has_its_own_price(cli, priced):
-    result = cli(*judging(priced, "small", "large"), "--prices", "prices.toml")
-    assert result.code == 0, result.err
-    found = told()
-    by_judge = {cost["judge"]: cost for cost in found["costs"]}
+    result = cli(*judging(priced, "small", "large"), "--prices", "prices.toml", code=0)
+    report = read_json("j.json")
+    by_judge = {cost["judge"]: cost for cost in report["costs"]}
     assert by_judge["openai:small"]["cost_usd"] == pytest.approx(12 * SMALL)
     assert by_judge["openai:large"]["cost_usd"] == pytest.approx(12 * LARGE)
     assert by_judge["openai:large"]["usd_per_item"] == pytest.approx(LARGE)
-    assert found["usd_per_item"] == pytest.approx(SMALL + LARGE)
+    assert report["usd_per_item"] == pytest.approx(SMALL + LARGE)
     assert table_row(result.out, "all")[-2:] == ["2.0160", "0.1680"]
 
     # One of them without a price: its own cost is known to nobody, the other's stays.
     result = cli(*judging(priced, "small", "nobody-knows"), "--prices", "prices.toml",
-               "--cache", "another")  # fmt: skip
-    assert result.code == 0, result.err
-    by_judge = {cost["judge"]: cost["usd_per_item"] for cost in told()["costs"]}
+               "--cache", "another", code=0)  # fmt: skip
+    by_judge = {cost["judge"]: cost["usd_per_item"] for cost in read_json("j.json")["costs"]}
     assert by_judge == {"openai:small": pytest.approx(SMALL), "openai:nobody-knows": None}
-    assert told()["usd_per_item"] is None
+    assert read_json("j.json")["usd_per_item"] is None
 
-    result = cli(*judging(priced, "small", "large"), "--price-input", "1", "--price-output", "1")
-    assert result.code == 2
+    result = cli(
+        *judging(priced, "small", "large"), "--price-input", "1", "--price-output", "1", code=2
+    )
     assert "one price for several backends" in " ".join(result.err.split())
 
 
@@ -229,8 +216,8 @@ def test_members_have_prices_of_their_own_in_python(priced):
         Label(eid=f"e{n}", system="a", aspect="coverage", annotator="p", value=1 + n % 5)
         for n in range(N)
     ]
-    (found,) = fj.calibrate([result], labels, n_resamples=100).to_dict()["protocols"]
-    per_item = {row["judge"]: row["usd_per_item"] for row in found["rows"]}
+    (protocol,) = fj.calibrate([result], labels, n_resamples=100).to_dict()["protocols"]
+    per_item = {row["judge"]: row["usd_per_item"] for row in protocol["rows"]}
     assert per_item["openai:large"] == pytest.approx(LARGE)
     assert per_item["jury-mean(openai:small,openai:large)"] == pytest.approx(SMALL + LARGE)
 
@@ -247,11 +234,10 @@ def test_calibrate_sets_the_cost_of_an_item_beside_agreement(cli, priced):
             for place, system in enumerate(SYSTEMS)
         ],
     )
-    result = cli("calibrate", "j.jsonl", "j.json", "--labels", "labels.jsonl", "--json", "c.json",
-               "--resamples", "100", "--html", "c.html")  # fmt: skip
-    assert result.code == 0, result.err
-    (found,) = told("c.json")["protocols"]
-    costs = {row["judge"]: row["usd_per_item"] for row in found["rows"]}
+    cli("calibrate", "j.jsonl", "j.json", "--labels", "labels.jsonl", "--json", "c.json",
+               "--resamples", "100", "--html", "c.html", code=0)  # fmt: skip
+    (protocol,) = read_json("c.json")["protocols"]
+    costs = {row["judge"]: row["usd_per_item"] for row in protocol["rows"]}
     assert costs == {
         "jury-mean(openai:small,openai:large)": pytest.approx(SMALL + LARGE),
         "openai:small": pytest.approx(SMALL),
@@ -261,8 +247,8 @@ def test_calibrate_sets_the_cost_of_an_item_beside_agreement(cli, priced):
     # Without what `judge --json` wrote, the cost is not known.
     cli("calibrate", "j.jsonl", "--labels", "labels.jsonl", "--json", "c.json",
         "--resamples", "100")  # fmt: skip
-    (found,) = told("c.json")["protocols"]
-    assert {row["usd_per_item"] for row in found["rows"]} == {None}
+    (protocol,) = read_json("c.json")["protocols"]
+    assert {row["usd_per_item"] for row in protocol["rows"]} == {None}
 
 
 STUDY = """\
@@ -297,18 +283,17 @@ protocol = "likert"
 
 def test_a_study_says_what_each_step_cost(cli, priced):
     Path("study.toml").write_text(STUDY.format(url=priced.v1))
-    result = cli("study", "study.toml", "--json", "study.json")
-    assert result.code == 0, result.err
-    found = told("study.json")
-    by_step = found["cost_by_step"]
+    result = cli("study", "study.toml", "--json", "study.json", code=0)
+    report = read_json("study.json")
+    by_step = report["cost_by_step"]
     assert [*by_step] == ["judge likert", "judge likert-jury"]
-    one, jury = by_step.values()
-    assert (one["n_calls"], jury["n_calls"]) == (12, 24)
-    assert one["cost_usd"] == pytest.approx(12 * SMALL)
+    single, jury = by_step.values()
+    assert (single["n_calls"], jury["n_calls"]) == (12, 24)
+    assert single["cost_usd"] == pytest.approx(12 * SMALL)
     assert jury["cost_usd"] == pytest.approx(12 * (SMALL + LARGE))
     assert jury["tokens"] == {"input": 12 * 31, "cached_input": 0, "output": 12 * 17}
-    assert sum(step["n_calls"] for step in by_step.values()) == found["n_calls"]
-    assert sum(step["cost_usd"] for step in by_step.values()) == pytest.approx(found["cost_usd"])
+    assert sum(step["n_calls"] for step in by_step.values()) == report["n_calls"]
+    assert sum(step["cost_usd"] for step in by_step.values()) == pytest.approx(report["cost_usd"])
     printed = " ".join(result.out.replace("│", " ").split())
     assert "judge likert 12 0 132 84 0.2160" in printed
     assert "judge likert-jury 24 0 372 204 2.0160" in printed
@@ -318,14 +303,13 @@ def test_a_study_says_what_each_step_cost(cli, priced):
 
     # Kept steps keep their cost, and a step that is done again under another name adds its own.
     n_calls = len(priced.calls)
-    again = cli("study", "study.toml", "--json", "again.json")
-    assert again.code == 0, again.err
+    again = cli("study", "study.toml", "--json", "again.json", code=0)
     assert len(priced.calls) == n_calls
-    assert told("again.json")["cost_by_step"] == by_step
-    assert again.out.count(" kept ") == len(found["steps"])
+    assert read_json("again.json")["cost_by_step"] == by_step
+    assert again.out.count(" kept ") == len(report["steps"])
     Path("study.toml").write_text(
         STUDY.format(url=priced.v1).replace('aspect = "coverage"', 'aspect = "relevance"')
     )
     assert cli("study", "study.toml", "--json", "again.json").code == 0
-    assert told("again.json")["cost_by_step"]["judge likert"]["n_calls"] == 24
-    assert told("again.json")["cost_by_step"]["judge likert-jury"] == jury
+    assert read_json("again.json")["cost_by_step"]["judge likert"]["n_calls"] == 24
+    assert read_json("again.json")["cost_by_step"]["judge likert-jury"] == jury

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from cli_tools import cluster, journalist, openai, text_of, write_jsonl
+from json_files import read_json, read_rows
 from stub_server import Call, Reply
 
 CLOSED = "The old bridge closed on Monday"
@@ -30,10 +31,10 @@ RUN = {
 def statements(text: str) -> list[dict[str, object]]:
     """Support by the first article what it says, and find the deaths in none."""
     rows: list[dict[str, object]] = []
-    for number, said in re.findall(r"^\[(\d+)\] (.+)$", text, re.MULTILINE):
-        row = {"sentence": int(number), "statement": said, "articles": [1], "quote": CLOSED,
+    for number, sentence in re.findall(r"^\[(\d+)\] (.+)$", text, re.MULTILINE):
+        row = {"sentence": int(number), "statement": sentence, "articles": [1], "quote": CLOSED,
                "verdict": "supported", "grave": False}  # fmt: skip
-        if "Nine" in said:
+        if "Nine" in sentence:
             row |= {"articles": [], "quote": "", "verdict": "absent"}
         rows.append(row)
     return rows
@@ -41,8 +42,8 @@ def statements(text: str) -> list[dict[str, object]]:
 
 def groups(text: str) -> list[dict[str, object]]:
     """Cover the groups one of whose wordings shares a word of weight with the summary."""
-    shown, summary = text[: text.index("<summary ")], text[text.rindex("<summary ") :]
-    result = re.findall(r"^Group (\d+)\b.*\n((?:  wording .*\n?)+)", shown, re.MULTILINE)
+    prompt, summary = text[: text.index("<summary ")], text[text.rindex("<summary ") :]
+    result = re.findall(r"^Group (\d+)\b.*\n((?:  wording .*\n?)+)", prompt, re.MULTILINE)
     rows = []
     for number, wordings in result:
         words = [word for word in ("rain", "cracks") if word in wordings and word in summary]
@@ -60,12 +61,8 @@ def answer(call: Call) -> Reply:
     return Reply(text=json.dumps({"entries": rows}))
 
 
-def rows_of(name: str) -> list[dict]:
-    return [json.loads(line) for line in Path(name).read_bytes().splitlines()]
-
-
 def values_of(name: str) -> dict[tuple[str, str], float]:
-    return {(row["eid"], row["system"]): row["value"] for row in rows_of(name)}
+    return {(row["eid"], row["system"]): row["value"] for row in read_rows(name)}
 
 
 @pytest.fixture
@@ -74,8 +71,7 @@ def run(cli, server):
     server.answer = answer
 
     def run_command(*args: object) -> str:
-        result = cli(*args)
-        assert result.code == 0, result.err
+        result = cli(*args, code=0)
         return result.out + result.err
 
     return run_command
@@ -98,8 +94,8 @@ def test_a_bank_is_judged_as_the_reference_that_it_was_made_of(run, server):
     run(
         "data", "import", "bank.jsonl", "--references", "back.jsonl", "--articles", "clusters.jsonl"
     )
-    assert rows_of("back.jsonl") == rows_of("built.jsonl")
-    assert {item["content"] for item in rows_of("bare.jsonl")[0]["articles"]} == {""}
+    assert read_rows("back.jsonl") == read_rows("built.jsonl")
+    assert {item["content"] for item in read_rows("bare.jsonl")[0]["articles"]} == {""}
     assert "Next: fairjudge judge --references bare.jsonl --summaries SUMMARIES" in bare
 
     for name in ("built", "bare"):
@@ -126,7 +122,7 @@ def test_a_bank_is_judged_as_the_reference_that_it_was_made_of(run, server):
     )
     assert "1 reference not written; --references FILE writes them" in result
     assert values_of("again.jsonl") == pytest.approx(values)
-    assert rows_of("again-s.jsonl") == rows
+    assert read_rows("again-s.jsonl") == rows
 
 
 @pytest.mark.parametrize(("aggregator", "of_question"), [("AND", min), ("OR", max)])
@@ -139,7 +135,7 @@ def test_a_bank_says_whether_a_question_needs_all_its_answers(run, server, aggre
     )  # fmt: skip
     run("build", "clusters.jsonl", "-o", "built.jsonl", *openai(server))
     run("data", "export", "built.jsonl", "-o", "bank.jsonl", "--to", "nuggetbank")
-    (bank,) = rows_of("bank.jsonl")
+    (bank,) = read_rows("bank.jsonl")
     for nugget in bank["nugget_bank"].values():
         nugget |= {"aggregator_type": aggregator, "metadata": None}
     write_jsonl(Path("bank.jsonl"), [bank])
@@ -155,12 +151,12 @@ def test_a_bank_says_whether_a_question_needs_all_its_answers(run, server, aggre
     result = run("audit", "covered", "c.jsonl", "--references", "r.jsonl", "--json", "out.json")
     assert "questions, AND or OR" in result
     covered: dict[str, dict[str, list[float]]] = {}
-    for row in rows_of("c.jsonl"):
+    for row in read_rows("c.jsonl"):
         for entry in row["checklist"]:
             question = entry["unit"].partition(".")[0]
             covered.setdefault(row["system"], {}).setdefault(question, []).append(entry["covered"])
     assert {len(questions) for questions in covered.values()} == {3}
-    for group in json.loads(Path("out.json").read_text())["groups"]:
+    for group in read_json("out.json")["groups"]:
         values = [of_question(items) for items in covered[group["system"]].values()]
         ways = group["slices"]["coverage by weight of groups"]
         assert ways["questions, AND or OR"]["value"] == pytest.approx(sum(values) / 3)
@@ -178,7 +174,7 @@ def test_a_run_with_citations_is_judged_by_what_it_cites(run, server):
     assert "cited" in text
     run("audit", "statements", "f.jsonl", "--references", "c.jsonl", "--summaries", "s.jsonl",
         "--json", "report.json")  # fmt: skip
-    (group,) = json.loads(Path("report.json").read_text())["groups"]
+    (group,) = read_json("report.json")["groups"]
     cited = group["citations"]
     counts = [cited[name] for name in ("n_sentences", "n_cited", "n_borne_out", "n_citations")]
     assert counts == [3, 2, 1, 2]
@@ -188,7 +184,7 @@ def test_a_run_with_citations_is_judged_by_what_it_cites(run, server):
     words = ("audit", "citations", "f.jsonl", "--summaries", "s.jsonl", "--json", "cited.json")
     text = run(*words, "--references", "c.jsonl")
     assert "Citations swapped for other articles of the cluster" in text
-    (group,) = json.loads(Path("cited.json").read_text())["groups"]
+    (group,) = read_json("cited.json")["groups"]
     assert group["borne_out"]["value"] == pytest.approx(1 / 3)
     assert group["relevant"]["value"] == pytest.approx(1 / 2)
     swapped = group["swapped"]
@@ -199,7 +195,7 @@ def test_a_run_with_citations_is_judged_by_what_it_cites(run, server):
     assert "Citations, and others in their place" in Path("page.html").read_text()
 
     run("data", "export", "s.jsonl", "-o", "again.jsonl", "--to", "trec-run")
-    assert rows_of("again.jsonl") == [RUN]
+    assert read_rows("again.jsonl") == [RUN]
 
 
 def test_imported_judgements_lead_to_calibrate_or_to_the_report(run):
@@ -219,9 +215,9 @@ def test_imported_judgements_lead_to_calibrate_or_to_the_report(run):
     assert Path("report.html").is_file()
 
     spans = [
-        {"span_id": f"e{n}-{kind}", "name": "clarity", "annotator_kind": kind, "identifier": who,
+        {"span_id": f"e{n}-{kind}", "name": "clarity", "annotator_kind": kind, "identifier": name,
          "result": {"score": 1 + n % 5}, "metadata": {"eid": f"e{n}", "system": f"s{n % 2}"}}
-        for n in range(12) for kind, who in (("LLM", "judge"), ("HUMAN", "ann"))
+        for n in range(12) for kind, name in (("LLM", "judge"), ("HUMAN", "ann"))
     ]  # fmt: skip
     write_jsonl(Path("phoenix.jsonl"), spans)
     imported = run("data", "import", "phoenix.jsonl", "-o", "spans.jsonl", "--labels", "l.jsonl")

@@ -35,10 +35,10 @@ LASTS = ("Johnson", "Smith", "Williams", "Brown", "Jones", "Miller")
 def names_everybody(call: Call) -> Reply:
     text = text_of(call)
     result = re.findall(rf"\b((?:{'|'.join(WOMEN + MEN)}) (?:{'|'.join(LASTS)}))\b", text)
-    named = list(dict.fromkeys(result))
-    women = [name for name in named if name.split()[0] in WOMEN]
-    named = women if FOCUS in text else named[:1]  # else whoever comes first
-    return Reply(text=" ".join(f"{name} spoke." for name in named) or "Nobody spoke.")
+    names = list(dict.fromkeys(result))
+    women = [name for name in names if name.split()[0] in WOMEN]
+    names = women if FOCUS in text else names[:1]  # else whoever comes first
+    return Reply(text=" ".join(f"{name} spoke." for name in names) or "Nobody spoke.")
 
 
 @pytest.fixture
@@ -61,30 +61,27 @@ def test_a_bias_that_was_asked_for_is_found(cli, server: StubServer, census):
     rows = [{"eid": f"e{n}", "articles": [{"aid": "1", "content": text}]}
             for n, text in enumerate(texts)]  # fmt: skip
     write_jsonl(Path("c.jsonl"), rows)
-    result = cli("bias", "annotate", "c.jsonl", "-o", "d.jsonl", "--census", census)
-    assert result.code == 0, result.err
-    made = ("bias", "inputs", "d.jsonl", "-o", "i.jsonl", "--census", census, "--variants", "4")
-    assert cli(*made).code == 0
+    cli("bias", "annotate", "c.jsonl", "-o", "d.jsonl", "--census", census, code=0)
+    command = ("bias", "inputs", "d.jsonl", "-o", "i.jsonl", "--census", census, "--variants", "4")
+    assert cli(*command).code == 0
     inputs = [json.loads(line) for line in Path("i.jsonl").read_text().splitlines()]
-    assert len({one["controlled"]["original"] for one in inputs}) >= 5
+    assert len({item["controlled"]["original"] for item in inputs}) >= 5
 
     for n, ask in enumerate(("Sum this up.", "Write a short summary of this article.")):
         Path(f"p{n}.md").write_text(TEMPLATE.format(name=f"p{n}", ask=ask))
     server.answer = names_everybody
-    result = cli(
+    cli(
         "summarize", "i.jsonl", "-o", "s.jsonl", *openai(server), "--prompt", "p0.md",
-        "--prompt", "p1.md", "--sweep", f"instruction={FOCUS}",
+        "--prompt", "p1.md", "--sweep", f"instruction={FOCUS}", code=0,
     )  # fmt: skip
-    assert result.code == 0, result.err
     by_name = {("Sum this up." in text_of(call)) for call in server.calls}
     assert by_name == {True, False}  # both prompts were drawn
 
     rows = [json.loads(line) for line in Path("s.jsonl").read_text().splitlines()]
     focused = f"{PLAIN}+instruction={FOCUS}"
     assert {row["system"] for row in rows} == {PLAIN, focused}
-    result = cli("bias", "entities", "i.jsonl", "--summaries", "s.jsonl", "--census", census,
-               "--json", "b.json")  # fmt: skip
-    assert result.code == 0, result.err
+    cli("bias", "entities", "i.jsonl", "--summaries", "s.jsonl", "--census", census,
+               "--json", "b.json", code=0)  # fmt: skip
     data = json.loads(Path("b.json").read_text("utf-8"))
     (pair,) = data["systems"][focused]["odds_ratios"]
     assert pair["exact"]["p_value"] < 1e-3
@@ -100,8 +97,7 @@ def test_a_bias_that_was_asked_for_is_found(cli, server: StubServer, census):
         for row in rows
     ]  # fmt: skip
     write_jsonl(Path("j.jsonl"), judged)
-    result = cli("bias", "quality", "i.jsonl", "--judgements", "j.jsonl", "--json", "q.json")
-    assert result.code == 0, result.err
+    cli("bias", "quality", "i.jsonl", "--judgements", "j.jsonl", "--json", "q.json", code=0)
     assert cli("report", "b.json", "q.json", "-o", "page.html").code == 0
     assert "Quality by group of inputs" in Path("page.html").read_text("utf-8")
 
@@ -119,16 +115,15 @@ def test_words_that_an_annotator_marked_change_with_the_names(cli, census):
     texts = {}
     for name, marked in (("with", {"content_words": marks}), ("without", {})):
         write_jsonl(Path(f"{name}.jsonl"), [document | marked])
-        result = cli("bias", "inputs", f"{name}.jsonl", "-o", f"{name}-inputs.jsonl",
-                   "--census", census, "--variants", "4")  # fmt: skip
-        assert result.code == 0, result.err
+        cli("bias", "inputs", f"{name}.jsonl", "-o", f"{name}-inputs.jsonl",
+                   "--census", census, "--variants", "4", code=0)  # fmt: skip
         rows = map(json.loads, Path(f"{name}-inputs.jsonl").read_text().splitlines())
         texts[name] = [row["articles"][0]["content"] for row in rows]
     for changed, plain in zip(texts["with"], texts["without"], strict=True):
         first, second = (re.search(rf"{p} (\w+)", plain)[1] for p in ("Chairman", "met"))
         fitting = ["chairwoman" if name in WOMEN else "chairman" for name in (first, second)]
-        wanted = plain.replace("Chairman", fitting[0].capitalize()).replace(
+        expected = plain.replace("Chairman", fitting[0].capitalize()).replace(
             "chairwoman", fitting[1]
         )
-        assert changed == wanted
+        assert changed == expected
     assert texts["with"] != texts["without"]

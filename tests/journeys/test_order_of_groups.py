@@ -49,15 +49,15 @@ def reader(kind: str):
         groups = re.findall(r"^Group (\d+):\n.*?: (Fact \d+ of e\d+)\.", text, re.MULTILINE)
         entries = []
         for number, fact in groups:
-            said = chance(fact + (text if kind == "chance" else ""))
+            verdict = chance(fact + (text if kind == "chance" else ""))
             if kind == "first" and int(number) <= len(groups) / 3:
-                said = True
+                verdict = True
             entries.append(
                 {
                     "group": int(number),
-                    "quote": "The bridge is closed." if said else "",
+                    "quote": "The bridge is closed." if verdict else "",
                     "wordings": [],
-                    "verdict": "covered" if said else "no",
+                    "verdict": "covered" if verdict else "no",
                 }
             )
         return json.dumps({"entries": entries})
@@ -69,8 +69,7 @@ def reader(kind: str):
 def test_a_judge_that_leans_to_the_first_groups_is_found(cli, server: StubServer, limit):
     server.answer = reader("first")
     command = (*write_world(), *openai(server), "--groups-per-call", limit, "--json", "o.json")
-    result = cli(*command)
-    assert result.code == 0, result.err
+    result = cli(*command, code=0)
     assert len(server.calls) == 3 * N_CLUSTERS * (1 if limit == "25" else 3)
     report = json.loads(Path("o.json").read_text("utf-8"))
     assert report["by_place"]["first"]["value"] == 1.0
@@ -85,8 +84,7 @@ def test_a_judge_that_leans_to_the_first_groups_is_found(cli, server: StubServer
 @pytest.mark.parametrize("kind", ["steady", "chance"])
 def test_a_judge_that_does_not_lean_is_not(cli, server: StubServer, kind):
     server.answer = reader(kind)
-    result = cli(*write_world(), *openai(server), "--json", "o.json")
-    assert result.code == 0, result.err
+    result = cli(*write_world(), *openai(server), "--json", "o.json", code=0)
     report = json.loads(Path("o.json").read_text("utf-8"))
     assert report["first_minus_last"]["low"] <= 0 <= report["first_minus_last"]["high"]
     assert (report["changed"]["value"] == 0) == (kind == "steady")

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from data_page import PAGE, layouts, write_tables
+from json_files import read_json, read_rows
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
 LAYOUTS = {layout.title: layout for layout in layouts()}
@@ -52,7 +53,7 @@ def test_a_leaderboard_comes_of_each_layout(cli, server, title):
     result = cli(*line, "--json", "found.json")
     n_commands += 1
     assert result.code == 0, result.err
-    data = json.loads(Path("found.json").read_text("utf-8"))
+    data = read_json("found.json")
     assert COUNTS[title] == (
         data["n_clusters"] + data["n_references"],
         *(data[name] for name in ("n_articles", "n_summaries", "n_labels")),
@@ -72,7 +73,7 @@ def test_a_leaderboard_comes_of_each_layout(cli, server, title):
     result = cli(*following, *backend)
     n_commands += 1
     assert result.code == 0, result.err
-    rows = [json.loads(row) for row in Path("data/summaries.jsonl").read_text().splitlines()]
+    rows = read_rows("data/summaries.jsonl")
     for system in {row["system"] for row in rows}:
         assert system in result.out
     print(f"{title}: {n_commands} commands, {time.monotonic() - began:.1f} s")  # noqa: T201
@@ -83,7 +84,7 @@ def test_an_error_of_a_reader_names_the_command_that_reads_the_file(cli, server)
     LAYOUTS["Reviews"].write(Path())
     LAYOUTS["WCEP"].write(Path())
     LAYOUTS["A table of rated summaries"].write(Path())
-    for name, wanted, command in (
+    for name, kind, command in (
         ("reviews.csv", "clusters", ("summarize", "reviews.csv", "-o", "s.jsonl")),
         ("val.jsonl", "clusters", ("summarize", "val.jsonl", "-o", "s.jsonl")),
         ("rated.csv", "labels", ("calibrate", "j.jsonl", "--labels", "rated.csv")),
@@ -91,11 +92,10 @@ def test_an_error_of_a_reader_names_the_command_that_reads_the_file(cli, server)
         judged = {"eid": "1", "system": "gpt", "aspect": "coherence", "judge": "j", "value": 3}
         Path("j.jsonl").write_text(json.dumps(judged | {"protocol": "likert"}) + "\n")
         backend = ("--backend", "openai:m", "--base-url", f"{server.url}/v1")
-        result = cli(*command, *(backend if command[0] == "summarize" else ()))
-        assert result.code == 1
-        named = result.err.replace("\n", " ").rpartition("fairjudge convert ")[2].split()
-        assert cli("convert", *named).code == 0
-        assert Path(f"data/{wanted}.jsonl").is_file(), name
+        result = cli(*command, *(backend if command[0] == "summarize" else ()), code=1)
+        words = result.err.replace("\n", " ").rpartition("fairjudge convert ")[2].split()
+        assert cli("convert", *words).code == 0
+        assert Path(f"data/{kind}.jsonl").is_file(), name
 
 
 def test_summaries_in_another_file_belong_to_the_reviews_of_their_product(cli):
@@ -104,18 +104,15 @@ def test_summaries_in_another_file_belong_to_the_reviews_of_their_product(cli):
     text = re.search(r"```text\n([^`]*)```\s+```bash\n(.*)\n```", PAGE.read_text("utf-8"))
     assert text is not None
     Path("summaries.csv").write_text(text[1], "utf-8")
-    result = cli(*shlex.split(text[2])[1:])
-    assert result.code == 0, result.err
+    result = cli(*shlex.split(text[2])[1:], code=0)
     assert "ids in 'product_id'" in result.out
-    result = cli("study", "init", "reviews.csv", "summaries.csv")
-    assert result.code == 0, result.err
+    result = cli("study", "init", "reviews.csv", "summaries.csv", code=0)
     for folder in ("data", "converted"):
         rows = map(json.loads, Path(folder, "summaries.jsonl").read_text("utf-8").splitlines())
         for row in rows:
             assert ("lever" in row["text"] or "toaster" in row["text"]) == (row["eid"] == "toaster")
     Path("short.csv").write_text("product_id,summary\ntoaster,Breaks.\nkettle,Leaks.\n")
-    result = cli("study", "init", "reviews.csv", "short.csv", "--force")
-    assert result.code == 0, result.err
+    result = cli("study", "init", "reviews.csv", "short.csv", "--force", code=0)
     texts = Path("converted/summaries.jsonl").read_text("utf-8")
     assert [(row["eid"], row["text"]) for row in map(json.loads, texts.splitlines())] == [
         ("toaster", "Breaks."),
@@ -125,8 +122,7 @@ def test_summaries_in_another_file_belong_to_the_reviews_of_their_product(cli):
 
 def test_a_study_begins_with_files_in_other_layouts(cli):
     LAYOUTS["A table of rated summaries"].write(Path())
-    result = cli("study", "init")
-    assert result.code == 0, result.err
+    cli("study", "init", code=0)
     text = Path("study.toml").read_text("utf-8")
     for kind in ("clusters", "summaries", "labels"):
         assert f'"converted/{kind}.jsonl"' in text
@@ -141,8 +137,7 @@ def test_a_study_of_each_layout_is_one_that_can_be_run(cli, server, title):
     if "--map" in layout.lines[0]:
         assert cli(*layout.lines[0]).code == 0
         places, folder = ["data"], "data"
-    result = cli("study", "init", *places)
-    assert result.code == 0, result.err
+    result = cli("study", "init", *places, code=0)
     *_, n_summaries, n_labels = COUNTS[title]
     planned = cli("study", "study.toml", "--plan")
     if n_summaries:
@@ -151,31 +146,28 @@ def test_a_study_of_each_layout_is_one_that_can_be_run(cli, server, title):
         assert "No summaries: have some written" in result.out
         assert "give summaries, or have some written" in planned.err
     llm = ("--backend", "openai:m", "--base-url", f"{server.url}/v1")
-    result = cli("study", "init", *places, "--force", *llm)
-    assert result.code == 0, result.err
+    result = cli("study", "init", *places, "--force", *llm, code=0)
     text = Path("study.toml").read_text("utf-8")
     assert ("\n[calibrate]" in text) == bool(n_labels)
     assert ("\n[[summarize]]" in text) == (not n_summaries)
     labels = Path(folder, "labels.jsonl").read_text().splitlines() if n_labels else []
     for aspect in {json.loads(label)["aspect"] for label in labels}:
         assert f'\naspect = "{aspect}"' in text
-    planned = cli("study", "study.toml", "--plan", "--json", "plan.json")
-    assert planned.code == 0, planned.err
-    assert json.loads(Path("plan.json").read_text())["calls"]
+    planned = cli("study", "study.toml", "--plan", "--json", "plan.json", code=0)
+    assert read_json("plan.json")["calls"]
 
 
 @pytest.mark.skipif(not DATA.is_dir(), reason=f"the real data of {DATA} are not here")
 def test_real_files_are_recognised(cli):
     """Own layouts, gzip, tables of labels, and key points: whatever of it is data of clusters."""
-    for name, clusters, said in (
+    for name, clusters, message in (
         ("allsides/clusters.jsonl.gz", None, "own clusters"),
         ("summeval/labels.jsonl", 0, "own labels"),
         ("newsstance/clusters.jsonl", 60, "clusters"),
         ("keypoints/dev.jsonl.gz", 0, "argkp"),
         ("recession/cluster.json", 1, "own clusters"),
     ):
-        result = cli("convert", DATA / name, "-o", "data", "--json", "found.json")
-        assert result.code == 0, result.err
-        assert said in result.out, result.out
-        data = json.loads(Path("found.json").read_text("utf-8"))
+        result = cli("convert", DATA / name, "-o", "data", "--json", "found.json", code=0)
+        assert message in result.out, result.out
+        data = read_json("found.json")
         assert clusters in {None, data["n_clusters"]}

@@ -11,6 +11,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from json_files import read_json
 
 SHARED = "The flood at the river in Dunmere began on Monday and involved 263 residents."
 VIEWS = (
@@ -41,20 +42,19 @@ def write_corpus(place: str, *, copied: bool = True) -> None:
         writer.writerows(rows)
 
 
-def following(said: str, purpose: str) -> list[str]:
-    lines = " ".join(said.split()).partition(f"{purpose}: fairjudge ")[2]
+def following(output: str, purpose: str) -> list[str]:
+    lines = " ".join(output.split()).partition(f"{purpose}: fairjudge ")[2]
     return shlex.split(lines.partition(" Then: ")[0].partition(" To calibrate")[0])
 
 
-def plain(said: str) -> str:
-    return " ".join(said.split())
+def plain(output: str) -> str:
+    return " ".join(output.split())
 
 
 def test_a_study_builds_by_the_model_and_has_a_table_for_the_custom_aspect(cli, server):
     write_corpus("in")
     backend = ("--backend", "openai:m", "--base-url", f"{server.url}/v1")
-    result = cli("study", "init", "in", *backend)
-    assert result.code == 0, result.err
+    cli("study", "init", "in", *backend, code=0)
     text = Path("study.toml").read_text()
     assert "[build]                                      # questions that" in text
     assert 'model = "local"' not in text
@@ -64,11 +64,8 @@ def test_a_study_builds_by_the_model_and_has_a_table_for_the_custom_aspect(cli, 
     own = text[text.index('# [[judge]]\n# name = "neutrality"') :]
     ready = own.replace("# ", "", own.count("\n# ") + 1).replace("WHAT IT ASKS", "Is it neutral?")
     Path("study.toml").write_text(text.replace(own, ready))
-    planned = cli("study", "study.toml", "--plan", "--json", "plan.json")
-    assert planned.code == 0, planned.err
-    calls = {
-        row["step"]: row["calls"] for row in json.loads(Path("plan.json").read_text())["steps"]
-    }
+    planned = cli("study", "study.toml", "--plan", "--json", "plan.json", code=0)
+    calls = {row["step"]: row["calls"] for row in read_json("plan.json")["steps"]}
     assert calls["judge neutrality"] == 4
     assert {"build", "judge coverage"} <= calls.keys()
     assert "2 systems (it takes 5) and 2 labelled documents (it takes 15)" in plain(planned.out)
@@ -78,14 +75,12 @@ def test_copies_are_the_reason_where_the_local_model_has_no_point(cli):
     write_corpus("in")
     converted = cli("convert", "in", "-o", "data")
     assert "Note: too few to tell whether a judge ranks systems" in plain(converted.out)
-    built = cli(*following(converted.out, "Next"), "--max-unscored", "1")
-    assert built.code == 0, built.err
+    built = cli(*following(converted.out, "Next"), "--max-unscored", "1", code=0)
     assert "articles share statements in the same words, which are left out as copies" in plain(
         built.out
     )
     judging = following(converted.out, "Then")
-    judged = cli(*judging)
-    assert judged.code == 1
+    judged = cli(*judging, code=1)
     output = plain(judged.err)
     assert "found no points" in output
     assert "an LLM is needed" in output
@@ -99,8 +94,7 @@ def test_a_study_says_that_its_judge_has_nothing_to_judge(cli):
     write_corpus("in")
     assert cli("study", "init", "in").code == 0
     assert 'model = "local"\nn_questions' in Path("study.toml").read_text()
-    result = cli("study", "study.toml", "--max-unscored", "1")
-    assert result.code == 0, result.err
+    result = cli("study", "study.toml", "--max-unscored", "1", code=0)
     assert "No item was judged." in result.out
     assert "Every item has a result" not in result.out
     assert "nothing was judged" in plain(result.out)
@@ -114,10 +108,9 @@ def test_a_plan_names_the_judge_that_has_nothing_to_judge(cli, server):
     Path("study.toml").write_text(
         text.replace('model = "main"\nn_questions', 'model = "local"\nn_questions')
     )
-    planned = cli("study", "study.toml", "--plan", "--json", "plan.json")
-    assert planned.code == 0, planned.err
+    planned = cli("study", "study.toml", "--plan", "--json", "plan.json", code=0)
     assert "judge coverage: nothing to judge" in plain(planned.out)
-    (row,) = json.loads(Path("plan.json").read_text())["steps"]
+    (row,) = read_json("plan.json")["steps"]
     assert row["nothing"].startswith("nothing to judge")
 
 
@@ -143,8 +136,8 @@ def test_a_plan_refuses_what_the_run_refuses(cli, name):
     write_corpus("in")
     assert cli("convert", "in", "-o", "data").code == 0
     inputs = ("--references", "data/clusters.jsonl", "--summaries", "data/summaries.jsonl")
-    asked = ("judge", *inputs, *REFUSED[name], "-o", "j.jsonl")
-    run, plan = cli(*asked), cli(*asked, "--plan")
+    command = ("judge", *inputs, *REFUSED[name], "-o", "j.jsonl")
+    run, plan = cli(*command), cli(*command, "--plan")
     assert (run.code, plan.code) == (1, 1)
     assert run.err == plan.err
     assert "Note" not in run.out + plan.out
@@ -154,13 +147,18 @@ def test_a_plan_refuses_what_the_run_refuses(cli, name):
 def test_labels_beside_the_data_that_can_never_show_a_ranking_are_noted(cli, server, more):
     write_corpus("in")
     assert cli("convert", "in", "-o", "data").code == 0
-    asked = ("judge", "--references", "data/clusters.jsonl", "--summaries", "data/summaries.jsonl")
+    command = (
+        "judge",
+        "--references",
+        "data/clusters.jsonl",
+        "--summaries",
+        "data/summaries.jsonl",
+    )
     backend = ("--backend", "openai:m", "--base-url", f"{server.url}/v1", *more)
     rule = ("--rule", "How neutral is it?")
-    result = cli(*asked, "--aspect", "neutrality", *rule, "-o", "j.jsonl", *backend)
-    assert result.code == 0, result.err
+    result = cli(*command, "--aspect", "neutrality", *rule, "-o", "j.jsonl", *backend, code=0)
     assert "Note: too few to tell whether a judge ranks systems" in plain(result.out)
-    other = cli(*asked, "--aspect", "tone", *rule, "-o", "k.jsonl", *backend)
+    other = cli(*command, "--aspect", "tone", *rule, "-o", "k.jsonl", *backend)
     assert "Note" not in other.out
 
 
@@ -179,12 +177,10 @@ def test_study_init_takes_the_columns_that_convert_takes(cli):
     option = plain(result.out).partition("each of a system: ")[2].split()[:2]
     assert option == ["--map", "text:gpt=summary_gpt,text:llama=summary_llama"]
     ratings = ("--map", "value=tone_gpt,value=tone_llama", "--values", "good=1,bad=0")
-    result = cli("study", "init", "wide.csv", "--force", *option, *ratings)
-    assert result.code == 0, result.err
+    result = cli("study", "init", "wide.csv", "--force", *option, *ratings, code=0)
     labels = map(json.loads, Path("converted/labels.jsonl").read_text().splitlines())
     assert {(row["eid"], row["system"], row["value"]) for row in labels} == {
         (f"e{n}", system, value) for n in range(3) for system, value in (("gpt", 1), ("llama", 0))
     }
-    refused = cli("study", "init", "wide.csv", "--force", "--map", "text=nothing")
-    assert refused.code == 1
+    refused = cli("study", "init", "wide.csv", "--force", "--map", "text=nothing", code=1)
     assert "no column 'nothing'" in refused.err

@@ -6,12 +6,12 @@ local model's yes-or-no score; and a server on loopback for the one that judges 
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 from cli_tools import reference, write_jsonl
+from json_files import read_json, read_rows
 from stub_server import Fault, StubServer
 
 from fairjudge.reports.report_page import figures_of
@@ -19,10 +19,6 @@ from fairjudge.reports.report_page import figures_of
 N, LABELLED = 80, 50
 SYSTEMS = {"gpt-3.5": -0.8, "claude-3": 0.0, "M7": 0.8}
 JUDGES = ("careful", "hasty", "local")
-
-
-def rows_of(name: str) -> list[dict]:
-    return [json.loads(line) for line in Path(name).read_text("utf-8").splitlines()]
 
 
 @pytest.fixture
@@ -73,13 +69,13 @@ def test_from_recorded_judges_to_scores_of_new_documents(cli, quality):
     result = cli(
         *("calibrate", *files, "--labels", "labels.jsonl", "--max-unscored", "0.2"),
         *("--save", "jury.json", "--json", "c.json", "--html", "c.html", "--resamples", "300"),
+        code=0,
     )
-    assert result.code == 0, result.err
     printed = " ".join(result.out.split())
     assert "The jury of 3 judges in coverage, fitted on labels," in printed
     assert "independent ones: their errors correlate" in printed
     assert "a jury of 3 judges" in Path("c.html").read_text("utf-8")
-    (jury,) = json.loads(Path("c.json").read_text("utf-8"))["juries"]
+    (jury,) = read_json("c.json")["juries"]
     assert jury["judges"] == list(JUDGES)
     assert jury["n_items"] == 3 * LABELLED
     assert jury["n_complete"] < jury["n_items"]
@@ -88,10 +84,9 @@ def test_from_recorded_judges_to_scores_of_new_documents(cli, quality):
     assert best["gain"]["value"] > 0
 
     # The judges of new documents, and of the labelled ones, in three files.
-    result = cli("calibrate", "apply", "jury.json", *files, "-o", "applied.jsonl")
-    assert result.code == 0, result.err
+    result = cli("calibrate", "apply", "jury.json", *files, "-o", "applied.jsonl", code=0)
     assert f"{3 * N} judgements by juries" in result.err
-    rows = rows_of("applied.jsonl")
+    rows = read_rows("applied.jsonl")
     name = "jury-fitted(careful,hasty,local)"
     texts = [row for row in rows if row["judge"] == name]
     assert len(texts) == 3 * N
@@ -108,9 +103,8 @@ def test_from_recorded_judges_to_scores_of_new_documents(cli, quality):
             for (eid, system), value in quality.items()
         ],
     )
-    result = cli("calibrate", "said.jsonl", "--labels", "all.jsonl", "--json", "again.json")
-    assert result.code == 0, result.err
-    (group,) = json.loads(Path("again.json").read_text("utf-8"))["groups"]
+    result = cli("calibrate", "said.jsonl", "--labels", "all.jsonl", "--json", "again.json", code=0)
+    (group,) = read_json("again.json")["groups"]
     assert group["judge"] == name
     assert group["agreement"]["pooled"]["spearman"]["value"] > 0.6
 
@@ -133,11 +127,10 @@ def test_several_judges_of_pairs_rank_together(cli):
                     )
         write_jsonl(Path(f"{judge}.jsonl"), rows)
     result = cli("rank", "sharp.jsonl", "fair.jsonl", "coin.jsonl", "--json", "r.json",
-               "--html", "r.html")  # fmt: skip
-    assert result.code == 0, result.err
+               "--html", "r.html", code=0)  # fmt: skip
     assert "By 3 judges together M7 ranks first in coverage" in " ".join(result.out.split())
     assert "Ranking by 3 judges together" in Path("r.html").read_text("utf-8")
-    report = json.loads(Path("r.json").read_text("utf-8"))
+    report = read_json("r.json")
     assert len(report["groups"]) == 3
     (group,) = report["together"]
     assert [item["system"] for item in group["systems"]] == ["M7", "claude-3", "gpt-3.5"]
@@ -163,6 +156,6 @@ def test_a_judge_of_the_writers_family_is_named_before_it_judges(cli, server: St
         *("--backend", "openai:gpt-4o-mini"),
     )
     assert result.code != 0  # nothing was judged, and yet it was told
-    told = " ".join(result.err.split())
-    assert "summaries by gpt-3.5 are of one family of models (GPT)" in told
-    assert "claude-3" not in told
+    output = " ".join(result.err.split())
+    assert "summaries by gpt-3.5 are of one family of models (GPT)" in output
+    assert "claude-3" not in output

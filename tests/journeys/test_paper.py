@@ -60,10 +60,10 @@ def test_a_page_and_its_figures_by_report(folder: Path) -> None:
     assert result.returncode == 0, result.stderr
     assert (folder / "page.html").exists()
     assert len(list((folder / "figures").glob("*.png"))) >= 1
-    taken = fairjudge(folder, "report", "j.jsonl", "-o", "page.html", "--figures", "j.jsonl")
-    assert taken.returncode != 0
-    assert "j.jsonl" in taken.stderr
-    assert "Traceback" not in taken.stderr
+    report = fairjudge(folder, "report", "j.jsonl", "-o", "page.html", "--figures", "j.jsonl")
+    assert report.returncode != 0
+    assert "j.jsonl" in report.stderr
+    assert "Traceback" not in report.stderr
 
 
 def test_tables_of_any_command_for_a_paper(folder: Path) -> None:

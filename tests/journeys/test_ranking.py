@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from cli_tools import openai, reference, text_of, write_jsonl
+from json_files import read_json, read_rows
 from stub_server import Call, Reply, StubServer
 
 SYSTEMS = ("middling", "best", "worst")
@@ -21,19 +22,15 @@ N = 8
 RANKED = ["best", "middling", "worst"]
 
 
-def shown(call: Call) -> list[tuple[int, int]]:
+def summaries_of(call: Call) -> list[tuple[int, int]]:
     """Return (quality, number) of each summary, as they stand in the prompt."""
     result = re.findall(r"^<summary mark (\d+)>\nQuality (\d)", text_of(call), re.MULTILINE)
     return [(int(quality), int(number)) for number, quality in result]
 
 
 def by_quality(call: Call) -> Reply:
-    numbers = [number for _, number in sorted(shown(call), reverse=True)]
+    numbers = [number for _, number in sorted(summaries_of(call), reverse=True)]
     return Reply(text=json.dumps({"reasoning": "so", "ranking": list(map(str, numbers))}))
-
-
-def rows_of(name: str) -> list[dict]:
-    return [json.loads(line) for line in Path(name).read_text("utf-8").splitlines()]
 
 
 def text(system: str, n: int) -> str:
@@ -73,14 +70,14 @@ def test_from_the_judge_to_the_calibration(judge, cli, server: StubServer):
 
     def answer(call: Call) -> Reply:
         if re.search(r"in cluster [01]\.", text_of(call)):
-            numbers = [str(number) for _, number in shown(call)]
+            numbers = [str(number) for _, number in summaries_of(call)]
             return Reply(text=json.dumps({"reasoning": "so", "ranking": numbers}))
         return by_quality(call)
 
     judgement = judge(answer)
     assert judgement.code == 0, judgement.err
     assert len(server.calls) == 2 * N
-    rows = rows_of("j.jsonl")
+    rows = read_rows("j.jsonl")
     assert len(rows) == 2 * N
     assert [row["order"] for row in rows[:2]] == ["ab", "ba"]
     assert {tuple(row["systems"]) for row in rows} == {SYSTEMS}
@@ -90,25 +87,23 @@ def test_from_the_judge_to_the_calibration(judge, cli, server: StubServer):
         list(SYSTEMS),
         list(reversed(SYSTEMS)),
     ]
-    report = json.loads(Path("j.json").read_text("utf-8"))
+    report = read_json("j.json")
     # e0 and e1 are ties of both orders: a half to everybody
-    means = {name: one["mean"] for name, one in report["systems"].items()}
+    means = {name: system["mean"] for name, system in report["systems"].items()}
     assert means == pytest.approx({"best": 0.875, "middling": 0.5, "worst": 0.125})
     again = judge(answer)  # the run is whole: nothing is asked again
     assert again.code == 0, again.err
     assert len(server.calls) == 2 * N
 
-    audited = cli("audit", "position", "j.jsonl", "--json", "position.json")
-    assert audited.code == 0, audited.err
-    (group,) = json.loads(Path("position.json").read_text("utf-8"))["groups"]
+    cli("audit", "position", "j.jsonl", "--json", "position.json", code=0)
+    (group,) = read_json("position.json")["groups"]
     assert group["n_pairs"] == 3 * N
     assert group["first"]["value"] == pytest.approx(100 * 2 / N)
     assert group["consistency"]["value"] == pytest.approx(100 * 6 / N)
 
-    ranked = cli("rank", "j.jsonl", "--json", "rank.json")
-    assert ranked.code == 0, ranked.err
+    ranked = cli("rank", "j.jsonl", "--json", "rank.json", code=0)
     assert "16 rankings in 8 documents, by the Plackett-Luce model" in " ".join(ranked.out.split())
-    (group,) = json.loads(Path("rank.json").read_text("utf-8"))["groups"]
+    (group,) = read_json("rank.json")["groups"]
     assert [item["system"] for item in group["systems"]] == RANKED
     assert group["n_rankings"] == 2 * N
     strengths = [item["strength"]["value"] for item in group["systems"]]
@@ -122,9 +117,8 @@ def test_from_the_judge_to_the_calibration(judge, cli, server: StubServer):
         for a, b, value in pairs
     ]
     write_jsonl(Path("labels.jsonl"), labels)
-    calibrated = cli("calibrate", "j.jsonl", "--labels", "labels.jsonl", "--json", "c.json")
-    assert calibrated.code == 0, calibrated.err
-    (group,) = json.loads(Path("c.json").read_text("utf-8"))["groups"]
+    cli("calibrate", "j.jsonl", "--labels", "labels.jsonl", "--json", "c.json", code=0)
+    (group,) = read_json("c.json")["groups"]
     assert group["protocol"] == "ranking"
     assert group["agreement"]
 
@@ -136,7 +130,7 @@ def test_python_takes_the_same_rows(judge):
     rows = fj.read_judgements("j.jsonl")
     assert len(rows) == 2 * 3 * N
     assert {row.protocol for row in rows} == {"ranking"}
-    first = fj.rank(rows_of("j.jsonl"))["groups"][0]["systems"][0]
+    first = fj.rank(read_rows("j.jsonl"))["groups"][0]["systems"][0]
     assert (first["system"], first["win_rate"]["value"]) == ("best", 1.0)
 
 
@@ -155,9 +149,9 @@ def test_python_takes_the_same_rows(judge):
 def test_what_is_no_permutation_has_no_score(judge, reply: dict, why: str):
     judgement = judge(lambda _: Reply(text=json.dumps({"reasoning": "so"} | reply)))
     assert judgement.code == 3
-    assert {row["unscored"] for row in rows_of("j.jsonl")} == {why}
-    assert {row.get("ranking") for row in rows_of("j.jsonl")} == {None}
-    report = json.loads(Path("j.json").read_text("utf-8"))
+    assert {row["unscored"] for row in read_rows("j.jsonl")} == {why}
+    assert {row.get("ranking") for row in read_rows("j.jsonl")} == {None}
+    report = read_json("j.json")
     assert report["n_unscored"] == 2 * 3 * N
 
 
@@ -193,7 +187,7 @@ def test_the_plan_counts_two_calls_a_cluster(judge, cli, server: StubServer):
         ),
         *("--aspect", "faithfulness", "--reference-unit", "articles", "--json", "-"),
         *openai(server),
+        code=0,
     )
-    assert result.code == 0, result.err
     assert json.loads(result.out)["calls"] == 2 * N
     assert server.calls == []

@@ -22,7 +22,7 @@ GOOD = Reply(text='{"reasoning": "All of it is there.", "verdict": "4"}')
 HALF = '{"reasoning": "The text says that 84 people", "verdict": 1'
 
 
-def said(status: int, message: str, **fields: object) -> Fault:
+def fault(status: int, message: str, **fields: object) -> Fault:
     body = {"error": {"message": message, **fields}}
     return Fault(status=status, body=json.dumps(body).encode())
 
@@ -33,7 +33,7 @@ def body(**fields: object) -> Fault:
 
 LASTING = {
     "moderated": (
-        said(
+        fault(
             403,
             "The chosen model requires moderation and your input was flagged",
             code=403,
@@ -42,20 +42,20 @@ LASTING = {
         "refused",
     ),
     "filtered by azure": (
-        said(400, "filtered due to the content management policy", code="content_filter"),
+        fault(400, "filtered due to the content management policy", code="content_filter"),
         "refused",
     ),
-    "filtered by deepseek": (said(400, "Content Exists Risk"), "refused"),
-    "filtered by anthropic": (said(400, "Output blocked by content filtering policy"), "refused"),
+    "filtered by deepseek": (fault(400, "Content Exists Risk"), "refused"),
+    "filtered by anthropic": (fault(400, "Output blocked by content filtering policy"), "refused"),
     "stopped by gemini": (Reply(text=HALF, finish_reason="SAFETY"), "refused"),
     "stopped without text": (Reply(text=None, finish_reason="PROHIBITED_CONTENT"), "refused"),
     "refused in a part": (
         body(choices=[{"message": {"content": [{"type": "refusal", "refusal": "I can't."}]}}]),
         "refused",
     ),
-    "too long": (said(400, "the request exceeds the available context size"), "too_long"),
+    "too long": (fault(400, "the request exceeds the available context size"), "too_long"),
     "too long by 500": (
-        said(500, "input is too large to process. increase the physical batch size", code=500),
+        fault(500, "input is too large to process. increase the physical batch size", code=500),
         "too_long",
     ),
     "cut off by its limit": (Reply(text=HALF, finish_reason="model_length"), "unparseable"),
@@ -75,10 +75,10 @@ PASSING = {
     ),
     "aborted": (Reply(text=HALF, finish_reason="abort"), "backend"),
     "never ended": (Reply(text=HALF, finish_reason=None), "backend"),
-    "forbidden for this item": (said(403, "You may not do this"), "backend"),
-    "credits for less": (said(402, "can only afford 600 tokens"), "backend"),
-    "not to its liking": (said(400, "the prompt is odd"), "backend"),
-    "a conflict": (said(409, "request being processed"), "backend"),
+    "forbidden for this item": (fault(403, "You may not do this"), "backend"),
+    "credits for less": (fault(402, "can only afford 600 tokens"), "backend"),
+    "not to its liking": (fault(400, "the prompt is odd"), "backend"),
+    "a conflict": (fault(409, "request being processed"), "backend"),
 }
 """What may be otherwise when it is asked again."""
 FATES = LASTING | PASSING
@@ -115,32 +115,30 @@ def reasons() -> dict[str, str | None]:
     return {names[int(row["eid"][1:])]: row["unscored"] for row in rows}
 
 
-def asked(server: StubServer) -> Counter[str]:
+def calls_by_name(server: StubServer) -> Counter[str]:
     return Counter(name_of(call) for call in server.calls)
 
 
 def test_each_item_ends_with_its_reason_and_only_some_are_asked_again(cli, server, material):
     server.answer = lambda call: FATES[name_of(call)][0] if name_of(call) in FATES else GOOD
     # One after the other, so that the good item is the first to be answered.
-    first = cli(*judging(server, concurrency=1))
-    assert first.code == 3, first.err
+    cli(*judging(server, concurrency=1), code=3)
     assert reasons() == {"good": None, **REASONS}
-    calls = asked(server)
+    calls = calls_by_name(server)
     assert {name: calls[name] for name in LASTING if name != "cut off by its limit"} == {
         name: 1 for name in LASTING if name != "cut off by its limit"
     }
 
     server.calls.clear()
-    again = cli(*judging(server, concurrency=1))
-    assert again.code == 3, again.err
-    assert set(asked(server)) == set(PASSING)
+    cli(*judging(server, concurrency=1), code=3)
+    assert set(calls_by_name(server)) == set(PASSING)
     assert reasons() == {"good": None, **REASONS}
 
     server.calls.clear()
     server.answer = lambda call: GOOD
     last = cli(*judging(server))
     assert last.code == 3  # refused, too long and cut off stay
-    assert asked(server) == dict.fromkeys(PASSING, 1)
+    assert calls_by_name(server) == dict.fromkeys(PASSING, 1)
     assert reasons() == {"good": None, **REASONS, **dict.fromkeys(PASSING)}
 
 
@@ -172,8 +170,7 @@ def test_half_a_reply_is_no_verdict_and_is_not_kept(cli, server, half, options, 
     write_jsonl(Path("references.jsonl"), [reference()])
     write_jsonl(Path("summaries.jsonl"), [summary("s"), summary("t")])
     server.answer = lambda call: Reply(text=HALVES[half], finish_reason=reason)
-    result = cli(*judging(server), *options)
-    assert result.code == 3
+    cli(*judging(server), *options, code=3)
     rows = [json.loads(line) for line in Path("judgements.jsonl").read_text().splitlines()]
     right = "refused" if reason == "SAFETY" else "backend"
     assert {(row["value"], row["unscored"]) for row in rows} == {(None, right)}
@@ -190,8 +187,7 @@ def test_half_a_text_is_no_summary_and_no_reference(cli, server, command, reason
     server.answer = lambda call: Reply(text=half, finish_reason=reason)
     asked_for = ("summarize", "clusters.jsonl", "-o", "references.jsonl", *openai(server))
     line = asked_for if command == "summarize" else building(server)
-    result = cli(*line)
-    assert result.code == 3
+    result = cli(*line, code=3)
     assert ("refused" if reason == "SAFETY" else "backend") in result.out
     server.calls.clear()
     cli(*line)

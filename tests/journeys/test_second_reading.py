@@ -32,13 +32,16 @@ LABELS = {
 def reply(text: str) -> dict[str, object]:
     """Answer as a reader would who errs once: the rumor stands under "not safe"."""
     if '{"questions": [{' in text:
-        seen = [{"answer": "It is.", "articles": [1, 2]}, {"answer": "It is not.", "articles": [3]}]
+        answers = [
+            {"answer": "It is.", "articles": [1, 2]},
+            {"answer": "It is not.", "articles": [3]},
+        ]
         kinds = zip(QUESTIONS, ("rivals", "facets"), strict=True)
-        return {"questions": [{"question": q, "kind": k, "answers": seen} for q, k in kinds]}
+        return {"questions": [{"question": q, "kind": k, "answers": answers} for q, k in kinds]}
     if '{"answers": [{' in text:
         (name,) = (name for name, body in TEXTS.items() if body in text)
-        rest = {"speaker": None, "stance": "endorses", "gloss": None}
-        return {"answers": [{"question": n, "quote": q, **rest} for n, q in QUOTES[name]]}
+        fields = {"speaker": None, "stance": "endorses", "gloss": None}
+        return {"answers": [{"question": n, "quote": q, **fields} for n, q in QUOTES[name]]}
     if '{"sorted": [{' in text:
         rows = [
             {
@@ -69,8 +72,9 @@ def test_a_second_reading_makes_groups_pure(cli, server, own_home):
     write_jsonl(Path("clusters.jsonl"), [{"eid": "dam", "articles": articles}])
 
     def build(*options: str) -> tuple[str, dict[str, object]]:
-        result = cli("build", "clusters.jsonl", "-o", "refs.jsonl", *options, *openai(server))
-        assert result.code == 0, result.err
+        result = cli(
+            "build", "clusters.jsonl", "-o", "refs.jsonl", *options, *openai(server), code=0
+        )
         return " ".join(result.out.split()), json.loads(Path("refs.jsonl").read_text("utf-8"))
 
     printed, once = build()

@@ -47,9 +47,9 @@ def test_azure_through_langchain_judges_at_the_deployments_own_path(
     monkeypatch.setenv("AZURE_OPENAI_API_KEY", "sk-azure-0123456789")
     monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", server.url)
     monkeypatch.setenv("OPENAI_API_VERSION", "2024-10-21")
-    asked = ("--backend", backends_of_recipes()["Azure OpenAI"], "--max-calls", "5")
+    options = ("--backend", backends_of_recipes()["Azure OpenAI"], "--max-calls", "5")
     result = subprocess.run(  # the integration's client closes connections only at process end
-        [sys.executable, "-m", "fairjudge", *JUDGING, *asked],
+        [sys.executable, "-m", "fairjudge", *JUDGING, *options],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert result.returncode == 0, result.stderr
@@ -66,8 +66,7 @@ def test_a_server_at_home_is_asked_for_the_model_by_its_name(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "unused")
     backend = backends_of_recipes()[recipe]
-    result = cli(*JUDGING, "--backend", backend, "--base-url", server.v1, "--concurrency", "1")
-    assert result.code == 0, result.err
+    cli(*JUDGING, "--backend", backend, "--base-url", server.v1, "--concurrency", "1", code=0)
     assert values() == [1.0, 1.0]
     assert {call.body["model"] for call in server.calls} == {backend.partition(":")[2]}
 
@@ -92,8 +91,7 @@ def test_a_server_that_declines_a_schema_with_500_is_asked_without_it(
     monkeypatch.setenv("OPENAI_API_KEY", "unused")
     server.answer = answer
     result = cli(*JUDGING, "--backend", "openai:q.gguf", "--base-url", server.v1,
-               "--concurrency", "1")  # fmt: skip
-    assert result.code == 0, result.err
+               "--concurrency", "1", code=0)  # fmt: skip
     assert "does not support 'response_format'; asking without it" in result.err
     assert values() == [1.0, 1.0]
     assert len(server.calls) == 3  # the schema is declined once, and left out from then on
@@ -146,7 +144,7 @@ def test_a_server_at_home_rates_fills_a_checklist_and_builds(
     def answer(call: Call) -> Fault | Reply:
         if schema_error and "response_format" in call.body:
             return declined(schema_error)
-        if "checklist" not in asked and "judge" in asked:
+        if "checklist" not in command and "judge" in command:
             logprobs = as_tokens() if has_probabilities and call.body.get("logprobs") else None
             return Reply(text=RATED, logprobs=logprobs, usage=usage)
         text = journalist(call).replace("The bridge closed.", "The dam broke after rain.")
@@ -158,22 +156,19 @@ def test_a_server_at_home_rates_fills_a_checklist_and_builds(
     server.fail(*first)
     inputs = ("--summaries", "s.jsonl", "--aspect", "coverage", *model)
 
-    asked: tuple[str, ...] = ("build", "c.jsonl", "-o", "r.jsonl", *model)
-    result = cli(*asked)
-    assert result.code == 0, result.err
+    command: tuple[str, ...] = ("build", "c.jsonl", "-o", "r.jsonl", *model)
+    result = cli(*command, code=0)
     assert ("does not support 'response_format'" in result.err) == bool(schema_error)
 
-    asked = ("judge", "--references", "r.jsonl", *inputs, "--protocol", "likert",
+    command = ("judge", "--references", "r.jsonl", *inputs, "--protocol", "likert",
              "--token-probabilities", "-o", "judged.jsonl")  # fmt: skip
-    result = cli(*asked)
-    assert result.code == 0, result.err
+    result = cli(*command, code=0)
     assert values() == pytest.approx([4.5, 4.5] if has_probabilities else [4.0, 4.0], abs=1e-3)
     assert ("No score comes from token probabilities" in result.out) != has_probabilities
 
-    asked = ("judge", "--references", "r.jsonl", *inputs, "--protocol", "checklist",
+    command = ("judge", "--references", "r.jsonl", *inputs, "--protocol", "checklist",
              "-o", "judged.jsonl")  # fmt: skip
-    result = cli(*asked)
-    assert result.code == 0, result.err
+    result = cli(*command, code=0)
     assert all(0 <= value <= 1 for value in values())
     checklists = [call.body for call in server.calls if '{"entries"' in text_of(call)]
     assert any("response_format" in body for body in checklists)
@@ -190,11 +185,10 @@ def test_a_context_that_ends_is_detected_by_the_longest_request_before_anything_
     long["articles"][0]["content"] = "The spillway broke after days of rain. " * 2000
     write_jsonl(Path("c.jsonl"), [long])
     server.answer = short_context
-    asked = (*JUDGING, "--backend", "openai:qwen3:8b", "--base-url", server.v1)
-    plan = cli(*asked, "--plan", "--json", "plan.json")
-    assert plan.code == 0, plan.err
+    command = (*JUDGING, "--backend", "openai:qwen3:8b", "--base-url", server.v1)
+    cli(*command, "--plan", "--json", "plan.json", code=0)
     assert server.calls == []
-    result = cli(*asked)
+    result = cli(*command)
     rows = [json.loads(line) for line in Path("judged.jsonl").read_text().splitlines()]
     assert {row["unscored"] for row in rows} == {"too_long"}
     assert result.code in {0, 3}

@@ -35,7 +35,7 @@ PROTOCOLS = [
 ]
 
 
-def held(system: str, d: int) -> int:
+def n_covered(system: str, d: int) -> int:
     return max(0, HELD[system] - (d % 3 == 0))
 
 
@@ -53,7 +53,7 @@ def files() -> None:
                 [{"aid": f"{d}{n}", "answer": text}] for n, text in enumerate(texts)]}],
         })  # fmt: skip
         for system in SYSTEMS:
-            n_held = held(system, d)
+            n_held = n_covered(system, d)
             made_up = [f"Officials of town {d} deny story {n}." for n in range(3 - n_held)]
             text = " ".join([*texts[:n_held], *made_up, "QUALITY" + "+" * n_held + "."])
             summaries.append({"eid": str(d), "system": system, "text": text})
@@ -94,18 +94,18 @@ def test_twelve_protocols_and_labels_of_parts_make_the_table(cli, server):
             *("--aspect", aspect, "--protocol", protocol, "--reference-unit", reference_unit),
             *("--text-unit", text_unit, *openai(server), "-o", f"{name}.jsonl"),
             *("--json", f"{name}.json", "--max-unscored", "1", "--quiet"),
+            code=0,
         )
-        assert result.code == 0, result.err
         files += [f"{name}.jsonl", f"{name}.json"]
     result = cli("calibrate", *files, "--labels", "labels.jsonl", "--resamples", "100",
-               "--max-unscored", "1", "--json", "table5.json", "--html", "table5.html")  # fmt: skip
-    assert result.code == 0, result.err
+               "--max-unscored", "1", "--json", "table5.json", "--html", "table5.html",
+               code=0)  # fmt: skip
     report = json.loads(Path("table5.json").read_text())
     assert len(report["groups"]) == 12
     faithful, covered = sorted(report["protocols"], key=lambda one: -len(one["rows"]))
     assert (len(faithful["rows"]), len(covered["rows"])) == (7, 5)
-    for found in (faithful, covered):
-        for row in found["rows"]:
+    for part in (faithful, covered):
+        for row in part["rows"]:
             assert row["n_requests"] > 0, row
             assert row["kendall"].get("n"), row
     by_key = {(row["protocol"], row["unit"]): row for row in covered["rows"]}
@@ -113,7 +113,7 @@ def test_twelve_protocols_and_labels_of_parts_make_the_table(cli, server):
     for line in Path("coverage-likert-qa_pairs-summary.jsonl").read_text().splitlines():
         row = json.loads(line)
         judged[row["eid"], row["system"]] = row["value"]
-    human = {(str(d), s): fmean([int(n < held(s, d)) for n in range(3)])
+    human = {(str(d), s): fmean([int(n < n_covered(s, d)) for n in range(3)])
              for d in range(N) for s in SYSTEMS}  # fmt: skip
     tau = kendalltau([judged[key] for key in human], list(human.values())).statistic
     assert by_key["likert", "summary"]["kendall"]["value"] == pytest.approx(tau)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 from cli_tools import write_jsonl
+from json_files import read_json, read_rows
 
 import fairjudge as fj
 
@@ -46,22 +46,20 @@ def test_the_first_items_are_a_try_and_the_rest_is_asked_once(
     by_name = {}
     for plan in (("--plan",), ("--plan", "--limit", limit)):
         assert cli(*command, *plan).code == 0
-        by_name[plan] = json.loads(Path("found.json").read_text())["calls"]
+        by_name[plan] = read_json("found.json")["calls"]
     assert list(by_name.values()) == [n_all, n_first]
     assert server.calls == []
     assert not Path("j.jsonl").exists()
-    result = cli(*command, "--limit", limit)
-    assert result.code == 0, result.err
+    result = cli(*command, "--limit", limit, code=0)
     assert len(server.calls) == n_first
     assert len(Path("j.jsonl").read_text().splitlines()) == n_first
     assert ("A try:" in result.out) == (n_first < n_all)
-    first = [json.loads(row) for row in Path("j.jsonl").read_text().splitlines()]
+    first = read_rows("j.jsonl")
     assert {row["eid"] for row in first[:2]} == {"dam"}
-    result = cli(*command)
-    assert result.code == 0, result.err
+    result = cli(*command, code=0)
     assert len(server.calls) == n_all
     assert "A try:" not in result.out
-    every = [json.loads(row) for row in Path("j.jsonl").read_text().splitlines()]
+    every = read_rows("j.jsonl")
     assert len(every) == n_all
     assert every[:n_first] == first
     assert cli(*command, "--limit", limit).code == 0  # less again: nothing is asked or lost
@@ -82,10 +80,9 @@ def test_python_tries_and_goes_on_too(server):
 def test_build_and_summarize_say_what_they_would_ask(cli, server):
     backend = ("--backend", "openai:m", "--base-url", f"{server.url}/v1", "--json", "found.json")
     for command in (("build", "c.jsonl"), ("summarize", "c.jsonl", "--strategy", "extract")):
-        result = cli(*command, "-o", "out.jsonl", *backend, "--plan")
-        assert result.code == 0, result.err
+        result = cli(*command, "-o", "out.jsonl", *backend, "--plan", code=0)
         assert "Planned" in result.out
-        planned = json.loads(Path("found.json").read_text())["calls"]
+        planned = read_json("found.json")["calls"]
         assert planned >= len(EVENTS)
         assert server.calls == []
         assert not Path("out.jsonl").exists()

@@ -28,13 +28,13 @@ def row(document: int, system: str, value: float, prompt: str) -> dict[str, obje
 
 
 def write(path: Path, rows: list[dict[str, object]]) -> None:
-    path.write_text("".join(json.dumps(one) + "\n" for one in rows), "utf-8")
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     old = [row(d, s, 1 + (d + len(s)) % 5, "v1") for d in range(12) for s in ("a", "bb")]
-    new = [{**one, "signature": str(one["signature"]).replace("v1", "v2")} for one in old]
+    new = [{**row, "signature": str(row["signature"]).replace("v1", "v2")} for row in old]
     new[3] |= {"value": 5 if old[3]["value"] != 5 else 1}
     new[8] |= {"value": int(str(old[8]["value"])) % 5 + 1}
     write(tmp_path / "old.jsonl", old)
@@ -43,30 +43,30 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_what_changed_is_named_item_by_item(folder: Path, compare: Callable[..., Done]) -> None:
-    done = compare(folder, "--json", "found.json", "--html", "page.html")
-    assert done.code == 0, done.err
+    result = compare(folder, "--json", "found.json", "--html", "page.html")
+    assert result.code == 0, result.err
     report = json.loads((folder / "found.json").read_text("utf-8"))
-    assert [one["setting"] for one in report["settings"]] == ["prompt"]
+    assert [setting["setting"] for setting in report["settings"]] == ["prompt"]
     assert report["settings"][0] == {"setting": "prompt", "first": ["v1"], "second": ["v2"]}
     assert report["files"]["first"]["file"] == "old.jsonl"
     (group,) = report["groups"]
     runs = []
     for name in ("old.jsonl", "new.jsonl"):
         rows = map(json.loads, (folder / name).read_text("utf-8").splitlines())
-        runs.append({(one["eid"], one["system"]): one["value"] for one in rows})
+        runs.append({(row["eid"], row["system"]): row["value"] for row in rows})
     old, new = runs
     changed = sorted(
         (key for key in old if old[key] != new[key]), key=lambda k: -abs(new[k] - old[k])
     )
     assert group["n_changed"] == len(changed) == 2
-    assert [(one["eid"], one["system"]) for one in group["largest"]] == changed
-    found = group["confusion"]
-    assert sum(map(sum, found["counts"])) == len(old)
-    for value, counts in zip(found["rows"], found["counts"], strict=True):
-        for other, n in zip(found["columns"], counts, strict=True):
+    assert [(row["eid"], row["system"]) for row in group["largest"]] == changed
+    confusion = group["confusion"]
+    assert sum(map(sum, confusion["counts"])) == len(old)
+    for value, counts in zip(confusion["rows"], confusion["counts"], strict=True):
+        for other, n in zip(confusion["columns"], counts, strict=True):
             assert n == sum(old[key] == value and new[key] == other for key in old)
     page = (folder / "page.html").read_text("utf-8")
-    for text in (done.out, page):
+    for text in (result.out, page):
         assert "Items that differ most" in text
         assert "2 of 2 items that changed." in text
 
@@ -107,9 +107,9 @@ def test_pairs_are_named_with_both_systems(folder: Path, compare: Callable[..., 
     write(folder / "old.jsonl", pairs)
     pairs[2] = {**pairs[2], "value": "b"}
     write(folder / "new.jsonl", pairs)
-    done = compare(folder, "--json", "found.json")
+    result = compare(folder, "--json", "found.json")
     (group,) = json.loads((folder / "found.json").read_text("utf-8"))["groups"]
-    (one,) = group["largest"]
-    assert (one["eid"], one["system"], one["system_b"]) == ("d2", "a", "b")
-    assert (one["first"], one["second"]) == (1.0, -1.0)
-    assert "a - b" in done.out
+    (row,) = group["largest"]
+    assert (row["eid"], row["system"], row["system_b"]) == ("d2", "a", "b")
+    assert (row["first"], row["second"]) == (1.0, -1.0)
+    assert "a - b" in result.out

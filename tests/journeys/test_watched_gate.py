@@ -7,21 +7,17 @@ new summaries are those of the other 50.
 
 from __future__ import annotations
 
-import json
 import random
 from pathlib import Path
 
 import pytest
 from cli_tools import write_jsonl
+from json_files import read_json, read_rows
 
 SUMMEVAL = Path(__file__).resolve().parents[3] / "shared" / "data" / "summeval"
 pytestmark = pytest.mark.skipif(not SUMMEVAL.is_dir(), reason="needs ../shared/data/summeval")
 CHECK = ("check", "new.jsonl", "--baseline", "baseline.jsonl", "--labels", "labels.jsonl")
 WATCH = ("--since", "looks.jsonl", "--live", "live.jsonl", "--json", "out.json")
-
-
-def rows_of(path: str | Path) -> list[dict[str, object]]:
-    return [json.loads(line) for line in Path(path).read_text("utf-8").splitlines()]
 
 
 def again(rows: list[dict[str, object]], seed: int) -> list[dict[str, object]]:
@@ -41,12 +37,12 @@ def judged(cli) -> dict[str, list[dict[str, object]]]:
     by_name = {}
     for name, more in (("rts", ("--scale", "1-5")), ("mcq", ("--options", "A,B,C,D,E"))):
         recorded = SUMMEVAL / f"judge_gpt-3.5_{name}.jsonl"
-        result = cli(
+        cli(
             *("data", "import", recorded, "--protocol", "likert", "--repeats", "last"),
             *("-o", f"{name}.jsonl", *more),
+            code=0,
         )
-        assert result.code == 0, result.err
-        rows = [row for row in rows_of(f"{name}.jsonl") if row["aspect"] == "relevance"]
+        rows = [row for row in read_rows(f"{name}.jsonl") if row["aspect"] == "relevance"]
         first = set(sorted({row["eid"] for row in rows})[:50])
         by_name[name] = [row for row in rows if row["eid"] in first]
         by_name[f"{name} live"] = [row for row in rows if row["eid"] not in first]
@@ -55,7 +51,7 @@ def judged(cli) -> dict[str, list[dict[str, object]]]:
         Path("labels.jsonl"),
         [
             row
-            for row in rows_of(SUMMEVAL / "labels.jsonl")
+            for row in read_rows(SUMMEVAL / "labels.jsonl")
             if row["eid"] in anchors
             and row["aspect"] == "relevance"
             and str(row["annotator"]).startswith("expert")
@@ -78,7 +74,7 @@ def look(cli, judged):
 
 
 def watch() -> dict[str, object]:
-    (group,) = json.loads(Path("out.json").read_text())["groups"]
+    (group,) = read_json("out.json")["groups"]
     return group["watch"]
 
 
@@ -91,7 +87,7 @@ def test_weeks_of_a_judge_an_update_and_worse_systems(cli, judged, look):
 
     same = look(again(judged["rts"], 4), again(judged["rts live"], 104))  # the job ran twice
     assert "Look 4 of looks.jsonl, the same as last time." in same.out
-    assert len(rows_of("looks.jsonl")) == 5  # the plan, and four looks
+    assert len(read_rows("looks.jsonl")) == 5  # the plan, and four looks
 
     worse = [row | {"value": max(1, row["value"] - 1)} for row in judged["rts live"]]
     result = look(again(judged["rts"], 5), worse)
@@ -173,6 +169,5 @@ def test_new_summaries_of_another_judge_are_an_error(judged, look):
 
 def test_new_summaries_need_a_record(cli, judged):
     write_jsonl(Path("new.jsonl"), judged["rts"])
-    result = cli(*CHECK, "--live", "new.jsonl")
-    assert result.code == 1
+    result = cli(*CHECK, "--live", "new.jsonl", code=1)
     assert "live: needs since" in result.err

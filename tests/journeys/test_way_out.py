@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from cli_tools import reference, summary, write_jsonl
+from json_files import read_json, read_rows
 from stub_server import Reply
 
 import fairjudge as fj
@@ -49,13 +50,12 @@ def test_a_judge_with_one_score_for_all_is_refused_everywhere(cli, n_documents, 
     write_jsonl(Path("labels.jsonl"), labels)
     write_jsonl(Path("flat.jsonl"), judged(labels, value, protocol=protocol))
     result = cli("calibrate", "flat.jsonl", "--labels", "labels.jsonl", "--html", "page.html",
-               "--json", "out.json", "--resamples", "200")  # fmt: skip
-    assert result.code == 0, result.err
+               "--json", "out.json", "--resamples", "200", code=0)  # fmt: skip
     reason = f"no: the judge gave one score to all {6 * n_documents} items"
     short = result.out.partition("\n")[0]
     assert short.startswith("In short: ")
     assert reason in short
-    (group,) = json.loads(Path("out.json").read_text("utf-8"))["groups"]
+    (group,) = read_json("out.json")["groups"]
     assert [decision["answer"] for decision in group["decisions"]] == ["no"] * 3
     page = words(unescape(Path("page.html").read_text("utf-8")))
     assert reason in page
@@ -64,8 +64,7 @@ def test_a_judge_with_one_score_for_all_is_refused_everywhere(cli, n_documents, 
         assert "too few to tell;" not in text
     assert f"the judge's scores are all {value:g}" in words(result.out)
 
-    report = cli("report", "flat.jsonl", "--labels", "labels.jsonl", "-o", "report.html")
-    assert report.code == 0, report.err
+    cli("report", "flat.jsonl", "--labels", "labels.jsonl", "-o", "report.html", code=0)
     assert reason in words(unescape(Path("report.html").read_text("utf-8")))
     answers = fj.calibrate("flat.jsonl", "labels.jsonl", n_resamples=200).decisions()
     assert {row["reason"] for row in answers} == {reason.removeprefix("no: ")}
@@ -76,8 +75,7 @@ def test_people_with_one_label_for_all_leave_it_open(cli):
     write_jsonl(Path("labels.jsonl"), labels)
     scores = [{**row, "value": n % 5 + 1} for n, row in enumerate(judged(labels, 1))]
     write_jsonl(Path("j.jsonl"), scores)
-    result = cli("calibrate", "j.jsonl", "--labels", "labels.jsonl", "--label-scale", "1-5")
-    assert result.code == 0, result.err
+    result = cli("calibrate", "j.jsonl", "--labels", "labels.jsonl", "--label-scale", "1-5", code=0)
     assert "cannot tell: people gave one label to all 96 items" in words(result.out)
     assert "Judge, pooled: people's mean labels are all 4." in result.out
 
@@ -108,14 +106,13 @@ def runs(cli, server):
         input_tokens=1000, output_tokens=500,
     )  # fmt: skip
     for name, backends in {"one": ["one"], "again": ["one"], "jury": ["one", "two"]}.items():
-        result = cli(
+        cli(
             "judge", "--references", "references.jsonl", "--summaries", "summaries.jsonl",
             "--aspect", "coverage", "--protocol", "likert", "--base-url", server.v1,
             "--prices", "prices.toml", "-o", f"{name}.jsonl", "--json", f"{name}.json",
             "--run", f"runs/{name}", "--cache", "cache" if name != "jury" else "cache-of-jury",
-            *(part for backend in backends for part in ("--backend", f"openai:{backend}")),
+            *(part for backend in backends for part in ("--backend", f"openai:{backend}")), code=0,
         )  # fmt: skip
-        assert result.code == 0, result.err
 
 
 def costs(text: str) -> list[str]:
@@ -139,21 +136,19 @@ def costs(text: str) -> list[str]:
 )
 def test_the_cost_of_a_judge_is_in_its_decision_where_it_was_given(cli, runs, files, expected):
     items = []
-    result = cli("calibrate", *files, "--labels", "labels.jsonl", "--resamples", "100")
-    assert result.code == 0, result.err
+    result = cli("calibrate", *files, "--labels", "labels.jsonl", "--resamples", "100", code=0)
     items.append(costs(result.out))
     texts = ("references.jsonl", "summaries.jsonl", "--labels", "labels.jsonl")
-    result = cli("report", *files, *texts, "-o", "report.html")
-    assert result.code == 0, result.err
+    result = cli("report", *files, *texts, "-o", "report.html", code=0)
     items.append(costs(unescape(Path("report.html").read_text("utf-8"))))
     python = fj.calibrate([*files], "labels.jsonl", n_resamples=100)
     items.append(costs(f"{python.decisions()!r}\n"))
-    for found in items:
-        assert len(found) == len(expected), found
-        for sentence, part in zip(found, expected, strict=True):
+    for row in items:
+        assert len(row) == len(expected), row
+        for sentence, part in zip(row, expected, strict=True):
             assert part in sentence
         if "give the run's folder" not in expected[0]:
-            assert not any("give the run's folder" in sentence for sentence in found)
+            assert not any("give the run's folder" in sentence for sentence in row)
 
 
 def test_aspects_of_one_request_share_its_cost(cli, server):
@@ -173,19 +168,16 @@ def test_aspects_of_one_request_share_its_cost(cli, server):
                "--aspect", "coverage", "--aspect", "faithfulness", "--together", "--protocol",
                "likert", "--backend", "openai:m", "--base-url", server.v1, "--price-input", "1",
                "--price-output", "2", "-o", "both.jsonl", "--json", "both.json",
-               "--run", "run")  # fmt: skip
-    assert result.code == 0, result.err
+               "--run", "run", code=0)  # fmt: skip
     eid = json.loads(Path("both.jsonl").read_text().partition("\n")[0])["eid"]
-    rows = [json.loads(line) for line in Path("labels.jsonl").read_text().splitlines()]
+    rows = read_rows("labels.jsonl")
     write_jsonl(Path("labels.jsonl"), [{**row, "eid": eid} for row in rows])
     for files in (["run"], ["both.jsonl", "run"]):
-        result = cli("calibrate", *files, "--labels", "labels.jsonl")
-        assert result.code == 0, result.err
+        result = cli("calibrate", *files, "--labels", "labels.jsonl", code=0)
         (sentence,) = costs(result.out)
         assert sentence.endswith("the same requests judged coverage and faithfulness.")
 
 
 def test_what_judge_wrote_about_a_run_is_no_judgement(cli, runs):
-    result = cli("calibrate", "one.json", "--labels", "labels.jsonl")
-    assert result.code == 1
+    result = cli("calibrate", "one.json", "--labels", "labels.jsonl", code=1)
     assert "give their file too" in result.err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from builders import make_task
 from trained_double import WordBag, WordModels
 
 from fairjudge.domain import Article, Judgement, JudgeTask, Reference, SourceCovered, Unscored
@@ -41,17 +42,8 @@ def judge(models: WordModels | None = None) -> LocalJudge:
     return LocalJudge(aspect="balance", support=support)
 
 
-def task(*texts: str, protocol="likert", articles=(LEFT, RIGHT), **about) -> JudgeTask:
-    return JudgeTask(
-        eid="e",
-        systems=("s", "t")[: len(texts)],
-        texts=texts,
-        aspect="balance",
-        protocol=protocol,
-        unit="summary",
-        articles=articles,
-        **about,
-    )
+def task(*texts: str, articles=(LEFT, RIGHT), **fields) -> JudgeTask:
+    return make_task(*texts, aspect="balance", articles=articles, **fields)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +114,7 @@ async def test_an_entailment_model_measures_the_same_of_whole_chunks():
         fingerprint = "halves"
 
         def classify(self, pairs):
-            return [[0.75 if "blame" in said else 0.25, 0.2, 0.05] for _, said in pairs]
+            return [[0.75 if "blame" in statement else 0.25, 0.2, 0.05] for _, statement in pairs]
 
     support = EntailmentSupport(classifier=Halves())
     result = await LocalJudge(aspect="balance", support=support).ask(task(BOTH))

@@ -118,7 +118,7 @@ def test_no_words_of_a_text_are_fields_or_parts(texts):
 
 
 def reply(*sets: object) -> str:
-    return "Here: " + json.dumps({"sets": [{"anchors": one} for one in sets]})
+    return "Here: " + json.dumps({"sets": [{"anchors": anchors} for anchors in sets]})
 
 
 GOOD = ["none", "few", "half", "most", "all"]
@@ -153,9 +153,9 @@ def test_an_anchor_is_one_line():
     assert records[0][4] == "all of it"
 
 
-@pytest.mark.parametrize("said", ["", "I cannot.", "{", '{"sets": 3}', '{"sets": []}'])
-def test_what_cannot_be_read_has_no_anchors(said):
-    assert read_anchors(said, base=BASE, limit=2) == ()
+@pytest.mark.parametrize("reply", ["", "I cannot.", "{", '{"sets": 3}', '{"sets": []}'])
+def test_what_cannot_be_read_has_no_anchors(reply):
+    assert read_anchors(reply, base=BASE, limit=2) == ()
 
 
 PAIRWISE = builtin_criterion("faithfulness", "pairwise", per_answer=False)
@@ -190,8 +190,8 @@ def test_candidates_for_pairs_are_prompts_and_scales_that_judges_take(base, line
 
 
 def test_both_places_of_a_pair_get_the_same_line():
-    (one,) = reworded(PAIRWISE, [("it says less that is false", "as much is false")])
-    assert [level.anchor for level in one.scale.levels] == [
+    (criterion,) = reworded(PAIRWISE, [("it says less that is false", "as much is false")])
+    assert [level.anchor for level in criterion.scale.levels] == [
         "the first summary is better: it says less that is false",
         "the second summary is better: it says less that is false",
         "as much is false",

@@ -6,6 +6,7 @@ import json
 from itertools import groupby
 
 import pytest
+from builders import make_judgement, make_task
 
 from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.domain import (
@@ -257,22 +258,14 @@ def test_pairs_need_a_lead_of_one_group(n_groups):
     assert set(first) == {"b"}
 
 
-def listed(system, value, **rest):
+def listed(system, value, **fields):
     if value is not None:
         covered = round(value * 10)
         entries = [
             ChecklistEntry(unit=f"answer:0.{g}", covered=float(g < covered)) for g in range(10)
         ]
-        rest = {"checklist": tuple(entries)} | rest
-    return Judgement(
-        eid="e",
-        system=system,
-        aspect="coverage",
-        protocol="checklist",
-        judge="j",
-        value=value,
-        **rest,
-    )
+        fields = {"checklist": tuple(entries)} | fields
+    return make_judgement(system=system, protocol="checklist", value=value, **fields)
 
 
 def test_one_list_serves_all_protocols():
@@ -299,16 +292,8 @@ def test_one_list_serves_all_protocols():
 
 
 def task(text=SUMMARY, questions=QUESTIONS) -> JudgeTask:
-    return JudgeTask(
-        eid="e",
-        systems=("s",),
-        texts=(text,),
-        aspect="coverage",
-        protocol="checklist",
-        unit="summary",
-        articles=ARTICLES,
-        questions=questions,
-    )
+    fields = {"articles": ARTICLES, "questions": questions}
+    return make_task(text, aspect="coverage", protocol="checklist", **fields)
 
 
 def judge(handler) -> ChecklistJudge:
@@ -316,21 +301,21 @@ def judge(handler) -> ChecklistJudge:
     return ChecklistJudge(backend=ScriptedBackend(handler), target=target)
 
 
-async def asked(one: ChecklistJudge, given: JudgeTask):
+async def judge_once(judge: ChecklistJudge, task: JudgeTask):
     """Go the graph's way: ask, read, and once more where that fails."""
-    first = await one.ask(given)
+    first = await judge.ask(task)
     if not isinstance(first, Reply):
         return first
-    result = one.read(given, first)
+    result = judge.read(task, first)
     if isinstance(result, Judgement):
         return result
-    second = await one.repair(given, first)
-    return one.read(given, second) if isinstance(second, Reply) else result
+    second = await judge.repair(task, first)
+    return judge.read(task, second) if isinstance(second, Reply) else result
 
 
 async def test_one_call_gives_the_share_and_the_list():
     first = judge(lambda r: GOOD)
-    result = await asked(first, task())
+    result = await judge_once(first, task())
     assert result.value == 0.5  # (1 + 0 + 1/2) / 3
     assert [e.covered for e in result.checklist] == [1, 0, 0.5]
     assert result.raw == GOOD
@@ -342,16 +327,16 @@ async def test_one_call_gives_the_share_and_the_list():
 async def test_what_cannot_be_used_is_asked_for_once_more_with_what_is_wrong():
     wrong = reply(entry(1, "covered", "Rain fell."), entry(2), entry(3))
     first = judge(lambda r: GOOD if len(r.messages) > 2 else wrong)
-    result = await asked(first, task())
+    result = await judge_once(first, task())
     assert result.value == 0.5
-    said, why = first.backend.requests[1].messages[-2:]
-    assert (said.role, said.content) == ("assistant", wrong)
+    answer, why = first.backend.requests[1].messages[-2:]
+    assert (answer.role, answer.content) == ("assistant", wrong)
     assert "group 1 has a quote that does not stand in the summary." in why.content
 
 
 async def test_a_quote_that_is_nowhere_is_never_credited():
     wrong = reply(entry(1, "covered", "Rain fell."), entry(2), entry(3))
-    result = await asked(judge(lambda r: wrong), task())
+    result = await judge_once(judge(lambda r: wrong), task())
     assert isinstance(result, Unscored)
     assert result.reason == "unparseable"
 
@@ -366,7 +351,7 @@ def all_no(n: int) -> str:
 
 async def test_blocks_are_one_judgement():
     first = judge(lambda r: all_no(15))
-    result = await asked(first, task(questions=MANY))
+    result = await judge_once(first, task(questions=MANY))
     assert len(first.backend.requests) == 2
     assert [e.unit for e in result.checklist] == UNITS
     assert result.raw == f"{all_no(15)}\n\n{all_no(15)}"
@@ -378,7 +363,7 @@ async def test_only_the_block_that_failed_is_asked_again():
         return "?" if second and len(request.messages) == 2 else all_no(15)
 
     first = judge(handler)
-    result = await asked(first, task(questions=MANY))
+    result = await judge_once(first, task(questions=MANY))
     assert result.value == 0
     assert len(first.backend.requests) == 3
 
@@ -389,13 +374,13 @@ async def test_a_block_that_fails_leaves_the_item_without_a_score():
             raise RefusedError("no")
         return all_no(15)
 
-    result = await asked(judge(handler), task(questions=MANY))
+    result = await judge_once(judge(handler), task(questions=MANY))
     assert (result.reason, isinstance(result, Unscored)) == ("refused", True)
 
 
 async def test_a_reply_cut_off_says_so():
     first = judge(lambda r: Completion(text=GOOD[:-30], finish_reason="length"))
-    result = await asked(first, task())
+    result = await judge_once(first, task())
     assert "max_output_tokens" in result.detail
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from builders import make_judgement
 
 import fairjudge as fj
 from fairjudge.auditing.reports import covered_report
@@ -32,13 +33,12 @@ REFERENCE = Reference.model_validate(
 )
 
 
-def judged(unit, value, *, protocol="binary", **rest):
-    item = {"eid": "e", "system": "s", "aspect": "coverage", "protocol": protocol, "unit": unit}
-    return Judgement(**(item | {"judge": "j", "value": value} | rest))
+def judged(unit, value, *, protocol="binary", **fields):
+    return make_judgement(unit=unit, value=value, protocol=protocol, **fields)
 
 
-def means(found, by):
-    return {name: mean.value for name, mean in found.slices[by].items()}
+def means(means, by):
+    return {name: mean.value for name, mean in means.slices[by].items()}
 
 
 def test_slices_and_what_is_left_out():
@@ -112,7 +112,7 @@ def test_groups_weigh_the_same_in_a_cluster_and_clusters_the_same():
     """One cluster has 1 of 4 covered, the other 1 of 1: 0.625, and not 2 of 5."""
     answers = [[{"aid": "a", "answer": str(n)}] for n in range(4)]
     base = {"articles": [{"aid": "a", "domain": "a.example", "content": "x"}]}
-    many, one = (
+    many, reference = (
         Reference.model_validate(
             {**base, "eid": eid, "question_answers": [{"question": "Why?", "answer_groups": items}]}
         )
@@ -125,7 +125,7 @@ def test_groups_weigh_the_same_in_a_cluster_and_clusters_the_same():
         ),
         judged("answer:0.0", 1).model_copy(update={"eid": "one"}),
     ]
-    result = coverage_slices(rows, [many, one])
+    result = coverage_slices(rows, [many, reference])
     assert means(result, "coverage by outlet") == {"a.example": 0.625}
     (score,) = system_scores(rows)
     assert score.mean == 0.625
@@ -135,9 +135,9 @@ def test_groups_weigh_the_same_in_a_cluster_and_clusters_the_same():
     (mean,) = result.slices["coverage by outlet"].values()
     assert (mean.n, mean.low) == (2, None)
 
-    report = fj.audit.covered(rows, [many, one]).to_dict()
-    (shown,) = report["groups"]
-    assert shown["slices"]["coverage by weighting"]["macro"]["value"] == 0.625
+    report = fj.audit.covered(rows, [many, reference]).to_dict()
+    (group,) = report["groups"]
+    assert group["slices"]["coverage by weighting"]["macro"]["value"] == 0.625
     (table,) = (t for t in covered_tables(report) if t.title.startswith("Coverage by weighting"))
     assert [row[0] for row in table.rows] == ["macro", "micro"]
     assert [row[1][:4] for row in table.rows] == ["0.62", "0.40"]

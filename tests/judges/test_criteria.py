@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from builders import make_task
 
 from fairjudge.domain import Answer, Article, JudgeTask, QuestionAnswers
 from fairjudge.errors import ConfigurationError
@@ -25,15 +26,10 @@ QUESTION = QuestionAnswers(
 )
 
 
-def task(aspect="coverage", protocol="likert", unit="summary", **changes) -> JudgeTask:
-    fields = {
-        "eid": "e",
-        "systems": ("s",),
-        "texts": ("The summary.",),
-        "articles": () if aspect == "coverage" else (Article(aid="1", content="An article."),),
-        "questions": (QUESTION,) if aspect == "coverage" else (),
-    }
-    return JudgeTask(aspect=aspect, protocol=protocol, unit=unit, **fields | changes)
+def task(aspect="coverage", protocol="likert", **changes) -> JudgeTask:
+    articles = () if aspect == "coverage" else (Article(aid="1", content="An article."),)
+    fields = {"articles": articles, "questions": (QUESTION,) if aspect == "coverage" else ()}
+    return make_task("The summary.", aspect=aspect, protocol=protocol, **fields | changes)
 
 
 def prompt(criterion: Criterion, task: JudgeTask) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from builders import make_task
 
 from fairjudge.backends.scripted import ScriptedBackend
-from fairjudge.domain import Answer, Article, JudgeTask, QuestionAnswers, Unscored
+from fairjudge.domain import Answer, Article, QuestionAnswers, Unscored
 from fairjudge.errors import ContextTooLongError
 from fairjudge.judges.criteria import builtin_criterion
 from fairjudge.judges.decision import MAX_QUESTIONS, batch_tasks, decision_judge
@@ -22,17 +23,10 @@ def question(n=0):
 
 
 def task(protocol, aspect="faithfulness", unit="summary", *, texts=("A.",), order=None, n=0):
-    return JudgeTask(
-        eid="e",
-        systems=("s", "t")[: len(texts)],
-        texts=texts,
-        aspect=aspect,
-        protocol=protocol,
-        unit=unit,
-        order=order,
-        articles=(ARTICLE,) if aspect == "faithfulness" else (),
-        questions=(question(n),) if aspect == "coverage" else (),
-    )
+    articles = (ARTICLE,) if aspect == "faithfulness" else ()
+    questions = (question(n),) if aspect == "coverage" else ()
+    fields = {"aspect": aspect, "protocol": protocol, "unit": unit, "order": order}
+    return make_task(*texts, articles=articles, questions=questions, **fields)
 
 
 def judge_of(answer, protocol, aspect="faithfulness", *, per_answer=False, tasks=()):
@@ -62,10 +56,10 @@ async def test_likert_keeps_the_distribution_its_mean_and_its_entropy():
     assert result.probabilities == {"1": 0.0, "2": 0.25, "3": 0.0, "4": 0.75, "5": 0.0}
     assert result.model_extra["mode"] == 4.0
     assert result.model_extra["entropy"] == pytest.approx(0.562335, abs=1e-6)
-    (asked,) = backend.requests[0].questions
-    assert asked.kind == "score"
-    assert list(asked.options) == ["1", "2", "3", "4", "5"]
-    assert all(asked.options.values())
+    (question,) = backend.requests[0].questions
+    assert question.kind == "score"
+    assert list(question.options) == ["1", "2", "3", "4", "5"]
+    assert all(question.options.values())
 
 
 async def test_binary_is_a_predicate_and_its_value_the_probability_of_yes():
@@ -91,13 +85,13 @@ async def test_pairwise_is_a_choice_and_both_orders_are_averaged_with_their_shif
     texts = [request.messages[0].content for request in backend.requests]
     assert texts[0].index("A.\n</summary") < texts[0].index("B.\n</summary")
     assert texts[1].index("B.\n</summary") < texts[1].index("A.\n</summary")
-    one, other = with_pair_verdicts(rows)
-    assert one.model_extra["verdict"] == other.model_extra["verdict"] == "tie"
-    assert one.model_extra["shift"] == pytest.approx(0.5)
-    assert one.model_extra["pair_probabilities"] == pytest.approx(
+    first, other = with_pair_verdicts(rows)
+    assert first.model_extra["verdict"] == other.model_extra["verdict"] == "tie"
+    assert first.model_extra["shift"] == pytest.approx(0.5)
+    assert first.model_extra["pair_probabilities"] == pytest.approx(
         {"a": 0.45, "b": 0.45, "tie": 0.1}
     )
-    assert one.model_extra["flipped"] is True
+    assert first.model_extra["flipped"] is True
     assert [score.mean for score in system_scores(rows)] == pytest.approx([0.5, 0.5])
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from builders import make_task
 
-from fairjudge.domain import Answer, Article, JudgeTask, QuestionAnswers
+from fairjudge.domain import Answer, Article, QuestionAnswers
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.entailment import EntailmentSupport
 from fairjudge.judges.local import LocalJudge
@@ -34,13 +35,10 @@ def task(protocol, aspect, *texts, articles=(), groups=(), order=None):
         question="Q?",
         answer_groups=tuple(tuple(Answer(aid="a", answer=w) for w in group) for group in groups),
     )
-    return JudgeTask(
-        eid="e",
-        systems=("s", "t")[: len(texts)],
-        texts=texts,
+    return make_task(
+        *texts,
         aspect=aspect,
         protocol=protocol,
-        unit="summary",
         order=order,
         articles=tuple(Article(aid=str(n), content=text) for n, text in enumerate(articles)),
         questions=(question,) if groups else (),

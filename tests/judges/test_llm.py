@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from builders import make_task
 
 from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.domain import Article, Judgement, JudgeTask, Unscored
@@ -24,17 +25,9 @@ def judge(handler, protocol="likert", **changes) -> LlmJudge:
 
 
 def task(*texts: str, order=None) -> JudgeTask:
-    systems = ("s", "t")[: len(texts)]
-    return JudgeTask(
-        eid="e",
-        systems=systems,
-        texts=texts,
-        aspect="faithfulness",
-        protocol="likert" if len(texts) == 1 else "pairwise",
-        unit="summary",
-        order=order,
-        articles=(Article(aid="1", domain="one.example", content="It rained."),),
-    )
+    protocol = "likert" if len(texts) == 1 else "pairwise"
+    articles = (Article(aid="1", domain="one.example", content="It rained."),)
+    return make_task(*texts, protocol=protocol, order=order, articles=articles)
 
 
 async def verdict(judge: LlmJudge, task: JudgeTask):
@@ -71,7 +64,7 @@ async def test_the_request_carries_the_texts_the_schema_and_the_sampling():
 
 
 @pytest.mark.parametrize(
-    ("order", "said", "value"),
+    ("order", "answer", "value"),
     [
         ("ab", "1", "a"),
         ("ab", "2", "b"),
@@ -81,8 +74,8 @@ async def test_the_request_carries_the_texts_the_schema_and_the_sampling():
         ("ba", "tie", "tie"),
     ],
 )
-async def test_a_pair_is_told_in_terms_of_systems_whatever_the_order(order, said, value):
-    first = judge(lambda r: f"Verdict: {said}", "pairwise")
+async def test_a_pair_is_told_in_terms_of_systems_whatever_the_order(order, answer, value):
+    first = judge(lambda r: f"Verdict: {answer}", "pairwise")
     result = await verdict(first, task("first text", "second text", order=order))
     assert (result.value, result.order) == (value, order)
     assert (result.system_a, result.system_b) == ("s", "t")
@@ -122,11 +115,11 @@ async def test_a_key_that_is_not_accepted_is_no_judgement():
 
 
 @pytest.mark.parametrize(
-    ("said", "reason"), [("Verdict: 8", "off_scale"), ("It depends.", "unparseable")]
+    ("reply", "reason"), [("Verdict: 8", "off_scale"), ("It depends.", "unparseable")]
 )
-async def test_what_is_no_verdict_says_why_and_keeps_the_text(said, reason):
-    result = await verdict(judge(lambda r: said), task("t"))
-    assert (result.reason, result.raw) == (reason, said)
+async def test_what_is_no_verdict_says_why_and_keeps_the_text(reply, reason):
+    result = await verdict(judge(lambda r: reply), task("t"))
+    assert (result.reason, result.raw) == (reason, reply)
 
 
 async def test_a_repair_shows_the_reply_and_not_the_material():

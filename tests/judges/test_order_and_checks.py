@@ -75,7 +75,7 @@ def test_a_judge_that_reads_the_first_article_alone_is_found_out():
     """5 where the lead's article stands first, else 1: first - last = 4, ends - middle = 2."""
     tasks = place_tasks(CLUSTERS, max_articles=3)
     result = order_bias(judge_all(tasks, lambda task: 1 if place_of_lead(task) else 5))
-    assert {place: one.value for place, one in result.by_place.items()} == {
+    assert {place: place_effect.value for place, place_effect in result.by_place.items()} == {
         "first": 5.0,
         "middle": 1.0,
         "last": 1.0,
@@ -136,7 +136,7 @@ def results(aspect, clusters, rate, reads=careful):
         else judgement_of(t, judge="j", value=rate(t))
         for key, t in tasks.items()
     }
-    return {one.name: one for one in check_results(result, judged)}
+    return {check.name: check for check in check_results(result, judged)}
 
 
 def fair(task):
@@ -195,7 +195,7 @@ def counted(kind=None):
     """Return a reference of which two groups state a number; three of three, as rivals, deny."""
     answers = [["12 people died.", "At least 12 died."], ["9 people died."], ["Nobody died."]]
     groups = [
-        [{"aid": str(n), "answer": said} for n, said in enumerate(answer)] for answer in answers
+        [{"aid": str(n), "answer": text} for n, text in enumerate(answer)] for answer in answers
     ]
     question = {"question": "How many died?", "answer_groups": groups}
     articles = [{"aid": str(n), "content": "Twelve people died in a flood."} for n in range(2)]

@@ -47,12 +47,12 @@ async def cascaded(first: LlmJudge, *, repeats: int, threshold: float = 0.5) -> 
         repeats=repeats,
         n_answers=3,
     )
-    one = PromisedCascade(first=first, judge=better, promise=promise)
+    cascade = PromisedCascade(first=first, judge=better, promise=promise)
     promise.check(first)
-    result = await one.ask(TASK)
-    read = one.read(TASK, result) if isinstance(result, Reply) else result
-    assert isinstance(read, Judgement)
-    return read
+    result = await cascade.ask(TASK)
+    outcome = cascade.read(TASK, result) if isinstance(result, Reply) else result
+    assert isinstance(outcome, Judgement)
+    return outcome
 
 
 async def test_the_likeliest_of_repeats_is_kept_where_they_agree():

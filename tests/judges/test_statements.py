@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from builders import make_task
 
 from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.domain import Article, Judgement, JudgeTask, StatementEntry, Unscored
@@ -116,7 +117,7 @@ def test_share_and_worst():
 
 
 @pytest.mark.parametrize(
-    ("given", "rating"),
+    ("judged", "rating"),
     [
         (statements(9), 5),
         (statements(2, 1), 4),  # a single slip, however few statements there are
@@ -131,8 +132,8 @@ def test_share_and_worst():
         (statements(0, 1), 1),
     ],
 )
-def test_ratings_follow_the_anchors(given, rating):
-    assert likert_of(given) == rating
+def test_ratings_follow_the_anchors(judged, rating):
+    assert likert_of(judged) == rating
 
 
 def test_pairs_go_by_grave_errors_then_by_shares():
@@ -155,10 +156,10 @@ def test_a_supported_statement_cannot_be_grave():
 
 
 def test_lists_serve_other_protocols():
-    def row(system, given):
+    def row(system, checklist):
         return Judgement(
             eid="e", system=system, aspect="faithfulness", protocol="checklist", judge="j",
-            value=share_supported(given), statements=given,
+            value=share_supported(checklist), statements=checklist,
         )  # fmt: skip
 
     rows = [row("s", statements(9)), row("t", statements(8, 0, 1, grave=1))]
@@ -170,10 +171,7 @@ def test_lists_serve_other_protocols():
 
 
 def task(text=SUMMARY) -> JudgeTask:
-    return JudgeTask(
-        eid="e", systems=("s",), texts=(text,), aspect="faithfulness", protocol="checklist",
-        unit="summary", articles=ARTICLES,
-    )  # fmt: skip
+    return make_task(text, protocol="checklist", articles=ARTICLES)
 
 
 def judge(handler) -> ChecklistJudge:
@@ -207,15 +205,15 @@ async def test_a_long_summary_is_asked_about_in_parts_and_only_the_bad_one_again
         wrong = first == 16 and len(request.messages) == 2
         return reply(*rows[: -1 if wrong else None])
 
-    one = judge(handler)
-    first = await one.ask(task(text))
-    assert "sentence 30 has no entry" in one.read(task(text), first).detail
-    again = await one.repair(task(text), first)
+    single = judge(handler)
+    first = await single.ask(task(text))
+    assert "sentence 30 has no entry" in single.read(task(text), first).detail
+    again = await single.repair(task(text), first)
     assert isinstance(again, Reply)
-    result = one.read(task(text), again)
+    result = single.read(task(text), again)
     assert [e.sentence for e in result.statements] == list(range(30))
-    assert len(one.backend.requests) == 3
-    assert "sentence 30 has no entry." in one.backend.requests[2].messages[-1].content
+    assert len(single.backend.requests) == 3
+    assert "sentence 30 has no entry." in single.backend.requests[2].messages[-1].content
 
 
 async def test_nothing_to_judge_costs_no_call():

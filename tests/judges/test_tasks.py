@@ -75,9 +75,9 @@ def test_pairwise_asks_every_pair_in_both_orders(aspect, units):
 
 
 def test_evidence_is_what_the_unit_says_and_empty_articles_take_no_part():
-    (one, *_) = tasks(resolve_plan("faithfulness", protocol="likert"))
-    assert [article.aid for article in one.articles] == ["1", "3"]
-    assert one.questions == ()
+    (task, *_) = tasks(resolve_plan("faithfulness", protocol="likert"))
+    assert [article.aid for article in task.articles] == ["1", "3"]
+    assert task.questions == ()
     pair = tasks(resolve_plan("coverage", protocol="binary", reference_unit="qa_pair"))[1]
     assert [a.answer for group in pair.questions[0].answer_groups for a in group] == ["y", "yy"]
     assert pair.articles == ()

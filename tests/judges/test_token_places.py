@@ -7,7 +7,7 @@ import pytest
 from fairjudge.judges.distributions import spans_from_end
 
 
-def found(tokens, text):
+def texts_at(tokens, text):
     """Return the texts at the spans, in the order of the tokens."""
     return [text[start:end] for _, start, end in reversed(list(spans_from_end(tokens, text)))]
 
@@ -28,15 +28,15 @@ def test_tokens_that_add_up_to_the_text_all_have_their_place():
     ],
 )  # fmt: skip
 def test_an_end_token_that_the_text_lacks_is_no_obstacle(end):
-    assert found(["Score: ", "4", end], "Score: 4") == ["Score: ", "4"]
+    assert texts_at(["Score: ", "4", end], "Score: 4") == ["Score: ", "4"]
 
 
 def test_an_end_token_that_the_text_has_is_part_of_it():
-    assert found(["4", "</s>"], "4</s>") == ["4", "</s>"]
+    assert texts_at(["4", "</s>"], "4</s>") == ["4", "</s>"]
 
 
 @pytest.mark.parametrize(
-    ("tokens", "text", "there"),
+    ("tokens", "text", "texts"),
     [
         (["ok ", "\\xf0\\x9f\\x98", "\\x80", " 4"], "ok 😀 4", ["ok ", " 4"]),
         (["ok ", "\ufffd", "\ufffd", " 4"], "ok 😀 4", ["ok ", " 4"]),
@@ -46,13 +46,13 @@ def test_an_end_token_that_the_text_has_is_part_of_it():
         (["\ufffd", "4"], "𠮷4", ["4"]),
     ],
 )
-def test_tokens_of_parts_of_characters_stand_for_these(tokens, text, there):
-    assert found(tokens, text) == there
+def test_tokens_of_parts_of_characters_stand_for_these(tokens, text, texts):
+    assert texts_at(tokens, text) == texts
 
 
 def test_reasoning_before_the_text_ends_the_search():
     tokens = ["<think>", "maybe 3", "</think>", "Score: ", "4"]
-    assert found(tokens, "Score: 4") == ["Score: ", "4"]
+    assert texts_at(tokens, "Score: 4") == ["Score: ", "4"]
 
 
 @pytest.mark.parametrize(
@@ -66,4 +66,4 @@ def test_reasoning_before_the_text_ends_the_search():
     ],
 )
 def test_what_is_not_in_the_text_has_no_place(tokens, text):
-    assert found(tokens, text) == []
+    assert texts_at(tokens, text) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from builders import make_task
 from trained_double import WordBag, WordModels
 
 from fairjudge.domain import Answer, Article, Judgement, JudgeTask, QuestionAnswers, Unscored
@@ -24,17 +25,13 @@ def judge_of(aspect, embedder=None, *, models=None, tasks=()) -> LocalJudge:
     return LocalJudge(aspect=aspect, support=support, tasks=tasks)
 
 
-def task(*texts, aspect="faithfulness", protocol="likert", **changes) -> JudgeTask:
+def task(*texts, aspect="faithfulness", **changes) -> JudgeTask:
     fields = {
-        "eid": "e",
-        "systems": ("s", "t")[: len(texts)],
-        "texts": texts,
-        "unit": "summary",
         "articles": (ARTICLE,) if aspect == "faithfulness" else (),
         "questions": (QUESTION,) if aspect == "coverage" else (),
         "order": "ab" if texts[1:] else None,
     }
-    return JudgeTask(aspect=aspect, protocol=protocol, **fields | changes)
+    return make_task(*texts, aspect=aspect, **fields | changes)
 
 
 TRUE, FALSE = "The dam broke on Monday after heavy rain.", "Nine dragons ate the mayor of Paris."
@@ -97,10 +94,10 @@ async def test_a_text_is_measured_once_whatever_pairs_and_orders_it_is_in():
 
 async def test_the_same_text_of_another_cluster_or_unit_is_measured_again():
     judge = judge_of("faithfulness")
-    here = await judge.ask(task(TRUE))
+    alone = await judge.ask(task(TRUE))
     other = Article(aid="1", content="A cat sat on a warm mat. It slept.")
-    assert (await judge.ask(task(TRUE, eid="f", articles=(other,)))).value < here.value
-    assert (await judge.ask(task(TRUE, unit="article:2", articles=(other,)))).value < here.value
+    assert (await judge.ask(task(TRUE, eid="f", articles=(other,)))).value < alone.value
+    assert (await judge.ask(task(TRUE, unit="article:2", articles=(other,)))).value < alone.value
 
 
 def test_other_aspects_are_refused():
@@ -194,14 +191,14 @@ async def test_what_is_read_in_one_pass_does_not_depend_on_what_is_asked_first(p
         tasks = [task(text) for text in texts]
     else:  # every text in many pairs
         tasks = [
-            task(text, two, protocol=protocol)
-            for text, two in zip(texts * 2, texts[1:] + texts, strict=False)
+            task(text, other, protocol=protocol)
+            for text, other in zip(texts * 2, texts[1:] + texts, strict=False)
         ]
     passes, values = [], []
-    for asked in (tasks, tasks[::-1], tasks[50:] + tasks[:50]):
+    for order in (tasks, tasks[::-1], tasks[50:] + tasks[:50]):
         models = Together()
         judge = judge_of("faithfulness", models=models, tasks=tasks)
-        values.append({item.texts: (await judge.ask(item)).value for item in asked})
+        values.append({item.texts: (await judge.ask(item)).value for item in order})
         passes.append(models.passes)
     assert passes[0] == passes[1] == passes[2]
     assert len(passes[0]) == 3
@@ -247,9 +244,9 @@ def test_a_statement_is_cut_where_clauses_are_joined():
 @pytest.mark.parametrize("changed", ["broke on Friday after", "broke on Monday after 9"])
 async def test_a_name_or_number_that_no_article_has_counts_against_a_statement(changed):
     judge = judge_of("faithfulness")
-    told = "The dam, they say, broke on Monday after heavy rain."
-    result = await judge.ask(task(told))
-    other = await judge.ask(task(told.replace("broke on Monday after", changed)))
+    text = "The dam, they say, broke on Monday after heavy rain."
+    result = await judge.ask(task(text))
+    other = await judge.ask(task(text.replace("broke on Monday after", changed)))
     assert other.value < result.value - 1
 
 
@@ -263,17 +260,17 @@ async def test_clauses_of_one_statement_may_stand_in_different_articles():
     assert result.value == 5.0
 
 
-@pytest.mark.parametrize(("statement", "held"), [
+@pytest.mark.parametrize(("statement", "is_held"), [
     ("The dam broke on Monday after heavy rain", True),  # a sentence
     ("two people died", True),  # a sentence, however short
     ("the dam broke on monday .", True),  # five words in a row
     ("the dam broke", False),  # too short to say what the sentence says
     ("broke on Monday after rain", False),  # a word left out
 ])  # fmt: skip
-def test_what_occurs_word_for_word_is_held(statement, held):
+def test_what_occurs_word_for_word_is_held(statement, is_held):
     result = passages_of([ARTICLE.content], Vectoriser(WordBag()))
     assert result is not None
-    assert result.holds(statement) is held
+    assert result.holds(statement) is is_held
 
 
 OTHERS = (

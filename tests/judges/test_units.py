@@ -22,8 +22,8 @@ async def split(reply, text=TEXT):
 
 
 async def test_an_llm_splits_with_demonstrations():
-    found, backend = await split(json.dumps({"units": UNITS}))
-    assert (found.units, found.split_by, found.why) == (tuple(UNITS), "llm", None)
+    units, backend = await split(json.dumps({"units": UNITS}))
+    assert (units.units, units.split_by, units.why) == (tuple(UNITS), "llm", None)
     prompt = backend.requests[0].messages[-1].content
     assert "Units:\n" in prompt
     assert TEXT in prompt
@@ -39,23 +39,23 @@ async def test_an_llm_splits_with_demonstrations():
     ],
 )
 async def test_sentences_stand_in_and_say_why(reply, why):
-    found, _ = await split(reply)
-    assert found.split_by == "sentences"
-    assert found.units == ("The mayor and the council resigned.", "A vote follows in May.")
-    assert why in found.why
+    units, _ = await split(reply)
+    assert units.split_by == "sentences"
+    assert units.units == ("The mayor and the council resigned.", "A vote follows in May.")
+    assert why in units.why
 
 
 async def test_pieces_of_a_reply_that_was_cut_off_are_no_units():
     text = '{"units": ["The mayor resigned.", "The council resigned.", "A vote follows in M'
-    found, _ = await split(Completion(text=text, finish_reason="length"))
-    assert found.split_by == "sentences"
-    assert found.why.startswith("not all units; it was cut off by the limit on its tokens")
+    units, _ = await split(Completion(text=text, finish_reason="length"))
+    assert units.split_by == "sentences"
+    assert units.why.startswith("not all units; it was cut off by the limit on its tokens")
 
 
 async def test_reasoning_holds_no_units():
     thoughts = "<think>\nThe mayor and the council resigned, and a vote follows.\n</think>\n"
-    found, _ = await split(thoughts + "\n".join(f"- {unit}" for unit in UNITS))
-    assert (found.units, found.split_by) == (tuple(UNITS), "llm")
+    units, _ = await split(thoughts + "\n".join(f"- {unit}" for unit in UNITS))
+    assert (units.units, units.split_by) == (tuple(UNITS), "llm")
 
 
 async def test_without_a_model_sentences_are_the_units_and_nothing_is_nothing():

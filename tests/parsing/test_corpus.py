@@ -7,10 +7,10 @@ unscored with any reason.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
+from json_files import read_rows
 
 from fairjudge.domain import Unscored
 from fairjudge.parsing import read_verdict
@@ -25,10 +25,7 @@ SCALES: dict[str, Scale] = {
     "letters": options("ABCDE"),
     "words": options(["not_supported", "partially_supported", "supported"]),
 }
-ROWS = [
-    json.loads(line)
-    for line in Path(__file__).with_name("replies.jsonl").read_text("utf-8").splitlines()
-]
+ROWS = read_rows(Path(__file__).with_name("replies.jsonl"))
 LEFT_UNSCORED = {
     "Summary 2 is not worse; it is better.",
     "4-star summary.",
@@ -50,12 +47,12 @@ LEFT_UNSCORED = {
 
 @pytest.mark.parametrize("row", ROWS, ids=[str(number) for number in range(1, len(ROWS) + 1)])
 def test_a_reply_is_read_as_a_person_reads_it(row):
-    reply, wanted = row["reply"], row["verdict"]
+    reply, verdict = row["reply"], row["verdict"]
     records = read_verdict(reply, SCALES[row["scale"]], aspect=row.get("aspect", ""))
     if reply in LEFT_UNSCORED:
         assert isinstance(records, Unscored), reply
     elif isinstance(records, Unscored):
-        assert wanted in {"-", records.reason}, reply
+        assert verdict in {"-", records.reason}, reply
         assert records.raw == reply
     else:
-        assert records == wanted, reply
+        assert records == verdict, reply

@@ -8,12 +8,12 @@ person accepts; null is unscored. None may be read otherwise.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from json_files import read_rows
 
 from fairjudge.domain import Unscored
 from fairjudge.parsing import PARSER_VERSION, read_verdict
@@ -21,10 +21,7 @@ from fairjudge.scales import Scale, binary, likert, pairwise
 
 SCALES: dict[str, Scale] = {"likert": likert(), "binary": binary(), "pairwise": pairwise()}
 SIDES = {"first": "a", "second": "b", "tie": "tie"}
-ROWS = [
-    json.loads(line)
-    for line in Path(__file__).with_name("judged_replies.jsonl").read_text("utf-8").splitlines()
-]
+ROWS = read_rows(Path(__file__).with_name("judged_replies.jsonl"))
 
 
 def reading(row: dict) -> object:

@@ -126,12 +126,12 @@ SCALES: tuple[tuple[Scale, tuple[str, str]], ...] = (
 )
 
 
-@pytest.mark.parametrize("rest", REST)
-def test_a_score_that_opens_a_reply_outweighs_its_breakdown(rest):
+@pytest.mark.parametrize("tail", REST)
+def test_a_score_that_opens_a_reply_outweighs_its_breakdown(tail):
     for first, (n, m, k) in itertools.product(FIRST, ((3, 5, 1), (4, 2, 5), (1, 4, 3))):
-        reply = (first + rest).format(a="fluency", A="Fluency", n=n, m=m, k=k)
+        reply = (first + tail).format(a="fluency", A="Fluency", n=n, m=m, k=k)
         records = read_verdict(reply, likert())
-        if first == "{A}: {n}/5" and "breakdown" in rest:  # which of four qualities was judged?
+        if first == "{A}: {n}/5" and "breakdown" in tail:  # which of four qualities was judged?
             assert isinstance(records, Unscored) or records == n, reply
         else:
             assert records == n, reply
@@ -140,8 +140,8 @@ def test_a_score_that_opens_a_reply_outweighs_its_breakdown(rest):
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_a_verdict_outweighs_mentions_before_and_after_it(hostile):
     for (scale, (n, m)), verdict in itertools.product(SCALES, VERDICTS):
-        said, other = verdict.format(n=n), hostile.format(m=m)
-        for reply in (f"{said}\n\n{other}", f"{other}\n\n{said}"):
+        sentence, other = verdict.format(n=n), hostile.format(m=m)
+        for reply in (f"{sentence}\n\n{other}", f"{other}\n\n{sentence}"):
             values = {level.answer.casefold(): level.value for level in scale.levels}
             assert read_verdict(reply, scale) == values[n.casefold()], reply
 
@@ -149,6 +149,6 @@ def test_a_verdict_outweighs_mentions_before_and_after_it(hostile):
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_a_mention_alone_is_no_verdict(hostile):
     for scale, (n, m) in SCALES:
-        for said in (n, m):
-            reply = hostile.format(m=said)
+        for number in (n, m):
+            reply = hostile.format(m=number)
             assert isinstance(read_verdict(reply, scale), Unscored), reply

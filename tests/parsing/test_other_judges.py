@@ -382,8 +382,8 @@ MORE_BINARY = [
 def check(text: str, expected: object, scale: Scale) -> None:
     records = read_verdict(text, scale)
     if isinstance(records, Unscored):
-        named = {"off_scale", "refused"}
-        assert expected == records.reason or (expected == "-" and records.reason not in named)
+        reasons = {"off_scale", "refused"}
+        assert expected == records.reason or (expected == "-" and records.reason not in reasons)
     else:
         assert records == expected
 

@@ -40,12 +40,12 @@ def test_a_reply_is_read_within_the_scale_or_left_unscored(reply, scale):
 
 @given(replies, st.sampled_from(SCALES), st.sampled_from([" ", "\n", "  \n\n"]))
 def test_white_space_around_a_reply_changes_nothing(reply, scale, space):
-    one, other = read_verdict(reply, scale), read_verdict(f"{space}{reply}{space}", scale)
-    if isinstance(one, Unscored):
+    plain, other = read_verdict(reply, scale), read_verdict(f"{space}{reply}{space}", scale)
+    if isinstance(plain, Unscored):
         assert isinstance(other, Unscored)
-        assert one.reason == other.reason
+        assert plain.reason == other.reason
     else:
-        assert one == other
+        assert plain == other
 
 
 @given(replies, st.sampled_from(SCALES))
@@ -80,7 +80,7 @@ def test_a_hundred_kilobytes_of_anything_are_read(piece, scale):
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted"),
+    ("text", "expected"),
     [
         ("I'm sorry, but I can't help with that.", True),
         ("I cannot provide a rating for this content.", True),
@@ -93,5 +93,5 @@ def test_a_hundred_kilobytes_of_anything_are_read(piece, scale):
         ("", False),
     ],
 )
-def test_refusals_are_distinguished_from_answers(text, wanted):
-    assert looks_like_refusal(text) is wanted
+def test_refusals_are_distinguished_from_answers(text, expected):
+    assert looks_like_refusal(text) is expected

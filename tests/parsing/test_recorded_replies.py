@@ -10,6 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from json_files import read_rows
 
 from fairjudge.domain import Unscored
 from fairjudge.parsing import read_verdict
@@ -31,10 +32,7 @@ def replies() -> dict[str, list[dict]]:
     folder = Path(os.environ.get("FAIRJUDGE_SHARED_DATA", default)) / "summeval"
     if not folder.is_dir():
         pytest.skip(f"the recorded replies are not at {folder}; set FAIRJUDGE_SHARED_DATA")
-    return {
-        name: [json.loads(line) for line in (folder / name).read_text("utf-8").splitlines()]
-        for name in SCALES
-    }
+    return {name: read_rows(folder / name) for name in SCALES}
 
 
 def test_two_hundred_replies_are_read_as_a_person_read_them(replies):
@@ -77,8 +75,8 @@ def test_letters_and_head_to_head_answers_agree_with_their_first_letter(replies)
     assert result == {float("ABCDE".index(letter) + 1): n for letter, n in letters.items()}
     for name in ("pairwise_gpt-3.5_consistency.jsonl", "pairwise_gpt-3.5_relevance.jsonl"):
         for row in replies[name]:
-            wanted = {"A": "first", "B": "second", "C": "tie"}[row["response"].strip()[0]]
-            assert read_verdict(row["response"], SCALES[name]) == wanted
+            expected = {"A": "first", "B": "second", "C": "tie"}[row["response"].strip()[0]]
+            assert read_verdict(row["response"], SCALES[name]) == expected
 
 
 def test_debates_on_pairs_are_read_as_their_own_tool_read_them():
@@ -88,7 +86,7 @@ def test_debates_on_pairs_are_read_as_their_own_tool_read_them():
     if not folder.is_dir():
         pytest.skip(f"the recorded judges are not at {folder}; set FAIRJUDGE_SHARED_DATA")
     sides = ("first", "second")
-    seen: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for path in sorted([*folder.glob("*.CoT.json.gz"), *folder.glob("*.Vanilla.json.gz")]):
         for item in json.loads(gzip.decompress(path.read_bytes())):
             for swap, order in (("swap = False", sides), ("swap = True", sides[::-1])):
@@ -96,9 +94,9 @@ def test_debates_on_pairs_are_read_as_their_own_tool_read_them():
                 if text["winner"] not in {"1", "2"}:
                     continue
                 records = read_verdict(text["completion"][0], pairwise("AB"))
-                wanted = order[int(text["winner"]) - 1]
+                expected = order[int(text["winner"]) - 1]
                 unscored = isinstance(records, Unscored)
-                seen["unscored" if unscored else "same" if records == wanted else "other"] += 1
-    assert seen["same"] > 3_300
-    assert seen["other"] == 0
-    assert seen["unscored"] <= 0.005 * seen.total()
+                counts["unscored" if unscored else "same" if records == expected else "other"] += 1
+    assert counts["same"] > 3_300
+    assert counts["other"] == 0
+    assert counts["unscored"] <= 0.005 * counts.total()

@@ -863,34 +863,40 @@ LEFT_UNSCORED = {
 }
 """Replies that a person reads and the reader does not: a wrong verdict would be worse."""
 TABLE: list[tuple[str, Scale, str, object]] = [
-    *(("likert", likert(), reply, wanted) for reply, wanted in LIKERT + MORE_LIKERT + THIRD_LIKERT),
-    *(("letters", options("ABCDE"), reply, wanted) for reply, wanted in LETTERS),
     *(
-        ("words", options(["not_supported", "partially_supported", "supported"]), reply, wanted)
-        for reply, wanted in WORDS
+        ("likert", likert(), reply, expected)
+        for reply, expected in LIKERT + MORE_LIKERT + THIRD_LIKERT
     ),
-    *(("binary", binary(), reply, wanted) for reply, wanted in BINARY + MORE_BINARY),
-    *(("pair", pairwise(), reply, wanted) for reply, wanted in PAIRS + MORE_PAIRS + THIRD_PAIRS),
+    *(("letters", options("ABCDE"), reply, expected) for reply, expected in LETTERS),
+    *(
+        ("words", options(["not_supported", "partially_supported", "supported"]), reply, expected)
+        for reply, expected in WORDS
+    ),
+    *(("binary", binary(), reply, expected) for reply, expected in BINARY + MORE_BINARY),
+    *(
+        ("pair", pairwise(), reply, expected)
+        for reply, expected in PAIRS + MORE_PAIRS + THIRD_PAIRS
+    ),
 ]
 
 
 @pytest.mark.parametrize(
-    ("scale", "reply", "wanted"),
+    ("scale", "reply", "expected"),
     [pytest.param(s, r, w, id=f"{n}-{i}") for i, (n, s, r, w) in enumerate(TABLE)],
 )
-def test_reply_is_read_as_a_person_reads_it(scale, reply, wanted):
+def test_reply_is_read_as_a_person_reads_it(scale, reply, expected):
     records = read_verdict(reply, scale)
     if reply in LEFT_UNSCORED:
         assert isinstance(records, Unscored), (reply, records)
-    elif wanted == "-":
+    elif expected == "-":
         assert isinstance(records, Unscored), (reply, records)
         assert records.reason == "unparseable", reply
         assert records.raw == reply
-    elif wanted in {"off_scale", "refused"}:
+    elif expected in {"off_scale", "refused"}:
         assert isinstance(records, Unscored), (reply, records)
-        assert records.reason == wanted, reply
+        assert records.reason == expected, reply
     else:
-        assert records == wanted, reply
+        assert records == expected, reply
 
 
 def test_a_whole_number_scale_without_fractions_leaves_half_points_unscored():
@@ -927,14 +933,14 @@ CUT_OFF = [
 ]
 
 
-@pytest.mark.parametrize(("reply", "wanted"), CUT_OFF)
-def test_in_a_reply_that_was_cut_off_only_a_settled_verdict_counts(reply, wanted):
+@pytest.mark.parametrize(("reply", "expected"), CUT_OFF)
+def test_in_a_reply_that_was_cut_off_only_a_settled_verdict_counts(reply, expected):
     records = read_verdict(reply, likert(), cut_off=True)
     if isinstance(records, Unscored):
-        assert records.reason == {"-": "unparseable"}.get(wanted, wanted), reply
+        assert records.reason == {"-": "unparseable"}.get(expected, expected), reply
         assert records.raw == reply
     else:
-        assert records == wanted, reply
+        assert records == expected, reply
 
 
 def test_a_cut_off_answer_that_begins_another_one_is_not_settled():
@@ -977,7 +983,7 @@ def test_two_mentions_side_by_side_are_no_verdict():
 
 
 @pytest.mark.parametrize(
-    ("reply", "wanted"),
+    ("reply", "expected"),
     [
         ("Score: \u0664", 4),  # an Arabic four
         ("Score: \u2463", 4),  # a circled four
@@ -986,8 +992,8 @@ def test_two_mentions_side_by_side_are_no_verdict():
         ("  3", 3),
     ],
 )
-def test_signs_that_are_written_otherwise(reply, wanted):
-    assert read_verdict(reply, likert()) == wanted
+def test_signs_that_are_written_otherwise(reply, expected):
+    assert read_verdict(reply, likert()) == expected
 
 
 @pytest.mark.parametrize("letter", ["\uff22", "\u24b7", "\U0001d401"])
@@ -996,7 +1002,7 @@ def test_letters_that_are_written_otherwise(letter):
 
 
 @pytest.mark.parametrize(
-    ("reply", "wanted"), [("Score: 4\u00b2", 4), ("Score: 1\u2070", 1), ("Score: 3\u2081/50", 3)]
+    ("reply", "expected"), [("Score: 4\u00b2", 4), ("Score: 1\u2070", 1), ("Score: 3\u2081/50", 3)]
 )
-def test_the_mark_of_a_note_is_no_digit_of_the_score(reply, wanted):
-    assert read_verdict(reply, likert([""] * 50)) == wanted
+def test_the_mark_of_a_note_is_no_digit_of_the_score(reply, expected):
+    assert read_verdict(reply, likert([""] * 50)) == expected

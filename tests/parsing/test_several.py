@@ -11,7 +11,7 @@ from fairjudge.scales import binary, likert
 SCALES = {"faithfulness": likert(), "coverage": likert()}
 
 
-def told(reply: str, *, cut_off: bool = False) -> tuple[object, object]:
+def verdicts(reply: str, *, cut_off: bool = False) -> tuple[object, object]:
     """Return both verdicts, the reason where one is missing."""
     records = read_verdicts(reply, SCALES, cut_off=cut_off)
     items = [item.reason if isinstance(item, Unscored) else item for item in records.values()]
@@ -36,7 +36,7 @@ def told(reply: str, *, cut_off: bool = False) -> tuple[object, object]:
     ],
 )
 def test_each_verdict_is_taken_by_its_name(reply):
-    assert told(reply) == (4, 2)
+    assert verdicts(reply) == (4, 2)
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_each_verdict_is_taken_by_its_name(reply):
     ],
 )  # fmt: skip
 def test_a_missing_verdict_is_missing_for_that_criterion_alone(reply, expected):
-    assert told(reply) == expected
+    assert verdicts(reply) == expected
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_a_missing_verdict_is_missing_for_that_criterion_alone(reply, expected):
     ],
 )
 def test_a_reply_that_was_cut_off_keeps_what_was_settled(reply):
-    assert told(reply, cut_off=True) == (5, "unparseable")
+    assert verdicts(reply, cut_off=True) == (5, "unparseable")
 
 
 def test_criteria_have_scales_of_their_own():

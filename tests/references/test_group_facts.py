@@ -77,11 +77,11 @@ def test_weights_of_other_tools_need_no_sources():
 def test_a_group_that_goes_takes_all_that_is_said_of_it():
     # positions: 0 a, 1 b | 2 c, 3 b | 4 d
     question = drop_positions(QuestionAnswers.model_validate(WHOLE), [1, 2, 3])
-    left = question.to_json()
-    assert left["group_labels"] == ["It failed.", "Nobody knows."]
-    assert left["group_sources"] == [{"support": ["a"], "dispute": ["c"]}, {"support": ["d"]}]
-    assert left["group_importance"] == ["vital", None]
-    assert (left["rivals"], left["kind"]) == ([], "facets")
+    fields = question.to_json()
+    assert fields["group_labels"] == ["It failed.", "Nobody knows."]
+    assert fields["group_sources"] == [{"support": ["a"], "dispute": ["c"]}, {"support": ["d"]}]
+    assert fields["group_importance"] == ["vital", None]
+    assert (fields["rivals"], fields["kind"]) == ([], "facets")
     question = drop_positions(QuestionAnswers.model_validate(WHOLE), [0, 1])
     assert (question.rivals, question.kind) == (((0, 1),), "rivals")
 

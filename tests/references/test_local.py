@@ -1,11 +1,11 @@
 """References without an LLM, on a small cluster of our own with planted disagreements."""
 
-import json
 import re
 from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from json_files import read_json
 from trained_double import Read, WordModels
 
 from fairjudge.domain import Article, Cluster
@@ -96,8 +96,8 @@ def test_generation_is_deterministic_and_bounded(articles, embedder, models):
 
 
 def test_a_question_that_was_not_found_has_no_answer(local, articles):
-    asked = "Why did the owner sell the bakery?"
-    assert local.answer_question(asked, articles[0], cluster=articles) == ()
+    question = "Why did the owner sell the bakery?"
+    assert local.answer_question(question, articles[0], cluster=articles) == ()
 
 
 def test_clusters_without_news_give_no_question(local):
@@ -140,13 +140,13 @@ def test_an_answer_keeps_what_limits_its_number(embedder):
         Article(aid=f"a{n}", content=f"{opening} people were injured in the storm on the coast.")
         for n, opening in enumerate(openings)
     ]
-    found = stay(LocalReferences(embedder, NumberReader()), articles)
-    answers = {answer.answer for answer in found["How many people were injured?"]}
+    questions = stay(LocalReferences(embedder, NumberReader()), articles)
+    answers = {answer.answer for answer in questions["How many people were injured?"]}
     assert answers == {"More than 40", "at least 12", "Nearly 9", "upwards of 300"}
 
 
 EXAMPLE = files("fairjudge.datasets") / "example" / "clusters.json"
-STORIES = json.loads(EXAMPLE.read_text(encoding="utf-8"))
+STORIES = read_json(EXAMPLE)
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story["eid"])
@@ -187,11 +187,11 @@ def test_what_the_bundled_stories_disagree_on_is_asked(local, eid, question):
 @pytest.mark.skipif(not RECESSION.exists(), reason="the shared data are not here")
 def test_a_crawled_cluster_gives_valid_questions_with_verbatim_answers(local):
     # 46 articles as crawled, 13 of them empty or a notice (README of the data)
-    cluster = Cluster.model_validate(json.loads(RECESSION.read_text(encoding="utf-8"))[0])
-    kept, skipped = usable(cluster.articles)
-    assert len(kept) + len(skipped) == 46
+    cluster = Cluster.model_validate(read_json(RECESSION)[0])
+    articles, skipped = usable(cluster.articles)
+    assert len(articles) + len(skipped) == 46
     assert 13 <= len(skipped) <= 15
-    content = {article.aid: article.content for article in kept}
+    content = {article.aid: article.content for article in articles}
     built = stay(local, cluster.articles)
     assert any(question.startswith("What ") for question in built), "points, not numbers alone"
     for answers in built.values():
@@ -207,8 +207,8 @@ def test_empty_and_stub_articles_are_named():
         Article(aid="notice", content=notice),
         Article(aid="short", content="The bakery burned down on Monday night."),
     ]
-    kept, skipped = usable(cluster)
-    assert kept == CLUSTER.articles
+    articles, skipped = usable(cluster)
+    assert articles == CLUSTER.articles
     reasons = {item.aid: item.reason for item in skipped}
     assert reasons["blank"] == "empty"
     assert reasons["notice"].startswith("stub: 0 words of news, fewer than ")

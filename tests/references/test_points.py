@@ -76,7 +76,7 @@ def test_statements_of_different_articles_that_say_the_same_are_one_point():
     assert {s.text for p in points for s in p.statements} >= {FILL[2].strip(), one.strip()}
 
 
-@pytest.mark.parametrize(("one", "other"), [
+@pytest.mark.parametrize(("statement", "other"), [
     # other numbers; the same article; copies, which no second source worded
     ("The harbour bridge cost 12 million crowns, Mayor Brandt said.",
      "The harbour bridge cost 19 million crowns, so Mayor Brandt said."),
@@ -93,8 +93,8 @@ def test_statements_of_different_articles_that_say_the_same_are_one_point():
     ("Mayor Ilse Brandt closed the old harbour bridge for 12 of 30 days.",
      "Mayor Brandt closed the harbour bridge for 19 of 30 days after inspections."),
 ])  # fmt: skip
-def test_what_differs_or_is_copied_or_denied_is_no_point(one, other):
-    assert not [point for point in found_in(one, other) if len(point.sources) > 1]
+def test_what_differs_or_is_copied_or_denied_is_no_point(statement, other):
+    assert not [point for point in found_in(statement, other) if len(point.sources) > 1]
 
 
 def test_each_two_statements_of_a_point_say_the_same():

@@ -65,10 +65,10 @@ class Reader:
 
     def __call__(self, request: CompletionRequest) -> str:
         text = request.messages[-1].content
-        asked = request.response_schema["properties"]
-        if "questions" in asked:
+        properties = request.response_schema["properties"]
+        if "questions" in properties:
             return json.dumps({"questions": list(self.asked(text))})
-        return json.dumps(self.quoted(text) if "answers" in asked else self.sorted(text))
+        return json.dumps(self.quoted(text) if "answers" in properties else self.sorted(text))
 
     def asked(self, text):
         titles = re.findall(r"^<article [^>]*>\n(.*)$", text, re.MULTILINE)
@@ -82,8 +82,8 @@ class Reader:
         rows = []
         for n, question in re.findall(r"^(\d+)\. (.*)$", inside("questions", text), re.MULTILINE):
             for quote in self.answers.get((question, title), ()):
-                rest = {"speaker": None, "stance": "endorses", "gloss": None}
-                rows.append({"question": int(n), "quote": quote, **rest})
+                fields = {"speaker": None, "stance": "endorses", "gloss": None}
+                rows.append({"question": int(n), "quote": quote, **fields})
         return {"answers": rows}
 
     def sorted(self, text):
@@ -116,8 +116,8 @@ async def test_ten_articles_take_at_most_25_calls_and_200_000_characters(
     assert len(state["question_answers"]) >= 9
     assert state["problems"] == []
     assert len(backend.requests) <= 25
-    sent = sum(len(m.content) for request in backend.requests for m in request.messages)
-    assert sent <= 200_000
+    n_characters = sum(len(m.content) for request in backend.requests for m in request.messages)
+    assert n_characters <= 200_000
     spans = {}
     for question in state["question_answers"]:
         for group in question["answer_groups"]:

@@ -137,10 +137,10 @@ def test_findings_outside_what_was_offered_are_unscored(text):
 
 @given(st.text())
 def test_no_reply_crashes_a_reader(text):
-    for found in (
+    for result in (
         read_questions(text, limit=3, max_words=14),
         read_answers(text),
         read_groups(text, n=2),
         read_check(text, n=2),
     ):
-        assert isinstance(found, tuple | Unscored | FilterResult)
+        assert isinstance(result, tuple | Unscored | FilterResult)

@@ -19,7 +19,7 @@ from fairjudge.references.steps import (
 )
 
 
-def asked(question, *groups):
+def question_answers(question, *groups):
     return QuestionAnswers.model_validate(
         {
             "question": question,
@@ -38,10 +38,10 @@ def article(aid, n_words=10):
 @pytest.mark.parametrize(
     ("question", "n_sources", "why"),
     [
-        (asked("q", "a", "b", "c"), 10, None),  # 3 of 10 is exactly 30 %
-        (asked("q", "a", "b"), 10, "answered by 2 of 10 sources"),
-        (asked("q", "aaa"), 3, "1 answer group, fewer than 2"),
-        (asked("q"), 3, "answered by 0 of 3 sources"),
+        (question_answers("q", "a", "b", "c"), 10, None),  # 3 of 10 is exactly 30 %
+        (question_answers("q", "a", "b"), 10, "answered by 2 of 10 sources"),
+        (question_answers("q", "aaa"), 3, "1 answer group, fewer than 2"),
+        (question_answers("q"), 3, "answered by 0 of 3 sources"),
     ],
 )
 def test_validity_wants_thirty_percent_of_sources_and_two_groups(question, n_sources, why):
@@ -50,27 +50,29 @@ def test_validity_wants_thirty_percent_of_sources_and_two_groups(question, n_sou
 
 
 def test_one_article_answering_twice_counts_as_one_source():
-    assert why_invalid(asked("q", "aa", "a"), n_sources=4, validity=Validity()) is not None
+    assert (
+        why_invalid(question_answers("q", "aa", "a"), n_sources=4, validity=Validity()) is not None
+    )
 
 
 def test_consensus_filter_refuses_a_group_of_more_than_half():
     validity = Validity(max_largest_share=0.5)
-    assert why_invalid(asked("q", "ab", "cd"), n_sources=4, validity=validity) is None
+    assert why_invalid(question_answers("q", "ab", "cd"), n_sources=4, validity=validity) is None
     assert "3 of 4 answers" in str(
-        why_invalid(asked("q", "abc", "d"), n_sources=4, validity=validity)
+        why_invalid(question_answers("q", "abc", "d"), n_sources=4, validity=validity)
     )
 
 
 def test_the_median_question_is_the_first_with_the_lower_median_of_groups():
-    one, two, three, also_two = (
-        asked("one", "a"),
-        asked("two", "a", "b"),
-        asked("three", "a", "b", "c"),
-        asked("also two", "a", "c"),
+    first, second, third, also_second = (
+        question_answers("one", "a"),
+        question_answers("two", "a", "b"),
+        question_answers("three", "a", "b", "c"),
+        question_answers("also two", "a", "c"),
     )
-    assert median_cluster_question([three, one, two, also_two]) is two
-    assert median_cluster_question([three, one]) is one  # of 1 and 3, the lower
-    assert median_cluster_question([asked("none")]) is None
+    assert median_cluster_question([third, first, second, also_second]) is second
+    assert median_cluster_question([third, first]) is first  # of 1 and 3, the lower
+    assert median_cluster_question([question_answers("none")]) is None
 
 
 def test_the_medium_length_article_is_the_lower_median_in_words():
@@ -80,7 +82,7 @@ def test_the_medium_length_article_is_the_lower_median_in_words():
 
 def test_representatives_are_the_medium_articles_of_the_largest_groups_without_repeats():
     articles = [article(aid, n) for aid, n in zip("abcde", (10, 20, 30, 40, 50), strict=True)]
-    question = asked("q", "d", "abc", "bc", "e")
+    question = question_answers("q", "d", "abc", "bc", "e")
     # groups by size: abc -> b (median of 10, 20, 30); bc -> b again; d -> d; e is beyond the three
     chosen = representative_articles(question, articles, limit=3)
     assert [a.aid for a in chosen] == ["b", "d"]
@@ -104,8 +106,8 @@ def test_a_question_whose_paragraphs_another_one_has_goes():
     )
     # the same articles, but other paragraphs of them: by articles alone this would go too
     elsewhere = quoted("elsewhere", *((aid, "old dogs") for aid in "abcd"))
-    kept, dropped = drop_same_sources([few, elsewhere, many], articles, max_contained=0.8)
-    assert ([q.question for q in kept], [q.question for q in dropped]) == (
+    questions, dropped = drop_same_sources([few, elsewhere, many], articles, max_contained=0.8)
+    assert ([q.question for q in questions], [q.question for q in dropped]) == (
         ["elsewhere", "many"], ["few"],
     )  # fmt: skip
     assert drop_same_sources([few, many], articles, max_contained=0.81) == ([few, many], [])
@@ -119,10 +121,14 @@ def test_containment_is_of_the_question_with_fewer_answers():
 
 def test_down_selection_keeps_the_busiest_articles_in_cluster_order():
     articles = [article(aid) for aid in "abcd"]
-    questions = [asked("q1", "bd", "c"), asked("q2", "d", "c"), asked("q3", "a")]
+    questions = [
+        question_answers("q1", "bd", "c"),
+        question_answers("q2", "d", "c"),
+        question_answers("q3", "a"),
+    ]
     # answers: a 1, b 1, c 2, d 2; the tie between a and b goes to a
-    kept, restricted = down_select(questions, articles, limit=3)
-    assert [a.aid for a in kept] == ["a", "c", "d"]
+    selected, restricted = down_select(questions, articles, limit=3)
+    assert [a.aid for a in selected] == ["a", "c", "d"]
     assert [[[a.aid for a in g] for g in q.answer_groups] for q in restricted] == [
         [["d"], ["c"]],
         [["d"], ["c"]],
@@ -152,5 +158,5 @@ def test_questions_that_ask_for_different_things_are_no_duplicates():
 
 
 def test_positions_count_through_all_groups_and_empty_groups_vanish():
-    question = drop_positions(asked("q", "ab", "c", "d"), [1, 2])
+    question = drop_positions(question_answers("q", "ab", "c", "d"), [1, 2])
     assert [[a.aid for a in group] for group in question.answer_groups] == [["a"], ["d"]]

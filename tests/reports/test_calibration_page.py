@@ -37,11 +37,11 @@ class Seen(HTMLParser):
             self.cells[-1] += data
 
 
-def read(page):
-    seen = Seen()
-    seen.feed(page)
-    assert seen.open == []
-    return seen
+def parse(page):
+    parser = Seen()
+    parser.feed(page)
+    assert parser.open == []
+    return parser
 
 
 @pytest.fixture(scope="module")
@@ -55,29 +55,29 @@ def page(report):
 
 
 def test_nothing_is_loaded_from_elsewhere(page):
-    seen = read(page)
-    assert not {"img", "link", "iframe", "object", "image"} & set(seen.tags)
-    policy = next(value for _, name, value in seen.attributes if name == "content")
+    parser = parse(page)
+    assert not {"img", "link", "iframe", "object", "image"} & set(parser.tags)
+    policy = next(value for _, name, value in parser.attributes if name == "content")
     assert policy.startswith("default-src 'none'")
     assert "unsafe" not in policy
-    assert seen.tags.count("script") == seen.tags.count("style") == 1
+    assert parser.tags.count("script") == parser.tags.count("style") == 1
     assert "://" not in page
     assert "url(" not in page
     assert "@import" not in page
-    assert all(value.startswith("#") for _, name, value in seen.attributes if name == "href")
-    names = {name for _, name, _ in seen.attributes}
+    assert all(value.startswith("#") for _, name, value in parser.attributes if name == "href")
+    names = {name for _, name, _ in parser.attributes}
     assert not [name for name in names if name.startswith("on") or name in {"src", "style"}]
 
 
 def test_names_from_files_are_escaped_and_still_shown(page):
-    seen = read(page)
-    assert "b" not in seen.tags
-    assert any(EVIL in cell for cell in seen.cells)
-    assert "<b>s2</b>" in seen.cells
+    parser = parse(page)
+    assert "b" not in parser.tags
+    assert any(EVIL in cell for cell in parser.cells)
+    assert "<b>s2</b>" in parser.cells
 
 
 def test_every_plotted_number_stands_in_a_table(report, page):
-    cells = read(page).cells
+    cells = parse(page).cells
     (group,) = report["groups"]
     for source in (group["agreement"], group["human"], *group["baselines"].values()):
         for level in ("pooled", "per_document", "system"):
@@ -99,17 +99,19 @@ def test_every_plotted_number_stands_in_a_table(report, page):
 
 def test_plots_are_named_and_boxes_can_be_reached_by_keyboard(page):
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
-    seen = read(page)
-    named = [value for tag, name, value in seen.attributes if (tag, name) == ("svg", "aria-label")]
+    parser = parse(page)
+    labels = [
+        value for tag, name, value in parser.attributes if (tag, name) == ("svg", "aria-label")
+    ]
     # Three levels, judge by people, ratings of both, systems, two reliability diagrams, bias by
     # system and by length, one planning curve.
-    assert len(named) == seen.tags.count("svg") == 11
-    assert all(named)
-    boxes = [value for tag, name, value in seen.attributes if (tag, name) == ("div", "class")]
-    reachable = [1 for tag, name, value in seen.attributes if (tag, name) == ("div", "tabindex")]
+    assert len(labels) == parser.tags.count("svg") == 11
+    assert all(labels)
+    boxes = [value for tag, name, value in parser.attributes if (tag, name) == ("div", "class")]
+    reachable = [1 for tag, name, value in parser.attributes if (tag, name) == ("div", "tabindex")]
     assert boxes.count("wide") == len(reachable)
-    ids = [value for _, name, value in seen.attributes if name == "id"]
-    targets = [value[1:] for _, name, value in seen.attributes if name == "href"]
+    ids = [value for _, name, value in parser.attributes if name == "id"]
+    targets = [value[1:] for _, name, value in parser.attributes if name == "href"]
     assert set(targets) <= set(ids)
     assert len(ids) == len(set(ids))
 
@@ -118,8 +120,8 @@ def test_judge_and_people_differ_in_shape_and_curves_in_dashes(page):
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
     forest = page[page.index("<svg") : page.index("</svg>")]
     judge, people = (
-        re.search(rf'<title>{who}: [^<]*</title><defs><path id="\w+" d="([^"]*)"', forest)[1]
-        for who in ("judge", "human-human")
+        re.search(rf'<title>{name}: [^<]*</title><defs><path id="\w+" d="([^"]*)"', forest)[1]
+        for name in ("judge", "human-human")
     )
     assert judge != people
     planning = page[page.rindex("<svg") : page.rindex("</svg>")]
@@ -140,8 +142,8 @@ def test_a_judge_without_correlation_may_be_used_for_nothing():
         "rank systems: too few to tell; score single summaries: yes; "
         "replace an annotator: no"  # one too high: its scores need calibration
     )
-    (shown,) = decisions_tables([good])
-    assert shown.rows[0][2].endswith("needed: 5 systems or more")
+    (table,) = decisions_tables([good])
+    assert table.rows[0][2].endswith("needed: 5 systems or more")
 
 
 def test_a_file_of_an_earlier_version_has_no_decision(report):
@@ -153,7 +155,7 @@ def test_a_file_of_an_earlier_version_has_no_decision(report):
 
 
 @pytest.mark.parametrize(
-    ("cost", "said"),
+    ("cost", "text"),
     [
         (None, "cost per item unknown"),
         (
@@ -175,8 +177,8 @@ def test_a_file_of_an_earlier_version_has_no_decision(report):
         ),
     ],
 )
-def test_what_an_item_costs_is_said_where_it_is_known(cost, said):
-    assert cost_of({"cost": cost}) == said
+def test_what_an_item_costs_is_said_where_it_is_known(cost, text):
+    assert cost_of({"cost": cost}) == text
 
 
 def test_degenerate_studies_make_a_page():
@@ -196,7 +198,7 @@ def test_an_audit_of_position_is_shown_with_its_judge():
         "n_pairs": 1100,
         **{name: {"value": value, "low": None, "high": None} for name, value in figures.items()},
     }
-    cells = read(calibration_page(report, position=[audit])).cells
+    cells = parse(calibration_page(report, position=[audit])).cells
     assert {"6.7", "25.2", "64.4"} <= set(cells)
     other = calibration_page(report, position=[{**audit, "judge": "k"}])
     assert "Position bias" not in other
@@ -216,8 +218,8 @@ def read_text(page):
 def test_judges_without_labelled_items_are_named_under_the_tables_of_the_others():
     (good,) = study(noise=0.1)["groups"]
     idle = {**good, "aspect": "fluency", "n_items": 0}
-    (shown,) = decisions_tables([idle, good])
-    assert shown.title.startswith(group_title(good))
-    assert shown.notes[-1] == f"No answers without labelled items: {group_title(idle)}."
+    (table,) = decisions_tables([idle, good])
+    assert table.title.startswith(group_title(good))
+    assert table.notes[-1] == f"No answers without labelled items: {group_title(idle)}."
     # where nothing at all is labelled, each says what it lacks
     assert len(decisions_tables([idle, idle])) == 2

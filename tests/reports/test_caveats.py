@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from types import SimpleNamespace
+
+from json_files import read_json
 
 from fairjudge.cli.judge_display import _leaderboard
 from fairjudge.domain import Judgement
@@ -75,11 +76,11 @@ def test_nothing_is_said_where_all_are_ranked():
 
 def test_a_weak_judge_is_said_to_do_what_was_measured_of_the_aspect():
     """The figures are those of the record that ships with the weights."""
-    measured = json.loads((FOLDER / RECORD).read_text("utf-8"))["measured"]
+    measured = read_json(FOLDER / RECORD)["measured"]
     accuracy = measured["coverage"]["realsumm"]["balanced accuracy"]["value"]
     areas = [
-        found["value"]
-        for name, found in measured["statements about documents"].items()
+        row["value"]
+        for name, row in measured["statements about documents"].items()
         if name.endswith(": AUC") and "alone" not in name
     ]
     for aspect, of, figure in (

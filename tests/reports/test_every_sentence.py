@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -12,6 +11,7 @@ import pytest
 import typer
 from align_study import EXAMPLES, judge, pair_judge, write_data, write_pairs
 from cli_tools import cluster, journalist, write_jsonl
+from json_files import read_json
 from report_study import run
 from sentence_checker import altered, texts_of, without_figure
 from sentence_inputs import write_inputs
@@ -114,7 +114,7 @@ def findings_and_tables(kind: str, command: str) -> tuple[list[str], list[str]]:
         pytest.skip("too few clusters for a cascade")
     # 3: much without a score; 4: a check that fails
     assert result.exit_code in {0, 3, 4}, (result.output, result.exception)
-    report = json.loads(Path("found.json").read_text("utf-8"))
+    report = read_json("found.json")
     tables = tables_of(kind, report)
     assert tables
     # what the terminal says first is what the JSON has
@@ -139,12 +139,12 @@ def broken_figures(tables: Iterable[TextTable], width: int) -> Iterator[str]:
 def test_what_is_said_stands_in_the_tables(inputs, model, monkeypatch, name):
     monkeypatch.chdir(inputs)
     kind = name.removesuffix(" --of groups")
-    said, shown = findings_and_tables(kind, COMMANDS[name].format(model=model))
-    assert said
-    assert without_figure(said, shown) == []
-    others = [*altered(said, shown)]
-    assert len(without_figure(others, shown)) == len(others)
-    report = json.loads(Path("found.json").read_text("utf-8"))
+    findings, tables = findings_and_tables(kind, COMMANDS[name].format(model=model))
+    assert findings
+    assert without_figure(findings, tables) == []
+    changes = [*altered(findings, tables)]
+    assert len(without_figure(changes, tables)) == len(changes)
+    report = read_json("found.json")
     assert bool(figures_of(kind, report)) == (name not in WITHOUT_FIGURES)
 
 
@@ -160,12 +160,12 @@ def test_what_align_says_stands_in_its_tables(tmp_path, monkeypatch, stub, sees,
         f"labels.jsonl --aspect faithfulness -o aligned --backend openai:stub --base-url {stub.v1}"
     )
     command += " --protocol pairwise" if pairs else ""
-    said, shown = findings_and_tables("align", command)
-    assert len(said) > 2
-    assert without_figure(said, shown) == []
-    others = [*altered(said, shown)]
-    assert others
-    assert len(without_figure(others, shown)) == len(others)
+    findings, tables = findings_and_tables("align", command)
+    assert len(findings) > 2
+    assert without_figure(findings, tables) == []
+    changes = [*altered(findings, tables)]
+    assert changes
+    assert len(without_figure(changes, tables)) == len(changes)
 
 
 def test_what_a_build_counts_adds_up_over_its_tables(tmp_path, monkeypatch, stub):
@@ -187,9 +187,9 @@ def commands(app: typer.Typer) -> Iterator[tuple[str, set[str]]]:
     """Yield every command as it is typed, with the names of its parameters."""
 
     def walk(command, names) -> Iterator[tuple[str, set[str]]]:
-        for name, one in getattr(command, "commands", {}).items():
-            yield " ".join((*names, name)), {parameter.name for parameter in one.params}
-            yield from walk(one, (*names, name))
+        for name, subcommand in getattr(command, "commands", {}).items():
+            yield " ".join((*names, name)), {parameter.name for parameter in subcommand.params}
+            yield from walk(subcommand, (*names, name))
 
     yield from walk(typer.main.get_command(app), ())
 

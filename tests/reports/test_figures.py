@@ -110,15 +110,15 @@ def every_figure():
     yield from (plot.figure for plot in answers_plots(covered(4)))
 
 
-def drawn(one):
+def draw(figure):
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    layout = one.layout
-    with house_style(one.name):
+    layout = figure.layout
+    with house_style(figure.name):
         whole = Figure(figsize=(layout.width / 72, layout.height / 72), dpi=72)
         axes = whole.add_axes(layout.box)
-        one.draw(axes)
+        figure.draw(axes)
         canvas = FigureCanvasAgg(whole)
         canvas.draw()
     return axes, canvas.get_renderer()
@@ -143,7 +143,7 @@ def boxes_of_texts(axes, renderer):
 @pytest.mark.parametrize("one", list(every_figure()), ids=lambda one: one.name.partition(": ")[0])
 def test_labels_stand_clear_of_one_another_and_within_the_figure(one):
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
-    axes, renderer = drawn(one)
+    axes, renderer = draw(one)
     boxes = boxes_of_texts(axes, renderer)
     assert len(boxes) >= 3
     for (text, box), (other, beside) in itertools.combinations(boxes, 2):
@@ -164,7 +164,7 @@ def test_labels_stand_clear_of_one_another_and_within_the_figure(one):
 @pytest.mark.parametrize("one", list(every_figure()), ids=lambda one: one.name.partition(": ")[0])
 def test_no_bar_mark_or_interval_leaves_the_axes(one):
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
-    axes, _ = drawn(one)
+    axes, _ = draw(one)
     (left, right), (bottom, top) = sorted(axes.get_xlim()), sorted(axes.get_ylim())
     for patch in axes.patches:
         box = patch.get_bbox() if hasattr(patch, "get_bbox") else patch.get_extents()
@@ -247,9 +247,9 @@ def test_levels_follow_the_scale(scale, values, levels):
     assert levels_of(scale, np.array(values)) == levels
 
 
-@pytest.mark.parametrize("wanted", [[0.5] * 6, [0, 0, 0, 1], [0.9, 0.95, 1.0], [0.1, 0.8], [1.0]])
-def test_names_are_spread_in_order(wanted):
-    places = spread(wanted, 0.15)
+@pytest.mark.parametrize("wishes", [[0.5] * 6, [0, 0, 0, 1], [0.9, 0.95, 1.0], [0.1, 0.8], [1.0]])
+def test_names_are_spread_in_order(wishes):
+    places = spread(wishes, 0.15)
     assert all(b - a >= 0.15 - 1e-9 for a, b in itertools.pairwise(places))
     assert places[0] >= -1e-9
     assert places[-1] <= 1 + 1e-9
@@ -276,8 +276,8 @@ def luminance(colour):
     return np.dot([0.2126, 0.7152, 0.0722], linear)
 
 
-def contrast(one, other):
-    darker, lighter = sorted((luminance(one), luminance(other)))
+def contrast(first, other):
+    darker, lighter = sorted((luminance(first), luminance(other)))
     return (lighter + 0.05) / (darker + 0.05)
 
 
@@ -299,7 +299,7 @@ def test_letters_on_cells_of_every_share_are_legible(scheme):
         name="m", rows=["a", "b"], columns=[str(n) for n in range(22)], cells=cells,
         down="d", across="a",
     )  # fmt: skip
-    axes, _ = drawn(plot)
+    axes, _ = draw(plot)
     patches = {(round(p.get_x()), round(p.get_y())): p.get_facecolor() for p in axes.patches}
     letters = [text for text in axes.texts if text.get_text() in {"1", "n 2", "–"}]
     assert len(letters) == 3 * 22

@@ -17,7 +17,7 @@ def of(kind, **group):
 
 
 @pytest.mark.parametrize(
-    ("difference", "said"),
+    ("difference", "phrase"),
     [
         (figure(12.0, 4.0, 20.0, p_value=0.01), "prefers the summary shown first, by 12.0 [4.0"),
         (figure(-12.0, -20.0, -4.0, p_value=0.01), "prefers the summary shown second"),
@@ -25,16 +25,16 @@ def of(kind, **group):
         (figure(9.0, 9.0, 9.0, p_value=0.5), "shows no significant position bias"),
     ],
 )
-def test_a_place_is_preferred_where_the_interval_says_so(difference, said):
-    (text, *rest) = of(
+def test_a_place_is_preferred_where_the_interval_says_so(difference, phrase):
+    (text, *sentences) = of(
         "audit position",
         first_minus_second=difference,
         consistency=figure(95.0, 90.0, 98.0),
         n_pairs=40,
     )
-    assert said in text
+    assert phrase in text
     assert "95.0 [90, 98] % of 40 pairs" in text
-    assert not rest
+    assert not sentences
 
 
 def test_a_place_that_nothing_tells_of_is_not_called_unpreferred():
@@ -61,14 +61,14 @@ def test_an_unsteady_judge_is_to_be_asked_both_ways():
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "said", "n"),
+    ("low", "high", "phrase", "n"),
     [
         (-9.0, -2.0, "prefers summaries made longer", 2),
         (2.0, 9.0, "prefers summaries as they were written", 1),
         (-2.0, 2.0, "shows no significant preference", 1),
     ],
 )
-def test_longer_versions(low, high, said, n):
+def test_longer_versions(low, high, phrase, n):
     result = of(
         "audit verbosity",
         probe="filler",
@@ -76,7 +76,7 @@ def test_longer_versions(low, high, said, n):
         extended=figure(60.0, 50.0, 70.0),
         n=30,
     )
-    assert said in result[0]
+    assert phrase in result[0]
     assert len(result) == n
 
 
@@ -104,8 +104,8 @@ def test_what_was_not_read_is_counted_and_much_of_it_is_to_be_looked_at():
 def test_the_systems_that_leave_out_most_and_fewest_are_named():
     def group(system, *values):
         voices = [{"name": "post.example"}]
-        left = [{"value": value, "voices": voices} for value in values]
-        return {"judge": "j", "system": system, "n": 9, "uncovered": left}
+        figures = [{"value": value, "voices": voices} for value in values]
+        return {"judge": "j", "system": system, "n": 9, "uncovered": figures}
 
     report = {"groups": [group("a", 0, 0.5), group("b", 0, 0, 0), group("c", 0.5)]}
     assert findings_of("audit covered", report) == (
@@ -119,8 +119,8 @@ def test_the_systems_that_leave_out_most_and_fewest_are_named():
 
 
 def test_broken_checks_are_named():
-    def check(name, kept):
-        return {"name": name, "kept": figure(kept, None, None)}
+    def check(name, n_kept):
+        return {"name": name, "kept": figure(n_kept, None, None)}
 
     report = {"judge": "j", "aspect": "coverage", "checks": [check("itself", 95.0)]}
     assert "passes every consistency (metamorphic) test" in findings_of("audit checks", report)[0]
@@ -132,7 +132,7 @@ def test_broken_checks_are_named():
 
 
 @pytest.mark.parametrize(
-    ("verdicts", "said"),
+    ("verdicts", "outcome"),
     [
         (["same", "better"], "Passed."),
         (
@@ -150,7 +150,7 @@ def test_broken_checks_are_named():
         ),
     ],
 )
-def test_a_check_has_passed_only_where_something_can_be_told(verdicts, said):
+def test_a_check_has_passed_only_where_something_can_be_told(verdicts, outcome):
     groups = [
         {"aspect": aspect, "protocol": "likert", "unit": "", "verdict": verdict, "n_labelled": 9,
          "n_without_after": 0, "n_without_before": 0, "n_absent_after": 0, "reason": "",
@@ -159,7 +159,7 @@ def test_a_check_has_passed_only_where_something_can_be_told(verdicts, said):
         for aspect, verdict in zip("ab", verdicts, strict=True)
     ]  # fmt: skip
     counts = {"n_unscored": 0, "n_judgements": 9, "max_unscored": 0.05}
-    assert findings_of("check", {"outcome": "passed", "groups": groups, **counts}) == (said,)
+    assert findings_of("check", {"outcome": "passed", "groups": groups, **counts}) == (outcome,)
 
 
 def ranked(*best_ranks, n_level=1, separated=False, effect=(0.0, -1.0, 1.0), n_documents=15):
@@ -211,12 +211,12 @@ def test_values_are_over_or_under_represented_beyond_chance_alone(measure):
     )
     assert fair(measure, n=4)[0] == "Fewer than 5 summaries a system are too few to test party."
     excluded = [{"system": name, "reason": "one_value"} for name in "aacd"]
-    what = {"coverage": "Coverage", "proportional": "Proportional representation"}[measure]
+    title = {"coverage": "Coverage", "proportional": "Proportional representation"}[measure]
     assert fair(measure, excluded=excluded[:1])[1] == (
-        f"{what} by party: 1 summary by a excluded, all their documents share one value."
+        f"{title} by party: 1 summary by a excluded, all their documents share one value."
     )
     assert fair(measure, excluded=[*excluded, {"system": "e", "reason": "no_text"}])[1] == (
-        f"{what} by party: 5 summaries by a, c, d and 1 more excluded, all their documents share "
+        f"{title} by party: 5 summaries by a, c, d and 1 more excluded, all their documents share "
         "one value, no text in any document that has a value."
     )
 
@@ -359,13 +359,13 @@ def test_a_system_that_names_one_group_alone_is_said_to():
 
 
 @pytest.mark.parametrize(
-    ("best", "said"), [(50, "50 words"), (1, "1 word"), (0, "single sentences")]
+    ("best", "size"), [(50, "50 words"), (1, "1 word"), (0, "single sentences")]
 )
-def test_the_best_chunk_size_is_named(best, said):
+def test_the_best_chunk_size_is_named(best, size):
     rows = [figure(n / 100, 0.0, 1.0, max_words=n) for n in (0, 1, 50)]
-    (found,) = findings_of("fairness chunk-size", {"best": best, "identified": rows})
-    assert f"Chunks of {said} find" in found
-    assert f"{best / 100:.3f}" in found
+    (finding,) = findings_of("fairness chunk-size", {"best": best, "identified": rows})
+    assert f"Chunks of {size} find" in finding
+    assert f"{best / 100:.3f}" in finding
     assert findings_of("fairness chunk-size", {"best": None, "identified": []}) == ()
 
 
@@ -422,10 +422,10 @@ def promised(**more):
 
 
 def test_a_promise_says_what_is_kept_or_that_nothing_is():
-    first, kept, overall = promised()
+    first, second, overall = promised()
     assert "a confidence of 0.80 or more agree with people at least 90 % of the time" in first
     assert "with 95 % certainty (200 labelled items; test: binomial)" in first
-    assert kept == (
+    assert second == (
         "Kept: a share of 0.60 [0.50, 0.70] of all items; of the 120 labelled items kept, a share "
         "of 0.95 [0.90, 0.98] agrees."
     )

@@ -78,17 +78,17 @@ def test_labels_on_aspects_of_ones_own_only():
 
 
 @pytest.mark.parametrize(
-    "others", [{}, {"tone": "likert"}, {"fluency": "binary", "tone": "binary"}]
+    "more_kinds", [{}, {"tone": "likert"}, {"fluency": "binary", "tone": "binary"}]
 )
-def test_labels_on_coverage_need_references_first(others):
+def test_labels_on_coverage_need_references_first(more_kinds):
     """No own criterion under the name of a built-in aspect, and one way to judge it."""
-    labelled = {"coverage": "binary"} | others
+    labelled = {"coverage": "binary"} | more_kinds
     commands = [*after_converting(data(labelled=labelled, several_articles=True))]
     assert not any("faithfulness" in command.command for command in commands)
     words = [shlex.split(command.command) for command in commands]
     kinds = [word[1] for word in words if word[0] == "fairjudge"]
-    first = ["judge", "calibrate"] if "fluency" in others else []
-    last = ["judge"] if "tone" in others else []
+    first = ["judge", "calibrate"] if "fluency" in more_kinds else []
+    last = ["judge"] if "tone" in more_kinds else []
     assert kinds == [*first, "build", "judge", *(["calibrate"] if not first else []), *last]
     built, judged = words[len(first)], words[len(first) + 1]
     assert judged[judged.index("--references") + 1] == built[-1]
@@ -110,8 +110,8 @@ def test_coverage_is_for_clusters_of_several_articles_without_references(several
 
 
 def test_a_judge_without_labels_is_sent_to_people_and_a_pair_to_preferences():
-    named = after_judging(data(labels=None), Path("j.jsonl"), ["tone"], paired=True)
-    annotating, calibrating = named.command.split("; ")
+    commands = after_judging(data(labels=None), Path("j.jsonl"), ["tone"], paired=True)
+    annotating, calibrating = commands.command.split("; ")
     assert "--task preference --aspect tone" in annotating
     output = shlex.split(annotating)[-1]
     assert shlex.split(calibrating)[2:5] == ["j.jsonl", "--labels", output]
@@ -130,7 +130,7 @@ def test_the_built_in_aspects_are_those_with_prompts():
 
 
 @pytest.mark.parametrize(
-    ("systems", "documents", "said"),
+    ("systems", "documents", "ending"),
     [
         (5, 15, ""),
         (4, 15, "4 systems (it takes 5)"),
@@ -138,7 +138,7 @@ def test_the_built_in_aspects_are_those_with_prompts():
     ],
 )
 @pytest.mark.parametrize("paired", [False, True])
-def test_labels_that_can_never_show_a_ranking(systems, documents, said, paired):
+def test_labels_that_can_never_show_a_ranking(systems, documents, ending, paired):
     """By the aspect with the most of them: a second one with fewer changes nothing."""
     names = [f"s{n}" for n in range(systems)]
     sides = [{"system_a": a, "system_b": b} for a, b in pairwise(names)]
@@ -149,5 +149,5 @@ def test_labels_that_can_never_show_a_ranking(systems, documents, said, paired):
     ]  # fmt: skip
     few = Label(eid="e", system="s", aspect="focus", annotator="p", value=1)
     why = too_few_to_rank([*labels, few])
-    assert why.endswith(said) if said else not why
+    assert why.endswith(ending) if ending else not why
     assert not too_few_to_rank([])

@@ -25,14 +25,14 @@ def bootstrapped(values, n_resamples):
 
 
 @pytest.mark.parametrize(
-    ("n_resamples", "shown"),
+    ("n_resamples", "text"),
     # Every resample of values above 0 is above 0: p = 2 / (B + 1), however far above.
     [(600, "<= 0.003"), (199, "<= 0.010"), (9999, "< 0.001")],
 )
-def test_a_p_value_at_the_floor_of_its_resamples_is_a_bound(n_resamples, shown):
+def test_a_p_value_at_the_floor_of_its_resamples_is_a_bound(n_resamples, text):
     result = bootstrapped([4.0, 5.0, 6.0, 7.0, 8.0, 9.0], n_resamples)
     assert result.p_value == result.p_floor == pytest.approx(2 / (n_resamples + 1))
-    assert p_value(figure(result)) == shown
+    assert p_value(figure(result)) == text
     assert "p<=" in repr(result)
 
 

@@ -99,8 +99,8 @@ def test_a_forest_plot_puts_each_value_in_its_place(mpl):
         "beta: 0.50": ("hollow", 14.4, pytest.approx(8 + 38 * 1.67, abs=0.1)),
     }
     assert {"alpha", "beta", "share", "0", "0.4", "1"} <= set(texts(root))
-    (found,) = [ends for ends, _ in lines(root) if ends[0] == 97.2 and ends[2] == 262.8]
-    assert found[1] == found[3] == pytest.approx(8 + 38 * 0.67, abs=0.1)
+    (ends,) = [ends for ends, _ in lines(root) if ends[0] == 97.2 and ends[2] == 262.8]
+    assert ends[1] == ends[3] == pytest.approx(8 + 38 * 0.67, abs=0.1)
 
 
 def test_no_upright_line_crosses_a_text(mpl):
@@ -179,9 +179,9 @@ def test_labels_are_text_whatever_they_hold(mpl):
         curve_plot([curve((1, 1), name=HOSTILE)], name=HOSTILE, across=HOSTILE, up=HOSTILE),
     )
     for plot in plots:
-        shown = " ".join(texts(parsed(plot)))
-        assert "<script>" in shown
-        assert not any(ord(character) < 32 for character in shown)
+        text = " ".join(texts(parsed(plot)))
+        assert "<script>" in text
+        assert not any(ord(character) < 32 for character in text)
     assert "$1$" in texts(parsed(plots[0]))
 
 
@@ -260,11 +260,11 @@ assert "matplotlib.pyplot" not in sys.modules
 
 
 def test_like_input_gives_like_bytes_in_another_process_too(mpl):
-    here = curve_plot([curve((10, 1), (90, 0.5))], name="n", across="a", up="u")
+    svg = curve_plot([curve((10, 1), (90, 0.5))], name="n", across="a", up="u")
     again = curve_plot([curve((10, 1), (90, 0.5))], name="n", across="a", up="u")
     command = [sys.executable, "-c", _ELSEWHERE]
     elsewhere = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert here == again == elsewhere
+    assert svg == again == elsewhere
 
 
 def test_without_matplotlib_a_page_has_its_tables_and_says_what_is_missing(monkeypatch):
@@ -279,7 +279,7 @@ def test_without_matplotlib_a_page_has_its_tables_and_says_what_is_missing(monke
 
 
 @pytest.mark.parametrize(
-    ("label", "shown"),
+    ("label", "shortened"),
     [
         ("short", "short"),
         ("x" * 20, "x" * 20),
@@ -289,8 +289,8 @@ def test_without_matplotlib_a_page_has_its_tables_and_says_what_is_missing(monke
         ("", ""),
     ],
 )
-def test_wide_letters_leave_room_for_the_figures_beside_them(label, shown):
-    assert short(label, 20) == shown
+def test_wide_letters_leave_room_for_the_figures_beside_them(label, shortened):
+    assert short(label, 20) == shortened
 
 
 def test_labels_that_begin_alike_are_cut_in_the_middle():

@@ -454,13 +454,13 @@ def test_names_that_every_object_has_are_names(open_page, tmp_path):
     page.wait_for_selector("html[data-ready]")
     page.locator("#explorer button.open").first.click()
     title = page.locator("dialog h2")
-    seen = {title.inner_text()}
+    titles = {title.inner_text()}
     texts = 0
     for _ in range(PAGE):
         texts += page.locator("dialog :not(details) > p.text").count()  # summaries, not articles
         page.get_by_role("dialog").get_by_role("button", name="Next").click()
-        seen.add(title.inner_text())
-    assert len(seen) > 3
+        titles.add(title.inner_text())
+    assert len(titles) > 3
     assert texts <= len(units)
 
 

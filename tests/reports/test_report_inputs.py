@@ -203,21 +203,21 @@ def _mutated(value, rng):
 
 
 @pytest.fixture(scope="module")
-def written(study, tmp_path_factory):
+def inputs(study, tmp_path_factory):
     """A folder with the JSON of commands that need no model."""
     folder = tmp_path_factory.mktemp("written")
     for path in study.glob("*.json"):
         (folder / path.name).write_bytes(path.read_bytes())
-    rows, given = study / "judgements.jsonl", ["--max-unscored", "1"]
+    rows, options = study / "judgements.jsonl", ["--max-unscored", "1"]
     references = ["--references", study / "references.jsonl"]
     quality = write_jsonl(
         folder / "quality.jsonl", [row for row in judgements() if row["aspect"] == "quality"]
     )
-    run("audit", "position", rows, *given, "--json", folder / "position.json")
-    run("audit", "parse", rows, *given, "--json", folder / "parse.json")
+    run("audit", "position", rows, *options, "--json", folder / "position.json")
+    run("audit", "parse", rows, *options, "--json", folder / "parse.json")
     run("audit", "covered", rows, *references, "--json", folder / "covered.json")
     labels = ["--labels", study / "labels.jsonl", "--resamples", "100"]
-    run("calibrate", quality, *labels, *given, "--json", folder / "calibrate.json")
+    run("calibrate", quality, *labels, *options, "--json", folder / "calibrate.json")
     summaries = ["--summaries", study / "summaries.jsonl"]
     whole = [study / "references.jsonl", *summaries, "--representation", "counts"]
     run("bias", "distinguishability", *whole, "--json", folder / "distinguishability.json")
@@ -247,9 +247,9 @@ def each_plot_once(monkeypatch):
         "distinguishability", "length",
     ],
 )  # fmt: skip
-def test_damaged_json_makes_a_page_or_one_clear_error(written, tmp_path, name):
-    whole = json.loads((written / f"{name}.json").read_text("utf-8"))
-    make_report(written / f"{name}.json")
+def test_damaged_json_makes_a_page_or_one_clear_error(inputs, tmp_path, name):
+    whole = json.loads((inputs / f"{name}.json").read_text("utf-8"))
+    make_report(inputs / f"{name}.json")
     rng = random.Random(name)
     refused = 0
     for _ in range(60):

@@ -10,22 +10,20 @@ from urllib.parse import unquote
 
 import numpy as np
 import pytest
+from builders import make_judgement
 from cli_tools import write_jsonl
 from report_study import EVIL, N_CLUSTERS, SYSTEMS, judgements, reference
 
 from fairjudge.analysis.reporting import make_report
-from fairjudge.domain import Judgement, Undefined
+from fairjudge.domain import Undefined
 from fairjudge.reports.report import Report
 from fairjudge.scores.leaderboards import leaderboards
 from fairjudge.text.closest import PassageFinder
 
 
-def judged(eid, system, value, **more):
-    return Judgement.model_validate(
-        {"eid": eid, "system": system, "aspect": "quality", "protocol": "likert", "judge": "j"}
-        | {"value": value}
-        | more
-    )
+def judged(eid, system, value, **fields):
+    fields = {"eid": eid, "system": system, "aspect": "quality", "value": value} | fields
+    return make_judgement(**fields)
 
 
 # Leaderboards
@@ -114,7 +112,7 @@ class Seen(HTMLParser):
 
 
 @pytest.fixture(scope="session")
-def seen(report_file):
+def page_parser(report_file):
     parser = Seen()
     parser.feed(report_file.read_text("utf-8"))
     assert parser.open == []
@@ -122,30 +120,34 @@ def seen(report_file):
 
 
 @pytest.fixture(scope="session")
-def text(seen):
-    return "\n".join(seen.text)
+def text(page_parser):
+    return "\n".join(page_parser.text)
 
 
-def test_every_section_is_there_and_linked(seen):
-    targets = [value[1:] for tag, name, value in seen.attributes if (tag, name) == ("a", "href")]
+def test_every_section_is_there_and_linked(page_parser):
+    targets = [
+        value[1:] for tag, name, value in page_parser.attributes if (tag, name) == ("a", "href")
+    ]
     sections = [target for target in targets if not target.startswith(("figure-", "table-"))]
     assert sections == [
         "main", "short", "systems", "coverage", "sentences", "sway", "trust", "differ",
         "fairness", "bias", "unscored", "judgements", "origin",
     ]  # fmt: skip
-    ids = [value for _, name, value in seen.attributes if name == "id"]
+    ids = [value for _, name, value in page_parser.attributes if name == "id"]
     assert set(map(unquote, targets)) <= set(ids)
     assert len(ids) == len(set(ids))
 
 
-def test_nothing_is_loaded_and_nothing_runs_but_the_pages_own_script(seen, report_file):
-    assert not {"img", "link", "iframe", "object", "image", "b"} & set(seen.tags)
-    kinds = [value for tag, name, value in seen.attributes if (tag, name) == ("script", "type")]
+def test_nothing_is_loaded_and_nothing_runs_but_the_pages_own_script(page_parser, report_file):
+    assert not {"img", "link", "iframe", "object", "image", "b"} & set(page_parser.tags)
+    kinds = [
+        value for tag, name, value in page_parser.attributes if (tag, name) == ("script", "type")
+    ]
     assert kinds == ["application/json"]
-    assert seen.tags.count("script") == 2
-    assert not [name for _, name, _ in seen.attributes if name in {"src", "style", "srcdoc"}]
-    assert not [name for _, name, _ in seen.attributes if name.startswith("on")]
-    policy = next(value for _, name, value in seen.attributes if name == "content")
+    assert page_parser.tags.count("script") == 2
+    assert not [name for _, name, _ in page_parser.attributes if name in {"src", "style", "srcdoc"}]
+    assert not [name for _, name, _ in page_parser.attributes if name.startswith("on")]
+    policy = next(value for _, name, value in page_parser.attributes if name == "content")
     assert re.fullmatch(
         r"default-src 'none'; style-src 'sha256-[\w+/=]+'; script-src 'sha256-[\w+/=]+'; "
         r"img-src blob:; base-uri 'none'; form-action 'none'",
@@ -207,12 +209,14 @@ def test_labels_of_a_pair_named_the_other_way_are_turned(tmp_path):
     assert data["judgements"]["columns"]["labels"] == [[["ann", "b"]]]
 
 
-def test_plots_are_named_and_their_numbers_stand_in_the_text(seen, text):
+def test_plots_are_named_and_their_numbers_stand_in_the_text(page_parser, text):
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
-    named = [value for tag, name, value in seen.attributes if (tag, name) == ("svg", "aria-label")]
-    assert len(named) == seen.tags.count("svg") > 10
-    assert all(named)
-    for figures in re.findall(r"-?\d\.\d\d \[-?\d\.\d\d, -?\d\.\d\d\]", " ".join(named)):
+    labels = [
+        value for tag, name, value in page_parser.attributes if (tag, name) == ("svg", "aria-label")
+    ]
+    assert len(labels) == page_parser.tags.count("svg") > 10
+    assert all(labels)
+    for figures in re.findall(r"-?\d\.\d\d \[-?\d\.\d\d, -?\d\.\d\d\]", " ".join(labels)):
         assert figures in text
 
 

@@ -45,7 +45,7 @@ def files(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("command", "title", "said"),
+    ("command", "title", "sentence"),
     [
         (("rank", "pairs.jsonl"), "Ranked by comparisons", "alpha ranks first"),
         (("compare", "one.jsonl", "two.jsonl"), "Two runs side by side", "judges lower"),
@@ -57,12 +57,12 @@ def files(tmp_path: Path) -> Path:
         ),
     ],
 )
-def test_what_a_command_writes_is_on_the_page(files, monkeypatch, command, title, said):
+def test_what_a_command_writes_is_on_the_page(files, monkeypatch, command, title, sentence):
     monkeypatch.chdir(files)
     run(*command, "--json", "found.json")
     page = make_report("found.json").html
     assert title in page
-    assert any(said in item for item in said_first(page)), said_first(page)
+    assert any(sentence in item for item in said_first(page)), said_first(page)
     # what is said stands again beside the figures
     for finding in json.loads(Path("found.json").read_text("utf-8"))["findings"]:
         assert unescape(page).count(finding) >= 1

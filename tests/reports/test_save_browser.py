@@ -67,12 +67,12 @@ def test_a_table_is_saved_as_commands_write_it(page):
     text = page()
     name, content = saved(text, f"Save as CSV: {TABLE.title}")
     assert name == "systems-best-first.csv"
-    written = list(csv.reader(io.StringIO(content.decode("utf-8"), newline="")))
+    rows = list(csv.reader(io.StringIO(content.decode("utf-8"), newline="")))
     expected = list(csv.reader(io.StringIO(to_csv(TABLE))))
-    assert written[0] == ["# Systems", " best first"]
-    assert written == expected
-    assert [row[0][0] for row in written[2:5]] == ["'"] * 3  # no formula
-    assert [row[2] for row in written[2:]] == ["-0.5", "-", "+12", "50%"]
+    assert rows[0] == ["# Systems", " best first"]
+    assert rows == expected
+    assert [row[0][0] for row in rows[2:5]] == ["'"] * 3  # no formula
+    assert [row[2] for row in rows[2:]] == ["-0.5", "-", "+12", "50%"]
     text.locator(".sort", has_text="change").click()
     changes = [row.split(",")[-1] for row in saved(text, "Save as CSV")[1].decode().splitlines()]
     assert changes[2:] == ["50%", "+12", "-0.5", "-"]  # as the page sorts them
@@ -95,10 +95,10 @@ def test_a_figure_is_saved_as_svg_that_needs_no_page(page, open_page, tmp_path, 
     (tmp_path / name).write_bytes(content)
     alone = open_page((tmp_path / name).as_uri())
     boxes = "svg => [...svg.querySelectorAll('text')].map(t => [t.getBBox().x, t.getBBox().width])"
-    there = text.locator("figure svg").evaluate(boxes)
-    here = alone.locator("svg").evaluate(boxes)
-    assert [x for box in here for x in box] == pytest.approx(
-        [x for box in there for x in box], abs=0.6
+    in_text = text.locator("figure svg").evaluate(boxes)
+    apart = alone.locator("svg").evaluate(boxes)
+    assert [x for box in apart for x in box] == pytest.approx(
+        [x for box in in_text for x in box], abs=0.6
     )
 
 

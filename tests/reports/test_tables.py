@@ -18,7 +18,7 @@ from fairjudge.reports.tables import (
 )
 
 
-def shown(capsys, monkeypatch, table, width):
+def printed(capsys, monkeypatch, table, width):
     monkeypatch.setenv("COLUMNS", str(width))
     print_table(table)
     return capsys.readouterr().out
@@ -33,7 +33,7 @@ WIDE = TextTable(
 
 @pytest.mark.parametrize("width", [120, 80, 72, 50, 40])
 def test_words_are_never_broken(capsys, monkeypatch, width):
-    out = shown(capsys, monkeypatch, WIDE, width)
+    out = printed(capsys, monkeypatch, WIDE, width)
     words = {word for line in out.splitlines()[1:] for word in line.split()}
     assert words & {"extract-then-summarize", "extract-…mmarize"}
     assert "extract-then-summarize" in words or width < 80
@@ -58,7 +58,7 @@ def test_a_figure_in_a_sentence_is_never_broken(capsys, monkeypatch, figure, wid
         columns=columns("use", "because", "n", numbers=("n",)),
         rows=tuple((f"score {n} systems", "and " * n + sentence, "12") for n in range(12)),
     )
-    out = shown(capsys, monkeypatch, table, width)
+    out = printed(capsys, monkeypatch, table, width)
     assert out.count(figure) == 24
 
 
@@ -67,17 +67,17 @@ def test_an_interval_in_a_column_of_numbers_is_never_broken(capsys, monkeypatch,
     heads = ("before", "after", "change")
     row = ("agreement with people", "<= 0.020", "-0.12 [-0.31, 0.07]", "0.05 [-0.10, 0.20]")
     table = TextTable(title="t", columns=columns("figure", *heads, numbers=heads), rows=(row,))
-    out = shown(capsys, monkeypatch, table, width)
+    out = printed(capsys, monkeypatch, table, width)
     assert "[-0.31, 0.07]" in out
     assert "<= 0.020" in out
     assert "[-0.10, 0.20]" in out or "Columns hidden (terminal too narrow): change" in out
 
 
 def test_what_has_no_room_is_named(capsys, monkeypatch):
-    out = shown(capsys, monkeypatch, WIDE, 40)
+    out = printed(capsys, monkeypatch, WIDE, 40)
     assert "Columns hidden (terminal too narrow): difference, interval, p." in out
     assert "0.004" not in out
-    assert "Columns hidden" not in shown(capsys, monkeypatch, WIDE, 80)
+    assert "Columns hidden" not in printed(capsys, monkeypatch, WIDE, 80)
 
 
 IDS = [f"dailymail-{middle}-0011223344556677889900aabbccddee-{n}" for middle, n in
@@ -92,13 +92,13 @@ def test_long_ids_are_shortened_so_that_every_column_has_room(capsys, monkeypatc
         rows=tuple((name, f"org/{'m' * 30}-{n}", "1,234", "3.20 [3.11, 4.22]")
                    for n, name in enumerate(IDS)),
     )  # fmt: skip
-    out = shown(capsys, monkeypatch, table, 80)
+    out = printed(capsys, monkeypatch, table, 80)
     assert "Columns hidden" not in out
     assert all(len(line.rstrip()) <= 80 for line in out.splitlines())
     rows = [line.split() for line in out.splitlines() if "3.20 [3.11, 4.22]" in line]
     assert len({row[0] for row in rows}) == len({row[1] for row in rows}) == 3
     assert all(row[0].startswith("dailymai") and "…" in row[0] for row in rows)
-    wide = shown(capsys, monkeypatch, table, 200)
+    wide = printed(capsys, monkeypatch, table, 200)
     assert all(name in wide for name in IDS)
     assert all(name in to_markdown(table) for name in IDS)
 
@@ -107,9 +107,9 @@ ONE_COLUMN = TextTable(title="t", columns=columns("system"), rows=())
 
 
 def test_an_id_longer_than_the_terminal_is_shortened_and_other_text_broken(capsys, monkeypatch):
-    out = shown(capsys, monkeypatch, replace(ONE_COLUMN, rows=(("x" * 50,),)), 40)
+    out = printed(capsys, monkeypatch, replace(ONE_COLUMN, rows=(("x" * 50,),)), 40)
     assert f" {'x' * 16}…{'x' * 15} " in out
-    out = shown(capsys, monkeypatch, replace(ONE_COLUMN, rows=(("新" * 50,),)), 40)
+    out = printed(capsys, monkeypatch, replace(ONE_COLUMN, rows=(("新" * 50,),)), 40)
     assert out.count("新") == 50
 
 

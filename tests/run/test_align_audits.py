@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from builders import make_judgement, make_label
 
 from fairjudge.aligning.audits import audits_of, grouping_of, groups_by_attribute
 from fairjudge.aligning.decision import fit_both
@@ -13,16 +14,15 @@ from fairjudge.errors import InputError
 
 
 def judgement(eid: str, order: str, value: str | None, *, a: str = "x", b: str = "y") -> Judgement:
-    by_name = {"value": value} if value is not None else {"unscored": "unparseable"}
-    named = {"eid": eid, "system_a": a, "system_b": b, "order": order}
-    return Judgement(**named, aspect="f", protocol="pairwise", judge="j", **by_name)
+    outcome = {"value": value} if value is not None else {"unscored": "unparseable"}
+    return make_judgement(eid=eid, system_a=a, system_b=b, order=order, aspect="f", **outcome)
 
 
 def label(eid: str, value: str) -> Label:
-    return Label(eid=eid, system_a="x", system_b="y", aspect="f", annotator="p", value=value)
+    return make_label(eid=eid, system_a="x", system_b="y", aspect="f", value=value)
 
 
-def both(eid: str, value: str | None, other: str | None) -> list[Judgement]:
+def both_orders(eid: str, value: str | None, other: str | None) -> list[Judgement]:
     return [judgement(eid, "ab", value), judgement(eid, "ba", other)]
 
 
@@ -31,8 +31,12 @@ def sides(old: list[Judgement], new: list[Judgement], labels: list[Label]) -> Si
 
 
 def test_a_pair_with_one_verdict_has_no_score_and_is_counted():
-    old = [*both("d1", "a", "a"), *both("d2", "b", "b"), *both("d3", "a", "b")]
-    new = [*both("d1", "a", "a"), *both("d2", "b", None), *both("d3", None, None)]
+    old = [*both_orders("d1", "a", "a"), *both_orders("d2", "b", "b"), *both_orders("d3", "a", "b")]
+    new = [
+        *both_orders("d1", "a", "a"),
+        *both_orders("d2", "b", None),
+        *both_orders("d3", None, None),
+    ]
     result = sides(old, new, [label("d1", "a"), label("d2", "a"), label("d3", "tie")])
     paired = result.paired
     assert [key[0] for key in result.keys] == ["d1"]
@@ -46,7 +50,7 @@ def test_orders_are_told_by_what_stood_first_whatever_the_names():
     result = sides(rows, rows, [label("d1", "a")])  # x stood first, then y: both named x
     assert result.paired.new.tolist() == [1.0]
     again = [judgement("d1", "ab", "a"), judgement("d1", "ba", "b", a="y", b="x")]
-    again += both("d2", "a", "a")
+    again += both_orders("d2", "a", "a")
     result = sides(again, again, [label("d1", "a"), label("d2", "a")])
     assert [key[0] for key in result.keys] == ["d2"]  # in d1 x stood first twice
 
@@ -63,10 +67,10 @@ def study() -> tuple[Sides, Sides, list[Summary]]:
     for part in ("dev", "test"):
         old, new, labels = [], [], []
         for n in range(40):
-            eid, said = f"{part}{n}", "ab"[int(rng.integers(2))]
-            labels.append(label(eid, said))
-            old += both(eid, *("a" if n % 4 else "b") * 2)
-            new += both(eid, said, said)
+            eid, verdict = f"{part}{n}", "ab"[int(rng.integers(2))]
+            labels.append(label(eid, verdict))
+            old += both_orders(eid, *("a" if n % 4 else "b") * 2)
+            new += both_orders(eid, verdict, verdict)
         parts.append(sides(old, new, labels))
     texts = [
         Summary(eid=f"test{n}", system=name, text=" ".join(["word"] * length(name, n)))
@@ -110,8 +114,8 @@ def test_summaries_of_one_length_are_in_no_group_of_lengths():
 
 def test_position_is_of_all_pairs_in_both_orders_with_intervals():
     labels = [label(f"d{n}", "a") for n in range(10)]
-    old = [row for n in range(10) for row in both(f"d{n}", "a", "b" if n < 4 else "a")]
-    new = [row for n in range(10) for row in both(f"d{n}", "a", "a" if n else None)]
+    old = [row for n in range(10) for row in both_orders(f"d{n}", "a", "b" if n < 4 else "a")]
+    new = [row for n in range(10) for row in both_orders(f"d{n}", "a", "a" if n else None)]
     test = sides(old, new, labels)
     result = audits_of(test, test, grouping_of([], {}), level=0.95)["position"]
     assert result["old"]["changed"]["value"] == pytest.approx(0.4)

@@ -12,18 +12,18 @@ HERE = {("e", "x"), ("e", "y"), ("e", "z")}
 TEXTS = [Summary(eid="e", system=name, text=f"text {name}") for name in "xyz"]
 
 
-def pair(a: str, b: str, value: object, who: str = "p", **more: object) -> Label:
-    named = {"eid": "e", "system_a": a, "system_b": b, "aspect": "f", "annotator": who}
-    return Label.model_validate(named | {"value": value} | more)
+def pair(a: str, b: str, value: object, annotator: str = "p", **more: object) -> Label:
+    item = {"eid": "e", "system_a": a, "system_b": b, "aspect": "f", "annotator": annotator}
+    return Label.model_validate(item | {"value": value} | more)
 
 
-def rating(system: str, value: float, who: str = "p") -> Label:
-    return Label(eid="e", system=system, aspect="f", annotator=who, value=value)
+def rating(system: str, value: float, annotator: str = "p") -> Label:
+    return Label(eid="e", system=system, aspect="f", annotator=annotator, value=value)
 
 
 def test_labels_of_pairs_count_where_both_summaries_are_here():
-    one, other = pair("x", "y", "a"), pair("x", "elsewhere", "a")
-    assert preferences([one, other, rating("x", 3)], HERE) == (one,)
+    first, other = pair("x", "y", "a"), pair("x", "elsewhere", "a")
+    assert preferences([first, other, rating("x", 3)], HERE) == (first,)
 
 
 def test_a_number_for_a_pair_is_refused():
@@ -48,9 +48,9 @@ def test_a_pair_is_shown_as_its_first_annotator_saw_it():
         pair("y", "x", "a", "q", order="ba", note="seen the other way round"),
         pair("x", "y", "tie", "r", order="ba", note=" alike "),
     ]
-    (found,) = preferred(labels, TEXTS, {"e": "material"}, {"e": ("article",)})
-    assert (found.text, found.second) == ("text y", "text x")
-    assert found.value == pytest.approx((-1 + 1 + 0) / 3)
-    assert found.share == pytest.approx(0.5)
-    assert found.notes == ("the second is right", "alike")
-    assert found.material == "material"
+    (first,) = preferred(labels, TEXTS, {"e": "material"}, {"e": ("article",)})
+    assert (first.text, first.second) == ("text y", "text x")
+    assert first.value == pytest.approx((-1 + 1 + 0) / 3)
+    assert first.share == pytest.approx(0.5)
+    assert first.notes == ("the second is right", "alike")
+    assert first.material == "material"

@@ -42,13 +42,13 @@ RECORD = AlignRecord(openings=(opening(),))
     ],
 )
 def test_what_shares_a_document_is_refused_unless_it_is_the_same(other, refused):
-    known = {name: getattr(other, name) for name in ("test", "candidates", "chosen")}
+    fields = {name: getattr(other, name) for name in ("test", "candidates", "chosen")}
     if refused:
         with pytest.raises(RunError, match="used 1 time before"):
-            check_sealed(RECORD, other.documents, reopen=False, **known)
+            check_sealed(RECORD, other.documents, reopen=False, **fields)
     else:
-        check_sealed(RECORD, other.documents, reopen=False, **known)
-    check_sealed(RECORD, other.documents, reopen=True, **known)
+        check_sealed(RECORD, other.documents, reopen=False, **fields)
+    check_sealed(RECORD, other.documents, reopen=True, **fields)
 
 
 def test_another_split_is_refused_before_its_candidates_are_known():

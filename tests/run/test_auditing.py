@@ -5,38 +5,19 @@ from __future__ import annotations
 import json
 
 import pytest
-from typer.testing import CliRunner
+from builders import make_judgement
+from invoking import run
+from json_files import read_json
 
 from fairjudge.auditing.reports import position_report, verbosity_report
-from fairjudge.cli._main import app
-from fairjudge.domain import Judgement
 from fairjudge.errors import InputError
 from fairjudge.records.sealed import seal
 from fairjudge.scores.aggregate import with_pair_verdicts
 
-runner = CliRunner()
 
-
-def run(*args, code=0):
-    result = runner.invoke(app, [str(arg) for arg in args])
-    assert result.exit_code == code, result.output
-    return result
-
-
-def row(eid, value, *, order=None, system="s", other=None, aspect="coverage", **rest):
+def row(eid, value, *, system="s", other=None, **fields):
     systems = {"system": system} if other is None else {"system_a": system, "system_b": other}
-    return Judgement.model_validate(
-        {
-            "eid": eid,
-            **systems,
-            **({"order": order} if order else {}),
-            "aspect": aspect,
-            "protocol": "pairwise" if other else "likert",
-            "judge": "j",
-            "value": value,
-            **rest,
-        }
-    )
+    return make_judgement(eid=eid, value=value, **systems, **fields)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +32,7 @@ def test_position_bias_of_the_recorded_judge(
     replies = shared_data / "summeval" / f"pairwise_gpt-3.5_{aspect}.jsonl"
     run("data", "import", replies, "-o", imported, "--protocol", "pairwise", "--options", "A,B,C")
     run("audit", "position", imported, "--json", report)
-    (group,) = json.loads(report.read_text())["groups"]
+    (group,) = read_json(report)["groups"]
     assert group["n_pairs"] == 1100
     assert group["first"]["value"] == pytest.approx(first, abs=0.05)
     assert group["second"]["value"] == pytest.approx(second, abs=0.05)
@@ -88,10 +69,10 @@ def test_recorded_ratings_are_read_but_for_half_a_percent(tmp_path, shared_data,
         "--json",
         report,
     )
-    data = json.loads(report.read_text())
+    data = read_json(report)
     assert data["n_judgements"] == n
     assert len(data["unscored"]) <= 0.005 * n
-    assert all(each["reason"] and each["detail"] for each in data["unscored"])
+    assert all(entry["reason"] and entry["detail"] for entry in data["unscored"])
 
 
 def test_a_judge_that_always_says_first_is_all_position_bias():
@@ -131,15 +112,15 @@ def test_position_without_pairs_is_refused():
 def test_probes_are_distinguished():
     """The longer text scores higher when repeated, lower with unsupported facts."""
     rows = [
-        each
+        judgement
         for eid in "123"
-        for each in (
+        for judgement in (
             row(eid, 3),
             row(eid, 4, system="s:extended"),
             row(eid, 2, system="s:unsupported"),
         )
     ]
-    groups = {each["probe"]: each for each in verbosity_report(rows)["groups"]}
+    groups = {group["probe"]: group for group in verbosity_report(rows)["groups"]}
     assert set(groups) == {"extended", "unsupported"}
     assert groups["extended"]["extended"]["value"] == 100.0
     assert groups["unsupported"]["original"]["value"] == 100.0
@@ -162,7 +143,7 @@ def test_pair_rows_survive_the_audit_of_a_run(tmp_path):
     (folder / "judgements.jsonl").write_bytes(b"\n".join(lines) + b"\n")
     report = tmp_path / "audit.json"
     run("audit", "position", "--run", folder, "--json", report)
-    (group,) = json.loads(report.read_text())["groups"]
+    (group,) = read_json(report)["groups"]
     assert group["consistency"]["value"] == 100.0
 
 
@@ -190,7 +171,7 @@ def test_length_adjustment_removes_what_length_alone_explains(tmp_path):
     judgements.write_text("\n".join(json.dumps(row.to_json()) for row in rows))
     report = tmp_path / "length.json"
     run("audit", "length", judgements, "--summaries", summaries, "--json", report)
-    (group,) = json.loads(report.read_text())["groups"]
+    (group,) = read_json(report)["groups"]
     (pair,) = group["win_rates"]
     assert pair["raw"]["value"] == pytest.approx(65.0)
     assert pair["adjusted"]["value"] == pytest.approx(50.0, abs=0.5)
@@ -204,7 +185,7 @@ def test_too_few_pairs_are_refused_with_the_reason(tmp_path):
     judgements.write_text(json.dumps(row("1", "a", order="ab", other="t").to_json()))
     report = tmp_path / "length.json"
     run("audit", "length", judgements, "--summaries", summaries, "--json", report)
-    (group,) = json.loads(report.read_text())["groups"]
+    (group,) = read_json(report)["groups"]
     assert group["win_rates"] == []
     assert "30 are needed" in group["why"]
     assert group["n_left_out"] == 1

@@ -10,11 +10,11 @@ CLUSTER = Cluster(
 )
 
 
-def record(kept: str, *answering: str) -> dict[str, object]:
+def record(aids: str, *answering: str) -> dict[str, object]:
     groups = [[{"aid": aid, "answer": aid}] for aid in answering]
     return {
         "skipped": [["d", "stub"]],
-        "kept_aids": list(kept),
+        "kept_aids": list(aids),
         "question_answers": [{"question": "q?", "answer_groups": groups}] if groups else [],
         "why_none": None if groups else "no valid question was left",
     }

@@ -6,10 +6,10 @@ import json
 import re
 
 import pytest
-from typer.testing import CliRunner
+from invoking import run
+from json_files import read_rows
 
 import fairjudge as fj
-from fairjudge.cli._main import app
 from fairjudge.datasets import example_path
 from fairjudge.errors import FairJudgeError, InputError
 from fairjudge.judges.criterion_files import read_criterion_file
@@ -54,9 +54,8 @@ def test_any_aspect_can_be_judged(tmp_path, criterion, stub, monkeypatch):
     args += ["--summaries", example_path("summaries.jsonl"), "--criterion", criterion]
     args += ["--backend", "openai:m", "--base-url", stub.v1, "--cache", tmp_path / "c"]
     args += ["--reference-unit", "articles", "-o", tmp_path / "out.jsonl"]
-    result = CliRunner().invoke(app, [str(arg) for arg in args])
-    assert result.exit_code == 0, result.output
-    rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    run(*args)
+    rows = read_rows(tmp_path / "out.jsonl")
     assert {(row["aspect"], row["protocol"], row["value"]) for row in rows} == {
         ("tone", "likert", 3.0)
     }
@@ -64,7 +63,7 @@ def test_any_aspect_can_be_judged(tmp_path, criterion, stub, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ('aspect = "tone"\nprompt = "tone.md"\n', "scale"),
         ('aspect = "tone"\nprompt = "no.md"\nscale = "scale.toml"\n', "no.md"),
@@ -76,9 +75,9 @@ def test_any_aspect_can_be_judged(tmp_path, criterion, stub, monkeypatch):
         ("aspect =", "TOML"),
     ],
 )
-def test_what_is_wrong_with_the_file_is_named(criterion, text, said):
+def test_what_is_wrong_with_the_file_is_named(criterion, text, message):
     criterion.write_text(text)
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         read_criterion_file(criterion)
 
 
@@ -96,9 +95,8 @@ def judge_by(tmp_path, stub, monkeypatch):
         args = ["judge", "--references", example_path("references.json")]
         args += ["--summaries", example_path("summaries.jsonl"), *options]
         args += ["--backend", "openai:m", "--base-url", stub.v1, "--cache", tmp_path / "c"]
-        result = CliRunner().invoke(app, [str(arg) for arg in [*args, "-o", output]])
-        assert result.exit_code == 0, result.output
-        return [json.loads(line) for line in output.read_text().splitlines()]
+        run(*args, "-o", output)
+        return read_rows(output)
 
     return judged
 
@@ -187,8 +185,7 @@ model = "m"
 criterion = "tone.toml"
 """
     )
-    result = CliRunner().invoke(app, ["study", str(study), "--cache", str(tmp_path / "c")])
-    assert result.exit_code == 0, result.output
+    result = run("study", study, "--cache", tmp_path / "c")
     assert len(stub.calls) == n_asked
 
 

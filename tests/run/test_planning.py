@@ -8,22 +8,14 @@ import re
 
 import pytest
 from cli_tools import text_of
-from typer.testing import CliRunner
+from invoking import invoke, run
+from json_files import read_json, read_rows
 
 from fairjudge.backends.planning import stand_in
 from fairjudge.backends.token_counts import count_tokens
 from fairjudge.cache.disk import ReplyCache
-from fairjudge.cli._main import app
 from fairjudge.datasets import example_path
 from fairjudge.ports import CompletionRequest, Message, ModelRef
-
-runner = CliRunner()
-
-
-def run(*args, code=0):
-    result = runner.invoke(app, [str(arg) for arg in args])
-    assert result.exit_code == code, result.output
-    return result
 
 
 @pytest.fixture
@@ -45,7 +37,7 @@ def arguments(tmp_path, *protocol, aspect="coverage", references=None):
 
 def planned(tmp_path, arguments, *rest):
     run("batch", "plan", *arguments, *rest, "--json", tmp_path / "plan.json")
-    return json.loads((tmp_path / "plan.json").read_text())
+    return read_json(tmp_path / "plan.json")
 
 
 @pytest.mark.parametrize(
@@ -66,10 +58,10 @@ def test_samples_and_juries_multiply_calls(tmp_path, server):
     same = [*arguments(tmp_path, "likert"), "--base-url", server.v1]
     once = planned(tmp_path, same)["calls"]
     assert planned(tmp_path, same, "--samples", "3")["calls"] == 3 * once
-    both = planned(tmp_path, same, "--backend", "openai:other", "--max-calls", once)
-    assert both["calls"] == 2 * once
-    assert [row["model"] for row in both["models"]] == ["openai:m", "openai:other"]
-    assert both["over"] == ["max_calls"]
+    plan = planned(tmp_path, same, "--backend", "openai:other", "--max-calls", once)
+    assert plan["calls"] == 2 * once
+    assert [row["model"] for row in plan["models"]] == ["openai:m", "openai:other"]
+    assert plan["over"] == ["max_calls"]
 
 
 def test_cost_is_tokens_times_the_published_price_and_unknown_where_there_is_none(tmp_path, server):
@@ -102,7 +94,7 @@ def received_tokens(server) -> int:
 
 @pytest.mark.local_model
 @pytest.mark.parametrize(
-    "asked",
+    "protocols",
     [
         ("coverage", "likert"),
         ("coverage", "pairwise"),
@@ -111,8 +103,8 @@ def received_tokens(server) -> int:
         ("faithfulness", "binary", "--text-unit", "sentence"),
     ],
 )
-def test_planned_tokens_are_those_the_server_receives(tmp_path, server, asked):
-    aspect, *protocol = asked
+def test_planned_tokens_are_those_the_server_receives(tmp_path, server, protocols):
+    aspect, *protocol = protocols
     same = [*arguments(tmp_path, *protocol, aspect=aspect), "--base-url", server.v1]
     before = planned(tmp_path, same)
     run("judge", *same)
@@ -164,16 +156,16 @@ def at_once(text: str):
     if '{"questions": [{' in text:
         n = int(re.search(r"at most (\d+), those first", text)[1])
         requests = [f"Why is matter {chr(97 + i)} of note?" for i in range(n)]
-        rest = {"kind": "rivals", "answers": [{"answer": "It is so.", "articles": [1, 2]}]}
-        return {"questions": [{"question": question, **rest} for question in requests]}
+        fields = {"kind": "rivals", "answers": [{"answer": "It is so.", "articles": [1, 2]}]}
+        return {"questions": [{"question": question, **fields} for question in requests]}
     if '{"answers": [{' in text:
         words = re.search(r"<article [^>]*>\n(.*?)\n</article", text, re.DOTALL)[1].split()
         listed = re.search(r"<questions [^>]*>\n(.*?)\n</questions", text, re.DOTALL)[1]
         n = len(re.findall(r"^\d+\. ", listed, re.MULTILINE))
         parts = [words[i * len(words) // n : (i + 1) * len(words) // n][:25] for i in range(n)]
-        rest = {"speaker": None, "stance": "endorses", "gloss": None}
+        fields = {"speaker": None, "stance": "endorses", "gloss": None}
         quotes = enumerate(map(" ".join, parts), 1)
-        return {"answers": [{"question": i, "quote": quote, **rest} for i, quote in quotes]}
+        return {"answers": [{"question": i, "quote": quote, **fields} for i, quote in quotes]}
     if '"articles": [{' in text:
         n = len(re.findall(r"^<article ", text, re.MULTILINE))
         return {"articles": [{"article": i, "says": [], "added": []} for i in range(1, n + 1)]}
@@ -183,19 +175,19 @@ def at_once(text: str):
 def sorted_by_one(number, lines):
     numbers = [int(n) for n in re.findall(r"^(\d+)\. \(", lines, re.MULTILINE)]
     groups = [
-        {"label": f"so {n}", "answers": one, "disputed_by": []}
-        for n, one in enumerate((numbers[:-1], numbers[-1:]))
+        {"label": f"so {n}", "answers": members, "disputed_by": []}
+        for n, members in enumerate((numbers[:-1], numbers[-1:]))
     ]
     return {"question": int(number), "groups": groups, "rivals": [[1, 2]], "invalid": []}
 
 
 def building(tmp_path, server, *more):
-    first, *_ = json.loads(example_path("clusters.json").read_text())
+    first, *_ = read_json(example_path("clusters.json"))
     clusters = tmp_path / "clusters.json"
     clusters.write_text(json.dumps([first]))
     server_options = ("--backend", "openai:m", "--base-url", server.v1)
-    kept = ("--cache", tmp_path / "cache", "-o", tmp_path / "refs.jsonl", "--max-unscored", "1")
-    return [clusters, *server_options, *kept, *more]
+    options = ("--cache", tmp_path / "cache", "-o", tmp_path / "refs.jsonl", "--max-unscored", "1")
+    return [clusters, *server_options, *options, *more]
 
 
 @pytest.mark.local_model
@@ -227,8 +219,8 @@ def test_a_build_never_takes_more_than_planned_and_filters_take_off_checks_alone
     before = planned(tmp_path, same)
     run("build", *same)
     checks = sum('"diverse"' in str(call.body["messages"]) for call in server.calls)
-    (said,) = [text for text in before["assumes"] if "off the" in text]
-    max_checks = int(re.search(r"off the (\d+) ", said)[1])
+    (assumption,) = [text for text in before["assumes"] if "off the" in text]
+    max_checks = int(re.search(r"off the (\d+) ", assumption)[1])
     assert before["calls"] - max_checks == len(server.calls) - checks
     assert checks <= max_checks
     assert before["input_tokens"] == pytest.approx(received_tokens(server), rel=0.1)
@@ -237,7 +229,7 @@ def test_a_build_never_takes_more_than_planned_and_filters_take_off_checks_alone
 @pytest.mark.local_model
 def test_a_cascade_is_planned_by_what_its_local_scorer_leaves(tmp_path, server):
     thresholds, references = tmp_path / "thresholds.json", tmp_path / "references.json"
-    rows = json.loads(example_path("references.json").read_text())
+    rows = read_json(example_path("references.json"))
     few = [row | {"question_answers": row["question_answers"][:2]} for row in rows]
     references.write_text(json.dumps(few))
     same = [*arguments(tmp_path, "likert", references=references), "--base-url", server.v1]
@@ -294,7 +286,7 @@ def test_a_batch_holds_the_calls_and_its_results_serve_the_run(tmp_path, server)
     calls, results = tmp_path / "calls.jsonl", tmp_path / "results.jsonl"
     same = [*arguments(tmp_path, "likert"), "--base-url", server.v1]
     report = planned(tmp_path, same, "--batch", calls)
-    rows = [json.loads(line) for line in calls.read_text().splitlines()]
+    rows = read_rows(calls)
     assert len(rows) == report["calls"]
     assert {row["url"] for row in rows} == {"/v1/chat/completions"}
     assert all(row["body"]["model"] == "m" and row["body"]["messages"] for row in rows)
@@ -310,8 +302,8 @@ def test_a_batch_holds_the_calls_and_its_results_serve_the_run(tmp_path, server)
     answered = [result(row) for row in rows]
     answered[0]["response"]["status_code"] = 500
     results.write_text("\n".join(map(json.dumps, answered)))
-    said = run("batch", "load", results, "--cache", tmp_path / "cache").output
-    assert f"{len(rows) - 1} replies stored, 1 line without one" in said
+    output = run("batch", "load", results, "--cache", tmp_path / "cache").output
+    assert f"{len(rows) - 1} replies stored, 1 line without one" in output
     run("judge", *same)
     assert len(server.calls) == 1, "only what the batch failed to answer is asked"
     assert planned(tmp_path, same, "--batch", calls)["calls"] == 0
@@ -357,16 +349,16 @@ def test_of_a_batch_only_whole_replies_are_kept(tmp_path):
 def test_a_broken_results_file_is_named_with_its_line(tmp_path):
     broken = tmp_path / "results.jsonl"
     broken.write_text('{"custom_id": "x"}\n')
-    result = runner.invoke(app, ["batch", "load", str(broken), "--cache", str(tmp_path / "c")])
+    result = invoke("batch", "load", broken, "--cache", tmp_path / "c")
     assert result.exception is not None
     assert "results.jsonl:1" in str(result.exception)
 
 
-@pytest.mark.parametrize(("asked", "n"), [("", 20), ("3 ", 3), ("60 ", 60), ("61 ", 60)])
-def test_as_many_questions_are_planned_for_as_are_asked_for_within_reason(asked, n):
+@pytest.mark.parametrize(("kind", "n"), [("", 20), ("3 ", 3), ("60 ", 60), ("61 ", 60)])
+def test_as_many_questions_are_planned_for_as_are_asked_for_within_reason(kind, n):
     request = CompletionRequest(
         target=ModelRef(provider="openai", model="m"),
-        messages=(Message(role="user", content=f"Of 5.</article x>\nWrite {asked}questions."),),
+        messages=(Message(role="user", content=f"Of 5.</article x>\nWrite {kind}questions."),),
         response_schema={"properties": {"questions": {"items": {"type": "string"}}}},
     )
     assert len(json.loads(stand_in(request))["questions"]) == n

@@ -7,12 +7,10 @@ import threading
 
 import pytest
 from cli_tools import write_jsonl
+from invoking import run
+from json_files import read_json
 from stub_server import Reply
-from typer.testing import CliRunner
 
-from fairjudge.cli._main import app
-
-runner = CliRunner()
 FIRST, STEP = 4096, 512
 
 
@@ -78,34 +76,28 @@ def material(tmp_path):
     )
 
 
-def run(*args):
-    result = runner.invoke(app, [str(arg) for arg in args])
-    assert result.exit_code == 0, result.output
-    return result
-
-
 def judged(tmp_path, server, material, *, cache, command="judge", rest=()):
     url = ("--base-url", server.v1)
     model = ("--backend", "openai:m", *url, "--cache", tmp_path / cache)
     output = ("-o", tmp_path / "out.jsonl", "--json", tmp_path / "report.json")
     result = run(*command.split(), *material, *model, *output, *rest)
-    return result, json.loads((tmp_path / "report.json").read_text())
+    return result, read_json(tmp_path / "report.json")
 
 
 def test_nearly_all_of_twelve_requests_on_the_same_articles_was_sent_before(
     tmp_path, server, material
 ):
-    known = server.answer
+    answer = server.answer
     _, planned = judged(tmp_path, server, material, cache="a", command="batch plan")
-    done, report = judged(tmp_path, server, material, cache="a")
-    assert len(known.sent) == 24
-    assert known.cached / known.characters > 0.85
+    result, report = judged(tmp_path, server, material, cache="a")
+    assert len(answer.sent) == 24
+    assert answer.cached / answer.characters > 0.85
     tokens = report["spent"]["tokens"]
-    assert tokens["input"] == sum(len(text) // 4 for text in known.sent)
-    assert tokens["cached_input"] == known.cached // 4
+    assert tokens["input"] == sum(len(text) // 4 for text in answer.sent)
+    assert tokens["cached_input"] == answer.cached // 4
     assert (
         f"Tokens in: {tokens['input']:,}, of them cached by the provider: "
-        f"{tokens['cached_input']:,}, out: 120" in done.output
+        f"{tokens['cached_input']:,}, out: 120" in result.output
     )
     share = planned["cached_input_tokens"] / planned["input_tokens"]
     assert share == pytest.approx(tokens["cached_input"] / tokens["input"], abs=0.03)
@@ -121,26 +113,26 @@ def test_a_batch_file_holds_what_would_be_sent(tmp_path, server, material):
 
 
 def test_what_was_sent_is_known_again_in_later_runs_with_the_same_cache(tmp_path, server, material):
-    known = server.answer
+    answer = server.answer
     judged(tmp_path, server, material, cache="a")
-    n_cached = known.cached
+    n_cached = answer.cached
     judged(tmp_path, server, material, cache="a", rest=("--seed", "1", "--run", tmp_path / "run"))
-    assert len(known.sent) == 48
-    assert sorted(known.sent[:24]) == sorted(known.sent[24:])
-    assert known.cached - n_cached > 24 * FIRST
+    assert len(answer.sent) == 48
+    assert sorted(answer.sent[:24]) == sorted(answer.sent[24:])
+    assert answer.cached - n_cached > 24 * FIRST
 
 
 def test_replies_are_found_in_a_cache_with_another_secret(tmp_path, server, material):
-    known = server.answer
+    answer = server.answer
     _, first = judged(tmp_path, server, material, cache="a")
     run("cache", "export", tmp_path / "replies.jsonl", "--cache", tmp_path / "a")
     run("cache", "import", tmp_path / "replies.jsonl", "--cache", tmp_path / "b")
     _, second = judged(tmp_path, server, material, cache="b")
-    assert len(known.sent) == 24
+    assert len(answer.sent) == 24
     assert (second["spent"]["n_calls"], second["spent"]["n_cached"]) == (0, 24)
     assert second["signature"] == first["signature"]
     judged(tmp_path, server, material, cache="c")
-    assert not set(known.sent[:24]) & set(known.sent[24:])  # other marks
+    assert not set(answer.sent[:24]) & set(answer.sent[24:])  # other marks
 
 
 def test_a_cost_is_planned_with_what_is_read_and_written(tmp_path, server, material):
@@ -148,10 +140,10 @@ def test_a_cost_is_planned_with_what_is_read_and_written(tmp_path, server, mater
     model = ("--backend", "anthropic:claude-sonnet-4-5", "--cache", tmp_path / "a")
     target = ("-o", tmp_path / "out.jsonl", "--json", tmp_path / "plan.json")
     run("batch", "plan", *material, *model, *target)
-    plan = json.loads((tmp_path / "plan.json").read_text())
+    plan = read_json(tmp_path / "plan.json")
     # of 12 requests 11 read what the first wrote, so a cluster's written tokens are a 22nd
-    read, written = plan["cached_input_tokens"], plan["cached_input_tokens"] / 11
-    rest = plan["input_tokens"] - read - written
-    expected = (rest * 3 + read * 0.3 + written * 3.75 + plan["output_tokens"] * 15) / 1e6
+    n_read, n_written = plan["cached_input_tokens"], plan["cached_input_tokens"] / 11
+    n_plain = plan["input_tokens"] - n_read - n_written
+    expected = (n_plain * 3 + n_read * 0.3 + n_written * 3.75 + plan["output_tokens"] * 15) / 1e6
     assert plan["cost_usd"] == pytest.approx(expected)
     assert plan["cost_usd"] < plan["input_tokens"] * 3 / 1e6 / 2

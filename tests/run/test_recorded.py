@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from builders import make_task
 
 from fairjudge.domain import JudgeTask
 from fairjudge.engine.recorded import ROWS, JudgementBook
@@ -15,19 +16,12 @@ IDENTITY = {"command": "judge"}
 
 
 def task(cluster: int, system: str, **changes) -> JudgeTask:
-    fields = {
-        "eid": f"e{cluster}",
-        "systems": (system,),
-        "texts": ("text",),
-        "aspect": "coverage",
-        "protocol": "likert",
-        "unit": "summary",
-    }
-    return JudgeTask(**fields | changes)
+    fields = {"eid": f"e{cluster}", "systems": (system,), "aspect": "coverage"}
+    return make_task("text", **fields | changes)
 
 
-def said(one: JudgeTask, **outcome):
-    return judgement_of(one, judge="j", scored_by="llm", signature="s", **outcome)
+def judgement_with(task: JudgeTask, **outcome):
+    return judgement_of(task, judge="j", scored_by="llm", signature="s", **outcome)
 
 
 TASKS = [task(cluster, system) for cluster in range(400) for system in "ab"]
@@ -37,9 +31,13 @@ def test_judgements_come_in_the_order_of_tasks_whatever_the_order_of_rows(tmp_pa
     with RunFolder(tmp_path, identity=IDENTITY) as run:
         book = JudgementBook(run, TASKS)
         for position in reversed(range(len(TASKS))):
-            book.record(position, said(TASKS[position], value=float(position % 5), raw="a reply"))
+            book.record(
+                position, judgement_with(TASKS[position], value=float(position % 5), raw="a reply")
+            )
         judgements, ratings = book.judgements(), book.ratings
-    expected = [said(one, value=float(n % 5), raw="a reply") for n, one in enumerate(TASKS)]
+    expected = [
+        judgement_with(task, value=float(n % 5), raw="a reply") for n, task in enumerate(TASKS)
+    ]
     assert list(judgements) == expected  # read when the run is closed already
     assert judgements[0] == expected[0]
     assert judgements[-1] == expected[-1]
@@ -52,11 +50,11 @@ def test_judgements_come_in_the_order_of_tasks_whatever_the_order_of_rows(tmp_pa
 def test_a_pair_is_read_whole_and_bears_its_verdict(tmp_path):
     pair = {"systems": ("a", "b"), "texts": ("x", "y"), "protocol": "pairwise"}
     tasks = [task(n, "", **pair, order=order) for n in range(300) for order in ("ab", "ba")]
-    expected = [said(one, value="a" if n % 3 else "tie") for n, one in enumerate(tasks)]
+    expected = [judgement_with(task, value="a" if n % 3 else "tie") for n, task in enumerate(tasks)]
     with RunFolder(tmp_path, identity=IDENTITY) as run:
         book = JudgementBook(run, tasks)
-        for position, one in enumerate(expected):
-            book.record(position, one)
+        for position, judgement in enumerate(expected):
+            book.record(position, judgement)
     assert tuple(book.judgements()) == with_pair_verdicts(expected)
     assert system_scores(book.ratings) == system_scores(expected)
 
@@ -65,15 +63,15 @@ def test_what_another_try_may_score_is_opened_again_and_the_last_row_counts(tmp_
     tasks = TASKS[:3]
     with RunFolder(tmp_path, identity=IDENTITY) as run:
         book = JudgementBook(run, tasks)
-        book.record(0, said(tasks[0], value=1.0))
-        book.record(1, said(tasks[1], unscored="budget"))
-        book.record(2, said(tasks[2], unscored="refused"))
+        book.record(0, judgement_with(tasks[0], value=1.0))
+        book.record(1, judgement_with(tasks[1], unscored="budget"))
+        book.record(2, judgement_with(tasks[2], unscored="refused"))
         assert (book.n_done, book.n_retryable, book.is_finished) == (3, 1, False)
     with RunFolder(tmp_path, identity=IDENTITY) as run:
         book = JudgementBook(run, tasks)
         book.reopen_retryable()
         assert [book.is_done(n) for n in range(3)] == [True, False, True]
-        book.record(1, said(tasks[1], value=2.0))
+        book.record(1, judgement_with(tasks[1], value=2.0))
         assert book.is_finished
     with RunFolder(tmp_path, identity=IDENTITY) as run:
         book = JudgementBook(run, tasks)
@@ -84,7 +82,7 @@ def test_what_another_try_may_score_is_opened_again_and_the_last_row_counts(tmp_
 def test_a_row_that_was_changed_since_is_said_and_not_read(tmp_path):
     with RunFolder(tmp_path, identity=IDENTITY) as run:
         book = JudgementBook(run, TASKS[:1])
-        book.record(0, said(TASKS[0], value=1.0))
+        book.record(0, judgement_with(TASKS[0], value=1.0))
         judgements = book.judgements()
     file = tmp_path / f"{ROWS}.jsonl"
     file.write_bytes(file.read_bytes().replace(b"1.0", b"5.0"))

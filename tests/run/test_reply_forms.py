@@ -59,18 +59,18 @@ def fits(value: Any, schema: Mapping[str, Any]) -> bool:
     if isinstance(value, dict):
         properties = schema["properties"]
         return list(value) == list(properties) and all(
-            fits(each, properties[name]) for name, each in value.items()
+            fits(field, properties[name]) for name, field in value.items()
         )
-    return not isinstance(value, list) or all(fits(each, schema["items"]) for each in value)
+    return not isinstance(value, list) or all(fits(item, schema["items"]) for item in value)
 
 
 def check(request: CompletionRequest) -> None:
     text, schema = instructions(request), request.response_schema
     assert schema is not None
     assert "JSON alone" in text
-    shown = list(examples(text))
-    assert shown
-    assert all(fits(item, schema) for item in shown)
+    forms = list(examples(text))
+    assert forms
+    assert all(fits(item, schema) for item in forms)
     assert not re.search(r"verdict\s*:|last line|one line that", text, re.IGNORECASE)
 
 

@@ -50,13 +50,13 @@ class Axes:
 def test_a_document_supports_as_its_best_chunk_does():
     summary = Summary(eid="e", system="s", text="The soup was cold. The staff was rude.")
     model = WordOverlap()
-    (found,) = entailment_supports([CLUSTER], [summary], model=model, max_words=4)
-    assert found.units == ("The soup was cold.", "The staff was rude.")
+    (support,) = entailment_supports([CLUSTER], [summary], model=model, max_words=4)
+    assert support.units == ("The soup was cold.", "The staff was rude.")
     # document 1: "soup cold" has all 4 words of unit 1, and "the", "was" of unit 2;
     # document 2: the, was of unit 1, all of unit 2; document 3 has no text
-    assert found.probabilities == pytest.approx(np.array([[1, 0.5], [0.5, 1], [0, 0]]))
-    assert found.arg_max == pytest.approx(np.array([[1, 0.5], [0.5, 1], [0, 0]]))
-    assert found.kind == "entailment"
+    assert support.probabilities == pytest.approx(np.array([[1, 0.5], [0.5, 1], [0, 0]]))
+    assert support.arg_max == pytest.approx(np.array([[1, 0.5], [0.5, 1], [0, 0]]))
+    assert support.kind == "entailment"
     assert len(model.pairs) == 3 * 2
 
 
@@ -71,34 +71,34 @@ def test_pairs_are_asked_once_for_all_systems():
 def test_units_against_each_other():
     units = {("e", "s"): ["The soup.", "The soup was cold."]}
     summary = Summary(eid="e", system="s", text="ignored")
-    (found,) = entailment_supports(
+    (support,) = entailment_supports(
         [CLUSTER], [summary], model=WordOverlap(), units=units, between_units=True
     )
-    assert found.units == ("The soup.", "The soup was cold.")
-    assert found.between_units == pytest.approx(np.array([[1, 0.5], [1, 1]]))
+    assert support.units == ("The soup.", "The soup was cold.")
+    assert support.between_units == pytest.approx(np.array([[1, 0.5], [1, 1]]))
 
 
 def test_similarity_by_hand():
     summary = Summary(eid="e", system="s", text="The soup was good.")
-    (found,) = embedding_supports([CLUSTER], [summary], embedder=Axes(), max_words=4)
+    (support,) = embedding_supports([CLUSTER], [summary], embedder=Axes(), max_words=4)
     # unit (soup, good); "soup cold" and "wine good" share one of two axes each: cosine 1/2
-    assert found.probabilities == pytest.approx(np.array([[0.5], [0], [0]]))
-    assert found.kind == "similarity"
-    assert found.arg_max is None
+    assert support.probabilities == pytest.approx(np.array([[0.5], [0], [0]]))
+    assert support.kind == "similarity"
+    assert support.arg_max is None
 
 
 def test_empty_summaries_have_no_units_and_clusters_without_summaries_are_skipped():
     empty = Summary(eid="e", system="s", text=" ")
-    (found,) = embedding_supports([CLUSTER], [empty], embedder=Axes())
-    assert found.probabilities.shape == (3, 0)
-    (found,) = entailment_supports([CLUSTER], [empty], model=WordOverlap(), between_units=True)
-    assert found.probabilities.shape == (3, 0)
+    (support,) = embedding_supports([CLUSTER], [empty], embedder=Axes())
+    assert support.probabilities.shape == (3, 0)
+    (support,) = entailment_supports([CLUSTER], [empty], model=WordOverlap(), between_units=True)
+    assert support.probabilities.shape == (3, 0)
     assert list(embedding_supports([CLUSTER], [], embedder=Axes())) == []
 
 
 def test_progress_counts_clusters():
-    seen = []
+    batches = []
     summary = Summary(eid="e", system="s", text="The soup.")
-    list(embedding_supports([CLUSTER], [summary], embedder=Axes(), on_cluster=seen.append))
-    list(entailment_supports([CLUSTER], [summary], model=WordOverlap(), on_cluster=seen.append))
-    assert seen == [1, 1]
+    list(embedding_supports([CLUSTER], [summary], embedder=Axes(), on_cluster=batches.append))
+    list(entailment_supports([CLUSTER], [summary], model=WordOverlap(), on_cluster=batches.append))
+    assert batches == [1, 1]

@@ -1,7 +1,6 @@
 """The embedding model: loading, refusal, and vectors that depend on their text alone."""
 
 import hashlib
-import importlib.metadata
 import json
 import shutil
 import subprocess
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from missing import installed
 
 from fairjudge.errors import ConfigurationError, InputError, MissingExtraError
 from fairjudge.scorers import embedding
@@ -19,18 +19,11 @@ from fairjudge.scorers.embedding import TransformersEmbedder, check_sha256, load
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
-def _installed(*packages: str) -> bool:
-    try:
-        return all(importlib.metadata.version(package) for package in packages)
-    except importlib.metadata.PackageNotFoundError:
-        return False
-
-
 needs_torch = pytest.mark.skipif(
-    not _installed("torch", "transformers"), reason="needs torch and transformers: extra [local]"
+    not installed("torch", "transformers"), reason="needs torch and transformers: extra [local]"
 )
 needs_model = pytest.mark.skipif(
-    not _installed("torch", "transformers", embedding.PACKAGE),
+    not installed("torch", "transformers", embedding.PACKAGE),
     reason=f"needs {embedding.PACKAGE}: extra [local]",
 )
 

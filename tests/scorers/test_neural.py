@@ -263,12 +263,12 @@ def test_scores_by_value_leave_out_what_has_no_text(bart):
         Summary(eid="c", system="s", text="a b"),
         Summary(eid="c", system="empty", text=" "),
     ]
-    seen = []
-    result = value_scores(corpus, summaries, scorer=bart, on_set=seen.append)
+    batches = []
+    result = value_scores(corpus, summaries, scorer=bart, on_set=batches.append)
     expected = bart.score([("a b\ne", "a b"), ("c d", "a b")])
     assert result.keys() == {("c", "s")}
     assert result["c", "s"] == pytest.approx({"x": expected[0], "y": expected[1]}, abs=1e-4)
-    assert seen == [1]
+    assert batches == [1]
 
 
 def test_windows_cover_all_tokens():

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 
 import numpy as np
 import pytest
+from json_files import read_json
 
 from fairjudge.errors import ConfigurationError
 from fairjudge.scorers._unit_features import UnitFeatures
@@ -48,9 +48,9 @@ def test_a_unit_that_is_there_is_covered_and_another_is_not(models):
 
 
 def test_the_span_of_an_answer_is_characters_of_the_passage(models):
-    read, none = models.read([("Who is the mayor?", PASSAGE), ("Who won the race?", PASSAGE)])
-    assert "Anna Lind" in PASSAGE[read.start : read.end]
-    assert read.answered > none.answered
+    span, none = models.read([("Who is the mayor?", PASSAGE), ("Who won the race?", PASSAGE)])
+    assert "Anna Lind" in PASSAGE[span.start : span.end]
+    assert span.answered > none.answered
     assert 0 <= none.start < none.end <= len(PASSAGE)
 
 
@@ -90,7 +90,7 @@ def test_long_pairs_are_cut_at_the_passages_end(models):
 
 def test_it_is_loaded_once_and_named_by_its_weights(models):
     assert load_trained_models() is models
-    record = json.loads((FOLDER / "record.json").read_text("utf-8"))
+    record = read_json(FOLDER / "record.json")
     assert models.identity == f"fairjudge-minilm:{record['sha256'][:12]}"
 
 

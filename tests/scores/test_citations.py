@@ -11,7 +11,7 @@ TEXT = "Twelve people died. The mayor resigned on Monday. It rained."
 
 
 def summary(*citations, text=TEXT):
-    rows = [{"text": said, "articles": list(aids)} for said, aids in citations]
+    rows = [{"text": sentence, "articles": list(aids)} for sentence, aids in citations]
     return Summary.model_validate({"eid": "e", "system": "s", "text": text, "citations": rows})
 
 
@@ -21,12 +21,12 @@ def entry(sentence, verdict="supported", articles=()):
     )
 
 
-def scores(given, *entries):
+def scores(summary, *entries):
     row = Judgement(
         eid="e", system="s", aspect="faithfulness", protocol="checklist", judge="j", value=1.0,
         statements=entries,
     )  # fmt: skip
-    return citation_scores([row], {("e", "s"): given})
+    return citation_scores([row], {("e", "s"): summary})
 
 
 def test_a_sentence_is_borne_out_where_each_statement_has_a_cited_article():
@@ -60,8 +60,8 @@ def test_a_sentence_is_borne_out_where_each_statement_has_a_cited_article():
     ],
 )
 def test_support_and_relevance_of_one_citation(entries, support, relevant):
-    (one,) = scores(summary(("Twelve people died.", "a")), *entries).citations
-    assert (one.support, one.relevant) == (support, relevant)
+    (citations,) = scores(summary(("Twelve people died.", "a")), *entries).citations
+    assert (citations.support, citations.relevant) == (support, relevant)
 
 
 def test_citations_find_their_sentences_by_their_words():

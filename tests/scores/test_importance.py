@@ -74,7 +74,7 @@ def test_one_judging_is_shown_in_all_ways_and_by_kind_of_question():
     assert ways["by number of sources"].value == pytest.approx(4 / 5)
     assert ways["vital groups"].value == 1
     kinds = result.slices["coverage by kind of question"]
-    assert {name: one.value for name, one in kinds.items()} == {"facets": 1, "rivals": 0.5}
+    assert {name: kind.value for name, kind in kinds.items()} == {"facets": 1, "rivals": 0.5}
     (contradiction,) = result.contradicted
     assert (contradiction.answer, contradiction.words) == ("nine", "not nine")
 

@@ -21,7 +21,7 @@ from fairjudge.scores.strengths import strengths
 DATA = Path(__file__).parents[3] / "shared" / "data" / "summeval"
 
 
-def both(eid: str, a: str, b: str, value: str) -> list[Judgement]:
+def both_orders(eid: str, a: str, b: str, value: str) -> list[Judgement]:
     of = {"eid": eid, "system_a": a, "system_b": b, "aspect": "relevance", "judge": "j"}
     return [
         Judgement.model_validate(of | {"protocol": "pairwise", "order": order, "value": value})
@@ -38,7 +38,7 @@ def weak_opponents() -> list[Judgement]:
     rows = []
     for pair, won in ((("best", "good"), 3), (("good", "weak"), 4), (("weak", "worst"), 4)):
         for n in range(5):
-            rows += both(f"e{n}", *pair, "a" if n < won else "b")
+            rows += both_orders(f"e{n}", *pair, "a" if n < won else "b")
     return rows
 
 
@@ -58,7 +58,7 @@ def test_a_complete_design_keeps_its_win_rates():
         row
         for n in range(5)
         for a, b in (("x", "y"), ("x", "z"), ("y", "z"))
-        for row in both(f"e{n}", a, b, "a" if n else "b")
+        for row in both_orders(f"e{n}", a, b, "a" if n else "b")
     ]
     assert strengths(rows) is None
     assert [score.strength for score in system_scores(rows)] == [None, None, None]
@@ -73,7 +73,7 @@ def test_systems_that_are_never_compared_have_no_leader():
         row
         for n in range(6)
         for a, b in (("a", "b"), ("c", "d"))
-        for row in both(f"e{n}", a, b, "a" if n else "b")
+        for row in both_orders(f"e{n}", a, b, "a" if n else "b")
     ]
     scores = system_scores(rows)
     assert not any(score.ranked for score in scores)

@@ -3,10 +3,10 @@
 import json
 
 from cli_tools import write_jsonl
-from typer.testing import CliRunner
+from invoking import run
+from json_files import read_json
 
 from fairjudge.analysis.reporting import make_report
-from fairjudge.cli._main import app
 from fairjudge.domain import Judgement
 from fairjudge.scores.leaderboards import leaderboards
 from fairjudge.scores.settings import told_apart
@@ -59,12 +59,11 @@ def test_the_page_and_the_calibration_have_both(tmp_path):
         {"eid": f"e{n}", "system": "s", "aspect": "quality", "annotator": "p", "value": value}
         for n, value in enumerate((1, 2, 3, 4, 4, 5))
     ]
-    both = write_jsonl(tmp_path / "both.jsonl", TWO)
+    path = write_jsonl(tmp_path / "both.jsonl", TWO)
     items = ["--labels", write_jsonl(tmp_path / "labels.jsonl", labels)]
-    command = ["calibrate", both, *items, "--json", tmp_path / "c.json", "--resamples", 100]
-    result = CliRunner().invoke(app, [*map(str, command)])
-    assert result.exit_code == 0, result.output
-    groups = json.loads((tmp_path / "c.json").read_text("utf-8"))["groups"]
+    command = ["calibrate", path, *items, "--json", tmp_path / "c.json", "--resamples", 100]
+    run(*command)
+    groups = read_json(tmp_path / "c.json")["groups"]
     assert [group["judge"] for group in groups] == ["gpt, scale 1-5", "gpt, scale 1-7"]
     assert [group["n_items"] for group in groups] == [6, 6]
 

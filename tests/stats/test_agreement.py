@@ -181,8 +181,8 @@ def test_randolphs_kappa_is_the_mean_over_pairs_of_raters_at_even_chance(k):
     ratings = rng.integers(1, k + 1, size=(40, 4)).astype(float)
     present = rng.random(ratings.shape) < 0.8
     shares = []
-    for row, here in zip(ratings, present, strict=True):
-        values = row[here]
+    for row, is_present in zip(ratings, present, strict=True):
+        values = row[is_present]
         pairs = [(a, b) for a in range(values.size) for b in range(a)]
         if pairs:
             shares.append(np.mean([values[a] == values[b] for a, b in pairs]))
@@ -195,9 +195,9 @@ def test_randolphs_kappa_is_high_where_a_category_prevails_and_fleiss_is_not():
     """Randolph's reason: 9 of 10 items are alike for all, and chance is no matter of prevalence."""
     ratings = np.ones((10, 2))
     ratings[0, 1] = 0.0
-    there = np.ones_like(ratings, dtype=bool)
-    assert randolph_kappa(ratings, there, n_categories=2) == pytest.approx(0.8)
+    all_present = np.ones_like(ratings, dtype=bool)
+    assert randolph_kappa(ratings, all_present, n_categories=2) == pytest.approx(0.8)
     assert cohen_kappa(ratings[:, 0], ratings[:, 1]) == pytest.approx(0.0)
-    alone = np.zeros_like(there)
+    alone = np.zeros_like(all_present)
     alone[:, 0] = True
     assert isinstance(randolph_kappa(ratings, alone, n_categories=2), Undefined)

@@ -59,8 +59,8 @@ def test_multiplicities_mean_repeated_documents(name, n, kx, ky):
 def test_rows_of_a_matrix_are_correlated_one_by_one(name):
     rng = np.random.default_rng(2)
     x, y = rng.integers(0, 4, (2, 30, 8)).astype(float)
-    for value, one, two in zip(rowwise(name, x, y), x, y, strict=True):
-        assert value == pytest.approx(SCIPY[name](one, two), abs=1e-10)
+    for value, x_value, y_value in zip(rowwise(name, x, y), x, y, strict=True):
+        assert value == pytest.approx(SCIPY[name](x_value, y_value), abs=1e-10)
     assert np.isnan(rowwise(name, np.full((1, 4), 0.1), y[:1, :4])).all()
 
 

@@ -22,7 +22,7 @@ def first(counts):
 
 
 @pytest.mark.parametrize(
-    "found",
+    "statistic",
     [
         lambda: clustered_mean(VALUES),
         lambda: clustered_difference(VALUES, GROUP),
@@ -37,8 +37,8 @@ def first(counts):
         lambda: bootstrap_mean([1.0], rng=rng()),
     ],
 )
-def test_it_holds_95_percent_and_leaves_nothing_out(found):
-    estimate = found()
+def test_it_holds_95_percent_and_leaves_nothing_out(statistic):
+    estimate = statistic()
     assert estimate.level == 0.95
     assert estimate.n_excluded == 0
 

@@ -10,7 +10,7 @@ from scipy.stats import multivariate_normal
 from fairjudge.stats.multinormal import expected_products, moments, regression
 
 
-def drawn(n, *, missing, seed=0):
+def draw(n, *, missing, seed=0):
     rng = np.random.default_rng(seed)
     root = np.array([[1.0, 0.0, 0.0], [0.6, 0.8, 0.0], [0.5, -0.3, 0.7]])
     rows = rng.normal(size=(n, 3)) @ root.T + [1.0, -2.0, 0.5]
@@ -19,7 +19,7 @@ def drawn(n, *, missing, seed=0):
 
 
 def test_complete_rows_have_the_plain_moments():
-    rows = drawn(40, missing=0.0)
+    rows = draw(40, missing=0.0)
     result = moments(rows)
     assert result.means == pytest.approx(rows.mean(axis=0), abs=1e-14)
     assert result.covariance == pytest.approx(np.cov(rows.T, bias=True), abs=1e-14)
@@ -27,7 +27,7 @@ def test_complete_rows_have_the_plain_moments():
 
 def test_em_finds_the_maximum_of_the_observed_likelihood():
     """Against scipy: no other moments make what is there more likely."""
-    rows = drawn(60, missing=0.3)
+    rows = draw(60, missing=0.3)
     lower = np.tril_indices(3)
 
     def loss(parameters):
@@ -36,9 +36,9 @@ def test_em_finds_the_maximum_of_the_observed_likelihood():
         covariance = root @ root.T + 1e-12 * np.eye(3)
         total = 0.0
         for row in rows:
-            seen = np.flatnonzero(np.isfinite(row))
+            is_finite = np.flatnonzero(np.isfinite(row))
             total -= multivariate_normal.logpdf(
-                row[seen], parameters[:3][seen], covariance[np.ix_(seen, seen)]
+                row[is_finite], parameters[:3][is_finite], covariance[np.ix_(is_finite, is_finite)]
             )
         return total
 
@@ -61,7 +61,7 @@ def test_columns_that_no_row_has_together_are_taken_as_independent_given_the_res
 
 
 def test_regression_is_that_of_least_squares():
-    rows = drawn(50, missing=0.0)
+    rows = draw(50, missing=0.0)
     design = np.column_stack([np.ones(50), rows[:, :2]])
     theirs = np.linalg.lstsq(design, rows[:, 2], rcond=None)[0][1:]
     covariance = moments(rows).covariance
@@ -72,7 +72,7 @@ def test_regression_is_that_of_least_squares():
 
 
 def test_a_column_twice_shares_its_coefficient():
-    rows = drawn(50, missing=0.0)
+    rows = draw(50, missing=0.0)
     doubled = np.column_stack([rows[:, 0], rows[:, 0], rows[:, 2]])
     slope = np.polyfit(rows[:, 0], rows[:, 2], 1)[0]
     ours = regression(moments(doubled).covariance, np.array([0, 1]), np.array([2]))[0]
@@ -92,7 +92,7 @@ def by_pattern(rows):
 
 def test_expected_products_at_the_maximum_have_its_moments():
     """EM stops where the expected sums give the moments that they are expected by."""
-    rows = drawn(80, missing=0.3)
+    rows = draw(80, missing=0.3)
     result = moments(rows)
     parts = [
         expected_products(*pattern, result.means, result.covariance) for pattern in by_pattern(rows)
@@ -115,7 +115,7 @@ def test_expected_products_by_hand_for_several_moments_at_once():
 
 
 def test_products_of_whole_rows_stay():
-    rows = drawn(3, missing=0.0)
+    rows = draw(3, missing=0.0)
     whole = np.column_stack([np.ones(3), rows])
     every = np.arange(3)
     result = expected_products(whole.T @ whole, every, every[:0], np.zeros(3), np.eye(3))

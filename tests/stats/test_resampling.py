@@ -54,12 +54,12 @@ def test_bounds_are_those_of_scipy_on_the_same_replicates(method):
     theirs = scipy_stats.bootstrap(
         (values,), np.mean, method=method, rng=np.random.default_rng(1), n_resamples=999
     )
-    drawn = theirs.bootstrap_distribution
+    distribution = theirs.bootstrap_distribution
     if method == "percentile":
-        ours = percentile_bounds(drawn, level=0.95)
+        ours = percentile_bounds(distribution, level=0.95)
     else:
         left_out = (values.sum() - values) / (values.size - 1)
-        ours = bca_bounds(drawn, observed=values.mean(), jackknife=left_out, level=0.95)
+        ours = bca_bounds(distribution, observed=values.mean(), jackknife=left_out, level=0.95)
     assert ours is not None
     assert ours.low == pytest.approx(theirs.confidence_interval.low, abs=1e-10)
     assert ours.high == pytest.approx(theirs.confidence_interval.high, abs=1e-10)
@@ -204,7 +204,7 @@ def test_two_documents_have_an_interval_and_none_have_no_value():
 
 
 @pytest.mark.parametrize(
-    ("drawn", "p_value"),
+    ("draws", "p_value"),
     [
         ([1, 2, 3, 4], 0.4),  # none at or below 0 of 4: twice 1 of 5
         ([0, 1, 2, 3], 0.8),  # one at 0 is at or below it
@@ -214,17 +214,17 @@ def test_two_documents_have_an_interval_and_none_have_no_value():
         ([np.nan, 1, 1, 1], 0.5),
     ],
 )
-def test_the_bootstraps_p_value_by_hand(drawn, p_value):
-    assert boot.two_sided_p_value(np.array(drawn, dtype=float), 0.0) == pytest.approx(p_value)
+def test_the_bootstraps_p_value_by_hand(draws, p_value):
+    assert boot.two_sided_p_value(np.array(draws, dtype=float), 0.0) == pytest.approx(p_value)
     assert boot.two_sided_p_value(np.full(3, np.nan), 0.0) is None
 
 
 def test_bca_is_scipys_where_the_jackknife_is_ours(monkeypatch):
     """The acceleration is of the means without each value in turn, in chunks of any size."""
     values = np.random.default_rng(3).exponential(size=12)
-    seen = []
+    counts = []
     for cells in (10**6, 30):
         monkeypatch.setattr(boot, "_CELLS_PER_CHUNK", cells)
-        seen.append(boot._jackknife(boot.weighted_mean(values, np.arange(12), 12), 12))
-    assert seen[0] == pytest.approx((values.sum() - values) / 11)
-    assert seen[1] == pytest.approx(seen[0])
+        counts.append(boot._jackknife(boot.weighted_mean(values, np.arange(12), 12), 12))
+    assert counts[0] == pytest.approx((values.sum() - values) / 11)
+    assert counts[1] == pytest.approx(counts[0])

@@ -24,18 +24,18 @@ def looks_of(table: np.ndarray) -> list[LookEstimate]:
     return [mean_at_look(dict(enumerate(row.tolist()))) for row in table]
 
 
-def ends(found: tuple[Bounds | None, ...]) -> list[float]:
-    return [end for bounds in found for end in (bounds.low, bounds.high)]
+def ends(intervals: tuple[Bounds | None, ...]) -> list[float]:
+    return [end for bounds in intervals for end in (bounds.low, bounds.high)]
 
 
 def test_one_planned_look_has_students_interval():
     values = np.random.default_rng(0).normal(0.1, 0.3, size=30)
-    (found,) = spending_sequence(looks_of(values[None]), planned=1, level=0.9)
+    (interval,) = spending_sequence(looks_of(values[None]), planned=1, level=0.9)
     expected = stats.ttest_1samp(values, 0.0).confidence_interval(0.9)
     # drawn boundaries never pass what one look may have alone
-    assert found.high - found.low <= expected.high - expected.low + 1e-12
-    assert found.low == pytest.approx(expected.low, abs=0.01)
-    assert found.high == pytest.approx(expected.high, abs=0.01)
+    assert interval.high - interval.low <= expected.high - expected.low + 1e-12
+    assert interval.low == pytest.approx(expected.low, abs=0.01)
+    assert interval.high == pytest.approx(expected.high, abs=0.01)
 
 
 def test_independent_looks_come_near_to_sidaks_bound():
@@ -75,8 +75,8 @@ def test_later_looks_leave_earlier_bounds_as_they_were():
 
 
 def test_looks_without_spread_or_documents():
-    flat, one = mean_at_look({"a": -0.1, "b": -0.1}), mean_at_look({"a": 0.5})
-    point, nothing = spending_sequence([flat, one], planned=3)
+    flat, rising = mean_at_look({"a": -0.1, "b": -0.1}), mean_at_look({"a": 0.5})
+    point, nothing = spending_sequence([flat, rising], planned=3)
     assert (point.low, point.high) == (-0.1, -0.1)
     assert nothing is None
     with pytest.raises(StatisticsError, match="planned"):

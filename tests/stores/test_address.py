@@ -13,7 +13,7 @@ from fairjudge.records.address import StoreAddress
 
 
 @pytest.mark.parametrize(
-    ("url", "shown"),
+    ("url", "text"),
     [
         ("postgresql://db.example/judging", "postgresql://db.example/judging"),
         ("postgres://me@db.example:6432/j", "postgresql://me@db.example:6432/j"),
@@ -22,9 +22,9 @@ from fairjudge.records.address import StoreAddress
         ("postgresql:///j?host=/run/pg&password=xyzzy", "postgresql:///j"),
     ],
 )
-def test_user_host_and_database_are_shown(url, shown):
+def test_user_host_and_database_are_shown(url, text):
     address = StoreAddress(url)
-    assert (str(address), address.shown) == (shown, shown)
+    assert (str(address), address.shown) == (text, text)
     assert "xy" not in repr(address)
 
 

@@ -30,13 +30,13 @@ from fairjudge.records.server import Server
 
 
 @pytest.fixture
-def told():
+def warnings():
     return []
 
 
 @pytest.fixture
-def cache(store_url, told):
-    opened = PostgresCache(StoreAddress(store_url), warn=told.append)
+def cache(store_url, warnings):
+    opened = PostgresCache(StoreAddress(store_url), warn=warnings.append)
     yield opened
     opened.close()
 
@@ -87,13 +87,13 @@ def test_only_json_is_ever_stored(cache, store_url):
     "damaged",
     [b"", b"17", b"00000000[]", b"\xff\x00\xff", pickle.dumps({"a": 1}), b"cut"],
 )
-def test_a_damaged_row_is_said_moved_aside_and_absent(cache, store_url, told, damaged):
+def test_a_damaged_row_is_said_moved_aside_and_absent(cache, store_url, warnings, damaged):
     cache.put("bad", {"a": 1})
     cache.put("good", {"a": 3})
     sql(store_url, "UPDATE fairjudge.replies SET stored = %s WHERE key = 'bad'", damaged)
     assert cache.get("bad") is None
-    assert len(told) == 1
-    assert "bad" in told[0]
+    assert len(warnings) == 1
+    assert "bad" in warnings[0]
     assert cache.get("good") == {"a": 3}
     assert (cache.stats().n_entries, cache.stats().n_quarantined) == (1, 1)
     assert sql(store_url, "SELECT key, stored FROM fairjudge.quarantine") == [("bad", damaged)]
@@ -221,17 +221,17 @@ def test_the_claim_of_a_dead_owner_is_taken_over_after_its_lease(cache, store_ur
 
 
 async def test_where_one_machine_fails_the_next_asks_itself(cache, store_url, monkeypatch):
-    asked, begun, waiting = [], asyncio.Event(), asyncio.Event()
+    requests, begun, waiting = [], asyncio.Event(), asyncio.Event()
     loop = asyncio.get_running_loop()
 
     async def failing(request):
-        asked.append("first")
+        requests.append("first")
         begun.set()
         await asyncio.wait_for(waiting.wait(), 60)
         raise ServerError("no")
 
     async def answering(request):
-        asked.append("second")
+        requests.append("second")
         return "here"
 
     other = PostgresCache(StoreAddress(store_url))
@@ -247,29 +247,29 @@ async def test_where_one_machine_fails_the_next_asks_itself(cache, store_url, mo
     cachings = SharedCaching(cache=cache), SharedCaching(cache=other)
     first = Pipeline(ScriptedBackend(failing), cachings[0])
     second = Pipeline(ScriptedBackend(answering), cachings[1])
-    one = asyncio.create_task(first.complete(request(1)))
+    task = asyncio.create_task(first.complete(request(1)))
     await asyncio.wait_for(begun.wait(), 60)
     assert (await second.complete(request(1))).text == "here"
     with pytest.raises(ServerError):
-        await one
-    assert asked == ["first", "second"]
+        await task
+    assert requests == ["first", "second"]
     assert (cachings[1].hits, cachings[1].misses) == (0, 1)
     assert (await first.complete(request(1))).text == "here"
     assert cachings[0].hits == 1
     other.close()
 
 
-async def test_a_row_that_is_no_reply_is_asked_for_again(cache, told):
+async def test_a_row_that_is_no_reply_is_asked_for_again(cache, warnings):
     cache.put(request_key(request(1)), {"reply": {"words": "?"}})
 
     async def answer(request):
         return "here"
 
-    caching = SharedCaching(cache=cache, warn=told.append)
+    caching = SharedCaching(cache=cache, warn=warnings.append)
     backend = Pipeline(ScriptedBackend(answer), caching)
     assert (await backend.complete(request(1))).text == "here"
     assert (caching.hits, caching.misses) == (0, 1)
-    assert "is not a reply" in told[0]
+    assert "is not a reply" in warnings[0]
 
 
 async def test_replies_that_are_being_stored_are_waited_for_at_the_end(cache, monkeypatch):
@@ -284,11 +284,11 @@ async def test_replies_that_are_being_stored_are_waited_for_at_the_end(cache, mo
         await all_asked.wait()
         return "here"
 
-    put = cache.put
+    original = cache.put
 
     def put_late(key, value):
         may_store.wait(60)
-        put(key, value)
+        original(key, value)
 
     monkeypatch.setattr(cache, "put", put_late)
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(2))

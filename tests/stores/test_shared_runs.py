@@ -104,8 +104,8 @@ def run_here(monkeypatch, capfd) -> Callable[..., Done]:
 
 @pytest.fixture
 def machines(tmp_path, run_here) -> tuple[Machine, Machine]:
-    one, two = (Machine(tmp_path / name, run_here, n_summaries=30) for name in ("one", "two"))
-    return one, two
+    first, second = (Machine(tmp_path / name, run_here, n_summaries=30) for name in ("one", "two"))
+    return first, second
 
 
 @pytest.fixture
@@ -133,13 +133,13 @@ def test_two_machines_at_once_share_every_reply(machines, server, store_url):
     assert [finish(process).code for process in processes] == [0, 0]
     assert len(server.calls) == 30
     assert set(prompts_of(server).values()) == {1}
-    one, two = (machine.read("judgements.jsonl") for machine in machines)
-    assert one == two
-    kept = (machines[0].folder / "cache").rglob("*")  # what was spent was recorded there meanwhile
-    assert [path for path in kept if path.is_file()] == []
+    first, second = (machine.read("judgements.jsonl") for machine in machines)
+    assert first == second
+    files = (machines[0].folder / "cache").rglob("*")  # what was spent was recorded there meanwhile
+    assert [path for path in files if path.is_file()] == []
     embedded = machines[0].run(*judging(server), "-o", "embedded.jsonl")
     assert embedded.code == 0
-    assert machines[0].read("embedded.jsonl") == one
+    assert machines[0].read("embedded.jsonl") == first
 
 
 @pytest.mark.parametrize("make", [judging, building])

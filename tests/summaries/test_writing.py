@@ -100,7 +100,7 @@ async def test_a_cluster_without_content_costs_no_call():
 
 
 @pytest.mark.parametrize(
-    ("wishes", "said"),
+    ("wishes", "wish"),
     [
         (Wishes(n_sentences=1), "Write 1 sentence, no more"),
         (Wishes(n_sentences=3), "Write 3 sentences, no more"),
@@ -108,10 +108,10 @@ async def test_a_cluster_without_content_costs_no_call():
         (Wishes(), "completeness matters more than brevity"),
     ],
 )
-async def test_wishes_for_length_are_in_the_prompt(wishes, said):
+async def test_wishes_for_length_are_in_the_prompt(wishes, wish):
     first = summarizer(lambda r: "x", wishes=wishes)
     await first.summarize(CLUSTER)
-    assert said in prompt(first.backend.requests[0])
+    assert wish in prompt(first.backend.requests[0])
 
 
 async def test_fairness_names_the_groups_of_the_articles_shown():
@@ -177,7 +177,7 @@ def test_none_takes_a_wish_back_and_what_changes_nothing_is_left_out():
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("options", "message"),
     [
         ("temperature", "expected NAME=VALUE"),
         ("colour=red", "a name of temperature, sentences, words, fair"),
@@ -188,9 +188,9 @@ def test_none_takes_a_wish_back_and_what_changes_nothing_is_left_out():
         ("words=some", "got 'some'"),
     ],
 )
-def test_a_sweep_that_makes_no_sense_is_named(given, said):
-    with pytest.raises(ConfigurationError, match=re.escape(said)):
-        sweep(given)
+def test_a_sweep_that_makes_no_sense_is_named(options, message):
+    with pytest.raises(ConfigurationError, match=re.escape(message)):
+        sweep(options)
 
 
 async def test_differences_asks_for_what_the_sources_say_differently_alone():

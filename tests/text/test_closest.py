@@ -30,10 +30,10 @@ def test_likeness_is_the_cosine_of_weighted_words():
     result = closest("alpha unknown")
     assert result.text == "Alpha beta."
     assert result.likeness == pytest.approx(ONCE / (sqrt(ONCE**2 + NOWHERE**2) * sqrt(2)))
-    both = closest("alpha gamma")
-    assert both.text == "Alpha beta. Gamma delta."
+    matches = closest("alpha gamma")
+    assert matches.text == "Alpha beta. Gamma delta."
     length = sqrt(ONCE**2 + TWICE**2)
-    assert both.likeness == pytest.approx(length / sqrt(2 * ONCE**2 + 2 * TWICE**2))
+    assert matches.likeness == pytest.approx(length / sqrt(2 * ONCE**2 + 2 * TWICE**2))
 
 
 def test_passages_have_two_sentences_at_the_most():

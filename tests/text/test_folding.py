@@ -52,8 +52,8 @@ def test_ascii_stays_as_it_is():
 @pytest.mark.parametrize("mark", ["\u00ad", "\u200b", "\u2060", "\ufeff", "\u200e"])
 def test_names_align_whatever_is_invisible_in_them(mark):
     person = Person(id="1", first_name="Martha", last_name="O'Neill-Orme")
-    written = f"Mar{mark}tha O\u02bcNei{mark}ll\u2011Orme"
-    result = align([written], [person])
+    name = f"Mar{mark}tha O\u02bcNei{mark}ll\u2011Orme"
+    result = align([name], [person])
     assert result.included == {"1"}
     assert result.unaligned == ()
 

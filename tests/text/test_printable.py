@@ -20,7 +20,7 @@ def test_only_standard_output_shows_on_a_terminal(monkeypatch, path, terminal, s
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("text", "printed"),
     [
         ("Größe", "Größe"),
         ("two\nlines", "two\nlines"),
@@ -28,8 +28,8 @@ def test_only_standard_output_shows_on_a_terminal(monkeypatch, path, terminal, s
         ("a\u202eb\x07c\u009bd", "a b c d"),
     ],
 )
-def test_control_characters_are_spaces_and_line_breaks_stay(text, shown):
-    assert printable(text) == shown
+def test_control_characters_are_spaces_and_line_breaks_stay(text, printed):
+    assert printable(text) == printed
 
 
 def test_one_is_one_and_all_else_several():

@@ -15,7 +15,7 @@ TEXT = (
 )
 
 
-def found(quote: str, text: str = TEXT) -> str | None:
+def quoted(quote: str, text: str = TEXT) -> str | None:
     span = find_quote(quote, text)
     return None if span is None else text[span.start : span.end]
 
@@ -42,10 +42,10 @@ def test_space_quotation_marks_dashes_and_case_do_not_matter(quote: str, passage
 
 @pytest.mark.parametrize("marks", ['""', "''", "“”", "‘’", "«»", "„“", "``"])
 @pytest.mark.parametrize(
-    "given", ["it’s raining", '"it\'s raining"', "'it's raining'", '"it’s raining']
+    "quote", ["it’s raining", '"it\'s raining"', "'it's raining'", '"it’s raining']
 )
-def test_marks_around_a_quote_are_none_of_its_words(marks: str, given: str) -> None:
-    assert found(given, f"He said {marks[0]}it’s raining{marks[1]} there.") == "it’s raining"
+def test_marks_around_a_quote_are_none_of_its_words(marks: str, quote: str) -> None:
+    assert quoted(quote, f"He said {marks[0]}it’s raining{marks[1]} there.") == "it’s raining"
 
 
 @pytest.mark.parametrize("quote", ["", " ", "...", '"', "—", "he", "dam fail", "mayor said"])
@@ -64,34 +64,34 @@ def test_the_nearest_passage_takes_a_quotes_place() -> None:
 
 def test_a_tenth_of_the_characters_may_differ_and_no_more() -> None:
     text = "aaaa bbbb cccc dddd"  # 19 characters: one may differ
-    assert found("aaaa bbbb cccc dddx", text) == text
-    assert found("aaaa bbbb cccx dddx", text) is None
+    assert quoted("aaaa bbbb cccc dddx", text) == text
+    assert quoted("aaaa bbbb cccx dddx", text) is None
 
 
 def test_words_are_completed_and_that_counts() -> None:
-    assert found("prices increase", "and prices increased again") == "prices increased"  # 1 of 15
-    assert found("no", "they know it") is None
-    assert found("a cat sat on the mat today", "the cat sat on the mat today") == (
+    assert quoted("prices increase", "and prices increased again") == "prices increased"  # 1 of 15
+    assert quoted("no", "they know it") is None
+    assert quoted("a cat sat on the mat today", "the cat sat on the mat today") == (
         "cat sat on the mat today"
     )
 
 
 def test_a_false_sentence_of_true_words_is_not_found() -> None:
     text = "The senator praised the mayor. The union blamed the council."
-    assert found("The union praised the mayor.", text) is None
-    assert found("The senator blamed the council.", text) is None
+    assert quoted("The union praised the mayor.", text) is None
+    assert quoted("The senator blamed the council.", text) is None
 
 
 def test_no_passage_is_without_words() -> None:
     assert find_quote("Go " + "=+" * 20, "No words: " + "=+" * 20 + " here.") is None
-    assert found("Go " + "=+" * 20, "Do " + "=+" * 20 + " here.") == "Do " + "=+" * 20
+    assert quoted("Go " + "=+" * 20, "Do " + "=+" * 20 + " here.") == "Do " + "=+" * 20
 
 
 def test_marks_and_scripts() -> None:
-    assert found("Café Zoé", "au Cafe\u0301 Zoe\u0301 hier") == "Cafe\u0301 Zoe\u0301"
-    assert found("大雨", "昨天大雨不停") == "大雨"
-    assert found("ﬁnal word", "the final word") == "final word"
-    assert found("soft hyphen", "a soft hy\u00adphen here") == "soft hy\u00adphen"
+    assert quoted("Café Zoé", "au Cafe\u0301 Zoe\u0301 hier") == "Cafe\u0301 Zoe\u0301"
+    assert quoted("大雨", "昨天大雨不停") == "大雨"
+    assert quoted("ﬁnal word", "the final word") == "final word"
+    assert quoted("soft hyphen", "a soft hy\u00adphen here") == "soft hy\u00adphen"
 
 
 def test_the_first_place_is_given() -> None:
@@ -121,14 +121,14 @@ def test_distances_are_those_of_the_plain_table() -> None:
 
 def test_hostile_lengths_take_little_time() -> None:
     began = time.process_time()
-    assert found("ab " * 30_000 + "c", "ab " * 20_000) is None
-    assert found("xyz " * 490, "xyw " * 5_000) is None
-    assert found("a" * 999, "a" * 20_000) is None
+    assert quoted("ab " * 30_000 + "c", "ab " * 20_000) is None
+    assert quoted("xyz " * 490, "xyw " * 5_000) is None
+    assert quoted("a" * 999, "a" * 20_000) is None
     assert time.process_time() - began < 30
 
 
 @pytest.mark.parametrize(
-    ("given_text", "left"),
+    ("given_text", "unwrapped_text"),
     [
         ('"probably not."', "probably not."),
         ('"probably not.', "probably not."),
@@ -138,14 +138,14 @@ def test_hostile_lengths_take_little_time() -> None:
         ("**Who?**", "Who?"),
     ],
 )
-def test_only_marks_that_wrap_a_text_are_taken_off(given_text: str, left: str) -> None:
-    assert unwrapped(given_text) == left
+def test_only_marks_that_wrap_a_text_are_taken_off(given_text: str, unwrapped_text: str) -> None:
+    assert unwrapped(given_text) == unwrapped_text
 
 
-def edits(one: str, other: str) -> int:
+def edits(letters: str, other: str) -> int:
     """Return Levenshtein's distance, by the table."""
     above = list(range(len(other) + 1))
-    for place, a in enumerate(one, 1):
+    for place, a in enumerate(letters, 1):
         row = [place]
         for column, b in enumerate(other, 1):
             row.append(min(above[column] + 1, row[-1] + 1, above[column - 1] + (a != b)))
@@ -155,8 +155,8 @@ def edits(one: str, other: str) -> int:
 
 def nearest_of_all(quote: str, text: str) -> int | None:
     """Return the least distance of `quote` to any run of whole words, None beyond a tenth."""
-    bounds = [0, *(n for n, one in enumerate(text) if one == " ")]
-    ends = [*(n for n, one in enumerate(text) if one == " "), len(text)]
+    bounds = [0, *(n for n, letter in enumerate(text) if letter == " ")]
+    ends = [*(n for n, letter in enumerate(text) if letter == " "), len(text)]
     passages = [text[a:b].strip() for a in bounds for b in ends if a < b]
     best = min(edits(quote, passage) for passage in passages if passage)
     return best if best <= len(quote) * 0.1 + 1e-9 else None
@@ -178,14 +178,14 @@ def test_the_nearest_passage_is_that_of_a_search_through_all(seed: int) -> None:
                 quote.insert(place, "y")
             case _:
                 del quote[place]
-    asked = " ".join("".join(quote).split())
-    span = find_quote(asked, text)
-    wanted = nearest_of_all(asked, text)
-    assert (None if span is None else span.edits) == wanted
+    query = " ".join("".join(quote).split())
+    span = find_quote(query, text)
+    nearest = nearest_of_all(query, text)
+    assert (None if span is None else span.edits) == nearest
     if span is not None:
         passage = text[span.start : span.end]
         assert passage == passage.strip()
-        assert edits(asked, passage) == span.edits
+        assert edits(query, passage) == span.edits
         assert f" {passage} " in f" {text} "
 
 
@@ -200,9 +200,9 @@ def test_the_nearest_passage_is_that_of_a_search_through_all(seed: int) -> None:
     ],
 )
 def test_words_end_where_their_script_lets_them(quote: str, text: str, passage: str | None) -> None:
-    assert found(quote, text) == passage
+    assert quoted(quote, text) == passage
 
 
 @pytest.mark.parametrize(("quote", "text"), [("ab", "ab洪水"), ("ab", "洪ab"), ("洪", "a洪b")])
 def test_a_script_without_spaces_ends_the_words_beside_it(quote: str, text: str) -> None:
-    assert found(quote, text) == quote
+    assert quoted(quote, text) == quote

@@ -134,8 +134,8 @@ def test_the_chinese_article_of_three_is_no_stub():
             "articles": [{"aid": "zh", "content": chinese}, {"aid": "en", "content": english}],
         }
     )
-    kept, skipped = usable(cluster.articles)
-    assert [item.aid for item in kept] == ["zh", "en"]
+    articles, skipped = usable(cluster.articles)
+    assert [item.aid for item in articles] == ["zh", "en"]
     assert skipped == ()
     assert usable([*cluster.articles, Article(aid="stub", content="渡轮搁浅。")])[1]
 

@@ -104,7 +104,7 @@ def test_headings_and_fragments_carry_no_news():
 
 
 @pytest.mark.parametrize(
-    ("line", "kept"),
+    ("line", "n_times"),
     [
         ("The council voted to raise the bridge on Monday", True),
         ("Council Votes To Raise Bridge", False),
@@ -114,8 +114,8 @@ def test_headings_and_fragments_carry_no_news():
         ("Council Votes To Raise Bridge.", True),
     ],
 )
-def test_a_line_without_a_stop_is_a_heading_where_most_long_words_are_capitalised(line, kept):
+def test_a_line_without_a_stop_is_a_heading_where_most_long_words_are_capitalised(line, n_times):
     source = f"{line}\n\nThe man went home."
-    assert [sentence.text for sentence in news_sentences(source)] == [line] * kept + [
+    assert [sentence.text for sentence in news_sentences(source)] == [line] * n_times + [
         "The man went home."
     ]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
+from json_files import read_json
 
 from fairjudge.domain import Article, Cluster
 from fairjudge.text.usable import usable, worth_reading
@@ -17,15 +16,15 @@ def article(aid: str, words: int) -> Article:
 
 def test_a_cluster_of_reviews_keeps_its_short_texts():
     reviews = [article(str(n), 20) for n in range(6)]
-    kept, skipped = usable(reviews)
-    assert kept == tuple(reviews)
+    articles, skipped = usable(reviews)
+    assert articles == tuple(reviews)
     assert skipped == ()
 
 
 def test_among_short_texts_only_far_shorter_ones_are_stubs():
     # median of 60, 60, 60, 60, 10 is 60; a quarter of it 15
-    kept, skipped = usable([*(article(str(n), 60) for n in range(4)), article("short", 10)])
-    assert [item.aid for item in kept] == ["0", "1", "2", "3"]
+    articles, skipped = usable([*(article(str(n), 60) for n in range(4)), article("short", 10)])
+    assert [item.aid for item in articles] == ["0", "1", "2", "3"]
     assert [(item.aid, item.reason) for item in skipped] == [
         ("short", "stub: 10 words of news, fewer than 15")
     ]
@@ -33,8 +32,8 @@ def test_among_short_texts_only_far_shorter_ones_are_stubs():
 
 def test_among_long_articles_forty_words_are_the_least():
     # a quarter of the median, 100, is more than 40
-    kept, skipped = usable([*(article(str(n), 400) for n in range(3)), article("stub", 35)])
-    assert len(kept) == 3
+    articles, skipped = usable([*(article(str(n), 400) for n in range(3)), article("stub", 35)])
+    assert len(articles) == 3
     assert [item.reason for item in skipped] == ["stub: 35 words of news, fewer than 40"]
     assert len(usable([*(article(str(n), 400) for n in range(3)), article("brief", 40)])[0]) == 4
 
@@ -42,8 +41,8 @@ def test_among_long_articles_forty_words_are_the_least():
 def test_empty_articles_count_for_nothing_in_the_median():
     reviews = [article("a", 20), article("b", 20)]
     empty = [Article(aid=str(n), content=" \n") for n in range(9)]
-    kept, skipped = usable([*reviews, *empty])
-    assert kept == tuple(reviews)
+    articles, skipped = usable([*reviews, *empty])
+    assert articles == tuple(reviews)
     assert {item.reason for item in skipped} == {"empty"}
 
 
@@ -63,10 +62,10 @@ def test_page_furniture_alone_is_never_enough():
 def test_the_crawled_cluster_loses_its_stubs_and_nothing_else(shared_data):
     # 13 of the 46 articles hold nothing or a stub (the data's README); one more is a bare list of
     # countries, without a sentence.
-    data = json.loads((shared_data / "recession" / "cluster.json").read_text("utf-8"))
+    data = read_json(shared_data / "recession" / "cluster.json")
     cluster = Cluster.model_validate(data[0] if isinstance(data, list) else data)
-    kept, skipped = usable(cluster.articles)
-    assert (len(kept), len(skipped)) == (32, 14)
+    articles, skipped = usable(cluster.articles)
+    assert (len(articles), len(skipped)) == (32, 14)
     lists = [a.domain for a in cluster.articles if a.aid == "62e00d7f6134dc31786d56fb"]
     assert "62e00d7f6134dc31786d56fb" in {item.aid for item in skipped}
     assert ["herald" in name for name in lists] == [True]

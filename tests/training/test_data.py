@@ -121,16 +121,16 @@ def test_what_is_made_is_the_same_each_time(folder):
 def test_the_window_that_shares_most_is_kept():
     passage = " ".join(f"Sentence {n} speaks of nothing at all." for n in range(40))
     passage += " The mayor of Harwell resigned. " + "It rained on and on and on. " * 20
-    kept = data.window(passage, "Harwell's mayor resigned.", limit=30)
-    assert "The mayor of Harwell resigned." in kept
-    assert len(kept.split()) <= 30
+    window = data.window(passage, "Harwell's mayor resigned.", limit=30)
+    assert "The mayor of Harwell resigned." in window
+    assert len(window.split()) <= 30
     assert data.window("Short. Text.", "Text") == "Short. Text."
 
 
 def test_a_twin_holds_the_changed_sentence(folder):
-    found = list(planted.planted("train", folder=folder))
-    for example in found:
+    examples = list(planted.planted("train", folder=folder))
+    for example in examples:
         if example.source in {"planted twin", "planted copy"}:
             assert example.first in example.second
             assert example.label == data.SUPPORTED
-    assert {e.label for e in found} >= {data.SUPPORTED, data.CONTRADICTED, data.UNSUPPORTED}
+    assert {e.label for e in examples} >= {data.SUPPORTED, data.CONTRADICTED, data.UNSUPPORTED}

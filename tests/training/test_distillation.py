@@ -50,8 +50,8 @@ def test_the_loss_is_least_where_both_say_the_same_and_falls_by_training(example
     batch, teacher, network = batch_of(examples), tiny(1), tiny(2)
 
     def loss(own):
-        known = run.encoded(teacher, batch)
-        return distillation.distilled_loss(own, teacher, batch, run.encoded(own, batch), known)
+        encoding = run.encoded(teacher, batch)
+        return distillation.distilled_loss(own, teacher, batch, run.encoded(own, batch), encoding)
 
     least, before = loss(teacher).item(), loss(network).item()
     assert before > least
@@ -77,11 +77,11 @@ def test_pairs_without_a_label_are_learnt_from_the_teacher_alone():
 
 
 def test_unlabelled_pairs_are_of_training_documents_only(monkeypatch, tmp_path):
-    taken = []
-    monkeypatch.setattr(distillation, "coverage", lambda split, **_: taken.append(split) or [])
-    monkeypatch.setattr(distillation, "topic_rows", lambda split, **_: taken.append(split) or [])
-    monkeypatch.setattr(distillation, "support", lambda split, **_: taken.append(split) or [])
-    monkeypatch.setattr(distillation, "qamr", lambda split, **_: taken.append(split) or [])
+    steps = []
+    monkeypatch.setattr(distillation, "coverage", lambda split, **_: steps.append(split) or [])
+    monkeypatch.setattr(distillation, "topic_rows", lambda split, **_: steps.append(split) or [])
+    monkeypatch.setattr(distillation, "support", lambda split, **_: steps.append(split) or [])
+    monkeypatch.setattr(distillation, "qamr", lambda split, **_: steps.append(split) or [])
     sentences = (
         "A bridge fell into the harbour today. Two boats were under it at the time. Nobody died."
     )
@@ -98,7 +98,7 @@ def test_unlabelled_pairs_are_of_training_documents_only(monkeypatch, tmp_path):
         ],
     )
     pairs = list(distillation.unlabelled(folder=tmp_path))
-    assert taken == ["train"] * 4
+    assert steps == ["train"] * 4
     assert pairs
     assert all(pair.label == distillation.UNLABELLED for pair in pairs)
     texts = " ".join(text for pair in pairs for text in (pair.first, pair.second))

@@ -18,9 +18,9 @@ def test_a_logistic_fit_finds_the_weights_that_made_the_labels():
     features = draw.normal(size=(20_000, 3)) * [1, 3, 1] + [0, 5, 0]
     scores = features @ [1.0, 0.5, -1.0] - 2
     labels = (draw.random(20_000) < 1 / (1 + np.exp(-scores))).astype(int)
-    one, two, none, constant = fits.fit_logistic(features, labels, penalty=1e-3)
-    assert one == pytest.approx(0.8, abs=0.15)
-    assert two == pytest.approx(0.42, abs=0.08)
+    first, second, none, constant = fits.fit_logistic(features, labels, penalty=1e-3)
+    assert first == pytest.approx(0.8, abs=0.15)
+    assert second == pytest.approx(0.42, abs=0.08)
     assert none == 0
     assert constant < 0
 
@@ -68,8 +68,8 @@ def test_every_data_set_counts_the_same_in_the_fit_of_coverage():
         ]
 
     small, large = units("small", 300, 2.0), units("large", 6000, -2.0)
-    both, alone = coverage_fit.fit_covered([*small, *large]), coverage_fit.fit_covered(large)
-    assert alone[-1] + 1 < both[-1] < alone[-1] + 3  # midway between the two constants
+    pooled, alone = coverage_fit.fit_covered([*small, *large]), coverage_fit.fit_covered(large)
+    assert alone[-1] + 1 < pooled[-1] < alone[-1] + 3  # midway between the two constants
     left_out = {f"small {i}" for i in range(5)}
     np.testing.assert_allclose(coverage_fit.fit_covered([*small, *large], without=left_out), alone)
 
@@ -82,9 +82,9 @@ def test_a_unit_is_as_covered_as_by_its_best_passage():
 
 def test_intervals_resample_whole_groups():
     labels, values = np.array([1] * 50 + [0] * 50), np.array([1.0] * 50 + [0.0] * 50)
-    found = evaluate.interval(["a"] * 50 + ["b"] * 50, labels, values, evaluate.right_share)
-    assert (found["low"], found["value"], found["high"]) == (0, 0.5, 1)
-    assert (found["n"], found["groups"]) == (100, 2)
+    interval = evaluate.interval(["a"] * 50 + ["b"] * 50, labels, values, evaluate.right_share)
+    assert (interval["low"], interval["value"], interval["high"]) == (0, 0.5, 1)
+    assert (interval["n"], interval["groups"]) == (100, 2)
 
 
 def test_words_are_counted_as_often_as_they_stand():

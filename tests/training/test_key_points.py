@@ -53,28 +53,30 @@ def test_topics_are_in_one_split_alone_and_dev_is_for_the_curve(folder):
 
 
 def test_labels_are_what_people_said_and_the_other_stance_contradicts(folder):
-    found = list(key_points("train", folder=folder))
+    examples = list(key_points("train", folder=folder))
     matches = {
         (row["argument"], row["key_point"]): row["match"]
         for topic in range(N_TOPICS)
         for row in rows_of(f"t{topic}")
     }
-    for one in found:
-        if one.label == data.CONTRADICTED:
-            assert one.first.split(" for ")[1] != one.second.split(" for ")[1]
-            assert one.first.split()[0] == one.second.split()[0], "of the same topic"
+    for example in examples:
+        if example.label == data.CONTRADICTED:
+            assert example.first.split(" for ")[1] != example.second.split(" for ")[1]
+            assert example.first.split()[0] == example.second.split()[0], "of the same topic"
         else:
-            assert matches[one.second, one.first] == (one.label == data.SUPPORTED)
-    counts = Counter(one.label for one in found)
+            assert matches[example.second, example.first] == (example.label == data.SUPPORTED)
+    counts = Counter(example.label for example in examples)
     n_matches = (N_TOPICS - 2) * 2 * N_ARGUMENTS // 3
     assert counts[data.SUPPORTED] == n_matches
     assert counts[data.UNSUPPORTED] == counts[data.CONTRADICTED] == 0.75 * n_matches
-    assert found == list(key_points("train", folder=folder))
+    assert examples == list(key_points("train", folder=folder))
 
 
 def test_no_topic_has_more_matches_than_the_cap(folder, monkeypatch):
     monkeypatch.setattr("training.key_points.TOPIC_CAP", 8)
-    found = Counter(
-        one.group for one in key_points("train", folder=folder) if one.label == data.SUPPORTED
+    counts = Counter(
+        example.group
+        for example in key_points("train", folder=folder)
+        if example.label == data.SUPPORTED
     )
-    assert set(found.values()) == {8} != {TOPIC_CAP}
+    assert set(counts.values()) == {8} != {TOPIC_CAP}

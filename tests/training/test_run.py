@@ -69,19 +69,19 @@ def test_a_broken_run_goes_on_as_if_it_had_not_been(start):
 
 
 def test_key_points_teach_both_heads(start):
-    one = start("one")
-    points = next(pool for pool in one.pools if pool.name == "key points")
-    run.loss_of(one.network, points.next(), covered=0.0).backward()
-    for head in (one.network.support, one.network.coverage):
+    process = start("one")
+    points = next(pool for pool in process.pools if pool.name == "key points")
+    run.loss_of(process.network, points.next(), covered=0.0).backward()
+    for head in (process.network.support, process.network.coverage):
         assert float(head.weight.grad.abs().sum()) > 0
-    assert sum(one.shares.values()) == pytest.approx(1)
+    assert sum(process.shares.values()) == pytest.approx(1)
 
 
 def test_word_embeddings_stay_as_they_are(start):
-    one = start("one")
-    before = one.network.embeddings.words.weight.clone()
-    one.advance()
-    assert torch.equal(before, one.network.embeddings.words.weight)
+    process = start("one")
+    before = process.network.embeddings.words.weight.clone()
+    process.advance()
+    assert torch.equal(before, process.network.embeddings.words.weight)
 
 
 def test_the_rate_rises_stays_and_falls():

@@ -1,0 +1,22 @@
+"""Reading of the JSON and JSONL files that commands write."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+
+def read_json(path: str | Path) -> Any:
+    """Return the value in a JSON file."""
+    return json.loads(Path(path).read_bytes())
+
+
+def read_rows(path: str | Path) -> list[Any]:
+    """Return the values in a JSONL file, one a line."""
+    return [json.loads(line) for line in Path(path).read_bytes().splitlines()]
+
+
+def judged() -> list[dict[str, Any]]:
+    """Return what `cli_tools.judging` writes."""
+    return read_rows("judgements.jsonl")
