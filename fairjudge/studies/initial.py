@@ -237,7 +237,8 @@ def _calibrate(
     n_items = max((data.labelled[aspect] for aspect in labelled_aspects), default=0)
     if not labelled_aspects:
         aspects = ", ".join(sorted(data.labelled))
-        yield f"# [calibrate] needs a judge of what the labels are on: {aspects}.\n{commented(table)}"
+        need = f"# [calibrate] needs a judge of what the labels are on: {aspects}.\n"
+        yield need + commented(table)
     elif n_items < FEWEST_LABELS:
         items = pluralize(n_items, "labelled item")
         yield f"{table}# {items}: agreement alone; a calibration curve takes {FEWEST_LABELS}.\n"
