@@ -12,6 +12,8 @@ import numpy as np
 
 from fairjudge.annotation.board import Board
 from fairjudge.annotation.moves import value_of
+from fairjudge.calibration.items import ratings_of
+from fairjudge.calibration.labels import SIGNS
 from fairjudge.domain import Estimate, Undefined, Value
 from fairjudge.scales import Level, Scale
 from fairjudge.stats.agreement import AlphaLevel, krippendorff_alpha, weighted_alpha
@@ -26,7 +28,6 @@ FEWEST_HASTY, HASTY_SHARE = 3, 0.1
 """Least number of faster answers, and their least share of all, at which a person is flagged."""
 _RESAMPLES = 500
 """Few, since the page is refreshed every few seconds."""
-_VERDICTS = {"a": 1.0, "tie": 0.0, "b": -1.0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,13 +229,8 @@ def _controls(board: Board, names: tuple[str, ...]) -> Estimate | Undefined:
 def _alpha(
     shared: Mapping[int, Mapping[str, Value]], kind: str, documents: Sequence[str]
 ) -> Estimate | Undefined:
-    names = sorted({name for labels in shared.values() for name in labels})
-    column = {name: place for place, name in enumerate(names)}
-    values = np.zeros((len(shared), len(names)))
-    present = np.zeros(values.shape, dtype=bool)
-    for row, labels in enumerate(shared.values()):
-        for name, value in labels.items():
-            values[row, column[name]], present[row, column[name]] = _number(value), True
+    numbers = [{name: _number(value) for name, value in row.items()} for row in shared.values()]
+    _, values, present = ratings_of(numbers)
     level: AlphaLevel = "ordinal" if kind == "number" else "nominal"
     alpha = krippendorff_alpha(values, present, level=level)
     if isinstance(alpha, Undefined):
@@ -258,4 +254,4 @@ def _level_number(level: Level) -> float:
 
 
 def _number(value: Value) -> float:
-    return _VERDICTS[value] if isinstance(value, str) else float(value)
+    return SIGNS[value] if isinstance(value, str) else float(value)

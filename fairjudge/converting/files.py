@@ -198,12 +198,7 @@ def _files(
     texts: list[folders.TextFile] = []
     left_out: list[str] = []
     for path in paths:
-        if (
-            mode_of(path) is None
-            or not path.is_dir()
-            or is_data_set(path)
-            or realsumm.recognises(Source(path=path, rows=()))
-        ):
+        if not _is_folder(path) or realsumm.recognises(Source(path=path, rows=())):
             files.append(path)
             continue
         data_files, reasons = files_of(path)
@@ -219,10 +214,14 @@ def _files(
     return files, tuple(texts), left_out
 
 
+def _is_folder(path: Path) -> bool:
+    """Say whether a path is a folder, and no data set on disk."""
+    return mode_of(path) is not None and path.is_dir() and not is_data_set(path)
+
+
 def _opened(path: Path, settings: Settings, *, skip_bad: bool) -> Source:
     """Read a file; fields within objects are columns where the user or the layout needs them."""
-    is_folder = mode_of(path) is not None and path.is_dir() and not is_data_set(path)
-    rows = () if is_folder else tuple(read_rows(path, csv_allowed=True, nan_as_null=True))
+    rows = () if _is_folder(path) else tuple(read_rows(path, csv_allowed=True, nan_as_null=True))
     answers = word_values(settings.values)
     source = label_studio.as_rows(Source(path=path, rows=rows, skip_bad=skip_bad, answers=answers))
     if not _is_nested(source, settings):

@@ -234,19 +234,16 @@ def _calibrate(
             yield _NO_LABELS
         return
     labelled_aspects = judged & data.labelled.keys()
+    n_items = max((data.labelled[aspect] for aspect in labelled_aspects), default=0)
     if not labelled_aspects:
         aspects = ", ".join(sorted(data.labelled))
-        yield f"# [calibrate] needs a judge of what the labels are on: {aspects}.\n" + commented(
-            table
-        )
-        yield from _own_criteria(data)
-        return
-    n_items = max(data.labelled[aspect] for aspect in labelled_aspects)
-    curve = 'method = "isotonic"\n'
-    if n_items < FEWEST_LABELS:
+        need = f"# [calibrate] needs a judge of what the labels are on: {aspects}.\n"
+        yield need + commented(table)
+    elif n_items < FEWEST_LABELS:
         items = pluralize(n_items, "labelled item")
-        curve = f"# {items}: agreement alone; a calibration curve takes {FEWEST_LABELS}.\n"
-    yield table + curve
+        yield f"{table}# {items}: agreement alone; a calibration curve takes {FEWEST_LABELS}.\n"
+    else:
+        yield f'{table}method = "isotonic"\n'
     yield from _own_criteria(data)
 
 

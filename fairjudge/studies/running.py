@@ -51,8 +51,8 @@ class StepResult:
 class StudyResult:
     """Results of a study; ``folder`` holds every file, ``report`` is its page.
 
-    ``n_calls`` and ``cost_usd`` are of all its starts together; the cost is None where a price is
-    not known.
+    ``n_calls`` and ``cost_usd``, in US dollars, are of all its starts together; the cost is None
+    where a price is not known.
 
     Examples
     --------
