@@ -305,7 +305,8 @@ def _verbosity(rows: Sequence[Judgement]) -> Iterator[_Maker]:
 
 
 def _calibration(inputs: Inputs, *, seed: int) -> dict[str, Any]:
-    from fairjudge.calibration.analysis import Settings, analyse
+    from fairjudge.calibration.analysis import analyse
+    from fairjudge.calibration.settings import Settings
     from fairjudge.calibration.to_json import analysis_json
 
     labelled = {label.aspect for label in inputs.labels}

@@ -462,7 +462,7 @@ class Judge:
 
 def _thresholds(thresholds: Any) -> Thresholds | Promise:
     from fairjudge.api.cascading import Cascade
-    from fairjudge.judges.promises import read_cascade
+    from fairjudge.judges.cascades import read_cascade
 
     match thresholds:
         case Cascade():

@@ -48,8 +48,8 @@ def judge_options(
     ] = None,
 ) -> JudgeOptions | None:
     """Return the options of the judge; None without an aspect."""
+    from fairjudge.judges.cascades import read_cascade
     from fairjudge.judges.criterion_files import read_criterion_file
-    from fairjudge.judges.promises import read_cascade
     from fairjudge.scales import load_scale
 
     aspects, own = (
