@@ -220,7 +220,7 @@ class Calibration(CommandResult):
         """
         from fairjudge import __version__
         from fairjudge.calibration.to_json import analysis_json
-        from fairjudge.reports.measured_findings import with_findings
+        from fairjudge.reports.kinds import with_findings
 
         settings = self.analysis.settings
         signature = {

@@ -16,7 +16,7 @@ from fairjudge.domain import Estimate, Judgement, Label, Summary
 from fairjudge.reports.calibration_tables import calibration_tables, replaceability_note
 from fairjudge.reports.decision_tables import decisions_tables, verdict
 from fairjudge.reports.findings import board_findings, boards_beside
-from fairjudge.reports.mean_tables import mean_tables
+from fairjudge.reports.label_tables import mean_tables
 from fairjudge.reports.tables import to_text
 from fairjudge.scores.leaderboards import leaderboards
 from fairjudge.stats.levels import Scores, averaged_correlations

@@ -12,7 +12,7 @@ from fairjudge.analysis.ranking import ranking_report
 from fairjudge.analysis.reporting import make_report
 from fairjudge.domain import Judgement, Undefined
 from fairjudge.reports.findings import board_findings, of_leaderboard
-from fairjudge.reports.leaderboard_section import leaderboard_parts
+from fairjudge.reports.leaderboard_table import leaderboard_parts
 from fairjudge.reports.tables import TextTable
 from fairjudge.scores.aggregate import system_scores
 from fairjudge.scores.leaderboards import leaderboards, not_ranked
