@@ -232,7 +232,7 @@ class Inputs:
             self._note_cost(folder.name, row, when=str(row.get("when", "")))
         killed = read_spending(folder / FILE)
         if killed is not None:  # a start that could not note what it spent
-            cost = None if killed.n_unpriced else killed.cost_usd
+            cost = killed.known_cost_usd
             spending = {"n_calls": killed.n_calls, "n_cached": 0, "cost_usd": cost}
             self._note_cost(folder.name, spending, when=_date(folder / FILE))
 

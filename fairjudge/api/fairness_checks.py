@@ -85,7 +85,7 @@ def chunk_size(
     """
     from fairjudge.analysis.fairness import parse_scorer
     from fairjudge.analysis.supporting import SUPPORT_SCORERS
-    from fairjudge.run.fairness_checks import chunk_json, tune_chunk_size
+    from fairjudge.run.fairness_checks import tune_chunk_size
 
     chosen = parse_scorer(scorer, SUPPORT_SCORERS)
     if not sizes or min(sizes) < 0:
@@ -99,7 +99,7 @@ def chunk_size(
             seed=seed,
             progress=progress_bars.counter("scoring clusters"),
         )
-    return Findings("fairness chunk-size", chunk_json(result))
+    return Findings("fairness chunk-size", result)
 
 
 @checks_arguments
@@ -163,7 +163,7 @@ def oracle(
     >>> fj.fairness.oracle("clusters.jsonl", attribute="sentiment")  # doctest: +SKIP
     """
     from fairjudge.analysis.fairness import parse_scorer
-    from fairjudge.run.fairness_checks import ORACLE_SCORERS, check_oracle, oracle_json
+    from fairjudge.run.fairness_checks import ORACLE_SCORERS, check_oracle
 
     chosen = parse_scorer(scorer, ORACLE_SCORERS)
     with bars(progress) as progress_bars:
@@ -177,4 +177,4 @@ def oracle(
             output=None if output is None else Path(output),
             progress=progress_bars.counter("scoring sets"),
         )
-    return Findings("fairness oracle", oracle_json(result))
+    return Findings("fairness oracle", result)

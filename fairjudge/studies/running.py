@@ -11,7 +11,7 @@ from typing import Any
 from fairjudge import __version__
 from fairjudge.api.progress import Bars
 from fairjudge.backends.budgeting import Budget
-from fairjudge.engine.costs import spent_in
+from fairjudge.engine.costs import cost_in
 from fairjudge.engine.models import RunCost
 from fairjudge.engine.runs import make_folder
 from fairjudge.records.folder import write_atomically
@@ -208,7 +208,7 @@ def run_study(
         folder=folder,
         steps=tuple(results),
         n_calls=budget.n_calls,
-        cost_usd=None if budget.n_unpriced else budget.cost_usd,
+        cost_usd=budget.booked.known_cost_usd,
     )
 
 
@@ -232,7 +232,7 @@ def do_step(step: Step, record: StudyRecord, *, place: Workplace, runs: Path) ->
         seconds = time.perf_counter() - began
         record.note(step.name, result, key=key, makes=step.makes, seconds=seconds)
     # What all starts spent, those with former settings among them.
-    spent = spent_in(run_folders(runs, step.name)) if step.models else None
+    spent = cost_in(run_folders(runs, step.name)) if step.models else None
     return StepResult(name=step.name, done=result, seconds=seconds, spent=spent)
 
 
