@@ -54,6 +54,8 @@ def chunk_size(
 ) -> Findings:
     """Choose the chunk size with which a scorer best finds the sources of summary sentences.
 
+    Source: Li et al. 2025 (coverage fairness), appendix A.2 (Table 7).
+
     Parameters
     ----------
     clusters, summaries
@@ -70,8 +72,8 @@ def chunk_size(
     Returns
     -------
     Findings
-        ``["best"]`` is for `coverage`'s ``max_words``; ``["identified"]`` has the share of
-        sentences that some document supports, by size.
+        ``["best"]`` is for `coverage`'s ``max_words``; ``["identified"]`` has the share (0 to 1)
+        of sentences that some document supports, by size.
 
     Raises
     ------
@@ -150,7 +152,7 @@ def oracle(
     Returns
     -------
     Findings
-        ``["measures"]`` has each measure of both kinds, and the difference.
+        ``["measures"]`` has each measure of both kinds, and the difference, in its own unit.
 
     Raises
     ------

@@ -269,7 +269,7 @@ def first_model(model: Model, stated: Mapping[str, str]) -> Model:
         max_output_tokens=None if limit is None else int(limit),
         seed=None if seed is None else int(seed),
     )
-    return model.sharing(first)
+    return first.on(model.budget)
 
 
 def total_cost(costs: Iterable[RunCost | None]) -> RunCost | None:

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from fairjudge.analysis.fairness import ScorerChoice, value_scores_of
+from fairjudge.analysis.fairness import ScorerChoice
 from fairjudge.analysis.fairness_changes import change_json, rows_of_report
 from fairjudge.analysis.supporting import SUPPORT_SCORERS, Progress, load_support_scorer
+from fairjudge.analysis.value_scores import value_scores_of
 from fairjudge.datasets import Loaded, match_summaries, write_records
 from fairjudge.domain import Cluster, Estimate, Summary
 from fairjudge.engine.runs import bad_lines
