@@ -15,7 +15,7 @@ from fairjudge.api.tables import Table
 from fairjudge.datasets import Loaded, read_replies, write_jsonl
 from fairjudge.domain import Judgement, Record, Reference, Summary
 from fairjudge.errors import ConfigurationError, InputError, needs_extra
-from fairjudge.exporting import (
+from fairjudge.exporting.targets import (
     REFERENCE_TARGETS,
     SUMMARY_TARGETS,
     TARGETS,
