@@ -21,7 +21,8 @@ from _case_study_text import document
 from fairjudge.analysis.calibrating import trained_support
 from fairjudge.auditing.reports import position_report
 from fairjudge.calibration.agreement import Resampling
-from fairjudge.calibration.analysis import Settings, analyse
+from fairjudge.calibration.analysis import analyse
+from fairjudge.calibration.settings import Settings
 from fairjudge.calibration.to_json import analysis_json
 from fairjudge.datasets import read_clusters, read_labels, read_replies, read_summaries
 from fairjudge.importing import import_replies

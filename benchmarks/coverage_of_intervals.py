@@ -23,7 +23,8 @@ from _machine import describe_machine, quickest
 from fairjudge.calibration.audits import BothOrders, PositionBias, position_bias
 from fairjudge.calibration.calibration_report import ErrorScores, assess
 from fairjudge.calibration.groups import error_by_group
-from fairjudge.calibration.length import LengthControl, Verdicts, length_controlled
+from fairjudge.calibration.length import LengthControl, length_controlled
+from fairjudge.calibration.paired_comparisons import Comparisons
 from fairjudge.calibration.ppi import PpiMean, ppi_mean
 from fairjudge.calibration.replaceability import (
     AlternativeAnnotatorTest,
@@ -33,7 +34,7 @@ from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats.agreement import weighted_alpha, weighted_kappa
 from fairjudge.stats.bootstrap import Method, WeightedStatistic, bootstrap
 from fairjudge.stats.correlation import CORRELATIONS, weighted_correlation
-from fairjudge.stats.levels import LEVELS, correlations, scores
+from fairjudge.stats.levels import LEVELS, Scores, averaged_correlations
 from fairjudge.text.counting import percentage
 
 N_DOCUMENTS, N_SYSTEMS = 100, 8
@@ -42,7 +43,7 @@ FAVOUR = np.array([0.9, -0.6, 0.3, -0.9, 0.6, -0.3, 0.8, -0.8])
 """What the judge adds to each system, so that system means do not agree perfectly."""
 
 
-METHODS: tuple[Method, ...] = ("expanded", "percentile", "bca")
+METHODS: tuple[Method, ...] = ("expanded", "percentile")
 """The default of an analysis first."""
 
 
@@ -104,14 +105,19 @@ def intervals(
         for name, statistic in statistics(data).items()
     }
     human = data.ratings.mean(axis=1)
-    table = scores(
-        data.judged, human, documents=data.documents.tolist(), systems=data.systems.tolist()
+    table = Scores(
+        first=data.judged, second=human, documents=data.documents, systems=data.systems.tolist()
     )
     for level in LEVELS[1:]:
-        for name, estimate in correlations(
-            table, level, rng=rng, n_resamples=n_resamples, method=method
-        ).items():
-            out[f"{name}, {level}"] = estimate
+        correlations = averaged_correlations(
+            [table],
+            level,
+            n_documents=n_documents,
+            rng=rng,
+            n_resamples=n_resamples,
+            method=method,
+        )
+        out |= {f"{name}, {level}": figure for name, figure in correlations.items()}
     errors = assess(
         data.judged,
         human,
@@ -271,14 +277,14 @@ def _length_trial(rng: np.random.Generator, size: float) -> tuple[bool, bool]:
     position = rng.choice([-1.0, 1.0], n)
     eta = strength[systems[:, 0]] - strength[systems[:, 1]] + size * z + 0.2 * position
     control = length_controlled(
-        Verdicts(
+        Comparisons(
             wins=(rng.random(n) < 1 / (1 + np.exp(-eta))).astype(float),
             system_a=tuple(f"s{s}" for s in systems[:, 0]),
             system_b=tuple(f"s{s}" for s in systems[:, 1]),
-            length_differences=lengths,
             positions=position,
             documents=tuple(documents.tolist()),
-        )
+        ),
+        lengths,
     )
     if not isinstance(control, LengthControl) or not isinstance(control.length_effect, Estimate):
         return False, False

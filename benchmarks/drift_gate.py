@@ -21,7 +21,7 @@ from scipy.stats import norm
 
 from fairjudge.calibration.drift import Anchors, drift
 from fairjudge.domain import Undefined
-from fairjudge.stats.correlation import spearman
+from fairjudge.stats.correlation import correlation
 from fairjudge.text.counting import percentage
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "ci.md"
@@ -62,9 +62,12 @@ def truth(rng: np.random.Generator, protocol: str, loss: float) -> float:
     whole = draw(rng, 100_000, protocol, loss)
     if protocol == "binary":
         return float(np.mean(whole.after == whole.human) - np.mean(whole.before == whole.human))
-    correlations = [spearman(values, whole.human) for values in (whole.before, whole.after)]
-    assert not any(isinstance(rho, Undefined) for rho in correlations)
-    return float(correlations[1] - correlations[0])  # type: ignore[operator]
+    before, after = (
+        correlation("spearman", values, whole.human) for values in (whole.before, whole.after)
+    )
+    assert not isinstance(before, Undefined)
+    assert not isinstance(after, Undefined)
+    return after - before
 
 
 def row(protocol: str, n_documents: int, loss: float, n_datasets: int) -> str:

@@ -26,12 +26,11 @@ from _parallel import Each, add_options, each_of, one_by_one, simulation_parser
 
 from fairjudge.annotation.active import correlation_sizes, inclusion
 from fairjudge.calibration.drawn_correlation import drawn_correlation
-from fairjudge.calibration.drawn_ppi import PartlyLabelled, drawn_mean
-from fairjudge.calibration.estimates import SystemEstimate, system_estimates
+from fairjudge.calibration.drawn_ppi import PartlyLabelled, drawn_mean, sample_mean
+from fairjudge.calibration.estimates import SystemEstimate, predicted, system_estimates
 from fairjudge.calibration.items import join
 from fairjudge.calibration.labels import Labels
-from fairjudge.calibration.ppi import PpiMean, ppi_mean
-from fairjudge.calibration.regression_ppi import regression_ppi_mean
+from fairjudge.calibration.ppi import PpiMean
 from fairjudge.calibration.samples import answers_by_system
 from fairjudge.domain import Estimate, Judgement, Label, Undefined
 from fairjudge.text.counting import percentage
@@ -282,9 +281,18 @@ def means_by_length(
     x = np.column_stack([2 + 0.5 * quality + 0.4 * rng.normal(size=n), length])
     documents = np.repeat(np.arange(n // per_document), per_document).tolist()
     labelled, unlabelled = x[:n_labels], x[n_labels:]
-    names = {"documents": documents[:n_labels], "documents_unlabelled": documents[n_labels:]}
-    own = regression_ppi_mean(y[:n_labels], labelled, unlabelled, rng=rng, **names)
-    plain = ppi_mean(y[:n_labels], labelled[:, 0], unlabelled[:, 0], **names)
+    sample = PartlyLabelled(
+        human=y[:n_labels],
+        judged=labelled[:, 0],
+        documents=documents[:n_labels],
+        rest=unlabelled[:, 0],
+        rest_documents=documents[n_labels:],
+        columns=labelled,
+        rest_columns=unlabelled,
+    )
+    fitted = predicted(sample, rng=rng)
+    assert isinstance(fitted, PartlyLabelled)
+    own, plain = sample_mean(fitted), sample_mean(sample)
     assert isinstance(own, PpiMean)
     assert isinstance(plain, PpiMean)
     return own, plain

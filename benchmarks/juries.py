@@ -29,7 +29,7 @@ from fairjudge.datasets import read_clusters, read_summaries
 from fairjudge.domain import Judgement
 from fairjudge.reports.calibration_tables import gains_tables
 from fairjudge.reports.decision_tables import group_title
-from fairjudge.reports.jury_tables import jury_findings, jury_tables
+from fairjudge.reports.protocol_tables import jury_findings, jury_tables
 from fairjudge.reports.tables import to_markdown
 from fairjudge.scorers.embedding import load_embedder
 from fairjudge.scorers.trained_models import load_trained_models

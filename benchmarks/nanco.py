@@ -31,6 +31,7 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import TypeAlias
 
@@ -46,11 +47,12 @@ from fairjudge.errors import ConfigurationError
 from fairjudge.options.models import Model
 from fairjudge.ports import Embedder, TrainedModels
 from fairjudge.references.asker import Asker
-from fairjudge.references.embedded import equivalence, p_same, partition, sentence_around
+from fairjudge.references.embedded import equivalence, partition, sentence_around
 from fairjudge.references.grouping import LlmGrouper
 from fairjudge.references.ports import AnswerSet
 from fairjudge.scorers.embedding import load_embedder
 from fairjudge.scorers.trained_models import load_trained_models
+from fairjudge.text.folding import folded_key
 
 DEVELOPMENT = ("Q2", "Q3", "Q5", "Q6")
 TEST = ("Q4", "Q7", "Q8", "Q9")
@@ -151,6 +153,24 @@ def by_context(embedder: Embedder) -> Score:
     )
 
 
+def p_same(question: str, answers: Sequence[str], *, models: TrainedModels) -> NDArray[np.float64]:
+    """Return P(same) of all pairs of n answers, shape (n, n), symmetric; 1 for equal wording.
+
+    Each pair of distinct wordings is compared once.
+    """
+    plain = [folded_key(answer) for answer in answers]
+    wordings = dict(zip(plain, answers, strict=True))
+    scores = np.eye(len(wordings))
+    if len(wordings) > 1:
+        upper = np.triu_indices(len(wordings), 1)
+        pairs = combinations(wordings.values(), 2)
+        scores[upper] = scores.T[upper] = models.same_answer([(question, a, b) for a, b in pairs])
+    row = {key: number for number, key in enumerate(wordings)}
+    order = [row[key] for key in plain]
+    matrix: NDArray[np.float64] = scores[np.ix_(order, order)]
+    return matrix
+
+
 def by_trained_model(models: TrainedModels) -> Score:
     """Return P(same) of every pair of answers."""
     return lambda item: p_same(item.question, item.answers, models=models)
@@ -183,7 +203,7 @@ async def run_llm(questions: dict[str, Labelled], options: Model) -> Report:
         if models.llm is None:
             raise ConfigurationError("grouping by a model needs --backend provider:model")
         asker = Asker(backend=models.llm.backend, target=models.llm.target, **models.llm.sampling)
-        grouper = LlmGrouper(asker=asker, keep_invalid=True)
+        grouper = LlmGrouper(asker=asker)
 
         async def one(item: Labelled) -> Row:
             answers = tuple(_answers(item))

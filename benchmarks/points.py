@@ -98,7 +98,7 @@ def speed(folder: Path) -> dict[str, float]:
         articles = [Article(aid="long", content="\n\n".join(parts)), *cluster[:3]]
         started = time.perf_counter()
         local = LocalReferences(load_embedder(), load_trained_models())
-        local.generate_questions(articles if size else cluster)
+        local.questions(articles if size else cluster)
         results[name] = round(time.perf_counter() - started, 1)
     return results
 

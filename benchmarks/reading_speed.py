@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 from _running import Json, finish
 
-from fairjudge.judges.units import read_units
 from fairjudge.parsing import read_verdict
 from fairjudge.references.replies import read_answers, read_check, read_groups, read_questions
+from fairjudge.run.splitting import read_units
 from fairjudge.scales import likert, options, pairwise
 
 N_CHARACTERS = 100_000

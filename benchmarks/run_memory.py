@@ -27,8 +27,7 @@ from fairjudge.judges.llm import judgement_of
 from fairjudge.judges.ports import Reply
 from fairjudge.judges.tasks import plan_tasks, resolve_plan
 from fairjudge.options.models import Model
-from fairjudge.scores.aggregate import system_scores
-from fairjudge.scores.leaderboards import rank_ranges
+from fairjudge.scores.leaderboards import leaderboard
 from fairjudge.text.sentences import sentence_texts
 
 N_SYSTEMS, N_ARTICLES = 40, 25
@@ -100,14 +99,15 @@ async def judge(n: int, folder: Path) -> str:
             book, judge=AtOnce(), fallback=None, concurrency=64, progress=lambda _: None
         )
     judged = peak_mib()
-    scores, ranks = system_scores(book.ratings), rank_ranges(book.ratings)
+    standings = leaderboard(book.ratings, unit="summary").standings
+    n_ranked = sum(standing.ranks is not None for standing in standings)
     write_records(folder / "judgements.jsonl", book.judgements())
     seconds = time.perf_counter() - begun
     size = sum(file.stat().st_size for file in (folder / "run").glob("checkpoints*")) / 2**20
     above = {"planned": planned, "judged": judged, "in all": peak_mib()}
     parts = ", ".join(f"{name} {most - before:.0f}" for name, most in above.items())
     return (
-        f"{len(work):>9,} judgements, {len(ranks)} of {len(scores)} systems ranked: {before:.0f} "
+        f"{len(work):>9,} judgements, {n_ranked} of {len(standings)} systems ranked: {before:.0f} "
         f"MiB at first, then at most so many more: {parts}; checkpoints {size:.1f} MiB; "
         f"{seconds:.0f} s"
     )

@@ -17,8 +17,9 @@ from _machine import describe_machine, peak_gib, quickest
 
 import fairjudge as fj
 from fairjudge.calibration.agreement import Resampling, judge_agreement
-from fairjudge.calibration.analysis import Settings, analyse
+from fairjudge.calibration.analysis import analyse
 from fairjudge.calibration.items import join
+from fairjudge.calibration.settings import Settings
 from fairjudge.domain import Judgement, Label
 from fairjudge.stats.agreement import weighted_kappa
 from fairjudge.stats.bootstrap import WeightedStatistic, bootstrap

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import TypeAlias
 
 import numpy as np
 
 from fairjudge.calibration.items import JUDGE_SIDE, LABELS_SIDE, Joined
-from fairjudge.calibration.labels import ItemKey
 from fairjudge.calibration.scales import Scale
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.protocols import PROTOCOLS
@@ -30,10 +29,9 @@ from fairjudge.stats.correlation import Sides
 from fairjudge.stats.levels import (
     LEVELS,
     Level,
-    Part,
+    Scores,
     averaged_correlations,
     correlation_gain,
-    scores,
     summaries_of,
 )
 from fairjudge.text.counting import pluralize
@@ -65,6 +63,11 @@ class Resampling:
     method: Method = "expanded"
 
 
+def kendall(agreement: Agreement | Undefined, level: Level) -> Estimate | Undefined:
+    """Return tau-b at one level."""
+    return agreement if isinstance(agreement, Undefined) else agreement[level]["kendall"]
+
+
 def judge_agreement(
     joined: Joined, *, resampling: Resampling, rng: np.random.Generator
 ) -> Agreement:
@@ -94,7 +97,7 @@ def judge_agreement(
 
 def score_agreement(
     joined: Joined,
-    values: Sequence[float | None] | FloatArray,
+    values: FloatArray,
     *,
     resampling: Resampling,
     rng: np.random.Generator,
@@ -102,17 +105,12 @@ def score_agreement(
 ) -> Agreement:
     """Return the correlations of `values`, shape (n,), with the mean label, at four levels.
 
-    Items whose value is None are excluded, and are counted in ``n_excluded``. `side` says in the
+    Items whose value is NaN are excluded, and are counted in ``n_excluded``. `side` says in the
     plural what the values are, where a correlation is Undefined.
     """
-    rows = np.array([row for row, value in enumerate(values) if value is not None], dtype=np.intp)
-    scores = np.array([values[row] for row in rows], dtype=np.float64)
-    coded, distinct = codes([joined.documents[row] for row in rows])
-    part = _part(
-        joined, scores, joined.human[rows], rows, documents=coded, sides=(side, LABELS_SIDE)
-    )
-    draws = _Draws(coded, len(distinct), resampling, rng)
-    return draws.correlations([part], n_excluded=len(joined.keys) - rows.size)
+    data, n_documents = _beside_labels(joined, values, np.flatnonzero(~np.isnan(values)), side)
+    draws = _Draws(data.documents, n_documents, resampling, rng)
+    return draws.correlations([data], n_excluded=len(joined.keys) - data.first.size)
 
 
 def human_agreement(
@@ -125,7 +123,7 @@ def human_agreement(
     """
     draws = _Draws.of(joined, resampling, rng)
     parts = [
-        _part(
+        _scores(
             joined,
             joined.ratings[rows, j],
             _mean_of_others(joined, j, rows),
@@ -162,10 +160,10 @@ def baseline_agreement(
     out: dict[str, Agreement | Undefined] = {}
     for name, table in baselines.items():
         values = baseline_values(joined, table)
-        n_known = sum(value is not None for value in values)
+        n_known = np.count_nonzero(~np.isnan(values))
         if n_known < FEWEST_ITEMS:
             out[name] = Undefined(
-                why=f"such a score for {n_known} of {pluralize(len(values), 'item')}: too few"
+                why=f"such a score for {n_known} of {pluralize(values.size, 'item')}: too few"
             )
             continue
         out[name] = score_agreement(
@@ -180,46 +178,35 @@ def baseline_agreement(
 
 def gain_over_systems(
     joined: Joined,
-    values: Sequence[float | None],
+    values: FloatArray,
     *,
     resampling: Resampling,
     rng: np.random.Generator,
 ) -> Estimate | Undefined:
     """Return the judge's tau-b over systems less that of `values`, on the items that have both.
 
-    The two are over the same resampled documents.
+    `values` has shape (n,), NaN where missing. The two are over the same resampled documents.
     """
-    rows = np.array([row for row, value in enumerate(values) if value is not None], dtype=np.intp)
-    scores = np.array([values[row] for row in rows], dtype=np.float64)
-    coded, distinct = codes([joined.documents[row] for row in rows])
-    judge, baseline = (
-        _part(joined, first, joined.human[rows], rows, documents=coded, sides=(side, LABELS_SIDE))
-        for first, side in ((joined.judged[rows], JUDGE_SIDE), (scores, _BASELINE_SIDE))
-    )
+    rows = np.flatnonzero(~np.isnan(values))
+    judge, n_documents = _beside_labels(joined, joined.judged, rows, JUDGE_SIDE)
+    baseline, _ = _beside_labels(joined, values, rows, _BASELINE_SIDE)
     return correlation_gain(
         judge,
         baseline,
         "system",
         "kendall",
-        n_documents=len(distinct),
+        n_documents=n_documents,
         rng=rng,
-        n_resamples=resampling.n_resamples,
-        confidence=resampling.level,
-        method=resampling.method,
+        **asdict(resampling),
     )
 
 
-def baseline_values(joined: Joined, table: Mapping[tuple[str, str], float]) -> list[float | None]:
-    """Return a baseline's score of each item, of a pair the difference; None where it has none."""
-    return [_baseline_value(key, table) for key in joined.keys]
-
-
-def _baseline_value(key: ItemKey, table: Mapping[tuple[str, str], float]) -> float | None:
-    first = table.get((key[0], key[1]))
-    if not key[2] or first is None:
-        return first
-    second = table.get((key[0], key[2]))
-    return None if second is None else first - second
+def baseline_values(joined: Joined, table: Mapping[tuple[str, str], float]) -> FloatArray:
+    """Return a baseline's score of each item, of a pair the difference; NaN where it has none."""
+    first, second = (
+        np.array([table.get((key[0], key[side]), np.nan) for key in joined.keys]) for side in (1, 2)
+    )
+    return np.where([bool(key[2]) for key in joined.keys], first - second, first)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +223,7 @@ class _Draws:
         coded, distinct = codes(joined.documents)
         return _Draws(coded, len(distinct), resampling, rng)
 
-    def correlations(self, parts: Sequence[Part], *, n_excluded: int = 0) -> Agreement:
+    def correlations(self, parts: Sequence[Scores], *, n_excluded: int = 0) -> Agreement:
         out: Agreement = {}
         # Summaries draw from a stream of their own: the other levels' figures stay as they were.
         (apart,) = self.rng.spawn(1)
@@ -249,36 +236,39 @@ class _Draws:
                 level,
                 n_documents=self.n_documents,
                 rng=apart if level == "summary" else self.rng,
-                n_resamples=self.resampling.n_resamples,
-                confidence=self.resampling.level,
-                method=self.resampling.method,
                 n_excluded=n_excluded if level == "pooled" else 0,
+                **asdict(self.resampling),
             )
             out[level] = {str(name): figure for name, figure in correlations.items()}
         return out
 
     def mean(self, statistics: Sequence[WeightedStatistic], n: int) -> Estimate | Undefined:
         """Return the mean of statistics of `n` items."""
-        estimate = bootstrap(
+        return bootstrap(
             lambda counts: np.mean([statistic(counts) for statistic in statistics], axis=0),
             n_documents=self.n_documents,
             rng=self.rng,
-            n_resamples=self.resampling.n_resamples,
-            level=self.resampling.level,
-            method=self.resampling.method,
+            n=n,
+            **asdict(self.resampling),
         )
-        return estimate if isinstance(estimate, Undefined) else replace(estimate, n=n)
 
 
-def as_part(joined: Joined) -> Part:
+def judge_scores(joined: Joined) -> Scores:
     """Return the judge's values beside people's."""
-    rows = np.arange(len(joined.keys))
-    documents, _ = codes(joined.documents)
-    sides = (JUDGE_SIDE, LABELS_SIDE)
-    return _part(joined, joined.judged, joined.human, rows, documents=documents, sides=sides)
+    return _beside_labels(joined, joined.judged, np.arange(len(joined.keys)), JUDGE_SIDE)[0]
 
 
-def _part(
+def _beside_labels(
+    joined: Joined, values: FloatArray, rows: IntArray, side: str
+) -> tuple[Scores, int]:
+    """Put the values of some items beside the mean labels; return their number of documents too."""
+    documents, distinct = codes([joined.documents[row] for row in rows])
+    sides = (side, LABELS_SIDE)
+    data = _scores(joined, values[rows], joined.human[rows], rows, documents=documents, sides=sides)
+    return data, len(distinct)
+
+
+def _scores(
     joined: Joined,
     first: FloatArray,
     second: FloatArray,
@@ -286,25 +276,22 @@ def _part(
     *,
     documents: IntArray,
     sides: Sides,
-) -> Part:
+) -> Scores:
     """Put two values of some items beside each other."""
-    names = [joined.documents[row] for row in rows]
     keys = [joined.keys[row] for row in rows]
-    opponents = [key[2] for key in keys] if PROTOCOLS[joined.protocol].paired else None
-    data = scores(
-        first,
-        second,
-        documents=names,
+    return Scores(
+        first=first,
+        second=second,
+        documents=documents,
         systems=[key[1] for key in keys],
-        opponents=opponents,
+        opponents=[key[2] for key in keys] if PROTOCOLS[joined.protocol].paired else None,
         sides=sides,
     )
-    return Part(data=data, documents=documents)
 
 
-def _is_of_wholes(part: Part) -> bool:
+def _is_of_wholes(data: Scores) -> bool:
     """Whether each summary is one item, so that the pooled figures are those over summaries."""
-    return summaries_of(part)[1] == part.data.first.size
+    return summaries_of(data)[1] == data.first.size
 
 
 def _shared_rows(joined: Joined) -> list[tuple[int, IntArray]]:

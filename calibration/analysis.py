@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
 from fairjudge.calibration.agreement import (
     FEWEST_ITEMS,
     Agreement,
-    Resampling,
+    baseline_agreement,
+    human_agreement,
+    judge_agreement,
 )
-from fairjudge.calibration.annotators import AnnotatorReport
-from fairjudge.calibration.baseline_gains import BaselineGain
+from fairjudge.calibration.annotators import AnnotatorReport, Camps, annotator_report
+from fairjudge.calibration.baseline_gains import BaselineGain, baseline_gain
 from fairjudge.calibration.baselines import (
     baseline_scores,
     covariates,
@@ -21,11 +23,11 @@ from fairjudge.calibration.baselines import (
     word_counts,
 )
 from fairjudge.calibration.calibration_report import CalibrationReport, calibration_report
-from fairjudge.calibration.calibrators import CrossFitted, cross_fit
-from fairjudge.calibration.choices import CalibratorName, CovariateName
+from fairjudge.calibration.calibrators import cross_fit
 from fairjudge.calibration.comparison import Comparison, comparisons
 from fairjudge.calibration.confusion import Confusion, confusion
-from fairjudge.calibration.decisions import Decision
+from fairjudge.calibration.constancy import constant_side
+from fairjudge.calibration.decisions import Decision, decide
 from fairjudge.calibration.disagreements import (
     CauseCount,
     Disagreement,
@@ -38,85 +40,63 @@ from fairjudge.calibration.estimates import Planning, SystemEstimate, plan_label
 from fairjudge.calibration.grouping import GroupKey
 from fairjudge.calibration.groups import GroupError, error_groups
 from fairjudge.calibration.items import Joined, join
-from fairjudge.calibration.judge_figures import JudgeFigures, judge_figures
-from fairjudge.calibration.jury_report import (
-    Covariates,
-    JuryChoices,
-    JuryReport,
-    juries,
-)
+from fairjudge.calibration.jury_report import Covariates, JuryReport, juries
 from fairjudge.calibration.labels import ItemKey, Labels
 from fairjudge.calibration.protocol_table import JudgingCost, ProtocolTable, protocol_tables
 from fairjudge.calibration.rates import RatesReport, group_rates
 from fairjudge.calibration.replaceability import (
-    COST_MARGINS,
     AlternativeAnnotatorTest,
+    alternative_annotator_test,
 )
 from fairjudge.calibration.samples import Beside, answers_by_system
-from fairjudge.calibration.scales import Scale, rescale
+from fairjudge.calibration.scales import rescale
+from fairjudge.calibration.settings import Settings
 from fairjudge.domain import Cluster, Estimate, Judgement, Label, Summary, Undefined
 from fairjudge.errors import InputError
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.matching import with_ids_of
+from fairjudge.text.counting import pluralize
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """Every choice of an analysis.
-
-    ``epsilon`` is the cost margin of the alternative annotator test; ``planned_documents`` is how
-    many documents label plans take the judge to have scored; ``families`` are names of families of
-    systems, each with a shell pattern of system names, the first that fits counting;
-    ``label_scale`` is inferred from the labels where it is None; ``covariates`` are what juries
-    and regressions know of a summary beside judges' scores; ``strata`` names the grouping of
-    documents in whose shares labelled documents are weighed.
-    """
-
-    annotators: tuple[str, ...] = ("*",)
-    resampling: Resampling = field(default_factory=Resampling)
-    calibrator: CalibratorName = "isotonic"
-    n_folds: int = 10
-    epsilon: float = COST_MARGINS["expert"]
-    planned_documents: int = 1000
-    families: tuple[tuple[str, str], ...] = ()
-    label_scale: Scale | None = None
-    n_disagreements: int = 20
-    covariates: tuple[CovariateName, ...] = ()
-    strata: str | None = None
-    seed: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupReport:
-    """All figures of one judge, aspect, protocol and unit; ``joined`` holds the items and counts.
+class JudgeFigures:
+    """Agreement of a judge and of people, what the judge adds, and the decisions that follow.
 
     ``people`` looks behind the mean label. ``over_baselines`` is what the judge adds over the best
-    of ``baselines``, and over the constant answer. ``fairness`` maps a grouping (``system``,
-    ``family`` of systems, ``length``, ``outlet``, an attribute) to its groups, whose errors are
-    those of cross-fitted calibrated scores where there are such. ``rates`` is None but for
-    yes-or-no judges; ``disagreements`` has the widest gap first, ``causes`` what they have in
-    common. ``decisions`` say what the judge may be used for, ``asked`` what its judgements took.
-    ``confusion`` counts the judge's values by people's.
+    of ``baselines``, and over the constant answer.
     """
 
-    joined: Joined
     agreement: Agreement | Undefined
     human: Agreement | Undefined
     people: AnnotatorReport
     baselines: Mapping[str, Agreement | Undefined]
     over_baselines: BaselineGain | Undefined
+    replaceability: AlternativeAnnotatorTest | Undefined
+    decisions: tuple[Decision, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupReport(JudgeFigures):
+    """All figures of one judge, aspect, protocol and unit; ``joined`` holds the items and counts.
+
+    ``fairness`` maps a grouping (``system``, ``family`` of systems, ``length``, ``outlet``, an
+    attribute) to its groups, whose errors are those of cross-fitted calibrated scores where there
+    are such. ``rates`` is None but for yes-or-no judges; ``disagreements`` has the widest gap
+    first, ``causes`` what they have in common. ``asked`` says what its judgements took;
+    ``confusion`` counts the judge's values by people's.
+    """
+
+    joined: Joined
     calibration: CalibrationReport
     ppi: tuple[SystemEstimate, ...]
     correlation: Estimate | Undefined | None
     planning: Planning
-    replaceability: AlternativeAnnotatorTest | Undefined
     fairness: Mapping[str, tuple[GroupError, ...]]
     fairness_of: str
     rates: RatesReport | None
     disagreements: tuple[Disagreement, ...]
     causes: tuple[CauseCount, ...]
     confusion: Confusion | None
-    decisions: tuple[Decision, ...] = ()
     asked: JudgingCost | None = None
 
 
@@ -180,14 +160,8 @@ def analyse(
         groups,
         rows,
         people,
-        choices=JuryChoices(
-            covariates=material.covariates,
-            annotators=settings.annotators,
-            label_scale=settings.label_scale,
-            method=settings.calibrator,
-            n_folds=settings.n_folds,
-            resampling=settings.resampling,
-        ),
+        covariates=material.covariates,
+        settings=settings,
         rng=of_juries,
     )
     return Analysis(
@@ -250,7 +224,7 @@ def _report(
     rng: np.random.Generator,
 ) -> GroupReport:
     level = settings.resampling.level
-    fitted = cross_fit(
+    calibrated = cross_fit(
         settings.calibrator,
         joined.judged,
         joined.human,
@@ -259,25 +233,17 @@ def _report(
         n_folds=settings.n_folds,
     )
     mapped = rescale(joined.judged, joined.judge_scale, joined.label_scale)
-    calibrated = fitted.calibrated if isinstance(fitted, CrossFitted) else None
-    resampling = settings.resampling
     causes = causes_of(joined, material.judgements, words=material.words)
     widest = largest_disagreements(
         joined, material.judgements, material.labels, causes=causes, limit=settings.n_disagreements
     )
-    figures = _figures(joined, material.baselines, settings, rng)
+    figures = judge_figures(joined, material.baselines, settings=settings, rng=rng)
     (folds,) = rng.spawn(1)  # the other figures stay as they were
     beside = material.beside(joined, settings.strata)
     return GroupReport(
+        **{field.name: getattr(figures, field.name) for field in fields(figures)},
         joined=joined,
-        agreement=figures.agreement,
-        human=figures.human,
-        people=figures.people,
-        baselines=figures.baselines,
-        over_baselines=figures.over_baselines,
-        calibration=calibration_report(
-            joined, mapped, fitted, method=settings.calibrator, resampling=resampling, rng=rng
-        ),
+        calibration=calibration_report(joined, mapped, calibrated, settings=settings, rng=rng),
         ppi=system_estimates(
             joined,
             level=level,
@@ -287,21 +253,21 @@ def _report(
         ),
         correlation=correlation_of_all(joined, level=level),
         planning=plan_labels(joined, level=level, n_judged=settings.planned_documents),
-        replaceability=figures.replaceability,
         fairness=error_groups(
             joined,
-            mapped if calibrated is None else calibrated,
+            mapped if isinstance(calibrated, Undefined) else calibrated,
             words=material.words,
             documents=material.documents,
             families=settings.families,
             level=level,
         ),
-        fairness_of="judge's scores" if calibrated is None else "calibrated scores, cross-fitted",
+        fairness_of="judge's scores"
+        if isinstance(calibrated, Undefined)
+        else "calibrated scores, cross-fitted",
         rates=group_rates(joined, level=level),
         disagreements=widest,
         causes=count_causes(causes, [disagreement.key for disagreement in widest]),
         confusion=confusion(joined),
-        decisions=figures.decisions,
         asked=questions.get(joined.group),
     )
 
@@ -315,21 +281,58 @@ def _with_decisions(
     """Add what a jury may be used for; nothing where it scored fewer than `FEWEST_ITEMS` items."""
     if jury.held_out is None or len(jury.held_out.keys) < FEWEST_ITEMS:
         return jury
-    figures = _figures(jury.held_out, baselines, settings, rng)
+    figures = judge_figures(jury.held_out, baselines, settings=settings, rng=rng)
     return replace(jury, decisions=figures.decisions)
 
 
-def _figures(
+def judge_figures(
     joined: Joined,
     baselines: Mapping[str, Mapping[tuple[str, str], float]],
+    *,
     settings: Settings,
     rng: np.random.Generator,
 ) -> JudgeFigures:
-    return judge_figures(
-        joined,
-        baselines,
+    """Measure a judge, or a jury whose scores of held-out documents are those of `joined`."""
+    n, resampling = len(joined.keys), settings.resampling
+    few = Undefined(why=f"{pluralize(n, 'item')} with both judgement and label: too few")
+    agreement: Agreement | Undefined = few
+    human: Agreement | Undefined = few
+    by_baseline: dict[str, Agreement | Undefined] = {}
+    if n >= 2:
+        agreement = judge_agreement(joined, resampling=resampling, rng=rng)
+        human = human_agreement(joined, resampling=resampling, rng=rng)
+        by_baseline = baseline_agreement(joined, baselines, resampling=resampling, rng=rng)
+    (apart,) = rng.spawn(1)  # the other figures stay as they were
+    over = (
+        few
+        if n < FEWEST_ITEMS
+        else baseline_gain(joined, by_baseline, baselines, resampling=resampling, rng=apart)
+    )
+    people = annotator_report(joined, resampling=resampling, seed=settings.seed)
+    replaceability = alternative_annotator_test(
+        rescale(joined.judged, joined.judge_scale, joined.label_scale),
+        joined.ratings,
+        joined.present,
+        annotators=joined.annotators,
         epsilon=settings.epsilon,
-        resampling=settings.resampling,
-        seed=settings.seed,
-        rng=rng,
+        alignment="accuracy"
+        if PROTOCOLS[joined.protocol].yes_no and not joined.averaged_labels
+        else "rmse",
+        documents=joined.documents,
+    )
+    return JudgeFigures(
+        agreement=agreement,
+        human=human,
+        people=people,
+        baselines=by_baseline,
+        over_baselines=over,
+        replaceability=replaceability,
+        decisions=decide(
+            agreement,
+            over_baselines=over,
+            replaceability=replaceability,
+            n_documents=len(set(joined.documents)),
+            constant=constant_side(joined.judged, joined.human, joined.protocol),
+            in_camps=isinstance(people.camps, Camps) and people.camps.found,
+        ),
     )

@@ -17,11 +17,12 @@ from fairjudge.calibration.agreement import (
     Resampling,
     score_agreement,
 )
+from fairjudge.calibration.confusion import count_pairs, nearest
 from fairjudge.calibration.items import JUDGE_SIDE, LABELS_SIDE, Joined
 from fairjudge.domain import Undefined
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.stats._arrays import BoolArray, FloatArray, IntArray, codes
-from fairjudge.stats.correlation import correlation, spearman
+from fairjudge.stats.correlation import correlation
 
 MOST_ANNOTATORS = 12
 """Annotators, those with most items, whose divisions in two are all looked at."""
@@ -165,9 +166,12 @@ def annotator_camps(
     division = divisions[best]
     if (np.count_nonzero(~division), ~division[0]) > (np.count_nonzero(division), division[0]):
         division = ~division
-    order = _Order.of(joined.documents, present)
+    # Rows are permuted alike of a document that the same people labelled.
+    block, _ = codes(
+        [(document, row.tobytes()) for document, row in zip(joined.documents, present, strict=True)]
+    )
     permuted_gaps = [
-        float(_gaps(_correlations(order.permuted(values, rng), present), divisions).max())
+        float(_gaps(_correlations(_permute(values, block, present, rng), present), divisions).max())
         for _ in range(N_PERMUTATIONS)
     ]
     p_value = (1 + sum(gap >= gaps[best] - 1e-12 for gap in permuted_gaps)) / (1 + N_PERMUTATIONS)
@@ -217,30 +221,17 @@ def severity(ratings: FloatArray, present: BoolArray) -> FloatArray:
     return np.asarray(offsets - (offsets @ weight.sum(axis=0)) / n if n else offsets)
 
 
-@dataclass(frozen=True, slots=True)
-class _Order:
-    """Rows that are permuted alike: those of a document that the same people labelled."""
-
-    block: IntArray
-    n_blocks: int
-    present: BoolArray
-
-    @staticmethod
-    def of(documents: Sequence[str], present: BoolArray) -> _Order:
-        block, names = codes(
-            [(document, row.tobytes()) for document, row in zip(documents, present, strict=True)]
-        )
-        return _Order(block, len(names), present)
-
-    def permuted(self, values: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """Exchange the values of an item among those who labelled it."""
-        keys = rng.random((self.n_blocks, self.present.shape[1]))[self.block]
-        keys[~self.present] = 2.0  # those without a label stay behind all others
-        order = np.argsort(keys, axis=1)
-        places = np.argsort(~self.present, axis=1, kind="stable")
-        out = np.zeros_like(values)
-        np.put_along_axis(out, places, np.take_along_axis(values, order, axis=1), axis=1)
-        return np.where(self.present, out, 0.0)
+def _permute(
+    values: FloatArray, block: IntArray, present: BoolArray, rng: np.random.Generator
+) -> FloatArray:
+    """Exchange the values of an item among those who labelled it, alike for rows of a `block`."""
+    keys = rng.random((int(block.max(initial=-1)) + 1, present.shape[1]))[block]
+    keys[~present] = 2.0  # those without a label stay behind all others
+    order = np.argsort(keys, axis=1)
+    places = np.argsort(~present, axis=1, kind="stable")
+    out = np.zeros_like(values)
+    np.put_along_axis(out, places, np.take_along_axis(values, order, axis=1), axis=1)
+    return np.where(present, out, 0.0)
 
 
 def _standardised(ratings: FloatArray, present: BoolArray) -> FloatArray:
@@ -308,11 +299,8 @@ def _judge_against(
     has_mean = ~np.isnan(mean)
     if np.count_nonzero(has_mean) < FEWEST_ITEMS:
         return Undefined(why="too few items")
-    of_camp = replace(joined, human=np.where(has_mean, mean, 0.0))
-    values = [
-        value if has_value else None
-        for value, has_value in zip(joined.judged, has_mean, strict=True)
-    ]
+    of_camp = replace(joined, human=mean)
+    values = np.where(has_mean, joined.judged, np.nan)
     few = replace(resampling, n_resamples=min(resampling.n_resamples, BASELINE_RESAMPLES))
     return score_agreement(of_camp, values, resampling=few, rng=rng, side=JUDGE_SIDE)
 
@@ -335,8 +323,10 @@ def _figures(joined: Joined, column: int, offset: float) -> AnnotatorFigures:
     mean_of_others = _mean_of(joined, other_columns)
     has_others = ~np.isnan(mean_of_others)
     shared = has_others & own_rows
-    everything = spearman(
-        joined.judged[has_others], _mean_of(joined, np.r_[other_columns, column])[has_others]
+    with_all = correlation(
+        "spearman",
+        joined.judged[has_others],
+        _mean_of(joined, np.r_[other_columns, column])[has_others],
     )
     without = correlation(
         "spearman",
@@ -357,8 +347,8 @@ def _figures(joined: Joined, column: int, offset: float) -> AnnotatorFigures:
         ),
         without=without,
         pull=None
-        if isinstance(without, Undefined) or isinstance(everything, Undefined)
-        else without - everything,
+        if isinstance(without, Undefined) or isinstance(with_all, Undefined)
+        else without - with_all,
     )
 
 
@@ -398,16 +388,13 @@ def _confusion(joined: Joined) -> Confusion | Undefined:
     low, high = joined.label_scale
     if joined.judge_scale != joined.label_scale or not float(high - low).is_integer():
         return Undefined(why="the judge's scale is not the labels' one")
-    levels = np.arange(low, high + 1.0)
-    if levels.size > _MOST_CATEGORIES:
+    levels = tuple(np.arange(low, high + 1.0).tolist())
+    if len(levels) > _MOST_CATEGORIES:
         return Undefined(why=f"more than {_MOST_CATEGORIES} answers")
-    counts = np.zeros((levels.size, levels.size), dtype=np.int64)
-    places = (np.floor(side - low + 0.5).astype(int) for side in (joined.judged, joined.human))
-    np.add.at(counts, tuple(places), 1)
-    labels = np.floor(joined.ratings[joined.present] - low + 0.5).astype(int)
-    shares = np.bincount(labels, minlength=levels.size) / max(1, labels.size)
+    labels = nearest(joined.ratings[joined.present], levels)
+    shares = np.bincount(labels, minlength=len(levels)) / max(1, labels.size)
     return Confusion(
-        levels=tuple(levels.tolist()),
-        counts=tuple(tuple(row) for row in counts.tolist()),
+        levels=levels,
+        counts=count_pairs(joined.judged, joined.human, levels, levels),
         base_rate=tuple(shares.tolist()),
     )

@@ -1,4 +1,4 @@
-"""Audits of judgements alone, without labels: position, verbosity, and how many were unscored."""
+"""Audits of judgements alone, without labels: position and verbosity."""
 
 from __future__ import annotations
 
@@ -9,14 +9,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from fairjudge.calibration.grouping import GroupKey, by_group
-from fairjudge.calibration.labels import (
-    SIGNS,
-    ItemKey,
-    item_key,
-    mean_of,
-    order_by_name,
-)
+from fairjudge.calibration.grouping import GroupKey, OfGroup, by_group
+from fairjudge.calibration.labels import SIGNS, ItemKey, item_key, mean_of, order_by_name
 from fairjudge.calibration.length import VerbosityBias, verbosity_bias
 from fairjudge.domain import Estimate, Judgement, Order, Undefined, Verdict
 from fairjudge.protocols import PROTOCOLS
@@ -59,7 +53,7 @@ class PositionBias:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PositionAudit:
+class PositionAudit(OfGroup):
     """Position bias of one judge, aspect, protocol and unit, with slices.
 
     Slices are by pair of systems and by closeness.
@@ -69,10 +63,6 @@ class PositionAudit:
     re-runs of a pair in the same order, of which the last counts.
     """
 
-    judge: str
-    aspect: str
-    protocol: str
-    unit: str
     bias: PositionBias
     n_unscored: int
     n_one_order: int
@@ -83,34 +73,17 @@ class PositionAudit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VerbosityAudit:
+class VerbosityAudit(OfGroup):
     """Verbosity bias of one judge, aspect, protocol and unit.
 
     ``scores`` counts, for each system, how often summaries as written (``"original"``) and made
     longer (``"extended"``) got each score (DiverseSumm, Figure 25); pairs have none.
     """
 
-    judge: str
-    aspect: str
-    protocol: str
-    unit: str
     bias: VerbosityBias
     n_unscored: int
     n_unmatched: int
     scores: Mapping[str, Mapping[str, Mapping[str, int]]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ParseAudit:
-    """How many judgements of one judge, aspect, protocol and unit have no score, and why."""
-
-    judge: str
-    aspect: str
-    protocol: str
-    unit: str
-    n_judgements: int
-    unscored: Mapping[str, int]
-    scored_by: Mapping[str, int]
 
 
 def audit_position(
@@ -144,22 +117,6 @@ def audit_verbosity(
     return tuple(audit for audit in audits if audit.bias.n or audit.n_unmatched)
 
 
-def audit_parse(judgements: Iterable[Judgement]) -> tuple[ParseAudit, ...]:
-    """Count judgements without a score by reason, for every judge, aspect, protocol and unit."""
-    return tuple(
-        ParseAudit(
-            judge=group.judge,
-            aspect=group.aspect,
-            protocol=group.protocol,
-            unit=group.unit,
-            n_judgements=len(rows),
-            unscored=dict(Counter(row.unscored for row in rows if row.unscored is not None)),
-            scored_by=dict(Counter(row.scored_by for row in rows if row.unscored is None)),
-        )
-        for group, rows in by_group(judgements).items()
-    )
-
-
 def _position(
     group: GroupKey,
     rows: Sequence[Judgement],
@@ -188,10 +145,7 @@ def _position(
         return "close" if abs(quality_a - quality_b) <= close_within else "far apart"
 
     return PositionAudit(
-        judge=group.judge,
-        aspect=group.aspect,
-        protocol=group.protocol,
-        unit=group.unit,
+        **group._asdict(),
         bias=position_bias(pairs, level=level, n_excluded=counts["one_order"]),
         n_unscored=counts["unscored"],
         n_one_order=counts["one_order"],
@@ -271,10 +225,7 @@ def _verbosity(group: GroupKey, rows: Sequence[Judgement], level: float) -> Verb
     preferences = _pair_preferences if PROTOCOLS[group.protocol].paired else _preferences
     preferred, n_unmatched, n_unscored = preferences(rows)
     return VerbosityAudit(
-        judge=group.judge,
-        aspect=group.aspect,
-        protocol=group.protocol,
-        unit=group.unit,
+        **group._asdict(),
         bias=verbosity_bias(
             [preference for _, preference in preferred], [eid for eid, _ in preferred], level=level
         ),

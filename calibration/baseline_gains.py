@@ -95,11 +95,10 @@ def baseline_gain(
     best = _best(baselines, scores, "pooled", "spearman")
     if best is None:
         return BaselineGain(best="", gain=_NO_BASELINE, constant=constant, systems=systems)
-    values = dict(enumerate(baseline_values(joined, scores[best])))
-    scores_by_row = {row: value for row, value in values.items() if value is not None}
-    rows = list(scores_by_row)
+    values = baseline_values(joined, scores[best])
+    rows = np.flatnonzero(~np.isnan(values))
     (compared,) = compare_judges(
-        {"judge": joined.judged[rows], best: list(scores_by_row.values())},
+        {"judge": joined.judged[rows], best: values[rows]},
         joined.human[rows],
         rng=rng,
         documents=[joined.documents[row] for row in rows],
@@ -168,11 +167,11 @@ def against_constant(
     sums = totals(np.column_stack([own, own * right[:, None]]), documents[items], len(distinct))
 
     def statistic(counts_of_documents: FloatArray) -> FloatArray:
-        n_by_answer, met = np.split(counts_of_documents @ sums, 2, axis=1)
+        n_by_answer, hits = np.split(counts_of_documents @ sums, 2, axis=1)
         n = n_by_answer.sum(axis=1)
-        agreement, modal = divide(met.sum(axis=1), n), divide(n_by_answer[:, constant], n)
+        agreement, modal = divide(hits.sum(axis=1), n), divide(n_by_answer[:, constant], n)
         is_present = (n_by_answer > 0.0) & counted
-        recalls = np.where(is_present, divide(met, n_by_answer), 0.0)
+        recalls = np.where(is_present, divide(hits, n_by_answer), 0.0)
         balanced = divide(recalls.sum(axis=1), is_present.sum(axis=1).astype(float))
         chance = divide(np.ones(len(n)), is_present.sum(axis=1).astype(float))
         return np.column_stack([agreement, modal, balanced, agreement - modal, balanced - chance])

@@ -8,11 +8,11 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairjudge.calibration.agreement import Resampling
-from fairjudge.calibration.calibrators import Calibrator, CrossFitted
+from fairjudge.calibration.calibrators import Calibrator
 from fairjudge.calibration.choices import CalibratorName
 from fairjudge.calibration.items import Joined
 from fairjudge.calibration.jury_report import calibrator_of
+from fairjudge.calibration.settings import Settings
 from fairjudge.calibration.temperature import DistributionReport, distribution_report
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
@@ -49,14 +49,13 @@ class CalibrationReport:
 def calibration_report(
     joined: Joined,
     mapped: FloatArray,
-    fitted: CrossFitted | Undefined,
+    calibrated: FloatArray | Undefined,
     *,
-    method: CalibratorName,
-    resampling: Resampling,
+    settings: Settings,
     rng: np.random.Generator,
 ) -> CalibrationReport:
-    """Assess scores on the labels' scale (`mapped`) and as calibrated in `fitted`."""
-    documents = joined.documents
+    """Assess scores on the labels' scale (`mapped`) and as calibrated, shape (n,) each."""
+    documents, resampling = joined.documents, settings.resampling
 
     def errors(scores: FloatArray) -> ErrorScores | Undefined:
         return assess(
@@ -73,15 +72,18 @@ def calibration_report(
             scores, joined.human, documents=documents, level=resampling.level
         )
 
-    after = errors(fitted.calibrated) if isinstance(fitted, CrossFitted) else fitted
+    # The resamples of calibrated scores are drawn first.
+    after = calibrated if isinstance(calibrated, Undefined) else errors(calibrated)
     return CalibrationReport(
-        method=method,
-        n_folds=fitted.n_folds if isinstance(fitted, CrossFitted) else 0,
-        calibrator=calibrator_of(joined, method),
+        method=settings.calibrator,
+        n_folds=min(settings.n_folds, len(set(documents)))
+        if isinstance(calibrated, np.ndarray)
+        else 0,
+        calibrator=calibrator_of(joined, settings.calibrator),
         before=errors(mapped),
         after=after,
         reliability_before=diagram(mapped),
-        reliability_after=diagram(fitted.calibrated) if isinstance(fitted, CrossFitted) else (),
+        reliability_after=() if isinstance(calibrated, Undefined) else diagram(calibrated),
         distribution=distribution_report(joined, rng=rng, level=resampling.level),
     )
 

@@ -26,6 +26,7 @@ from fairjudge.calibration.curves import (
     numbers,
     read_curve,
 )
+from fairjudge.calibration.grouping import GroupKey
 from fairjudge.domain import Undefined
 from fairjudge.errors import InputError
 from fairjudge.records.results import to_json
@@ -87,12 +88,8 @@ def fit_calibrator(
     labels: ArrayLike,
     *,
     score_range: tuple[float, float] | None = None,
-    judge: str = "",
-    aspect: str = "",
-    protocol: str = "",
-    unit: str = "",
 ) -> Calibrator | Undefined:
-    """Fit a calibrator on labelled items.
+    """Fit a calibrator on labelled items, of no judge in particular.
 
     Undefined below `FEWEST_LABELS` labels, where the labelled scores do not cover `score_range` (on
     a scale of levels: its ends; otherwise: all but 5 % of it), or are constant.
@@ -117,19 +114,7 @@ def fit_calibrator(
         n_labels=n,
         score_range=(float(x.min()), float(x.max())),
         label_range=(float(y.min()), float(y.max())),
-        judge=judge,
-        aspect=aspect,
-        protocol=protocol,
-        unit=unit,
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CrossFitted:
-    """Out-of-fold calibrated scores, shape (n,)."""
-
-    calibrated: FloatArray
-    n_folds: int
 
 
 def assign_folds(documents: Sequence[Hashable], n_folds: int, rng: np.random.Generator) -> IntArray:
@@ -157,18 +142,17 @@ def cross_fit(
     documents: Sequence[Hashable],
     rng: np.random.Generator,
     n_folds: int = 10,
-) -> CrossFitted | Undefined:
-    """Calibrate each item, of n, by a curve fitted on the documents of the other folds.
+) -> FloatArray | Undefined:
+    """Calibrate each item, shape (n,), by a curve fitted on the documents of the other folds.
 
     No document is split between folds, of which there are at most as many as documents. Undefined
     below `FEWEST_LABELS` labels, below 2 documents, or where a fold's curve is.
     """
     x, y = vector(scores, name="scores"), vector(labels, name="labels")
     n = same_length(scores=x, labels=y, documents=documents)
-    n_documents = len(set(documents))
     if n < FEWEST_LABELS:
         return _too_few(n)
-    if n_documents < 2:
+    if len(set(documents)) < 2:
         return Undefined(why="fewer than 2 documents: nothing to hold out")
     out = np.empty(n)
     for fold in held_out(documents, n_folds, rng):
@@ -176,7 +160,7 @@ def cross_fit(
         if isinstance(curve, Undefined):
             return curve
         out[fold] = curve(np.clip(x[fold], x[~fold].min(), x[~fold].max()))
-    return CrossFitted(calibrated=out, n_folds=min(n_folds, n_documents))
+    return out
 
 
 def calibrator_from_dict(data: Mapping[str, Any]) -> Calibrator:
@@ -193,10 +177,7 @@ def calibrator_from_dict(data: Mapping[str, Any]) -> Calibrator:
         n_labels=int(number(data, "n_labels")),
         score_range=_range(data, "score_range"),
         label_range=_range(data, "label_range"),
-        judge=str(data.get("judge", "")),
-        aspect=str(data.get("aspect", "")),
-        protocol=str(data.get("protocol", "")),
-        unit=str(data.get("unit", "")),
+        **{name: str(data.get(name, "")) for name in GroupKey._fields},
     )
 
 

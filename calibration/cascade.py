@@ -124,18 +124,18 @@ def _fit(x: FloatArray, y: FloatArray, z: FloatArray, most: tuple[float, float])
     `most` are the largest growth of the error and fall of the agreement.
     """
     cuts = np.unique(np.quantile(x, np.linspace(0.0, 1.0, _GRID)))
-    beyond = (float(cuts[0]) - 1.0, float(cuts[-1]) + 1.0)
-    best, fewest = Thresholds(low=beyond[0], high=beyond[1]), x.size
+    outside = (float(cuts[0]) - 1.0, float(cuts[-1]) + 1.0)
+    best, fewest = Thresholds(low=outside[0], high=outside[1]), x.size
     worse = np.abs(x - z) - np.abs(y - z)
-    for low in (beyond[0], *cuts.tolist()):
-        for high in (*cuts[cuts >= low].tolist(), beyond[1]):
-            tried = Thresholds(low=low, high=high)
-            escalated = tried.unsure(x)
+    for low in (outside[0], *cuts.tolist()):
+        for high in (*cuts[cuts >= low].tolist(), outside[1]):
+            candidate = Thresholds(low=low, high=high)
+            escalated = candidate.unsure(x)
             added = float(np.where(escalated, 0.0, worse).mean())
             if int(escalated.sum()) >= fewest or added > most[0]:
                 continue
             if _agreement_fall(y, np.where(escalated, y, x), z) <= most[1]:
-                best, fewest = tried, int(escalated.sum())
+                best, fewest = candidate, int(escalated.sum())
     return best
 
 

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
-from typing import TypeVar
+from typing import TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,14 +20,14 @@ from fairjudge.calibration.items import Joined
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.protocols import PROTOCOLS, shown_protocol
 from fairjudge.stats._arrays import FloatArray, codes, same_length, vector
-from fairjudge.stats.bootstrap import Method, WeightedStatistic, bootstrap, bootstrap_many
+from fairjudge.stats.bootstrap import BootstrapOptions, WeightedStatistic, bootstrap, bootstrap_many
 from fairjudge.stats.clustered import clustered_mean
 from fairjudge.stats.correlation import CorrelationName, correlation, weighted_correlation
 from fairjudge.stats.intervals import clustered_wilson
 from fairjudge.stats.resampling import adjusted_by_name
 
 _ALIKE = 1e-9
-_Name = TypeVar("_Name", bound=Hashable)
+Name = TypeVar("Name", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,9 +50,7 @@ def compare_judges(
     rng: np.random.Generator,
     measure: CorrelationName = "spearman",
     documents: Sequence[Hashable] | None = None,
-    n_resamples: int = 2000,
-    level: float = 0.95,
-    method: Method = "percentile",
+    **options: Unpack[BootstrapOptions],
 ) -> tuple[AgreementDifference, ...]:
     """Compare every pair of judges by their pooled correlation with the same labels.
 
@@ -74,35 +72,18 @@ def compare_judges(
         name: correlation(measure, scores, y, sides=("scores", "labels"))
         for name, scores in arrays.items()
     }
-    undefined = {
-        name: Undefined(why=f"{name}: {result.why}")
-        for name, result in correlations.items()
-        if isinstance(result, Undefined)
-    }
-    statistics = {
-        name: weighted_correlation(measure, scores, y, documents=documents)
-        for name, scores in arrays.items()
-        if name not in undefined
-    }
-    estimates = (
-        bootstrap_many(
-            _differences(tuple(statistics.values())),
-            n_documents=y.size if documents is None else len(set(documents)),
-            rng=rng,
-            n_resamples=n_resamples,
-            level=level,
-            method=method,
-            n=y.size,
-            null=0.0,
-        )
-        if len(statistics) > 1
-        else ()
+    options["n"] = y.size
+    differences = pairwise_differences(
+        {
+            name: Undefined(why=f"{name}: {value.why}")
+            if isinstance(value, Undefined)
+            else weighted_correlation(measure, arrays[name], y, documents=documents)
+            for name, value in correlations.items()
+        },
+        n_documents=y.size if documents is None else len(set(documents)),
+        rng=rng,
+        **options,
     )
-    defined = dict(zip(combinations(statistics, 2), estimates, strict=True))
-    differences: dict[tuple[str, str], Estimate | Undefined] = {
-        (first, second): undefined.get(first) or undefined.get(second) or defined[first, second]
-        for first, second in combinations(arrays, 2)
-    }
     adjusted = adjusted_by_name(differences)
     return tuple(
         AgreementDifference(
@@ -115,15 +96,44 @@ def compare_judges(
     )
 
 
-def _differences(statistics: Sequence[WeightedStatistic]) -> WeightedStatistic:
-    """Return what takes the difference of each pair of `statistics`, one column a pair."""
-    first, second = np.triu_indices(len(statistics), 1)
+def pairwise_differences(
+    statistics: Mapping[Name, WeightedStatistic | Undefined],
+    *,
+    n_documents: int,
+    rng: np.random.Generator,
+    **options: Unpack[BootstrapOptions],
+) -> dict[tuple[Name, Name], Estimate | Undefined]:
+    """Estimate the difference of each pair of statistics, first less second, on the same resamples.
+
+    Each has a test against 0. Undefined where a statistic of the pair is.
+    """
+    defined = {
+        name: statistic
+        for name, statistic in statistics.items()
+        if not isinstance(statistic, Undefined)
+    }
+    first, second = np.triu_indices(len(defined), 1)
 
     def differences(counts: FloatArray) -> FloatArray:
-        table = np.column_stack([statistic(counts) for statistic in statistics])
+        table = np.column_stack([statistic(counts) for statistic in defined.values()])
         return np.asarray(table[:, first] - table[:, second])
 
-    return differences
+    options["null"] = 0.0
+    estimates = (
+        bootstrap_many(differences, n_documents=n_documents, rng=rng, **options)
+        if len(defined) > 1
+        else ()
+    )
+    by_pair = dict(zip(combinations(defined, 2), estimates, strict=True))
+    refusals = {
+        name: statistic
+        for name, statistic in statistics.items()
+        if isinstance(statistic, Undefined)
+    }
+    return {
+        (first, second): refusals.get(first) or refusals.get(second) or by_pair[first, second]
+        for first, second in combinations(statistics, 2)
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,13 +207,15 @@ def _shifts(
     shifts = []
     for place, name in enumerate(names):
         rows = np.flatnonzero(coded == place)
-        where = [documents[row] for row in rows.tolist()]
+        own_documents = [documents[row] for row in rows.tolist()]
         shifts.append(
             SystemShift(
                 system=str(name),
                 first=float(first[rows].mean()),
                 second=float(second[rows].mean()),
-                shift=clustered_mean(second[rows] - first[rows], where, level=level, null=0.0),
+                shift=clustered_mean(
+                    second[rows] - first[rows], own_documents, level=level, null=0.0
+                ),
             )
         )
     return tuple(sorted(shifts, key=lambda shift: (-shift.first, shift.system)))

@@ -35,10 +35,17 @@ def confusion(joined: Joined) -> Confusion | None:
         return None
     rows = levels_of(joined.judge_scale, joined.judged)
     columns = levels_of(joined.label_scale, joined.human)
+    counts = count_pairs(joined.judged, joined.human, rows, columns)
+    return Confusion(rows=rows, columns=columns, counts=counts)
+
+
+def count_pairs(
+    judged: FloatArray, human: FloatArray, rows: tuple[float, ...], columns: tuple[float, ...]
+) -> tuple[tuple[int, ...], ...]:
+    """Count pairs of values by their nearest levels, ascending `rows` and `columns`."""
     counts = np.zeros((len(rows), len(columns)), dtype=int)
-    np.add.at(counts, (_nearest(joined.judged, rows), _nearest(joined.human, columns)), 1)
-    cells = tuple(tuple(int(n) for n in row) for row in counts)
-    return Confusion(rows=rows, columns=columns, counts=cells)
+    np.add.at(counts, (nearest(judged, rows), nearest(human, columns)), 1)
+    return tuple(map(tuple, counts.tolist()))
 
 
 def levels_of(scale: Scale, values: FloatArray) -> tuple[float, ...]:
@@ -52,7 +59,8 @@ def levels_of(scale: Scale, values: FloatArray) -> tuple[float, ...]:
     return tuple(round(float(level), _DIGITS) for level in np.linspace(low, high, n))
 
 
-def _nearest(values: FloatArray, levels: tuple[float, ...]) -> IntArray:
+def nearest(values: FloatArray, levels: tuple[float, ...]) -> IntArray:
+    """Return the place of each value's nearest level, of two equally near ones the upper."""
     far = np.abs(np.asarray(values)[:, None] - np.asarray(levels[::-1])[None, :]).round(_DIGITS)
     nearest: IntArray = len(levels) - 1 - np.argmin(far, axis=1)
     return nearest

@@ -27,7 +27,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from scipy.special import ndtri
 
-from fairjudge.calibration.agreement import Agreement
+from fairjudge.calibration.agreement import Agreement, kendall
 from fairjudge.calibration.baseline_gains import BaselineGain, SystemsGain
 from fairjudge.calibration.constancy import Constant
 from fairjudge.calibration.replaceability import (
@@ -37,7 +37,7 @@ from fairjudge.calibration.replaceability import (
 )
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats.bootstrap import FEW_DOCUMENTS
-from fairjudge.stats.levels import FEWEST_RANKED, Level
+from fairjudge.stats.levels import FEWEST_RANKED
 from fairjudge.stats.multiplicity import benjamini_yekutieli
 from fairjudge.text.counting import pluralize
 
@@ -83,7 +83,7 @@ def decide(
     `constant` is the side that gave all items one value; `in_camps` says that the annotators are in
     two camps, so that their mean label stands for neither.
     """
-    systems, items = _kendall(agreement, "system"), _kendall(agreement, "summary")
+    systems, items = kendall(agreement, "system"), kendall(agreement, "summary")
     n_systems = systems.n if isinstance(systems, Estimate) else 0
     of_systems = (
         f"Kendall's tau-b over {pluralize(n_systems, 'system') if n_systems else 'systems'}"
@@ -165,10 +165,6 @@ def documents_needed(
     if half > apart * _MOST_TIMES**0.5:
         return None
     return max(FEW_DOCUMENTS, n_documents + 1, ceil(n_documents * (half / apart) ** 2))
-
-
-def _kendall(agreement: Agreement | Undefined, level: Level) -> Estimate | Undefined:
-    return agreement if isinstance(agreement, Undefined) else agreement[level]["kendall"]
 
 
 def _of_correlation(
@@ -282,11 +278,11 @@ def _documents_of_test(p_values: Sequence[float], n_documents: int) -> str:
     # At least half of the annotators on one side must be significant; else the other side wins.
     wins = np.sort(z[z > 0.0])[::-1]
     losses = np.sort(-z[z < 0.0])[::-1]
-    enough, more = ceil(m / 2), m // 2 + 1
-    if wins.size >= enough:
-        least, answer = wins[enough - 1], "yes"
-    elif losses.size >= more:
-        least, answer = losses[more - 1], "no"
+    fewest_wins, fewest_losses = ceil(m / 2), m // 2 + 1
+    if wins.size >= fewest_wins:
+        least, answer = wins[fewest_wins - 1], "yes"
+    elif losses.size >= fewest_losses:
+        least, answer = losses[fewest_losses - 1], "no"
     else:
         return "more labelled documents"
     factor = (critical / least) ** 2

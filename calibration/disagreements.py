@@ -98,11 +98,7 @@ def largest_disagreements(
     """
     mapped = rescale(joined.judged, joined.judge_scale, joined.label_scale)
     gaps = mapped - joined.human
-    people = [
-        {name: float(joined.ratings[row, at]) for at, name in enumerate(joined.annotators)
-         if joined.present[row, at]}
-        for row in range(len(joined.keys))
-    ]  # fmt: skip
+    people = [joined.labels_of(row) for row in range(len(joined.keys))]
     order = sorted(
         (row for row in range(len(joined.keys)) if abs(gaps[row]) > 1e-9),
         key=lambda row: (-round(abs(float(gaps[row])), 9), _width(people[row]), joined.keys[row]),

@@ -148,11 +148,11 @@ def _estimate_by_design(
             return sample.chances
         if n < 2:
             return Undefined(why=f"{pluralize(n, 'labelled item')}: at least 2 are needed")
-        where = coded[start : start + size]
-        weights = _Weights.of(sample, where, d)
+        own_documents = coded[start : start + size]
+        weights = _Weights.of(sample, own_documents, d)
         parts.append(weights.influences(sample, sign))
         spreads.append(weights.spread())
-        labelled.append(where[:n])
+        labelled.append(own_documents[:n])
         start += size
     n_documents = np.unique(np.concatenate(labelled)).size
     if n_documents < 2:
@@ -170,7 +170,6 @@ def _estimate_by_design(
         m=sum(sample.rest.size for sample in samples),
         freedom=_freedom(spreads, most=n_documents - 1),
         factor=1.0,
-        clustered=True,
         level=level,
     )
     return frame.estimates(tuning)
@@ -284,12 +283,12 @@ def _pooled_strata(sample: PartlyLabelled) -> IntArray:
         documents[stratum].add(document)
     by_size = sorted(documents, key=lambda stratum: len(documents[stratum]))
     pooled: set[Hashable] = set()
-    together: list[int] = []
+    small: list[int] = []
     for stratum in by_size:
         few = len(documents[stratum]) < DOCUMENTS_PER_STRATUM
-        if few or (together and len(pooled) < DOCUMENTS_PER_STRATUM):
-            together.append(stratum)
+        if few or (small and len(pooled) < DOCUMENTS_PER_STRATUM):
+            small.append(stratum)
             pooled |= documents[stratum]
-    large = [stratum for stratum in by_size if stratum not in together]
-    place = dict.fromkeys(together, 0) | {s: i for i, s in enumerate(large, bool(together))}
+    large = [stratum for stratum in by_size if stratum not in small]
+    place = dict.fromkeys(small, 0) | {s: i for i, s in enumerate(large, bool(small))}
     return np.array([place[stratum] for stratum in coded.tolist()])

@@ -190,8 +190,8 @@ def _shares(anchors: Anchors, *, level: float) -> _Change:
 
 def _shift(anchors: Anchors, *, level: float) -> Estimate | Undefined:
     """Estimate the mean change of the judge's values; answers of yes and no are a share."""
-    moved = anchors.after - anchors.before
-    estimate = clustered_mean(moved, anchors.documents, level=level, null=0.0)
+    changes = anchors.after - anchors.before
+    estimate = clustered_mean(changes, anchors.documents, level=level, null=0.0)
     return within(estimate, -1.0, 1.0) if PROTOCOLS[anchors.protocol].yes_no else estimate
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from typing import Literal, TypeAlias
 
 import numpy as np
 
+from fairjudge.calibration.calibrators import held_out
 from fairjudge.calibration.drawn_ppi import PartlyLabelled, drawn_difference, sample_mean
 from fairjudge.calibration.items import Joined
 from fairjudge.calibration.labels import system_name
@@ -20,7 +22,6 @@ from fairjudge.calibration.planning import (
     planning_curve,
 )
 from fairjudge.calibration.ppi import PpiMean
-from fairjudge.calibration.regression_ppi import predicted
 from fairjudge.calibration.samples import (
     MAX_SYSTEMS_IN_PAIRS,
     Beside,
@@ -31,9 +32,13 @@ from fairjudge.calibration.samples import (
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.stats.clustered import clustered_mean
+from fairjudge.text.counting import pluralize
 
 Kind: TypeAlias = Literal["mean", "difference", "win_rate"]
 Way: TypeAlias = Literal["regression", "ppi_plus", "classical"]
+LABELS_PER_COLUMN = 5
+"""Fewest labels for each coefficient of the regression."""
+_N_FOLDS = 10
 LABELS_TO_CHOOSE = 10
 """Labels for each coefficient from which on the regression is the estimate to quote."""
 
@@ -96,22 +101,21 @@ def system_estimates(
     Of a judge's checklists, `answers` holds the labelled groups of answers and all others by
     system: then the mean is of what people would say of a summary's coverage.
     """
-    make = _Maker(level=level, rng=rng or np.random.default_rng(0))
+    make = partial(_estimate, level=level, rng=rng or np.random.default_rng(0))
     series = answers or by_system(joined, beside)
     if PROTOCOLS[joined.protocol].paired:
         names = {system_name(key): (key[1], key[2]) for key in (*joined.keys, *joined.rest)}
         return tuple(
-            make.estimate("win_rate", names[name], as_wins(sample))
-            for name, sample in series.items()
+            make("win_rate", names[name], as_wins(sample)) for name, sample in series.items()
         )
-    means = [make.estimate("mean", (name,), sample) for name, sample in series.items()]
+    means = [make("mean", (name,), sample) for name, sample in series.items()]
     return (*means, *_between_systems(series, {} if answers else differences(joined, beside), make))
 
 
 def _between_systems(
     series: Mapping[str, PartlyLabelled],
     paired: Mapping[tuple[str, str], PartlyLabelled],
-    make: _Maker,
+    make: Callable[..., SystemEstimate],
 ) -> Iterator[SystemEstimate]:
     """Take both systems' items where they weigh otherwise than alike, and their pairs otherwise."""
     if len(series) > MAX_SYSTEMS_IN_PAIRS:
@@ -120,77 +124,111 @@ def _between_systems(
         first, second = series[pair[0]], series[pair[1]]
         difference = paired.get(pair)
         if difference is None or first.chances is not None:
-            yield make.estimate("difference", pair, first, second, counted_pairs=difference)
+            yield make("difference", pair, first, second, counted_pairs=difference)
         else:
-            yield make.estimate("difference", pair, difference)
+            yield make("difference", pair, difference)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Maker:
-    """Makes every estimate of a sample, or of the difference of two."""
+def _estimate(
+    kind: Kind,
+    systems: tuple[str, ...],
+    *samples: PartlyLabelled,
+    counted_pairs: PartlyLabelled | None = None,
+    level: float,
+    rng: np.random.Generator,
+) -> SystemEstimate:
+    """Add the classical and the naive interval to an estimate, or fall back to them.
 
-    level: float
-    rng: np.random.Generator
-
-    def estimate(
-        self,
-        kind: Kind,
-        systems: tuple[str, ...],
-        *samples: PartlyLabelled,
-        counted_pairs: PartlyLabelled | None = None,
-    ) -> SystemEstimate:
-        """Add the classical and the naive interval to an estimate, or fall back to them.
-
-        `counted_pairs` are the pairs that two samples have, where they are counted.
-        """
-        mean = self._mean(samples)
-        regression = self._regression(samples)
-        counted = samples if counted_pairs is None else (counted_pairs,)
-        classical: Estimate | Undefined
-        naive: Estimate | Undefined
-        if isinstance(mean, PpiMean):
-            classical, naive = mean.classical, mean.naive
-        elif len(counted) > 1:
-            classical = naive = mean
-        else:
-            (sample,) = counted
-            # Weighing unequally, the labels' plain mean would be of nothing in particular.
-            classical = (
-                mean
-                if sample.weighted
-                else clustered_mean(sample.human, sample.documents, level=self.level)
-            )
-            naive = clustered_mean(
-                np.r_[sample.judged, sample.rest],
-                (*sample.documents, *sample.rest_documents),
-                level=self.level,
-            )
-        return SystemEstimate(
-            kind=kind,
-            systems=systems,
-            of="answers" if samples[0].sizes is not None else "items",
-            n_labelled=sum(sample.human.size for sample in counted),
-            n_unlabelled=sum(sample.rest.size for sample in counted),
-            classical=classical,
-            naive=naive,
-            ppi=mean,
-            regression=regression,
-            chosen=_choose_method(mean, regression, samples),
+    `counted_pairs` are the pairs that two samples have, where they are counted.
+    """
+    mean = _mean(samples, level=level)
+    regression = _regression(samples, level=level, rng=rng)
+    counted = samples if counted_pairs is None else (counted_pairs,)
+    classical: Estimate | Undefined
+    naive: Estimate | Undefined
+    if isinstance(mean, PpiMean):
+        classical, naive = mean.classical, mean.naive
+    elif len(counted) > 1:
+        classical = naive = mean
+    else:
+        (sample,) = counted
+        # Weighing unequally, the labels' plain mean would be of nothing in particular.
+        classical = (
+            mean if sample.weighted else clustered_mean(sample.human, sample.documents, level=level)
         )
+        naive = clustered_mean(
+            np.r_[sample.judged, sample.rest],
+            (*sample.documents, *sample.rest_documents),
+            level=level,
+        )
+    return SystemEstimate(
+        kind=kind,
+        systems=systems,
+        of="answers" if samples[0].sizes is not None else "items",
+        n_labelled=sum(sample.human.size for sample in counted),
+        n_unlabelled=sum(sample.rest.size for sample in counted),
+        classical=classical,
+        naive=naive,
+        ppi=mean,
+        regression=regression,
+        chosen=_choose_method(mean, regression, samples),
+    )
 
-    def _mean(self, samples: Sequence[PartlyLabelled]) -> PpiMean | Undefined:
-        if len(samples) > 1:
-            return drawn_difference(*samples, level=self.level)
-        return sample_mean(samples[0], level=self.level)
 
-    def _regression(self, samples: Sequence[PartlyLabelled]) -> PpiMean | Undefined | None:
-        if any(sample.columns is None for sample in samples):
-            return None
-        fitted = [predicted(sample, rng=self.rng) for sample in samples]
-        refused = [result for result in fitted if isinstance(result, Undefined)]
-        if refused:
-            return refused[0]
-        return self._mean([result for result in fitted if isinstance(result, PartlyLabelled)])
+def _mean(samples: Sequence[PartlyLabelled], *, level: float) -> PpiMean | Undefined:
+    if len(samples) > 1:
+        return drawn_difference(*samples, level=level)
+    return sample_mean(samples[0], level=level)
+
+
+def _regression(
+    samples: Sequence[PartlyLabelled], *, level: float, rng: np.random.Generator
+) -> PpiMean | Undefined | None:
+    if any(sample.columns is None for sample in samples):
+        return None
+    fitted = [predicted(sample, rng=rng) for sample in samples]
+    refusals = [result for result in fitted if isinstance(result, Undefined)]
+    if refusals:
+        return refusals[0]
+    return _mean([result for result in fitted if isinstance(result, PartlyLabelled)], level=level)
+
+
+def predicted(sample: PartlyLabelled, *, rng: np.random.Generator) -> PartlyLabelled | Undefined:
+    """Replace the judge's values by predictions of a cross-fitted regression on the columns.
+
+    PPI++ (`fairjudge.calibration.ppi`) takes the judge's score as its prediction of a label. Where
+    the label also depends on what the judge overlooks (length, another judge), a regression
+    predicts it better, and the efficient estimator is that of augmented inverse-probability
+    weighting: theta = mean(Y - lambda g) over labelled + lambda mean(g) over unlabelled, with
+    g(x) = E[Y | x]. Source: Chen, Lu, Li, Guo and Li (2026), "Efficient Inference for Noisy
+    LLM-as-a-Judge Evaluation" (arXiv 2601.05420), by its efficient influence function; cross-
+    fitting as in Chernozhukov et al. (2018), "Double/debiased machine learning". Whatever g is, the
+    interval covers; a good g narrows it.
+
+    A labelled item is predicted from the labels of other folds' documents. Undefined without
+    columns, below `LABELS_PER_COLUMN` labels for each of them and the intercept, or with fewer than
+    2 labelled documents.
+    """
+    x, z, y = sample.columns, sample.rest_columns, sample.human
+    if x is None or z is None:
+        return Undefined(why="no predictor of labels besides the judge's own values")
+    needed = LABELS_PER_COLUMN * (x.shape[1] + 1)
+    if y.size < needed:
+        return Undefined(
+            why=f"{pluralize(y.size, 'labelled item')}: a regression on "
+            f"{pluralize(x.shape[1], 'column')} needs {needed}"
+        )
+    if len(set(sample.documents)) < 2:
+        return Undefined(why="fewer than 2 labelled documents")
+    design, design_of_rest = (np.column_stack([np.ones(len(rows)), rows]) for rows in (x, z))
+    of_labelled, of_rest = np.empty(y.size), np.zeros(len(z))
+    for fold in held_out(sample.documents, _N_FOLDS, rng):
+        # The smallest intercept and slopes where several fit.
+        coefficients = np.linalg.lstsq(design[~fold], y[~fold], rcond=None)[0]
+        of_labelled[fold] = design[fold] @ coefficients
+        # By its share of the labels each fold's model counts alike on both sides.
+        of_rest += fold.mean() * (design_of_rest @ coefficients)
+    return replace(sample, judged=of_labelled, rest=of_rest)
 
 
 def _choose_method(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from fairjudge.domain import Judgement, ProtocolName
@@ -29,6 +30,21 @@ class GroupKey(NamedTuple):
     def title(self) -> str:
         """Return the key in words."""
         return f"{self.judge}, {self.aspect}, {shown_protocol(self.protocol, self.unit)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfGroup:
+    """What is of one judge, aspect, protocol and unit."""
+
+    judge: str
+    aspect: str
+    protocol: ProtocolName
+    unit: str
+
+    @property
+    def group(self) -> GroupKey:
+        """What the judgements are of."""
+        return GroupKey(self.judge, self.aspect, self.protocol, self.unit)
 
 
 def kind_of(unit: str) -> str:

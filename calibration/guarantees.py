@@ -103,8 +103,8 @@ def guarantee(
     same_length(rest=unlabelled, rest_documents=rest_documents)
     if not np.all(np.isin(y, (0.0, 1.0))):
         raise StatisticsError("agrees must be 0 or 1")
-    everything = np.r_[c, unlabelled]
-    if everything.size and (everything.min() < 0.0 or everything.max() > 1.0):
+    all_confidences = np.r_[c, unlabelled]
+    if all_confidences.size and (all_confidences.min() < 0.0 or all_confidences.max() > 1.0):
         raise StatisticsError("confidences must lie in [0, 1]")
     coded, n_documents = document_codes(documents, c.size)
     fewest = fewest_labels(agreement, confidence)
@@ -129,7 +129,7 @@ def guarantee(
     threshold = _most_kept(p_value, n_kept, fewest, 1 - confidence)
     bar = np.inf if threshold is None else threshold
     rows_above = np.flatnonzero(c >= bar)
-    is_kept = (everything >= bar).astype(np.float64)
+    is_kept = (all_confidences >= bar).astype(np.float64)
     return Guarantee(
         agreement_promised=agreement,
         confidence=confidence,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fairjudge.calibration.drawn_ppi import DRAWN_NOTE, chances_of
-from fairjudge.calibration.grouping import WHOLE, GroupKey, by_group
+from fairjudge.calibration.grouping import WHOLE, GroupKey, OfGroup, by_group
 from fairjudge.calibration.labels import (
     SIGNS,
     ItemKey,
@@ -19,12 +19,7 @@ from fairjudge.calibration.labels import (
     order_by_name,
     system_name,
 )
-from fairjudge.calibration.parts import (
-    HumanValues,
-    averaged_over_parts,
-    chances_of_wholes,
-    whole,
-)
+from fairjudge.calibration.parts import HumanValues, averaged_over_parts, chances_of_wholes, whole
 from fairjudge.calibration.scales import Scale, infer_scale
 from fairjudge.domain import Judgement, Label, Order, ProtocolName, Undefined
 from fairjudge.errors import InputError
@@ -58,7 +53,7 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Joined:
+class Joined(OfGroup):
     """Judged items of one judge, aspect, protocol and unit beside their labels.
 
     ``keys``, ``documents``, ``systems``, ``judged``, ``human``, ``ratings`` and ``present`` are in
@@ -70,10 +65,6 @@ class Joined:
     ``averaged_labels`` says that ``human`` averages labels of parts.
     """
 
-    judge: str
-    aspect: str
-    protocol: ProtocolName
-    unit: str
     keys: tuple[ItemKey, ...]
     documents: tuple[str, ...]
     systems: tuple[str, ...]
@@ -94,10 +85,10 @@ class Joined:
     notes: tuple[str, ...]
     averaged_labels: bool = False
 
-    @property
-    def group(self) -> GroupKey:
-        """What the judgements are of."""
-        return GroupKey(self.judge, self.aspect, self.protocol, self.unit)
+    def labels_of(self, row: int) -> dict[str, float]:
+        """Return an item's labels by annotator."""
+        present = np.flatnonzero(self.present[row])
+        return {self.annotators[j]: float(self.ratings[row, j]) for j in present}
 
 
 def join(
@@ -167,7 +158,7 @@ def only_group(joined_groups: Sequence[Joined], *, path: str) -> Joined:
     """
     if len(joined_groups) == 1:
         return joined_groups[0]
-    groups = "; ".join(one.group.title for one in joined_groups)
+    groups = "; ".join(joined.group.title for joined in joined_groups)
     raise InputError(
         f"expected one judge, aspect, protocol and unit, found {len(joined_groups)}"
         + (f": {groups}; keep one of them in a file of its own" if joined_groups else ""),
@@ -235,10 +226,7 @@ def _join_group(
         notes.append(DRAWN_NOTE)
     annotators, ratings, present = ratings_of([people.ratings[key] for key in keys])
     return Joined(
-        judge=group.judge,
-        aspect=group.aspect,
-        protocol=group.protocol,
-        unit=group.unit,
+        **group._asdict(),
         keys=keys,
         documents=tuple(key[0] for key in keys),
         systems=tuple(system_name(key) for key in keys),

@@ -14,30 +14,22 @@ mean discrimination. Log-discriminations have a normal prior of standard deviati
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass
 
 import numpy as np
 
 from fairjudge.calibration.paired_comparisons import (
     Comparisons,
+    Design,
+    Fit,
     check_comparisons,
-    count_parts,
-    outcomes_of,
     probabilities,
+    tells_position,
 )
-from fairjudge.calibration.ranking import FEWEST_DOCUMENTS, RIDGE, rank_of, surely_above
+from fairjudge.calibration.ranking import RIDGE
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.stats._arrays import (
-    FloatArray,
-    IntArray,
-    check_level,
-    codes,
-    document_codes,
-    same_length,
-    totals,
-)
-from fairjudge.stats.clustered import t_estimate
+from fairjudge.stats._arrays import FloatArray, IntArray, check_level, codes, same_length
+from fairjudge.stats.clustered import transformed
 
 PRIOR_SPREAD = 1.0
 """Of log-discriminations: two judges in three lie within a factor of e of the mean."""
@@ -101,104 +93,81 @@ def rank_by_judges(
     names = tuple(dict.fromkeys(judges))
     if len(names) < 2:
         return Undefined(why="fewer than 2 judges")
-    data = _Data.of(comparisons, judges)
-    n_parts = data.n_parts("weak")
+    design = Design.of(comparisons)
+    n_parts = design.n_parts("weak")
     if n_parts > 1:
         return Undefined(why=f"systems fall into {n_parts} sets that are never compared")
-    fit = _Fit.of(data, level)
-    k = len(data.systems)
-    strengths = fit.coefficients[:k]
-    above = (
-        surely_above(strengths, fit.covariance[:k, :k], freedom=fit.freedom, level=level, rng=rng)
-        if fit.freedom
-        else None
-    )
+    data = _Data.of(design, comparisons.positions, judges)
+    point = _scoring(data)
+    scores, _ = point.derivatives()
+    fit = Fit.of(design, point.beta, scores, point.observed(), level=level, method=_METHOD)
     placed = [
-        PlacedSystem(
-            system=name,
-            strength=fit.strength(place),
-            rank=rank_of(strengths, place),
-            best_rank=None if above is None else 1 + int(above[:, place].sum()),
-            worst_rank=None if above is None else k - int(above[place].sum()),
-        )
-        for place, name in enumerate(data.systems)
+        PlacedSystem(system=name, strength=fit.strength(place), **rank._asdict())
+        for place, (name, rank) in enumerate(zip(design.names, fit.ranks(rng), strict=True))
     ]
     return JudgeRanking(
         systems=tuple(sorted(placed, key=lambda system: (system.rank, system.system))),
-        judges=tuple(
-            RankingJudge(
-                judge=name,
-                n_comparisons=int(np.sum(data.judges == place)),
-                discrimination=fit.discrimination(place),
-                position_effect=fit.position_effect(place),
-            )
-            for place, name in enumerate(names)
-        ),
-        separated=data.n_parts("strong") > 1,
+        judges=tuple(_judge(name, place, data, fit) for place, name in enumerate(names)),
+        separated=fit.separated,
         n_comparisons=len(comparisons.wins),
-        n_documents=data.n_documents,
+        n_documents=design.n_documents,
         level=level,
+    )
+
+
+def _judge(name: str, judge: int, data: _Data, fit: Fit) -> RankingJudge:
+    n = int(np.sum(data.judges == judge))
+    start, stop, _, end = data.starts
+    gradient = np.zeros(end)
+    gradient[start:stop] = data.contrasts[judge]
+    place = np.flatnonzero(data.placing == judge)
+    return RankingJudge(
+        judge=name,
+        n_comparisons=n,
+        discrimination=transformed(fit.contrast(gradient, n=n, null=None), np.exp),
+        position_effect=fit.coefficient(int(stop + place[0]), n=n)
+        if place.size
+        else Undefined(why="position and system are confounded"),
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Data:
-    """``pairs`` has shape (n, systems): 1 for a, -1 for b; ``contrasts`` spans sums of 0 of judges.
+    """``contrasts`` spans sums of 0 of judges.
 
     ``positions`` and ``ties`` have a column for each judge in ``placing`` and in ``tying``.
     """
 
-    systems: tuple[str, ...]
-    places: IntArray
+    design: Design
     judges: IntArray
-    pairs: FloatArray
     contrasts: FloatArray
     positions: FloatArray
     placing: IntArray
     ties: FloatArray
     tying: IntArray
-    outcomes: FloatArray
-    documents: IntArray
-    n_documents: int
 
     @staticmethod
-    def of(comparisons: Comparisons, judges: Sequence[str]) -> _Data:
-        n = len(comparisons.wins)
-        coded, names = codes([*comparisons.system_a, *comparisons.system_b])
-        places = np.column_stack([coded[:n], coded[n:]])
-        system = np.eye(len(names))
-        pairs = system[places[:, 0]] - system[places[:, 1]]
+    def of(design: Design, positions: FloatArray, judges: Sequence[str]) -> _Data:
         by_judge, judged = codes(list(judges))
         own = np.eye(len(judged))[by_judge]
-        placing = [
-            j for j in range(len(judged)) if _tells_place(pairs, comparisons.positions, own[:, j])
-        ]
-        outcomes = outcomes_of(comparisons.wins)
-        tying = np.flatnonzero(outcomes[:, 2] @ own)
-        documents, n_documents = document_codes(comparisons.documents, n)
+        columns = np.column_stack([design.pairs, positions])
+        placing = [j for j in range(len(judged)) if tells_position(columns[by_judge == j])]
+        tying = np.flatnonzero(design.outcomes[:, 2] @ own)
         return _Data(
-            systems=tuple(map(str, names)),
-            places=places,
+            design=design,
             judges=by_judge,
-            pairs=pairs,
             contrasts=_sums_of_zero(len(judged)),
-            positions=own[:, placing] * comparisons.positions[:, None],
+            positions=own[:, placing] * positions[:, None],
             placing=np.array(placing, dtype=np.intp),
             ties=own[:, tying],
             tying=tying,
-            outcomes=outcomes,
-            documents=documents,
-            n_documents=n_documents,
         )
-
-    def n_parts(self, connection: Literal["weak", "strong"]) -> int:
-        return count_parts(self.places, self.outcomes, len(self.systems), connection)
 
     @property
     def starts(self) -> IntArray:
         """Where discriminations, position effects and tie weights begin, and the end."""
         sizes = (self.contrasts.shape[1], self.placing.size, self.tying.size)
-        return np.cumsum([len(self.systems), *sizes])
+        return np.cumsum([len(self.design.names), *sizes])
 
     @property
     def penalty(self) -> FloatArray:
@@ -207,14 +176,6 @@ class _Data:
         out = np.full(end, RIDGE)
         out[start:stop] = PRIOR_SPREAD**-2
         return out
-
-
-def _tells_place(pairs: FloatArray, positions: FloatArray, own: FloatArray) -> bool:
-    """Return whether a judge's position effect is identified apart from its systems."""
-    mine = own > 0
-    design = np.column_stack([pairs[mine], positions[mine]])
-    products = design.T @ design
-    return int(np.linalg.matrix_rank(products)) > int(np.linalg.matrix_rank(products[:-1, :-1]))
 
 
 def _sums_of_zero(n: int) -> FloatArray:
@@ -237,7 +198,7 @@ class _Point:
     def at(data: _Data, beta: FloatArray) -> _Point:
         k, placing, ties, _ = data.starts
         slopes = np.exp(data.contrasts @ beta[k:placing])[data.judges]
-        gaps = data.pairs @ beta[:k]
+        gaps = data.design.pairs @ beta[:k]
         d = slopes * gaps + data.positions @ beta[placing:ties]
         tied = data.ties.any(axis=1)
         tie = np.where(tied, data.ties @ beta[ties:], -np.inf)
@@ -246,13 +207,13 @@ class _Point:
     @property
     def loss(self) -> float:
         """The penalised negative log-likelihood."""
-        likelihoods = (self.p * self.data.outcomes).sum(axis=1)
+        likelihoods = (self.p * self.data.design.outcomes).sum(axis=1)
         return float(0.5 * self.data.penalty @ self.beta**2 - np.log(likelihoods).sum())
 
     @property
     def residual(self) -> FloatArray:
         """The derivative of each row's log-likelihood by d."""
-        errors = self.data.outcomes - self.p
+        errors = self.data.design.outcomes - self.p
         return (errors[:, 0] - errors[:, 1]) / 2
 
     def jacobian(self) -> FloatArray:
@@ -260,7 +221,7 @@ class _Point:
         own = self.data.contrasts[self.data.judges]
         turned = (self.slopes * self.gaps)[:, None] * own
         return np.column_stack(
-            [self.slopes[:, None] * self.data.pairs, turned, self.data.positions]
+            [self.slopes[:, None] * self.data.design.pairs, turned, self.data.positions]
         )
 
     def derivatives(self) -> tuple[FloatArray, FloatArray]:
@@ -271,7 +232,7 @@ class _Point:
         scores = np.column_stack(
             [
                 jacobian * self.residual[:, None],
-                ties * (self.data.outcomes[:, 2] - p[:, 2])[:, None],
+                ties * (self.data.design.outcomes[:, 2] - p[:, 2])[:, None],
             ]
         )
         first = jacobian.T @ (jacobian * spread[:, None])
@@ -286,7 +247,7 @@ class _Point:
         data, pull = self.data, self.residual * self.slopes
         k, stop = int(data.starts[0]), int(data.starts[1])
         own = data.contrasts[data.judges]
-        mixed = data.pairs.T @ (own * pull[:, None])
+        mixed = data.design.pairs.T @ (own * pull[:, None])
         information[:k, k:stop] -= mixed
         information[k:stop, :k] -= mixed.T
         information[k:stop, k:stop] -= own.T @ (own * (pull * self.gaps)[:, None])
@@ -300,73 +261,11 @@ def _scoring(data: _Data) -> _Point:
         scores, information = point.derivatives()
         step = np.linalg.solve(information, scores.sum(axis=0) - data.penalty * point.beta)
         size = 1.0
-        moved = _Point.at(data, point.beta + step)
-        while not moved.loss <= point.loss and size > _SHORTEST:
+        trial = _Point.at(data, point.beta + step)
+        while not trial.loss <= point.loss and size > _SHORTEST:
             size /= 2.0
-            moved = _Point.at(data, point.beta + size * step)
+            trial = _Point.at(data, point.beta + size * step)
         if size <= _SHORTEST or float(np.max(np.abs(step))) < _TOLERANCE:
             break
-        point = moved
+        point = trial
     return point
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Fit:
-    data: _Data
-    coefficients: FloatArray
-    covariance: FloatArray
-    level: float
-    freedom: int
-
-    @staticmethod
-    def of(data: _Data, level: float) -> _Fit:
-        point = _scoring(data)
-        scores, _ = point.derivatives()
-        sums = totals(scores, data.documents, data.n_documents)
-        d = data.n_documents
-        inverse = np.linalg.inv(point.observed())
-        middle = sums.T @ sums * (d / (d - 1) if d > 1 else 1.0)
-        is_known = d >= FEWEST_DOCUMENTS and data.n_parts("strong") == 1
-        return _Fit(
-            data=data,
-            coefficients=point.beta,
-            covariance=inverse @ middle @ inverse,
-            level=level,
-            freedom=d - 1 if is_known else 0,
-        )
-
-    def contrast(self, gradient: FloatArray, *, n: int, null: float | None = 0.0) -> Estimate:
-        estimate = t_estimate(
-            float(gradient @ self.coefficients),
-            max(float(gradient @ self.covariance @ gradient), 0.0),
-            n=n,
-            freedom=self.freedom,
-            level=self.level,
-            null=null,
-        )
-        why = "no interval: too few documents, or some systems never lose to the others"
-        return replace(estimate, method=why if estimate.low is None else _METHOD)
-
-    def strength(self, system: int) -> Estimate:
-        k = len(self.data.systems)
-        gradient = np.eye(self.coefficients.size)[system]
-        gradient[:k] -= 1.0 / k
-        return self.contrast(gradient, n=int(np.any(self.data.places == system, axis=1).sum()))
-
-    def discrimination(self, judge: int) -> Estimate:
-        start, stop, _, end = self.data.starts
-        gradient = np.zeros(end)
-        gradient[start:stop] = self.data.contrasts[judge]
-        log_estimate = self.contrast(gradient, n=int(np.sum(self.data.judges == judge)), null=None)
-        low, high = (
-            None if end is None else float(np.exp(end))
-            for end in (log_estimate.low, log_estimate.high)
-        )
-        return replace(log_estimate, value=float(np.exp(log_estimate.value)), low=low, high=high)
-
-    def position_effect(self, judge: int) -> Estimate | Undefined:
-        where = np.flatnonzero(self.data.placing == judge)
-        if not where.size:
-            return Undefined(why="position and system are confounded")
-        gradient = np.eye(self.coefficients.size)[int(self.data.starts[1] + where[0])]
-        return self.contrast(gradient, n=int(np.sum(self.data.judges == judge)))

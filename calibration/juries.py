@@ -102,9 +102,9 @@ def fit_stacking(values: FloatArray, labels: FloatArray, *, n_members: int) -> S
     is_present = np.isfinite(values).any(axis=0)
     fitted = moments(np.column_stack([values[:, is_present], labels]))
     k = values.shape[1]
-    where = np.r_[np.flatnonzero(is_present), k]
+    columns = np.r_[np.flatnonzero(is_present), k]
     means, covariance = np.zeros(k + 1), np.zeros((k + 1, k + 1))
-    means[where], covariance[np.ix_(where, where)] = fitted.means, fitted.covariance
+    means[columns], covariance[np.ix_(columns, columns)] = fitted.means, fitted.covariance
     return Stacking(
         n_members=n_members,
         means=tuple(means.tolist()),
@@ -200,13 +200,13 @@ class JuryItems:
 
     def subset(self, rows: BoolArray) -> JuryItems:
         """Return the items of some rows."""
-        where = np.flatnonzero(rows).tolist()
+        indices = np.flatnonzero(rows).tolist()
         return JuryItems(
             scores=self.scores[rows],
             mapped=self.mapped[rows],
             covariates=self.covariates[rows],
             labels=self.labels[rows],
-            documents=tuple(self.documents[row] for row in where),
+            documents=tuple(self.documents[row] for row in indices),
         )
 
 
@@ -259,8 +259,8 @@ def fit_members(
             calibrators.append(None)
             continue
         calibrators.append(curve)
-        values[rows, place] = held_out.calibrated
-        errors[place] = float(np.mean((held_out.calibrated - labels) ** 2))
+        values[rows, place] = held_out
+        errors[place] = float(np.mean((held_out - labels) ** 2))
     if sum(curve is not None for curve in calibrators) < 2:
         return Undefined(why="fewer than 2 judges have a calibrator of their own")
     return FittedMembers(

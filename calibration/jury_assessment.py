@@ -18,12 +18,7 @@ from fairjudge.calibration.agreement import Resampling
 from fairjudge.calibration.calibrators import fit_calibrator, held_out
 from fairjudge.calibration.choices import CalibratorName
 from fairjudge.calibration.effective_number import EffectiveNumber, effective_number
-from fairjudge.calibration.juries import (
-    FittedMembers,
-    JuryItems,
-    calibrated,
-    fit_members,
-)
+from fairjudge.calibration.juries import FittedMembers, JuryItems, calibrated, fit_members
 from fairjudge.calibration.jury_resampling import FoldSums, resampled_losses
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats._arrays import FloatArray, codes, totals
@@ -269,7 +264,7 @@ def _compared(
         **asdict(resampling),
     )
     figures = [
-        _Way(int(np.isfinite(scores).sum()), rmse, gain)
+        _comparison(int(np.isfinite(scores).sum()), rmse, gain)
         for scores, rmse, gain in zip(
             ways, estimates[: len(ways)], estimates[len(ways) :], strict=True
         )
@@ -277,37 +272,26 @@ def _compared(
     mean_calibrated, jury, mean = figures[2 * k + 1 :]
     alternatives = {BEST: figures[0], MEAN: mean, MEAN_CALIBRATED: mean_calibrated}
     return (
-        _sized(jury.rmse, jury.n_items, tested=False),
+        jury.rmse,
         _adjusted(alternatives | dict(zip(names, figures[1 : k + 1], strict=True))),
         _adjusted(dict(zip(names, figures[k + 1 : 2 * k + 1], strict=True))),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Way:
-    n_items: int
-    rmse: Estimate | Undefined
-    gain: Estimate | Undefined
+def _comparison(
+    n_items: int, rmse: Estimate | Undefined, gain: Estimate | Undefined
+) -> MethodComparison:
+    """Give both figures their number of items; only a gain is tested."""
+    if isinstance(rmse, Estimate):
+        rmse = replace(rmse, n=n_items, p_value=None)
+    if isinstance(gain, Estimate):
+        gain = replace(gain, n=n_items)
+    return MethodComparison(n_items=n_items, rmse=rmse, gain=gain, adjusted_p_value=None)
 
 
-def _adjusted(ways: Mapping[str, _Way]) -> dict[str, MethodComparison]:
-    gains = {name: _sized(way.gain, way.n_items) for name, way in ways.items()}
-    adjusted = adjusted_by_name(gains)
-    return {
-        name: MethodComparison(
-            n_items=way.n_items,
-            rmse=_sized(way.rmse, way.n_items, tested=False),
-            gain=gains[name],
-            adjusted_p_value=adjusted.get(name),
-        )
-        for name, way in ways.items()
-    }
-
-
-def _sized(estimate: Estimate | Undefined, n: int, *, tested: bool = True) -> Estimate | Undefined:
-    if isinstance(estimate, Undefined):
-        return estimate
-    return replace(estimate, n=n, p_value=estimate.p_value if tested else None)
+def _adjusted(ways: Mapping[str, MethodComparison]) -> dict[str, MethodComparison]:
+    adjusted = adjusted_by_name({name: way.gain for name, way in ways.items()})
+    return {name: replace(way, adjusted_p_value=adjusted.get(name)) for name, way in ways.items()}
 
 
 def _sums_by_document(ways: Sequence[FloatArray], jury: FloatArray, items: JuryItems) -> FloatArray:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
-from fairjudge.calibration.agreement import Resampling
 from fairjudge.calibration.calibrators import Calibrator, fit_calibrator
 from fairjudge.calibration.choices import CalibratorName, CovariateName
 from fairjudge.calibration.decisions import Decision
@@ -17,7 +17,8 @@ from fairjudge.calibration.items import Joined, join, ratings_of
 from fairjudge.calibration.juries import FittedJury, JuryItems, Member, fit_members
 from fairjudge.calibration.jury_assessment import JuryFigures, jury_figures
 from fairjudge.calibration.labels import ItemKey
-from fairjudge.calibration.scales import Scale, rescale
+from fairjudge.calibration.scales import rescale
+from fairjudge.calibration.settings import Settings
 from fairjudge.domain import Judgement, Label, Undefined
 from fairjudge.protocols import PROTOCOLS, shown_protocol
 from fairjudge.stats._arrays import FloatArray
@@ -46,25 +47,8 @@ class JuryReport:
     decisions: tuple[Decision, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JuryChoices:
-    """How juries are fitted and measured; ``covariates`` are numbers of the texts, by name."""
-
-    covariates: Covariates
-    annotators: Sequence[str]
-    label_scale: Scale | None
-    method: CalibratorName
-    n_folds: int
-    resampling: Resampling
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Candidate:
-    """A judge, or one of its prompts, that may be a member, and its own calibrator."""
-
-    joined: Joined
-    calibrator: Calibrator | Undefined
-    variant: str = ""
+_Candidate: TypeAlias = tuple[Joined, str]
+"""A judge that may be a member, and the prompt where it is one of several of one judge."""
 
 
 def juries(
@@ -72,11 +56,13 @@ def juries(
     judgements: Sequence[Judgement],
     labels: Sequence[Label],
     *,
-    choices: JuryChoices,
+    covariates: Covariates,
+    settings: Settings,
     rng: np.random.Generator,
 ) -> tuple[JuryReport, ...]:
     """Fit a jury where several judges, or one judge by several prompts, scored labelled items.
 
+    `covariates` are numbers of the texts, by name.
     Members judge one aspect, and their items are of one kind of unit; they may score by different
     protocols and on different scales. Neither pairs nor what a jury said takes part.
     """
@@ -87,40 +73,30 @@ def juries(
         if joined.keys and not paired and joined.judge not in by_juries:
             sets[joined.aspect, kind_of(joined.keys[0][3])].append(joined)
     reports = []
-    for (aspect, unit), joined_groups in sets.items():
+    for of, joined_groups in sets.items():
         candidates = (
-            [_candidate(joined, choices) for joined in joined_groups]
+            [(joined, "") for joined in joined_groups]
             if len(joined_groups) > 1
-            else _by_variant(joined_groups[0], judgements, labels, choices)
+            else _by_variant(joined_groups[0], judgements, labels, settings)
         )
         (own,) = rng.spawn(1)
         if len(candidates) > 1:
-            reports.append(_jury(aspect, unit, candidates, choices, own))
+            reports.append(_jury(of, candidates, covariates, settings, own))
     return tuple(reports)
 
 
 def calibrator_of(joined: Joined, method: CalibratorName) -> Calibrator | Undefined:
     """Fit a judge's calibrator on all of its labelled items, to be used on others."""
-    everything = np.r_[joined.judged, joined.judged_rest]
-    return fit_calibrator(
-        method,
-        joined.judged,
-        joined.human,
-        score_range=(float(everything.min()), float(everything.max())) if everything.size else None,
-        judge=joined.judge,
-        aspect=joined.aspect,
-        protocol=joined.protocol,
-        unit=joined.unit,
-    )
-
-
-def _candidate(joined: Joined, choices: JuryChoices, *, variant: str = "") -> _Candidate:
-    calibrator = calibrator_of(joined, choices.method)
-    return _Candidate(joined=joined, calibrator=calibrator, variant=variant)
+    all_scores = np.r_[joined.judged, joined.judged_rest]
+    score_range = (float(all_scores.min()), float(all_scores.max())) if all_scores.size else None
+    fitted = fit_calibrator(method, joined.judged, joined.human, score_range=score_range)
+    if isinstance(fitted, Undefined):
+        return fitted
+    return replace(fitted, **joined.group._asdict())
 
 
 def _by_variant(
-    joined: Joined, judgements: Sequence[Judgement], labels: Sequence[Label], choices: JuryChoices
+    joined: Joined, judgements: Sequence[Judgement], labels: Sequence[Label], settings: Settings
 ) -> list[_Candidate]:
     rows: dict[str, list[Judgement]] = defaultdict(list)
     for row in judgements:
@@ -129,34 +105,37 @@ def _by_variant(
     if len(rows) < 2:
         return []
     return [
-        _candidate(group, choices, variant=variant)
+        (group, variant)
         for variant, judgements_of_variant in rows.items()
         for group in join(
             judgements_of_variant,
             labels,
-            annotators=choices.annotators,
-            label_scale=choices.label_scale,
+            annotators=settings.annotators,
+            label_scale=settings.label_scale,
         )
         if group.keys and group.unit == joined.unit
     ]
 
 
 def _jury(
-    aspect: str,
-    unit: str,
+    of: tuple[str, str],
     candidates: Sequence[_Candidate],
-    choices: JuryChoices,
+    covariates: Covariates,
+    settings: Settings,
     rng: np.random.Generator,
 ) -> JuryReport:
-    names = _names(candidates)
-    members = {
-        name: (candidate.joined, Member(calibrator=candidate.calibrator, variant=candidate.variant))
-        for name, candidate in zip(names, candidates, strict=True)
-        if isinstance(candidate.calibrator, Calibrator)
-    }
-    items = _items([joined for joined, _ in members.values()], choices.covariates)
+    aspect, unit = of
+    members: dict[str, tuple[Joined, Member]] = {}
+    left_out: dict[str, str] = {}
+    for name, (joined, variant) in zip(_names(candidates), candidates, strict=True):
+        calibrator = calibrator_of(joined, settings.calibrator)
+        if isinstance(calibrator, Undefined):
+            left_out[name] = calibrator.why
+        else:
+            members[name] = joined, Member(calibrator=calibrator, variant=variant)
+    items = _items([joined for joined, _ in members.values()], covariates)
     fitted = (
-        fit_members(items, method=choices.method, rng=rng)
+        fit_members(items, method=settings.calibrator, rng=rng)
         if len(members) > 1
         else Undefined(why="fewer than 2 judges have a calibrator of their own")
     )
@@ -169,30 +148,26 @@ def _jury(
             aspect=aspect,
             unit=unit,
             members=tuple(member for _, member in members.values()),
-            covariates=tuple(choices.covariates),
+            covariates=tuple(covariates),
             stacking=fitted.stacking,
             label_range=(float(items.labels.min()), float(items.labels.max())),
         )
-        everything = np.ones(len(fitted.stacking.means) - 1, dtype=bool)
+        all_present = np.ones(len(fitted.stacking.means) - 1, dtype=bool)
         figures = jury_figures(
             items,
             tuple(members),
-            weights=fitted.stacking.weights(everything)[1],
-            method=choices.method,
-            n_folds=choices.n_folds,
-            resampling=choices.resampling,
+            weights=fitted.stacking.weights(all_present)[1],
+            method=settings.calibrator,
+            n_folds=settings.n_folds,
+            resampling=settings.resampling,
             rng=rng,
         )
     return JuryReport(
         aspect=aspect,
         unit=unit,
         names=tuple(members),
-        left_out={
-            name: candidate.calibrator.why
-            for name, candidate in zip(names, candidates, strict=True)
-            if isinstance(candidate.calibrator, Undefined)
-        },
-        covariates=tuple(choices.covariates),
+        left_out=left_out,
+        covariates=tuple(covariates),
         fitted=jury,
         figures=figures,
         held_out=None
@@ -209,11 +184,7 @@ def _as_judge(members: Sequence[Joined], scores: FloatArray) -> Joined:
         for row, key in enumerate(joined.keys):
             if key not in human:
                 human[key] = float(joined.human[row])
-                labels[key] = {
-                    name: float(joined.ratings[row, column])
-                    for column, name in enumerate(joined.annotators)
-                    if joined.present[row, column]
-                }
+                labels[key] = joined.labels_of(row)
     scored = {
         key: score for key, score in zip(human, scores.tolist(), strict=True) if np.isfinite(score)
     }
@@ -242,15 +213,14 @@ def _as_judge(members: Sequence[Joined], scores: FloatArray) -> Joined:
 
 def _names(candidates: Sequence[_Candidate]) -> list[str]:
     """Name candidates by judge, and by protocol where a judge has several."""
-    judges = [candidate.joined.judge for candidate in candidates]
+    judges = [joined.judge for joined, _ in candidates]
     return [
-        f"{candidate.joined.judge}, prompt {candidate.variant}"
-        if candidate.variant
-        else candidate.joined.judge
-        if judges.count(candidate.joined.judge) == 1
-        else f"{candidate.joined.judge}, "
-        f"{shown_protocol(candidate.joined.protocol, candidate.joined.unit)}"
-        for candidate in candidates
+        f"{joined.judge}, prompt {variant}"
+        if variant
+        else joined.judge
+        if judges.count(joined.judge) == 1
+        else f"{joined.judge}, {shown_protocol(joined.protocol, joined.unit)}"
+        for joined, variant in candidates
     ]
 
 

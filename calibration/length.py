@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from fairjudge.calibration.paired_comparisons import Comparisons
+from fairjudge.calibration.paired_comparisons import Comparisons, check_comparisons
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import BoolArray, FloatArray, codes, same_length, vector
-from fairjudge.stats.clustered import clustered_mean, t_estimate
+from fairjudge.stats.clustered import clustered_mean, t_estimate, transformed
 from fairjudge.stats.intervals import clustered_wilson
 from fairjudge.stats.logistic import LogisticFit, fit_logistic
 
@@ -62,13 +61,6 @@ class LengthControl:
     win_rates: tuple[WinRate, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdicts(Comparisons):
-    """Pairwise verdicts, with the length of a minus that of b."""
-
-    length_differences: FloatArray
-
-
 def verbosity_bias(
     preferences: ArrayLike, documents: Sequence[Hashable], *, level: float = 0.95
 ) -> VerbosityBias:
@@ -92,31 +84,28 @@ def verbosity_bias(
 
 
 def length_controlled(
-    verdicts: Verdicts, *, matched_within: float = 0.25, level: float = 0.95
+    verdicts: Comparisons,
+    length_differences: ArrayLike,
+    *,
+    matched_within: float = 0.25,
+    level: float = 0.95,
 ) -> LengthControl | Undefined:
     """Fit ``logit P(a wins) = s_a - s_b + l z + p position`` and read it at z = position = 0.
 
-    z is the length difference over its root mean square, so that 0 stays equal length. After
+    z is the length difference (of a minus that of b, shape (n,)) over its root mean square, so that
+    0 stays equal length. After
     Dubois et al. (2024), "Length-controlled AlpacaEval"; the position term is ours. All
     coefficients carry the small penalty `RIDGE`. The variance is a sandwich over documents.
     ``matched`` keeps pairs with |z| <= `matched_within`.
 
     Undefined for no verdicts, or where no two systems differ.
     """
-    n = same_length(
-        wins=verdicts.wins,
-        system_a=verdicts.system_a,
-        system_b=verdicts.system_b,
-        lengths=verdicts.length_differences,
-        positions=verdicts.positions,
-        documents=verdicts.documents,
-    )
+    check_comparisons(verdicts)
+    lengths = vector(length_differences, name="length_differences")
+    n = same_length(wins=verdicts.wins, length_differences=lengths)
     if not n:
         return Undefined(why="no verdicts")
-    if any(a == b for a, b in zip(verdicts.system_a, verdicts.system_b, strict=True)):
-        raise StatisticsError("a pair must hold two different systems")
     coded, systems = codes([*verdicts.system_a, *verdicts.system_b])
-    lengths = vector(verdicts.length_differences, name="length_differences")
     spread = float(np.sqrt(np.mean(lengths**2)))
     z = lengths / spread if spread > 0.0 else lengths
     system = np.eye(len(systems))
@@ -161,17 +150,11 @@ class _Model:
     def win_rate(self, a: str, b: str, n: int) -> Estimate:
         contrast = np.zeros(self.used.size)
         contrast[self.systems.index(a)], contrast[self.systems.index(b)] = 1.0, -1.0
-        logit = self.linear(contrast, n=n)
-        return replace(
-            logit,
-            value=float(expit(logit.value)),
-            low=None if logit.low is None else float(expit(logit.low)),
-            high=None if logit.high is None else float(expit(logit.high)),
-            method="logistic model, sandwich variance over documents",
-        )
+        method = "logistic model, sandwich variance over documents"
+        return transformed(self.linear(contrast, n=n), expit, method=method)
 
 
-def _win_rates(verdicts: Verdicts, matched: BoolArray, model: _Model) -> tuple[WinRate, ...]:
+def _win_rates(verdicts: Comparisons, matched: BoolArray, model: _Model) -> tuple[WinRate, ...]:
     pairs: dict[tuple[str, str], list[int]] = {}
     for row, pair in enumerate(zip(verdicts.system_a, verdicts.system_b, strict=True)):
         key = pair if pair[::-1] not in pairs else pair[::-1]
@@ -182,7 +165,7 @@ def _win_rates(verdicts: Verdicts, matched: BoolArray, model: _Model) -> tuple[W
 def _win_rate(
     pair: tuple[str, str],
     rows: Sequence[int],
-    verdicts: Verdicts,
+    verdicts: Comparisons,
     matched: BoolArray,
     model: _Model,
 ) -> WinRate:

@@ -15,13 +15,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import Literal
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
-from fairjudge.calibration.ranking import FEWEST_DOCUMENTS, RankedSystem, Ranking
+from fairjudge.calibration.paired_comparisons import FEWEST_DOCUMENTS, ranks
+from fairjudge.calibration.ranking import RankedSystem, Ranking
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import (
@@ -34,6 +32,7 @@ from fairjudge.stats._arrays import (
 )
 from fairjudge.stats.bootstrap import bootstrap_many
 from fairjudge.stats.clustered import clustered_mean, within
+from fairjudge.stats.strengths import Connection, count_parts
 
 PRIOR = 1e-4
 """Weight of the prior, in rankings: it fixes the scale, and keeps worths finite."""
@@ -67,8 +66,8 @@ def rank_by_rankings(
     A resample in which some systems never lose to the others has no finite worths, and is left out;
     where more than a tenth are, there are no intervals. Ranks hold for all systems at once: all
     differences get simultaneous intervals by the largest |t| over pairs in the resamples, as in
-    `fairjudge.calibration.ranking.rank_systems`. Undefined for no rankings, or where some systems
-    are never ranked with the others.
+    `fairjudge.calibration.paired_comparisons.Fit.ranks`. Undefined for no rankings, or where some
+    systems are never ranked with the others.
 
     Raises
     ------
@@ -104,7 +103,7 @@ def rank_by_rankings(
         why = f"fewer than {FEWEST_DOCUMENTS} documents"
     bounded_estimates = [_checked_estimate(estimate, why) for estimate in estimates]
     bounded = bounded_estimates[0].low is not None
-    above = _surely_above(fits.drawn[0][0], fits.resampled(), level) if bounded else None
+    above = _surely_above(fits.replicates[0][0], fits.resampled(), level) if bounded else None
     n_pairs = sum(len(ranking) * (len(ranking) - 1) // 2 for ranking in rankings.rankings)
     return Ranking(
         systems=_ranked(rankings, data, bounded_estimates, above, level=level),
@@ -154,15 +153,13 @@ class _Data:
     def n_systems(self) -> int:
         return len(self.names)
 
-    def n_parts(self, counts: FloatArray, connection: Literal["weak", "strong"]) -> int:
+    def n_parts(self, counts: FloatArray, connection: Connection) -> int:
         """Count the connected components of the graph of adjacent systems in rankings."""
         rankings = self.placed[counts[self.documents] > 0]
         before, after = rankings[:, :-1].ravel(), rankings[:, 1:].ravel()
         is_system = after != _NOBODY
         pairs = before[is_system], after[is_system]
-        graph = csr_array((np.ones(int(is_system.sum())), pairs), shape=(self.n_systems,) * 2)
-        n_parts, _ = connected_components(graph, directed=True, connection=connection)
-        return int(n_parts)
+        return count_parts(pairs, self.n_systems, connection)
 
     def log_worths(self, counts: FloatArray) -> FloatArray:
         """Return the log-worths, adding up to 0, where documents count `counts` times."""
@@ -192,11 +189,11 @@ class _Fits:
     """Log-worths and expected win rates by resample; the log-worths are kept, for ranks."""
 
     data: _Data
-    drawn: list[FloatArray] = field(default_factory=list)
+    replicates: list[FloatArray] = field(default_factory=list)
 
     def statistic(self, counts: FloatArray) -> FloatArray:
         """Return shape (r, 2 k); a resample without finite worths is undefined."""
-        first = not self.drawn  # the data themselves, for which the prior stands in
+        first = not self.replicates  # the data themselves, for which the prior stands in
         logs = np.array(
             [
                 self.data.log_worths(row)
@@ -205,11 +202,11 @@ class _Fits:
                 for row in counts
             ]
         )
-        self.drawn.append(logs)
+        self.replicates.append(logs)
         return np.column_stack([logs, _expected_wins(logs)])
 
     def resampled(self) -> FloatArray:
-        logs = np.concatenate(self.drawn[1:])
+        logs = np.concatenate(self.replicates[1:])
         return logs[~np.isnan(logs).any(axis=1)]
 
 
@@ -245,23 +242,22 @@ def _ranked(
 ) -> tuple[RankedSystem, ...]:
     k = data.n_systems
     strengths = np.array([estimate.value for estimate in estimates[:k]])
-    out = []
-    for system, name in enumerate(data.names):
+    systems = []
+    for system, rank in enumerate(ranks(strengths, above, rounding=_LEVEL)):
+        name = data.names[system]
         results = [
             (1.0 - ranking.index(name) / (len(ranking) - 1), document)
             for ranking, document in zip(rankings.rankings, rankings.documents, strict=True)
             if name in ranking
         ]
-        rates, met = [rate for rate, _ in results], [document for _, document in results]
-        out.append(
+        rates, documents = [rate for rate, _ in results], [document for _, document in results]
+        systems.append(
             RankedSystem(
                 system=name,
                 strength=replace(estimates[system], n=len(results)),
                 expected_win_rate=replace(estimates[k + system], n=len(results)),
-                win_rate=within(clustered_mean(rates, met, level=level), 0.0, 1.0),
-                rank=1 + int(np.sum(strengths > strengths[system] + _LEVEL)),
-                best_rank=None if above is None else 1 + int(above[:, system].sum()),
-                worst_rank=None if above is None else k - int(above[system].sum()),
+                win_rate=within(clustered_mean(rates, documents, level=level), 0.0, 1.0),
+                **rank._asdict(),
             )
         )
-    return tuple(sorted(out, key=lambda ranked: (ranked.rank, ranked.system)))
+    return tuple(sorted(systems, key=lambda ranked: (ranked.rank, ranked.system)))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from math import sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,7 +24,6 @@ from fairjudge.stats._arrays import (
 )
 from fairjudge.stats.bootstrap import divide
 from fairjudge.stats.clustered import t_estimate
-from fairjudge.stats.intervals import normal
 from fairjudge.text.counting import pluralize
 
 
@@ -54,8 +52,8 @@ def ppi_mean(
     judged_labelled: ArrayLike,
     judged_unlabelled: ArrayLike,
     *,
-    documents: Sequence[Hashable] | None = None,
-    documents_unlabelled: Sequence[Hashable] | None = None,
+    documents: Sequence[Hashable],
+    documents_unlabelled: Sequence[Hashable],
     tuning: float | None = None,
     level: float = 0.95,
 ) -> PpiMean | Undefined:
@@ -71,10 +69,10 @@ def ppi_mean(
     judged_unlabelled : array of shape (m,)
         The judge's score of the other items.
     documents, documents_unlabelled
-        The document of each row; the two sets may share documents. With them, influences are
-        summed within documents, each by the lambda of all others, and Student's t takes the
-        labelled documents less one as its degrees of freedom. Without, rows are independent:
-        population variances and the normal quantile, as in ppi_py.
+        The document of each row; the two sets may share documents. Influences are summed within
+        documents, each by the lambda of all others, and Student's t takes the labelled documents
+        less one as its degrees of freedom. (ppi_py takes rows as independent, population variances
+        and the normal quantile.)
     tuning
         lambda; where None, the value in [0, 1] that minimises the estimated variance
         (PPI++, section 6). ppi_py plugs the pooled variance of f into that minimiser; we use each
@@ -83,16 +81,16 @@ def ppi_mean(
     y = vector(labels, name="labels")
     f = vector(judged_labelled, name="judged_labelled")
     u = vector(judged_unlabelled, name="judged_unlabelled")
-    same_length(labels=y, judged_labelled=f)
+    same_length(labels=y, judged_labelled=f, documents=documents)
+    same_length(judged_unlabelled=u, documents_unlabelled=documents_unlabelled)
     if y.size < 2:
         return Undefined(why=f"{pluralize(y.size, 'labelled item')}: at least 2 are needed")
     if not u.size:
         return Undefined(why="every judged item is labelled: nothing for the judge to add")
     n, m = y.size, u.size
-    names = _rows(documents, n, "labelled") + _rows(documents_unlabelled, m, "unlabelled")
-    coded, d = document_codes(names, n + m)
+    coded, d = document_codes([*documents, *documents_unlabelled], n + m)
     labelled_codes, unlabelled_codes = coded[:n], coded[n:]
-    everything = np.r_[f, u]
+    all_judged = np.r_[f, u]
     n_documents = np.unique(labelled_codes).size
     if n_documents < 2:
         return Undefined(why="fewer than 2 labelled documents")
@@ -102,12 +100,11 @@ def ppi_mean(
         of_labels=summed((y - y.mean()) / n, labelled_codes, d),
         of_correction=summed((u - u.mean()) / m, unlabelled_codes, d)
         - summed((f - f.mean()) / n, labelled_codes, d),
-        of_judge=summed((everything - everything.mean()) / (n + m), coded, d),
+        of_judge=summed((all_judged - all_judged.mean()) / (n + m), coded, d),
         n=n,
         m=m,
         freedom=n_documents - 1,
-        factor=n_documents / (n_documents - 1) if documents is not None else 1.0,
-        clustered=documents is not None,
+        factor=n_documents / (n_documents - 1),
         level=level,
     )
     return frame.estimates(tuning)
@@ -131,23 +128,20 @@ class Influences:
     m: int
     freedom: float
     factor: float
-    clustered: bool
     level: float
 
     def estimates(self, tuning: float | None) -> PpiMean:
         """Return all four estimates."""
         chosen = self.best_tuning() if tuning is None else tuning
-        held_out = tuning is None and self.clustered
         classical = self.influence(0.0)
-        tuned = self.influence(self.tunings_without() if held_out else chosen)
+        tuned = self.influence(self.tunings_without() if tuning is None else chosen)
         labels_alone, corrected = (float(influence @ influence) for influence in (classical, tuned))
         d = self.of_judge.size
         return PpiMean(
             classical=self.estimate(0.0, classical),
             naive=self.around(
                 self.judge_mean,
-                float(self.of_judge @ self.of_judge)
-                * (d / (d - 1) if self.clustered and d > 1 else 1.0),
+                float(self.of_judge @ self.of_judge) * (d / (d - 1)),
                 freedom=d - 1,
                 n=self.n + self.m,
             ),
@@ -190,9 +184,7 @@ class Influences:
 
     def around(self, value: float, variance: float, *, freedom: float, n: int) -> Estimate:
         """Return `value` with its interval."""
-        if self.clustered:
-            return t_estimate(value, variance, n=n, freedom=freedom, level=self.level)
-        return normal(value, sqrt(variance), n=n, level=self.level)
+        return t_estimate(value, variance, n=n, freedom=freedom, level=self.level)
 
 
 def _best(products: FloatArray, squares: FloatArray) -> FloatArray:
@@ -203,13 +195,3 @@ def _best(products: FloatArray, squares: FloatArray) -> FloatArray:
 def summed(rows: FloatArray, documents: IntArray, n_documents: int) -> FloatArray:
     """Return the sums of `rows`, shape (n,), of each document."""
     return totals(rows[:, None], documents, n_documents)[:, 0]
-
-
-def _rows(
-    documents: Sequence[Hashable] | None, size: int, side: str
-) -> tuple[tuple[str, Hashable], ...]:
-    """Name each row's document; rows without one stand alone."""
-    if documents is None:
-        return tuple((side, row) for row in range(size))
-    same_length(rows=range(size), documents=documents)
-    return tuple(("document", document) for document in documents)

@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import combinations
 
 import numpy as np
 
-from fairjudge.calibration.agreement import Agreement, Resampling, as_part
+from fairjudge.calibration.agreement import Agreement, Resampling, judge_scores, kendall
+from fairjudge.calibration.comparison import pairwise_differences
 from fairjudge.calibration.grouping import GroupKey
 from fairjudge.calibration.items import Joined
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.stats._arrays import FloatArray
-from fairjudge.stats.bootstrap import WeightedStatistic, bootstrap_many
+from fairjudge.stats._arrays import codes
+from fairjudge.stats.bootstrap import WeightedStatistic
 from fairjudge.stats.correlation import coded_correlation, correlation
 from fairjudge.stats.levels import over_summaries
 from fairjudge.stats.resampling import adjusted_by_name
@@ -107,7 +107,7 @@ def _table(
     resampling: Resampling,
     rng: np.random.Generator,
 ) -> ProtocolTable:
-    taus = {joined.group: _kendall(agreement) for joined, agreement in groups}
+    taus = {joined.group: kendall(agreement, "summary") for joined, agreement in groups}
     defined = {key: tau for key, tau in taus.items() if isinstance(tau, Estimate)}
     best = max(defined, key=lambda key: defined[key].value, default=None)
     differences, n_documents = _differences([joined for joined, _ in groups], resampling, rng)
@@ -136,10 +136,6 @@ def _table(
         best=best if best is not None and _above_zero(defined[best]) else None,
         cheaper=_cheaper(rows, best, level=resampling.level),
     )
-
-
-def _kendall(agreement: Agreement | Undefined) -> Estimate | Undefined:
-    return agreement if isinstance(agreement, Undefined) else agreement["summary"]["kendall"]
 
 
 def _above_zero(tau: Estimate | Undefined) -> bool:
@@ -197,47 +193,20 @@ def _differences(
             statistics[joined.group] = why
         else:
             statistics[joined.group] = _statistic(joined, place)
-    defined_statistics = {
-        key: statistic
-        for key, statistic in statistics.items()
-        if not isinstance(statistic, Undefined)
-    }
-    estimates: Sequence[Estimate | Undefined] = (
-        bootstrap_many(
-            _all_differences(list(defined_statistics.values())),
-            n_documents=len(shared),
-            rng=rng,
-            null=0.0,
-            **asdict(resampling),
-        )
-        if len(defined_statistics) > 1
-        else ()
+    differences = pairwise_differences(
+        statistics, n_documents=len(shared), rng=rng, **asdict(resampling)
     )
-    defined = dict(zip(combinations(defined_statistics, 2), estimates, strict=True))
-    out: dict[tuple[GroupKey, GroupKey], Estimate | Undefined] = {}
-    for first, second in combinations(statistics, 2):
-        refused = [s for s in (statistics[first], statistics[second]) if isinstance(s, Undefined)]
-        out[first, second] = refused[0] if refused else defined[first, second]
-    return out, len(shared)
+    return differences, len(shared)
 
 
 def _statistic(joined: Joined, place: Mapping[str, int]) -> WeightedStatistic | Undefined:
     """Return tau-b over the summaries of some documents, as a statistic of their multiplicities."""
-    whole = over_summaries(as_part(joined))
-    rows = np.array([i for i, name in enumerate(whole.data.documents) if str(name) in place])
-    first, second = whole.data.first[rows], whole.data.second[rows]
-    tau = correlation("kendall", first, second, sides=whole.data.sides)
+    whole = over_summaries(judge_scores(joined))
+    _, names = codes(joined.documents)
+    documents = np.array([place.get(str(name), -1) for name in names])[whole.documents]
+    rows = np.flatnonzero(documents >= 0)
+    first, second = whole.first[rows], whole.second[rows]
+    tau = correlation("kendall", first, second, sides=whole.sides)
     if isinstance(tau, Undefined):
         return tau
-    documents = np.array([place[str(whole.data.documents[row])] for row in rows], dtype=np.intp)
-    return coded_correlation("kendall", first, second, documents, n_documents=len(place))
-
-
-def _all_differences(statistics: Sequence[WeightedStatistic]) -> WeightedStatistic:
-    first, second = np.triu_indices(len(statistics), 1)
-
-    def differences(counts: FloatArray) -> FloatArray:
-        table = np.column_stack([statistic(counts) for statistic in statistics])
-        return np.asarray(table[:, first] - table[:, second])
-
-    return differences
+    return coded_correlation("kendall", first, second, documents[rows], n_documents=len(place))

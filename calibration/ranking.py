@@ -8,35 +8,26 @@ The likelihood is concave; without ties it is the plain Bradley-Terry model.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtrit
 
 from fairjudge.calibration.paired_comparisons import (
     Comparisons,
     Design,
+    Fit,
     check_comparisons,
     probabilities,
 )
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.stats._arrays import (
-    FloatArray,
-    check_level,
-    totals,
-)
-from fairjudge.stats.clustered import clustered_mean, t_estimate, within
+from fairjudge.stats._arrays import FloatArray, check_level
+from fairjudge.stats.clustered import clustered_mean, within
 
 RIDGE = 1e-4
 """Penalty on coefficients: fixes the strengths' sum, and keeps a system that always wins finite."""
-FEWEST_DOCUMENTS = 5
-"""Below this many documents there are no intervals: their variance cannot be estimated."""
 _MAX_STEPS = 200
 _LONGEST_STEP = 2.0
-_LEVEL = 1e-9
-"""Difference of strengths, in log-odds, below which systems share a rank: it is rounding."""
 _TOLERANCE = 1e-10
-_DRAWS = 4000
 _METHOD = "Bradley-Terry with ties (Davidson), sandwich variance over documents"
 
 
@@ -84,11 +75,9 @@ def rank_systems(
 ) -> Ranking | Undefined:
     """Fit the model, with a sandwich variance over documents.
 
-    Intervals are Student's on documents - 1 degrees. Ranks: all pairwise differences get
-    simultaneous intervals by the largest |t| over pairs in draws from the coefficients' normal
-    distribution; a system's best rank is one after those surely above it, its worst one before
-    those surely below (Mogstad, Romano, Shaikh and Wilhelm 2024, section 3). Undefined for no
-    comparisons, or where some systems are never compared with the others.
+    Intervals are Student's on documents - 1 degrees; ranks are those of
+    `fairjudge.calibration.paired_comparisons.Fit.ranks`. Undefined for no comparisons, or where
+    some systems are never compared with the others.
 
     Raises
     ------
@@ -99,122 +88,60 @@ def rank_systems(
     check_comparisons(comparisons)
     if not len(comparisons.wins):
         return Undefined(why="no comparisons")
-    data = Design.of(comparisons)
-    n_parts = data.n_parts("weak")
+    design = Design.of(comparisons)
+    n_parts = design.n_parts("weak")
     if n_parts > 1:
         return Undefined(why=f"systems fall into {n_parts} sets that are never compared")
-    model = _Model.fitted(data, level)
+    beta = _newton(design)
+    scores, information = _derivatives(design, beta)
+    fit = Fit.of(design, beta, scores, information, level=level, method=_METHOD)
+    n = len(comparisons.wins)
     return Ranking(
-        systems=_ranked(comparisons, model, rng),
-        position_effect=model.position_effect(),
-        tie_weight=model.tie_weight(),
-        separated=model.separated,
-        n_comparisons=len(comparisons.wins),
+        systems=_ranked(comparisons, fit, rng),
+        position_effect=_position_effect(fit, n=n),
+        tie_weight=fit.coefficient(-1, n=n) if design.has_ties else Undefined(why="no ties"),
+        separated=fit.separated,
+        n_comparisons=n,
         n_ties=int(np.sum(comparisons.wins == 0.5)),
-        n_documents=data.n_documents,
+        n_documents=design.n_documents,
         level=level,
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Model:
-    """Coefficients: strengths, then the position effect, then the tie weight, where there."""
+def _position_effect(fit: Fit, *, n: int) -> Estimate | Undefined:
+    if fit.design.confounded:
+        why = "position and system are confounded: the same system was always first"
+        return Undefined(why=why)
+    if not fit.design.has_position:
+        return Undefined(why="no judgement says which summary stood first")
+    return fit.coefficient(len(fit.design.names), n=n)
 
-    data: Design
-    coefficients: FloatArray
-    covariance: FloatArray
-    separated: bool
-    level: float
 
-    @staticmethod
-    def fitted(data: Design, level: float) -> _Model:
-        beta = _newton(data)
-        scores, information = _derivatives(data, beta)
-        inverse = np.linalg.inv(information)
-        sums = totals(scores, data.documents, data.n_documents)
-        d = data.n_documents
-        middle = sums.T @ sums * (d / (d - 1) if d > 1 else 1.0)
-        return _Model(
-            data=data,
-            coefficients=beta,
-            covariance=inverse @ middle @ inverse,
-            separated=data.n_parts("strong") > 1,
-            level=level,
-        )
+def _expected_win_rate(fit: Fit, system: int) -> Estimate | Undefined:
+    """Return the mean over the others of P(win) + P(tie) / 2, with its exact derivative."""
+    opponents = np.delete(np.arange(len(fit.design.names)), system)
+    d = fit.coefficients[system] - fit.coefficients[opponents]
+    p = probabilities(d, _tie(fit.design, fit.coefficients))
+    slope = (p[:, 0] * (1 - p[:, 0]) + p[:, 1] * (1 - p[:, 1]) + 2 * p[:, 0] * p[:, 1]) / 4
+    gradient = np.zeros(fit.coefficients.size)
+    gradient[opponents] = -slope / opponents.size
+    gradient[system] = slope.mean()
+    if fit.design.has_ties:
+        gradient[-1] = float(np.mean(p[:, 2] * (p[:, 1] - p[:, 0]) / 2))
+    value = float(np.mean(p[:, 0] + p[:, 2] / 2))
+    n = fit.design.n_comparisons(system)
+    return within(fit.linear(value, gradient, n=n, null=None), 0.0, 1.0)
 
-    @property
-    def n_systems(self) -> int:
-        return len(self.data.names)
 
-    @property
-    def tie(self) -> float:
-        return float(self.coefficients[-1]) if self.data.has_ties else -np.inf
-
-    @property
-    def freedom(self) -> int:
-        d = self.data.n_documents
-        return d - 1 if d >= FEWEST_DOCUMENTS and not self.separated else 0
-
-    def linear(self, value: float, gradient: FloatArray, *, n: int, null: float | None) -> Estimate:
-        """Return `value` with the interval that `gradient`, its derivative, gives it."""
-        estimate = t_estimate(
-            value,
-            max(float(gradient @ self.covariance @ gradient), 0.0),
-            n=n,
-            freedom=self.freedom,
-            level=self.level,
-            null=null,
-        )
-        if estimate.low is not None:
-            return replace(estimate, method=_METHOD)
-        why = (
-            "some systems never lose to the others"
-            if self.separated
-            else f"fewer than {FEWEST_DOCUMENTS} documents"
-        )
-        return replace(estimate, method=f"no interval: {why}")
-
-    def contrast(self, gradient: FloatArray, *, n: int) -> Estimate:
-        return self.linear(float(gradient @ self.coefficients), gradient, n=n, null=0.0)
-
-    def coefficient(self, place: int) -> Estimate:
-        return self.contrast(np.eye(self.coefficients.size)[place], n=len(self.data.design))
-
-    def position_effect(self) -> Estimate | Undefined:
-        if self.data.confounded:
-            why = "position and system are confounded: the same system was always first"
-            return Undefined(why=why)
-        if not self.data.has_position:
-            return Undefined(why="no judgement says which summary stood first")
-        return self.coefficient(self.n_systems)
-
-    def tie_weight(self) -> Estimate | Undefined:
-        return self.coefficient(-1) if self.data.has_ties else Undefined(why="no ties")
-
-    def strength(self, system: int, *, n: int) -> Estimate:
-        gradient = np.eye(self.coefficients.size)[system]
-        gradient[: self.n_systems] -= 1.0 / self.n_systems
-        return self.contrast(gradient, n=n)
-
-    def expected_win_rate(self, system: int, *, n: int) -> Estimate | Undefined:
-        """Return the mean over the others of P(win) + P(tie) / 2, with its exact derivative."""
-        opponents = np.delete(np.arange(self.n_systems), system)
-        d = self.coefficients[system] - self.coefficients[opponents]
-        p = probabilities(d, self.tie)
-        slope = (p[:, 0] * (1 - p[:, 0]) + p[:, 1] * (1 - p[:, 1]) + 2 * p[:, 0] * p[:, 1]) / 4
-        gradient = np.zeros(self.coefficients.size)
-        gradient[opponents] = -slope / opponents.size
-        gradient[system] = slope.mean()
-        if self.data.has_ties:
-            gradient[-1] = float(np.mean(p[:, 2] * (p[:, 1] - p[:, 0]) / 2))
-        value = float(np.mean(p[:, 0] + p[:, 2] / 2))
-        return within(self.linear(value, gradient, n=n, null=None), 0.0, 1.0)
+def _tie(design: Design, beta: FloatArray) -> float:
+    """Return the log-weight of a tie, -inf in a model without ties."""
+    return float(beta[-1]) if design.has_ties else -np.inf
 
 
 def _derivatives(data: Design, beta: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return each row's score, shape (n, k), and the penalised information, shape (k, k)."""
     k = data.design.shape[1]
-    p = probabilities(data.design @ beta[:k], beta[-1] if data.has_ties else -np.inf)
+    p = probabilities(data.design @ beta[:k], _tie(data, beta))
     lean = p[:, 0] - p[:, 1]
     residual = (data.outcomes[:, 0] - data.outcomes[:, 1] - lean) / 2
     spread = (p[:, 0] + p[:, 1] - lean**2) / 4
@@ -242,74 +169,22 @@ def _newton(data: Design) -> FloatArray:
 
 
 def _ranked(
-    comparisons: Comparisons, model: _Model, rng: np.random.Generator
+    comparisons: Comparisons, fit: Fit, rng: np.random.Generator
 ) -> tuple[RankedSystem, ...]:
-    data, k = model.data, model.n_systems
-    out = []
-    strengths = model.coefficients[:k]
-    above = (
-        surely_above(
-            strengths,
-            model.covariance[:k, :k],
-            freedom=model.freedom,
-            level=model.level,
-            rng=rng,
-        )
-        if model.freedom
-        else None
-    )
-    for system, name in enumerate(data.names):
-        rows = np.any(data.places == system, axis=1)
-        own = np.where(
-            data.places[rows, 0] == system, comparisons.wins[rows], 1.0 - comparisons.wins[rows]
-        )
-        n = int(rows.sum())
-        met = [comparisons.documents[row] for row in np.flatnonzero(rows)]
-        out.append(
+    systems = []
+    places = fit.design.places
+    for system, (name, rank) in enumerate(zip(fit.design.names, fit.ranks(rng), strict=True)):
+        rows = np.flatnonzero(np.any(places == system, axis=1))
+        wins = comparisons.wins[rows]
+        own = np.where(places[rows, 0] == system, wins, 1.0 - wins)
+        documents = [comparisons.documents[row] for row in rows]
+        systems.append(
             RankedSystem(
                 system=name,
-                strength=model.strength(system, n=n),
-                expected_win_rate=model.expected_win_rate(system, n=n),
-                win_rate=within(clustered_mean(own, met, level=model.level), 0.0, 1.0),
-                rank=rank_of(strengths, system),
-                best_rank=None if above is None else 1 + int(above[:, system].sum()),
-                worst_rank=None if above is None else k - int(above[system].sum()),
+                strength=fit.strength(system),
+                expected_win_rate=_expected_win_rate(fit, system),
+                win_rate=within(clustered_mean(own, documents, level=fit.level), 0.0, 1.0),
+                **rank._asdict(),
             )
         )
-    return tuple(sorted(out, key=lambda ranked: (ranked.rank, ranked.system)))
-
-
-def rank_of(strengths: FloatArray, system: int) -> int:
-    """Return a system's rank from 1; what differs by rounding alone shares one."""
-    return 1 + int(np.sum(strengths > strengths[system] + _LEVEL))
-
-
-def surely_above(
-    strengths: FloatArray,
-    covariance: FloatArray,
-    *,
-    freedom: int,
-    level: float,
-    rng: np.random.Generator,
-) -> np.ndarray:
-    """Say of each pair [i, j] whether i is above j, all at once at `level`.
-
-    `strengths` has shape (k,), their `covariance` (k, k); `freedom` is 1 or more.
-    """
-    k, part = strengths.size, covariance
-    spread = np.diag(part)[:, None] + np.diag(part)[None, :] - 2 * part
-    error = np.sqrt(np.maximum(spread, 0.0))
-    error[error <= 1e-9] = np.inf
-    values, vectors = np.linalg.eigh(part)
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
-    normals = rng.standard_normal((_DRAWS, k)) @ root.T
-    scale = np.sqrt(rng.chisquare(freedom, _DRAWS) / freedom)
-    largest = np.max(
-        [np.max(np.abs(normals - normals[:, [i]]) / error[i], axis=1) for i in range(k)], axis=0
-    )
-    largest = largest / scale
-    critical = max(
-        float(np.quantile(largest, level)),
-        float(stdtrit(freedom, (1 + level) / 2)),
-    )
-    return np.asarray((strengths[:, None] - strengths[None, :]) / error > critical)
+    return tuple(sorted(systems, key=lambda ranked: (ranked.rank, ranked.system)))

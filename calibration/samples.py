@@ -42,46 +42,43 @@ class Beside:
 
 def whole_sample(joined: Joined) -> PartlyLabelled:
     """Return the items of all systems."""
+    rows = range(len(joined.keys) + len(joined.rest))
     mapped = _mapped(joined)
-    n = len(joined.keys)
-    return PartlyLabelled(
-        human=joined.human,
-        judged=mapped[:n],
-        documents=joined.documents,
-        rest=mapped[n:],
-        rest_documents=tuple(key[0] for key in joined.rest),
-        chances=joined.chances,
-    )
+    return _sample(joined, Beside(), rows, mapped, mapped[:, None])
 
 
 def by_system(joined: Joined, beside: Beside | None = None) -> dict[str, PartlyLabelled]:
     """Return the items of each system, or of each pair of systems."""
     beside = beside or Beside()
     mapped = _mapped(joined)
-    rows: dict[str, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
-    for side, keys in enumerate((joined.keys, joined.rest)):
-        for row, key in enumerate(keys):
-            rows[system_name(key)][side].append(row)
-    n = len(joined.keys)
+    rows: dict[str, list[int]] = defaultdict(list)
+    for row, key in enumerate((*joined.keys, *joined.rest)):
+        rows[system_name(key)].append(row)
     columns = _columns(joined, beside, mapped)
-    samples = {}
-    for name, (labelled, unlabelled) in rows.items():
-        documents = [joined.keys[row][0] for row in labelled]
-        rest_documents = [joined.rest[row][0] for row in unlabelled]
-        below = [n + row for row in unlabelled]
-        samples[name] = PartlyLabelled(
-            human=joined.human[labelled],
-            judged=mapped[labelled],
-            documents=tuple(documents),
-            rest=mapped[below],
-            rest_documents=tuple(rest_documents),
-            chances=joined.chances[labelled]
-            if isinstance(joined.chances, np.ndarray)
-            else joined.chances,
-            **_complete_columns(columns[labelled], columns[below]),
-            strata=beside.strata_of((*documents, *rest_documents)),
-        )
-    return samples
+    return {
+        name: _sample(joined, beside, own_rows, mapped, columns) for name, own_rows in rows.items()
+    }
+
+
+def _sample(
+    joined: Joined, beside: Beside, rows: Sequence[int], mapped: FloatArray, columns: FloatArray
+) -> PartlyLabelled:
+    """Return some items: `rows` count the labelled items, then the others."""
+    n = len(joined.keys)
+    labelled, others = ([row for row in rows if row < n], [row for row in rows if row >= n])
+    documents = tuple(joined.keys[row][0] for row in labelled)
+    rest_documents = tuple(joined.rest[row - n][0] for row in others)
+    chances = joined.chances
+    return PartlyLabelled(
+        human=joined.human[labelled],
+        judged=mapped[labelled],
+        documents=documents,
+        rest=mapped[others],
+        rest_documents=rest_documents,
+        chances=chances[labelled] if isinstance(chances, np.ndarray) else chances,
+        **_complete_columns(columns[labelled], columns[others]),
+        strata=beside.strata_of((*documents, *rest_documents)),
+    )
 
 
 def differences(
@@ -108,25 +105,25 @@ def differences(
 
     n = len(joined.keys)
     human, judged = table(joined.human, cells[:n]), table(mapped[:n], cells[:n])
-    everything = table(mapped, cells)
+    judge_means = table(mapped, cells)
     columns = [table(column, cells) for column in _columns(joined, beside, mapped).T[1:]]
     out = {}
     for i, j in combinations(range(len(names)), 2):
-        people = human[:, i] - human[:, j]
-        judge = everything[:, i] - everything[:, j]
-        has_label = ~np.isnan(people)
-        alone = ~has_label & ~np.isnan(judge)
+        label_differences = human[:, i] - human[:, j]
+        judge = judge_means[:, i] - judge_means[:, j]
+        has_label = ~np.isnan(label_differences)
+        judged_only = ~has_label & ~np.isnan(judge)
         scored = np.where(has_label, judged[:, i] - judged[:, j], judge)
         beside_it = np.column_stack([scored, *(column[:, i] - column[:, j] for column in columns)])
-        rows = [*np.flatnonzero(has_label).tolist(), *np.flatnonzero(alone).tolist()]
+        rows = [*np.flatnonzero(has_label).tolist(), *np.flatnonzero(judged_only).tolist()]
         out[names[i], names[j]] = PartlyLabelled(
-            human=people[has_label],
+            human=label_differences[has_label],
             judged=scored[has_label],
             documents=np.flatnonzero(has_label).tolist(),
-            rest=judge[alone],
-            rest_documents=np.flatnonzero(alone).tolist(),
+            rest=judge[judged_only],
+            rest_documents=np.flatnonzero(judged_only).tolist(),
             chances=joined.chances if isinstance(joined.chances, Undefined) else None,
-            **_complete_columns(beside_it[has_label], beside_it[alone]),
+            **_complete_columns(beside_it[has_label], beside_it[judged_only]),
             strata=beside.strata_of(document_names[row] for row in rows),
         )
     return out

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats._arrays import FloatArray, codes, same_length, totals
 from fairjudge.stats.bootstrap import bootstrap_many, divide
-from fairjudge.stats.clustered import clustered_mean, within
+from fairjudge.stats.clustered import clustered_mean, transformed, within
 from fairjudge.stats.intervals import clustered_wilson
 
 PARTS = ("item", "variant", "item_by_variant", "repeat")
@@ -94,6 +94,9 @@ def stability(
     likewise. Returns Undefined where nothing is judged twice at all.
     """
     cells = _cells(judgements)
+    by_item: dict[Hashable, list[_Cell]] = defaultdict(list)
+    for cell in cells:
+        by_item[cell.item].append(cell)
     n_variants = len(set(judgements.variants))
     repeated = [cell for cell in cells if cell.values.size > 1]
     if not repeated and n_variants < 2:
@@ -103,7 +106,8 @@ def stability(
     variances = [float(np.var(cell.values, ddof=1)) for cell in repeated]
     at = [cell.document for cell in repeated]
     none = Undefined(why="no item was judged more than once under one prompt")
-    shares, worth = _variance(cells, rng=rng, level=level, n_resamples=n_resamples)
+    items = list(by_item.values())
+    shares, worth = _variance(items, rng=rng, level=level, n_resamples=n_resamples)
     return Stability(
         n_judgements=judgements.values.size,
         n_items=len(set(judgements.items)),
@@ -111,7 +115,7 @@ def stability(
         n_documents=len(set(judgements.documents)),
         variants=tuple(str(name) for name in dict.fromkeys(judgements.variants)),
         flips=_share(flips, at, level) if repeated else none,
-        flips_between_variants=_disagreement_between_prompts(cells, level),
+        flips_between_variants=_disagreement_between_prompts(items, level),
         unanimous=_share(unanimous, at, level) if repeated else none,
         spread=_root(clustered_mean(variances, at, level=level)) if repeated else none,
         shares=shares,
@@ -151,16 +155,14 @@ def _flips(values: FloatArray) -> float:
     return float(1.0 - np.sum(counts * (counts - 1)) / (n * (n - 1)))
 
 
-def _disagreement_between_prompts(cells: Sequence[_Cell], level: float) -> Estimate | Undefined:
+def _disagreement_between_prompts(
+    items: Sequence[Sequence[_Cell]], level: float
+) -> Estimate | Undefined:
     """Return the chance that judgements under two different prompts differ, averaged over items."""
-    by_item: dict[Hashable, list[_Cell]] = defaultdict(list)
-    for cell in cells:
-        by_item[cell.item].append(cell)
-    several = [cells_of_item for cells_of_item in by_item.values() if len(cells_of_item) > 1]
+    several = [cells for cells in items if len(cells) > 1]
     if not several:
         return Undefined(why="no item was judged under more than one prompt")
-    differ = [_differ(cells_of_item) for cells_of_item in several]
-    return _share(differ, [cells_of_item[0].document for cells_of_item in several], level)
+    return _share(list(map(_differ, several)), [cells[0].document for cells in several], level)
 
 
 def _differ(cells: Sequence[_Cell]) -> float:
@@ -184,22 +186,20 @@ def _share(
 def _root(estimate: Estimate | Undefined) -> Estimate | Undefined:
     if isinstance(estimate, Undefined):
         return estimate
-    low, high = (
-        None if end is None else sqrt(max(end, 0.0)) for end in (estimate.low, estimate.high)
-    )
     method = f"{estimate.method}, of the variance"
-    return replace(estimate, value=sqrt(estimate.value), low=low, high=high, method=method)
+    return transformed(estimate, lambda variance: sqrt(max(variance, 0.0)), method=method)
 
 
 def _variance(
-    cells: Sequence[_Cell], *, rng: np.random.Generator, level: float, n_resamples: int
+    items: Sequence[Sequence[_Cell]],
+    *,
+    rng: np.random.Generator,
+    level: float,
+    n_resamples: int,
 ) -> tuple[dict[str, Estimate | Undefined], tuple[RepeatWorth, ...] | Undefined]:
-    variants = list(dict.fromkeys(cell.variant for cell in cells))
-    by_item: dict[Hashable, dict[Hashable, _Cell]] = defaultdict(dict)
-    for cell in cells:
-        by_item[cell.item][cell.variant] = cell
+    variants = list(dict.fromkeys(cell.variant for cells in items for cell in cells))
     full = [
-        cells_of_item for cells_of_item in by_item.values() if len(cells_of_item) == len(variants)
+        {cell.variant: cell for cell in cells} for cells in items if len(cells) == len(variants)
     ]
     if len(full) < 2:
         why = Undefined(why="fewer than 2 items were judged under every prompt")

@@ -133,8 +133,8 @@ def _after(
         if isinstance(temperature, Undefined):
             return temperature
         scaled[fold] = apply_temperature(data.probabilities[fold], temperature)
-    moved = replace(data, probabilities=scaled)
-    return score_distributions(moved, documents=documents, level=level)
+    scaled_data = replace(data, probabilities=scaled)
+    return score_distributions(scaled_data, documents=documents, level=level)
 
 
 def distributions(

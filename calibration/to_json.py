@@ -111,10 +111,7 @@ def _flatten_field(entry: Json, field: str) -> Json:
 def _group(report: GroupReport, *, list_all: bool) -> Json:
     joined = report.joined
     return {
-        "judge": joined.judge,
-        "aspect": joined.aspect,
-        "protocol": joined.protocol,
-        "unit": joined.unit,
+        **joined.group._asdict(),
         "n_items": len(joined.keys),
         "n_documents": len(set(joined.documents)),
         "few_documents": 0 < len(set(joined.documents)) < FEW_DOCUMENTS,

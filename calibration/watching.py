@@ -20,13 +20,8 @@ from fairjudge.calibration.drift import (
     verdict_of,
 )
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.stats._bounds import Bounds
-from fairjudge.stats.sequences import (
-    LookEstimate,
-    betting_bounds,
-    mean_at_look,
-    spending_sequence,
-)
+from fairjudge.stats.bootstrap import Bounds
+from fairjudge.stats.sequences import LookEstimate, betting_bounds, mean_at_look, spending_sequence
 
 Moved: TypeAlias = Literal["neither", "judge", "systems", "judge and systems"]
 ByDocument: TypeAlias = Mapping[str, float]
@@ -126,8 +121,8 @@ def watch(
         moved=_moved(judge=judge_moved, systems=_excludes_zero(systems)),
         first_worse=worse[0] + 1 if worse else None,
         by_look=tuple(
-            LookChanges(agreement=estimate, shift=moved, systems=other)
-            for estimate, moved, other in zip(
+            LookChanges(agreement=agreement, shift=own_shift, systems=change_of_systems)
+            for agreement, own_shift, change_of_systems in zip(
                 estimates, shift_by_look, systems_by_look, strict=True
             )
         ),

@@ -471,6 +471,10 @@ class JudgeTask:
             parts = (*parts, self.repeat, self.variant)
         return json.dumps(parts, ensure_ascii=False)
 
+    def in_prompt_order(self, values: tuple[str, ...]) -> tuple[str, ...]:
+        """Return `values`, one for each system, in the order in which a prompt shows them."""
+        return values[::-1] if self.order == "ba" else values
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unscored:

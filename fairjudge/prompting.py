@@ -191,6 +191,15 @@ def json_object(properties: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def json_array(items: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON schema of a list of `items`."""
+    return {"type": "array", "items": dict(items)}
+
+
+INTEGER, STRING = {"type": "integer"}, {"type": "string"}
+INTEGERS = json_array(INTEGER)
+
+
 def seal(messages: Sequence[Message], secret: bytes) -> tuple[Message, ...]:
     """Return `messages` as they are sent: every fence with the mark that `secret` gives its text.
 

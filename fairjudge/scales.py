@@ -193,6 +193,13 @@ def _words_are_unique(levels: tuple[Level, ...]) -> None:
             values.add(word)
 
 
+def by_lead(lead: float, margin: float) -> Verdict:
+    """Return a for a `lead` of at least `margin`, b for one of at most -`margin`, else a tie."""
+    if abs(lead) < margin:
+        return "tie"
+    return "a" if lead > 0 else "b"
+
+
 NUMBER_WORDS = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
 )  # fmt: skip

@@ -55,10 +55,9 @@ from fairjudge.datasets.conll2012 import read_conll2012
 from fairjudge.domain import Answer, Article, QuestionAnswers, Unscored
 from fairjudge.errors import FairJudgeError
 from fairjudge.importing import import_file, import_replies
+from fairjudge.judges.cascades import read_cascade
 from fairjudge.judges.checklist import groups_of, read_block
 from fairjudge.judges.criterion_files import read_criterion_file
-from fairjudge.judges.promises import read_cascade
-from fairjudge.judges.units import read_units as read_units_of_a_reply
 from fairjudge.parsing import locate_verdict
 from fairjudge.parsing.refusals import looks_like_refusal
 from fairjudge.ports import CompletionRequest, DecisionRequest, Message, ModelRef, Question
@@ -74,6 +73,7 @@ from fairjudge.references.replies import (
 )
 from fairjudge.run.batches import import_batch
 from fairjudge.run.collecting import recorded_judgements
+from fairjudge.run.splitting import read_units as read_units_of_a_reply
 from fairjudge.scales import binary, likert, load_scale, options, pairwise, stars
 from fairjudge.text.quoting import find_quote
 

@@ -31,12 +31,6 @@ class Base(StrEnum):
     large = "all-mpnet-base-v2"
 
 
-def _use(threads: int) -> None:
-    import torch
-
-    torch.set_num_threads(threads)
-
-
 @app.command()
 def train(
     *,
@@ -48,25 +42,22 @@ def train(
         typer.Option(help="Folder of a run of the larger base, whose answers to learn."),
     ] = None,
     steps: Annotated[int | None, typer.Option(help="Steps in all.")] = None,
-    rate: Annotated[float | None, typer.Option(help="Peak learning rate of the encoder.")] = None,
-    taught: Annotated[float, typer.Option(help="Weight of the teacher's answers.")] = 1.0,
     minutes: Annotated[float | None, typer.Option(help="Stop after these, to go on later.")] = None,
     every: Annotated[int, typer.Option(help="Steps between rows of the learning curve.")] = 250,
-    threads: int = 2,
     device: Device = "cpu",
 ) -> None:
     """Train from the checkpoint in the folder, or from the start where there is none."""
     from training import run as running
 
-    _use(threads)
     settings = running.SETTINGS[base.value]
+    settings = replace(settings, steps=steps or settings.steps)
     network = None
     if teacher:
         record = json.loads((teacher / "record.json").read_text(encoding="utf-8"))
         identity = f"{record['settings']['base']} after {record['step']} steps"
-        settings = replace(settings, teacher=identity, taught=taught)
-        network = running.of_run(teacher).to(device)
-    settings = replace(settings, steps=steps or settings.steps, rate=rate or settings.rate)
+        settings = replace(settings, teacher=identity)
+        weights = running.weights_of(teacher)
+        network = running.with_weights(weights, base=record["settings"]["base"]).to(device)
     run = running.Run(folder, settings, source=source, teacher=network, device=device)
     typer.echo("goes on" if run.restore() else "starts")
     done = run.go_on(minutes=minutes, every=every, say=typer.echo)
@@ -78,9 +69,9 @@ def train(
 def curve(*, folder: Folder = RUN) -> None:
     """Print the learning curve."""
     lines = (folder / "curve.jsonl").read_text(encoding="utf-8").splitlines()
-    found = [json.loads(line) for line in lines]
-    typer.echo("  ".join(f"{name:>8}" for name in found[0]))
-    for row in found:
+    rows = [json.loads(line) for line in lines]
+    typer.echo("  ".join(f"{name:>8}" for name in rows[0]))
+    for row in rows:
         typer.echo("  ".join(f"{value:>8}" for value in row.values()))
 
 
@@ -93,17 +84,12 @@ def export(
     ] = None,
     source: Source = data.DATA,
     target: Target = SHIPPED,
-    limit: Annotated[
-        int, typer.Option(help="Maximum examples that a head is calibrated on.")
-    ] = data.CALIBRATE,
-    threads: int = 2,
     device: Device = "cpu",
 ) -> None:
     """Write the checkpoint's weights, calibrated and in 8 bits, where they ship."""
     from training import export as exporting
 
-    _use(threads)
-    record = exporting.export(folders or [RUN], target, source=source, limit=limit, device=device)
+    record = exporting.export(folders or [RUN], target, source=source, device=device)
     typer.echo(json.dumps(record["calibration"]))
 
 
@@ -113,12 +99,10 @@ def calibrate(
     source: Source = data.DATA,
     target: Target = SHIPPED,
     only: Annotated[list[str] | None, typer.Option(help="These fits alone.")] = None,
-    threads: int = 2,
 ) -> None:
     """Fit the probabilities of the weights that ship anew; no training."""
     from training import export as exporting
 
-    _use(threads)
     record = exporting.recalibrate(target, source=source, only=only or ())
     typer.echo(json.dumps(record["calibration"]))
 
@@ -128,17 +112,12 @@ def evaluate(
     *,
     source: Source = data.DATA,
     target: Target = SHIPPED,
-    limit: Annotated[int, typer.Option(help="Maximum examples of a data set.")] = 2400,
-    only: Annotated[list[str] | None, typer.Option(help="These parts alone.")] = None,
-    threads: int = 2,
 ) -> None:
     """Measure what ships, print it, and write the record and the model card."""
     from training.evaluate import measure, write_card
 
-    _use(threads)
     models = load_trained_models(folder=target)
-    found = measure(models, source=source, limit=limit, say=typer.echo, only=only or ())
-    write_card(target, found)
+    write_card(target, measure(models, source=source, say=typer.echo))
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ def encode(examples: Sequence[Example], tokenizer: Any) -> list[Encoded]:
         return_token_type_ids=True,
         verbose=False,
     )
-    found = []
+    rows = []
     for example, ids, offsets, types in zip(
         examples,
         encoded["input_ids"],
@@ -81,24 +81,24 @@ def encode(examples: Sequence[Example], tokenizer: Any) -> list[Encoded]:
         if example.task == "reading" and example.label and not inside:
             continue  # the answer was cut off
         span = (inside[0], inside[-1]) if inside else (0, 0)
-        found.append(Encoded(example, ids, second, span))
-    return found
+        rows.append(Encoded(example, ids, second, span))
+    return rows
 
 
-def collate(found: Sequence[Encoded]) -> Batch:
+def collate(rows: Sequence[Encoded]) -> Batch:
     """Pad rows of one task to the longest."""
-    width = max(len(row.ids) for row in found)
-    ids = torch.zeros(len(found), width, dtype=torch.long)
+    width = max(len(row.ids) for row in rows)
+    ids = torch.zeros(len(rows), width, dtype=torch.long)
     types = torch.zeros_like(ids)
     mask = torch.zeros_like(ids)
-    for place, row in enumerate(found):
+    for place, row in enumerate(rows):
         ids[place, : len(row.ids)] = torch.tensor(row.ids)
         mask[place, : len(row.ids)] = 1
         types[place] = 2 * TASKS[row.example.task]
         types[place, row.second :] += 1
-    labels = torch.tensor([row.example.label for row in found])
-    spans = torch.tensor([row.span for row in found])
-    return Batch([row.example for row in found], ids, types, mask, labels, spans)
+    labels = torch.tensor([row.example.label for row in rows])
+    spans = torch.tensor([row.span for row in rows])
+    return Batch([row.example for row in rows], ids, types, mask, labels, spans)
 
 
 @dataclass

@@ -176,10 +176,10 @@ def planted_coverage(split: Split, *, folder: Path = DATA, seed: int = 0) -> Ite
     kinds = ("number", "name", "negation", "opposite", "swap")
     for example in positives:
         others = some_of(names, 8, draw)
-        spoilt = changes.changed(example.first, draw, names=others, causes=[], kinds=kinds)
-        if spoilt and draw.random() < 0.4:
-            kind = f"planted {spoilt.kind}"
-            yield Example("coverage", spoilt.text, example.second, 0, kind, example.group)
+        change = changes.changed(example.first, draw, names=others, causes=[], kinds=kinds)
+        if change and draw.random() < 0.4:
+            kind = f"planted {change.kind}"
+            yield Example("coverage", change.text, example.second, 0, kind, example.group)
         sentences = [s for s in re.split(r"(?<=[.!?]) ", example.second) if len(s.split()) > 4]
         if sentences and draw.random() < 0.15:
             copy = draw.choice(sentences)
@@ -331,20 +331,17 @@ def _others(
         yield answer, 1, "qamr copy"
     others = some_of(names, 8, draw)
     kinds = ("number", "name", "negation", "opposite")
-    spoilt = changes.changed(answer, draw, names=others, causes=[], kinds=kinds)
-    if spoilt:
-        yield spoilt.text, 0, "qamr changed"
+    change = changes.changed(answer, draw, names=others, causes=[], kinds=kinds)
+    if change:
+        yield change.text, 0, "qamr changed"
 
 
 def _invented() -> Iterator[Example]:
     path = ROOT / "benchmarks" / "invented_answers.json"
     for entry in json.loads(path.read_text(encoding="utf-8")):
         for first, two in itertools.permutations(entry["answers"], 2):
-            question, same = (
-                entry["question"],
-                int(first["cluster_global"] == two["cluster_global"]),
-            )
-            texts = first["Answer"], two["Answer"]
+            question, texts = entry["question"], (first["Answer"], two["Answer"])
+            same = int(first["cluster_global"] == two["cluster_global"])
             yield Example("same", *texts, same, "invented", question, question=question)
 
 

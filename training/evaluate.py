@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -40,6 +40,8 @@ ENCODERS = {
 }
 TESTED = ("Q4", "Q7", "Q8", "Q9")
 RESAMPLES = 500
+LIMIT = 2400
+"""Maximum number of examples of a data set."""
 
 
 def interval(
@@ -54,12 +56,12 @@ def interval(
         rows[group].append(place)
     parts = [np.array(part) for part in rows.values()]
     draw = np.random.default_rng(20261122)
-    found = []
+    resampled = []
     for _ in range(RESAMPLES):
         chosen = np.concatenate([parts[i] for i in draw.integers(len(parts), size=len(parts))])
         if len(set(labels[chosen])) > 1 or statistic is right_share:
-            found.append(statistic(labels[chosen], values[chosen]))
-    low, high = np.quantile(found, (0.025, 0.975)) if found else (np.nan, np.nan)
+            resampled.append(statistic(labels[chosen], values[chosen]))
+    low, high = np.quantile(resampled, (0.025, 0.975)) if resampled else (np.nan, np.nan)
     return {
         "value": round(float(statistic(labels, values)), 4),
         "low": round(float(low), 4),
@@ -90,100 +92,93 @@ def right_share(_: NDArray[np.int64], values: NDArray[np.float64]) -> float:
     return float(values.mean())
 
 
-def measure(
-    models: TrainedModels,
-    *,
-    source: Path,
-    limit: int,
-    say: Callable[[str], None],
-    only: Sequence[str] = (),
-) -> Measured:
-    """Return measures of `models`, all or `only` some; `limit` examples of a data set."""
-    found: Measured = {"identity": models.identity}
-    for name in only or PARTS:
-        found[name] = PARTS[name](models, source, limit)
-        say(json.dumps({name: found[name]}))
-    return found
+def measure(models: TrainedModels, *, source: Path, say: Callable[[str], None]) -> Measured:
+    """Return the measures of `models`; `say` is called with each part of them, as JSON."""
+    measured: Measured = {"identity": models.identity}
+    for name, part in PARTS.items():
+        measured[name] = part(models, source)
+        say(json.dumps({name: measured[name]}))
+    return measured
 
 
-def support_measures(models: TrainedModels, source: Path, limit: int) -> Measured:
+def support_measures(models: TrainedModels, source: Path) -> Measured:
     """Return accuracy of each source alone, and their mean over sources trained on."""
     by_source: dict[str, list[Example]] = defaultdict(list)
     for example in data.support("test", folder=source):
         by_source[example.source].append(example)
-    found: Measured = {}
+    measured: Measured = {}
     trained_on: list[tuple[Example, bool]] = []
     for name, rows in sorted(by_source.items()):
-        kept = spread(rows, limit // 6)
-        right = _three(models.support(pairs_of(kept)), labels_of(kept))
-        found[name] = over(kept, right, right_share)
+        sample = spread(rows, LIMIT // 6)
+        right = _three(models.support(pairs_of(sample)), labels_of(sample))
+        measured[name] = over(sample, right, right_share)
         if name not in data.MEASURED_ONLY:
-            trained_on += zip(kept, right.tolist(), strict=True)
+            trained_on += zip(sample, right.tolist(), strict=True)
     values = np.array([right for _, right in trained_on])
-    found["all trained on"] = over([row for row, _ in trained_on], values, right_share)
-    return found
+    measured["all trained on"] = over([row for row, _ in trained_on], values, right_share)
+    return measured
 
 
 def _three(p: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.bool_]:
-    said = p.argmax(axis=1)
+    predicted = p.argmax(axis=1)
     binary = (p[:, SUPPORTED] > 0.5) == (labels == SUPPORTED)
-    right: NDArray[np.bool_] = np.where(labels == UNSUPPORTED, binary, said == labels)
+    right: NDArray[np.bool_] = np.where(labels == UNSUPPORTED, binary, predicted == labels)
     return right
 
 
-def planted_measures(models: TrainedModels, source: Path, limit: int) -> Measured:
+def planted_measures(models: TrainedModels, source: Path) -> Measured:
     """Return how often each kind is told (supported or not, at a half), and the AUC over all."""
-    rows = spread(list(planted("test", folder=source)), limit)
+    rows = spread(list(planted("test", folder=source)), LIMIT)
     p = models.support(pairs_of(rows))[:, SUPPORTED]
     truth = (labels_of(rows) == SUPPORTED).astype(int)
-    groups = [row.group for row in rows]
-    found = {"all": interval(groups, truth, p, auc)}
+    measured = {"all": interval([row.group for row in rows], truth, p, auc)}
     for kind in sorted({row.source for row in rows}):
         places = [i for i, row in enumerate(rows) if row.source == kind]
-        right = ((p[places] > 0.5) == (truth[places] == 1)).astype(float)
-        found[kind] = interval([groups[i] for i in places], truth[places], right, right_share)
-    return found
+        right = (p[places] > 0.5) == (truth[places] == 1)
+        measured[kind] = over([rows[i] for i in places], right, right_share)
+    return measured
 
 
-def reading_measures(models: TrainedModels, source: Path, limit: int) -> Measured:
+def reading_measures(models: TrainedModels, source: Path) -> Measured:
     """Return token F1 of spans where there is an answer, and how often answer or none is right."""
-    rows = spread(list(data.reading("test", folder=source)), limit)
-    read = models.read([(row.first, row.second) for row in rows])
-    answered = np.array([one.answered for one in read])
-    held = [(row, one) for row, one in zip(rows, read, strict=True) if row.label]
+    rows = spread(list(data.reading("test", folder=source)), LIMIT)
+    readings = models.read([(row.first, row.second) for row in rows])
+    answered = np.array([reading.answered for reading in readings])
+    pairs = [(row, reading) for row, reading in zip(rows, readings, strict=True) if row.label]
     f1 = [
-        word_f1(row.second[one.start : one.end], row.second[slice(*row.span)]) for row, one in held
+        word_f1(row.second[reading.start : reading.end], row.second[slice(*row.span)])
+        for row, reading in pairs
     ]
     right = (answered > 0.5) == (labels_of(rows) == 1)
     return {
-        "span F1": over([row for row, _ in held], np.array(f1), right_share),
+        "span F1": over([row for row, _ in pairs], np.array(f1), right_share),
         "answer or none": over(rows, right, right_share),
         "answer or none, balanced": over(rows, answered, balanced),
     }
 
 
-def word_f1(said: str, told: str) -> float:
+def word_f1(text: str, other: str) -> float:
     """Return the F1 of words."""
-    one, two = said.lower().split(), told.lower().split()
-    common = sum(min(one.count(word), two.count(word)) for word in set(one))
-    return 2 * common / (len(one) + len(two)) if common else 0.0
+    words, other_words = Counter(text.lower().split()), Counter(other.lower().split())
+    common = (words & other_words).total()
+    return 2 * common / (words.total() + other_words.total()) if common else 0.0
 
 
-def coverage_measures(models: TrainedModels, source: Path, limit: int) -> Measured:
+def coverage_measures(models: TrainedModels, source: Path) -> Measured:
     """Return measures on held-out documents, and on summaries of many that none was trained on."""
-    found: Measured = {}
+    measured: Measured = {}
     for name in ("realsumm", "pyrxsum"):
         rows = [e for e in data.coverage("test", folder=source) if e.source == name]
-        rows = spread(rows, 3 * limit)
-        found[name] = covered_measures(
+        rows = spread(rows, 3 * LIMIT)
+        measured[name] = covered_measures(
             models.covered(pairs_of(rows)), labels_of(rows), [row.group for row in rows]
         )
     insights = data.rows("summhay", folder=source)
     p = insights_covered(models, load_embedder(), source=source)
     labels = np.array([int(row["covered"] > 0) for row in insights])
     groups = [f"{row['topic']} {row['eid']}" for row in insights]
-    found["summhay (by the fit without the topic)"] = covered_measures(p, labels, groups)
-    return found
+    measured["summhay (by the fit without the topic)"] = covered_measures(p, labels, groups)
+    return measured
 
 
 def covered_measures(
@@ -198,41 +193,43 @@ def covered_measures(
     }
 
 
-def document_measures(models: TrainedModels, source: Path, limit: int) -> Measured:
+def document_measures(models: TrainedModels, source: Path) -> Measured:
     """Return how well summaries of whole documents are told, and by the support head alone."""
-    by_source = statements.tested(models, load_embedder(), folder=source, limit=limit // 6)
+    by_source = statements.tested(models, load_embedder(), folder=source, limit=LIMIT // 6)
     fits = {"": models.supported_weights, ", the support head alone": statements.HEAD_ALONE}
-    found: Measured = {}
-    for name, some in by_source.items():
-        labels, groups = np.array([one.label for one in some]), [one.group for one in some]
+    measured: Measured = {}
+    for name, summaries in by_source.items():
+        labels = np.array([summary.label for summary in summaries])
+        groups = [summary.group for summary in summaries]
         note = " (never trained on)" if name in data.MEASURED_ONLY else ""
         for about, weights in fits.items():
-            p = np.array([statements.p_supported(one, weights) for one in some])
-            found[f"{name}{note}{about}: AUC"] = interval(groups, labels, p, auc)
-        least = np.array([statements.least_supported(o, models.supported_weights) for o in some])
+            p = np.array([statements.p_supported(summary, weights) for summary in summaries])
+            measured[f"{name}{note}{about}: AUC"] = interval(groups, labels, p, auc)
+        fit = models.supported_weights
+        least = np.array([statements.least_supported(summary, fit) for summary in summaries])
         right = interval(groups, labels, least, balanced)
-        found[f"{name}{note}: yes or no, balanced accuracy"] = right
-    return found
+        measured[f"{name}{note}: yes or no, balanced accuracy"] = right
+    return measured
 
 
-def same_measures(models: TrainedModels, source: Path, limit: int) -> Measured:
+def same_measures(models: TrainedModels, source: Path) -> Measured:
     """Return the AUC on QAMR and held-out entailment, and NAnCo's published measure."""
-    rows = spread(list(data.same("test", folder=source)), limit)
+    rows = spread(list(data.same("test", folder=source)), LIMIT)
     p = models.same_answer(triples_of(rows))
-    found = {
+    measured = {
         "kept out, AUC": over(rows, p, auc),
         "kept out, balanced accuracy": over(rows, p, balanced),
     }
     for name, qids in (("NAnCo development", DEVELOPMENT), ("NAnCo test", TESTED)):
-        asked = nanco_triples(qids, source=source).values()
-        said = [(same, models.same_answer(triples)) for triples, same in asked]
+        questions = nanco_triples(qids, source=source).values()
+        predictions = [(same, models.same_answer(triples)) for triples, same in questions]
         for title, statistic in {"balanced accuracy": balanced, "AUC": auc}.items():
-            mean = float(np.mean([statistic(same, p) for same, p in said]))
-            found[f"{name}, {title}"] = {"value": round(mean, 4), "groups": len(said)}
-    return found
+            mean = float(np.mean([statistic(same, p) for same, p in predictions]))
+            measured[f"{name}, {title}"] = {"value": round(mean, 4), "groups": len(predictions)}
+    return measured
 
 
-PARTS: dict[str, Callable[[TrainedModels, Path, int], Measured]] = {
+PARTS: dict[str, Callable[[TrainedModels, Path], Measured]] = {
     "same answer": same_measures,
     "reading": reading_measures,
     "support": support_measures,
@@ -242,10 +239,10 @@ PARTS: dict[str, Callable[[TrainedModels, Path, int], Measured]] = {
 }
 
 
-def write_card(folder: Path, found: Measured) -> None:
-    """Put measures into the record, in place of those of the same name, and write the card."""
+def write_card(folder: Path, measured: Measured) -> None:
+    """Put the measures into the record, and write the card."""
     record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-    measured = record["measured"] = record.get("measured", {}) | found
+    record["measured"] = measured
     write_record(folder, record)
     template = (Path(__file__).parent / "card.md").read_text(encoding="utf-8")
     runs = [record["run"], *record.get("other_runs", ())]
@@ -283,24 +280,21 @@ def curve_table(curve: Sequence[Measured], in_8_bits: Measured) -> str:
 def table(measured: Measured) -> str:
     """Return the measures as a table in Markdown."""
     lines = ["| measure | value | 95 % interval | of |", "|---|--:|--:|---|"]
-    for head, found in measured.items():
-        if isinstance(found, dict):
-            lines += _lines(head, found)
+    for head, figures in measured.items():
+        if isinstance(figures, dict):
+            lines += _lines(head, figures)
     return "\n".join(lines)
 
 
-def _lines(name: str, found: Measured) -> list[str]:
-    if "value" not in found:
-        parts = [(key, part) for key, part in found.items() if isinstance(part, dict)]
+def _lines(name: str, figures: Measured) -> list[str]:
+    if "value" not in figures:
+        parts = [(key, part) for key, part in figures.items() if isinstance(part, dict)]
         lines = [line for key, part in parts for line in _lines(f"{name}: {key}", part)]
-        if "yes" in found:
-            told, asked = found["yes"], found["people's yes"]
-            lines.append(f"| {name}: yes, people's yes (%) | {told}, {asked} | | |")
+        if "yes" in figures:
+            shares, people = figures["yes"], figures["people's yes"]
+            lines.append(f"| {name}: yes, people's yes (%) | {shares}, {people} | | |")
         return lines
-    between = f"{found['low']:.3f} to {found['high']:.3f}" if "low" in found else ""
-    size = (
-        f"{found['n']:,} in {found['groups']:,} groups"
-        if "n" in found
-        else f"{found['groups']} questions"
-    )
-    return [f"| {name} | {found['value']:.3f} | {between} | {size} |"]
+    between = f"{figures['low']:.3f} to {figures['high']:.3f}" if "low" in figures else ""
+    groups = figures["groups"]
+    size = f"{figures['n']:,} in {groups:,} groups" if "n" in figures else f"{groups} questions"
+    return [f"| {name} | {figures['value']:.3f} | {between} | {size} |"]

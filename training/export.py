@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from fairjudge.scorers._trained_network import quantised, restored
+from fairjudge.scorers._trained_network import Heads, quantised, restored
 from fairjudge.scorers.embedding import load_embedder
 from fairjudge.scorers.trained_models import WEIGHTS, TrainedModels
 from fairjudge.scorers.trained_record import RECORD
@@ -26,8 +26,8 @@ from training.fits import fit_logistic, fit_support
 from training.measures import summary_of
 from training.networks import SMALL, is_trained
 from training.planted import planted
-from training.run import kept, shipped_weights, tokenizer, with_weights
-from training.statements import MAX_SUMMARIES, changed, checked, drawn, elsewhere, fit_supported
+from training.run import curve_examples, shipped_weights, tokenizer, weights_of, with_weights
+from training.statements import changed, checked, drawn, elsewhere, fit_supported
 
 DEVELOPMENT = ("Q2", "Q3", "Q5", "Q6")
 """NAnCo's questions that choose thresholds; the others are never fitted on."""
@@ -40,23 +40,25 @@ _NO_CALIBRATION = {
 }
 
 
-def models_of(weights: dict[str, Tensor], *, base: str, device: str = "cpu") -> TrainedModels:
-    """Return uncalibrated models with these weights."""
-    return TrainedModels(
-        network=with_weights(weights, base=base).to(device),
+def fitted(
+    network: Heads, *, source: Path, only: Sequence[str] = ()
+) -> dict[str, NDArray[np.float64]]:
+    """Fit what turns logits into probabilities, on groups and documents kept for it.
+
+    All of `FITS`, or `only` some. A head is calibrated on at most `CALIBRATE` examples, coverage on
+    all there are.
+    """
+    models = TrainedModels(
+        network=network,
         tokenizer=tokenizer(),
         calibration=_NO_CALIBRATION,
         identity="uncalibrated",
     )
-
-
-def shipped(weights: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Return the trained weights in 8 and 16 bits."""
-    return quantised({name: value for name, value in weights.items() if is_trained(name)})
+    return {name: FITS[name](models, source) for name in only or FITS}
 
 
 def export(
-    runs: Sequence[Path], target: Path, *, source: Path, limit: int = CALIBRATE, device: str = "cpu"
+    runs: Sequence[Path], target: Path, *, source: Path, device: str = "cpu"
 ) -> dict[str, Any]:
     """Write weights and record of runs' checkpoints to `target`; return the record.
 
@@ -65,23 +67,21 @@ def export(
     """
     records = [json.loads((run / "record.json").read_text(encoding="utf-8")) for run in runs]
     base = records[0]["settings"]["base"]
-    small = shipped(mean_of([_weights_of(run) for run in runs]))
-    models = models_of(restored(small), base=base, device=device)
-    fits = calibration(models, source=source, limit=limit)
+    mean = mean_of([weights_of(run) for run in runs])
+    small = quantised({name: value for name, value in mean.items() if is_trained(name)})
     network = with_weights(restored(small), base=base).to(device)
-    in_8_bits = summary_of(network, kept(tokenizer(), folder=source))
-    small |= {f"calibration.{name}": torch.tensor(fit) for name, fit in fits.items()}
+    fits = fitted(network, source=source)
+    in_8_bits = summary_of(network, curve_examples(tokenizer(), folder=source))
     target.mkdir(parents=True, exist_ok=True)
-    sha256 = _write_weights(small, target)
     record = {
-        "sha256": sha256,
+        "sha256": _write_weights(small, fits, target),
         "calibration": _rounded(fits),
-        "calibrated_on": limit,
+        "calibrated_on": CALIBRATE,
         "run": records[0],
         "other_runs": records[1:],
         "curve": [json.loads(line) for run in runs for line in _curve(run)],
         "in_8_bits": in_8_bits,
-        "kept_out": kept_out(source=source),
+        "kept_out": test_documents(source=source),
         "measured_only": sorted(data.MEASURED_ONLY),
     }
     write_record(target, record)
@@ -95,12 +95,6 @@ def mean_of(weights: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
     }
 
 
-def _weights_of(run: Path) -> dict[str, Tensor]:
-    state = torch.load(run / "checkpoint.pt", weights_only=True, map_location="cpu")
-    weights: dict[str, Tensor] = state["mean"]
-    return weights
-
-
 def _curve(run: Path) -> list[str]:
     return (run / "curve.jsonl").read_text("utf-8").splitlines()
 
@@ -109,10 +103,9 @@ def recalibrate(target: Path, *, source: Path, only: Sequence[str] = ()) -> dict
     """Fit the probabilities of the shipped weights anew, all or `only` some of `FITS`."""
     small = load_file(target / WEIGHTS)
     record: dict[str, Any] = json.loads((target / RECORD).read_text(encoding="utf-8"))
-    models = models_of(shipped_weights(target), base=record["run"]["settings"].get("base", SMALL))
-    fits = {name: FITS[name](models, source=source, limit=CALIBRATE) for name in only or FITS}
-    small |= {f"calibration.{name}": torch.tensor(fit) for name, fit in fits.items()}
-    record["sha256"] = _write_weights(small, target)
+    base = record["run"]["settings"].get("base", SMALL)
+    fits = fitted(with_weights(shipped_weights(target), base=base), source=source, only=only)
+    record["sha256"] = _write_weights(small, fits, target)
     record["calibration"] |= _rounded(fits)
     write_record(target, record)
     return record
@@ -123,8 +116,11 @@ def write_record(folder: Path, record: dict[str, Any]) -> None:
     (folder / RECORD).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
-def _write_weights(small: dict[str, Tensor], target: Path) -> str:
+def _write_weights(
+    small: dict[str, Tensor], fits: dict[str, NDArray[np.float64]], target: Path
+) -> str:
     """Write what ships and return its SHA-256."""
+    small |= {f"calibration.{name}": torch.tensor(fit) for name, fit in fits.items()}
     save_file({name: value.contiguous() for name, value in small.items()}, target / WEIGHTS)
     (target / WEIGHTS).chmod(0o644)
     return hashlib.sha256((target / WEIGHTS).read_bytes()).hexdigest()
@@ -134,7 +130,7 @@ def _rounded(fits: dict[str, NDArray[np.float64]]) -> dict[str, list[float]]:
     return {name: [round(float(x), 4) for x in fit] for name, fit in fits.items()}
 
 
-def kept_out(*, source: Path) -> dict[str, list[str]]:
+def test_documents(*, source: Path) -> dict[str, list[str]]:
     """Return the documents of the coverage data that were only measured on, by data set."""
     groups: dict[str, set[str]] = {}
     for example in data.coverage("test", folder=source):
@@ -142,50 +138,34 @@ def kept_out(*, source: Path) -> dict[str, list[str]]:
     return {name: sorted(documents) for name, documents in groups.items()}
 
 
-def calibration(
-    models: TrainedModels, *, source: Path, limit: int = CALIBRATE
-) -> dict[str, NDArray[np.float64]]:
-    """Fit what turns logits into probabilities, on groups and documents kept for it.
-
-    A head is calibrated on `limit` examples at the most, coverage on all there are.
-    """
-    return {name: fit(models, source=source, limit=limit) for name, fit in FITS.items()}
-
-
-def support_fit(
-    models: TrainedModels, *, source: Path, limit: int = CALIBRATE
-) -> NDArray[np.float64]:
+def support_fit(models: TrainedModels, source: Path) -> NDArray[np.float64]:
     """Fit the support head's three classes."""
     examples = [
-        *spread(list(data.support("calibrate", folder=source)), limit),
-        *spread(list(planted("calibrate", folder=source)), limit // 2),
+        *spread(list(data.support("calibrate", folder=source)), CALIBRATE),
+        *spread(list(planted("calibrate", folder=source)), CALIBRATE // 2),
     ]
     return fit_support(models.pair_logits(pairs_of(examples)), labels_of(examples))
 
 
-def covered_fit(models: TrainedModels, *, source: Path) -> NDArray[np.float64]:
+def covered_fit(models: TrainedModels, source: Path) -> NDArray[np.float64]:
     """Fit P(covered), on all labels kept for it."""
     units = labelled_units(models, source=source)
     return fit_covered([*units, *labelled_insights(models, load_embedder(), source=source)])
 
 
-def answered_fit(
-    models: TrainedModels, *, source: Path, limit: int = CALIBRATE
-) -> NDArray[np.float64]:
-    """Fit P(a sentence answers a question)."""
-    questions = spread(list(data.reading("calibrate", folder=source)), limit)
-    logits = answered_logits(models, questions)
-    return fit_logistic(logits[:, None], labels_of(questions), penalty=1e-3)
+def answered_fit(models: TrainedModels, source: Path) -> NDArray[np.float64]:
+    """Fit P(a sentence answers a question), by the logit of what `read` says."""
+    questions = spread(list(data.reading("calibrate", folder=source)), CALIBRATE)
+    readings = models.read([(example.first, example.second) for example in questions])
+    p = np.clip([reading.answered for reading in readings], 1e-9, 1 - 1e-9)
+    return fit_logistic(np.log(p / (1 - p))[:, None], labels_of(questions), penalty=1e-3)
 
 
-def supported_fit(
-    models: TrainedModels, *, source: Path, limit: int = CALIBRATE
-) -> NDArray[np.float64]:
+def supported_fit(models: TrainedModels, source: Path) -> NDArray[np.float64]:
     """Fit P(supported) by whole documents, on those kept for it."""
-    n_summaries = limit * MAX_SUMMARIES // CALIBRATE
-    examples = drawn("calibrate", folder=source, limit=n_summaries)
+    examples = drawn("calibrate", folder=source)
     rows = checked(models, load_embedder(), [*examples, *elsewhere(examples)])
-    planted_rows = spread(list(planted("calibrate", folder=source)), limit // 2)
+    planted_rows = spread(list(planted("calibrate", folder=source)), CALIBRATE // 2)
     return fit_supported([*rows, *changed(models, planted_rows)])
 
 
@@ -194,28 +174,20 @@ def labels_of(examples: Sequence[Example]) -> NDArray[np.int64]:
     return np.array([example.label for example in examples])
 
 
-def answered_logits(models: TrainedModels, examples: Sequence[Example]) -> NDArray[np.float64]:
-    """Return the logit of the probability that `read` gives of each."""
-    readings = models.read([(example.first, example.second) for example in examples])
-    p = np.clip([reading.answered for reading in readings], 1e-9, 1 - 1e-9)
-    logits: NDArray[np.float64] = np.log(p / (1 - p))
-    return logits
-
-
 def nanco_triples(
     qids: Sequence[str], *, source: Path
 ) -> dict[str, tuple[list[tuple[str, str, str]], NDArray[np.int64]]]:
     """Return (question, answer, answer) of every pair of answers, and whether people agree."""
-    figures = {}
+    triples_by_question = {}
     for entry in json.loads((source / data.FILES["nanco"]).read_text(encoding="utf-8")):
         answers = entry["answers"]
         if answers[0]["qid"] in qids:
             pairs = list(itertools.combinations(answers, 2))
-            figures[answers[0]["qid"]] = (
+            triples_by_question[answers[0]["qid"]] = (
                 [(entry["question"], a["Answer"], b["Answer"]) for a, b in pairs],
                 np.array([int(a["cluster_global"] == b["cluster_global"]) for a, b in pairs]),
             )
-    return figures
+    return triples_by_question
 
 
 def triples_of(examples: Sequence[Example]) -> list[tuple[str, str, str]]:
@@ -223,13 +195,13 @@ def triples_of(examples: Sequence[Example]) -> list[tuple[str, str, str]]:
     return [(example.question, example.first, example.second) for example in examples]
 
 
-def fit_same(models: TrainedModels, *, source: Path, limit: int = CALIBRATE) -> NDArray[np.float64]:
+def same_fit(models: TrainedModels, source: Path) -> NDArray[np.float64]:
     """Fit on NAnCo's development questions and on kept documents of QAMR, half each.
 
     Of each question, and of QAMR, same counts as much as different.
     """
     examples = [e for e in data.same("calibrate", folder=source) if e.source != "entailment"]
-    examples = spread(examples, limit)
+    examples = spread(examples, CALIBRATE)
     parts = [*nanco_triples(DEVELOPMENT, source=source).values()]
     parts.append((triples_of(examples), labels_of(examples)))
     shares = [*[1.0] * (len(parts) - 1), float(len(parts) - 1)]
@@ -246,10 +218,10 @@ def fit_same(models: TrainedModels, *, source: Path, limit: int = CALIBRATE) -> 
     )
 
 
-FITS: dict[str, Callable[..., NDArray[np.float64]]] = {
+FITS: dict[str, Callable[[TrainedModels, Path], NDArray[np.float64]]] = {
     "support": support_fit,
     "supported": supported_fit,
-    "covered": lambda models, *, source, limit: covered_fit(models, source=source),  # noqa: ARG005
+    "covered": covered_fit,
     "answered": answered_fit,
-    "same": fit_same,
+    "same": same_fit,
 }

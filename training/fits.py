@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from fairjudge.scorers.trained_models import logistic
 from training.data import UNSUPPORTED
-from training.statements import fit_weights
 
 
 def fit_support(logits: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -47,3 +48,29 @@ def fit_logistic(
         return value, -(shares * signs * logistic(-margins))
 
     return fit_weights(features, loss, penalty=penalty)
+
+
+def fit_weights(
+    features: NDArray[np.float64],
+    loss: Callable[[NDArray[np.float64]], tuple[float, NDArray[np.float64]]],
+    *,
+    penalty: float,
+) -> NDArray[np.float64]:
+    """Return coefficients of (n, k) features, none below 0, and then the constant.
+
+    `loss` takes n scores and returns what is minimised and its slope by each score; `penalty` is on
+    the coefficients' squares, of standardised features.
+    """
+    scale, mean = features.std(axis=0) + 1e-9, features.mean(axis=0)
+    inputs = np.column_stack(((features - mean) / scale, np.ones(len(features))))
+
+    def penalised(x: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        value, slopes = loss(inputs @ x)
+        slope = slopes @ inputs
+        slope[:-1] += penalty * x[:-1]
+        return float(value + penalty / 2 * x[:-1] @ x[:-1]), slope
+
+    bounds = [(0.0, None)] * features.shape[1] + [(None, None)]
+    x = minimize(penalised, np.zeros(len(bounds)), jac=True, bounds=bounds, method="L-BFGS-B").x
+    coefficients = x[:-1] / scale
+    return np.array([*coefficients, x[-1] - coefficients @ mean])

@@ -24,17 +24,17 @@ def encoded(network: Heads, batch: Batch) -> tuple[Tensor, Tensor]:
     return hidden.float(), pooled.float()
 
 
-def logits_of(network: Heads, found: Sequence[Encoded]) -> NDArray[np.float64]:
+def logits_of(network: Heads, examples: Sequence[Encoded]) -> NDArray[np.float64]:
     """Return what the heads of the examples' task say.
 
     Support and coverage: (n, 4), three classes and covered. Same: (n, 1). Reading: (n, 3),
     answered, then first and last token of the best span.
     """
-    rows: list[NDArray[np.float64]] = [np.zeros(0)] * len(found)
-    lengths = [len(row.ids) for row in found]
+    rows: list[NDArray[np.float64]] = [np.zeros(0)] * len(examples)
+    lengths = [len(row.ids) for row in examples]
     device = network.word_embeddings.device
-    for places in group_by_length(range(len(found)), lengths):
-        batch = collate([found[place] for place in places]).to(device)
+    for places in group_by_length(range(len(examples)), lengths):
+        batch = collate([examples[place] for place in places]).to(device)
         with torch.inference_mode():
             hidden, pooled = encoded(network, batch)
             task = batch.examples[0].task
@@ -59,19 +59,19 @@ def three_classes(logits: NDArray[np.float64], labels: NDArray[np.int64]) -> NDA
     return right
 
 
-def span_f1(found: Encoded, first: int, last: int) -> float:
+def span_f1(example: Encoded, first: int, last: int) -> float:
     """Return the F1 of a span's tokens against the people's span."""
-    start, end = found.span
+    start, end = example.span
     common = min(last, end) - max(first, start) + 1
     if common <= 0:
         return 0.0
     return 2 * common / (last - first + 1 + end - start + 1)
 
 
-def summary_of(network: Heads, kept: dict[str, list[Encoded]]) -> dict[str, float]:
+def summary_of(network: Heads, pools: dict[str, list[Encoded]]) -> dict[str, float]:
     """Return one figure or two a pool, for the learning curve."""
     measured: dict[str, float] = {}
-    for name, rows in kept.items():
+    for name, rows in pools.items():
         logits = logits_of(network, rows)
         labels = np.array([row.example.label for row in rows])
         if name in {"support", "planted"}:

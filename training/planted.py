@@ -49,7 +49,7 @@ def planted(split: Split, *, folder: Path = DATA, seed: int = 0) -> Iterator[Exa
                 passage = sentence
             yield from _examples(group, _unchanged(sentence, passage, own_sentences, every, draw))
             nearby = own if len(own) > 2 and draw.random() < 0.6 else some_of(names, 20, draw)
-            yield from _examples(group, _spoilt(sentence, passage, nearby, causes, draw))
+            yield from _examples(group, _changed(sentence, passage, nearby, causes, draw))
 
 
 _Statement: TypeAlias = tuple[str, str, int, str]
@@ -89,16 +89,16 @@ def _unchanged(
             yield elsewhere, passage, NEUTRAL, "elsewhere"
 
 
-def _spoilt(
+def _changed(
     sentence: str, passage: str, names: Sequence[str], causes: Sequence[str], draw: random.Random
 ) -> Iterator[_Statement]:
     """Yield the sentence with a change planted, and at times its twin."""
     base = (_shortened(sentence) or sentence) if draw.random() < 0.4 else sentence
-    spoilt = changes.changed(base, draw, names=names, causes=some_of(causes, 8, draw))
-    if spoilt:
-        yield spoilt.text, passage, CONTRADICTED if spoilt.contradicts else UNSUPPORTED, spoilt.kind
+    change = changes.changed(base, draw, names=names, causes=some_of(causes, 8, draw))
+    if change:
+        yield change.text, passage, CONTRADICTED if change.contradicts else UNSUPPORTED, change.kind
         if base in passage and draw.random() < 0.35:
-            yield spoilt.text, passage.replace(base, spoilt.text), SUPPORTED, "twin"
+            yield change.text, passage.replace(base, change.text), SUPPORTED, "twin"
 
 
 def _sentences(text: str) -> list[str]:
@@ -108,12 +108,12 @@ def _sentences(text: str) -> list[str]:
 def _shortened(sentence: str) -> str | None:
     """Drop the text before the first or after the last comma, or an attribution."""
     for pattern in (
-        r"^(?P<kept>[A-Z][^,]{25,}), (?:which|who|where|after|while|as|with|including)\b.*$",
-        r"^(?P<kept>[A-Z][^,]{25,}), [^,]+ (?:said|says|added|told)[^,]*\.$",
-        r"^(?:[A-Z][\w' ]+) (?:said|says|added) (?:that )?(?P<kept>(?:the|a|he|it) .{25,})$",
-        r"^(?:In|On|At|After|When|While|Despite|For|By) [^,]+, (?P<kept>.{25,})$",
+        r"^(?P<rest>[A-Z][^,]{25,}), (?:which|who|where|after|while|as|with|including)\b.*$",
+        r"^(?P<rest>[A-Z][^,]{25,}), [^,]+ (?:said|says|added|told)[^,]*\.$",
+        r"^(?:[A-Z][\w' ]+) (?:said|says|added) (?:that )?(?P<rest>(?:the|a|he|it) .{25,})$",
+        r"^(?:In|On|At|After|When|While|Despite|For|By) [^,]+, (?P<rest>.{25,})$",
     ):
         if match := re.match(pattern, sentence):
-            kept = match["kept"]
-            return kept[0].upper() + kept[1:].rstrip(". ") + "."
+            rest = match["rest"]
+            return rest[0].upper() + rest[1:].rstrip(". ") + "."
     return None

@@ -62,7 +62,7 @@ class Settings:
     the end; ``rate`` and ``head_rate`` are its peaks for encoder and heads. ``average`` is the
     decay of the running mean of the weights, which ships, and ``covered`` weighs the coverage loss
     on labelled pairs that were not made for coverage. ``base`` is the published encoder at step 0;
-    ``teacher`` names the weights whose answers are learnt too, with the weight ``taught``.
+    ``teacher`` names the weights whose answers are learnt too.
     """
 
     base: str = SMALL
@@ -72,7 +72,6 @@ class Settings:
     rate: float = 1.5e-4
     head_rate: float = 7e-4
     teacher: str | None = None
-    taught: float = 1.0
     weight_decay: float = 0.01
     average: float = 0.995
     covered: float = 0.2
@@ -123,16 +122,16 @@ def examples(split: Split, words: Any, *, folder: Path) -> dict[str, list[Encode
     return {name: encode(list(rows), words) for name, rows in sets.items()}
 
 
-def kept(words: Any, *, folder: Path) -> dict[str, list[Encoded]]:
+def curve_examples(words: Any, *, folder: Path) -> dict[str, list[Encoded]]:
     """Return what the learning curve is measured on, by pool."""
     calibration = examples("calibrate", words, folder=folder)
     return {name: _spread(rows, CURVE) for name, rows in calibration.items()}
 
 
 def loss_of(
-    network: Heads, batch: Batch, *, covered: float, teacher: Heads | None = None, taught: float = 0
+    network: Heads, batch: Batch, *, covered: float, teacher: Heads | None = None
 ) -> Tensor:
-    """Return the mean loss of a batch of one task, and of what a teacher says of it."""
+    """Return the mean loss of a batch of one task, plus that by a teacher's answers."""
     hidden, pooled = encoded(network, batch)
     loss = torch.zeros((), device=pooled.device)
     if batch.examples[0].label != UNLABELLED:
@@ -140,7 +139,7 @@ def loss_of(
     if teacher is not None:
         with torch.no_grad():
             known = encoded(teacher, batch)
-        loss = loss + taught * distilled_loss(network, teacher, batch, (hidden, pooled), known)
+        loss = loss + distilled_loss(network, teacher, batch, (hidden, pooled), known)
     return loss
 
 
@@ -200,19 +199,14 @@ class Run:
         self.network = new_network(settings.base, seed=settings.seed)
         self.network.to(self.device)
         self.learnt = trainable(self.network)
-        is_head = {
-            n: "." not in n.removesuffix(".weight").removesuffix(".bias") for n in self.learnt
-        }
+        parts: dict[bool, list[Tensor]] = {False: [], True: []}
+        for name, weight in self.learnt.items():
+            is_head = "." not in name.removesuffix(".weight").removesuffix(".bias")
+            parts[is_head].append(weight)
         self.optimizer = torch.optim.AdamW(
             [
-                {
-                    "params": [p for n, p in self.learnt.items() if not is_head[n]],
-                    "peak": settings.rate,
-                },
-                {
-                    "params": [p for n, p in self.learnt.items() if is_head[n]],
-                    "peak": settings.head_rate,
-                },
+                {"params": parts[False], "peak": settings.rate},
+                {"params": parts[True], "peak": settings.head_rate},
             ],
             lr=settings.rate,
             weight_decay=settings.weight_decay,
@@ -229,7 +223,7 @@ class Run:
             Pool(name, self.shares[name], rows, CAPS[name], settings.seed)
             for name, rows in encoded_examples.items()
         ]
-        self.kept = kept(words, folder=source)
+        self.curve_pools = curve_examples(words, folder=source)
         self._stop = False
 
     @property
@@ -291,7 +285,6 @@ class Run:
             pool.next().to(self.device),
             covered=self.settings.covered,
             teacher=self.teacher,
-            taught=self.settings.taught,
         )
         loss.backward()
         torch.nn.utils.clip_grad_norm_(list(self.learnt.values()), 1.0)
@@ -306,7 +299,7 @@ class Run:
     def curve(self) -> dict[str, float]:
         """Return a row of the learning curve: the averaged weights on kept documents."""
         network = with_weights(self.mean, base=self.settings.base)
-        return summary_of(network.to(self.device), self.kept)
+        return summary_of(network.to(self.device), self.curve_pools)
 
     def go_on(self, *, minutes: float | None, every: int = 250, say: Callable[[str], None]) -> bool:
         """Train until done, interrupted, or `minutes` are over; True when done."""
@@ -358,16 +351,16 @@ def with_weights(weights: dict[str, Tensor], *, base: str = SMALL) -> Heads:
     return network
 
 
-def of_run(folder: Path) -> Heads:
-    """Return the network of a run's checkpoint, for its answers."""
-    record = json.loads((folder / "record.json").read_text(encoding="utf-8"))
+def weights_of(folder: Path) -> dict[str, Tensor]:
+    """Return the averaged weights of a run's checkpoint."""
     state = torch.load(folder / "checkpoint.pt", weights_only=True, map_location="cpu")
-    return with_weights(state["mean"], base=record["settings"]["base"])
+    weights: dict[str, Tensor] = state["mean"]
+    return weights
 
 
-def machine(device: torch.device | None = None) -> str:
-    """Describe the processor, in words that name no one's machine."""
-    if device is not None and device.type == "cuda":
+def machine(device: torch.device) -> str:
+    """Describe the processor, without the machine's name."""
+    if device.type == "cuda":
         return str(torch.cuda.get_device_name(device))
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()

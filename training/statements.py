@@ -10,13 +10,12 @@ from __future__ import annotations
 import random
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from fairjudge.judges.passages import Vectoriser, passages_of
 from fairjudge.ports import Embedder
@@ -25,6 +24,7 @@ from fairjudge.text.particulars import vocabulary_of
 from fairjudge.text.statements import statement_texts
 from training import data
 from training.data import SUPPORTED, Example, Split
+from training.fits import fit_weights
 
 Features = NDArray[np.float64]
 MAX_SUMMARIES = 240
@@ -153,51 +153,19 @@ def _checked(models: TrainedModels, vectoriser: Vectoriser, one: Example) -> lis
     return [Checked(family(one.source), one.group, tuple(parts), one.label)]
 
 
-def fit_supported(found: Sequence[Checked]) -> NDArray[np.float64]:
+def fit_supported(summaries: Sequence[Checked]) -> NDArray[np.float64]:
     """Return three weights, none below 0, and the constant, by penalised likelihood.
 
     Every source counts as much, and in it supported as much as not.
     """
     cells: dict[tuple[str, int], int] = defaultdict(int)
-    for row in found:
+    for row in summaries:
         cells[row.source, row.label] += 1
-    shares = np.array([1.0 / cells[row.source, row.label] for row in found])
-    shares *= len(found) / shares.sum()
-    labels = np.array([row.label for row in found])
-    owners = np.repeat(np.arange(len(found)), [len(row.statements) for row in found])
-    weights = HEAD_ALONE
-    for _ in range(ROUNDS):
-        rows = np.array([_best(part, weights) for row in found for part in row.statements])
-        weights = _fit(rows, owners, labels, shares)
-    return weights
+    shares = np.array([1.0 / cells[row.source, row.label] for row in summaries])
+    shares *= len(summaries) / shares.sum()
+    labels = np.array([row.label for row in summaries])
+    owners = np.repeat(np.arange(len(summaries)), [len(row.statements) for row in summaries])
 
-
-def p_supported(one: Checked, weights: NDArray[np.float64]) -> float:
-    """Return the mean P(supported) of a summary's statements, as summaries are rated by."""
-    return float(_each_supported(one, weights).mean())
-
-
-def least_supported(one: Checked, weights: NDArray[np.float64]) -> float:
-    """Return the least P(supported) of a summary's statements, which decides yes or no."""
-    return float(_each_supported(one, weights).min())
-
-
-def _each_supported(one: Checked, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    rows = np.array([_best(part, weights) for part in one.statements])
-    return logistic(rows @ weights[:-1] + weights[-1])
-
-
-def _best(part: Features, weights: NDArray[np.float64]) -> Features:
-    row: Features = part[int((part @ weights[:-1]).argmax())]
-    return row
-
-
-def _fit(
-    rows: Features,
-    owners: NDArray[np.int64],
-    labels: NDArray[np.int64],
-    shares: NDArray[np.float64],
-) -> NDArray[np.float64]:
     def loss(scores: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         # log P(all statements supported), and the log of its complement.
         logs = np.bincount(owners, -np.logaddexp(0.0, -scores), len(labels))
@@ -206,30 +174,29 @@ def _fit(
         slopes = np.where(labels == 1, 1.0, np.exp(every) / np.expm1(every)) * shares
         return float(-shares @ log_p), -(slopes[owners] * logistic(-scores))
 
-    return fit_weights(rows, loss, penalty=PENALTY)
+    parts = [part for summary in summaries for part in summary.statements]
+    weights = HEAD_ALONE
+    for _ in range(ROUNDS):
+        rows = np.array([_best(part, weights) for part in parts])
+        weights = fit_weights(rows, loss, penalty=PENALTY)
+    return weights
 
 
-def fit_weights(
-    features: Features,
-    loss: Callable[[NDArray[np.float64]], tuple[float, NDArray[np.float64]]],
-    *,
-    penalty: float,
-) -> NDArray[np.float64]:
-    """Return coefficients of (n, k) features, none below 0, and then the constant.
+def p_supported(summary: Checked, weights: NDArray[np.float64]) -> float:
+    """Return the mean P(supported) of a summary's statements, as summaries are rated by."""
+    return float(_each_supported(summary, weights).mean())
 
-    `loss` takes n scores and returns what is minimised and its slope by each score; `penalty` is on
-    the coefficients' squares, of standardised features.
-    """
-    scale, mean = features.std(axis=0) + 1e-9, features.mean(axis=0)
-    inputs = np.column_stack(((features - mean) / scale, np.ones(len(features))))
 
-    def penalised(x: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        value, slopes = loss(inputs @ x)
-        slope = slopes @ inputs
-        slope[:-1] += penalty * x[:-1]
-        return float(value + penalty / 2 * x[:-1] @ x[:-1]), slope
+def least_supported(summary: Checked, weights: NDArray[np.float64]) -> float:
+    """Return the least P(supported) of a summary's statements, which decides yes or no."""
+    return float(_each_supported(summary, weights).min())
 
-    bounds = [(0.0, None)] * features.shape[1] + [(None, None)]
-    x = minimize(penalised, np.zeros(len(bounds)), jac=True, bounds=bounds, method="L-BFGS-B").x
-    coefficients = x[:-1] / scale
-    return np.array([*coefficients, x[-1] - coefficients @ mean])
+
+def _each_supported(summary: Checked, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    rows = np.array([_best(part, weights) for part in summary.statements])
+    return logistic(rows @ weights[:-1] + weights[-1])
+
+
+def _best(part: Features, weights: NDArray[np.float64]) -> Features:
+    row: Features = part[int((part @ weights[:-1]).argmax())]
+    return row

@@ -50,13 +50,13 @@ def groups_by_attribute(clusters: Sequence[Cluster], attribute: str) -> dict[str
     Values are read as ``fairjudge fairness`` reads them. Raises InputError (as
     `fairjudge.fairness.values.label_corpus`).
     """
-    rows_by_kind = {}
+    value_by_eid = {}
     for labelled in label_corpus(clusters, attribute=attribute, least_values=1).sets:
         values = Counter(value for value in labelled.labels if value is not None)
         for value, n in values.most_common(1):
             if 2 * n > len(labelled.labels):
-                rows_by_kind[labelled.eid] = value
-    return rows_by_kind
+                value_by_eid[labelled.eid] = value
+    return value_by_eid
 
 
 def opened_report(

@@ -21,8 +21,10 @@ from fairjudge.judges.criteria import SUPPORT_RULE, Criterion
 from fairjudge.parsing import read_list
 from fairjudge.ports import CompletionRequest, Message, ModelRef, clean_text
 from fairjudge.prompting import (
+    STRING,
     Fenced,
     Template,
+    json_array,
     json_object,
     load_template,
     parse_template,
@@ -311,8 +313,7 @@ def _usable(anchor: str) -> bool:
     return 0 < len(anchor) <= _LONGEST_ANCHOR and not _FORBIDDEN.search(anchor)
 
 
-_ANCHORS = {"anchors": {"type": "array", "items": {"type": "string"}}}
-_SCHEMA = json_object({"sets": {"type": "array", "items": json_object(_ANCHORS)}})
+_SCHEMA = json_object({"sets": json_array(json_object({"anchors": json_array(STRING)}))})
 
 
 def _template_text(

@@ -297,9 +297,7 @@ def spread_over(values: ArrayLike, n: int, *, preferred: Sequence[bool]) -> tupl
     targets = np.linspace(array.min(), array.max(), n) if n > 1 else [float(np.median(array))]
     remaining = set(range(array.size))
     chosen: list[int] = []
-    for target in targets:
-        if not remaining:
-            break
+    for target in targets[: array.size]:
         best = min(remaining, key=lambda row: (abs(array[row] - target), not preferred[row], row))
         remaining.discard(best)
         chosen.append(best)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -97,8 +96,3 @@ def _in_both_orders(rows: Iterable[Judgement]) -> Iterator[Judgement]:
         whole = not PROTOCOLS[row.protocol].paired or row.unscored is not None
         if whole or len(scored[item_key(row)[0]]) == 2:
             yield row
-
-
-def unscored_of(rows: Iterable[Judgement]) -> Counter[str]:
-    """Count judgements without a score by reason."""
-    return Counter(row.unscored for row in rows if row.unscored is not None)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from itertools import combinations
 from math import fsum
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -17,9 +18,8 @@ from fairjudge.aligning.audits import groups_by_attribute
 from fairjudge.aligning.candidates import KINDS, CandidateKind, RatedItem
 from fairjudge.aligning.decision import Parts, check_enough, split_documents
 from fairjudge.aligning.items import LabelReading
-from fairjudge.aligning.pairs import Item, note_of, preferences, preferred, systems_of
 from fairjudge.analysis.label_lines import naming_lines
-from fairjudge.calibration.labels import Labels, item_key
+from fairjudge.calibration.labels import SIGNS, Labels, item_key
 from fairjudge.calibration.scales import infer_scale
 from fairjudge.datasets import (
     Loaded,
@@ -38,6 +38,10 @@ from fairjudge.records.matching import Match, match, with_ids_of
 from fairjudge.run.material import Sources
 
 PartName: TypeAlias = Literal["examples", "development", "test"]
+Item: TypeAlias = tuple[str, str]
+"""eid, system."""
+_Pair: TypeAlias = tuple[str, str, str]
+"""eid, and two systems."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,13 +138,9 @@ class AlignMaterial:
 
     def sizes(self) -> dict[str, dict[str, int]]:
         """Return how many documents and labelled summaries or pairs each part has."""
-        parts: tuple[PartName, ...] = ("examples", "development", "test")
         return {
-            part: {
-                "documents": len(self.documents_of(part)),
-                "items": self.n_items(part),
-            }
-            for part in parts
+            part: {"documents": len(self.documents_of(part)), "items": self.n_items(part)}
+            for part in get_args(PartName)
         }
 
     def n_items(self, part: PartName) -> int:
@@ -149,36 +149,32 @@ class AlignMaterial:
 
     def rated(self) -> tuple[RatedItem, ...]:
         """Return the items of the examples part with people's mean rating and notes."""
+        examples = self.labels_of("examples")
         if PROTOCOLS[self.protocol].paired:
-            examples = self.labels_of("examples"), self.summaries_of("examples")
-            return preferred(*examples, self._materials(), self._articles())
-        values: dict[Item, list[float]] = defaultdict(list)
-        notes: dict[Item, list[str]] = defaultdict(list)
-        for label in self.labels_of("examples"):
-            item = (label.eid, str(label.system))
-            values[item].append(float(label.value))
-            if note := note_of(label):
-                notes[item].append(note)
-        labels = (*self.labels_of("examples"), *self.labels_of("development"))
-        values_given = np.array([float(label.value) for label in labels], dtype=np.float64)
-        low, high = self.scale or infer_scale(values_given, self.protocol)
+            summaries = self.summaries_of("examples")
+            return preferred(examples, summaries, self._materials(), self._articles())
+        by_item: dict[Item, list[Label]] = defaultdict(list)
+        for label in examples:
+            by_item[label.eid, str(label.system)].append(label)
+        ratings = [float(label.value) for label in (*examples, *self.labels_of("development"))]
+        low, high = self.scale or infer_scale(np.array(ratings), self.protocol)
         materials, articles = self._materials(), self._articles()
-        comparisons = []
+        items = []
         for summary in self.summaries_of("examples"):
-            scores = values[summary.eid, summary.system]
-            mean = fsum(scores) / len(scores)
-            comparisons.append(
+            labels = by_item[summary.eid, summary.system]
+            mean = fsum(float(label.value) for label in labels) / len(labels)
+            items.append(
                 RatedItem(
                     text=summary.text,
                     value=mean,
-                    n_labels=len(scores),
+                    n_labels=len(labels),
                     share=min(1.0, max(0.0, (mean - low) / (high - low))),
-                    notes=tuple(notes[summary.eid, summary.system]),
+                    notes=tuple(filter(None, map(note_of, labels))),
                     material=materials.get(summary.eid, ""),
                     articles=articles.get(summary.eid, ()),
                 )
             )
-        return tuple(comparisons)
+        return tuple(items)
 
     def _materials(self) -> Mapping[str, str]:
         """Return each reference's questions and answers."""
@@ -227,7 +223,10 @@ def prepare(
     )
     protocol = judging.plan().protocol
     with naming_lines(labels):
-        _check_scale(usable, protocol, options.reading.scale)
+        # All labels must be on one scale: this is known before a model is asked.
+        for aspect_labels in Labels.by_aspect(usable, ("*",)).values():
+            of_wholes, _ = aspect_labels.of_unit("summary", paired=PROTOCOLS[protocol].paired)
+            of_wholes.scale(protocol, options.reading.scale)
     labelled = [(label.eid, name) for label in usable for name in systems_of(label)]
     joined = match(
         labelled, summary_keys, names=("labelled summary", "summary"), complete=("left",)
@@ -264,23 +263,6 @@ def prepare(
     return align_material
 
 
-def _check_scale(
-    labels: Sequence[Label],
-    protocol: ProtocolName,
-    label_scale: tuple[float, float] | None,
-) -> None:
-    """Check that all labels are on one scale, before a model is asked.
-
-    Raises
-    ------
-    InputError
-        A label is off it.
-    """
-    for aspect_labels in Labels.by_aspect(labels, ("*",)).values():
-        of_wholes, _ = aspect_labels.of_unit("summary", paired=PROTOCOLS[protocol].paired)
-        of_wholes.scale(protocol, label_scale)
-
-
 def _only(file: Loaded[Summary], keep: Sequence[bool]) -> Loaded[Summary]:
     rows = [row for row, is_kept in enumerate(keep) if is_kept]
     return replace(
@@ -294,3 +276,98 @@ def _together(*records: Iterable[Record]) -> str:
     """Return a hash of records that does not depend on their order in the files."""
     parts = [sorted(digest([entry]) for entry in record) for record in records]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def preferences(labels: Sequence[Label], items: Collection[Item]) -> tuple[Label, ...]:
+    """Return the labels of pairs of which both summaries are in `items`.
+
+    Where there are none, those of single summaries tell: who rated both prefers the higher one.
+    """
+    pairs = [label for label in labels if label.system is None]
+    if not pairs:
+        return tuple(
+            _from_ratings([label for label in labels if (label.eid, label.system) in items])
+        )
+    for label in pairs:
+        if not isinstance(label.value, str):
+            raise InputError(
+                f"{label.annotator!r} gave {label.value!r} for a pair: expected 'a', 'b' or 'tie'",
+                field="value",
+            )
+    return tuple(
+        pair for pair in pairs if all((pair.eid, name) in items for name in systems_of(pair))
+    )
+
+
+def systems_of(label: Label) -> tuple[str, ...]:
+    """Return the system that was labelled, or both."""
+    systems = (label.system,) if label.system is not None else (label.system_a, label.system_b)
+    return tuple(map(str, systems))
+
+
+def _from_ratings(labels: Iterable[Label]) -> Iterator[Label]:
+    rated: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    aspects = {}
+    for label in labels:
+        rated[label.eid, label.annotator][str(label.system)].append(float(label.value))
+        aspects[label.eid, label.annotator] = label.aspect
+    for (eid, annotator), values in rated.items():
+        means = {system: fsum(points) / len(points) for system, points in values.items()}
+        for a, b in combinations(sorted(means), 2):
+            yield Label(
+                eid=eid,
+                system_a=a,
+                system_b=b,
+                aspect=aspects[eid, annotator],
+                annotator=annotator,
+                value="tie" if means[a] == means[b] else "a" if means[a] > means[b] else "b",
+            )
+
+
+def preferred(
+    labels: Iterable[Label],
+    summaries: Iterable[Summary],
+    materials: Mapping[str, str],
+    articles: Mapping[str, tuple[str, ...]],
+) -> tuple[RatedItem, ...]:
+    """Return each labelled pair as its first annotator saw it, with people's mean preference.
+
+    A note may speak of the first or of the second: only notes of those who saw the two in this
+    order go with it.
+    """
+    texts = {(summary.eid, summary.system): summary.text for summary in summaries}
+    values_by_pair: dict[_Pair, list[tuple[_Pair, float, str]]] = defaultdict(list)
+    for label in labels:
+        a, b = systems_of(label)
+        pair, sign = (label.eid, a, b), 1.0
+        if (label.model_extra or {}).get("order") == "ba":
+            pair, sign = (label.eid, b, a), -1.0
+        values_by_pair[label.eid, min(a, b), max(a, b)].append(
+            (pair, sign * SIGNS[str(label.value)], note_of(label))
+        )
+    merged = []
+    for entries in values_by_pair.values():
+        first_pair = entries[0][0]
+        mean = fsum(value if pair == first_pair else -value for pair, value, _ in entries) / len(
+            entries
+        )
+        eid, first, second = first_pair
+        merged.append(
+            RatedItem(
+                text=texts[eid, first],
+                second=texts[eid, second],
+                value=mean,
+                share=(mean + 1.0) / 2.0,
+                n_labels=len(entries),
+                notes=tuple(note for pair, _, note in entries if note and pair == first_pair),
+                material=materials.get(eid, ""),
+                articles=articles.get(eid, ()),
+            )
+        )
+    return tuple(merged)
+
+
+def note_of(label: Label) -> str:
+    """Return what the annotator wrote beside the label; ``annotate`` keeps it as ``note``."""
+    note = (label.model_extra or {}).get("note")
+    return note.strip() if isinstance(note, str) else ""

@@ -36,11 +36,8 @@ class Opening(BaseModel):
 
     def same_as(self, other: Opening) -> bool:
         """Say whether both open one test for one candidate of one set."""
-        return (self.test, self.candidates, self.chosen) == (
-            other.test,
-            other.candidates,
-            other.chosen,
-        )
+        names = ("test", "candidates", "chosen")
+        return all(getattr(self, name) == getattr(other, name) for name in names)
 
 
 class AlignRecord(BaseModel):
@@ -51,14 +48,15 @@ class AlignRecord(BaseModel):
     fairjudge_align: Literal[1] = 1
     openings: tuple[Opening, ...] = ()
 
+    def sharing(self, documents: Iterable[str]) -> tuple[Opening, ...]:
+        """Return the openings that have read one of `documents`."""
+        test = set(documents)
+        return tuple(entry for entry in self.openings if test.intersection(entry.documents))
+
     def before(self, opening: Opening) -> tuple[Opening, ...]:
         """Return the other openings that have read a document of this test."""
-        documents = set(opening.documents)
-        return tuple(
-            earlier
-            for earlier in self.openings
-            if documents.intersection(earlier.documents) and not earlier.same_as(opening)
-        )
+        entries = self.sharing(opening.documents)
+        return tuple(earlier for earlier in entries if not earlier.same_as(opening))
 
     def find(self, opening: Opening) -> Opening | None:
         """Return the recorded entry of this opening; None if it is new."""
@@ -93,11 +91,7 @@ def write_record(folder: Path, record: AlignRecord) -> None:
 
 
 def check_sealed(
-    record: AlignRecord,
-    documents: Iterable[str],
-    *,
-    reopen: bool,
-    **known: str,
+    record: AlignRecord, documents: Iterable[str], *, reopen: bool, **known: str
 ) -> None:
     """Reject a test that was opened before, for other candidates or in another split.
 
@@ -105,10 +99,7 @@ def check_sealed(
     ``candidates``, ``chosen``): a recorded one that agrees in all of it may be this very one.
     `reopen` opens the test again; it is counted then.
     """
-    test_documents = set(documents)
-    before = [
-        opening for opening in record.openings if test_documents.intersection(opening.documents)
-    ]
+    before = record.sharing(documents)
     if reopen or not before:
         return
     if not any(all(getattr(entry, n) == value for n, value in known.items()) for entry in before):

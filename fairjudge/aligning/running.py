@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from fairjudge.aligning.audits import Grouping, audits_of, grouping_of, opened_report
+from fairjudge.aligning.audits import audits_of, grouping_of, opened_report
 from fairjudge.aligning.candidates import (
     Candidate,
     anchors_messages,
@@ -22,7 +23,7 @@ from fairjudge.aligning.candidates import (
     scale_text,
 )
 from fairjudge.aligning.decision import choose, gain_of, why_barred
-from fairjudge.aligning.items import Sides, sides_of, unscored_of
+from fairjudge.aligning.items import Sides, sides_of
 from fairjudge.aligning.material import AlignMaterial, AlignOptions, PartName
 from fairjudge.aligning.record import (
     AlignRecord,
@@ -114,7 +115,7 @@ class _Work:
             write_candidate(candidate, self.folder / "candidates", self.options.judging.aspect)
         opening = self._opening(candidates)
         self._check_sealed(record, test=opening.test, candidates=opening.candidates)
-        sides = await self._developed(candidates)
+        sides = await self._compared(candidates, "development")
         gains = {name: gain_of(side.paired) for name, side in sides.items()}
         barred = {name: why_barred(side.paired) for name, side in sides.items()}
         chosen = choose({name: gain for name, gain in gains.items() if barred[name] is None})
@@ -184,12 +185,12 @@ class _Work:
         self.run.append(_ANCHORS, {"key": key, "sets": sets})
         return sets
 
-    async def _developed(self, candidates: Sequence[Candidate]) -> dict[str, Sides]:
-        old = await self._judged(None, "development")
+    async def _compared(self, candidates: Iterable[Candidate], part: PartName) -> dict[str, Sides]:
+        """Judge a part by the old prompt and by each candidate, and join both to the labels."""
+        old, labels = await self._judged(None, part), self.material.labels_of(part)
+        reading = self.options.reading
         return {
-            candidate.name: self._sides(
-                old, await self._judged(candidate, "development"), "development"
-            )
+            candidate.name: sides_of(old, await self._judged(candidate, part), labels, reading)
             for candidate in candidates
         }
 
@@ -202,41 +203,23 @@ class _Work:
         )
         n_opened = len(record.before(opening)) + 1
         earlier = record.find(opening)
-        attributes = sorted(self.material.attributes)
-        if earlier is not None and earlier.report is not None:
-            if earlier.report["audits"].get("attributes") == attributes:
-                return earlier.report, n_opened
-            # Other groups of what is judged already: the decision stays the one that was made.
-            audits = audits_of(
-                development,
-                await self._tested(candidate),
-                self._grouping(),
-                level=self.options.level,
-            )
-            report = {**earlier.report, "audits": audits}
-        else:
-            opening = earlier or opening
+        opening = earlier or opening
+        former = opening.report
+        attributes = self.material.attributes
+        if former is not None and former["audits"].get("attributes") == sorted(attributes):
+            return former, n_opened
+        if former is None:
             write_record(self.folder, record.with_opening(opening))  # before a word of it is read
-            report = opened_report(
-                development,
-                await self._tested(candidate),
-                self._grouping(),
-                seed=self.options.seed,
-                level=self.options.level,
-            )
-        opened = (earlier or opening).model_copy(update={"report": report})
+        (test,) = (await self._compared([candidate], "test")).values()
+        grouping = grouping_of(self.material.summaries_of("test"), attributes)
+        level, seed = self.options.level, self.options.seed
+        if former is None:
+            report = opened_report(development, test, grouping, seed=seed, level=level)
+        else:  # other groups of what is judged already: the decision stays the one that was made
+            report = {**former, "audits": audits_of(development, test, grouping, level=level)}
+        opened = opening.model_copy(update={"report": report})
         write_record(self.folder, record.with_opening(opened))
         return report, n_opened
-
-    async def _tested(self, candidate: Candidate) -> Sides:
-        old, new = [await self._judged(side, "test") for side in (None, candidate)]
-        return self._sides(old, new, "test")
-
-    def _grouping(self) -> Grouping:
-        return grouping_of(self.material.summaries_of("test"), self.material.attributes)
-
-    def _sides(self, old: Sequence[Judgement], new: Sequence[Judgement], part: PartName) -> Sides:
-        return sides_of(old, new, self.material.labels_of(part), self.options.reading)
 
     async def _judged(self, candidate: Candidate | None, part: PartName) -> Sequence[Judgement]:
         """Judge a part by a candidate, or by the old prompt where there is none."""
@@ -360,7 +343,7 @@ def criterion_text(candidate: Candidate, aspect: str, *, folder: str = "") -> st
 
 def _check_answered(rows: Sequence[Judgement], *, part: str, name: str) -> None:
     """Raise an error where another start could still obtain missing judgements."""
-    why = unscored_of(rows)
+    why = Counter(row.unscored for row in rows)
     failed = why["backend"]
     if why["budget"] or failed > _MAX_FAILED * len(rows):
         reasons = ", ".join(f"{reason}: {why[reason]}" for reason in ("budget", "backend"))

@@ -17,7 +17,7 @@ from fairjudge.datasets import read_judgements, read_labels
 from fairjudge.domain import Undefined
 from fairjudge.errors import InputError
 from fairjudge.judges.asking import Promise
-from fairjudge.judges.promises import promise_of
+from fairjudge.judges.cascades import promise_of
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.results import to_json
 

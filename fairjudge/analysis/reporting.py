@@ -33,8 +33,8 @@ from fairjudge.errors import FairJudgeError, InputError
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.matching import with_ids_of
 from fairjudge.reports.content import UNSCORED, Content, Panel
-from fairjudge.reports.covered_tables import how_left_out
-from fairjudge.reports.report import Report
+from fairjudge.reports.evidence_tables import how_left_out
+from fairjudge.reports.pages import Report
 from fairjudge.reports.report_page import report_page
 from fairjudge.reports.svg import no_saved_figures
 from fairjudge.scores.leaderboards import Leaderboard, is_derived, leaderboards
@@ -305,7 +305,8 @@ def _verbosity(rows: Sequence[Judgement]) -> Iterator[_Maker]:
 
 
 def _calibration(inputs: Inputs, *, seed: int) -> dict[str, Any]:
-    from fairjudge.calibration.analysis import Settings, analyse
+    from fairjudge.calibration.analysis import analyse
+    from fairjudge.calibration.settings import Settings
     from fairjudge.calibration.to_json import analysis_json
 
     labelled = {label.aspect for label in inputs.labels}

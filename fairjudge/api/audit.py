@@ -374,7 +374,7 @@ def citations(
     >>> found["groups"][0]["n_cited"]
     2
     """
-    from fairjudge.auditing.citations import citations_report
+    from fairjudge.auditing.statements import citations_report
 
     sources_of_result = judgements.references if isinstance(judgements, JudgeResult) else ()
     rows, texts = read_judgements(judgements).records, read_summaries(summaries).records

@@ -220,7 +220,7 @@ class Calibration(CommandResult):
         """
         from fairjudge import __version__
         from fairjudge.calibration.to_json import analysis_json
-        from fairjudge.reports.measured_findings import with_findings
+        from fairjudge.reports.kinds import with_findings
 
         settings = self.analysis.settings
         signature = {
@@ -368,9 +368,10 @@ def calibrate(
     """
     from fairjudge.analysis.label_lines import naming_lines
     from fairjudge.calibration.agreement import Resampling
-    from fairjudge.calibration.analysis import Settings, analyse
+    from fairjudge.calibration.analysis import analyse
     from fairjudge.calibration.baselines import covariate_names
     from fairjudge.calibration.curves import CALIBRATORS
+    from fairjudge.calibration.settings import Settings
     from fairjudge.records.matching import join_samples
     from fairjudge.scores.settings import told_apart
 

@@ -36,13 +36,13 @@ class Findings(Mapping[str, Any], CommandResult):
     @property
     def findings(self) -> tuple[str, ...]:
         """What the figures say in a few plain sentences."""
-        from fairjudge.reports.measured_findings import findings_of
+        from fairjudge.reports.kinds import findings_of
 
         return findings_of(self.kind, self.figures)
 
     def to_dict(self) -> dict[str, Any]:
         """Return findings and figures as plain values, ready for JSON."""
-        from fairjudge.reports.measured_findings import with_findings
+        from fairjudge.reports.kinds import with_findings
 
         return with_findings(self.kind, self.figures)
 

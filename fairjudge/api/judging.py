@@ -103,8 +103,7 @@ class JudgeResult(Records[Judgement]):
             scored on fewer than 90 % of the clusters. Pairs of an incomplete design also have
             ``strength``, by which they are ranked. The terminal and pages show the same table.
         """
-        from fairjudge.reports.leaderboard_section import leaderboard_parts
-        from fairjudge.reports.leaderboard_table import combined_table, flat_rows
+        from fairjudge.reports.leaderboard_table import combined_table, flat_rows, leaderboard_parts
         from fairjudge.reports.parts import figures_in
         from fairjudge.scores.leaderboards import leaderboards
 
@@ -462,7 +461,7 @@ class Judge:
 
 def _thresholds(thresholds: Any) -> Thresholds | Promise:
     from fairjudge.api.cascading import Cascade
-    from fairjudge.judges.promises import read_cascade
+    from fairjudge.judges.cascades import read_cascade
 
     match thresholds:
         case Cascade():

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fairjudge.analysis.report_inputs import Inputs
     from fairjudge.datasets import Loaded
     from fairjudge.domain import Cluster, Reference
-    from fairjudge.reports.report import Report
+    from fairjudge.reports.pages import Report
 
 
 @checks_arguments

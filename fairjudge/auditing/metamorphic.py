@@ -99,12 +99,12 @@ def _in_an_article(item: str, task: JudgeTask) -> Check:
     """Put the instruction at the end of the first article."""
     first = task.articles[0]
     instructed = first.model_copy(update={"content": f"{first.content}\n\n{INSTRUCTION}"})
-    moved = replace(
+    variant = replace(
         task,
         systems=(f"{task.systems[0]}:told in an article",),
         articles=(instructed, *task.articles[1:]),
     )
-    return Check(name="instruction in an article", item=item, tasks=(task, moved), kept=_no_rise)
+    return Check(name="instruction in an article", item=item, tasks=(task, variant), kept=_no_rise)
 
 
 def _answer_checks(
@@ -129,7 +129,7 @@ def _negated(
     for q, question in enumerate(reference.question_answers):
         groups = [(g, group) for g, group in enumerate(question.groups()) if group.answers]
         if question.kind == "rivals":
-            groups = sorted(groups, key=lambda one: -len(one[1].supported_by))[:1]
+            groups = sorted(groups, key=lambda numbered: -len(numbered[1].supported_by))[:1]
         denied |= {f"answer:{q}.{g}": _plain(group.answers[0].answer) for g, group in groups}
     text = " ".join(f"It is not true that {answer}." for answer in denied.values() if answer)
     if text:
@@ -178,14 +178,14 @@ def _plain(text: str) -> str:
     return " ".join(text.split()).rstrip(".")
 
 
-def _answers_as_sentences(reference: Reference, left_out: str | None) -> str:
+def _answers_as_sentences(reference: Reference, excluded_aid: str | None) -> str:
     """Return the answers as sentences, those of one article left out."""
     answers = dict.fromkeys(
-        " ".join(answer.answer.split()).rstrip(".")
+        _plain(answer.answer)
         for question in reference.question_answers
         for group in question.answer_groups
         for answer in group
-        if answer.aid != left_out and answer.answer.strip()
+        if answer.aid != excluded_aid and answer.answer.strip()
     )
     return " ".join(f"{answer}." for answer in answers)
 

@@ -9,12 +9,12 @@ reads first.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from random import Random
 from statistics import fmean
-
-import numpy as np
+from typing import TypeAlias
 
 from fairjudge.domain import (
     Article,
@@ -55,8 +55,8 @@ def place_tasks(clusters: Sequence[Cluster], *, max_articles: int) -> tuple[Judg
             other_articles = tuple(other for other in articles if other.aid != article.aid)
             places = (0, (len(other_articles) + 1) // 2, len(other_articles))
             for place, at in zip(PLACES, places, strict=True):
-                moved = (*other_articles[:at], article, *other_articles[at:])
-                tasks.append(_task(cluster.eid, f"lead of {article.aid}:{place}", lead, moved))
+                reordered = (*other_articles[:at], article, *other_articles[at:])
+                tasks.append(_task(cluster.eid, f"lead of {article.aid}:{place}", lead, reordered))
     if not tasks:
         raise InputError("the order of articles matters from three on; no cluster has as many")
     return tuple(tasks)
@@ -77,11 +77,11 @@ def shuffle_tasks(
             continue
         for n in range(n_shuffles):
             # A generator for each, so that one summary's orders do not depend on the others.
-            moved = list(articles)
+            reordered = list(articles)
             if n:
-                Random(f"{seed}/{summary.eid}/{n}").shuffle(moved)  # noqa: S311  # no secret
+                Random(f"{seed}/{summary.eid}/{n}").shuffle(reordered)  # noqa: S311  # no secret
             tasks.append(
-                _task(summary.eid, f"{summary.system}:shuffle-{n}", summary.text, tuple(moved))
+                _task(summary.eid, f"{summary.system}:shuffle-{n}", summary.text, tuple(reordered))
             )
     return tuple(tasks)
 
@@ -116,10 +116,14 @@ class OrderBias:
     n_unscored: int
 
 
+_Item: TypeAlias = tuple[str, ...]
+"""What is judged in several places or orders; its document first."""
+
+
 def order_bias(judgements: Iterable[Judgement]) -> OrderBias:
     """Measure effects of article order from the judgements of `place_tasks` and `shuffle_tasks`."""
-    placed: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
-    shuffled: dict[tuple[str, str], list[float]] = defaultdict(list)
+    placed: dict[_Item, dict[str, list[float]]] = defaultdict(dict)
+    shuffled: dict[_Item, list[float]] = defaultdict(list)
     n_unscored = 0
     for row in judgements:
         name, _, variant = str(row.system).rpartition(":")
@@ -128,28 +132,9 @@ def order_bias(judgements: Iterable[Judgement]) -> OrderBias:
         elif variant.startswith("shuffle-"):
             shuffled[row.eid, name].append(float(row.value))
         elif variant in PLACES:
-            placed[row.eid, name][variant] = float(row.value)
+            placed[row.eid, name][variant] = [float(row.value)]
     whole = {item: scores for item, scores in placed.items() if len(scores) == len(PLACES)}
-    documents = [eid for eid, _ in whole]
-    first, middle, last = (
-        np.array([scores[place] for scores in whole.values()]) for place in PLACES
-    )
-    spreads = [max(values) - min(values) for values in shuffled.values() if len(values) > 1]
-    several = [eid for (eid, _), values in shuffled.items() if len(values) > 1]
-    return OrderBias(
-        by_place={
-            place: clustered_mean(rated, documents)
-            for place, rated in zip(PLACES, (first, middle, last), strict=True)
-        },
-        first_minus_last=clustered_mean(first - last, documents, null=0.0),
-        ends_minus_middle=clustered_mean((first + last) / 2 - middle, documents, null=0.0),
-        changed=clustered_mean([float(spread > 0.0) for spread in spreads], several),
-        spread=clustered_mean(spreads, several),
-        n_unscored=n_unscored,
-    )
-
-
-_ByPlace = Mapping[str, Sequence[float]]
+    return _bias(whole, shuffled, n_unscored=n_unscored)
 
 
 def group_order_tasks(
@@ -198,9 +183,7 @@ def group_order_bias(
         )
         for task in tasks
     }
-    covered: dict[tuple[str, str, str], dict[str, list[float]]] = defaultdict(
-        lambda: defaultdict(list)
-    )
+    covered: dict[_Item, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     n_unscored = 0
     for row in judgements:
         if row.checklist is None:
@@ -212,42 +195,40 @@ def group_order_bias(
             if entry.unit in place_of:
                 covered[row.eid, system, entry.unit][place_of[entry.unit]].append(entry.covered)
 
-    def mean(
-        figure: Callable[[_ByPlace], float],
-        needed: Iterable[str] = (),
-        *,
-        fewest: int = 1,
-        null: float | None = None,
-    ) -> Estimate | Undefined:
-        """Average `figure` over the groups that stood in the `needed` places, by document."""
+    verdicts = {item: list(chain.from_iterable(by.values())) for item, by in covered.items()}
+    return _bias(covered, verdicts, n_unscored=n_unscored)
+
+
+def _bias(
+    by_place: Mapping[_Item, Mapping[str, Sequence[float]]],
+    repeated: Mapping[_Item, Sequence[float]],
+    *,
+    n_unscored: int,
+) -> OrderBias:
+    """Compare items' values in the places that they stood in, and their values in all orders."""
+
+    def mean(*weights: tuple[str, float], null: float | None = None) -> Estimate | Undefined:
+        """Average weighted sums of places over the items that stood in all of them."""
         usable = {
-            key: by_place
-            for key, by_place in covered.items()
-            if all(place in by_place for place in needed)
-            and sum(map(len, by_place.values())) >= fewest
+            item: places
+            for item, places in by_place.items()
+            if all(place in places for place, _ in weights)
         }
-        values = [figure(by_place) for by_place in usable.values()]
-        return clustered_mean(values, [eid for eid, _, _ in usable], null=null)
+        values = [
+            sum(weight * fmean(places[place]) for place, weight in weights)
+            for places in usable.values()
+        ]
+        return clustered_mean(values, [item[0] for item in usable], null=null)
 
-    def share_in(place: str) -> Estimate | Undefined:
-        return mean(lambda by: fmean(by[place]), (place,))
-
+    spreads = {
+        item: max(values) - min(values) for item, values in repeated.items() if len(values) > 1
+    }
+    documents = [item[0] for item in spreads]
     return OrderBias(
-        by_place={place: share_in(place) for place in PLACES},
-        first_minus_last=mean(
-            lambda by: fmean(by["first"]) - fmean(by["last"]), ("first", "last"), null=0.0
-        ),
-        ends_minus_middle=mean(
-            lambda by: (fmean(by["first"]) + fmean(by["last"])) / 2 - fmean(by["middle"]),
-            PLACES,
-            null=0.0,
-        ),
-        changed=mean(lambda by: float(_spread(by) > 0.0), fewest=2),
-        spread=mean(_spread, fewest=2),
+        by_place={place: mean((place, 1.0)) for place in PLACES},
+        first_minus_last=mean(("first", 1.0), ("last", -1.0), null=0.0),
+        ends_minus_middle=mean(("first", 0.5), ("last", 0.5), ("middle", -1.0), null=0.0),
+        changed=clustered_mean([float(spread > 0.0) for spread in spreads.values()], documents),
+        spread=clustered_mean(list(spreads.values()), documents),
         n_unscored=n_unscored,
     )
-
-
-def _spread(by_place: _ByPlace) -> float:
-    verdicts = [verdict for group in by_place.values() for verdict in group]
-    return max(verdicts) - min(verdicts)

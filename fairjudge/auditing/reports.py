@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-import numpy as np
-
 from fairjudge.auditing.probes import PROBES
 from fairjudge.auditing.statements import statement_counts
-from fairjudge.calibration.audits import (
-    EXTENDED,
-    audit_parse,
-    audit_position,
-    audit_verbosity,
-)
+from fairjudge.calibration.audits import EXTENDED, audit_position, audit_verbosity
 from fairjudge.calibration.grouping import GroupKey, by_group, keyed
-from fairjudge.calibration.length import Verdicts, length_controlled
+from fairjudge.calibration.length import length_controlled
 from fairjudge.calibration.to_json import audits_json
 from fairjudge.datasets import Loaded, read_clusters, read_labels, read_references
 from fairjudge.domain import Cluster, Estimate, Judgement, Summary, Undefined
@@ -150,21 +143,19 @@ def _as_extended(row: Judgement, probe: str) -> Judgement:
 
 def parse_report(rows: Sequence[Judgement]) -> dict[str, Any]:
     """Return how many judgements have no score, and why, by judge, aspect, protocol and unit."""
-    return {
-        "groups": [
-            {
-                "judge": group.judge,
-                "aspect": group.aspect,
-                "protocol": group.protocol,
-                "unit": group.unit,
-                "n_judgements": group.n_judgements,
-                "n_unscored": sum(group.unscored.values()),
-                "unscored": dict(group.unscored),
-                "scored_by": dict(group.scored_by),
+    groups = []
+    for group, members in by_group(rows).items():
+        unscored = Counter(row.unscored for row in members if row.unscored is not None)
+        groups.append(
+            group._asdict()
+            | {
+                "n_judgements": len(members),
+                "n_unscored": unscored.total(),
+                "unscored": dict(unscored),
+                "scored_by": dict(Counter(row.scored_by for row in members if not row.unscored)),
             }
-            for group in audit_parse(rows)
-        ]
-    }
+        )
+    return {"groups": groups}
 
 
 def _share(estimate: Estimate | Undefined, *, times: float = 1.0) -> dict[str, Any]:
@@ -257,24 +248,18 @@ def length_report(
     too little are listed with the reason. Raises InputError if there is no pairwise judgement.
     """
     paired = [row for row in rows if PROTOCOLS[row.protocol].paired]
-    joins = []
-    if paired:
-        names = ("summary", "summary of a pair")
-        summaries, joined = join_samples(summaries, paired, names=names, complete=("right",))
-        joins.append(joined.to_json())
-    lengths = {(summary.eid, summary.system): count(summary.text) for summary in summaries}
-    pairs = {
-        key: members for key, members in by_group(rows).items() if PROTOCOLS[key.protocol].paired
-    }
-    if not pairs:
+    if not paired:
         raise InputError("length-adjusted win rates need pairwise judgements; there are none")
+    names = ("summary", "summary of a pair")
+    summaries, joined = join_samples(summaries, paired, names=names, complete=("right",))
+    lengths = {(summary.eid, summary.system): count(summary.text) for summary in summaries}
     return {
         "groups": [
             {**key._asdict(), **_length_group(members, lengths, matched_within)}
-            for key, members in pairs.items()
+            for key, members in by_group(paired).items()
         ],
         "lengths": _mean_lengths(lengths),
-        "joins": joins,
+        "joins": [joined.to_json()],
     }
 
 
@@ -304,22 +289,12 @@ def _length_group(
         n_pairs = pluralize(len(used), "judged pair")
         why = f"too little: {n_pairs} with both lengths; {FEWEST_PAIRS} are needed"
         return {**counts, "why": why, "win_rates": []}
-    met = comparisons(used)
+    verdicts = comparisons(used)
     differences = [
         float(lengths[row.eid, system] - lengths[row.eid, other])
-        for row, system, other in zip(used, met.system_a, met.system_b, strict=True)
+        for row, system, other in zip(used, verdicts.system_a, verdicts.system_b, strict=True)
     ]
-    length_control = length_controlled(
-        Verdicts(
-            wins=met.wins,
-            system_a=met.system_a,
-            system_b=met.system_b,
-            length_differences=np.array(differences),
-            positions=met.positions,
-            documents=met.documents,
-        ),
-        matched_within=matched_within,
-    )
+    length_control = length_controlled(verdicts, differences, matched_within=matched_within)
     if isinstance(length_control, Undefined):
         return {**counts, "why": length_control.why, "win_rates": []}
     return {

@@ -1,4 +1,4 @@
-"""What checklists of faithfulness report: statements that articles do not support, as JSON."""
+"""What checklists of faithfulness report, as JSON: unsupported statements, and citations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from fairjudge.domain import Cluster, Judgement, Summary
 from fairjudge.errors import InputError
 from fairjudge.judges.statements import gravest_first, share_supported, worst_of
-from fairjudge.records.results import figure
+from fairjudge.records.results import figure, to_json
 from fairjudge.scores.citations import CitationScores, citation_scores
 from fairjudge.stats.clustered import clustered_mean, within
 
@@ -64,11 +64,11 @@ def _group(
     system: str,
     rows: Sequence[Judgement],
     outlets: Mapping[tuple[str, str], str],
-    written: Mapping[tuple[str, str], Summary],
+    summaries: Mapping[tuple[str, str], Summary],
 ) -> dict[str, Any]:
     entries = [entry for row in rows for entry in row.statements or ()]
     counts = Counter(entry.verdict for entry in entries)
-    cited = citation_scores(rows, written)
+    cited = citation_scores(rows, summaries)
     return {
         "judge": judge,
         "system": system,
@@ -88,8 +88,13 @@ def _mean(rows: Sequence[Judgement], score: Any) -> dict[str, Any]:
     by_eid: dict[str, list[float]] = defaultdict(list)
     for row in rows:
         by_eid[row.eid].append(score(row.statements))
-    means = [fmean(values) for values in by_eid.values()]
-    return figure(within(clustered_mean(means, list(by_eid)), 0.0, 1.0))
+    return _share([(eid, fmean(values)) for eid, values in by_eid.items()])
+
+
+def _share(values: Sequence[tuple[str, float]]) -> dict[str, Any]:
+    """Return a mean of shares by cluster, with an interval within [0, 1]."""
+    mean = clustered_mean([float(value) for _, value in values], [eid for eid, _ in values])
+    return figure(within(mean, 0.0, 1.0))
 
 
 def _supporting(
@@ -162,4 +167,62 @@ def statement_counts(rows: Iterable[Judgement]) -> dict[str, dict[str, int]]:
             "absent": support["absent"],
         }
         for system, support in counts.items()
+    }
+
+
+def citations_report(
+    rows: Iterable[Judgement], summaries: Iterable[Summary], clusters: Sequence[Cluster] = ()
+) -> dict[str, Any]:
+    """Return how far each system's citations support its sentences, by judge.
+
+    ``borne_out`` is the share of sentences whose statements are each supported by an article that
+    the sentence cites, ``relevant`` the share of citations whose article says something of a
+    statement, both with an interval over clusters. ``swapped`` is a planted check, None without
+    `clusters`: the same share of the sentences that cite, with each sentence's citations swapped
+    for as many other articles of its cluster, and how much higher it is ``as_cited``. Raises
+    InputError if no judgement has statements, or no summary that was judged has citations.
+    """
+    items = rows_with_statements(rows)
+    by_item = {(summary.eid, summary.system): summary for summary in summaries}
+    articles = {
+        cluster.eid: tuple(article.aid for article in cluster.articles) for cluster in clusters
+    }
+    groups = [
+        {"judge": judge, "system": system, **_citations_group(scores, articles)}
+        for (judge, system), members in items.items()
+        if (scores := citation_scores(members, by_item)) is not None
+    ]
+    if not groups:
+        raise InputError("no summary that was judged has citations", field="citations")
+    return {"groups": groups}
+
+
+def _citations_group(
+    scores: CitationScores, articles: Mapping[str, Sequence[str]]
+) -> dict[str, Any]:
+    return {
+        "n_sentences": scores.n_sentences,
+        "n_cited": scores.n_cited,
+        "n_citations": len(scores.citations),
+        "n_unknown": scores.n_unknown,
+        "borne_out": _share([(sentence.eid, sentence.borne_out) for sentence in scores.sentences]),
+        "relevant": _share([(citation.eid, citation.relevant) for citation in scores.citations]),
+        "support": dict(Counter(citation.support for citation in scores.citations)),
+        "swapped": _swapped(scores, articles) if articles else None,
+        "citations": to_json(scores.citations),
+    }
+
+
+def _swapped(scores: CitationScores, articles: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    swapped = [
+        (sentence.eid, float(sentence.borne_out), share)
+        for sentence in scores.sentences
+        if (share := sentence.borne_out_if_swapped(articles.get(sentence.eid, ()))) is not None
+    ]
+    differences = [as_cited - share for _, as_cited, share in swapped]
+    return {
+        "n": len(swapped),
+        "as_cited": _share([(eid, as_cited) for eid, as_cited, _ in swapped]),
+        "swapped": _share([(eid, share) for eid, _, share in swapped]),
+        "difference": figure(clustered_mean(differences, [eid for eid, *_ in swapped], null=0.0)),
     }

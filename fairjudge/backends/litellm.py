@@ -27,7 +27,7 @@ from fairjudge.errors import (
     ContextTooLongError,
     RefusedError,
 )
-from fairjudge.parsing.whole import is_whole
+from fairjudge.parsing.outcomes import is_whole
 from fairjudge.ports import (
     Completion,
     CompletionRequest,

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -20,23 +21,21 @@ from numpy.typing import ArrayLike
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import FloatArray, IntArray, codes, totals
-from fairjudge.stats._bounds import percentile_bounds
 from fairjudge.stats.bootstrap import (
+    CELLS_PER_CHUNK,
     FEWEST_DOCUMENTS,
-    MOST_UNDEFINED,
     NO_VALUE,
     bootstrap,
+    chunk_sizes,
     divide,
-    with_p_value,
+    percentile_bounds,
+    with_interval,
 )
 from fairjudge.stats.multiplicity import holm
-from fairjudge.stats.resampling import Resampling, adjusted_by_name, chunk_sizes
-from fairjudge.text.counting import percentage
+from fairjudge.stats.resampling import Resampling, adjusted_by_name
 
 SumStatistic: TypeAlias = Callable[[FloatArray], FloatArray]
 """Maps summed counts, shape (r, m), to values of shape (r,); NaN where there is none."""
-
-_CELLS_A_CHUNK = 4_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,24 +165,17 @@ def _over_assignments(
         problem = "too few assignments" if freedom else "one assignment"
         return replace(plain, method=f"no interval: {problem} a document")
     rng = deepcopy(resampling.rng)
-    sizes = chunk_sizes(resampling.n_resamples, strata.size, cells=_CELLS_A_CHUNK)
+    sizes = chunk_sizes(resampling.n_resamples, strata.size, cells=CELLS_PER_CHUNK)
     replicates = np.concatenate(
         [statistic(_draw_within(strata, size, rng) @ by_unit) for size in sizes]
     )
-    defined = replicates[~np.isnan(replicates)]
-    share = 1.0 - defined.size / replicates.size
-    if share > MOST_UNDEFINED:
-        return replace(
-            plain, method=f"no interval: undefined on {percentage(share)} of the resamples"
-        )
-    bounds = percentile_bounds(defined, level=resampling.level)
-    estimate = replace(
+    return with_interval(
         plain,
-        low=bounds.low,
-        high=bounds.high,
+        replicates,
+        bounds=partial(percentile_bounds, level=resampling.level),
         method="percentile bootstrap over assignments within documents",
+        null=null,
     )
-    return with_p_value(estimate, defined, null)
 
 
 def _units(counts: Counts) -> tuple[IntArray, FloatArray]:

@@ -29,14 +29,14 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     "Judging": {
         "judge": ("judge:judge", "Judge summaries and rank systems"),
-        "rank": ("rank:rank", "Rank systems by pairwise judgements"),
-        "compare": ("compare:compare", "Compare two runs on the same items"),
+        "rank": ("comparing:rank", "Rank systems by pairwise judgements"),
+        "compare": ("comparing:compare", "Compare two runs on the same items"),
         "report": ("report:report", "Write an HTML report, with every reply"),
     },
     "Validation": {
         "annotate": ("annotate:annotate", "Label items on a local web page"),
         "calibrate": ("calibrate:app", "Compare judges with human labels, and calibrate them"),
-        "check": ("check:check", "Check a changed judge against its baseline, as in CI"),
+        "check": ("comparing:check", "Check a changed judge against its baseline, as in CI"),
     },
     "Groups of commands": {
         "audit": ("audit:app", "Audit a judge's biases"),
@@ -44,7 +44,7 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "bias": ("bias:app", "Measure demographic bias in summaries"),
         "references": ("references:app", "Validate references by people's labels"),
         "data": ("data:app", "Import from other tools, and export for them"),
-        "batch": ("batch:app", "Plan a run, and run it by a provider's batch service"),
+        "batch": ("plan:app", "Plan a run, and run it by a provider's batch service"),
         "backends": ("backends:app", "List backends, and what each needs"),
         "cache": ("cache:app", "Manage the response cache"),
         "prompts": ("prompts:app", "List, show and lock prompt templates"),

@@ -126,7 +126,11 @@ def align(
     report["command"] = _command(report["criterion"], judging, model, references, summaries)
     display.show_findings(Findings("align", report), json_file)
     if json_file != "-":
-        _say_where(outcome, report["command"])
+        if outcome.spent is not None:
+            display.say_calls(outcome.spent)
+        if report["command"] is not None:
+            say(f"Judge with it: {report['command']}")
+        say(f"Files: {outcome.folder}")
 
 
 def _plan(
@@ -191,12 +195,3 @@ def _command(
     words += ["--backend", model.target]
     words += ["--base-url", model.base_url] if model.base_url else []
     return shlex.join([*words, "-o", "judgements.jsonl"])
-
-
-def _say_where(outcome: AlignOutcome, command: str | None) -> None:
-    cost = outcome.spent
-    if cost is not None:
-        display.say_calls(cost)
-    if command is not None:
-        say(f"Judge with it: {command}")
-    say(f"Files: {outcome.folder}")

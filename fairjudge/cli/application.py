@@ -41,6 +41,8 @@ FOLDERS = frozenset({"run", "cache", "figures"})
 """Parameters that name folders in which a command keeps files of its own."""
 _NAMING = frozenset({"scale", "scorer"})
 """Parameters whose text may name a file, alone or after a colon."""
+_NO_INPUTS = (".html", ".toml")
+"""Extensions of files that no command reads from a folder."""
 _KEPT = frozenset(
     {"manifest.json", "checkpoints.sqlite", "cache.db", ".lock", "spending.json"}
     | {f"{rows}.jsonl" for rows in ("judgements", "references", "summaries", "spent", "finished")}
@@ -73,7 +75,7 @@ class Application(typer.Typer):
     """A set of commands that check their command line before they begin."""
 
     def __init__(self, **settings: Any) -> None:
-        super().__init__(cls=settings.pop("cls", Group), **settings)
+        super().__init__(**{"cls": Group, "no_args_is_help": True, **settings})
 
     def command(  # type: ignore[override]
         self, name: str | None = None, **settings: Any
@@ -102,8 +104,8 @@ def check_files(options: Mapping[str, Any]) -> None:
 
     Parameters
     ----------
-    given
-        The command's parameters by name.
+    options
+        The values of the command line, by parameter.
 
     Raises
     ------
@@ -136,10 +138,7 @@ def _check_written(option: str, path: Path, input_files: list[Path], folders: li
     for source in input_files:
         if source.is_dir():
             in_folder = path.exists() and _is_same_file(path.parent, source)
-            is_overwritten = in_folder and path.suffix not in {
-                ".html",
-                ".toml",
-            }  # neither is an input
+            is_overwritten = in_folder and path.suffix not in _NO_INPUTS
         else:
             is_overwritten = _is_same_file(path, source)
         if is_overwritten:
@@ -160,16 +159,12 @@ def _paths_to_read(name: str, value: object) -> Iterator[Path]:
     elif isinstance(value, Path):
         yield value
         if name == "criterion":
-            yield from _of_criterion(value)
+            from fairjudge.judges.criterion_files import read_criterion_file
+
+            criterion = read_criterion_file(value)
+            yield from filter(None, (criterion.prompt, criterion.scale))
     elif name in _NAMING:
         yield from (Path(text) for text in (str(value), str(value).partition(":")[2]) if text)
-
-
-def _of_criterion(path: Path) -> Iterator[Path]:
-    from fairjudge.judges.criterion_files import read_criterion_file
-
-    criterion_file = read_criterion_file(path)
-    yield from filter(None, (criterion_file.prompt, criterion_file.scale))
 
 
 def _is_same_file(path: Path, other: Path) -> bool:

@@ -41,16 +41,16 @@ def stability() -> None:
 
 @app.command("position")
 @opt.with_options(
-    audit_of=opt.call_of(audit.position), model=opt.one_model, reporting=reporting_with_bars
+    inputs=audit_opt.inputs,
+    audit_of=opt.call_of(audit.position),
+    model=opt.one_model,
+    reporting=reporting_with_bars,
 )
 def position(
-    judgements: audit_opt.Judgements = None,
     *,
+    inputs: audit_opt.Inputs,
     audit_of: opt.Call[Findings],
-    references: audit_opt.References = None,
-    summaries: audit_opt.Summaries = None,
     aspect: audit.Aspect = "coverage",
-    run: audit_opt.Run = None,
     model: Model,
     max_unscored: opt.MaxUnscored = 0.05,
     reporting: Reporting,
@@ -62,27 +62,16 @@ def position(
 
         fairjudge audit position judgements.jsonl --labels labels.jsonl --json audit.json
     """
-    material = audit_opt.material(
-        judgements, references=references, summaries=summaries, run=run, skip_bad=reporting.skip_bad
-    )
-    rows = audit_opt.rows(
-        material,
-        aspect=aspect,
-        protocol="pairwise",
-        model=model,
-        quiet=reporting.quiet,
-    )
+    rows = inputs.rows(aspect=aspect, protocol="pairwise", model=model, reporting=reporting)
     reporting.show(audit_of, judgements=rows)
     audit_opt.finish(rows, protocol="pairwise", limit=max_unscored)
 
 
 @app.command("verbosity")
-@opt.with_options(model=opt.one_model, reporting=reporting_with_bars)
+@opt.with_options(inputs=audit_opt.inputs, model=opt.one_model, reporting=reporting_with_bars)
 def verbosity(
-    judgements: audit_opt.Judgements = None,
     *,
-    references: audit_opt.References = None,
-    summaries: audit_opt.Summaries = None,
+    inputs: audit_opt.Inputs,
     aspect: audit.Aspect = "coverage",
     protocol: audit_opt.Protocol = "likert",
     probes: Annotated[
@@ -94,7 +83,6 @@ def verbosity(
             flag="--probe",
         ),
     ] = None,
-    run: audit_opt.Run = None,
     model: Model,
     max_unscored: opt.MaxUnscored = 0.05,
     reporting: Reporting,
@@ -105,16 +93,12 @@ def verbosity(
     --summaries. An unbiased judge prefers neither. Filler should never help; supported facts may
     help coverage, and unsupported ones should harm faithfulness.
     """
-    material = audit_opt.material(
-        judgements, references=references, summaries=summaries, run=run, skip_bad=reporting.skip_bad
-    )
-    rows = audit_opt.rows(
-        material,
+    rows = inputs.rows(
         aspect=aspect,
         protocol=protocol,
         probes=tuple(probes or ["extended"]),
         model=model,
-        quiet=reporting.quiet,
+        reporting=reporting,
     )
     display.show_findings(audit.verbosity(rows), reporting.json_file, reporting.figures)
     audit_opt.finish(rows, protocol=None, limit=max_unscored)
@@ -194,12 +178,8 @@ def order(
     last; and, given --summaries, those with their articles shuffled. With --of groups judges the
     coverage of --summaries by checklists with the groups of answers in several orders.
     """
-    from fairjudge.datasets import read_clusters, read_references
-
-    reader = read_references if audit_of.values["of"] == "groups" else read_clusters
-    sources = display.read(reader, audit_of.values["clusters"], skip_bad=reporting.skip_bad)
-    model_with_progress = replace(model, progress=reporting.progress)
-    reporting.show(audit_of, clusters=sources, model=model_with_progress)
+    has_questions = audit_of.values["of"] == "groups"
+    _show_asked(audit_of, model, reporting, sources="clusters", has_questions=has_questions)
 
 
 @app.command("checks")
@@ -219,9 +199,22 @@ def checks(
     with a changed number loses that answer; a sentence that asks for a 5 does not raise the score.
     Lists the failed checks.
     """
+    has_questions = audit_of.values["aspect"] == "coverage"
+    _show_asked(audit_of, model, reporting, sources="references", has_questions=has_questions)
+
+
+def _show_asked(
+    audit_of: opt.Call[Findings],
+    model: Model,
+    reporting: Reporting,
+    *,
+    sources: str,
+    has_questions: bool,
+) -> None:
+    """Show an audit that asks `model` about the clusters or references in the option `sources`."""
     from fairjudge.datasets import read_clusters, read_references
 
-    reader = read_references if audit_of.values["aspect"] == "coverage" else read_clusters
-    sources = display.read(reader, audit_of.values["references"], skip_bad=reporting.skip_bad)
-    model_with_progress = replace(model, progress=reporting.progress)
-    reporting.show(audit_of, references=sources, model=model_with_progress)
+    reader = read_references if has_questions else read_clusters
+    records = display.read(reader, audit_of.values[sources], skip_bad=reporting.skip_bad)
+    model = replace(model, progress=reporting.progress)
+    reporting.show(audit_of, **{sources: records}, model=model)

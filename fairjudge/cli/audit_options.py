@@ -1,8 +1,9 @@
-"""Options and steps that the audits share."""
+"""The stored or new judgements that audits take, and how audits of them end."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
@@ -10,75 +11,77 @@ import typer
 
 from fairjudge.api.audit import RUN
 from fairjudge.cli import display
+from fairjudge.cli import options as opt
+from fairjudge.cli.reporting import Reporting
 from fairjudge.options.declaring import Opt
 from fairjudge.options.models import Model
 
 if TYPE_CHECKING:
     from fairjudge.domain import Judgement, ProtocolName
-    from fairjudge.run.collecting import AuditInput
 
-Judgements: TypeAlias = Annotated[
-    Path | None,
-    Opt("Stored judgements; without them they are collected first.", argument=True),
-]
-References: TypeAlias = Annotated[
-    Path | None, Opt("To collect judgements: references or plain clusters.")
-]
-Summaries: TypeAlias = Annotated[Path | None, Opt("To collect judgements: summaries.")]
 Protocol: TypeAlias = Annotated[
     Literal["likert", "binary", "pairwise"],
     Opt("To collect judgements: the protocol."),
 ]
-Run: TypeAlias = Annotated[Path | None, RUN]
 
 
-def material(
-    judgements: Path | None,
-    *,
-    references: Path | None,
-    summaries: Path | None,
-    run: Path | None,
-    skip_bad: bool,
-) -> AuditInput:
-    """Check that there is either something stored or something to judge."""
-    from fairjudge.run.collecting import AuditInput
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """Stored judgements, or what is judged to collect them."""
 
-    if (references is None) != (summaries is None):
-        raise typer.BadParameter("--references and --summaries go together")
-    if (judgements is None) == (references is None) and not (judgements is None and run):
-        raise typer.BadParameter(
-            "give a file of judgements, or --references and --summaries to collect them"
-        )
-    return AuditInput(
-        judgements=judgements,
-        references=references,
-        summaries=summaries,
-        run=run,
-        skip_bad=skip_bad,
-    )
+    judgements: Annotated[
+        Path | None,
+        Opt("Stored judgements; without them they are collected first.", argument=True),
+    ] = None
+    references: Annotated[
+        Path | None, Opt("To collect judgements: references or plain clusters.")
+    ] = None
+    summaries: Annotated[Path | None, Opt("To collect judgements: summaries.")] = None
+    run: Annotated[Path | None, RUN] = None
+
+    def rows(
+        self,
+        *,
+        aspect: str,
+        protocol: ProtocolName,
+        model: Model,
+        reporting: Reporting,
+        probes: tuple[str, ...] = (),
+    ) -> tuple[Judgement, ...]:
+        """Return the judgements, read or collected.
+
+        Raises
+        ------
+        typer.BadParameter
+            If there is neither something stored nor something to judge, or both.
+        """
+        from fairjudge.run.collecting import AuditInput, collect
+
+        if (self.references is None) != (self.summaries is None):
+            raise typer.BadParameter("--references and --summaries go together")
+        is_stored = self.judgements is not None
+        if is_stored == (self.references is not None) and (is_stored or not self.run):
+            raise typer.BadParameter(
+                "give a file of judgements, or --references and --summaries to collect them"
+            )
+        with display.bars(quiet=reporting.quiet) as progress_bars:
+            return collect(
+                AuditInput(
+                    judgements=self.judgements,
+                    references=self.references,
+                    summaries=self.summaries,
+                    run=self.run,
+                    skip_bad=reporting.skip_bad,
+                ),
+                aspect=aspect,
+                protocol=protocol,
+                probes=probes,
+                model=progress_bars.with_retry_bar(model),
+                progress=progress_bars.counter("judging"),
+            )
 
 
-def rows(
-    inputs: AuditInput,
-    *,
-    aspect: str,
-    protocol: ProtocolName,
-    model: Model,
-    quiet: bool,
-    probes: tuple[str, ...] = (),
-) -> tuple[Judgement, ...]:
-    """Return the judgements, read or collected."""
-    from fairjudge.run.collecting import collect
-
-    with display.bars(quiet=quiet) as progress_bars:
-        return collect(
-            inputs,
-            aspect=aspect,
-            protocol=protocol,
-            probes=probes,
-            model=progress_bars.with_retry_bar(model),
-            progress=progress_bars.counter("judging"),
-        )
+inputs = opt.options_of(Inputs)
 
 
 def finish(judged: Sequence[Judgement], *, protocol: str | None, limit: float) -> None:

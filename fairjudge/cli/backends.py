@@ -9,11 +9,7 @@ from fairjudge.cli import options as opt
 from fairjudge.cli.application import Application
 from fairjudge.errors import MissingExtraError
 
-app = Application(
-    name="backends",
-    help="The backends: providers of models, and the local one.",
-    no_args_is_help=True,
-)
+app = Application(name="backends", help="The backends: providers of models, and the local one.")
 
 
 @app.command("list")
@@ -29,8 +25,7 @@ def list_(*, json_file: opt.Json = None) -> None:
     from fairjudge.reports.tables import TextTable, columns, print_table
     from fairjudge.scorers import large_package
 
-    local_here = importlib.util.find_spec("torch") is not None
-    large_here = local_here
+    local_here = large_here = importlib.util.find_spec("torch") is not None
     try:
         large_package.check_installed()
     except MissingExtraError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from fairjudge.reports.tables import TextTable
 
 app = Application(
-    no_args_is_help=True,
     help="Demographic bias in summaries, and in what is summarized.",
 )
 
@@ -73,43 +73,35 @@ def distinguishability(
     reporting.show(measure, model=model)
 
 
-def making(
-    *,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Making:
+    """How inputs are made, by the parameters of `fairjudge.analysis.bias_inputs.make_inputs`."""
+
     design: Annotated[
         Literal["local", "global"],
         Opt(
             "local: groups balanced within each input, in mirrored sets (inclusion, "
             "hallucination). global: everybody of one group (distinguishability)."
         ),
-    ] = "local",
-    n_variants: Annotated[int, Opt("Inputs made of each document.", ge=1)] = 20,
+    ] = "local"
+    n_variants: Annotated[int, Opt("Inputs made of each document.", ge=1)] = 20
     names: Annotated[
         Path | None,
         Opt(
             'Your own name lists: JSON [{"group", "gender": "female" or "male", '
             '"first_names": [...], "last_names"?: [...]}, ...].'
         ),
-    ] = None,
-    census: bias.Census = None,
+    ] = None
+    census: bias.Census = None
     n_names: Annotated[
         int,
         Opt("How many popular census names of each gender to use.", flag="--n-names", ge=1),
-    ] = 100,
-    seed: opt.Seed = 0,
-) -> dict[str, Any]:
-    """Return how inputs are made, as `fairjudge.analysis.bias_inputs.make_inputs` takes it."""
-    return {
-        "design": design,
-        "names": names,
-        "census": census,
-        "n_names": n_names,
-        "n_variants": n_variants,
-        "seed": seed,
-    }
+    ] = 100
+    seed: opt.Seed = 0
 
 
 @app.command("inputs")
-@opt.with_options(how=making, reporting=reporting_without_figures)
+@opt.with_options(how=opt.fields_of(Making), reporting=reporting_without_figures)
 def inputs(
     sources: Annotated[
         list[Path],
@@ -143,7 +135,7 @@ def inputs(
     """
     from fairjudge.analysis.bias_inputs import make_inputs
     from fairjudge.datasets import read_clusters
-    from fairjudge.reports.bias_input_tables import inputs_tables
+    from fairjudge.reports.bias_tables import inputs_tables
 
     if output is None:
         if len(sources) != 1:
@@ -151,40 +143,34 @@ def inputs(
         result = bias.inputs(read_clusters(sources[0], skip_bad=reporting.skip_bad), lists=lists)
         display.report(result.to_dict(), reporting.json_file, inputs_tables(result, limit=top))
         return
-    written_inputs = make_inputs(sources, output, **how)
-    display.report(
-        _made_json(written_inputs, design=how["design"]),
-        reporting.json_file,
-        [] if str(output) == "-" else [_made_table(written_inputs, output=output)],
-    )
+    made = make_inputs(sources, output, **how)
+    figures = {
+        "design": how["design"],
+        "n_inputs": len(made.inputs),
+        "n_documents": made.n_documents,
+        "people": dict(made.people_by_group),
+        "skipped": [{"id": name, "why": why} for name, why in made.skipped],
+    }
+    tables = [] if str(output) == "-" else [_made_table(made, output=output)]
+    display.report(figures, reporting.json_file, tables)
 
 
 def _made_table(inputs: MadeInputs, *, output: Path) -> TextTable:
     """Return the table of the inputs that were written."""
-    from fairjudge.reports.tables import TextTable, columns
+    from fairjudge.reports.row_tables import table
     from fairjudge.text.counting import pluralize
 
-    notes = [
-        f"{pluralize(n, 'document')} skipped: {why}" for why, n in inputs.skipped_by_reason.items()
-    ]
-    return TextTable(
-        title=f"{pluralize(len(inputs.inputs), 'input')} from "
-        f"{inputs.n_documents - len(inputs.skipped)} of "
-        f"{pluralize(inputs.n_documents, 'document')}",
-        columns=columns("group", "people", numbers=("people",)),
-        rows=tuple((group, str(n)) for group, n in inputs.people_by_group.items()),
-        notes=(*notes, f"Written: {output}"),
+    skipped = inputs.skipped_by_reason.items()
+    return table(
+        f"{pluralize(len(inputs.inputs), 'input')} from {inputs.n_documents - len(inputs.skipped)} "
+        f"of {pluralize(inputs.n_documents, 'document')}",
+        "group: {group} | people> {people}",
+        [{"group": group, "people": n} for group, n in inputs.people_by_group.items()],
+        notes=(
+            *(f"{pluralize(n, 'document')} skipped: {why}" for why, n in skipped),
+            f"Written: {output}",
+        ),
     )
-
-
-def _made_json(inputs: MadeInputs, *, design: str) -> dict[str, Any]:
-    return {
-        "design": design,
-        "n_inputs": len(inputs.inputs),
-        "n_documents": inputs.n_documents,
-        "people": dict(inputs.people_by_group),
-        "skipped": [{"id": name, "why": why} for name, why in inputs.skipped],
-    }
 
 
 @app.command("annotate")
@@ -202,7 +188,7 @@ def annotate(
 
         fairjudge bias inputs documents.jsonl -o inputs.jsonl --census census1990
     """
-    from fairjudge.reports.bias_input_tables import annotated_table
+    from fairjudge.reports.bias_tables import annotated_table
 
     counts = marking(skip_bad=skip_bad)
     output = str(marking.values["output"])

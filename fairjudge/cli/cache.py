@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,31 +20,23 @@ from fairjudge.text.counting import pluralize
 if TYPE_CHECKING:
     from fairjudge.cache.files import AnyCache
 
-app = Application(help="Manage the cache of model responses.", no_args_is_help=True)
+app = Application(help="Manage the cache of model responses.")
 
 stored = opt.with_options(model=opt.options_of(Model, only=("cache", "store")))
 
 
-@contextmanager
-def _opened(model: Model) -> Iterator[AnyCache]:
-    from fairjudge.engine.models import open_cache
+def opened_cache(model: Model) -> AbstractContextManager[AnyCache]:
+    """Open the cache of `model`'s options; it is closed after the block."""
+    from fairjudge.engine.models import open_cache, print_warning
 
-    cache = open_cache(
-        model.cache_folder,
-        store=model.address,
-        warn=lambda message: say(f"warning: {message}", err=True),
-    )
-    try:
-        yield cache
-    finally:
-        cache.close()
+    return closing(open_cache(model.cache_folder, store=model.address, warn=print_warning))
 
 
 @app.command()
 @stored
 def stats(*, model: Model, json_file: opt.Json = None) -> None:
     """Show where the cache is, and how much it holds."""
-    with _opened(model) as opened:
+    with opened_cache(model) as opened:
         figures = asdict(opened.stats())
     if json_file != "-":
         say(
@@ -60,7 +51,7 @@ def stats(*, model: Model, json_file: opt.Json = None) -> None:
 @stored
 def verify(*, model: Model, json_file: opt.Json = None) -> None:
     """Read every row; set aside and list damaged and foreign rows. Exit code 1 if there are any."""
-    with _opened(model) as opened:
+    with opened_cache(model) as opened:
         report = opened.verify()
     if json_file != "-":
         say(
@@ -86,7 +77,7 @@ def export_(
     """Write every valid reply to a file, to share or to archive."""
     from fairjudge.cache.files import export_cache
 
-    with _opened(model) as opened:
+    with opened_cache(model) as opened:
         n_written = export_cache(opened, exported)
     say(f"{pluralize(n_written, 'reply', 'replies')} written to {exported}")
 
@@ -101,7 +92,7 @@ def import_(
     """Add the replies of an exported file; existing replies are kept."""
     from fairjudge.cache.files import import_cache
 
-    with _opened(model) as opened:
+    with opened_cache(model) as opened:
         report = import_cache(opened, file)
     say(f"{pluralize(report.n_added, 'reply', 'replies')} added, {report.n_known} known before")
 
@@ -114,7 +105,7 @@ def clear(
     yes: Annotated[bool, Opt("Do not ask for confirmation.", short="-y")] = False,
 ) -> None:
     """Delete every reply. Asks for confirmation, since they cost money to get again."""
-    with _opened(model) as opened:
+    with opened_cache(model) as opened:
         if not yes:
             usage = opened.stats()
             typer.confirm(

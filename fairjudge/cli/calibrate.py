@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,12 +16,12 @@ from fairjudge.cli import options as opt
 from fairjudge.cli.align import align
 from fairjudge.cli.application import Application
 from fairjudge.cli.cascade import cascade
+from fairjudge.cli.reporting import Reporting, reporting_with_page
 from fairjudge.cli.terminal import say
 from fairjudge.options.declaring import Opt
 from fairjudge.text.counting import pluralize
 
 if TYPE_CHECKING:
-    from fairjudge.datasets import Loaded
     from fairjudge.domain import Judgement
 
 
@@ -28,7 +29,10 @@ app = Application(name="calibrate")
 
 
 @app.command("calibrate", no_args_is_help=True)
-@opt.with_options(calibration_of=opt.call_of(calibrating.calibrate, several={"judgements": ""}))
+@opt.with_options(
+    calibration_of=opt.call_of(calibrating.calibrate, several={"judgements": ""}),
+    reporting=reporting_with_page,
+)
 def calibrate(
     *,
     calibration_of: opt.Call[Calibration],
@@ -37,10 +41,7 @@ def calibrate(
         Path | None, Opt("Write the fitted calibrators here, as JSON.", panel="Output")
     ] = None,
     max_unscored: opt.MaxUnscored = 0.05,
-    skip_bad: opt.SkipBad = False,
-    json_file: opt.Json = None,
-    html: opt.Html = None,
-    figures: opt.Figures = None,
+    reporting: Reporting,
 ) -> None:
     """Measure judges against people: agreement, errors, calibration, and how many labels you need.
 
@@ -58,20 +59,15 @@ def calibrate(
     values = calibration_of.values
     if values["support"] and (values["summaries"] is None or values["clusters"] is None):
         raise typer.BadParameter("--support needs --summaries and --clusters")
-    labels = values["labels"].name
-    judgements = values["judgements"]
-    judged = read_judged(judgements, skip_bad=skip_bad)
+    labels, paths = values["labels"].name, values["judgements"]
+    judged = read_judged(paths, skip_bad=reporting.skip_bad)
     display.say_skipped(judged.bad)
     rows = judged.rows
-    calibration = calibration_of(skip_bad=skip_bad, judgements=judged)
-    report = calibration.to_dict(
-        list_unmatched=list_unmatched,
-        judgements=", ".join(path.name for path in judgements),
-        labels=labels,
-    )
-    tables = tables_of("calibrate", report)
-    display.report(report, json_file, tables)
-    display.page(lambda: _page(report, rows), html=html, figures=figures)
+    calibration = calibration_of(skip_bad=reporting.skip_bad, judgements=judged)
+    names = ", ".join(path.name for path in paths)
+    report = calibration.to_dict(list_unmatched=list_unmatched, judgements=names, labels=labels)
+    display.report(report, reporting.json_file, tables_of("calibrate", report))
+    reporting.page(lambda: _page(report, rows))
     if save is not None:
         if calibration.not_calibrated:
             say("No calibrator for " + "; for ".join(calibration.not_calibrated), err=True)
@@ -103,9 +99,7 @@ def apply(
     from fairjudge.analysis.calibrating import apply_to, read_calibrators
     from fairjudge.datasets import read_clusters, read_judgements, read_summaries, write_records
 
-    def read(reads: Callable[..., Loaded[Any]], path: Path | None) -> list[Any]:
-        return [] if path is None else list(display.read(reads, path, skip_bad=skip_bad))
-
+    read = partial(display.read_any, skip_bad=skip_bad)
     applied = apply_to(
         read_calibrators(calibrator),
         [row for path in judgements for row in read(read_judgements, path)],

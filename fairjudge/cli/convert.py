@@ -64,7 +64,7 @@ def convert(
         for command in (following, *later):
             say(str(command))
     report = {
-        "written": [str(path) for path in paths],
+        "written": list(map(str, paths)),
         "next": following.command,
         "later": {command.purpose: command.command for command in later},
     }

@@ -6,8 +6,6 @@ from fairjudge.cli.application import Application
 from fairjudge.cli.export import export
 from fairjudge.cli.import_ import import_
 
-app = Application(
-    name="data", help="Import from other tools, and export for them.", no_args_is_help=True
-)
+app = Application(name="data", help="Import from other tools, and export for them.")
 app.command("import")(import_)
 app.command("export")(export)

@@ -13,7 +13,8 @@ import typer
 
 from fairjudge.cli.terminal import say
 from fairjudge.reports.figures import Json, dollars, first_items
-from fairjudge.reports.tables import TABLE_FORMAT, TextTable, columns, print_table
+from fairjudge.reports.row_tables import table
+from fairjudge.reports.tables import TABLE_FORMAT, TextTable, print_table
 from fairjudge.text.counting import percentage, pluralize
 from fairjudge.text.printable import shows_on_terminal
 
@@ -124,8 +125,8 @@ def report(figures: Json, json_file: str | None, tables: Iterable[TextTable]) ->
     """Show findings and `tables`, unless the JSON goes to standard output, and write the JSON."""
     if json_file != "-":
         say_findings(figures.get("findings", ()))
-        for table in tables:
-            print_table(table)
+        for text_table in tables:
+            print_table(text_table)
     write_json(json_file, figures)
 
 
@@ -189,16 +190,15 @@ WITHOUT_LLM = (
 def _cluster_table(cluster: BuiltCluster) -> TextTable:
     reference = cluster.reference
     rows = [
-        (
-            question.question,
-            str(len({answer.aid for group in question.answer_groups for answer in group})),
-            str(len(question.answer_groups)),
-            str(sum(map(len, question.answer_groups))),
-        )
+        {
+            "question": question.question,
+            "sources": len({answer.aid for group in question.answer_groups for answer in group}),
+            "groups": len(question.answer_groups),
+            "answers": sum(map(len, question.answer_groups)),
+        }
         for question in reference.question_answers
     ]
-    notes = []
-    notes += [f"Dropped: {question} ({why})" for question, why in cluster.dropped]
+    notes = [f"Dropped: {question} ({why})" for question, why in cluster.dropped]
     if cluster.unused:
         unused = [f"{aid} ({why})" for aid, why in cluster.unused]
         notes.append(f"Not used: {first_items(unused, MAX_NAMED)}")
@@ -215,14 +215,12 @@ def _cluster_table(cluster: BuiltCluster) -> TextTable:
         notes.append(f"No question: {cluster.why_none}")
     if cluster.problems:
         notes.append(f"Without a result: {first_items(list(cluster.problems), MAX_NAMED)}")
-    return TextTable(
-        title=f"{reference.eid}: {cluster.n_used} of {pluralize(cluster.n_articles, 'article')} "
+    return table(
+        f"{reference.eid}: {cluster.n_used} of {pluralize(cluster.n_articles, 'article')} "
         f"used, {pluralize(len(reference.question_answers), 'question')}",
-        columns=columns(
-            "question", "sources", "groups", "answers", numbers=("sources", "groups", "answers")
-        ),
-        rows=tuple(rows),
-        notes=tuple(notes),
+        "question: {question} | sources> {sources} | groups> {groups} | answers> {answers}",
+        rows,
+        notes=notes,
     )
 
 
@@ -263,6 +261,13 @@ def read(
     return records
 
 
+def read_any(
+    reader: Callable[..., Loaded[Any]], path: Path | None, *, skip_bad: bool
+) -> Sequence[Any]:
+    """Return the same of a file that need not be named, () where it is not."""
+    return () if path is None else read(reader, path, skip_bad=skip_bad).records
+
+
 def say_bad_lines(loaded: Loaded[Any]) -> None:
     """Name on standard error the lines of a file that ``--skip-bad`` left out."""
     say_skipped([f"{loaded.path}:{bad.line}: {bad.problem}" for bad in loaded.bad])
@@ -271,14 +276,9 @@ def say_bad_lines(loaded: Loaded[Any]) -> None:
 def say_articles_left_out(left_out: Sequence[ArticleLeftOut]) -> None:
     """Name the articles that no prompt shows."""
     if left_out:
-        names = [
-            f"{article_left_out.eid}/{article_left_out.aid} ({article_left_out.reason})"
-            for article_left_out in left_out
-        ]
-        say(
-            f"Excluded from prompts: {pluralize(len(names), 'article')}: "
-            f"{first_items(names, MAX_NAMED)}"
-        )
+        names = [f"{article.eid}/{article.aid} ({article.reason})" for article in left_out]
+        articles = pluralize(len(names), "article")
+        say(f"Excluded from prompts: {articles}: {first_items(names, MAX_NAMED)}")
 
 
 _PLACE = re.compile(r"(?P<place>.*?:\d+): (?P<problem>.*)", re.DOTALL)

@@ -93,12 +93,8 @@ def export(
         chosen,
         output,
         to=to,
-        summaries=()
-        if summaries is None
-        else display.read(read_summaries, summaries, skip_bad=skip_bad),
-        references=()
-        if references is None
-        else display.read(read_references, references, skip_bad=skip_bad),
+        summaries=display.read_any(read_summaries, summaries, skip_bad=skip_bad),
+        references=display.read_any(read_references, references, skip_bad=skip_bad),
         observed_unix_nano=time.time_ns(),
     )
     text = f"{pluralize(len(chosen), 'judgement')} of {len(loaded)}: "

@@ -20,7 +20,6 @@ from fairjudge.text.counting import pluralize
 app = Application(
     name="fairness",
     help="Measure whether documents of every social attribute value are represented.",
-    no_args_is_help=True,
 )
 
 

@@ -131,16 +131,19 @@ def import_(
     if protocol is not None:
         if tool is not None or output is None or len(targets) > 1:
             raise typer.BadParameter("--protocol is for recorded replies: give -o alone, no --from")
-        chosen_scale = scale_from_options(protocol, scale=scale, answers=answers, with_stars=stars)
-        arguments = {"scale": chosen_scale, "protocol": protocol, "mapping": _pairs(mapping or [])}
-        report, records = _from_replies(
-            recorded, output, {**arguments, "judge": judge, "repeats": repeats}, skip_bad=skip_bad
-        )
+        how: dict[str, Any] = {
+            "protocol": protocol,
+            "scale": scale_from_options(protocol, scale=scale, answers=answers, with_stars=stars),
+            "mapping": _pairs(mapping or []),
+            "judge": judge,
+            "repeats": repeats,
+        }
+        report, records = _from_replies(recorded, output, how, skip_bad=skip_bad)
     else:
         if scale or stars or mapping:
             raise typer.BadParameter("--scale, --stars and --map need --protocol")
         words = scale_from_options(_of_words(answers), answers=answers) if answers else None
-        how: dict[str, Any] = {"tool": tool, "judge": judge, "repeats": repeats, "answers": words}
+        how = {"tool": tool, "judge": judge, "repeats": repeats, "answers": words}
         if articles is not None:
             how["articles"] = display.read(read_clusters, articles, skip_bad=skip_bad)
         report, records = _from_tool(recorded, {**how, "skip_bad": skip_bad}, targets)
@@ -206,11 +209,9 @@ def _from_tool(
     if "judgements" in records and "judgements" not in targets:
         raise InputError("holds judgements too; write them with -o", path=path)
     if not records.keys() & targets.keys():
-        kinds, flags = " and ".join(records), " and ".join(_FLAGS[kind] for kind in records)
-        given_flags = ", ".join(_FLAGS[kind] for kind in targets)
-        raise InputError(
-            f"holds {kinds} alone; write them with {flags}, not {given_flags}", path=path
-        )
+        kinds, flags = " and ".join(records), " and ".join(map(_FLAGS.__getitem__, records))
+        others = ", ".join(map(_FLAGS.__getitem__, targets))
+        raise InputError(f"holds {kinds} alone; write them with {flags}, not {others}", path=path)
     for kind in records.keys() & targets.keys():
         write_records(targets[kind], records[kind])
     report = {
@@ -293,25 +294,19 @@ def _say(report: dict[str, Any], targets: Mapping[str, Path]) -> None:
     else:
         text = "no judgement" + (f"; {output} is not written" if output else "")
     lines = [f"{n_read}, {text}" + (f" ({counts})" if counts else "")]
-    lines += _first_lines(
-        [f"  line {row['line']}: {row['reason']}: {row['detail']}" for row in unscored]
-    )
-    if report["tool"] == "replies":
-        lines += _notes_of_replies(report)
-    else:
-        lines += _notes_of_tool(report, targets)
-    say("\n".join(lines), err=True)
+    rows = [f"  line {row['line']}: {row['reason']}: {row['detail']}" for row in unscored]
+    is_replies = report["tool"] == "replies"
+    notes = _notes_of_replies(report) if is_replies else _notes_of_tool(report, targets)
+    say("\n".join([*lines, *_first_lines(rows), *notes]), err=True)
 
 
 def _notes_of_replies(report: dict[str, Any]) -> list[str]:
     lines = []
     if report["repeated"]:
-        n_former = sum(len(item["former"]) for item in report["repeated"])
-        became = (
-            "numbered by 'repeat'"
-            if report["repeats"] == "keep"
-            else f"{pluralize(n_former, 'earlier reply', 'earlier replies')} excluded"
-        )
+        became = "numbered by 'repeat'"
+        if report["repeats"] != "keep":
+            n_former = sum(len(item["former"]) for item in report["repeated"])
+            became = f"{pluralize(n_former, 'earlier reply', 'earlier replies')} excluded"
         lines.append(f"judged again: {pluralize(len(report['repeated']), 'item')}, {became}")
     bad = report["bad"]
     return lines + _first_lines([f"  line {row['line']} skipped: {row['problem']}" for row in bad])

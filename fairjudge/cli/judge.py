@@ -48,30 +48,23 @@ def judge_options(
     ] = None,
 ) -> JudgeOptions | None:
     """Return the options of the judge; None without an aspect."""
+    from fairjudge.judges.cascades import read_cascade
     from fairjudge.judges.criterion_files import read_criterion_file
-    from fairjudge.judges.promises import read_cascade
     from fairjudge.scales import load_scale
 
-    aspects, own = (
-        list(given.pop("aspect")),
-        [read_criterion_file(path) for path in criterion or ()],
-    )
+    aspects = list(given.pop("aspect"))
+    own = [read_criterion_file(path) for path in criterion or ()]
     if not together and (len(aspects) > 1 or len(own) > 1):
         raise typer.BadParameter("several aspects need --together, or a run of 'judge' each")
     if own and not together:
-        (own_criterion,) = own
-        aspects = aspects or [own_criterion.aspect]
-        given |= {name: given[name] or value for name, value in own_criterion.alone.items()}
-    if own and not given["scale"]:
-        given["protocol"] = given["protocol"] or own[0].protocol
-    elif own:
-        given["protocol"] = given["protocol"] or load_scale(given["scale"]).protocol
+        aspects = aspects or [own[0].aspect]
+        given |= {name: given[name] or value for name, value in own[0].alone.items()}
+    if own and not given["protocol"]:
+        scale = given["scale"]
+        given["protocol"] = load_scale(scale).protocol if scale else own[0].protocol
     asked_aspects = (
         *(AskedAspect(aspect=name) for name in aspects),
-        *(
-            AskedAspect(aspect=criterion.aspect, rule=criterion.rule, scale=criterion.scale)
-            for criterion in own
-        ),
+        *(AskedAspect(aspect=each.aspect, rule=each.rule, scale=each.scale) for each in own),
     )
     if not asked_aspects:
         return None

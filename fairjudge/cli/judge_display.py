@@ -15,10 +15,9 @@ from fairjudge.cli.display import (
     write_json,
 )
 from fairjudge.cli.terminal import say
-from fairjudge.reports.cost_tables import SPENT_COLUMNS, spent_row
+from fairjudge.reports.audit_tables import stability_tables
 from fairjudge.reports.figures import first_items
-from fairjudge.reports.row_tables import table
-from fairjudge.reports.stability_tables import stability_tables
+from fairjudge.reports.row_tables import SPENT_COLUMNS, spent_row, table
 from fairjudge.reports.tables import TextTable, print_table
 from fairjudge.text.counting import pluralize
 
@@ -82,9 +81,8 @@ def _costs(costs: Sequence[Cost], total: Cost) -> TextTable:
 
 def _show(aspect: AspectReport) -> None:
     """Print findings and tables."""
-    from fairjudge.reports.covered_tables import MATRICES, covered_tables
+    from fairjudge.reports.evidence_tables import MATRICES, covered_tables, statement_tables
     from fairjudge.reports.findings import before_command
-    from fairjudge.reports.statement_tables import statement_tables
 
     outcome = aspect.outcome
     say(f"In short: {' '.join(filter(None, map(before_command, aspect.findings)))}")
@@ -100,33 +98,36 @@ def _show(aspect: AspectReport) -> None:
         print_table(table_of_aspect)
 
 
+def _leaderboard(outcome: JudgeOutcome, board: Leaderboard) -> TextTable:
+    from fairjudge.scores.leaderboards import WEIGHTING
+
+    plan, reasons = outcome.plan, outcome.missing.reasons.items()
+    unscored = ", ".join(f"{n} {reason}" for reason, n in reasons)
+    return _described(
+        board,
+        f"{plan.aspect}, {plan.protocol}, {_AGAINST[plan.reference_unit]}",
+        f"{_meaning(plan.protocol, plan.aspect, *outcome.scale_range)}; {WEIGHTING}.",
+        *([f"Unscored: {unscored}."] if outcome.n_unscored else []),
+    )
+
+
+def _derived(outcome: JudgeOutcome, board: Leaderboard) -> TextTable:
+    aspect = outcome.plan.aspect
+    title = f"{aspect}, {board.protocol}, derived from the checklists"
+    return _described(board, title, f"{_meaning(board.protocol, aspect, 1, 5)}.")
+
+
+def _described(board: Leaderboard, title: str, meaning: str, *notes: str) -> TextTable:
+    """Return the table of a leaderboard under `title`, with what a score means as first note."""
+    from fairjudge.reports.leaderboard_table import combined_table
+
+    text_table = combined_table([board])
+    return replace(text_table, title=title, notes=(meaning, *text_table.notes, *notes))
+
+
 def _meaning(protocol: str, aspect: str, low: float, high: float) -> str:
     from fairjudge.protocols import PROTOCOLS
 
     rules = PROTOCOLS[protocol]
     span = f"{low:g} to {high:g}" if rules.graded else "0 to 1"
     return f"Score: {rules.meaning_of(aspect)}, {span}"
-
-
-def _leaderboard(outcome: JudgeOutcome, board: Leaderboard) -> TextTable:
-    from fairjudge.reports.leaderboard_table import combined_table
-    from fairjudge.scores.leaderboards import WEIGHTING
-
-    low, high = outcome.scale_range
-    table = combined_table([board])
-    plan = outcome.plan
-    notes = [f"{_meaning(plan.protocol, plan.aspect, low, high)}; {WEIGHTING}.", *table.notes]
-    if outcome.n_unscored:
-        reasons = ", ".join(f"{n} {reason}" for reason, n in outcome.missing.reasons.items())
-        notes.append(f"Unscored: {reasons}.")
-    title = f"{plan.aspect}, {plan.protocol}, {_AGAINST[plan.reference_unit]}"
-    return replace(table, title=title, notes=tuple(notes))
-
-
-def _derived(outcome: JudgeOutcome, board: Leaderboard) -> TextTable:
-    from fairjudge.reports.leaderboard_table import combined_table
-
-    table = combined_table([board])
-    meaning = f"{_meaning(board.protocol, outcome.plan.aspect, 1, 5)}."
-    title = f"{outcome.plan.aspect}, {board.protocol}, derived from the checklists"
-    return replace(table, title=title, notes=(meaning, *table.notes))

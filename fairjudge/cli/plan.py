@@ -1,4 +1,4 @@
-"""``fairjudge batch plan``: what build or judge would cost, before the first call."""
+"""``fairjudge batch``: what build or judge would cost, and batch files for providers."""
 
 from __future__ import annotations
 
@@ -10,19 +10,27 @@ import typer
 
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
+from fairjudge.cli.application import Application
 from fairjudge.cli.judge import NO_ASPECT, judge_options
 from fairjudge.cli.terminal import say
 from fairjudge.options.building import BuildOptions
 from fairjudge.options.declaring import Opt
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
-from fairjudge.reports.tables import TextTable, columns, number
+from fairjudge.reports.row_tables import table
+from fairjudge.reports.tables import TextTable
 from fairjudge.text.counting import pluralize
 
 if TYPE_CHECKING:
     from fairjudge.run.planning import Plan
 
 
+app = Application(
+    name="batch", help="Plan a run, and have a provider's batch service answer its requests."
+)
+
+
+@app.command("plan")
 @opt.with_options(judging=judge_options, building=opt.options_of(BuildOptions), models=opt.judges)
 def plan(
     clusters: Annotated[
@@ -91,14 +99,8 @@ def plan(
     else:
         raise typer.BadParameter("give clusters (build), or --references and --summaries (judge)")
     if batch is not None:
-        files = write_batch(
-            batch,
-            {
-                key: request
-                for plan_of_model in plans
-                for key, request in plan_of_model.requests.items()
-            },
-        )
+        requests = {key: request for each in plans for key, request in each.requests.items()}
+        files = write_batch(batch, requests)
         if json_file != "-":
             say("Batch: " + ", ".join(map(str, files)))
     show_plan(plans, models[0], json_file)
@@ -110,41 +112,39 @@ def show_plan(plans: Sequence[Plan], model: Model, json_file: str | None) -> Non
     display.report(report, json_file, [plan_table(report)])
 
 
-_SUMMED = (
-    "calls", "cached", "input_tokens", "cached_input_tokens", "output_tokens", "seconds"
-)  # fmt: skip
-
-
 def plan_report(
     plans: Sequence[Plan], *, max_cost: float | None, max_calls: int | None
 ) -> dict[str, Any]:
     """Return `plans` as JSON, with their sums and the limits that they would exceed."""
-    rows = [
-        {
-            "model": plan_of_model.model,
-            "calls": plan_of_model.n_calls,
-            "cached": plan_of_model.n_cached,
-            "input_tokens": plan_of_model.input_tokens,
-            "cached_input_tokens": plan_of_model.cached_input_tokens,
-            "output_tokens": plan_of_model.output_tokens,
-            "cost_usd": plan_of_model.cost_usd,
-            "seconds": plan_of_model.seconds,
-        }
-        for plan_of_model in plans
-    ]
-    total: dict[str, Any] = {name: sum(row[name] for row in rows) for name in _SUMMED}
-    costs = [row["cost_usd"] for row in rows]
-    total["cost_usd"] = None if None in costs else sum(costs)
-    over = [
-        name
-        for name, limit, planned in (
-            ("max_calls", max_calls, total["calls"]),
-            ("max_cost", max_cost, total["cost_usd"]),
-        )
-        if limit is not None and planned is not None and planned > limit
-    ]
-    assumes = list(dict.fromkeys(text for plan_of_model in plans for text in plan_of_model.assumes))
+    rows = [planned.to_json() for planned in plans]
+    assumes = list(dict.fromkeys(text for planned in plans for text in planned.assumes))
+    total = total_of(rows)
+    over = limits_exceeded(total, max_calls=max_calls, max_cost=max_cost)
     return {**total, "models": rows, "assumes": assumes, "over": over}
+
+
+_SUMMED = ("calls", "cached", "input_tokens", "cached_input_tokens", "output_tokens", "seconds")
+
+
+def total_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the sums of planned calls; the cost is None where that of a row is not known."""
+    costs = [row["cost_usd"] for row in rows]
+    return {
+        **{name: sum(row[name] for row in rows) for name in _SUMMED},
+        "cost_usd": None if None in costs else sum(costs),
+    }
+
+
+def limits_exceeded(
+    total: Mapping[str, Any], *, max_calls: int | None, max_cost: float | None
+) -> list[str]:
+    """Return which limits, of those that are set, the planned calls would exceed."""
+    limits = {"max_calls": (max_calls, "calls"), "max_cost": (max_cost, "cost_usd")}
+    return [
+        name
+        for name, (limit, field) in limits.items()
+        if limit is not None and total[field] is not None and total[field] > limit
+    ]
 
 
 def plan_table(report: Mapping[str, Any]) -> TextTable:
@@ -157,37 +157,25 @@ def plan_table(report: Mapping[str, Any]) -> TextTable:
     if not rows:
         notes = ["The embedded default calls no model: nothing to pay."]
     if report["cost_usd"] is None:
-        notes.append("A price is unknown: cost cannot be estimated.")
+        notes.append(UNPRICED)
     notes += [
         f"Beyond --{name.replace('_', '-')}: the run would stop there." for name in report["over"]
     ]
-    return TextTable(
-        title="Planned",
-        columns=columns(
-            "model", "calls", "cached", "tokens in", "shared", "tokens out",
-            "US dollars", "minutes",
-            numbers=(
-                "calls", "cached", "tokens in", "shared", "tokens out", "US dollars",
-                "minutes",
-            ),
-        ),
-        rows=tuple(
-            (
-                row["model"],
-                str(row["calls"]),
-                str(row["cached"]),
-                str(row["input_tokens"]),
-                str(row["cached_input_tokens"]),
-                str(row["output_tokens"]),
-                number(row["cost_usd"], digits=4),
-                number(row["seconds"] / 60, digits=1),
-            )
-            for row in rows
-        ),
-        notes=tuple(notes),
-    )  # fmt: skip
+    return table(
+        "Planned",
+        "model: {model} | calls> {calls!s} | cached> {cached!s} | tokens in> {input_tokens!s}"
+        " | shared> {cached_input_tokens!s} | tokens out> {output_tokens!s}"
+        " | US dollars> {cost_usd:number.4} | minutes> {minutes:number.1}",
+        rows,
+        notes=notes,
+        minutes=lambda row: row["seconds"] / 60,
+    )
 
 
+UNPRICED = "A price is unknown: cost cannot be estimated."
+
+
+@app.command("load")
 @opt.with_options(model=opt.options_of(Model, only=("cache", "store")))
 def load_batch(
     results: Annotated[
@@ -203,14 +191,11 @@ def load_batch(
     run the same 'judge' command with the same --cache: it sends only the requests that failed
     or expired ('batch plan --batch' then writes these alone).
     """
-    from fairjudge.engine.models import open_cache, print_warning
+    from fairjudge.cli.cache import opened_cache
     from fairjudge.run.batches import import_batch
 
-    any_cache = open_cache(model.cache_folder, store=model.address, warn=print_warning)
-    try:
-        batch_import = import_batch(results, cache=any_cache)
-    finally:
-        any_cache.close()
+    with opened_cache(model) as cache:
+        batch_import = import_batch(results, cache=cache)
     if json_file != "-":
         say(
             f"{pluralize(batch_import.n_stored, 'reply', 'replies')} stored, "

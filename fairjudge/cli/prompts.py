@@ -10,7 +10,7 @@ import typer
 from fairjudge.cli.application import Application
 from fairjudge.options.declaring import Opt
 
-app = Application(help="List, show and lock prompt templates.", no_args_is_help=True)
+app = Application(help="List, show and lock prompt templates.")
 
 
 @app.command("list")

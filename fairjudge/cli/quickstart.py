@@ -10,7 +10,8 @@ from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.terminal import say
 from fairjudge.options.declaring import Opt
-from fairjudge.reports.tables import TextTable, columns, number, print_table
+from fairjudge.reports.row_tables import side_by_side
+from fairjudge.reports.tables import TextTable, number, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,7 +86,7 @@ def quickstart(
     for aspect in ASPECTS:
         options = JudgeOptions(aspect=aspect, protocol="likert")
         with display.bars(quiet=quiet) as progress_bars:
-            judged = judge_files(
+            outcome = judge_files(
                 references,
                 summaries,
                 output / f"{aspect}.jsonl",
@@ -95,7 +96,7 @@ def quickstart(
                 skip_bad=False,
                 progress=progress_bars.counter("judging"),
             )
-        reports[aspect] = judge_report(judged, options)
+        reports[aspect] = judge_report(outcome, options)
         display.write_json(str(output / f"{aspect}.report.json"), reports[aspect].to_dict())
     print_table(_scores(reports))
 
@@ -122,18 +123,19 @@ def _scores(reports: Mapping[str, JudgeReport]) -> TextTable:
     from fairjudge.domain import Undefined
     from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
 
-    means: dict[str, dict[str, float | None]] = {}
-    for aspect, report in reports.items():
-        for score in report.aspects[0].outcome.scores:
-            mean = None if isinstance(score.mean, Undefined) else score.mean
-            means.setdefault(score.system, {})[aspect] = mean
-    return TextTable(
-        title="Mean rating, 1 to 5",
-        columns=columns("summary", *reports, numbers=list(reports)),
-        rows=tuple(
-            (system, *(number(by_aspect.get(aspect)) for aspect in reports))
-            for system, by_aspect in means.items()
-        ),
+    means = {
+        aspect: {
+            score.system: None if isinstance(score.mean, Undefined) else score.mean
+            for score in report.aspects[0].outcome.scores
+        }
+        for aspect, report in reports.items()
+    }
+    return side_by_side(
+        "Mean rating, 1 to 5",
+        "summary",
+        {system: system for by_system in means.values() for system in by_system},
+        means,
+        show=number,
         notes=(
             *(f"{aspect}: {meaning}." for aspect, meaning in ASPECTS.items()),
             "Read them together: what gets facts wrong may still speak of more articles than what "

@@ -11,7 +11,7 @@ from fairjudge.cli.application import Application
 from fairjudge.options.building import MinSources
 from fairjudge.options.declaring import Opt
 
-app = Application(help="Validate references by people's labels.", no_args_is_help=True)
+app = Application(help="Validate references by people's labels.")
 
 
 @app.command()
@@ -33,8 +33,7 @@ def apply(
     from fairjudge.datasets import read_labels, read_references, write_records
     from fairjudge.references.steps import Validity
     from fairjudge.references.validating import apply_validity
-    from fairjudge.reports.kinds import tables_of
-    from fairjudge.reports.measured_findings import with_findings
+    from fairjudge.reports.kinds import tables_of, with_findings
     from fairjudge.reports.reference_tables import validated_json
 
     result = apply_validity(

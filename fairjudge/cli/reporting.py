@@ -17,6 +17,7 @@ class Reporting:
 
     skip_bad: opt.SkipBad = False
     json_file: opt.Json = None
+    html: opt.Html = None
     figures: opt.Figures = None
     quiet: opt.Quiet = False
 
@@ -29,12 +30,17 @@ class Reporting:
         """Make `call` with `more` beside its options, and show the findings."""
         display.show_findings(call(skip_bad=self.skip_bad, **more), self.json_file, self.figures)
 
+    def page(self, make: Callable[[], str]) -> None:
+        """Write the page that `make` returns, and its plots, where these are asked for."""
+        display.page(make, html=self.html, figures=self.figures)
 
-reporting = opt.options_of(Reporting, without=("quiet",))
-reporting_with_bars = opt.options_of(Reporting)
-reporting_of_reports = opt.options_of(Reporting, without=("skip_bad", "quiet"))
+
+reporting = opt.options_of(Reporting, without=("html", "quiet"))
+reporting_with_bars = opt.options_of(Reporting, without=("html",))
+reporting_with_page = opt.options_of(Reporting, without=("quiet",))
+reporting_of_reports = opt.options_of(Reporting, only=("json_file", "figures"))
 """Of commands whose inputs are reports of other commands."""
-reporting_without_figures = opt.options_of(Reporting, without=("figures", "quiet"))
+reporting_without_figures = opt.options_of(Reporting, only=("skip_bad", "json_file"))
 
 
 def shows(

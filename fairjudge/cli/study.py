@@ -14,7 +14,8 @@ from fairjudge.cli.application import Application
 from fairjudge.cli.terminal import say
 from fairjudge.options.declaring import Opt
 from fairjudge.options.models import Model
-from fairjudge.reports.tables import TextTable, columns, number, print_table
+from fairjudge.reports.row_tables import table
+from fairjudge.reports.tables import TextTable, print_table
 from fairjudge.text.counting import pluralize
 
 if TYPE_CHECKING:
@@ -102,8 +103,8 @@ def _show(result: StudyResult, json_file: str | None) -> None:
         for text in result.findings:
             say(f"- {text}")
         say("")
-        for table in result.tables():
-            print_table(table)
+        for text_table in result.tables():
+            print_table(text_table)
         calls, cost = pluralize(result.n_calls, "call"), display.in_dollars(result.cost_usd)
         say(f"All starts together: {calls}, cost: {cost}")
         say(f"Page: {result.report}")
@@ -128,57 +129,31 @@ def _show(result: StudyResult, json_file: str | None) -> None:
 def _plan_json(
     planned: Sequence[PlannedStep], *, usd_left: float | None, calls_left: int | None
 ) -> dict[str, Any]:
+    from fairjudge.cli.plan import limits_exceeded, total_of
+
+    plans = [step.plan.to_json() for step in planned if step.plan is not None]
+    total = total_of(plans)
+    over = limits_exceeded(total, max_calls=calls_left, max_cost=usd_left)
     steps = [
-        {"step": planned_step.step, "done": True, **_nothing(planned_step)}
-        if planned_step.plan is None
-        else {
-            "step": planned_step.step,
-            "done": False,
-            "model": planned_step.plan.model,
-            "calls": planned_step.plan.n_calls,
-            "cached": planned_step.plan.n_cached,
-            "input_tokens": planned_step.plan.input_tokens,
-            "output_tokens": planned_step.plan.output_tokens,
-            "cost_usd": planned_step.plan.cost_usd,
-            "seconds": planned_step.plan.seconds,
-        }
-        for planned_step in planned
+        {"step": step.step, "done": True, **({"nothing": step.nothing} if step.nothing else {})}
+        if step.plan is None
+        else {"step": step.step, "done": False, **step.plan.to_json()}
+        for step in planned
     ]
-    to_do = [step for step in steps if not step["done"]]
-    costs = [step["cost_usd"] for step in to_do]
-    total: dict[str, Any] = {
-        name: sum(step[name] for step in to_do)
-        for name in ("calls", "cached", "input_tokens", "output_tokens", "seconds")
-    }
-    total["cost_usd"] = None if None in costs else sum(costs)
-    over = [
-        name
-        for name, limit, amount in (
-            ("max_calls", calls_left, total["calls"]),
-            ("max_cost", usd_left, total["cost_usd"]),
-        )
-        if limit is not None and amount is not None and amount > limit
-    ]
+    for row in (total, *steps):
+        row.pop("cached_input_tokens", None)
     return {**total, "steps": steps, "over": over}
 
 
-def _nothing(planned: PlannedStep) -> dict[str, str]:
-    return {"nothing": planned.nothing} if planned.nothing else {}
-
-
 def _plan_table(report: Any) -> TextTable:
-    heads = ("calls", "cached", "tokens in", "tokens out", "US dollars", "minutes")
-    names = ("calls", "cached", "input_tokens", "output_tokens")
+    from fairjudge.cli.plan import UNPRICED
+
+    counts = ("calls", "cached", "input_tokens", "output_tokens")
+    done = {**dict.fromkeys(counts, "-"), "cost_usd": None, "seconds": None}
     rows = [
-        (step["step"], "no item" if step.get("nothing") else "done", *("-",) * len(heads))
+        {**step, **done, "model": "no item" if step.get("nothing") else "done"}
         if step.get("done")
-        else (
-            step["step"],
-            step.get("model", ""),
-            *(str(step[name]) for name in names),
-            number(step["cost_usd"], digits=4),
-            number(step["seconds"] / 60, digits=1),
-        )
+        else {"model": "", **step}
         for step in [*report["steps"], {"step": "all", **report}]
     ]
     notes = ["Estimated, without retries; cached replies cost nothing."]
@@ -186,13 +161,16 @@ def _plan_table(report: Any) -> TextTable:
         rows, notes = [], ["No step asks a language model: nothing to pay."]
     notes += [f"{step['step']}: {why}." for step in report["steps"] if (why := step.get("nothing"))]
     if report["cost_usd"] is None:
-        notes.append("A price is unknown: cost cannot be estimated.")
+        notes.append(UNPRICED)
     notes += [f"Beyond {name} of [budget]: the study would stop there." for name in report["over"]]
-    return TextTable(
-        title="Planned",
-        columns=columns("step", "model", *heads, numbers=heads),
-        rows=tuple(rows),
-        notes=tuple(notes),
+    return table(
+        "Planned",
+        "step: {step} | model: {model} | calls> {calls!s} | cached> {cached!s}"
+        " | tokens in> {input_tokens!s} | tokens out> {output_tokens!s}"
+        " | US dollars> {cost_usd:number.4} | minutes> {minutes:number.1}",
+        rows,
+        notes=notes,
+        minutes=lambda row: None if row["seconds"] is None else row["seconds"] / 60,
     )
 
 
@@ -242,12 +220,8 @@ def init(
     converted = output.parent / "converted"
     found_data = find_data(data or [Path()], converted=converted, settings=settings)
     write_output(output, study_text(found_data, output, model=model, like=like))
-    n_files = sum(
-        map(
-            len,
-            (found_data.clusters, found_data.references, found_data.summaries, found_data.labels),
-        )
-    )
+    data_files = (found_data.clusters, found_data.references, found_data.summaries)
+    n_files = sum(map(len, (*data_files, found_data.labels)))
     say(f"Written: {output}, from {pluralize(n_files, 'file')}")
     for path, why in found_data.left_out.items():
         say(f"Excluded: {path}: {why}")

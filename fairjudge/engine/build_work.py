@@ -18,7 +18,7 @@ from fairjudge.graphs.by_article import ArticleDeps, build_article_graph
 from fairjudge.graphs.reference import Progress, ReferenceDeps, build_reference_graph
 from fairjudge.options.building import PAPER_ARTICLES, PAPER_QUESTIONS, SettledOptions
 from fairjudge.parsing.outcomes import RETRYABLE
-from fairjudge.references.embedded import LocalQuestionWriter
+from fairjudge.references.local import LocalReferences
 from fairjudge.references.points import has_copies
 from fairjudge.references.ports import ArticleBuilder, Builder
 from fairjudge.text.counting import pluralize
@@ -105,7 +105,7 @@ def _deps(
 
 
 def _why_none(builder: Builder | ArticleBuilder, articles: Sequence[Article]) -> str:
-    if not isinstance(builder, Builder) or not isinstance(builder.writer, LocalQuestionWriter):
+    if not isinstance(builder, Builder) or not isinstance(builder.writer, LocalReferences):
         return _NO_QUESTION
     return _COPIES if has_copies(articles) else _NO_POINT
 

@@ -9,13 +9,11 @@ Source: IBM/KPA_2021_shared_task 2f5e2d5, ``kpm_data``.
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from fairjudge.domain import AnswerGroup, Reference
-from fairjudge.exporting.targets import ExportResult
+from fairjudge.domain import Reference
+from fairjudge.exporting.targets import ExportResult, csv_line, words_of
 
 _COLUMNS = ("eid", "topic", "stance", "arg_id", "argument", "key_point_id", "key_point", "label")
 
@@ -23,7 +21,7 @@ _COLUMNS = ("eid", "topic", "stance", "arg_id", "argument", "key_point_id", "key
 def write(references: Sequence[Reference]) -> tuple[Iterator[bytes], ExportResult]:
     """Return CSV with a header."""
     rows = [row for reference in references for row in _rows(reference)]
-    return map(_line, [_COLUMNS, *rows]), ExportResult(n_rows=len(rows))
+    return map(csv_line, [_COLUMNS, *rows]), ExportResult(n_rows=len(rows))
 
 
 def _rows(reference: Reference) -> Iterator[tuple[Any, ...]]:
@@ -43,15 +41,5 @@ def _rows(reference: Reference) -> Iterator[tuple[Any, ...]]:
                 label = any((answer.aid, answer.answer) == (aid, words) for answer in group.answers)
                 yield (
                     reference.eid, question.question, stances.get(aid, ""), aid, words,
-                    f"{q}.{g}", _label(group), int(label),
+                    f"{q}.{g}", words_of(group), int(label),
                 )  # fmt: skip
-
-
-def _label(group: AnswerGroup) -> str:
-    return group.label or next((answer.answer for answer in group.answers), "")
-
-
-def _line(cells: Sequence[Any]) -> bytes:
-    text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerow(cells)
-    return text.getvalue().encode()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 from collections.abc import Iterator, Mapping
@@ -11,7 +10,7 @@ from typing import Any
 
 from fairjudge.domain import Judgement, replace_lone_surrogates
 from fairjudge.errors import MissingExtraError
-from fairjudge.exporting.targets import ExportResult, Request
+from fairjudge.exporting.targets import ExportResult, Request, csv_line, extra_text
 
 COLUMNS: Mapping[str, str] = {
     "eid": "string",
@@ -40,30 +39,21 @@ there is no score. ``probabilities`` is JSON."""
 
 def row(judgement: Judgement) -> dict[str, Any]:
     """Return a judgement's cells; None for missing values."""
-    verdict = judgement.value if isinstance(judgement.value, str) else None
     cells = {name: getattr(judgement, name) for name in COLUMNS if hasattr(judgement, name)}
-    detail = (judgement.model_extra or {}).get("detail")
+    value, probabilities = judgement.value, judgement.probabilities
     return cells | {
-        "value": None if verdict is not None or judgement.value is None else float(judgement.value),
-        "verdict": verdict,
-        "detail": detail if isinstance(detail, str) and detail else None,
-        "probabilities": (
-            None if judgement.probabilities is None else json.dumps(dict(judgement.probabilities))
-        ),
+        "value": None if value is None or isinstance(value, str) else float(value),
+        "verdict": value if isinstance(value, str) else None,
+        "detail": extra_text(judgement, "detail"),
+        "probabilities": None if probabilities is None else json.dumps(dict(probabilities)),
     }
 
 
 def write_csv(request: Request) -> tuple[Iterator[bytes], ExportResult]:
     """Return CSV with a header. Missing values are empty cells."""
     rows = ([cells[name] for name in COLUMNS] for cells in map(row, request.judgements))
-    lines = map(_line, chain([list(COLUMNS)], rows))
+    lines = map(csv_line, chain([list(COLUMNS)], rows))
     return lines, ExportResult(n_rows=len(request.judgements))
-
-
-def _line(cells: list[Any]) -> bytes:
-    text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerow(map(replace_lone_surrogates, cells))
-    return text.getvalue().encode()
 
 
 def write_parquet(request: Request) -> tuple[list[bytes], ExportResult]:

@@ -26,10 +26,8 @@ def write(request: Request) -> tuple[Iterator[bytes], ExportResult]:
     rows = request.judgements
     _check(rows)
     scored = [row for row in rows if row.unscored is None]
-    n_left_out = len(rows) - len(scored)
-    return map(json_line, map(_record, scored)), ExportResult(
-        n_rows=len(scored), n_left_out=n_left_out
-    )
+    exported = ExportResult(n_rows=len(scored), n_left_out=len(rows) - len(scored))
+    return map(json_line, map(_record, scored)), exported
 
 
 def _check(rows: Sequence[Judgement]) -> None:

@@ -36,10 +36,13 @@ def _listed(tasks: list[dict[str, Any]]) -> Iterator[bytes]:
 
 def _item(judgement: Judgement) -> dict[str, str]:
     """Return the judged item; both orders of a pair are one item, in the first order."""
-    names = ("eid", "system", "system_a", "system_b", "unit")
-    return {
-        name: getattr(judgement, name) for name in names if getattr(judgement, name) is not None
-    }
+    return _fields(judgement, "eid", "system", "system_a", "system_b", "unit")
+
+
+def _fields(judgement: Judgement, *names: str) -> dict[str, Any]:
+    """Return the fields of a judgement that it has."""
+    values = {name: getattr(judgement, name) for name in names}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _task(rows: list[Judgement], texts: dict[tuple[str, str], str]) -> dict[str, Any]:
@@ -59,11 +62,12 @@ def _task(rows: list[Judgement], texts: dict[tuple[str, str], str]) -> dict[str,
         # the other order of a pair is a judgement of its own
         key = (row.judge, 2 * (row.repeat or 0) + (row.order not in {None, order}))
         runs.setdefault(key, []).append(row)
-    predictions = [_prediction(judge, run, order) for (judge, _), run in runs.items()]
-    return {
-        "data": data,
-        "predictions": [prediction for prediction in predictions if prediction["result"]],
-    }
+    predictions = [
+        {"model_version": judge, "result": [_result(row, order) for row in scored]}
+        for (judge, _), run in runs.items()
+        if (scored := [row for row in run if row.value is not None])
+    ]
+    return {"data": data, "predictions": predictions}
 
 
 def _text(texts: dict[tuple[str, str], str], eid: str, system: str) -> str:
@@ -72,15 +76,10 @@ def _text(texts: dict[tuple[str, str], str], eid: str, system: str) -> str:
     return texts[eid, system]
 
 
-def _prediction(judge: str, rows: list[Judgement], order: Order) -> dict[str, Any]:
-    scored = [row for row in rows if row.value is not None]
-    return {"model_version": judge, "result": [_result(judgement, order) for judgement in scored]}
-
-
 def _result(judgement: Judgement, order: Order) -> dict[str, Any]:
     kind, value = _value(judgement, order)
     to_name = "text" if judgement.system is not None else "pair"
-    meta = {n: number for n in ("order", "repeat") if (number := getattr(judgement, n)) is not None}
+    meta = _fields(judgement, "order", "repeat")
     return {
         "from_name": judgement.aspect,
         "to_name": to_name,

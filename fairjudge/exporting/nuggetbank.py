@@ -89,22 +89,13 @@ def _claims(question: QuestionAnswers, row: Json, eid: str) -> dict[str, Any]:
     """Return the claims that the groups of a question are."""
     claims = _answers(question, row, row[PEER]["claims"], inherited=None)
     return {
-        key: {
-            "claim": claim.pop("answer"),
-            "claim_id": question_id(key),
-            "query_id": eid,
-            **claim,
-        }
+        key: {"claim": claim.pop("answer"), "claim_id": question_id(key), "query_id": eid, **claim}
         for key, claim in claims.items()
     }
 
 
 def _answers(
-    question: QuestionAnswers,
-    row: Json,
-    rows: Sequence[Json] | None,
-    *,
-    inherited: object,
+    question: QuestionAnswers, row: Json, rows: Sequence[Json] | None, *, inherited: object
 ) -> dict[str, Any]:
     """Return the answers that the groups are; `inherited` is the question's own importance."""
     ids = Ids()
@@ -136,9 +127,8 @@ def _reference(wording: Json, words: str) -> dict[str, Any]:
         name: value for name, value in wording.items() if name not in ("aid", "answer", PEER)
     }
     text = {} if wording["answer"] == words else {"text": wording["answer"]}
-    return _with_ours(
-        {"doc_id": wording["aid"], **text, **wording.get(PEER, {})}, own_fields or None
-    )
+    reference = {"doc_id": wording["aid"], **text, **wording.get(PEER, {})}
+    return _with_ours(reference, own_fields or None)
 
 
 def _unsaid(

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from fairjudge.datasets.writers import json_line
-from fairjudge.domain import AnswerGroup, Judgement, Reference
+from fairjudge.domain import Judgement, Reference
 from fairjudge.errors import InputError
-from fairjudge.exporting.targets import ExportResult, Request
+from fairjudge.exporting.targets import ExportResult, Request, words_of
 from fairjudge.importing.nuggetizer import ASSIGNED, PEER
 
 _WORDS = {value: word for word, value in ASSIGNED.items()}
@@ -28,12 +28,15 @@ def write(references: Sequence[Reference]) -> tuple[Iterator[bytes], ExportResul
 
 def write_assignments(request: Request) -> tuple[Iterator[bytes], ExportResult]:
     """Return one checklist of coverage a line; other judgements are left out."""
-    rows = [judgement for judgement in request.judgements if judgement.checklist is not None]
+    rows = [
+        _assignments(judgement, request)
+        for judgement in request.judgements
+        if judgement.checklist is not None
+    ]
     if not rows:
         raise InputError("assignments are checklists of coverage; there is none")
-    lines = [_assignments(row, request) for row in rows]
-    left_out = len(request.judgements) - len(rows)
-    return map(json_line, lines), ExportResult(n_rows=len(rows), n_left_out=left_out)
+    n_left_out = len(request.judgements) - len(rows)
+    return map(json_line, rows), ExportResult(n_rows=len(rows), n_left_out=n_left_out)
 
 
 def _assignments(judgement: Judgement, request: Request) -> dict[str, Any]:
@@ -71,15 +74,11 @@ def _nuggets(reference: Reference) -> Mapping[str, dict[str, Any]]:
     """Return the nuggets by unit."""
     return {
         f"answer:{q}.{g}": {
-            "text": _words(group),
+            "text": words_of(group),
             **({} if group.importance is None else {"importance": group.importance}),
             **((question.model_extra or {}).get(PEER) or {g: {}})[g],
         }
         for q, question in enumerate(reference.question_answers)
         for g, group in enumerate(question.groups())
-        if _words(group)
+        if words_of(group)
     }
-
-
-def _words(group: AnswerGroup) -> str:
-    return group.label or next((answer.answer for answer in group.answers), "")

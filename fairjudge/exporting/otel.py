@@ -14,7 +14,7 @@ from typing import Any
 from fairjudge import __version__
 from fairjudge.datasets.writers import json_line
 from fairjudge.domain import Judgement
-from fairjudge.exporting.targets import ExportResult, Request
+from fairjudge.exporting.targets import ExportResult, Request, extra_text
 
 EVENT = "gen_ai.evaluation.result"
 _INFO, _ERROR = 9, 17
@@ -29,11 +29,9 @@ _IDS = {"traceId": ("trace_id", 32), "spanId": ("span_id", 16)}
 
 def write(request: Request) -> tuple[Iterator[bytes], ExportResult]:
     """Return one event a judgement; one without a score has ``error.type``."""
-    lines = (
-        json_line(_request(judgement, request.observed_unix_nano))
-        for judgement in request.judgements
-    )
-    return lines, ExportResult(n_rows=len(request.judgements))
+    rows, observed = request.judgements, request.observed_unix_nano
+    lines = (json_line(_request(judgement, observed)) for judgement in rows)
+    return lines, ExportResult(n_rows=len(rows))
 
 
 def _request(judgement: Judgement, observed_unix_nano: int) -> dict[str, Any]:
@@ -55,15 +53,13 @@ def _event(judgement: Judgement, observed_unix_nano: int) -> dict[str, Any]:
 
 def attributes(judgement: Judgement) -> dict[str, str | float | int]:
     """Return the event's attributes: those of the conventions, and ours under ``fairjudge.``."""
-    verdict = isinstance(judgement.value, str)
+    value = judgement.value
     attributes = {
         "gen_ai.evaluation.name": judgement.aspect,
-        "gen_ai.evaluation.score.value": None
-        if verdict or judgement.value is None
-        else float(judgement.value),
-        "gen_ai.evaluation.score.label": judgement.value if verdict else None,
+        "gen_ai.evaluation.score.value": float(value) if isinstance(value, int | float) else None,
+        "gen_ai.evaluation.score.label": value if isinstance(value, str) else None,
         "gen_ai.evaluation.explanation": judgement.raw,
-        "gen_ai.response.id": _text(judgement, "response_id"),
+        "gen_ai.response.id": extra_text(judgement, "response_id"),
         "error.type": judgement.unscored,
         **{f"fairjudge.{name}": getattr(judgement, name) for name in _OURS},
     }
@@ -82,12 +78,7 @@ def _ids(judgement: Judgement) -> dict[str, str]:
     """Return the ids of the trace and span that was judged, where the judgement has them."""
     attributes = {}
     for name, (field, n_digits) in _IDS.items():
-        value = _text(judgement, field) or ""
+        value = extra_text(judgement, field) or ""
         if re.fullmatch(f"[0-9a-fA-F]{{{n_digits}}}", value) and int(value, 16):
             attributes[name] = value.lower()
     return attributes
-
-
-def _text(judgement: Judgement, field: str) -> str | None:
-    value = (judgement.model_extra or {}).get(field)
-    return value if isinstance(value, str) and value else None

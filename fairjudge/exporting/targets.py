@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -9,7 +11,14 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from fairjudge.datasets.writers import write_bytes
-from fairjudge.domain import Judgement, Record, Reference, Summary
+from fairjudge.domain import (
+    AnswerGroup,
+    Judgement,
+    Record,
+    Reference,
+    Summary,
+    replace_lone_surrogates,
+)
 from fairjudge.errors import InputError
 
 TARGETS = {
@@ -82,7 +91,8 @@ def export_judgements(
 
     Returns
     -------
-    Exported
+    ExportResult
+        How many rows were written, and how many judgements the format cannot hold.
 
     Raises
     ------
@@ -97,21 +107,35 @@ def export_judgements(
     rows = tuple(judgements)
     if not rows:
         raise InputError("there are no judgements to export")
-    texts = {(summary.eid, summary.system): summary.text for summary in summaries}
-    writer: Writer = _function(TARGETS[to])
     request = Request(
         judgements=rows,
-        texts=texts,
+        texts={(summary.eid, summary.system): summary.text for summary in summaries},
         references={reference.eid: reference for reference in references},
         observed_unix_nano=observed_unix_nano,
     )
+    writer: Writer = _function(TARGETS[to])
     parts, exported = writer(request)
     write_bytes(path, parts)
     return exported
 
 
 def export_records(records: Iterable[R], path: str | Path, *, to: str) -> ExportResult:
-    """Write references, or summaries, for another tool: `to` is one of their targets."""
+    """Write references, or summaries, for another tool.
+
+    Parameters
+    ----------
+    records
+        References, or summaries.
+    path
+        The file to write, as in `export_judgements`.
+    to
+        One of `REFERENCE_TARGETS` or `SUMMARY_TARGETS`.
+
+    Raises
+    ------
+    InputError
+        Records that the format has no place for, or a path that cannot be written to.
+    """
     writer: Callable[[Sequence[R]], tuple[Iterable[bytes], ExportResult]]
     writer = _function({**REFERENCE_TARGETS, **SUMMARY_TARGETS}[to])
     parts, exported = writer(tuple(records))
@@ -122,6 +146,24 @@ def export_records(records: Iterable[R], path: str | Path, *, to: str) -> Export
 def _function(name: str) -> Any:
     module, _, function = name.partition(":")
     return getattr(import_module(f"fairjudge.exporting.{module}"), function)
+
+
+def csv_line(cells: Iterable[Any]) -> bytes:
+    """Return a line of CSV in UTF-8; None is an empty cell."""
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\n").writerow(map(replace_lone_surrogates, cells))
+    return text.getvalue().encode()
+
+
+def words_of(group: AnswerGroup) -> str:
+    """Return what a group of answers says: its label, or else its first answer."""
+    return group.label or next((answer.answer for answer in group.answers), "")
+
+
+def extra_text(judgement: Judgement, name: str) -> str | None:
+    """Return a further field of a judgement, None where it is no text or empty."""
+    value = (judgement.model_extra or {}).get(name)
+    return value if isinstance(value, str) and value else None
 
 
 def select(

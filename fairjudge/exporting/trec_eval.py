@@ -35,9 +35,8 @@ def write(request: Request) -> tuple[Iterator[bytes], ExportResult]:
         for (system, name), topics in sorted(values.items())
         for line in _lines(system, name, {eid: fmean(all_) for eid, all_ in topics.items()})
     ]
-    return (line.encode() for line in lines), ExportResult(
-        n_rows=len(lines), n_left_out=len(rows) - len(scored)
-    )
+    exported = ExportResult(n_rows=len(lines), n_left_out=len(rows) - len(scored))
+    return map(str.encode, lines), exported
 
 
 def _lines(system: str, measure: str, topics: dict[str, float]) -> Iterator[str]:
@@ -53,15 +52,15 @@ def _lines(system: str, measure: str, topics: dict[str, float]) -> Iterator[str]
 def _measures(rows: Sequence[Judgement]) -> list[str]:
     """Return a measure name per row: its aspect, and further fields where needed to be unique."""
     parts = [(row.aspect, row.protocol, _kind(row.unit), row.judge) for row in rows]
-    parts_by_aspect: dict[str, list[set[str]]] = defaultdict(lambda: [set(), set(), set(), set()])
+    distinct = defaultdict[tuple[str, int], set[str]](set)
     for key in parts:
-        for values, part in zip(parts_by_aspect[key[0]], key, strict=True):
-            values.add(part)
+        for place, part in enumerate(key):
+            distinct[key[0], place].add(part)
     return [
         "-".join(
             "_".join(part.split())
             for place, part in enumerate(key)
-            if place == 0 or len(parts_by_aspect[key[0]][place]) > 1
+            if place == 0 or len(distinct[key[0], place]) > 1
         )
         for key in parts
     ]

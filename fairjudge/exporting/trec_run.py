@@ -28,19 +28,17 @@ def report_of(summary: Summary) -> dict[str, Any]:
     peer = dict(extra.get(PEER, {}))
     name = peer.pop("sentences", "responses")
     listed = peer.get("references") if name == "answer" else None
-    sentences = [_cited(sentence, listed) for sentence in _sentences(summary)]
+    split = _sentences(summary)
     about = {
         "team_id": "fairjudge",
         **peer.pop("metadata", {}),
         "run_id": summary.system,
         peer.pop("topic", "topic_id"): summary.eid,
     }
+    sentences = [_cited(sentence, listed) for sentence in split]
     report = {"metadata": about, name: sentences, **peer}
     if PEER not in extra:
-        cited = dict.fromkeys(
-            aid for sentence in _sentences(summary) for aid in sentence["articles"]
-        )
-        report["references"] = list(cited)
+        report["references"] = list(dict.fromkeys(aid for s in split for aid in s["articles"]))
     return report
 
 
@@ -49,21 +47,16 @@ def _sentences(summary: Summary) -> list[dict[str, Any]]:
     if cited and " ".join(statement.text for statement in cited) == summary.text:
         return [statement.to_json() for statement in cited]
     spans = [(find_quote(statement.text, summary.text), statement.articles) for statement in cited]
-    return [
-        {
-            "text": sentence.text.strip(),
-            "articles": list(
-                dict.fromkeys(
-                    aid
-                    for span, articles in spans
-                    if span is not None
-                    if sentence.start < span.end and span.start < sentence.end
-                    for aid in articles
-                )
-            ),
-        }
-        for sentence in split_statements(summary.text)
-    ]
+    sentences = []
+    for sentence in split_statements(summary.text):
+        articles = dict.fromkeys(
+            aid
+            for span, articles in spans
+            if span is not None and sentence.start < span.end and span.start < sentence.end
+            for aid in articles
+        )
+        sentences.append({"text": sentence.text.strip(), "articles": list(articles)})
+    return sentences
 
 
 def _cited(sentence: Mapping[str, Any], listed: Sequence[str] | None) -> dict[str, Any]:

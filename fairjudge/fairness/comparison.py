@@ -21,9 +21,10 @@ from fairjudge.fairness.coverage_parity import Contributions
 from fairjudge.fairness.measures import FairnessMeasure, FairnessMeasures
 from fairjudge.fairness.shares import Shares
 from fairjudge.stats._arrays import FloatArray, IntArray
+from fairjudge.stats.bootstrap import chunk_sizes
 from fairjudge.stats.multiplicity import benjamini_hochberg
 from fairjudge.stats.permutation import compare
-from fairjudge.stats.resampling import Resampling, adjusted_by_name, chunk_sizes, generator
+from fairjudge.stats.resampling import Resampling, adjusted_by_name, generator
 
 _UNPAIRED = Undefined(why="no sample that both systems have")
 _CELLS_A_CHUNK = 1_000_000

@@ -20,10 +20,15 @@ from fairjudge.fairness.equal_coverage import (
     count_relabellings,
 )
 from fairjudge.stats._arrays import FloatArray, IntArray
-from fairjudge.stats._bounds import percentile_bounds
-from fairjudge.stats.bootstrap import FEWEST_DOCUMENTS, divide, resample_counts
+from fairjudge.stats.bootstrap import (
+    FEWEST_DOCUMENTS,
+    chunk_sizes,
+    divide,
+    percentile_bounds,
+    resample_counts,
+)
 from fairjudge.stats.permutation import compare
-from fairjudge.stats.resampling import Resampling, chunk_sizes
+from fairjudge.stats.resampling import Resampling
 from fairjudge.text.counting import pluralize
 
 _Statistic: TypeAlias = Callable[[FloatArray], FloatArray]

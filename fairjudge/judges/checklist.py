@@ -21,8 +21,9 @@ from fairjudge.domain import (
     Unscored,
     Verdict,
 )
-from fairjudge.parsing import read_entries, whole_number
-from fairjudge.prompting import Fenced, json_object
+from fairjudge.parsing import indices_in, read_entries, whole_number
+from fairjudge.prompting import INTEGER, INTEGERS, STRING, Fenced, json_array, json_object
+from fairjudge.scales import by_lead
 from fairjudge.text.folding import folded_key
 from fairjudge.text.quoting import find_quote
 
@@ -47,10 +48,10 @@ _CONTRADICTED = frozenset({"contradicted", "contradicts"})
 
 _ENTRY = json_object(
     {
-        "group": {"type": "integer"},
-        "quote": {"type": "string"},
-        "wordings": {"type": "array", "items": {"type": "integer"}},
-        "verdict": {"type": "string", "enum": ["covered", "partly", "no", "contradicted"]},
+        "group": INTEGER,
+        "quote": STRING,
+        "wordings": INTEGERS,
+        "verdict": STRING | {"enum": ["covered", "partly", "no", "contradicted"]},
     }
 )
 
@@ -141,7 +142,7 @@ class CoverageForm:
 
     prompt = "coverage-checklist"
     repair_prompt = "checklist-repair"
-    schema: Mapping[str, Any] = json_object({"entries": {"type": "array", "items": _ENTRY}})
+    schema: Mapping[str, Any] = json_object({"entries": json_array(_ENTRY)})
     nothing = NO_ANSWERS
     version: Mapping[str, int]
 
@@ -297,46 +298,35 @@ def _entry(row: Mapping[str, Any], group: Group, text: str) -> ChecklistEntry | 
         return "has no verdict that was asked for"
     covered = _VERDICTS[verdict]
     if covered == 0 and verdict not in _CONTRADICTED:
-        return _not_covered(group, quote="")
+        return credited_entry(group, 0, (), quote="")
     quote = row.get("quote")
     span = find_quote(quote, text) if isinstance(quote, str) else None
     if span is None:
         return "has a quote that does not stand in the summary"
     if verdict in _CONTRADICTED:
-        return _not_covered(group, quote=text[span.start : span.end], contradicted=True)
+        quoted = text[span.start : span.end]
+        return credited_entry(group, 0, (), quote=quoted, contradicted=True)
     answers = _answers(row.get("wordings"), group)
     if answers is None:
         return f"names wordings other than 1 to {len(group.wordings)}"
     return credited_entry(group, covered, answers, quote=text[span.start : span.end])
 
 
-def _not_covered(group: Group, *, quote: str, **more: bool) -> ChecklistEntry:
-    return ChecklistEntry(unit=group.unit, covered=0, quote=quote, credited=(), answers=(), **more)
-
-
 def _answers(wordings: object, group: Group) -> tuple[int, ...] | None:
     """Return the indices of the answers of numbered `wordings`; all for None or an empty list."""
     if wordings is None or wordings == []:
         return tuple(range(len(group.answers)))
-    numbers = (
-        [whole_number(wording) for wording in wordings] if isinstance(wordings, list) else [None]
-    )
-    if not all(number is not None and 1 <= number <= len(group.wordings) for number in numbers):
+    indices = indices_in(wordings, len(group.wordings))
+    if indices is None:
         return None
-    return tuple(sorted({at for n in numbers if n is not None for at in group.wordings[n - 1]}))
+    return tuple(sorted({at for index in indices for at in group.wordings[index]}))
 
 
 def credited_entry(
-    group: Group,
-    covered: float,
-    answers: Sequence[int],
-    *,
-    quote: str | None,
-    support: float | None = None,
+    group: Group, covered: float, answers: Sequence[int], *, quote: str, **extra: float
 ) -> ChecklistEntry:
     """Return the entry of a group whose answers with the indices `answers` are covered."""
     credited = tuple(dict.fromkeys(group.answers[at].aid for at in answers))
-    extra = {} if support is None else {"support": support}
     return ChecklistEntry(
         unit=group.unit,
         covered=covered,
@@ -360,7 +350,4 @@ def likert_of(share: float) -> int:
 
 def pairwise_of(share_a: float, share_b: float, *, n_groups: int) -> Verdict:
     """Return which summary covers more of `n_groups`; a tie for a lead of less than one group."""
-    lead = (share_a - share_b) * n_groups
-    if abs(lead) < PAIRWISE_MARGIN - 1e-9:
-        return "tie"
-    return "a" if lead > 0 else "b"
+    return by_lead((share_a - share_b) * n_groups, PAIRWISE_MARGIN - 1e-9)

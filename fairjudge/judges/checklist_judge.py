@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeAlias
 
 from fairjudge.domain import Judgement, JudgeTask, Unscored
 from fairjudge.judges.checklist import CoverageForm
-from fairjudge.judges.llm import EMPTY_SUMMARY, WritingModel
+from fairjudge.judges.llm import WritingModel
 from fairjudge.judges.ports import Reply, Sample
 from fairjudge.judges.statements import StatementsForm
 from fairjudge.parsing.outcomes import with_cut_off
@@ -83,10 +83,7 @@ class ChecklistJudge(WritingModel):
         """Return everything that can change this judge's verdicts."""
         return self._signature(load_template("judge", self.form.prompt), self.form.version)
 
-    async def ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
-        """See `fairjudge.judges.ports.Judge`; an empty summary costs no call."""
-        if not task.texts[0].strip():
-            return EMPTY_SUMMARY
+    async def _ask(self, task: JudgeTask) -> Reply | Unscored:
         parts = self.form.parts(task)
         if not parts:
             return self.form.nothing

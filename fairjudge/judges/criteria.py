@@ -244,11 +244,6 @@ def support_rule(task: JudgeTask) -> str:
     return single_rule if len(task.articles) == 1 else SUPPORT_RULE
 
 
-def builtin_scale(aspect: Aspect, protocol: ProtocolName) -> Scale:
-    """Return the scale of a built-in aspect for whole summaries."""
-    return BUILTIN_SCALES[aspect][protocol]
-
-
 def _coverage_question(task: JudgeTask, scale: Scale) -> str:
     yes_or_no = PROTOCOLS[scale.protocol].yes_no
     if task.unit.startswith("answer:"):
@@ -282,15 +277,10 @@ _FIELDS: Mapping[str, _Field] = {
     "coverage_question": _coverage_question,
     "text": lambda task, _: Fenced(_text_name(task), (task.texts[0],)),
     "text_name": lambda task, _: _text_name(task),
-    "first": lambda task, _: Fenced("summary", (_text_at(task, 0),), ("1",)),
-    "second": lambda task, _: Fenced("summary", (_text_at(task, 1),), ("2",)),
+    "first": lambda task, _: Fenced("summary", task.in_prompt_order(task.texts)[:1], ("1",)),
+    "second": lambda task, _: Fenced("summary", task.in_prompt_order(task.texts)[1:], ("2",)),
     "scale": lambda _, scale: scale.prompt_line,
 }
-
-
-def _text_at(task: JudgeTask, place: int) -> str:
-    """Return the text at position `place` (0 or 1) in the prompt, by the task's order."""
-    return task.texts[place if task.order != "ba" else 1 - place]
 
 
 def fence_articles(articles: tuple[Article, ...]) -> Fenced:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
-from fairjudge.domain import Judgement, JudgeTask, Unscored
+from fairjudge.domain import Judgement, JudgeTask, ScoredBy, Unscored
 from fairjudge.judges.criteria import Criterion, fence_articles, fence_questions
 from fairjudge.judges.distributions import ScoreDistribution, from_decision, graded_fields
-from fairjudge.judges.llm import EMPTY_SUMMARY, judgement_of
+from fairjudge.judges.llm import SignedJudge
 from fairjudge.parsing.outcomes import or_unscored
 from fairjudge.ports import (
     DecisionBackend,
@@ -54,7 +53,7 @@ _YES_NO: Mapping[str, Mapping[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DecisionJudge:
+class DecisionJudge(SignedJudge):
     """A decision model with a criterion, whose scale defines the answers.
 
     ``template`` is the prompt: that of `criterion`, or one with ``evidence`` and ``texts``.
@@ -68,6 +67,11 @@ class DecisionJudge:
     criterion: Criterion
     template: Template
     batches: Mapping[str, tuple[JudgeTask, ...]] = field(default_factory=dict)
+
+    @property
+    def scored_by(self) -> ScoredBy:
+        """Return what kind of model judges."""
+        return "decision"
 
     @property
     def name(self) -> str:
@@ -88,10 +92,8 @@ class DecisionJudge:
             }
         )
 
-    async def ask(self, task: JudgeTask) -> Judgement | Unscored:
-        """See `fairjudge.judges.ports.Judge`; if a batch is too long, the task is judged alone."""
-        if not all(text.strip() for text in task.texts):
-            return EMPTY_SUMMARY
+    async def _ask(self, task: JudgeTask) -> Judgement | Unscored:
+        """Ask the model; if a batch is too long, the task is judged alone."""
         if len(set(task.texts)) < len(task.texts):
             return self._judgement(task, value="tie")
         batch = self.batches.get(task.id, (task,))
@@ -132,20 +134,8 @@ class DecisionJudge:
         """Return the fields of the template: shared evidence, and the texts of the tasks."""
         if self.template.fields == _MATERIAL:
             return {"evidence": _evidence(batch), "texts": _texts(batch)}
-        fields = self.criterion.fields_for(batch[0])
-        return {
-            **fields,
-            "scale": self.criterion.scale.described,
-        }  # without the instruction how to reply
-
-    def unscored(self, task: JudgeTask, why: Unscored) -> Judgement:
-        """See `fairjudge.judges.ports.Judge`."""
-        return self._judgement(task, unscored=why.reason, detail=why.detail)
-
-    def _judgement(self, task: JudgeTask, **outcome: Any) -> Judgement:
-        return judgement_of(
-            task, judge=self.name, scored_by="decision", signature=self.signature, **outcome
-        )
+        described = self.criterion.scale.described  # without the instruction how to reply
+        return self.criterion.fields_for(batch[0]) | {"scale": described}
 
 
 def decision_judge(
@@ -216,8 +206,7 @@ def _evidence(batch: tuple[JudgeTask, ...]) -> Fenced:
 def _texts(batch: tuple[JudgeTask, ...]) -> Fenced:
     first = batch[0]
     if len(first.texts) == 2:
-        texts = first.texts if first.order != "ba" else first.texts[::-1]
-        return Fenced("summary", texts, _numbers(2))
+        return Fenced("summary", first.in_prompt_order(first.texts), _numbers(2))
     if first.unit.startswith("sentence:"):
         return Fenced("sentence", tuple(task.texts[0] for task in batch), _numbers(len(batch)))
     return Fenced("summary", first.texts)

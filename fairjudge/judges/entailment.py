@@ -13,11 +13,10 @@ from statistics import fmean
 from typing import Literal
 
 from fairjudge.domain import Answer, Article, JudgeTask, SourceCovered, Unscored
-from fairjudge.judges.balance import statements_of
+from fairjudge.judges.statements import NO_SENTENCE
 from fairjudge.judges.trained import (
     NO_ANSWER,
     NO_ARTICLE,
-    NO_SENTENCE,
     SUPPORTED_FROM,
     StatementSupport,
     by_source,
@@ -81,22 +80,17 @@ class EntailmentSupport:
         premises = [self._premises((article.content,)) for article in articles]
         if not any(premises):
             return NO_ARTICLE
-        by_article = [
-            self._entailed(article_premises, sentences) if article_premises else None
-            for article_premises in premises
-        ]
+        by_article = [self._entailed(chunked, sentences) for chunked in premises]
         results = []
-        for place, sentence in enumerate(sentences):
-            supports = [0.0 if row is None else row[place] for row in by_article]
+        for sentence, *supports in zip(sentences, *by_article, strict=True):
             order = sorted(range(len(articles)), key=lambda n: -supports[n])
-            best = order[0]
-            near = max(premises[best], key=lambda premise: self._known[premise, sentence])
+            entailed = {premise: self._known[premise, sentence] for premise in premises[order[0]]}
             results.append(
                 StatementSupport(
                     statement=sentence,
-                    support=supports[best],
+                    support=supports[order[0]],
                     articles=tuple(n for n in order if supports[n] >= SUPPORTED_FROM),
-                    near=near,
+                    near=max(entailed, key=lambda premise: entailed[premise], default=""),
                 )
             )
         return tuple(results)
@@ -108,11 +102,7 @@ class EntailmentSupport:
         sentences = sentence_texts(text)
         if not sentences:
             return NO_SENTENCE
-        statements = {article.aid: statements_of(article.content) for article in articles}
-        units = [unit for article_statements in statements.values() for unit in article_statements]
-        if not units:
-            return NO_ARTICLE
-        return by_source(statements, self._entailed(tuple(chunks(sentences)), units))
+        return by_source(articles, lambda units: self._entailed(tuple(chunks(sentences)), units))
 
     def _premises(self, texts: tuple[str, ...]) -> tuple[str, ...]:
         if texts not in self._chunks:
@@ -121,7 +111,7 @@ class EntailmentSupport:
         return self._chunks[texts]
 
     def _entailed(self, premises: Sequence[str], hypotheses: Sequence[str]) -> list[float]:
-        """Return for each hypothesis the largest P(entail) by any premise, in [0, 1]."""
+        """Return the largest P(entail) of each hypothesis by any premise, in [0, 1]; 0 for none."""
         pairs = [(premise, hypothesis) for hypothesis in hypotheses for premise in premises]
         new = list(dict.fromkeys(pair for pair in pairs if pair not in self._known))
         if new:
@@ -130,7 +120,7 @@ class EntailmentSupport:
                 {pair: min(1.0, float(row[0])) for pair, row in zip(new, rows, strict=True)}
             )
         return [
-            max(self._known[premise, hypothesis] for premise in premises)
+            max((self._known[premise, hypothesis] for premise in premises), default=0.0)
             for hypothesis in hypotheses
         ]
 

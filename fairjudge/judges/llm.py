@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, ClassVar, TypeAlias
 
-from fairjudge.domain import Judgement, JudgeTask, Undefined, Unscored
+from fairjudge.domain import Judgement, JudgeTask, ScoredBy, Undefined, Unscored
 from fairjudge.judges.criteria import Criterion
 from fairjudge.judges.distributions import (
     ScoreDistribution,
@@ -35,9 +34,53 @@ Parts: TypeAlias = Mapping[str, str | float | None]
 EMPTY_SUMMARY = Unscored(reason="empty_input", detail="the summary is empty")
 
 
+class SignedJudge:
+    """Base class of judges: an empty summary is unscored, and every judgement is signed."""
+
+    __slots__ = ()
+
+    @property
+    def scored_by(self) -> ScoredBy:
+        """Return what kind of model judges."""
+        return "llm"
+
+    @property
+    def name(self) -> str:
+        """Return the judge's name in records."""
+        raise NotImplementedError
+
+    @property
+    def signature(self) -> str:
+        """Return everything that can change this judge's verdicts."""
+        raise NotImplementedError
+
+    async def ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
+        """See `fairjudge.judges.ports.Judge`; an empty summary costs no call."""
+        return await self._ask(task) if all(map(str.strip, task.texts)) else EMPTY_SUMMARY
+
+    async def _ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
+        raise NotImplementedError
+
+    def unscored(self, task: JudgeTask, why: Unscored) -> Judgement:
+        """See `fairjudge.judges.ports.Judge`."""
+        return self._judgement(task, unscored=why.reason, raw=why.raw, detail=why.detail)
+
+    def _judgement(self, task: JudgeTask, **outcome: Any) -> Judgement:
+        return judgement_of(
+            task,
+            judge=self.name,
+            scored_by=self.scored_by,
+            signature=self._signature_of(task),
+            **outcome,
+        )
+
+    def _signature_of(self, task: JudgeTask) -> str:  # noqa: ARG002  # `LlmJudge` needs it
+        return self.signature
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WritingModel:
-    """Base class of judges whose model writes: settings, requests and judgements."""
+class WritingModel(SignedJudge):
+    """Base class of judges whose model writes: settings and requests."""
 
     backend: Backend
     target: ModelRef
@@ -52,12 +95,7 @@ class WritingModel:
         """Return ``provider:model``."""
         return str(self.target)
 
-    @property
-    def signature(self) -> str:
-        """Return everything that can change this judge's verdicts."""
-        raise NotImplementedError
-
-    def _signature(self, prompt: Template, parts: Parts, more: Parts = MappingProxyType({})) -> str:
+    def _signature(self, prompt: Template, parts: Parts, **more: str | float | None) -> str:
         """Return the signature of this model with `prompt`; `more` follows the settings."""
         limit = self.max_output_tokens
         return signature(
@@ -72,22 +110,6 @@ class WritingModel:
                 **more,
             }
         )
-
-    def unscored(self, task: JudgeTask, why: Unscored) -> Judgement:
-        """See `fairjudge.judges.ports.Judge`."""
-        return self._judgement(task, unscored=why.reason, raw=why.raw, detail=why.detail)
-
-    def _judgement(self, task: JudgeTask, **outcome: Any) -> Judgement:
-        return judgement_of(
-            task,
-            judge=self.name,
-            scored_by="llm",
-            signature=self._signature_of(task),
-            **outcome,
-        )
-
-    def _signature_of(self, task: JudgeTask) -> str:  # noqa: ARG002  # `LlmJudge` needs it
-        return self.signature
 
     def _request(
         self,
@@ -137,12 +159,10 @@ class LlmJudge(WritingModel):
     samples: int = 1
     token_probabilities: bool = False
     variants: Mapping[str, Criterion] = field(default_factory=dict, hash=False)
-    # Computed once, since every request and every judgement needs them.
-    _schema: Mapping[str, Any] = field(init=False, repr=False, compare=False)
+    # Computed once, since every judgement needs them.
     _signatures: Mapping[str, str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_schema", self.criterion.scale.schema)
         criteria = {"": self.criterion, **self.variants}
         signatures = {name: self._signed(criterion) for name, criterion in criteria.items()}
         object.__setattr__(self, "_signatures", signatures)
@@ -157,16 +177,12 @@ class LlmJudge(WritingModel):
         return self._signature(
             criterion.template,
             {"scale": scale, "form": REPLY_FORM, "parser": PARSER_VERSION},
-            {
-                "samples": self.samples if self.samples > 1 else None,
-                "score": "token_probabilities" if self.token_probabilities else None,
-            },
+            samples=self.samples if self.samples > 1 else None,
+            score="token_probabilities" if self.token_probabilities else None,
         )
 
-    async def ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
-        """See `fairjudge.judges.ports.Judge`; empty and identical summaries need no call."""
-        if not all(text.strip() for text in task.texts):
-            return EMPTY_SUMMARY
+    async def _ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
+        """Ask the model; identical summaries need no call."""
         if len(set(task.texts)) < len(task.texts):
             return self._judgement(task, value="tie")
         first = await complete_or_unscored(self.backend, self._question(task, 0))
@@ -212,7 +228,7 @@ class LlmJudge(WritingModel):
         return self._request(
             task,
             render(criterion.template, criterion.fields_for(task)),
-            self._schema,
+            criterion.scale.schema,
             top_logprobs=_MAX_ALTERNATIVES if self.token_probabilities else None,
             sample_index=(task.repeat or 0) * self.samples + place,
         )

@@ -12,6 +12,7 @@ from fairjudge.domain import (
     Judgement,
     JudgeTask,
     ProtocolName,
+    ScoredBy,
     SourceCovered,
     StatementEntry,
     Unscored,
@@ -22,11 +23,12 @@ from fairjudge.judges.balance import BALANCE, balance_of
 from fairjudge.judges.checklist import NO_ANSWERS, Group, credited_entry, groups_of, share_covered
 from fairjudge.judges.criteria import LOCAL_ASPECTS
 from fairjudge.judges.entailment import EntailmentSupport
-from fairjudge.judges.llm import EMPTY_SUMMARY, judgement_of
+from fairjudge.judges.llm import SignedJudge
 from fairjudge.judges.statements import share_supported
 from fairjudge.judges.trained import StatementSupport, TaskText, TrainedSupport
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.signature import signature
+from fairjudge.scales import by_lead
 from fairjudge.text.closest import PassageFinder
 from fairjudge.text.quoting import find_quote
 
@@ -62,15 +64,12 @@ def verdict_of(protocol: ProtocolName, *supports: float) -> float | Verdict:
         if not 0 <= support <= 1:
             raise ValueError(f"expected a support from 0 to 1, got {support!r}")
     if PROTOCOLS[protocol].paired:
-        lead = supports[0] - supports[1]
-        if abs(lead) < TIE_BELOW:
-            return "tie"
-        return "a" if lead > 0 else "b"
+        return by_lead(supports[0] - supports[1], TIE_BELOW)
     return 1 + 4 * supports[0] if PROTOCOLS[protocol].graded else float(supports[0] >= YES_FROM)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LocalJudge:
+class LocalJudge(SignedJudge):
     """Judges faithfulness, coverage or balance by a `Support`.
 
     Each text is measured once, in however many pairs it occurs.
@@ -97,15 +96,17 @@ class LocalJudge:
         return self.support.name
 
     @property
+    def scored_by(self) -> ScoredBy:
+        """Return what kind of model the support is."""
+        return self.support.scored_by
+
+    @property
     def signature(self) -> str:
         """Return everything that can change this judge's verdicts."""
         scorer = self.support.scorer
         return signature({"judge": self.name, "scorer": scorer, **self.support.model})
 
-    async def ask(self, task: JudgeTask) -> Judgement | Unscored:
-        """See `fairjudge.judges.ports.Judge`."""
-        if not all(text.strip() for text in task.texts):
-            return EMPTY_SUMMARY
+    async def _ask(self, task: JudgeTask) -> Judgement | Unscored:
         if PROTOCOLS[task.protocol].itemized:
             listed = self._checklist if task.aspect == "coverage" else self._statements
             return listed(task)
@@ -175,19 +176,6 @@ class LocalJudge:
             quote = "" if span is None else text[span.start : span.end]
         return credited_entry(
             group, 1 if covered else 0, covered, quote=quote, support=round(best, 6)
-        )
-
-    def unscored(self, task: JudgeTask, why: Unscored) -> Judgement:
-        """See `fairjudge.judges.ports.Judge`."""
-        return self._judgement(task, unscored=why.reason, detail=why.detail)
-
-    def _judgement(self, task: JudgeTask, **outcome: object) -> Judgement:
-        return judgement_of(
-            task,
-            judge=self.name,
-            scored_by=self.support.scored_by,
-            signature=self.signature,
-            **outcome,
         )
 
     def _measured(self, task: JudgeTask, text: str) -> float | Unscored:

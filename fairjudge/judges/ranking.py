@@ -9,7 +9,7 @@ from typing import Any
 from fairjudge.domain import Judgement, JudgeTask, Unscored
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.criteria import EVIDENCE_FIELDS
-from fairjudge.judges.llm import DEFAULT_OUTPUT_TOKENS, EMPTY_SUMMARY, WritingModel, repair_messages
+from fairjudge.judges.llm import DEFAULT_OUTPUT_TOKENS, WritingModel, repair_messages
 from fairjudge.judges.ports import Reply
 from fairjudge.parsing import read_objects, whole_number
 from fairjudge.parsing.outcomes import with_cut_off
@@ -50,10 +50,7 @@ class RankingJudge(WritingModel):
     def _template(self) -> Template:
         return load_template("judge", f"{self.aspect}-ranking")
 
-    async def ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
-        """See `fairjudge.judges.ports.Judge`; an empty summary costs no call."""
-        if not all(text.strip() for text in task.texts):
-            return EMPTY_SUMMARY
+    async def _ask(self, task: JudgeTask) -> Reply | Unscored:
         fields = {name: _FIELDS[name](task) for name in self._template.fields}
         messages = render(self._template, fields)
         return await self._reply(self._request(task, messages, _schema(len(task.texts))))
@@ -63,7 +60,7 @@ class RankingJudge(WritingModel):
         places = read_ranking(reply.text, len(task.systems))
         if isinstance(places, Unscored):
             return with_cut_off(places) if reply.cut_off else places
-        systems = _in_prompt_order(task, task.systems)
+        systems = task.in_prompt_order(task.systems)
         ranking = tuple(systems[place] for place in places)
         return self._judgement(task, ranking=ranking, raw=reply.text)
 
@@ -104,13 +101,8 @@ def _schema(n: int, *, or_none: bool = False) -> dict[str, Any]:
     return json_object({"reasoning": {"type": "string"}, "ranking": ranking})
 
 
-def _in_prompt_order(task: JudgeTask, of_systems: tuple[str, ...]) -> tuple[str, ...]:
-    """Return `of_systems`, values in the order of the task's systems, in the prompt's order."""
-    return of_systems[::-1] if task.order == "ba" else of_systems
-
-
 def _summaries(task: JudgeTask) -> Fenced:
-    texts = _in_prompt_order(task, task.texts)
+    texts = task.in_prompt_order(task.texts)
     return Fenced("summary", texts, tuple(str(number) for number in range(1, len(texts) + 1)))
 
 

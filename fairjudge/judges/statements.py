@@ -12,8 +12,9 @@ from typing import Any
 
 from fairjudge.domain import Article, JudgeTask, StatementEntry, Unscored, Verdict
 from fairjudge.judges.criteria import article_texts, support_rule
-from fairjudge.parsing import read_entries, whole_number
-from fairjudge.prompting import Fenced, json_object
+from fairjudge.parsing import indices_in, read_entries, whole_number
+from fairjudge.prompting import INTEGER, INTEGERS, STRING, Fenced, json_array, json_object
+from fairjudge.scales import by_lead
 from fairjudge.text.quoting import find_quote
 from fairjudge.text.statements import statement_texts
 
@@ -31,11 +32,11 @@ PAIRWISE_MARGIN = 0.05
 _VERDICTS = ("supported", "contradicted", "absent")
 _ENTRY = json_object(
     {
-        "sentence": {"type": "integer"},
-        "statement": {"type": "string"},
-        "articles": {"type": "array", "items": {"type": "integer"}},
-        "quote": {"type": "string"},
-        "verdict": {"type": "string", "enum": list(_VERDICTS)},
+        "sentence": INTEGER,
+        "statement": STRING,
+        "articles": INTEGERS,
+        "quote": STRING,
+        "verdict": STRING | {"enum": list(_VERDICTS)},
         "grave": {"type": "boolean"},
     }
 )
@@ -54,7 +55,7 @@ class StatementsForm:
 
     prompt = "faithfulness-checklist"
     repair_prompt = "statements-repair"
-    schema: Mapping[str, Any] = json_object({"entries": {"type": "array", "items": _ENTRY}})
+    schema: Mapping[str, Any] = json_object({"entries": json_array(_ENTRY)})
     nothing = NO_SENTENCE
     version: Mapping[str, int] = {"block": SENTENCES_PER_CALL, "reader": READER_VERSION}
 
@@ -157,26 +158,16 @@ def _claim(row: Mapping[str, Any], part: SummaryPart) -> dict[str, Any] | str:
 
 def _evidence(row: Mapping[str, Any], articles: Sequence[Article]) -> dict[str, Any] | str:
     """Return the articles, that of the quote first, and the quote; or their problem."""
-    cited = _articles(row.get("articles"), articles)
-    if not cited:
+    places = indices_in(row.get("articles"), len(articles))
+    if not places:
         return f"does not name articles from 1 to {len(articles)}"
+    cited = [articles[place] for place in places]
     quote = _find_quote(row.get("quote"), cited)
     if quote is None:
         return "has a quote that does not stand in an article that it names"
     source, words = quote
     aids = dict.fromkeys([source.aid, *(article.aid for article in cited)])
     return {"articles": tuple(aids), "quote": words}
-
-
-def _articles(article_numbers: object, articles: Sequence[Article]) -> list[Article] | None:
-    """Return the articles with the numbers `article_numbers`, None if one is invalid."""
-    numbers = (
-        [whole_number(number) for number in article_numbers]
-        if isinstance(article_numbers, list)
-        else [None]
-    )
-    valid = [n for n in numbers if n is not None and 1 <= n <= len(articles)]
-    return [articles[n - 1] for n in valid] if len(valid) == len(numbers) else None
 
 
 def _find_quote(quote: object, articles: Sequence[Article]) -> tuple[Article, str] | None:
@@ -222,12 +213,10 @@ def likert_of(entries: Sequence[StatementEntry]) -> int:
 
 def pairwise_of(a: Sequence[StatementEntry], b: Sequence[StatementEntry]) -> Verdict:
     """Return the more faithful summary: fewer grave errors, then the larger supported share."""
-    lead: float = sum(entry.grave for entry in b) - sum(entry.grave for entry in a)
-    if lead == 0:
-        lead = share_supported(a) - share_supported(b)
-        if abs(lead) < PAIRWISE_MARGIN - 1e-9:
-            return "tie"
-    return "a" if lead > 0 else "b"
+    fewer_grave = sum(entry.grave for entry in b) - sum(entry.grave for entry in a)
+    if fewer_grave:
+        return by_lead(fewer_grave, 1)
+    return by_lead(share_supported(a) - share_supported(b), PAIRWISE_MARGIN - 1e-9)
 
 
 def gravest_first(entries: Sequence[StatementEntry]) -> Iterator[StatementEntry]:

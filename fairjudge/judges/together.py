@@ -13,13 +13,13 @@ from fairjudge.domain import Judgement, JudgeTask, ProtocolName, Unscored
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.criteria import (
     ASPECTS,
-    builtin_scale,
+    BUILTIN_SCALES,
     fence_articles,
     fence_questions,
     rule_scale,
     support_rule,
 )
-from fairjudge.judges.llm import EMPTY_SUMMARY, WritingModel
+from fairjudge.judges.llm import WritingModel
 from fairjudge.judges.ports import Reply
 from fairjudge.parsing import PARSER_VERSION, read_verdict, read_verdicts
 from fairjudge.parsing.outcomes import with_cut_off
@@ -74,7 +74,7 @@ def stated_criterion(
             f"to judge {aspect!r} with others, its criterion file needs a 'rule': what it asks, in "
             "a few sentences"
         )
-    scale = scale or (rule_scale(protocol) if rule else builtin_scale(aspect, protocol))
+    scale = scale or (rule_scale(protocol) if rule else BUILTIN_SCALES[aspect][protocol])
     if scale.protocol != protocol:
         raise ConfigurationError(f"the scale of {aspect!r} is for {scale.protocol}, not {protocol}")
     return StatedCriterion(aspect=aspect, scale=scale, rule=rule)
@@ -109,10 +109,7 @@ class TogetherJudge(WritingModel):
             },
         )
 
-    async def ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
-        """See `fairjudge.judges.ports.Judge`; an empty summary costs no call."""
-        if not task.texts[0].strip():
-            return EMPTY_SUMMARY
+    async def _ask(self, task: JudgeTask) -> Reply | Unscored:
         item_tasks = self.items[task.id]
         stated = {
             json.dumps(item_task.aspect, ensure_ascii=False): self.criteria[item_task.aspect]

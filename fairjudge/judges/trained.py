@@ -12,7 +12,7 @@ of each article (`fairjudge.judges.balance`). Passages are selected by embedding
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Literal, TypeAlias
@@ -20,6 +20,7 @@ from typing import Literal, TypeAlias
 from fairjudge.domain import Answer, Article, JudgeTask, SourceCovered, Unscored
 from fairjudge.judges.balance import statements_of
 from fairjudge.judges.passages import Passages, Vectoriser, passages_of
+from fairjudge.judges.statements import NO_SENTENCE
 from fairjudge.ports import Embedder, TrainedModels
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.text.statements import clauses_of, statement_texts
@@ -29,7 +30,6 @@ Pair: TypeAlias = tuple[str, str, int]
 TaskText: TypeAlias = tuple[JudgeTask, str]
 """A task, and the one of its texts to be measured."""
 
-NO_SENTENCE = Unscored(reason="empty_input", detail="the summary has no sentence")
 NO_ARTICLE = Unscored(reason="empty_input", detail="no article has a sentence")
 NO_ANSWER = Unscored(reason="empty_input", detail="no reference answer has text")
 
@@ -146,12 +146,7 @@ class TrainedSupport:
         self, text: str, articles: Sequence[Article]
     ) -> tuple[SourceCovered, ...] | Unscored:
         """Return the coverage by the summary `text` of each article that has statements."""
-        statements = {article.aid: statements_of(article.content) for article in articles}
-        units = [unit for article_statements in statements.values() for unit in article_statements]
-        if not units:
-            return NO_ARTICLE
-        supports = self._units(text, units)
-        return supports if isinstance(supports, Unscored) else by_source(statements, supports)
+        return by_source(articles, lambda units: self._units(text, units))
 
     def _units(self, text: str, units: Sequence[str]) -> list[float] | Unscored:
         """Return the probability that `text` covers each of `units`."""
@@ -172,7 +167,7 @@ class TrainedSupport:
         if sources is None:
             return NO_ARTICLE
         parts = [self._statement_support(statement, sources, reading) for statement in statements]
-        return _minimum(parts) if PROTOCOLS[task.protocol].yes_no else _mean(parts)
+        return _combined(min if PROTOCOLS[task.protocol].yes_no else _mean, parts)
 
     def _covered(self, task: JudgeTask, text: str, reading: _Reading) -> _Deferred | Unscored:
         summary = self._passages_of((text,))
@@ -181,12 +176,11 @@ class TrainedSupport:
         groups = [group for question in task.questions for group in question.answer_groups if group]
         if not groups:
             return NO_ANSWER
-        return _mean(
-            [
-                _maximum([self._unit_coverage(unit_of(a), summary, reading) for a in group])
-                for group in groups
-            ]
-        )
+        parts = [
+            _combined(max, [self._unit_coverage(unit_of(a), summary, reading) for a in group])
+            for group in groups
+        ]
+        return _combined(_mean, parts)
 
     def _statement_support(self, statement: str, sources: Passages, reading: _Reading) -> _Deferred:
         """Return the support of a statement, or the mean over its clauses if that is larger.
@@ -201,7 +195,7 @@ class TrainedSupport:
         parts = [
             self._support_by(clause, sources, reading, lacking=lacks(clause)) for clause in clauses
         ]
-        return _maximum([whole, _mean(parts)])
+        return _combined(max, [whole, _combined(_mean, parts)])
 
     def _support_by(
         self, statement: str, passages: Passages, reading: _Reading, *, lacking: int
@@ -224,9 +218,14 @@ class TrainedSupport:
 
 
 def by_source(
-    statements: Mapping[str, Sequence[str]], covered: Sequence[float]
-) -> tuple[SourceCovered, ...]:
-    """Return the mean over each source's statements; `covered` is in the order of statements."""
+    articles: Sequence[Article], cover: Callable[[Sequence[str]], Sequence[float] | Unscored]
+) -> tuple[SourceCovered, ...] | Unscored:
+    """Return the mean coverage of each article's statements; `cover` gives it for statements."""
+    statements = {article.aid: statements_of(article.content) for article in articles}
+    units = [unit for article_statements in statements.values() for unit in article_statements]
+    covered = cover(units) if units else NO_ARTICLE
+    if isinstance(covered, Unscored):
+        return covered
     values = iter(covered)
     return tuple(
         SourceCovered(
@@ -280,13 +279,11 @@ class _Reading:
         return dict(zip(self.pairs, probabilities.tolist(), strict=True))
 
 
-def _mean(parts: Sequence[_Deferred]) -> _Deferred:
-    return lambda probabilities: min(1.0, fmean(part(probabilities) for part in parts))
+def _combined(
+    statistic: Callable[[Iterable[float]], float], parts: Sequence[_Deferred]
+) -> _Deferred:
+    return lambda probabilities: statistic(part(probabilities) for part in parts)
 
 
-def _minimum(parts: Sequence[_Deferred]) -> _Deferred:
-    return lambda probabilities: min(part(probabilities) for part in parts)
-
-
-def _maximum(parts: Sequence[_Deferred]) -> _Deferred:
-    return lambda probabilities: max(part(probabilities) for part in parts)
+def _mean(values: Iterable[float]) -> float:
+    return min(1.0, fmean(values))

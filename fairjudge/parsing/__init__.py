@@ -1,6 +1,7 @@
 """Parse replies of models: a judge's verdict, or why it has none, and the items of a list."""
 
 from fairjudge.parsing._lists import (
+    indices_in,
     read_entries,
     read_list,
     read_object,
@@ -15,6 +16,7 @@ from fairjudge.parsing._thoughts import without_reasoning
 __all__ = [
     "PARSER_VERSION",
     "Reading",
+    "indices_in",
     "locate_verdict",
     "read_entries",
     "read_list",

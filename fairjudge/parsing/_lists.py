@@ -127,6 +127,13 @@ def whole_number(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
+def indices_in(value: object, n: int) -> list[int] | None:
+    """Return a list's numbers, counted from 1 to `n`, as indices from 0; None for anything else."""
+    numbers = [whole_number(item) for item in value] if isinstance(value, list) else [None]
+    indices = [number - 1 for number in numbers if number is not None and 1 <= number <= n]
+    return indices if len(indices) == len(numbers) else None
+
+
 def without_bullet(line: str) -> str:
     """Return `line` without its bullet or number, stripped."""
     return _BULLET.sub("", line).strip()

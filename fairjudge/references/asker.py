@@ -15,7 +15,6 @@ T = TypeVar("T")
 
 SECOND_TEMPERATURE = 0.7
 """Temperature of the second attempt: at 0 the model would repeat its unparseable reply."""
-INTEGERS = {"type": "array", "items": {"type": "integer"}}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

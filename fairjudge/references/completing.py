@@ -8,8 +8,8 @@ from typing import Any
 
 from fairjudge.domain import Answer, Article, QuestionAnswers, Unscored
 from fairjudge.parsing import read_list, read_object
-from fairjudge.prompting import Fenced, json_object, load_template
-from fairjudge.references.asker import INTEGERS, Asker
+from fairjudge.prompting import INTEGER, INTEGERS, Fenced, json_array, json_object, load_template
+from fairjudge.references.asker import Asker
 from fairjudge.references.extracting import MAX_GLOSS_WORDS, VOICE, voice_of
 from fairjudge.references.llm import MAX_ANSWER_WORDS
 from fairjudge.references.ports import CompletionResult, MissedAnswer
@@ -22,24 +22,9 @@ _SHOWN_WORDS = 30
 """Maximum number of words of the passage shown with a label."""
 _LIMIT = 2000
 _PER_ARTICLE = 600
-_SCHEMA = json_object(
-    {
-        "unsupported": INTEGERS,
-        "articles": {
-            "type": "array",
-            "items": json_object(
-                {
-                    "article": {"type": "integer"},
-                    "says": INTEGERS,
-                    "added": {
-                        "type": "array",
-                        "items": json_object({"answer": {"type": "integer"}, **VOICE}),
-                    },
-                }
-            ),
-        },
-    }
-)
+_ADDED = json_object({"answer": INTEGER, **VOICE})
+_ARTICLE = json_object({"article": INTEGER, "says": INTEGERS, "added": json_array(_ADDED)})
+_SCHEMA = json_object({"unsupported": INTEGERS, "articles": json_array(_ARTICLE)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,13 +217,12 @@ def read_completion(text: str, *, n_articles: int, n: int, n_passages: int = 0) 
         says, added = entry.get("says"), entry.get("added", [])
         if not isinstance(says, list) or not all(_is_valid_number(answer, n) for answer in says):
             continue
-        items = (
-            (item for item in added if isinstance(item, dict)) if isinstance(added, list) else ()
-        )
         valid_items = tuple(
             item
-            for item in items
-            if _is_valid_number(item.get("answer"), n) and isinstance(item.get("quote"), str)
+            for item in (added if isinstance(added, list) else [])
+            if isinstance(item, dict)
+            and _is_valid_number(item.get("answer"), n)
+            and isinstance(item.get("quote"), str)
         )
         rows[number - 1] = Row(says=frozenset(answer - 1 for answer in says), added=valid_items)
     if not rows:

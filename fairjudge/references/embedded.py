@@ -1,4 +1,4 @@
-"""The local parts of reference building, with the same interfaces as the LLM parts.
+"""Group answers by sentence embeddings.
 
 Answers to one question are grouped by a score for every pair, then a partition: the steps of
 Discord Questions (Laban et al. 2022, section 3.3) with sentence embeddings instead of a trained
@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import TypeAlias
 
 import numpy as np
@@ -20,11 +19,9 @@ from scipy.cluster.hierarchy import cophenet, fcluster, linkage
 from scipy.spatial.distance import squareform
 
 from fairjudge.domain import Answer, Article, Unscored
-from fairjudge.ports import Embedder, TrainedModels
-from fairjudge.references.local import LocalReferences
+from fairjudge.ports import Embedder
 from fairjudge.references.ports import AnswerSet, Consolidator, Grouping, Groups, sort_groups
 from fairjudge.text.counting import pluralize
-from fairjudge.text.folding import folded_key
 from fairjudge.text.particulars import numbers_in
 from fairjudge.text.tokens import words
 
@@ -46,21 +43,6 @@ USUAL_PAIRS = 10
 """Prior weight of the usual figures, in pairs of answers."""
 HIGHEST_TYPICAL = 0.45
 """Maximum of a question's typical similarity, so that agreeing answers are not separated."""
-SAME = 0.5
-"""Minimum P(same) of equivalent answers; the probability is calibrated."""
-
-
-def consolidate(
-    question: str,
-    answers: Sequence[str],
-    *,
-    embedder: Embedder,
-    contexts: Sequence[str | None] | None = None,
-    threshold: float = THRESHOLD,
-) -> Groups:
-    """Return groups of answers with the same meaning; see `equivalence` and `partition`."""
-    scores = equivalence(question, answers, embedder=embedder, contexts=contexts)
-    return partition(scores, threshold=threshold)
 
 
 def equivalence(
@@ -81,12 +63,21 @@ def equivalence(
     third answers counts. Mean and deviation are shrunk to the usual values (`USUAL_SIMILARITY`),
     so that two or three answers can be compared too.
     """
-    contexts = [None] * len(answers) if contexts is None else contexts
-    if len(contexts) != len(answers):
-        raise ValueError(f"{pluralize(len(answers), 'answer')} but {len(contexts)} contexts")
+    n = len(answers)
+    contexts = [None] * n if contexts is None else contexts
+    if len(contexts) != n:
+        raise ValueError(f"{pluralize(n, 'answer')} but {len(contexts)} contexts")
     if not answers:
         return np.zeros((0, 0))
-    similarity = _similarity(question, answers, contexts, embedder)
+    sentences = [sentence_around(a.strip(), c) for a, c in zip(answers, contexts, strict=True)]
+    with_question = [f"{question} {answer}" for answer in answers]
+    rows = embedder.embed([question, *answers, *sentences, *with_question]).astype(np.float64)
+    residual = rows[1:] - np.outer(rows[1:] @ rows[0], rows[0])
+    views = [_cosines(residual[start : start + n]) for start in (0, n, 2 * n)]
+    mean = np.average(views, axis=0, weights=VIEW_WEIGHTS)
+    plain = np.array([" ".join(words(answer)) or answer for answer in answers])
+    similarity = mean - NUMBER_PENALTY * _contradicting_numbers(answers)
+    similarity = np.where(plain[:, None] == plain[None, :], 1.0, similarity)
     return _standardised((similarity + _joining_similarity(similarity)) / 2)
 
 
@@ -123,35 +114,12 @@ def sentence_around(answer: str, context: str | None) -> str:
 _SENTENCE_BREAK = re.compile(r"[.!?][\"'\u201d\u2019)]*\s+(?=[A-Z\"\u201c\u2018])|\n+")
 
 
-def _similarity(
-    question: str,
-    answers: Sequence[str],
-    contexts: Sequence[str | None],
-    embedder: Embedder,
-) -> Matrix:
-    n = len(answers)
-    sentences = [sentence_around(a.strip(), c) for a, c in zip(answers, contexts, strict=True)]
-    with_question = [f"{question} {answer}" for answer in answers]
-    rows = embedder.embed([question, *answers, *sentences, *with_question]).astype(np.float64)
-    residual = rows[1:] - np.outer(rows[1:] @ rows[0], rows[0])
-    views = [_cosines(residual[start : start + n]) for start in (0, n, 2 * n)]
-    mean = np.average(views, axis=0, weights=VIEW_WEIGHTS)
-    plain = np.array([_plain(answer) for answer in answers])
-    similarity = mean - NUMBER_PENALTY * _contradicting_numbers(answers)
-    return np.where(plain[:, None] == plain[None, :], 1.0, similarity)
-
-
 def _cosines(rows: Matrix) -> Matrix:
     """Return the cosine of each two rows; a row of zeros is orthogonal to all."""
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     unit = np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 1e-9)
     product: Matrix = unit @ unit.T
     return (product + product.T) / 2
-
-
-def _plain(answer: str) -> str:
-    """Return the words of an answer in lower case, joined by spaces."""
-    return " ".join(words(answer)) or answer
 
 
 def _contradicting_numbers(answers: Sequence[str]) -> Matrix:
@@ -186,89 +154,28 @@ def _condensed(distances: Matrix) -> Matrix:
     return np.maximum(distances[np.triu_indices(len(distances), 1)], 0.0)
 
 
-def p_same(question: str, answers: Sequence[str], *, models: TrainedModels) -> Matrix:
-    """Return P(same) of all pairs of n answers, shape (n, n), symmetric; 1 for equal wording.
-
-    Each pair of distinct wordings is compared once.
-    """
-    plain = [folded_key(answer) for answer in answers]
-    wordings = dict(zip(plain, answers, strict=True))
-    scores = np.eye(len(wordings))
-    if len(wordings) > 1:
-        upper = np.triu_indices(len(wordings), 1)
-        pairs = combinations(wordings.values(), 2)
-        scores[upper] = scores.T[upper] = models.same_answer([(question, a, b) for a, b in pairs])
-    row = {key: number for number, key in enumerate(wordings)}
-    order = [row[key] for key in plain]
-    matrix: Matrix = scores[np.ix_(order, order)]
-    return matrix
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LocalQuestionWriter:
-    """Writes questions on a whole cluster, since topics need several articles."""
-
-    references: LocalReferences
-
-    async def write(
-        self,
-        articles: Sequence[Article],  # noqa: ARG002  # the whole cluster is cheap to read
-        *,
-        cluster: Sequence[Article],
-        n: int,
-    ) -> tuple[str, ...] | Unscored:
-        """See `fairjudge.references.ports.QuestionWriter`."""
-        return self.references.generate_questions(cluster, n_questions=n)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LocalAnswerer:
-    """Answers with statements of an article, verbatim."""
-
-    references: LocalReferences
-
-    async def answer(
-        self, question: str, article: Article, *, cluster: Sequence[Article]
-    ) -> tuple[Answer, ...] | Unscored:
-        """See `fairjudge.references.ports.Answerer`."""
-        return self.references.answer_question(question, article, cluster=cluster)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LocalConsolidator:
-    """Groups answers as `LocalReferences` does: by point, or by number."""
-
-    references: LocalReferences
-
-    async def group(
-        self, question: str, answers: Sequence[Answer], articles: Sequence[Article]
-    ) -> Groups | Unscored:
-        """See `fairjudge.references.ports.Consolidator`."""
-        places = {(answer.aid, answer.answer): i for i, answer in enumerate(answers)}
-        groups = self.references.groups_of(question, articles)
-        indices = [
-            [places.get((answer.aid, answer.answer)) for answer in group] for group in groups
-        ]
-        return sort_groups([[i for i in group if i is not None] for group in indices])
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingConsolidator:
-    """Groups answers by sentence embeddings; the context of each is its gloss or its article."""
+    """Groups answers by sentence embeddings; the context of each is its gloss or its article.
 
-    embedder: Embedder
+    `load` returns the embedding model; it is called when answers are to be grouped, since most runs
+    group none.
+    """
+
+    load: Callable[[], Embedder]
 
     async def group(
         self, question: str, answers: Sequence[Answer], articles: Sequence[Article]
     ) -> Groups | Unscored:
         """See `fairjudge.references.ports.Consolidator`."""
         content = {article.aid: article.content for article in articles}
-        return consolidate(
+        scores = equivalence(
             question,
             [answer.answer for answer in answers],
             contexts=[answer.gloss or content[answer.aid] for answer in answers],
-            embedder=self.embedder,
+            embedder=self.load(),
         )
+        return partition(scores, threshold=THRESHOLD)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -292,16 +199,3 @@ class GroupsAlone:
             groups if isinstance(groups, Unscored) else Grouping(groups=groups)
             for groups in groupings
         )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LazyConsolidator:
-    """A `Consolidator` that is created when it is needed, since most runs do not need one."""
-
-    make: Callable[[], Consolidator]
-
-    async def group(
-        self, question: str, answers: Sequence[Answer], articles: Sequence[Article]
-    ) -> Groups | Unscored:
-        """See `fairjudge.references.ports.Consolidator`."""
-        return await self.make().group(question, answers, articles)

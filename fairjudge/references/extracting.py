@@ -10,7 +10,7 @@ from fairjudge.domain import Answer, Article, Stance, Unscored
 from fairjudge.judges.criteria import fence_articles
 from fairjudge.parsing import read_list
 from fairjudge.parsing.outcomes import RETRYABLE
-from fairjudge.prompting import Fenced, json_object, load_template
+from fairjudge.prompting import INTEGER, STRING, Fenced, json_array, json_object, load_template
 from fairjudge.references.asker import Asker
 from fairjudge.references.llm import MAX_ANSWER_WORDS
 from fairjudge.references.ports import ArticleAnswers, LocatedAnswer, Question
@@ -25,20 +25,13 @@ MAX_GLOSS_WORDS = 20
 _LIMIT = 8000
 _OR_NULL = {"type": ["string", "null"]}
 VOICE = {
-    "quote": {"type": "string"},
+    "quote": STRING,
     "speaker": _OR_NULL,
-    "stance": {"type": "string", "enum": list(get_args(Stance))},
+    "stance": STRING | {"enum": list(get_args(Stance))},
     "gloss": _OR_NULL,
 }
 """The schema of a quote with its speaker, stance and gloss."""
-_SCHEMA = json_object(
-    {
-        "answers": {
-            "type": "array",
-            "items": json_object({"question": {"type": "integer"}, **VOICE}),
-        }
-    }
-)
+_SCHEMA = json_object({"answers": json_array(json_object({"question": INTEGER, **VOICE}))})
 _NOBODY = frozenset({"", "null", "none", "n/a"})
 
 

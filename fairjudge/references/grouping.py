@@ -9,8 +9,16 @@ from typing import Any, TypeAlias
 from fairjudge.domain import Answer, Article, Unscored
 from fairjudge.parsing import read_object
 from fairjudge.parsing.outcomes import RETRYABLE
-from fairjudge.prompting import Fenced, json_object, load_template
-from fairjudge.references.asker import INTEGERS, Asker
+from fairjudge.prompting import (
+    INTEGER,
+    INTEGERS,
+    STRING,
+    Fenced,
+    json_array,
+    json_object,
+    load_template,
+)
+from fairjudge.references.asker import Asker
 from fairjudge.references.ports import AnswerSet, Consolidator, Grouping
 from fairjudge.text.scripts import count_words, first_words
 from fairjudge.text.tokens import words
@@ -57,23 +65,17 @@ MAX_ANSWERS = 60
 """Maximum number of answers per call; later parts add to the groups of the first."""
 MAX_LABEL_WORDS = 16
 _LIMIT = 6000
-_GROUP = json_object({"answers": INTEGERS, "label": {"type": "string"}, "disputed_by": INTEGERS})
+_GROUP = json_object({"answers": INTEGERS, "label": STRING, "disputed_by": INTEGERS})
 """The label follows the answers, so that the model writes it knowing the group's members."""
-_SCHEMA = json_object(
+_SORTED = json_object(
     {
-        "sorted": {
-            "type": "array",
-            "items": json_object(
-                {
-                    "question": {"type": "integer"},
-                    "groups": {"type": "array", "items": _GROUP},
-                    "rivals": {"type": "array", "items": INTEGERS},
-                    "invalid": INTEGERS,
-                }
-            ),
-        }
+        "question": INTEGER,
+        "groups": json_array(_GROUP),
+        "rivals": json_array(INTEGERS),
+        "invalid": INTEGERS,
     }
 )
+_SCHEMA = json_object({"sorted": json_array(_SORTED)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +100,6 @@ class GroupedAnswers:
 class LlmGrouper:
     """A `Grouper` that asks a model for labelled groups, rivals and invalid answers.
 
-    With ``keep_invalid`` invalid answers stay in their groups, for consolidation without a filter.
     An unparseable reply is requested once more; then several questions are sent one by one; then
     `fallback` groups the answers, or without one each answer is a group of its own.
     """
@@ -106,7 +107,6 @@ class LlmGrouper:
     asker: Asker
     fallback: Consolidator | None = None
     batch_size: int = MAX_ANSWERS
-    keep_invalid: bool = False
 
     async def group(
         self,
@@ -115,10 +115,8 @@ class LlmGrouper:
         articles: Sequence[Article],
     ) -> tuple[Grouping | Unscored, ...]:
         """See `fairjudge.references.ports.Grouper`."""
-        if (
-            len(answer_sets) > 1
-            and sum(len(answer_set.answers) for answer_set in answer_sets) <= self.batch_size
-        ):
+        n_answers = sum(len(answer_set.answers) for answer_set in answer_sets)
+        if len(answer_sets) > 1 and n_answers <= self.batch_size:
             by_question = await self._sort(answer_sets, questions, articles)
             if not isinstance(by_question, Unscored):
                 return tuple(
@@ -199,16 +197,8 @@ class LlmGrouper:
         return Grouping(groups=groups, problem=problem, reason=why.reason)
 
     def _grouping(self, sorted_answers: GroupedAnswers, answers: Sequence[Answer]) -> Grouping:
-        """Return the groups, largest first, without invalid answers (unless `keep_invalid`)."""
-        left_out = frozenset() if self.keep_invalid else sorted_answers.invalid
-        ungrouped = sorted_answers.invalid.difference(
-            *(group.members for group in sorted_answers.groups)
-        )
-        kept_alone = sorted(ungrouped) if self.keep_invalid else []
-        groups = [
-            *(_without_members(group, left_out) for group in sorted_answers.groups),
-            *(Group(label="", members=(place,)) for place in kept_alone),
-        ]
+        """Return the groups, largest first, without invalid answers."""
+        groups = [_valid_only(group, sorted_answers.invalid) for group in sorted_answers.groups]
         order = [n for n, group in enumerate(groups) if group.members]
         order.sort(key=lambda n: (-len(groups[n].members), groups[n].members, n))
         place = {old: new for new, old in enumerate(order)}
@@ -220,13 +210,13 @@ class LlmGrouper:
             labels=tuple(_label(groups[n], answers) for n in order),
             disputed=tuple(groups[n].disputed for n in order),
             rivals=tuple(sorted((a, b) for a, b in pairs)),
-            invalid=left_out,
+            invalid=sorted_answers.invalid,
         )
 
 
-def _without_members(group: Group, left_out: frozenset[int]) -> Group:
-    members = tuple(n for n in group.members if n not in left_out)
-    disputed = tuple(n for n in group.disputed if n not in left_out)
+def _valid_only(group: Group, invalid: frozenset[int]) -> Group:
+    members = tuple(n for n in group.members if n not in invalid)
+    disputed = tuple(n for n in group.disputed if n not in invalid)
     return replace(group, members=members, disputed=disputed)
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from fairjudge.domain import Answer, Article, QuestionAnswers, Unscored
 from fairjudge.judges.criteria import fence_articles
-from fairjudge.prompting import Fenced, json_object, load_template
-from fairjudge.references.asker import INTEGERS, Asker
+from fairjudge.prompting import INTEGERS, STRING, Fenced, json_array, json_object, load_template
+from fairjudge.references.asker import Asker
 from fairjudge.references.ports import FilterResult, Groups
 from fairjudge.references.replies import (
     QuotableArticle,
@@ -20,10 +20,9 @@ from fairjudge.references.replies import (
 
 MAX_QUESTION_WORDS = 14
 MAX_ANSWER_WORDS = 40
-_STRINGS = {"type": "array", "items": {"type": "string"}}
-_QUESTIONS = json_object({"questions": _STRINGS})
-_ANSWERS = json_object({"answers": _STRINGS})
-_GROUPS = json_object({"groups": {"type": "array", "items": INTEGERS}})
+_QUESTIONS = json_object({"questions": json_array(STRING)})
+_ANSWERS = json_object({"answers": json_array(STRING)})
+_GROUPS = json_object({"groups": json_array(INTEGERS)})
 _CHECK = json_object({"invalid": INTEGERS, "diverse": {"type": "boolean"}})
 
 

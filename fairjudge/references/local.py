@@ -23,6 +23,7 @@ from typing import TypeAlias
 from fairjudge.domain import Answer, Article
 from fairjudge.ports import Embedder, TrainedModels
 from fairjudge.references.points import Point, PointFinder
+from fairjudge.references.ports import Groups, sort_groups
 from fairjudge.references.statements import content_stems
 from fairjudge.text.particulars import numbers_in, stem
 from fairjudge.text.sentences import news_sentences
@@ -124,10 +125,8 @@ def noun_phrases(articles: Sequence[Article]) -> Mapping[str, frozenset[str]]:
         phrase: content_stems(phrase) for phrase in counts if len(aids_by_phrase[phrase]) > 1
     }
     best: dict[frozenset[str], str] = {}
-    for (
-        phrase,
-        stems,
-    ) in candidates.items():  # "the fed" and "fed" are one phrase: keep the more frequent wording
+    for phrase, stems in candidates.items():
+        # "the fed" and "fed" are one phrase: keep the more frequent wording
         if stems and (stems not in best or counts[phrase] > counts[best[stems]]):
             best[stems] = phrase
     return {phrase: stems for stems, phrase in best.items()}
@@ -252,7 +251,7 @@ AnswerGroups: TypeAlias = tuple[tuple[Answer, ...], ...]
 
 @dataclass(slots=True)
 class LocalReferences:
-    """Questions with grouped answers for clusters, without an LLM.
+    """Questions with grouped answers for clusters, without an LLM; all parts of a `Builder`.
 
     The result of each cluster is cached in the object. Not thread-safe.
     """
@@ -263,27 +262,8 @@ class LocalReferences:
         default_factory=dict
     )
 
-    def generate_questions(
-        self, articles: Sequence[Article], *, n_questions: int = 20
-    ) -> tuple[str, ...]:
-        """Return up to `n_questions` questions on a cluster, the best first."""
-        return tuple(self._questions(articles))[:n_questions]
-
-    def answer_question(
-        self, question: str, article: Article, *, cluster: Sequence[Article]
-    ) -> tuple[Answer, ...]:
-        """Return the verbatim answers of `article`, one of `cluster`; often none.
-
-        Only questions that `generate_questions` returns have answers.
-        """
-        groups = self._questions(cluster).get(question, ())
-        return tuple(answer for group in groups for answer in group if answer.aid == article.aid)
-
-    def groups_of(self, question: str, cluster: Sequence[Article]) -> AnswerGroups:
-        """Return the grouped answers of all articles."""
-        return self._questions(cluster).get(question, ())
-
-    def _questions(self, articles: Sequence[Article]) -> Mapping[str, AnswerGroups]:
+    def questions(self, articles: Sequence[Article]) -> Mapping[str, AnswerGroups]:
+        """Return the questions on a cluster, the best first, with their grouped answers."""
         key = tuple((article.aid, article.content) for article in articles)
         if key not in self._known:
             usable_articles, _ = usable(articles)
@@ -295,6 +275,37 @@ class LocalReferences:
         topics = topics_of(points, articles)
         by_topic = {topic.question: tuple(map(_answers, topic.points)) for topic in topics}
         return by_topic | count_questions(articles, self.models)
+
+    async def write(
+        self,
+        articles: Sequence[Article],  # noqa: ARG002  # the whole cluster is cheap to read
+        *,
+        cluster: Sequence[Article],
+        n: int,
+    ) -> tuple[str, ...]:
+        """See `fairjudge.references.ports.QuestionWriter`; topics need the whole cluster."""
+        return tuple(self.questions(cluster))[:n]
+
+    async def answer(
+        self, question: str, article: Article, *, cluster: Sequence[Article]
+    ) -> tuple[Answer, ...]:
+        """See `fairjudge.references.ports.Answerer`; answers are verbatim, and often none.
+
+        Only questions that `write` returns have answers.
+        """
+        groups = self.questions(cluster).get(question, ())
+        return tuple(answer for group in groups for answer in group if answer.aid == article.aid)
+
+    async def group(
+        self, question: str, answers: Sequence[Answer], articles: Sequence[Article]
+    ) -> Groups:
+        """See `fairjudge.references.ports.Consolidator`; groups are by point, or by number."""
+        places = {(answer.aid, answer.answer): i for i, answer in enumerate(answers)}
+        indices = [
+            [places.get((answer.aid, answer.answer)) for answer in group]
+            for group in self.questions(articles).get(question, ())
+        ]
+        return sort_groups([[i for i in group if i is not None] for group in indices])
 
 
 def _answers(point: Point) -> tuple[Answer, ...]:

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 from fairjudge.domain import Article, Unscored
-from fairjudge.parsing import read_list, read_object, whole_number, without_bullet
+from fairjudge.parsing import indices_in, read_list, read_object, without_bullet
 from fairjudge.references.ports import FilterResult, Groups, sort_groups
 from fairjudge.text.quoting import Quotable, unwrapped
 from fairjudge.text.scripts import UNSPACED, count_words
@@ -104,11 +104,10 @@ def read_groups(text: str, *, n: int) -> Groups | Unscored:
     A reply is unparseable if it repeats or omits an answer, or has an invalid number.
     """
     listed = [group for group in read_list(text, "groups") or () if isinstance(group, list)]
-    numbers = [whole_number(member) for group in listed for member in group]
-    valid = [number for number in numbers if number is not None]
-    if len(valid) < len(numbers) or sorted(valid) != list(range(1, n + 1)):
+    indices = indices_in([member for group in listed for member in group], n)
+    if indices is None or sorted(indices) != list(range(n)):
         return Unscored(reason="unparseable", detail="not a partition of the answers", raw=text)
-    places = (number - 1 for number in valid)
+    places = iter(indices)
     return sort_groups([[next(places) for _ in group] for group in listed])
 
 
@@ -116,13 +115,9 @@ def read_check(text: str, *, n: int) -> FilterResult | Unscored:
     """Return the post-filter's result on `n` answers (numbered from 1)."""
     value = read_object(text, "diverse")
     if value is not None and isinstance(value["diverse"], bool):
-        listed = value.get("invalid", [])
-        numbers = (
-            {whole_number(number) for number in listed} if isinstance(listed, list) else {None}
-        )
-        if numbers <= set(range(1, n + 1)):
-            invalid = frozenset(number - 1 for number in numbers if number is not None)
-            return FilterResult(invalid=invalid, diverse=value["diverse"])
+        invalid = indices_in(value.get("invalid", []), n)
+        if invalid is not None:
+            return FilterResult(invalid=frozenset(invalid), diverse=value["diverse"])
     return Unscored(reason="unparseable", detail="no findings in the form asked for", raw=text)
 
 

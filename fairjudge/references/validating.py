@@ -7,7 +7,7 @@ supports it. Section 3.1 measures question answering by recall and precision aga
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -155,9 +155,7 @@ def _with_groups(question: QuestionAnswers, keep: Sequence[bool]) -> QuestionAns
 def _alpha(
     values_by_item: Mapping[tuple[str, str], Mapping[str, Sequence[float]]],
 ) -> float | Undefined:
-    names = sorted(
-        {annotator for by_annotator in values_by_item.values() for annotator in by_annotator}
-    )
+    names = sorted(set().union(*values_by_item.values()))
     ratings = np.zeros((len(values_by_item), len(names)))
     present = np.zeros(ratings.shape, dtype=bool)
     for row, by_annotator in enumerate(values_by_item.values()):
@@ -207,23 +205,10 @@ def compare_answers(
             n_questions += 1
             own_question = own.get((reference.eid, _key(question.question)))
             n_without += own_question is None
-            human_answers, own_answers = (
-                _answers(question),
-                [] if own_question is None else _answers(own_question),
-            )
-            for answers, other_answers, out in (
-                (human_answers, own_answers, hits),
-                (own_answers, human_answers, right),
-            ):
-                out += [
-                    (
-                        reference.eid,
-                        any(
-                            _answers_agree(answer, other, least_overlap) for other in other_answers
-                        ),
-                    )
-                    for answer in answers
-                ]
+            human_answers = _answers(question)
+            own_answers = [] if own_question is None else _answers(own_question)
+            hits += _agreements(reference.eid, human_answers, own_answers, least_overlap)
+            right += _agreements(reference.eid, own_answers, human_answers, least_overlap)
     if n_without == n_questions:
         raise InputError("these references have none of the questions that people validated")
     return AnswerAgreement(
@@ -236,6 +221,14 @@ def compare_answers(
 
 def _share(rows: Sequence[tuple[str, bool]]) -> Estimate | Undefined:
     return clustered_wilson([float(hit) for _, hit in rows], [eid for eid, _ in rows])
+
+
+def _agreements(
+    eid: str, answers: Sequence[Answer], others: Sequence[Answer], least_overlap: float
+) -> Iterator[tuple[str, bool]]:
+    """Yield for each of `answers` whether any of `others` agrees with it."""
+    for answer in answers:
+        yield eid, any(_answers_agree(answer, other, least_overlap) for other in others)
 
 
 def _answers(question: QuestionAnswers) -> list[Answer]:

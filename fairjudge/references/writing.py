@@ -10,8 +10,8 @@ from typing import Any, get_args
 from fairjudge.domain import Article, QuestionKind, Unscored
 from fairjudge.judges.criteria import fence_articles
 from fairjudge.parsing import read_list
-from fairjudge.prompting import Fenced, json_object, load_template
-from fairjudge.references.asker import INTEGERS, Asker
+from fairjudge.prompting import INTEGERS, STRING, Fenced, json_array, json_object, load_template
+from fairjudge.references.asker import Asker
 from fairjudge.references.ports import Question
 from fairjudge.references.replies import question_in
 from fairjudge.text.scripts import count_words
@@ -24,23 +24,14 @@ _MAX_SEEN, _MAX_SEEN_WORDS = 8, 30
 _KEYS = ("date", "published", "published_at", "publish_date", "publication_date", "datetime")
 _IN_KEY = re.compile(r"\d{4}-\d\d(?:-\d\d)?|[^\n<>]{1,30}")
 _IN_URL = re.compile(r"(?<!\d)((?:19|20)\d\d)([/-])(\d\d?)(?:\2(\d\d?))?(?!\d)")
-_SCHEMA = json_object(
+_QUESTION = json_object(
     {
-        "questions": {
-            "type": "array",
-            "items": json_object(
-                {
-                    "question": {"type": "string"},
-                    "kind": {"type": "string", "enum": list(get_args(QuestionKind))},
-                    "answers": {
-                        "type": "array",
-                        "items": json_object({"answer": {"type": "string"}, "articles": INTEGERS}),
-                    },
-                }
-            ),
-        }
+        "question": STRING,
+        "kind": STRING | {"enum": list(get_args(QuestionKind))},
+        "answers": json_array(json_object({"answer": STRING, "articles": INTEGERS})),
     }
 )
+_SCHEMA = json_object({"questions": json_array(_QUESTION)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

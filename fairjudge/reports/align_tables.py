@@ -1,4 +1,4 @@
-"""Findings and tables of ``fairjudge calibrate align``; no arithmetic."""
+"""Findings and tables of ``calibrate align`` and ``calibrate cascade``; no arithmetic."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fairjudge.protocols import PROTOCOLS
-from fairjudge.reports.figures import Json, interval, sentence, tally
+from fairjudge.reports.decision_tables import group_title
+from fairjudge.reports.figures import Json, interval, percent, sentence, tally
 from fairjudge.reports.row_tables import side_by_side, table
 from fairjudge.reports.tables import TextTable, number
-from fairjudge.text.counting import pluralize
+from fairjudge.text.counting import percentage, pluralize
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,14 +87,14 @@ def align_findings(report: Json) -> Iterator[str]:
             f"This test set has been used {pluralize(report['n_opened'], 'time')}: its results are "
             "more optimistic with each use, and the intervals do not account for that."
         )
-    if report["audits"]["position"]["new"] is not None:
-        position = report["audits"]["position"]
-        before, now = (interval(position[side]["changed"]) for side in ("old", "new"))
+    audits, sides = report["audits"], ("old", "new")
+    if audits["position"]["new"] is not None:
+        before, now = (interval(audits["position"][side]["changed"]) for side in sides)
         yield f"The share of decisions that change with the order: {before} before, {now} now."
-    flagged = sum(row["new"]["flagged"] for row in report["audits"]["errors"]["groups"])
-    before = sum(row["old"]["flagged"] for row in report["audits"]["errors"]["groups"])
-    if flagged or before:
-        yield f"Groups with significant judge bias: {before} before, {flagged} now."
+    groups = audits["errors"]["groups"]
+    n_before, n_now = (sum(row[side]["flagged"] for row in groups) for side in sides)
+    if n_before or n_now:
+        yield f"Groups with significant judge bias: {n_before} before, {n_now} now."
     if report["kept"]:
         yield (
             "Next: read the prompt, judge with it, and calibrate it on these labels: 'fairjudge "
@@ -125,10 +126,7 @@ def _candidates(report: Json) -> TextTable:
         "candidate: {name} | what: {about} | old> {development[old]:number.3}"
         " | new> {development[new]:number.3} | gain> {development[difference]:number.3}"
         " | without score> {development[n_without_new]} | : {mark}",
-        [
-            {**candidate, "mark": "chosen" if candidate["chosen"] else ""}
-            for candidate in report["candidates"]
-        ],
+        report["candidates"],
         notes=(
             f"Documents by part: {sizes}.",
             _words(report).measured,
@@ -139,6 +137,7 @@ def _candidates(report: Json) -> TextTable:
             ),
             *(f"Not tried: {why}." for why in report["unusable"]),
         ),
+        mark=lambda candidate: "chosen" if candidate["chosen"] else "",
     )
 
 
@@ -211,24 +210,109 @@ def _audits(report: Json) -> TextTable:
     why = audits["position"]["why"]
     return table(
         f"Audits on the test: {words.audits}, by group",
-        "of: {of} | group: {group} | items> {n} | old> {old[error]:interval}{old[mark]}"
-        " | new> {new[error]:interval}{new[mark]}",
-        [
-            {
-                **row,
-                "of": row["attribute"] or row["kind"],
-                **{side: _marked(row[side]) for side in ("old", "new")},
-            }
-            for row in audits["errors"]["groups"]
-        ],
+        "of: {of} | group: {group} | items> {n} | old> {old[error]:interval}{old_mark}"
+        " | new> {new[error]:interval}{new_mark}",
+        audits["errors"]["groups"],
         notes=(
             "! significantly different from the other groups (FDR 5 %).",
             *words.notes,
             *map(sentence, audits["errors"]["notes"]),
             f"Position: {why}." if why else "",
         ),
+        of=lambda row: row["attribute"] or row["kind"],
+        old_mark=lambda row: " !" if row["old"]["flagged"] else "",
+        new_mark=lambda row: " !" if row["new"]["flagged"] else "",
     )
 
 
-def _marked(side: Json) -> Json:
-    return {**side, "mark": " !" if side["flagged"] else ""}
+def cascade_tables(report: Json) -> tuple[TextTable, ...]:
+    """Return what a cascade saves and costs, and how each way agrees with the labels."""
+    effects = {
+        "calls saved, %": percent(report["saved"]),
+        "growth of the mean absolute error": interval(report["error_added"], digits=3),
+        "fall of Kendall's tau-b": interval(report["agreement_lost"], digits=3),
+    }
+    low, high = report["low"], report["high"]
+    return (
+        table(
+            f"Cascade that asks the LLM between {low:.3g} and {high:.3g} of the local score, on "
+            "held-out documents",
+            "what: {what} | value [95 %]> {value} | items> {n}",
+            [{"what": what, "value": value, "n": report["n"]} for what, value in effects.items()],
+        ),
+        table(
+            "Items of the cascade",
+            "kind: {left} | items> {n} | matched> {n_matched} | with: {right}",
+            report.get("joins", ()),
+            n=lambda join: join["n_matched"] + join["n_only_left"],
+        ),
+        table(
+            "Kendall's tau-b with the labels, on held-out documents",
+            "judged by: {name} | tau-b> {tau:number.3}",
+            [{"name": name, "tau": tau} for name, tau in report["kendall"].items()],
+        ),
+    )
+
+
+def guarantee_tables(report: Json) -> Iterator[TextTable]:
+    """Yield what share is kept at the threshold, and how far answers agree with people."""
+    threshold, one_order = report["threshold"], report["n_one_order"]
+    at = "no threshold" if threshold is None else f"a confidence of {threshold:.2f} or more"
+    shares = [("agreement of all labelled items", report["overall"], report["n_labelled"])]
+    if threshold is not None:
+        agreement = report["agreement"], report["n_kept_labelled"]
+        shares.insert(0, ("agreement of kept labelled items", *agreement))
+        shares.insert(0, ("kept, of all items", report["kept"], "-"))
+    yield table(
+        f"{group_title(report)}: {percentage(report['agreement_promised'])} agreement "
+        f"guaranteed with {percentage(report['confidence'])} certainty at {at}",
+        "share: {what} | value [95 %]> {share:interval} | items> {n}",
+        [{"what": what, "share": share, "n": n} for what, share, n in shares],
+        notes=[f"Pairs asked in one order alone: {one_order}." if one_order else ""],
+    )
+
+
+def cascade_findings(report: Json) -> Iterator[str]:
+    """Yield what a cascade saves, and what it costs in error and agreement."""
+    yield (
+        f"The LLM judges items with a local score between {report['low']:.3g} and "
+        f"{report['high']:.3g}, which saves {percent(report['saved'])} % of the calls on held-out "
+        f"documents (n = {report['n']})."
+    )
+    yield (
+        f"Change in mean absolute error: {interval(report['error_added'], digits=3)}; loss in "
+        f"Kendall's tau-b: {interval(report['agreement_lost'], digits=3)}."
+    )
+
+
+def guarantee_findings(report: Json) -> Iterator[str]:
+    """Yield the confidence threshold of a guarantee, and what share of items is kept."""
+    title = group_title(report)
+    promise = f"agree with people at least {percentage(report['agreement_promised'])} of the time"
+    certainty = f"{percentage(report['confidence'])} certainty"
+    n_items = pluralize(report["n_labelled"], "labelled item")
+    overall = interval(report["overall"], digits=2)
+    of_all = f"Without a threshold a share of {overall} of the labelled items agrees."
+    if report["threshold"] is None:
+        yield (
+            f"{title}: at no confidence threshold do its answers {promise}, with {certainty} on "
+            f"{n_items}."
+        )
+        yield of_all
+        yield "Nothing is kept; next: more labels, a lower --guarantee, or a better judge."
+    else:
+        yield (
+            f"{title}: answers with a confidence of {report['threshold']:.2f} or more {promise}, "
+            f"with {certainty} ({n_items}; test: {report['test']})."
+        )
+        yield (
+            f"Kept: a share of {interval(report['kept'], digits=2)} of all items; of the "
+            f"{pluralize(report['n_kept_labelled'], 'labelled item')} kept, a share of "
+            f"{interval(report['agreement'], digits=2)} agrees."
+        )
+        yield of_all
+        if report["n_one_order"]:
+            yield (
+                f"Asked in one order alone: {pluralize(report['n_one_order'], 'pair')}. A judge "
+                "that prefers a position seems confident of these."
+            )

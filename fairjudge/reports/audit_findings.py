@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from operator import itemgetter
 from statistics import fmean
 
-from fairjudge.reports.covered_tables import LEFT_OUT, by_judge, how_left_out, judged_by, n_left_out
+from fairjudge.reports.evidence_tables import (
+    LEFT_OUT,
+    by_judge,
+    how_left_out,
+    judged_by,
+    n_left_out,
+    wrong_in_words,
+)
 from fairjudge.reports.figures import (
+    MAX_NAMED,
     Json,
     interval,
     negated,
@@ -18,7 +27,6 @@ from fairjudge.reports.figures import (
     who_in,
 )
 from fairjudge.reports.findings import MUCH_UNSCORED, together
-from fairjudge.reports.statement_tables import wrong_in_words
 from fairjudge.stats.leaders import leaders
 from fairjudge.text.counting import percentage, pluralize
 
@@ -27,7 +35,6 @@ _STEADY = 90.0
 _KEPT = 95.0
 """Percent of cases from which a check counts as kept."""
 _MANY_FLIPS = 0.1
-_MAX_NAMED = 3
 
 
 def position_findings(report: Json) -> Iterator[str]:
@@ -96,35 +103,37 @@ def parse_findings(report: Json) -> Iterator[str]:
 
 def covered_findings(report: Json) -> Iterator[str]:
     """Yield which systems leave out the most and the fewest groups of answers."""
+    for groups, says in _by_judge(report, judged_by):
+        yield from _balanced(groups, says)
+        judge = {group["system"]: group for group in groups if group["n"]}
+        n_missing = {system: n_left_out(group) for system, group in judge.items()}
+        if len(judge) > 1 and len({*n_missing.values()}) == 1:
+            system, n = next(iter(n_missing.items()))
+            yield (
+                f"All {pluralize(len(judge), 'system')} leave out {n} of "
+                f"{pluralize(judge[system]['n'], 'group')} of answers{says}."
+            )
+            continue
+        fewest = leaders({system: -n for system, n in n_missing.items()})
+        extremes = ((leaders(n_missing), "the most, "), (fewest, "the fewest, "))
+        for systems, rank in extremes[: len(judge)]:
+            group, alone = judge[systems[0]], len(systems) == 1
+            yield (
+                f"{together(systems)} {'leaves' if alone else 'leave'} out "
+                f"{rank if len(judge) > 1 else ''}{n_missing[systems[0]]} of "
+                f"{pluralize(group['n'], 'group')} of answers"
+                f"{_of_outlets(group) if alone else ''}{says}."
+            )
+        yield from filter(None, map(wrong_in_words, judge.values()))
+
+
+def _by_judge(
+    report: Json, name: Callable[[Json], str] = itemgetter("judge")
+) -> Iterator[tuple[list[Json], str]]:
+    """Yield the groups of each judge, and what names the judge where there are several."""
     judges = by_judge(report["groups"])
     for groups in judges:
-        says = f", says {judged_by(groups[0])}" if len(judges) > 1 else ""
-        yield from _balanced(groups, says)
-        judge = [group for group in groups if group["n"]]
-        if not judge:
-            continue
-        left_out = {group["system"]: (n_left_out(group), group) for group in judge}
-        ordered = sorted(left_out, key=lambda system: -left_out[system][0])
-        if len(ordered) > 1 and left_out[ordered[0]][0] == left_out[ordered[-1]][0]:
-            n, group = left_out[ordered[0]]
-            yield (
-                f"All {pluralize(len(ordered), 'system')} leave out {n} of "
-                f"{pluralize(group['n'], 'group')} of answers{says}."
-            )
-            continue
-        counts = {system: n for system, (n, _) in left_out.items()}
-        fewest = leaders({system: -n for system, n in counts.items()})
-        for most, word in ((leaders(counts), "the most"), (fewest, "the fewest")):
-            n, group = left_out[most[0]]
-            leaves = "leaves" if len(most) == 1 else "leave"
-            outlets = _of_outlets(group) if len(most) == 1 else ""
-            yield (
-                f"{together(most)} {leaves} out {word + ', ' if len(ordered) > 1 else ''}{n} of "
-                f"{pluralize(group['n'], 'group')} of answers{outlets}{says}."
-            )
-            if len(ordered) == 1:
-                break
-        yield from filter(None, map(wrong_in_words, judge))
+        yield groups, f", says {name(groups[0])}" if len(judges) > 1 else ""
 
 
 def _balanced(judge: Sequence[Json], says: str) -> Iterator[str]:
@@ -150,22 +159,16 @@ def _of_outlets(group: Json) -> str:
         if how_left_out(row) == LEFT_OUT
         for name in dict.fromkeys(str(voice["name"]) for voice in row["voices"])
     )
-    outlets = ", ".join(name for name, _ in counts.most_common(_MAX_NAMED))
+    outlets = ", ".join(name for name, _ in counts.most_common(MAX_NAMED))
     return f", most often those of {outlets}" if outlets else ""
 
 
 def statement_findings(report: Json) -> Iterator[str]:
     """Yield how many statements of each system are supported."""
-    judges = by_judge(report["groups"])
-    for groups in judges:
-        says = f", says {groups[0]['judge']}" if len(judges) > 1 else ""
+    for groups, says in _by_judge(report):
         for group in sorted(groups, key=lambda group: -(group["share"]["value"] or 0.0)):
-            wrong = {
-                "contradicted": group["contradicted"],
-                "in no article": group["absent"],
-                "grave": group["grave"],
-            }
-            counts = ", ".join(f"{n} {name}" for name, n in wrong.items() if n)
+            names = {"contradicted": "contradicted", "absent": "in no article", "grave": "grave"}
+            counts = tally({name: group[name] for name in names}, names)
             yield (
                 f"{group['system']}: {group['supported']} of "
                 f"{pluralize(group['n_statements'], 'statement')} supported"
@@ -175,9 +178,7 @@ def statement_findings(report: Json) -> Iterator[str]:
 
 def citation_findings(report: Json) -> Iterator[str]:
     """Yield the shares of sentences supported by the cited and by swapped articles."""
-    judges = by_judge(report["groups"])
-    for groups in judges:
-        says = f", says {groups[0]['judge']}" if len(judges) > 1 else ""
+    for groups, says in _by_judge(report):
         for group in groups:
             sentences = pluralize(group["n_sentences"], "sentence")
             yield (
@@ -221,21 +222,22 @@ def order_findings(report: Json) -> Iterator[str]:
 
 def metamorphic_findings(report: Json) -> Iterator[str]:
     """Yield which consistency (metamorphic) tests a judge passes."""
-    judged = [check for check in report["checks"] if check["kept"].get("value") is not None]
-    broken = [check for check in judged if check["kept"]["value"] < _KEPT]
-    judge_and_aspect = f"{report['judge']} in {report['aspect']}"
-    if not judged:
-        yield f"{judge_and_aspect}: no check could be made."
-    elif not broken:
-        yield (
-            f"{judge_and_aspect} passes every consistency (metamorphic) test, each in {_KEPT:.0f} "
-            "% of the cases or more."
-        )
+    checks = [check for check in report["checks"] if check["kept"].get("value") is not None]
+    failures = [
+        f"{check['name']} ({percent(check['kept'])} % passed)"
+        for check in checks
+        if check["kept"]["value"] < _KEPT
+    ]
+    judge = f"{report['judge']} in {report['aspect']}"
+    if not checks:
+        yield f"{judge}: no check could be made."
+    elif failures:
+        yield f"{judge} fails consistency (metamorphic) tests: {', '.join(failures)}."
     else:
-        failures = ", ".join(
-            f"{check['name']} ({percent(check['kept'])} % passed)" for check in broken
+        yield (
+            f"{judge} passes every consistency (metamorphic) test, each in {_KEPT:.0f} % of the "
+            "cases or more."
         )
-        yield f"{judge_and_aspect} fails consistency (metamorphic) tests: {failures}."
 
 
 def stability_findings(report: Json) -> Iterator[str]:

@@ -1,13 +1,14 @@
-"""Tables of the audits, made of their JSON."""
+"""Tables of the audits and of a judge's stability, made of their JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fairjudge.reports.decision_tables import group_title
 from fairjudge.reports.figures import Json, by_unit, equals_p, interval, p_value, protocol_of, tally
 from fairjudge.reports.row_tables import rows_of, table
-from fairjudge.reports.tables import TextTable
-from fairjudge.text.counting import percentage
+from fairjudge.reports.tables import TextTable, number
+from fairjudge.text.counting import percentage, pluralize
 
 _MAX_NAMED = 12
 POSITION = {
@@ -50,14 +51,14 @@ def _position_notes(group: Json) -> Iterator[str]:
     )
     if group["first_minus_second"].get("value") is not None:
         yield f"First minus second, all: {interval(group['first_minus_second'], digits=1)} points."
-    left_out = {
+    excluded = {
         "without a score": group["n_unscored"],
         "in one order alone": group["n_one_order"],
         "of unknown order": group["n_unknown_order"],
         "repeated": group["n_repeated"],
     }
-    if any(left_out.values()):
-        yield f"Excluded: {tally(left_out)}."
+    if any(excluded.values()):
+        yield f"Excluded: {tally(excluded)}."
     if shift := group.get("shift"):
         yield (
             "By probability: being shown first changes the probability of being preferred by "
@@ -72,31 +73,27 @@ def verbosity_tables(report: Json) -> Iterator[TextTable]:
         "judge: {judge} | aspect: {aspect} | protocol: {protocol} | added: {probe} | pairs> {n}"
         " | original> {original:percent} | longer> {extended:percent}"
         " | p> {original_minus_extended:p}",
-        [{**group, "protocol": protocol_of(group)} for group in report["groups"]],
+        report["groups"],
         notes=["p: test of original = longer. What is added is as long as the summary."],
+        protocol=protocol_of,
     )
-    for group in report["groups"]:
-        if group.get("scores"):
-            yield scores_table(group)
+    yield from (_scores_table(group) for group in report["groups"] if group.get("scores"))
 
 
 VERSIONS = {"original": "as written", "extended": "longer"}
 
 
-def scores_table(group: Json) -> TextTable:
+def _scores_table(group: Json) -> TextTable:
     """Return how often each score was given to summaries as written and made longer."""
     return table(
         f"Scores by {group['judge']}, {group['aspect']}, {protocol_of(group)} ({group['probe']})",
-        "system: {system} | summaries: {version} | scores (score: how often): {counts}",
+        "system: {system} | summaries: {version} | scores (score: how often): {counts:list}",
         [
-            {
-                "system": system,
-                "version": VERSIONS[version],
-                "counts": ", ".join(f"{score}: {n}" for score, n in counts.items()),
-            }
+            {"system": system, "version": VERSIONS[version], "counts": counts}
             for system, versions in group["scores"].items()
             for version, counts in versions.items()
         ],
+        counts=lambda row: [f"{score}: {n}" for score, n in row["counts"].items()],
     )
 
 
@@ -112,8 +109,10 @@ def parse_tables(report: Json) -> Iterator[TextTable]:
         "Judgements with and without a score",
         "judge: {judge} | aspect: {aspect} | protocol: {protocol} | judgements> {n_judgements}"
         " | unscored> {lost} | reasons: {unscored:tally} | scored by: {scored_by:tally}",
-        [{**group, "protocol": protocol_of(group), "lost": _lost(group)} for group in groups],
+        groups,
         notes=(weak_judge(aspect, judge) for aspect, judge in by_default),
+        protocol=protocol_of,
+        lost=_lost,
     )
 
 
@@ -125,33 +124,25 @@ def _lost(group: Json) -> str:
 def length_tables(report: Json) -> Iterator[TextTable]:
     """Yield win rates as judged, at equal length, and on matched pairs."""
     for group in report["groups"]:
-        rates = [
-            {
-                **win_rate,
-                "n": win_rate["raw"].get("n", "-"),
-                "n_matched": win_rate["matched"].get("n", "-"),
-            }
-            for win_rate in group["win_rates"]
-        ]
         yield table(
             f"Win rates at equal length, {group['judge']}, {group['aspect']}{by_unit(group)} "
             "(percent)",
             "pair: {system_a} beats {system_b} | n> {n} | as judged> {raw:percent}"
             " | adjusted> {adjusted:percent} | matched> {matched:percent}"
             " | n matched> {n_matched}",
-            rates,
+            group["win_rates"],
             notes=["n: judgements, one for each order of a pair.", _length_effect(group)],
+            n=lambda win_rate: win_rate["raw"].get("n", "-"),
+            n_matched=lambda win_rate: win_rate["matched"].get("n", "-"),
         )
     if lengths := report.get("lengths"):
         tokenizer = report.get("tokenizer")
         unit = "words" if tokenizer is None else "tokens"
         yield table(
             f"Lengths of summaries, in {unit}" + (f" of {tokenizer}" if tokenizer else ""),
-            f"system: {{system}} | {unit}> {{length}} | summaries> {{n}}",
-            [
-                {"system": name, "length": interval(figure, digits=0), "n": figure.get("n", "-")}
-                for name, figure in lengths.items()
-            ],
+            f"system: {{system}} | {unit}> {{row:interval.0}} | summaries> {{n}}",
+            rows_of(lengths, "system"),
+            n=lambda row: row.get("n", "-"),
         )
 
 
@@ -170,10 +161,8 @@ def order_tables(report: Json) -> Iterator[TextTable]:
     moved, value, (low, high) = ORDERED[report["aspect"]]
     places = report["by_place"].items()
     rows = [{"what": f"{moved} {place}", "rating": rating, "p": "-"} for place, rating in places]
-    rows += [
-        {"what": name, "rating": report[key], "p": p_value(report[key])}
-        for name, key in _CHANGES.items()
-    ]
+    changes = {name: report[key] for name, key in _CHANGES.items()}
+    rows += [{"what": name, "rating": by, "p": p_value(by)} for name, by in changes.items()]
     yield table(
         f"Order of {moved}s, {report['judge']}, {report['aspect']} from {low:.0f} to {high:.0f}",
         f": {{what}} | {value}> {{rating:interval}} | p> {{p}}",
@@ -196,3 +185,73 @@ def checks_tables(report: Json, *, limit: int | None = _MAX_NAMED) -> Iterator[T
         report["checks"],
         notes=[*broken[:limit], f"... and {n_hidden} more (--json)" if n_hidden else ""],
     )
+
+
+_STABILITY = {
+    "flips": "two judgements of an item differ",
+    "unanimous": "all judgements of an item are alike",
+    "spread": "spread within an item (points)",
+    "flips_between_variants": "two prompts' judgements differ",
+}
+_VARIANCE = {
+    "item": "share of variance: item",
+    "variant": "share of variance: prompt",
+    "item_by_variant": "share of variance: item by prompt",
+    "repeat": "share of variance: repeat",
+}
+
+
+def stability_tables(report: Json) -> Iterator[TextTable]:
+    """Yield one table a judge, aspect and protocol."""
+    for group in report["groups"]:
+        yield table(
+            f"Stability of {group_title(group)}",
+            "figure: {figure} | value> {value:interval}",
+            _stability_rows(group),
+            notes=_stability_notes(group),
+        )
+
+
+def stability_shares(group: Json) -> Iterator[tuple[str, Json]]:
+    """Yield the figures of a group's table that are shares, with labels that fit a plot."""
+    for row in _stability_rows(group):
+        if row["figure"] != _STABILITY["spread"]:
+            yield row["figure"].removeprefix("share of "), row["value"]
+
+
+def _stability_rows(group: Json) -> Iterator[Json]:
+    if group["why"] is not None:
+        return
+    for figures, words in ((group, _STABILITY), (group["shares"], _VARIANCE)):
+        for name, word in words.items():
+            if interval(figures[name]) != "-":
+                yield {"figure": word, "value": figures[name]}
+
+
+def _stability_notes(group: Json) -> Iterator[str]:
+    if group["why"] is not None:
+        yield f"None: {group['why']}."
+        return
+    yield (
+        f"{pluralize(group['n_judgements'], 'judgement')} of {pluralize(group['n_items'], 'item')} "
+        f"in {pluralize(group['n_documents'], 'document')}; {group['n_repeated_items']} judged "
+        "more than once under one prompt."
+    )
+    if len(group["variants"]) > 1:
+        yield f"Prompts: {', '.join(group['variants'])}."
+    if group["alike"]:
+        yield (
+            "Different prompts gave the same verdict on every item: check whether their records "
+            "are copies of one another."
+        )
+    if isinstance(group["worth"], list):
+        rows = "; ".join(
+            f"{row['repeats']} repeats: {number(row['width'])}, {number(row['as_many_items'])}"
+            for row in group["worth"][1:]
+        )
+        yield (
+            "Effect of repeats on a mean over items (width of its interval relative to one "
+            f"repeat; equivalent factor of items): {rows}."
+        )
+    if group["n_unscored"]:
+        yield f"Excluded: {group['n_unscored']} without a score."

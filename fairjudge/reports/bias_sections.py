@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from fairjudge.bias.entity_analysis import ENTITIES
 from fairjudge.bias.measures import BiasMeasure
 from fairjudge.bias.representation import DISTINGUISHABILITY
 from fairjudge.bias.word_lists import WORDS
-from fairjudge.reports import (
-    bias_input_tables,
-    bias_tables,
-)
-from fairjudge.reports.content import Content
+from fairjudge.reports import bias_tables
 from fairjudge.reports.drawing import OTHER, PLAIN
 from fairjudge.reports.figures import Json, forest, plotted, protocol_of, row
-from fairjudge.reports.judge_sections import Show, panel_parts
+from fairjudge.reports.judge_sections import Show, Shows
 from fairjudge.reports.parts import Fold, Group, Paragraph, Part, Plot, notes
 from fairjudge.reports.plots import ForestRow
 from fairjudge.reports.row_tables import rows_within
@@ -26,13 +23,12 @@ _MAX_WORDS = 25
 """Words of each group that a report shows; the JSON has all."""
 
 
-def bias_parts(content: Content) -> Iterator[Part]:
-    """Yield every bias report that was given."""
-    for panel in content.of_kind(*_BIAS):
-        yield from panel_parts(panel, *_BIAS[panel.kind])
-        yield from notes(panel.report.get("notes", ()))
-        if signature := panel.report.get("signature"):
-            yield Paragraph("Settings (for reproducibility): ", "note", signature)
+def _with_settings(show: Show, report: Json) -> Iterator[Part]:
+    """Yield what `show` does, then the report's notes and its signature."""
+    yield from show(report)
+    yield from notes(report.get("notes", ()))
+    if signature := report.get("signature"):
+        yield Paragraph("Settings (for reproducibility): ", "note", signature)
 
 
 def _word_lists(report: Json) -> Iterator[Part]:
@@ -43,8 +39,7 @@ def _word_lists(report: Json) -> Iterator[Part]:
         row(f"{word['system']}, {word['group']}", word["difference"])
         for word in rows_within(report["systems"], "system", "by_group", "group")
     ]
-    across = "share of the words in summaries minus that in the reference"
-    yield plotted(shares, rows, across)
+    yield plotted(shares, rows, "share of the words in summaries minus that in the reference")
 
 
 def _by_system(report: Json, measure: Measure) -> list[ForestRow]:
@@ -90,18 +85,18 @@ def _distinguishability(report: Json) -> Iterator[Part]:
     for measure, scored in zip(measures, tables, strict=False):
         rows = [
             row(
-                f"{representation['system']}, {representation['vectors']}",
-                bias_tables.figure_of(representation["score"], measure),
-                mark=marks[representation["vectors"]],
+                f"{of['system']}, {of['vectors']}",
+                bias_tables.figure_of(of["score"], measure),
+                mark=marks[of["vectors"]],
             )
-            for representation in bias_tables.representations(report)
+            for of in bias_tables.representations(report)
         ]
         yield plotted(scored, rows, _axis(measure), caption=caption)
     yield from tables
 
 
 def _inputs(report: Json) -> Iterator[Part]:
-    summary, *words = bias_input_tables.inputs_tables(report, limit=_MAX_WORDS)
+    summary, *words = bias_tables.inputs_tables(report, limit=_MAX_WORDS)
     yield summary
     for table in words:
         yield Fold(table.title, (table,))
@@ -128,10 +123,14 @@ def _quality(report: Json) -> Iterator[Part]:
         yield table
 
 
-_BIAS: Mapping[str, tuple[str, Show]] = {
+_BIAS: Shows = {
     "bias words": ("Words of groups", _word_lists),
     "bias entities": ("People named", _entities),
     "bias distinguishability": ("Can the group be predicted from the summary", _distinguishability),
     "bias inputs": ("Bias in the sources", _inputs),
     "bias quality": ("Quality by group of inputs", _quality),
 }
+BIAS: Shows = {
+    kind: (title, partial(_with_settings, show)) for kind, (title, show) in _BIAS.items()
+}
+"""What the JSON of each command shows."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from fairjudge.bias.entity_analysis import ENTITIES
 from fairjudge.bias.measures import BiasMeasure, BiasMeasures
 from fairjudge.bias.representation import DISTINGUISHABILITY
 from fairjudge.bias.word_lists import WORDS
-from fairjudge.reports.figures import Json, bounds, interval, tally, why
-from fairjudge.reports.row_tables import rows_of, rows_within, table
+from fairjudge.reports.figures import Json, bounds, interval, share_in_percent, tally, why
+from fairjudge.reports.row_tables import hidden_note, rows_of, rows_within, table
 from fairjudge.reports.tables import TextTable, columns, number
 from fairjudge.text.counting import pluralize
 
@@ -20,6 +20,7 @@ _BOTH = (
     "Intervals: 95 %, over original documents; 'by assignment': over the assignments within them."
 )
 _AT_LEAST = ">=: all or none of a group are named, so the odds have no ratio; exact bound at 95 %."
+_SCORES = "system: {system} | score> {score:interval} | by assignment> {assignment}"
 
 
 def words_tables(report: Json) -> Iterator[TextTable]:
@@ -48,10 +49,8 @@ def entities_tables(report: Json) -> Iterator[TextTable]:
             yield _hallucination(report, measure)
         else:
             yield _scores(report, measure, " | summaries> {n}")
-    if (odds := _odds(report)) is not None:
-        yield odds
-    if (sizes := _sizes(report)) is not None:
-        yield sizes
+    yield from _odds(report)
+    yield from _sizes(report)
 
 
 def measures_of(report: Json, measures: BiasMeasures[Any]) -> list[BiasMeasure[Any]]:
@@ -71,70 +70,59 @@ def _scores(report: Json, measure: BiasMeasure[Any], more: str) -> TextTable:
     """Return one measure of all systems, with `more` columns."""
     return table(
         (measure.title or measure.label).format(**report),
-        "system: {system} | score> {score:interval} | by assignment> {assignment}" + more,
+        _SCORES + more,
         _with_assignment(report["systems"], measure.key),
         notes=(
-            *((f"Score: {measure.note}",) if measure.note else ()),
+            f"Score: {measure.note}" if measure.note else "",
             _BOTH,
-            *_notes(report, {"score": measure.key}),
+            *_notes(report, "score", measure.key),
         ),
     )
 
 
 def _inclusion(report: Json, measure: BiasMeasure[Any]) -> TextTable:
     groups = report["groups"]
-    scores = list(report["systems"].values())
     heads = ("score", "by assignment", *(f"p({group})" for group in groups), "no group", "n")
+    rows = tuple(
+        (
+            row["system"],
+            _score_or_bound(row["score"]),
+            row["assignment"],
+            *(number(row["by_group"][group]["value"]) for group in groups),
+            str(row["n_ungrouped"]),
+            str(row["n"]),
+        )
+        for row in _with_assignment(report["systems"], measure.key)
+    )
+    has_bound = any(score.startswith(">=") for _, score, *_ in rows)
     return TextTable(
         title=measure.label,
         columns=columns("system", *heads, numbers=heads),
-        rows=tuple(
-            (
-                row["system"],
-                _score_or_bound(row["score"]),
-                row["assignment"],
-                *(number(row["by_group"][group]["value"]) for group in groups),
-                str(row["n_ungrouped"]),
-                str(row["n"]),
-            )
-            for row in _with_assignment(report["systems"], measure.key)
-        ),
+        rows=rows,
         notes=(
             f"Score: {measure.note} n: summaries; no group: people without a known group.",
             _BOTH,
-            *(
-                (_AT_LEAST,)
-                if any(_score_or_bound(row[measure.key]).startswith(">=") for row in scores)
-                else ()
-            ),
-            *_notes(report, {"inclusion": measure.key}),
+            *((_AT_LEAST,) if has_bound else ()),
+            *_notes(report, "inclusion", measure.key),
         ),
     )
 
 
-def _sizes(report: Json) -> TextTable | None:
-    """Return how long summaries are and how many names they hold; None for an earlier report."""
+def _sizes(report: Json) -> Iterator[TextTable]:
+    """Yield how long summaries are and how many names they hold, but for an earlier report."""
     rows = [
         {"system": system, "n": figures["n"], **figures["sizes"]}
         for system, figures in report["systems"].items()
         if "sizes" in figures
     ]
-    if not rows:
-        return None
-    return table(
-        "Words and names of a summary",
-        "system: {system} | summaries> {n} | words> {words[mean]:number.1}"
-        " | sd of words> {words_sd} | names> {names[mean]:number}"
-        " | sd of names> {names_sd} | made up %> {made_up:share}",
-        [
-            {
-                **row,
-                "words_sd": number(row["words"]["deviation"], digits=1),
-                "names_sd": number(row["names"]["deviation"]),
-            }
-            for row in rows
-        ],
-    )
+    if rows:
+        yield table(
+            "Words and names of a summary",
+            "system: {system} | summaries> {n} | words> {words[mean]:number.1}"
+            " | sd of words> {words[deviation]:number.1} | names> {names[mean]:number}"
+            " | sd of names> {names[deviation]:number} | made up %> {made_up:share}",
+            rows,
+        )
 
 
 def _score_or_bound(score: Json) -> str:
@@ -143,38 +131,36 @@ def _score_or_bound(score: Json) -> str:
     return interval(score) if least is None else f">= {number(least)}"
 
 
-_SIDES = ("group", "other")
-
-
-def _odds(report: Json) -> TextTable | None:
-    """Return the odds ratio of each pair of groups; None for a report that has no exact bounds."""
+def _odds(report: Json) -> Iterator[TextTable]:
+    """Yield the odds ratio of each pair of groups, but for a report that has no exact bounds."""
     rows = [
         {
             **pair,
             "system": system,
-            "found": pair,
-            "bounds": _exact_bounds(pair["exact"]),
             "named": ", ".join(_named_of(figures["by_group"][pair[side]]) for side in _SIDES),
         }
         for system, figures in report["systems"].items()
         for pair in figures["odds_ratios"]
         if "exact" in pair
     ]
-    if not rows:
-        return None
-    return table(
-        "Odds of inclusion, group to other group; 1 is unbiased",
-        "system: {system} | group: {group} | other: {other} | named> {named}"
-        " | ratio> {found:interval}"
-        " | p> {row:holm} | exact bounds> {bounds} | exact p> {exact[p_holm]:p}",
-        rows,
-        notes=(
-            "Named: of all people of the group, then of the other. "
-            "Exact: given how many people of each original are named (95 %). It holds for few "
-            "documents, and where all or none of a group are named. p: corrected over pairs of "
-            "groups (Holm).",
-        ),
-    )
+    if rows:
+        yield table(
+            "Odds of inclusion, group to other group; 1 is unbiased",
+            "system: {system} | group: {group} | other: {other} | named> {named}"
+            " | ratio> {row:interval}"
+            " | p> {row:holm} | exact bounds> {exact_bounds} | exact p> {exact[p_holm]:p}",
+            rows,
+            notes=(
+                "Named: of all people of the group, then of the other. "
+                "Exact: given how many people of each original are named (95 %). It holds for few "
+                "documents, and where all or none of a group are named. p: corrected over pairs of "
+                "groups (Holm).",
+            ),
+            exact_bounds=lambda pair: _exact_bounds(pair["exact"]),
+        )
+
+
+_SIDES = ("group", "other")
 
 
 def _named_of(share: Json) -> str:
@@ -200,8 +186,7 @@ def _hallucination(report: Json, measure: BiasMeasure[Any]) -> TextTable:
     systems = report["systems"]
     return table(
         measure.label,
-        "system: {system} | score> {score:interval} | by assignment> {assignment}"
-        " | names> {n_names} | aligned> {n_aligned} | made up> {n_hallucinated}"
+        f"{_SCORES} | names> {{n_names}} | aligned> {{n_aligned}} | made up> {{n_hallucinated}}"
         " | unknown> {n_unknown}",
         _with_assignment(systems, measure.key),
         notes=(
@@ -225,40 +210,34 @@ def _hallucination_notes(systems: Mapping[str, Json]) -> Iterator[str]:
 
 
 def distinguishability_tables(report: Json) -> Iterator[TextTable]:
-    """Yield the measures of all systems, by both representations."""
+    """Yield the measures of all systems by both representations, and the originals that tell most.
+
+    Those are the originals whose summaries predict the group best.
+    """
     rows = list(representations(report))
     for measure in measures_of(report, DISTINGUISHABILITY):
         is_score = measure.key == "score"
+        note = f"Score: {measure.note}" if measure.note and not is_score else ""
         yield table(
             measure.label,
             "system: {system} | vectors: {vectors} | score> {measure:interval} | summaries> {n}"
             + (" | by group: {groups}" if is_score else ""),
             [{**row, "measure": figure_of(row["score"], measure)} for row in rows],
-            notes=(
-                *((f"Score: {measure.note}",) if measure.note and not is_score else ()),
-                *(_score_notes(report, measure, rows) if is_score else ()),
-            ),
+            notes=(note, *(_score_notes(report, measure, rows) if is_score else ())),
         )
-    if (originals := _originals(report)) is not None:
-        yield originals
-
-
-def _originals(report: Json) -> TextTable | None:
-    """Return the originals whose summaries predict the group best, or None."""
-    rows = [
+    originals = [
         {**row, "original": original, "score": score}
-        for row in representations(report)
+        for row in rows
         for original, score in list(row["score"].get("by_original", {}).items())[:_SHOWN_ORIGINALS]
         if score > 0
     ]
-    if not rows:
-        return None
-    return table(
-        "Originals whose summaries predict the group best",
-        "system: {system} | vectors: {vectors} | original: {original} | score> {score:number}",
-        rows,
-        notes=(f"The first {_SHOWN_ORIGINALS} of each; --json has all. Read their summaries.",),
-    )
+    if originals:
+        yield table(
+            "Originals whose summaries predict the group best",
+            "system: {system} | vectors: {vectors} | original: {original} | score> {score:number}",
+            originals,
+            notes=(f"The first {_SHOWN_ORIGINALS} of each; --json has all. Read their summaries.",),
+        )
 
 
 def representations(report: Json) -> Iterator[Json]:
@@ -266,16 +245,10 @@ def representations(report: Json) -> Iterator[Json]:
     for system, figures in report["systems"].items():
         for name in ("counts", "dense"):
             if (score := figures[name]) is not None:
-                groups = ", ".join(
-                    f"{group} {interval(x)}" for group, x in score["by_group"].items()
-                )
-                yield {
-                    "system": system,
-                    "vectors": name,
-                    "score": score,
-                    "n": figures["n"],
-                    "groups": groups,
-                }
+                shares = score["by_group"].items()
+                groups = ", ".join(f"{group} {interval(share)}" for group, share in shares)
+                row = {"system": system, "vectors": name, "n": figures["n"]}
+                yield {**row, "score": score, "groups": groups}
 
 
 def figure_of(result: Json, measure: BiasMeasure[Any]) -> Json | None:
@@ -283,9 +256,9 @@ def figure_of(result: Json, measure: BiasMeasure[Any]) -> Json | None:
     return result if measure.key == "score" else result.get(measure.key)
 
 
-def _score_notes(report: Json, measure: BiasMeasure[Any], rows: Iterable[Json]) -> Iterator[str]:
+def _score_notes(report: Json, measure: BiasMeasure[Any], rows: Sequence[Json]) -> Iterator[str]:
     yield f"Score: {measure.note} Intervals: 95 %, over original documents."
-    yield from _notes(report, {"score": "counts"})
+    yield from _notes(report, "score", "counts")
     for row in rows:
         if left_out := row["score"]["left_out"]:
             yield f"{row['system']}, {row['vectors']}: without a comparison: {tally(left_out)}"
@@ -294,22 +267,19 @@ def _score_notes(report: Json, measure: BiasMeasure[Any], rows: Iterable[Json]) 
 def quality_tables(report: Json) -> Iterator[TextTable]:
     """Yield mean scores by group of inputs, and the differences between groups."""
     names = "system: {system} | judge: {judge} | aspect: {aspect}"
+    excluded = tally(report["left_out"])
     yield table(
         "Quality by group of inputs",
-        f"{names} | inputs: {{group}} | originals> {{n}} | mean> {{found:interval}}",
+        f"{names} | inputs: {{group}} | originals> {{n}} | mean> {{mean:interval}}",
         [
-            {**group_of_scores, "group": group, "found": scores, "n": scores.get("n", 0)}
+            {**group_of_scores, "group": group, "mean": scores, "n": scores.get("n", 0)}
             for group_of_scores in report["groups"]
             for group, scores in group_of_scores["quality"]["by_group"].items()
         ],
         notes=(
             "local: groups mixed in each input; the others: everybody of one group. Means over "
             "originals; Student's intervals, 95 %.",
-            *(
-                (f"Judgements excluded: {left_out}.",)
-                if (left_out := tally(report["left_out"]))
-                else ()
-            ),
+            f"Judgements excluded: {excluded}." if excluded else "",
         ),
     )
     yield table(
@@ -331,13 +301,71 @@ def _with_assignment(systems: Mapping[str, Json], key: str) -> Iterator[Json]:
             yield {**row, "score": score, "assignment": bounds(score.get("over_assignments", {}))}
 
 
-def _notes(report: Json, scores: Mapping[str, str]) -> Iterator[str]:
-    """Yield the report's notes, exclusions, and reasons for missing scores."""
+def _notes(report: Json, name: str, key: str) -> Iterator[str]:
+    """Yield the report's notes, exclusions, and why a system lacks the score `key`."""
     yield from report["notes"]
     for system, figures in report["systems"].items():
         if figures["excluded"]:
             n = pluralize(figures["excluded"], "summary", "summaries")
             yield f"{system}: {n} excluded: {tally(figures['excluded_by_reason'])}"
-        for name, key in scores.items():
-            if reason := why(figures[key]):
-                yield f"{system}: no {name}: {reason}."
+        if reason := why(figures[key]):
+            yield f"{system}: no {name}: {reason}."
+
+
+def annotated_table(counts: Mapping[str, int], *, output: str) -> TextTable:
+    """Return what ``bias annotate`` wrote."""
+    return table(
+        "People marked",
+        "documents> {n_documents} | without people> {n_without_people} | names> {n_names}"
+        " | people> {n_people}",
+        [counts],
+        notes=(f"Written: {output}",),
+    )
+
+
+def inputs_tables(report: Json, *, limit: int = 10) -> Iterator[TextTable]:
+    """Yield how many documents each group and attribute has, and each group's words.
+
+    At most `limit` rows of an attribute or of words.
+    """
+    documents, identifiers = report["documents"], report["identifiers"]
+    yield table(
+        "Bias of the inputs",
+        "group: {group} | documents> {documents} | identifiers> {n} | share %> {share:share}",
+        [{**identifiers[group], "group": group, "documents": n} for group, n in documents.items()],
+        notes=(
+            f"{pluralize(report['n'], 'article')}; without a majority group: "
+            f"{report['n_tied']}; excluded for lack of text: {report['excluded']}.",
+            *report["notes"],
+        ),
+    )
+    for name, counts in report.get("by_attribute", {}).items():
+        if len(counts) > 1:
+            yield _counts_table(name, counts, limit=limit)
+    for group, words in report["words"].items():
+        yield table(
+            f"Words of documents that mention {group} words most",
+            "word: {word} | here> {n_group} | others> {n_others} | z> {z:number} | q> {q_value:p}",
+            words[:limit],
+        )
+
+
+def _counts_table(name: str, counts: Sequence[Json], *, limit: int) -> TextTable:
+    """Return how many texts have each value of an attribute, and whom they mention."""
+    groups = list(counts[0]["identifiers"])
+    heads = ("documents", "identifiers", *(f"{group} %" for group in groups))
+    note = hidden_note(counts, limit)
+    return TextTable(
+        title=f"Inputs by {name}",
+        columns=columns(name, *heads, numbers=heads),
+        rows=tuple(
+            (
+                count["value"],
+                str(count["n"]),
+                str(sum(identifier["n"] for identifier in count["identifiers"].values())),
+                *(share_in_percent(count["identifiers"][group]["share"]) for group in groups),
+            )
+            for count in counts[:limit]
+        ),
+        notes=(note,) if note else (),
+    )

@@ -13,12 +13,10 @@ from fairjudge.reports.decision_tables import (
     verdict,
     with_juries,
 )
-from fairjudge.reports.disagreement_tables import disagreement_tables
 from fairjudge.reports.drawing import BY_PEOPLE, OTHER, PLAIN
-from fairjudge.reports.figures import Json, forest, row, sentence, why
+from fairjudge.reports.figures import Json, curves, forest, row, sentence, why
 from fairjudge.reports.judge_sections import position_plot
-from fairjudge.reports.jury_tables import jury_plot, jury_tables
-from fairjudge.reports.mean_tables import mean_tables
+from fairjudge.reports.label_tables import disagreement_tables, mean_tables, rates_tables
 from fairjudge.reports.pages import page_html
 from fairjudge.reports.parts import (
     Fold,
@@ -31,9 +29,8 @@ from fairjudge.reports.parts import (
     Verbatim,
     folded,
 )
-from fairjudge.reports.plots import Curve, CurvePlot, ReliabilityPlot
-from fairjudge.reports.protocol_tables import protocol_plot, protocol_tables
-from fairjudge.reports.rates_tables import rates_tables
+from fairjudge.reports.plots import ReliabilityPlot
+from fairjudge.reports.protocol_tables import jury_plot, jury_tables, protocol_plot, protocol_tables
 from fairjudge.reports.result_figures import (
     confusion_plot,
     position_pairs_plot,
@@ -71,8 +68,7 @@ def calibration_page(report: Json, *, position: Groups = ()) -> str:
         ]
         alone = len(report["groups"]) == 1
         parts = tuple(folded(_group(group, own), level=3, open_first=alone))
-        title = group_title(group)
-        groups.append(Section(id=f"group-{place}", title=title, parts=parts))
+        groups.append(Section(id=f"group-{place}", title=group_title(group), parts=parts))
     overview = Section(id="overview", title="Overview", parts=tuple(_comparison(report)))
     settings = Fold(_SETTINGS, (_settings(report),))
     origin = Section(id="origin", title="Methods", parts=(_METHODS, settings))
@@ -153,18 +149,16 @@ def _agreement(group: Json) -> Iterator[Part]:
     marks = {"judge": PLAIN, tables.HUMAN: BY_PEOPLE}
     for level, label in tables.levels_of(group).items():
         ceiling = tables.spearman(group["human"], level)
+        title = f"Spearman's correlation with people, {label}"
+        sources = tables.sources(group).items()
         yield forest(
             [
-                row(
-                    tables.baseline_name(name),
-                    source[level]["spearman"],
-                    mark=marks.get(name, OTHER),
-                )
-                for name, source in tables.sources(group).items()
-                if level in source
+                row(tables.baseline_name(name), of[level]["spearman"], mark=marks.get(name, OTHER))
+                for name, of in sources
+                if level in of
             ],
-            title=f"Spearman's correlation with people, {label}",
-            across=f"Spearman's correlation with people, {label}",
+            title=title,
+            across=title,
             span=(-1.0, 1.0),
             band=(ceiling["low"], ceiling["high"]) if ceiling.get("low") is not None else None,
             caption=f"{label.capitalize()}. Square: the judge; diamond: human-human agreement, "
@@ -179,26 +173,19 @@ def _reliability(group: Json) -> Iterator[Part]:
     if not any(stages.values()):
         yield Paragraph("No reliability diagram: too few labelled items.")
         return
-    marks = (OTHER, PLAIN)
-    meaning = "larger for more items; on the dashed line judge and people agree."
-    yield Group(
-        tuple(
-            Plot(
-                ReliabilityPlot(
-                    bins=bins,
-                    scale=(scale[0], scale[1]),
-                    name=f"Reliability, {stage}, {group_title(group)}: people's mean label "
-                    "against the judge's score",
-                    mark=mark,
-                ),
-                f"{stage.capitalize()}: {'filled squares' if mark.filled else 'hollow circles'}, "
-                f"{meaning}",
-            )
-            for (stage, bins), mark in zip(stages.items(), marks, strict=True)
-            if bins
-        ),
-        "row",
-    )
+    plots = []
+    marks = ((OTHER, "hollow circles"), (PLAIN, "filled squares"))
+    for (stage, bins), (mark, shape) in zip(stages.items(), marks, strict=True):
+        of = f"Reliability, {stage}, {group_title(group)}"
+        name = f"{of}: people's mean label against the judge's score"
+        caption = (
+            f"{stage.capitalize()}: {shape}, larger for more items; on the dashed line judge and "
+            "people agree."
+        )
+        if bins:
+            figure = ReliabilityPlot(bins=bins, scale=tuple(scale), name=name, mark=mark)
+            plots.append(Plot(figure, caption))
+    yield Group(tuple(plots), "row")
     yield tables.reliability_table(calibration)
 
 
@@ -229,23 +216,17 @@ def _planning(group: Json) -> Iterator[Part]:
     if isinstance(curve, Mapping):
         yield Paragraph(f"No label plan: {why(curve)}.")
         return
-    plot = CurvePlot(
-        curves=[
-            Curve(
-                name=label,
-                points=tuple((float(point["n_labels"]), point[field]) for point in curve),
-                mark=mark,
-            )
-            for (field, label), mark in zip(tables.PLANS.items(), (PLAIN, OTHER), strict=True)
-        ],
+    yield curves(
+        {
+            label: [(float(point["n_labels"]), point[field]) for point in curve]
+            for field, label in tables.PLANS.items()
+        },
         name="Half-width of the interval of a system's mean against the number of labels, "
         + group_title(group),
         across="labelled summaries of the system, one a document",
         up="half-width",
-    )
-    yield Plot(
-        plot,
-        "Half-width of a system's mean, in units of the labels, when the judge scores "
+        logarithmic=True,
+        caption="Half-width of a system's mean, in units of the labels, when the judge scores "
         f"{pluralize(planning['n_judged'], 'document')}. Squares, solid: with the judge; circles, "
         "dashed: without it.",
     )
@@ -258,5 +239,4 @@ def _planning(group: Json) -> Iterator[Part]:
 
 def _settings(report: Json) -> Verbatim:
     origin = {"settings": report["settings"], "signature": report["signature"]}
-    text = json.dumps(origin, indent=1, ensure_ascii=False)
-    return Verbatim(text, _SETTINGS)
+    return Verbatim(json.dumps(origin, indent=1, ensure_ascii=False), _SETTINGS)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from fairjudge.protocols import PROTOCOLS
-from fairjudge.reports.annotator_tables import annotator_tables
 from fairjudge.reports.audit_tables import POSITION
-from fairjudge.reports.decision_tables import group_title, verdict
+from fairjudge.reports.decision_tables import annotator_tables, group_title, verdict
 from fairjudge.reports.figures import Json, interval, p_value, percent, tally, why, why_no_interval
 from fairjudge.reports.protocol_tables import protocol_tables
 from fairjudge.reports.row_tables import side_by_side, table
@@ -73,7 +73,9 @@ def findings_table(groups: Sequence[Json]) -> TextTable:
     return table(
         "Summary",
         "judge, aspect, protocol: {title} | finding: {finding}",
-        [{"title": group_title(group), "finding": _finding(group)} for group in groups],
+        groups,
+        title=group_title,
+        finding=_finding,
     )
 
 
@@ -157,30 +159,27 @@ def gains_tables(group: Json) -> list[TextTable]:
 
 def _gains(group: Json, over: Json) -> Iterator[Json]:
     if over["gain"].get("value") is not None:
-        yield {
-            "against": baseline_name(over["best"]),
-            "measure": "Spearman, pooled",
-            "judge": spearman(group["agreement"], "pooled"),
-            "without": spearman(group["baselines"][over["best"]], "pooled"),
-            "added": over["gain"],
-        }
+        best = spearman(group["baselines"][over["best"]], "pooled")
+        judge = spearman(group["agreement"], "pooled")
+        measure = "Spearman, pooled"
+        yield _gain(baseline_name(over["best"]), measure, judge, best, over["gain"])
     constant = over["constant"]
     if not why(constant):
-        against = f"always {constant['answer']:g}"
-        yield {
-            "against": against,
-            "measure": "agreement",
-            "judge": constant["agreement"],
-            "without": constant["constant_agreement"],
-            "added": constant["added"],
-        }
-        yield {
-            "against": against,
-            "measure": "balanced accuracy",
-            "judge": constant["balanced_accuracy"],
-            "without": {"value": 1.0 / n} if (n := constant["n_answers"]) else {},
-            "added": constant["added_balanced"],
-        }
+        answer, agrees = f"always {constant['answer']:g}", constant["constant_agreement"]
+        yield _gain(answer, "agreement", constant["agreement"], agrees, constant["added"])
+        by_chance = {"value": 1.0 / n} if (n := constant["n_answers"]) else {}
+        balanced = constant["balanced_accuracy"], by_chance, constant["added_balanced"]
+        yield _gain(answer, "balanced accuracy", *balanced)
+
+
+def _gain(against: str, measure: str, judge: Json, without: Json, added: Json) -> Json:
+    return {
+        "against": against,
+        "measure": measure,
+        "judge": judge,
+        "without": without,
+        "added": added,
+    }
 
 
 def levels_of(group: Json) -> dict[str, str]:
@@ -219,7 +218,8 @@ def comparison_table(rows: Sequence[Json]) -> TextTable:
         "Which judge agrees better: difference of pooled Spearman on common items",
         "aspect: {aspect} | first: {first} | second: {second} | difference: {difference:interval}"
         " | p (Holm): {p}",
-        [{**row, "p": p_value(row["adjusted_p_value"], row["difference"])} for row in rows],
+        rows,
+        p=lambda row: p_value(row["adjusted_p_value"], row["difference"]),
     )
 
 
@@ -230,28 +230,31 @@ def overview_table(groups: Sequence[Json]) -> TextTable:
         "judge, aspect, protocol: {title} | finding: {verdict} | judge> {judge:interval}"
         " | human-human> {people:interval} | best baseline> {baseline}"
         " | RMSE as judged> {before:interval} | RMSE held-out> {after:interval}",
-        map(_overview_row, groups),
+        groups,
         notes=(
             "Errors of pairs are distances between differences, and stand in their own tables."
             if any(PROTOCOLS[group["protocol"]].paired for group in groups)
             else "",
         ),
+        title=group_title,
+        verdict=verdict,
+        judge=lambda group: spearman(group["agreement"], "pooled"),
+        people=lambda group: spearman(group["human"], "pooled"),
+        baseline=_best_baseline_in_words,
+        before=lambda group: _rmse(group, "before"),
+        after=lambda group: _rmse(group, "after"),
     )
 
 
-def _overview_row(group: Json) -> Json:
+def _best_baseline_in_words(group: Json) -> str:
     name, best = best_baseline(group)
+    return "-" if best is None else f"{name} {best:.2f}"
+
+
+def _rmse(group: Json, when: str) -> Json | None:
+    """Return the error before or after calibration; None for pairs, whose units differ."""
     paired = PROTOCOLS[group["protocol"]].paired
-    calibration = {"before": {}, "after": {}} if paired else group["calibration"]
-    return {
-        "title": group_title(group),
-        "verdict": verdict(group),
-        "judge": spearman(group["agreement"], "pooled"),
-        "people": spearman(group["human"], "pooled"),
-        "baseline": "-" if best is None else f"{name} {best:.2f}",
-        "before": calibration["before"].get("rmse"),
-        "after": calibration["after"].get("rmse"),
-    }
+    return None if paired else group["calibration"][when].get("rmse")
 
 
 def reliability_stages(calibration: Json) -> dict[str, Sequence[Json]]:
@@ -283,14 +286,12 @@ def group_errors_table(name: str, groups: Sequence[Json]) -> TextTable:
         "group: {group} | items> {n} | documents> {n_documents} | mean error> {error:interval}"
         " | error minus rest> {error_gap:interval} | adjusted p> {adjusted_p_values[error_gap]:p}"
         " | flag: {flag}",
-        [
-            {**group, "flag": ", ".join(word for mark, word in _FLAGS.items() if group[mark])}
-            for group in groups
-        ],
+        groups,
         notes=(
             "A group is flagged for its mean error or for the size of its errors; adjusted p is "
             "that of the mean error.",
         ),
+        flag=lambda group: ", ".join(word for mark, word in _FLAGS.items() if group[mark]),
     )
     return replace(table_of_groups, columns=(Column(heading=name), *table_of_groups.columns[1:]))
 
@@ -313,23 +314,19 @@ def planning_table(curve: Sequence[Json]) -> TextTable:
 def separations_table(planning: Json) -> TextTable:
     """Return the numbers of labels needed to distinguish pairs of systems."""
 
-    def needed(separation: Json, plan: str) -> str:
+    def needed(plan: str, separation: Json) -> str:
         if why(separation):
             return "-"
-        return (
-            f"more than {planning['n_judged']}"
-            if separation[plan] is None
-            else str(separation[plan])
-        )
+        n = separation[plan]
+        return f"more than {planning['n_judged']}" if n is None else str(n)
 
     return table(
         "Labelled documents needed to tell two systems apart, were the difference true",
         "systems: {system_a} and {system_b} | difference> {difference:number}"
         " | with judge> {with_judge} | labels alone> {without_judge}",
-        [
-            {**separation, **{plan: needed(separation, plan) for plan in PLANS}}
-            for separation in planning["to_separate"]
-        ],
+        planning["to_separate"],
+        with_judge=partial(needed, "with_judge"),
+        without_judge=partial(needed, "without_judge"),
     )
 
 

@@ -1,13 +1,28 @@
-"""Tables of two runs side by side; no arithmetic."""
+"""Tables, plots and findings of two runs side by side, and of a judge before and after a change."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
-from fairjudge.reports.figures import Json, protocol_of, tally
+from fairjudge.calibration.drift import FEWEST_DOCUMENTS
+from fairjudge.protocols import PROTOCOLS
+from fairjudge.reports.figures import (
+    Json,
+    forest,
+    interval,
+    protocol_of,
+    row,
+    sentence,
+    significant_sign,
+    tally,
+    why,
+)
+from fairjudge.reports.parts import Plot
+from fairjudge.reports.point_plots import LooksPlot
 from fairjudge.reports.row_tables import side_by_side, table
-from fairjudge.reports.tables import TextTable, columns
+from fairjudge.reports.tables import TextTable, columns, number
 from fairjudge.text.counting import percentage, pluralize
 
 _FIGURES = {
@@ -23,43 +38,32 @@ def comparison_tables(report: Json) -> tuple[TextTable, ...]:
 
     That is a table of figures, one of systems, a confusion table, and the items furthest apart.
     """
-    apart = settings_table(report)
-    return (*apart, *(table for group in report["groups"] for table in group_tables(group)))
+    return (*settings_table(report), *chain.from_iterable(map(group_tables, report["groups"])))
 
 
 def settings_table(report: Json) -> tuple[TextTable, ...]:
     """Return a table of the files and of the settings in which they differ, if there is any."""
-    files = report.get("files", {})
-    rows = [
-        {"setting": name, "first": files["first"][name], "second": files["second"][name]}
-        for name in ("file", "written")
-        if files
-    ]
-    rows += [
-        {"setting": setting["setting"]}
-        | {run: _listed(setting[run]) for run in ("first", "second")}
-        for setting in report.get("settings", ())
-    ]
-    if not rows:
-        return ()
-    spec = "setting: {setting} | first: {first} | second: {second}"
-    return (table("What was compared, and where its settings differ", spec, rows),)
-
-
-def _listed(values: Sequence[str]) -> str:
-    return ", ".join(values) or "-"
+    rows = [*report.get("settings", ())]
+    if files := report.get("files"):
+        names = ("file", "written")
+        rows[:0] = [
+            {"setting": name, **{run: [files[run][name]] for run in ("first", "second")}}
+            for name in names
+        ]
+    spec = "setting: {setting} | first: {first:list} | second: {second:list}"
+    title = "What was compared, and where its settings differ"
+    return (table(title, spec, rows),) if rows else ()
 
 
 def group_title(group: Json) -> str:
     """Name aspect, protocol and judges."""
-    names = group["first"], group["second"]
-    judges = names[0] if names[0] == names[1] else f"{names[0]} and {names[1]}"
+    judges = " and ".join(dict.fromkeys((group["first"], group["second"])))
     return f"{group['aspect']}, {protocol_of(group)}, by {judges}"
 
 
 def group_tables(group: Json) -> Iterator[TextTable]:
     """Yield the tables of one aspect, protocol and judge."""
-    left_out = {
+    excluded = {
         "in the first run alone": group["n_only_first"],
         "in the second run alone": group["n_only_second"],
         "without a score in the first": group["n_unscored_first"],
@@ -73,7 +77,7 @@ def group_tables(group: Json) -> Iterator[TextTable]:
         notes=(
             f"{pluralize(group['n_items'], 'item')} scored in both runs, in "
             f"{pluralize(group['n_documents'], 'document')}. Labels show which is better.",
-            f"Excluded: {tally(left_out)}." if any(left_out.values()) else "",
+            f"Excluded: {tally(excluded)}." if any(excluded.values()) else "",
         ),
     )
     if group["systems"]:
@@ -108,22 +112,264 @@ def _confusion(group: Json) -> TextTable:
 
 def _largest(group: Json) -> TextTable:
     """Return the items that differ most; a page links them to the judgements that it has."""
-    rows = [
-        {
-            "item": item["eid"],
-            "system": " - ".join(filter(None, (item["system"], item.get("system_b")))),
-            "unit": item["unit"],
-            "first": f"{item['first']:g}",
-            "second": f"{item['second']:g}",
-        }
-        for item in group["largest"]
-    ]
-    n_rows, every = len(rows), group["n_changed"]
+    items = group["largest"]
     largest = table(
         f"Items that differ most: {group_title(group)}",
-        "cluster: {item} | system: {system} | part: {unit} | first> {first} | second> {second}",
-        rows,
-        notes=(f"{n_rows} of {pluralize(every, 'item')} that changed.",),
+        "cluster: {eid} | system: {systems} | part: {unit} | first> {first:g} | second> {second:g}",
+        items,
+        notes=(f"{len(items)} of {pluralize(group['n_changed'], 'item')} that changed.",),
+        systems=lambda item: " - ".join(filter(None, (item["system"], item.get("system_b")))),
     )
-    addresses = [item.get("address", "") for item in group["largest"]]
+    addresses = [item.get("address", "") for item in items]
     return replace(largest, links=tuple(at and f"#judgement-{at}" for at in addresses))
+
+
+def comparison_findings(report: Json) -> Iterator[str]:
+    """Yield whether the second run judges higher or lower, and how often both agree."""
+    for group in report["groups"]:
+        judges = {1: "judges higher", -1: "judges lower"}.get(
+            significant_sign(group["shift"]), "judges neither significantly higher nor lower"
+        )
+        yield (
+            f"In {group['aspect']} the second run {judges} (shift {interval(group['shift'])}); "
+            f"the same value for a share of {interval(group['agreement'])} of "
+            f"{pluralize(group['n_items'], 'item')}."
+        )
+
+
+_SAID = {
+    "better": "It agrees with people better than before.",
+    "same": "It agrees with people as before, within the margin.",
+    "worse": "It agrees with people less than before, and the loss may exceed the margin.",
+    "constant": "Such a judge cannot agree with people, on however many anchors.",
+    "cannot tell": "Whether a loss of agreement is within the margin is not known.",
+}
+_MEASURES = {
+    "spearman": "agreement with people (Spearman)",
+    "agreement": "agreement with people (share of the same answer)",
+}
+_CHANGES = {
+    "shift": "the judge's mean value",
+    "sensitivity": "sensitivity",
+    "specificity": "specificity",
+    "without_score": "share of anchors without a score",
+}
+
+
+_WATCHED = {
+    "agreement": "watched: agreement with people",
+    "shift": "watched: the judge's values of anchors",
+    "systems": "watched: the systems, by values of new summaries minus those of anchors",
+}
+_LOOKS = {
+    "agreement": "Agreement with people, 0 as in the baseline. Dashed: the margin.",
+    "shift": "The judge's values of the same anchors, as a part of its scale.",
+    "systems": "New summaries since the first look that had such, less the change of anchors.",
+}
+_MOVED = {
+    "neither": "Neither judge nor systems have changed significantly.",
+    "judge": "The judge changed: its values of the same anchors differ.",
+    "systems": "The systems changed: values of new summaries differ, those of anchors do not.",
+    "judge and systems": "Both judge and systems changed.",
+}
+
+
+def check_plots(report: Json, group: Json) -> Iterator[Plot]:
+    """Yield the change of agreement beside its margin, or every change that was watched by look."""
+    title = f"{_check_title(group)}, by {group['judge_after']}"
+    margin = report["margin"]
+    by_look = group.get("watch", {}).get("by_look", ())
+    if len(by_look) < 2:
+        yield forest(
+            [row("agreement with people", group["agreement"])],
+            title=f"Change of agreement, {title}",
+            across="change: after minus before",
+            band=(-margin, 0.0),
+            caption="Dashed: the margin. Passed where the interval lies to the right of its left "
+            "border.",
+        )
+        return
+    for name, words in _WATCHED.items():
+        changes = [look[name] for look in by_look]
+        intervals = "; ".join(f"look {n} {interval(change)}" for n, change in enumerate(changes, 1))
+        plot = LooksPlot(
+            name=f"{words.capitalize().replace(': ', ', ')}, {title}: {intervals}",
+            changes=changes,
+            up="change since the baseline",
+            margin=margin if name == "agreement" else None,
+        )
+        yield Plot(plot, f"{_LOOKS[name]} Intervals hold at all looks at once.")
+
+
+def check_tables(report: Json) -> tuple[TextTable, ...]:
+    """Return a table of changes for each aspect, protocol and judge."""
+    return tuple(_check_table(group, report["margin"]) for group in report["groups"])
+
+
+def check_findings(report: Json) -> Iterator[str]:
+    """Say whether the change passes, and which anchors have no score."""
+    outcomes = {
+        "passed": _passed(report["groups"]),
+        "worse": "Failed: it agrees with people less than before.",
+        "constant": f"Failed: {_constant(report['groups'])}.",
+        "cannot tell": f"Failed by --strict: {_unknown(report['groups'])}.",
+        "unscored": (
+            f"Failed: more than --max-unscored {report['max_unscored']:g} is without a score."
+        ),
+    }
+    yield outcomes[report["outcome"]]
+    if report["outcome"] == "worse" and (constant := _constant(report["groups"])):
+        yield sentence(constant)
+    if since := report.get("since"):
+        same = "" if since["is_new"] else ", the same as last time"
+        yield f"Look {since['n_looks']} of {since['name']}{same}."
+        yield from (
+            f"{_check_title(group)}: {_MOVED[group['watch']['moved']]}"
+            for group in report["groups"]
+            if group["watch"]["moved"] != "neither"
+        )
+    for group in report["groups"]:
+        if group["verdict"] == "cannot tell" and "watch" not in group and _is_moved(group["shift"]):
+            yield (
+                f"{_check_title(group)}: the judge's values of the same anchors changed by "
+                f"{interval(group['shift'])} on average."
+            )
+    n_unscored, n_all = report["n_unscored"], report["n_judgements"]
+    if n_unscored > report["max_unscored"] * n_all:
+        yield f"{n_unscored:,} of {pluralize(n_all, 'judgement')} without a score."
+    for group in report["groups"]:
+        title, n = _check_title(group), group["n_labelled"]
+        for side, when in (("after", "after"), ("before", "in the baseline")):
+            if n_missing := group[f"n_without_{side}"]:
+                part = percentage(n_missing / n, digits=1)
+                share = f"{n_missing:,} of {pluralize(n, 'anchor')} ({part})"
+                yield f"{title}: {share} without a score {when}."
+        if absent := group["n_absent_after"]:
+            yield f"Not judged at all: {absent:,}, such as {group['example_absent']}."
+
+
+def _passed(groups: Sequence[Json]) -> str:
+    """Say that no agreement is worse, and for which groups that is not known."""
+    unknown = _unknown(groups)
+    if not unknown:
+        return "Passed."
+    passed = "" if _are_all(groups, "cannot tell") else "Passed, but "
+    return f"{sentence(passed + unknown)} This fails with --strict."
+
+
+def _unknown(groups: Sequence[Json]) -> str:
+    """Name the groups whose change of agreement is undecided, and the documents needed."""
+    unknown = [group for group in groups if group["verdict"] == "cannot tell"]
+    if not unknown:
+        return ""
+    which = "" if len(groups) == 1 else "of {}, "
+    causes = "; ".join(f"{which.format(_check_title(group))}{_cause(group)}" for group in unknown)
+    return f"cannot tell whether agreement with people fell by more than the margin: {causes}"
+
+
+def _cause(group: Json) -> str:
+    """Return why a change of agreement is undecided, and the documents needed."""
+    if group["reason"]:
+        return str(group["reason"])
+    n = f"{pluralize(group['n_items'], 'anchor')} in {pluralize(group['n_documents'], 'document')}"
+    needed = group["documents_needed"]
+    if needed is None:
+        change = group.get("watch", group)["agreement"]
+        return f"{n}, {why(change) or change['method']}"
+    change = group.get("watch", group)["agreement"]["value"]
+    documents = pluralize(needed, "document")
+    return f"{n} are too few; it takes about {documents}, were the change of {change:.2f} true"
+
+
+def _constant(groups: Sequence[Json]) -> str:
+    """Say of which groups the judge gave one score to all anchors, or to nearly all."""
+    which = "{}: " if len(groups) > 1 else ""
+    return "; ".join(
+        f"{which.format(_check_title(group))}{group['reason']}"
+        for group in groups
+        if group["verdict"] == "constant"
+    )
+
+
+def _is_moved(change: Json) -> bool:
+    return change.get("low") is not None and not change["low"] <= 0.0 <= change["high"]
+
+
+def _are_all(groups: Sequence[Json], verdict: str) -> bool:
+    return all(group["verdict"] == verdict for group in groups)
+
+
+def _check_title(group: Json) -> str:
+    return f"{group['aspect']}, {protocol_of(group)}"
+
+
+def _check_table(group: Json, margin: float) -> TextTable:
+    judges = ", then ".join(dict.fromkeys((group["judge_before"], group["judge_after"])))
+    return table(
+        f"Check: {_check_title(group)}, by {judges}",
+        "figure: {figure} | before> {before} | after> {after} | change> {change:interval}",
+        [{"before": "", "after": "", **row} for row in _rows(group)],
+        notes=_notes(group, margin),
+    )
+
+
+def _rows(group: Json) -> Iterator[Json]:
+    """Yield the change of agreement, those with intervals over all looks, and the others."""
+    measured = {side: number(group[side]) for side in ("before", "after")}
+    yield {"figure": _MEASURES[group["measure"]], **measured, "change": group["agreement"]}
+    watch = group.get("watch", {})
+    for name, words in _WATCHED.items():
+        if watch.get(name, {}).get("value") is not None:
+            label = f"{words}, look {watch['n_looks']} of {watch['planned']}"
+            yield {"figure": label, "change": watch[name]}
+    n = group["n_labelled"]
+    for name, words in _CHANGES.items():
+        if PROTOCOLS[group["protocol"]].yes_no or name not in ("sensitivity", "specificity"):
+            is_share = name == "without_score" and n
+            missing = {side: group[f"n_without_{side}"] for side in measured} if is_share else {}
+            shares = {
+                side: f"{n_missing:,} of {n:,} ({percentage(n_missing / n, digits=1)})"
+                for side, n_missing in missing.items()
+            }
+            yield {"figure": words, **shares, "change": group[name]}
+
+
+def _notes(group: Json, margin: float) -> Iterator[str]:
+    reason = f"{sentence(group['reason'])} " if group["verdict"] == "constant" else ""
+    yield (
+        f"{group['verdict'].capitalize()}. {reason}{_SAID[group['verdict']]} "
+        f"Margin: {number(margin)}."
+    )
+    yield (
+        f"{pluralize(group['n_items'], 'anchor')} judged both times, in "
+        f"{pluralize(group['n_documents'], 'document')}, of {group['n_labelled']:,} labelled."
+    )
+    if "watch" in group:
+        yield from _watch_notes(group["watch"])
+    yield from _bound_notes(group.get("watch", group)["agreement"])
+    if group["n_documents"] < FEWEST_DOCUMENTS:
+        yield f"No verdict is given on fewer than {FEWEST_DOCUMENTS} documents."
+    elif group["verdict"] == "cannot tell":
+        yield sentence(_cause(group))
+
+
+def _bound_notes(change: Json) -> Iterator[str]:
+    """Say on which side of 0 an end of the interval lies that the table shows as 0; or no end."""
+    if change.get("value") is None:
+        return
+    if change["low"] is None:
+        yield f"The change of agreement has {change['method']}."
+    for end in ("low", "high"):
+        bound = change[end]
+        if bound and not float(number(bound)):
+            side = "below" if bound < 0.0 else "above"
+            yield f"The {end} end of the change of agreement is {bound:.1g}, {side} 0."
+
+
+def _watch_notes(watch: Json) -> Iterator[str]:
+    yield (
+        f"The verdict is that of the watched change: its intervals hold at all "
+        f"{pluralize(watch['planned'], 'look')} at once. {_MOVED[watch['moved']]}"
+    )
+    if watch["first_worse"] not in (None, watch["n_looks"]):
+        yield f"It was worse at look {watch['first_worse']}."

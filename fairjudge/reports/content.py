@@ -83,12 +83,12 @@ class Content:
     @property
     def boards(self) -> list[Board]:
         """Findings of each leaderboard, given the other leaderboards and the calibration."""
-        judged = {
+        calibrated = {
             (group["judge"], group["aspect"], group["protocol"])
             for panel in self.of_kind("calibrate")
             for group in panel.report["groups"]
         }
-        return boards_beside(self.leaderboards, judged)
+        return boards_beside(self.leaderboards, calibrated)
 
     def of_kind(self, *kinds: str) -> tuple[Panel, ...]:
         """Return the panels of these kinds, in the order in which they came."""

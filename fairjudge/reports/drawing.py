@@ -50,21 +50,17 @@ class Drawing(Protocol):
     @property
     def name(self) -> str:
         """What the figure shows, in words."""
-        ...
 
     @property
     def empty(self) -> bool:
         """Whether there is nothing to draw."""
-        ...
 
     @property
     def layout(self) -> Layout:
         """The figure's size, and where its axes stand."""
-        ...
 
     def draw(self, axes: Axes) -> None:
         """Draw on `axes`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,12 +102,9 @@ def linear(*axes: Axis, whole: bool = False) -> None:
 
     for axis in axes:
         low, high = axis.get_view_interval()
+        by_steps = MaxNLocator(nbins=6, steps=[1, 2, 5, 10], integer=whole)
         is_per_rank = whole and abs(high - low) <= _MOST_TICKS
-        axis.set_major_locator(
-            MultipleLocator(1)
-            if is_per_rank
-            else MaxNLocator(nbins=6, steps=[1, 2, 5, 10], integer=whole)
-        )
+        axis.set_major_locator(MultipleLocator(1) if is_per_rank else by_steps)
         axis.set_major_formatter(plain_tick)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 
 from fairjudge.fairness.registry import shown_measures
 from fairjudge.reports.fairness_tables import EXCLUDED, settings_note
 from fairjudge.reports.figures import Json, bounds, holm, sentence, tally, why
-from fairjudge.reports.row_tables import table
+from fairjudge.reports.row_tables import rows_of, table
 from fairjudge.reports.tables import TextTable, columns, number
 from fairjudge.text.counting import pluralize
 
@@ -36,18 +37,16 @@ def overall_table(report: Json) -> TextTable:
     title = f"Overall {report['measure']} {of}; 0 is the fairest on every data set"
     if report.get("scaling") == "none":
         title = f"Mean {report['measure']} over reports, {of}"
+
+    def by_report(figures: Json) -> str:
+        shares = figures.get("normalised", {}).items()
+        return why(figures) or ", ".join(f"{name} {share:.3f}" for name, share in shares)
+
     return table(
         title,
-        "system: {system} | overall> {found:interval.3} | by report: {sets}",
-        [
-            {
-                "system": system,
-                "found": figures,
-                "sets": why(figures)
-                or ", ".join(f"{n} {v:.3f}" for n, v in figures["normalised"].items()),
-            }
-            for system, figures in report["systems"].items()
-        ],
+        "system: {system} | overall> {row:interval.3} | by report: {by_report}",
+        rows_of(report["systems"], "system"),
+        by_report=by_report,
     )
 
 
@@ -58,12 +57,10 @@ def agreement_table(report: Json) -> TextTable:
     compared = "measures" if any(TOGETHER in key for key in correlations) else "scorers"
     return table(
         f"{name} correlation of two {compared}",
-        "measure: {measure} | n> {found[n]} | in one report only> {found[n_unmatched]}"
-        " | rho> {found:value} | 95 % interval> {found:bounds} | p> {found:p}",
-        [
-            {"measure": label_of(key), "found": correlation}
-            for key, correlation in correlations.items()
-        ],
+        "measure: {label} | n> {n} | in one report only> {n_unmatched}"
+        " | rho> {row:value} | 95 % interval> {row:bounds} | p> {row:p}",
+        rows_of(correlations, "key"),
+        label=lambda row: label_of(row["key"]),
         notes=[
             f"{label_of(key)}: {reason}."
             for key, correlation in correlations.items()
@@ -104,17 +101,11 @@ def temperature_table(report: Json) -> TextTable:
     """Return how a scorer's shares go with people's at each temperature."""
     return table(
         f"{str(report['correlation']).capitalize()} correlation of shares with people's",
-        "temperature> {shown} | shares> {n} | correlation> {row:value.3}"
+        "temperature> {temperature:g} | shares> {n} | correlation> {row:value.3}"
         " | 95 % interval> {row:bounds.3} | : {best}",
-        [
-            {
-                "n": 0,
-                **row,
-                "shown": f"{row['temperature']:g}",
-                "best": "best" if row["temperature"] == report["best"] else "",
-            }
-            for row in report["temperatures"]
-        ],
+        report["temperatures"],
+        n=lambda row: row.get("n", 0),
+        best=lambda row: "best" if row["temperature"] == report["best"] else "",
     )
 
 
@@ -130,7 +121,7 @@ def changes_tables(report: Json) -> tuple[TextTable, ...]:
         changes_table(
             f"{system} minus {report['baseline']}; below 0 is fairer",
             changes,
-            notes=tuple(_change_notes(report)) if system == list(systems)[-1] else (),
+            notes=_change_notes(report) if system == list(systems)[-1] else (),
         )
         for system, changes in systems.items()
     )
@@ -140,30 +131,19 @@ def changes_table(
     title: str,
     changes: Mapping[str, Json],
     *,
-    sides: tuple[str, str] = ("baseline", "here"),
-    notes: tuple[str, ...] = (),
+    sides: Mapping[str, str] = MappingProxyType({"baseline": "baseline", "here": "value"}),
+    notes: Iterable[str] = (),
 ) -> TextTable:
     """Return one row a measure: its value on both `sides`, and the difference."""
     heads = ("n", *sides, "change", "95 % interval", "p (Holm)")
-    first, second = ("baseline", "value") if sides[0] == "baseline" else sides
     rows, measures = [], shown_measures()
     for name, figures in changes.items():
         digits, change = measures[name].digits if name in measures else 4, figures["difference"]
-        values = (figures[first], figures[second], change.get("value"))
-        rows.append(
-            (
-                label_of(name),
-                str(figures["n"]),
-                *(number(value, digits=digits) for value in values),
-                bounds(change, digits=digits),
-                holm(change),
-            )
-        )
-    reasons = {
-        reason: label_of(name)
-        for name, figures in changes.items()
-        if (reason := why(figures["difference"]))
-    }
+        values = (*(figures[side] for side in sides.values()), change.get("value"))
+        cells = (number(value, digits=digits) for value in values)
+        interval = bounds(change, digits=digits)
+        rows.append((label_of(name), str(figures["n"]), *cells, interval, holm(change)))
+    reasons = dict.fromkeys(filter(None, (why(row["difference"]) for row in changes.values())))
     return TextTable(
         title=title,
         columns=columns("measure", *heads, numbers=heads),
@@ -202,26 +182,18 @@ def _change_notes(report: Json) -> Iterator[str]:
 
 def chunk_size_table(report: Json) -> TextTable:
     """Return the share of supported sentences by system and chunk size."""
-    heads = ("words", "clusters", "share", "95 % interval")
-    return TextTable(
-        title="Share of summary sentences that some document supports, by chunk size",
-        columns=columns("system", *heads, "", numbers=heads),
-        rows=tuple(
-            (
-                system,
-                str(row["max_words"] or "sentence"),
-                str(row.get("n", 0)),
-                number(row["value"], digits=3),
-                bounds(row, digits=3),
-                "best" if row["max_words"] == figures["best"] else "",
-            )
+    return table(
+        "Share of summary sentences that some document supports, by chunk size",
+        "system: {system} | words> {words} | clusters> {n} | share> {row:value.3}"
+        " | 95 % interval> {row:bounds.3} | : {best}",
+        [
+            {**row, "system": system, "best": "best" if row["max_words"] == figures["best"] else ""}
             for system, figures in {"all": report, **report["systems"]}.items()
             for row in figures["identified"]
-        ),
-        notes=(
-            *map(sentence, report["notes"]),
-            settings_note(report),
-        ),
+        ],
+        notes=(*map(sentence, report["notes"]), settings_note(report)),
+        words=lambda row: str(row["max_words"] or "sentence"),
+        n=lambda row: row.get("n", 0),
     )
 
 
@@ -232,7 +204,7 @@ def oracle_table(report: Json) -> TextTable:
         f"Biased minus balanced pseudo-summaries of {report['n']} sets; for a valid scorer far "
         "above 0",
         report["measures"],
-        sides=("balanced", "biased"),
+        sides={"balanced": "balanced", "biased": "biased"},
         notes=(
             f"Pseudo-summaries join {pluralize(report['documents'], 'document')}, "
             "or as many as there are.",

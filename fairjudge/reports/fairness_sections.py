@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from fairjudge.fairness.coverage_measures import COVERAGE
 from fairjudge.fairness.proportional import PROPORTIONAL
 from fairjudge.fairness.registry import FAMILIES
-from fairjudge.reports import (
-    fairness_comparison_tables,
-    fairness_tables,
-)
-from fairjudge.reports.content import Content
-from fairjudge.reports.drawing import CURVE_MARKS, OTHER, PLAIN
+from fairjudge.reports import fairness_comparison_tables, fairness_tables
+from fairjudge.reports.drawing import OTHER, PLAIN
 from fairjudge.reports.fairness_comparison_tables import label_of
 from fairjudge.reports.fairness_tables import Family
-from fairjudge.reports.figures import Json, forest, plotted, row
-from fairjudge.reports.judge_sections import Show, panel_parts
+from fairjudge.reports.figures import Json, curves, forest, plotted, row
+from fairjudge.reports.judge_sections import Shows
 from fairjudge.reports.parts import Group, Heading, Part, Plot
-from fairjudge.reports.plots import Curve, CurvePlot, ForestRow
+from fairjudge.reports.plots import ForestRow
 from fairjudge.reports.result_figures import share_ratios_plot
 from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
 from fairjudge.stats.measures import Measure
@@ -27,88 +24,66 @@ from fairjudge.text.counting import pluralize
 _BEST = "Filled square: the best."
 
 
-def fairness_parts(content: Content) -> Iterator[Part]:
-    """Yield every fairness report that was given."""
-    for panel in content.of_kind(*_FAIRNESS):
-        yield from panel_parts(panel, *_FAIRNESS[panel.kind])
-
-
 def _coverage(report: Json) -> Iterator[Part]:
     measures, tested, values, *more = fairness_tables.coverage_tables(report)
     yield _measure_plots(report["systems"], COVERAGE)
     yield measures
     yield tested
-    plots = []
-    for system, figures in report["systems"].items():
-        ends = _ends(figures)
-        rows = [
-            row(
-                name if figure["n"] >= FEWEST_CLUSTERS else f"{name} (n = {figure['n']})",
-                {**figure, "value": figure["mean"]},
-                mark=PLAIN if name in ends else OTHER,
-                digits=3,
-            )
-            for name, figure in figures["by_value"].items()
-        ]
-        plots.append(
-            forest(
-                rows,
-                title=f"{system}: coverage of each {report['attribute']} against the mean",
-                across=f"{system}: difference to the mean coverage",
-                caption=_over_and_under(figures),
-            )
+    plots = (
+        forest(
+            list(_by_value(figures)),
+            title=f"{system}: coverage of each {report['attribute']} against the mean",
+            across=f"{system}: difference to the mean coverage",
+            caption=_over_and_under(figures),
         )
+        for system, figures in report["systems"].items()
+    )
     yield Group(tuple(plots), "row")
     yield values
     yield from more
 
 
-def _ends(figures: Json) -> list[str]:
-    """Return the most and the least covered value, where these stand on summaries enough."""
-    ends = (figures.get("over"), figures.get("under"))
-    enough = [
-        name for name, figure in figures["by_value"].items() if figure["n"] >= FEWEST_CLUSTERS
-    ]
-    return [name for name in enough if name in ends]
+def _by_value(figures: Json) -> Iterator[ForestRow]:
+    """Yield a row for each value; the most and the least covered have filled squares."""
+    ends = _ends(figures).values()
+    for name, figure in figures["by_value"].items():
+        label = name if figure["n"] >= FEWEST_CLUSTERS else f"{name} (n = {figure['n']})"
+        mark = PLAIN if name in ends else OTHER
+        yield row(label, {**figure, "value": figure["mean"]}, mark=mark, digits=3)
+
+
+def _ends(figures: Json) -> dict[str, str]:
+    """Return the value that is most over- and under-represented, where summaries are enough."""
+    values = figures["by_value"]
+    ends = {how: figures[how] for how in ("over", "under") if figures.get(how) in values}
+    return {how: value for how, value in ends.items() if values[value]["n"] >= FEWEST_CLUSTERS}
 
 
 def _over_and_under(figures: Json) -> str:
-    ends = _ends(figures)
-    sentences = [
-        f"{how}-represented: {figures[how]}"
-        for how in ("over", "under")
-        if figures.get(how) in ends
-    ]
+    sentences = [f"{how}-represented: {value}" for how, value in _ends(figures).items()]
     ends_in_words = f"{'; '.join(sentences).capitalize()} (filled squares). " if sentences else ""
     return f"{ends_in_words}At 0 a value is covered as the mean is."
 
 
 def _proportional(report: Json) -> Iterator[Part]:
-    measures, values, lacking = fairness_tables.proportional_tables(report)
+    measures, differences, lacking = fairness_tables.proportional_tables(report)
     systems = report["systems"]
     yield _measure_plots(systems, PROPORTIONAL)
     yield measures
-    plots = [
-        forest(
-            [
-                row(value, figure["difference"])
-                for value, figure in figures.get("by_value", {}).items()
-            ],
-            title=f"{system}: share of the summary minus the wanted share",
-            across=f"{system}: points; above 0 over-represented, below 0 under-represented",
+    plots, ratios = [], []
+    for system, figures in systems.items():
+        values = figures.get("by_value", {}).items()
+        plots.append(
+            forest(
+                [row(value, figure["difference"]) for value, figure in values],
+                title=f"{system}: share of the summary minus the wanted share",
+                across=f"{system}: points; above 0 over-represented, below 0 under-represented",
+            )
         )
-        for system, figures in systems.items()
-    ]
-    ratios = [
-        share_ratios_plot(
-            system,
-            [sample for sample in report.get("samples", ()) if sample["system"] == system],
-            figures.get("tau"),
-        )
-        for system, figures in systems.items()
-    ]
+        samples = [sample for sample in report.get("samples", ()) if sample["system"] == system]
+        ratios.append(share_ratios_plot(system, samples, figures.get("tau")))
     yield Group((*plots, *ratios), "row")
-    yield values
+    yield differences
     yield lacking
     yield from _tau_curves(systems)
 
@@ -118,30 +93,15 @@ def _tau_curves(systems: Mapping[str, Json]) -> Iterator[Part]:
     swept = {system: figures for system, figures in systems.items() if figures.get("sweep")}
     if not swept:
         return
-    plotted_systems = dict(list(swept.items())[: len(CURVE_MARKS)])
     title = "Summaries that under-represent some value, by tolerance tau"
-    plot = CurvePlot(
-        curves=[
-            Curve(
-                name=system,
-                points=tuple(
-                    (p["tau"], p["value"]) for p in figures["sweep"] if p["value"] is not None
-                ),
-                mark=mark,
-            )
-            for (system, figures), mark in zip(plotted_systems.items(), CURVE_MARKS, strict=False)
-        ],
-        name=title,
-        across="tau: the part of its share that a value must reach",
-        up="BUR, percent",
-        logarithmic=False,
-    )
-    more = len(swept) > len(plotted_systems)
-    caption = (
-        f"The plot shows the first {pluralize(len(plotted_systems), 'system')}, the table all."
-    )
+    points = {
+        system: [(p["tau"], p["value"]) for p in figures["sweep"] if p["value"] is not None]
+        for system, figures in swept.items()
+    }
+    across = "tau: the part of its share that a value must reach"
+    plot = curves(points, name=title, across=across, up="BUR, percent")
     yield Heading(title, 4)
-    yield Group((Plot(plot, caption if more else ""), fairness_tables.sweep_table(swept)))
+    yield Group((plot, fairness_tables.sweep_table(swept)))
 
 
 def _overall(report: Json) -> Iterator[Part]:
@@ -152,15 +112,10 @@ def _overall(report: Json) -> Iterator[Part]:
 
 
 def _agreement(report: Json) -> Iterator[Part]:
-    plot = forest(
-        [
-            row(label_of(name), figure)
-            for name, figure in fairness_comparison_tables.agreements(report).items()
-        ],
-        title="Agreement of two scorers",
-        across="Spearman's correlation",
-        span=(-1.0, 1.0),
-    )
+    agreements = fairness_comparison_tables.agreements(report).items()
+    rows = [row(label_of(name), figure) for name, figure in agreements]
+    title, across = "Agreement of two scorers", "Spearman's correlation"
+    plot = forest(rows, title=title, across=across, span=(-1.0, 1.0))
     yield Group((plot, fairness_comparison_tables.agreement_table(report)))
 
 
@@ -174,7 +129,11 @@ def _change_plots(measures: Mapping[str, Json], title: str) -> list[Plot]:
     return [
         forest(
             [
-                row(measure.label, measures[measure.key]["difference"], digits=_few_digits(measure))
+                row(
+                    measure.label,
+                    measures[measure.key]["difference"],
+                    digits=min(3, measure.digits),
+                )
                 for measure in family.shown
                 if measure.key in measures
             ],
@@ -194,13 +153,10 @@ def _chunk_sizes(report: Json) -> Iterator[Part]:
     plots = [
         forest(
             _choices(
-                {
-                    pluralize(figure["max_words"], "word")
-                    if figure["max_words"]
-                    else "sentence": figure
-                    for figure in figures["identified"]
-                },
-                best=("max_words", figures["best"]),
+                figures["identified"],
+                "max_words",
+                figures["best"],
+                label=lambda n: pluralize(n, "word") if n else "sentence",
             ),
             title=f"{system}: sentences that some document supports, by chunk size",
             across=f"{system}: share, 0 to 1",
@@ -215,19 +171,19 @@ def _chunk_sizes(report: Json) -> Iterator[Part]:
 
 def _temperatures(report: Json) -> Iterator[Part]:
     rows = _choices(
-        {f"temperature {figure['temperature']:g}": figure for figure in report["temperatures"]},
-        best=("temperature", report["best"]),
+        report["temperatures"], "temperature", report["best"], label="temperature {:g}".format
     )
     across = f"{report['correlation'].capitalize()} correlation"
     yield plotted(fairness_comparison_tables.temperature_table(report), rows, across, caption=_BEST)
 
 
-def _choices(figures: Mapping[str, Json], *, best: tuple[str, float | None]) -> list[ForestRow]:
-    """Return a row for each value of a setting; the best has a mark of its own."""
-    name, value = best
+def _choices(
+    figures: Sequence[Json], name: str, best: float | None, *, label: Callable[[Any], str]
+) -> list[ForestRow]:
+    """Return a row for each value of the setting `name`; the best has a mark of its own."""
     return [
-        row(label, figure, mark=PLAIN if figure[name] == value else OTHER, digits=3)
-        for label, figure in figures.items()
+        row(label(figure[name]), figure, mark=PLAIN if figure[name] == best else OTHER, digits=3)
+        for figure in figures
     ]
 
 
@@ -244,10 +200,6 @@ def _people(report: Json) -> Iterator[Part]:
         span=(-1.0, 1.0),
     )
     yield groups
-
-
-def _few_digits(measure: Measure) -> int:
-    return min(3, measure.digits)
 
 
 def _measure_plots(systems: Mapping[str, Json], measures: Family) -> Part:
@@ -271,7 +223,7 @@ def _unit(measure: Measure) -> str:
     return f"percent; {best}" if measure.unit == "percent" else best
 
 
-_FAIRNESS: Mapping[str, tuple[str, Show]] = {
+FAIRNESS: Shows = {
     "fairness coverage": ("Coverage by {attribute}", _coverage),
     "fairness proportional": ("Proportional representation by {attribute}", _proportional),
     "fairness overall": ("Over several data sets: {measure}", _overall),
@@ -282,3 +234,4 @@ _FAIRNESS: Mapping[str, tuple[str, Show]] = {
     "fairness people": ("Which measures agree better with people", _people),
     "fairness temperature": ("Correlation with people, by temperature", _temperatures),
 }
+"""What the JSON of each command shows."""

@@ -53,6 +53,7 @@ def coverage_tables(report: Json) -> tuple[TextTable, ...]:
         for system, figures in report["systems"].items()
         for row in rows_of(figures["by_value"], "of", system=system)
     ]
+    tested = "Coverage of each value minus the mean coverage, over all its summaries"
     return (
         _measures(
             report,
@@ -61,7 +62,7 @@ def coverage_tables(report: Json) -> tuple[TextTable, ...]:
             "R_EC: share of summaries whose Equal Coverage is significant. As published, p is the "
             "share of relabellings that are more unequal, without the equal ones.",
         ),
-        _tested(report),
+        _differences(report, tested, "coverage_by_value", digits=4),
         table(
             "Difference to the mean coverage, where a value is the most or least covered",
             "system: {system} | value: {of} | summaries> {n} | difference> {mean:number.4}"
@@ -78,12 +79,12 @@ def _dominance_tables(report: Json) -> Iterator[TextTable]:
     rows = [
         {
             "system": system,
-            "measure": name
-            if difference["of_value"] is None
-            else f"{name} of {difference['of_value']}",
-            "first": _subset(dominance, difference["dominated_by"][0]),
-            "second": _subset(dominance, difference["dominated_by"][1]),
-            "found": difference,
+            "measure": name if (value := difference["of_value"]) is None else f"{name} of {value}",
+            "sets": [
+                f"{value} ({dominance['n_by_value'][value]})"
+                for value in difference["dominated_by"]
+            ],
+            "difference": difference,
         }
         for system, of in report["systems"].items()
         if (dominance := of.get("dominance"))
@@ -93,8 +94,9 @@ def _dominance_tables(report: Json) -> Iterator[TextTable]:
     if rows:
         yield table(
             "Largest difference between the sets that different values dominate",
-            "system: {system} | measure: {measure} | more in sets of: {first} | than of: {second}"
-            " | difference> {found:value.4} | 95 % interval> {found:bounds.4} | p> {found:p}",
+            "system: {system} | measure: {measure} | more in sets of: {sets[0]}"
+            " | than of: {sets[1]} | difference> {difference:value.4}"
+            " | 95 % interval> {difference:bounds.4} | p> {difference:p}",
             rows,
             notes=[
                 "In brackets: the samples in which most documents have the value. p: of no "
@@ -103,24 +105,21 @@ def _dominance_tables(report: Json) -> Iterator[TextTable]:
         )
 
 
-def _subset(dominance: Json, value: str) -> str:
-    return f"{value} ({dominance['n_by_value'][value]})"
-
-
-def _tested(report: Json) -> TextTable:
-    rows = rows_within(report["systems"], "system", "coverage_by_value", "of")
+def _differences(report: Json, title: str, values: str, digits: int) -> TextTable:
+    """Return the difference of each system and value of the field `values`, with its test."""
     return table(
-        "Coverage of each value minus the mean coverage, over all its summaries",
-        "system: {system} | value: {of} | summaries> {n} | difference> {difference:value.4}"
-        " | 95 % interval> {difference:bounds.4} | p (Holm)> {difference:holm}",
-        rows,
+        title,
+        "system: {system} | value: {of} | summaries> {n} | difference> "
+        f"{{difference:value.{digits}}} | 95 % interval> {{difference:bounds.{digits}}}"
+        " | p (Holm)> {difference:holm}",
+        rows_within(report["systems"], "system", values, "of"),
     )
 
 
 def proportional_tables(report: Json) -> tuple[TextTable, TextTable, TextTable]:
     """Return one row a system and measure, then two tables by system and value in percent."""
-    values = list(rows_within(report["systems"], "system", "by_value", "of"))
     title = f"Proportional representation by {report['attribute']}"
+    minus = "Share of the summary minus the wanted share, in percentage points"
     novel = [
         f"{system} {interval(figures['novel_terms'], digits=1)}"
         for system, figures in report["systems"].items()
@@ -131,17 +130,12 @@ def proportional_tables(report: Json) -> tuple[TextTable, TextTable, TextTable]:
     ] * bool(novel)
     return (
         _measures(report, title, PROPORTIONAL, *remarks),
-        table(
-            "Share of the summary minus the wanted share, in percentage points",
-            "system: {system} | value: {of} | summaries> {n} | difference> {difference:value.2}"
-            " | 95 % interval> {difference:bounds.2} | p (Holm)> {difference:holm}",
-            values,
-        ),
+        _differences(report, minus, "by_value", digits=2),
         table(
             "Summaries that under-represent a value, in percent, and the mean shortfall",
             "system: {system} | value: {of} | summaries %> {under:interval.1}"
             " | shortfall (points)> {shortfall:interval}",
-            values,
+            rows_within(report["systems"], "system", "by_value", "of"),
             notes=[settings_note(report)],
         ),
     )
@@ -206,10 +200,8 @@ def _figures_of(system: Json, measures: Family, *, with_units: bool) -> Iterator
     for measure in measures.shown:
         if (figure := system.get(measure.key)) is not None:
             parameter = system.get(measure.parameter)
-            label = labels[measure.key]
-            if parameter is not None:
-                label += f", {measure.parameter} {parameter:g}"
-            yield _row(label, figure.get("n", 0), figure, measure)
+            at = "" if parameter is None else f", {measure.parameter} {parameter:g}"
+            yield _row(f"{labels[measure.key]}{at}", figure.get("n", 0), figure, measure)
     corrected, assumed = system.get("corrected") or {}, system.get("sensitivity") or {}
     for measure in measures.shown:
         if (figure := corrected.get(measure.key)) is not None:
@@ -218,8 +210,7 @@ def _figures_of(system: Json, measures: Family, *, with_units: bool) -> Iterator
     for measure in measures.shown:
         if (figure := assumed.get(measure.key)) is not None:
             label = f"{labels[measure.key]}, bounds for an error of {assumed['error_rate']:g}"
-            between = bounds(figure, digits=measure.digits)
-            yield {"measure": label, "n": "", "value": "", "bounds": between}
+            yield {**_row(label, 0, figure, measure), "n": "", "value": ""}
 
 
 def _row(label: str, n: int, figure: Json, measure: Measure) -> Json:
@@ -236,25 +227,20 @@ def _left_out(report: Json) -> Iterator[str]:
     for exclusion in report["excluded"]:
         by_system = by_reason.setdefault(exclusion["reason"], {})
         by_system.setdefault(exclusion["system"], []).append(exclusion["eid"])
-    for reason, by_system in sorted(by_reason.items()):
-        counts = "; ".join(
-            f"{len(eids)} by {system} ({first_items(eids, 5)})"
-            for system, eids in by_system.items()
-        )
+    for reason, of in sorted(by_reason.items()):
+        texts = (f"{len(eids)} by {name} ({first_items(eids, 5)})" for name, eids in of.items())
+        counts = "; ".join(texts)
         yield f"Excluded, {EXCLUDED.get(reason, reason)}: {counts}"
 
 
 def sweep_table(systems: Mapping[str, Json]) -> TextTable:
     """Return BUR at each tau; a column a system."""
-    taus = [point["tau"] for point in next(iter(systems.values()))["sweep"]]
+    points = [system["sweep"] for system in systems.values()]
     return TextTable(
         title="BUR in percent, by tau",
         columns=columns("tau", *systems, numbers=("tau", *systems)),
         rows=tuple(
-            (
-                number(tau),
-                *(interval(system["sweep"][place], digits=1) for system in systems.values()),
-            )
-            for place, tau in enumerate(taus)
+            (number(at_tau[0]["tau"]), *(interval(point, digits=1) for point in at_tau))
+            for at_tau in zip(*points, strict=True)
         ),
     )

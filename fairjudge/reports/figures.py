@@ -7,14 +7,18 @@ from math import floor, log10
 from typing import Any, TypeAlias
 
 from fairjudge.protocols import shown_protocol
-from fairjudge.reports.drawing import PLAIN, Mark
+from fairjudge.reports.drawing import CURVE_MARKS, PLAIN, Mark
 from fairjudge.reports.parts import Group, Plot
-from fairjudge.reports.plots import ForestPlot, ForestRow
+from fairjudge.reports.plots import Curve, CurvePlot, ForestPlot, ForestRow
 from fairjudge.reports.tables import TextTable, number
+from fairjudge.text.counting import pluralize
+from fairjudge.text.printable import printable
 
 Json: TypeAlias = Mapping[str, Any]
 
 PERCENT = (0.0, 100.0)
+MAX_NAMED = 3
+"""How many of a list a sentence names."""
 
 
 def interval(figure: Json | None, *, digits: int = 2, ends: int | None = None) -> str:
@@ -42,6 +46,11 @@ def bounds(figure: Json, *, digits: int = 2) -> str:
     if figure.get("low") is None or figure.get("high") is None:
         return "-"
     return ", ".join(number(figure[end], digits=digits) for end in ("low", "high"))
+
+
+def share_in_percent(share: float | None) -> str:
+    """Return a share in percent, with one decimal; a dash where there is none."""
+    return number(None if share is None else 100 * share, digits=1)
 
 
 def in_percent(share: Json) -> Json:
@@ -124,24 +133,25 @@ def sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def first_items(items: Iterable[str], limit: int) -> str:
+def first_items(items: Iterable[str], limit: int = MAX_NAMED, *, between: str = ", ") -> str:
     """Return the first items, and how many more there are."""
     every = list(items)
     more = len(every) - limit
-    return ", ".join(every[:limit]) + (f" and {more} more" if more > 0 else "")
+    return between.join(every[:limit]) + (f" and {more} more" if more > 0 else "")
+
+
+def cut(text: str, *, longest: int) -> str:
+    """Return `text` on one line of at most `longest` characters."""
+    line = " ".join(printable(text).split())
+    return line if len(line) <= longest else f"{line[: longest - 1].rstrip()}…"
 
 
 def row(label: str, estimate: Json | None, *, mark: Mark = PLAIN, digits: int = 2) -> ForestRow:
     """Return a figure as a row of a forest plot."""
-    shown_figure = estimate if estimate is not None and estimate.get("value") is not None else {}
-    return ForestRow(
-        label=label,
-        value=shown_figure.get("value"),
-        low=shown_figure.get("low"),
-        high=shown_figure.get("high"),
-        text=interval(estimate, digits=digits) if shown_figure else "undefined",
-        mark=mark,
-    )
+    defined = estimate if estimate is not None and estimate.get("value") is not None else {}
+    ends = {end: defined.get(end) for end in ("value", "low", "high")}
+    text = interval(estimate, digits=digits) if defined else "undefined"
+    return ForestRow(label=label, **ends, text=text, mark=mark)
 
 
 def forest(
@@ -172,6 +182,26 @@ def plotted(
     """Return `table` beside a forest plot of the same name."""
     plot = forest(rows, title=table.title, across=across, span=span, caption=caption)
     return Group((plot, table))
+
+
+def curves(
+    points: Mapping[str, Iterable[tuple[float, float]]],
+    *,
+    name: str,
+    across: str,
+    up: str,
+    logarithmic: bool = False,
+    caption: str = "",
+) -> Plot:
+    """Return the curve of each system, of more than there are marks the first ones."""
+    drawn = [
+        Curve(name=system, points=tuple(of_system), mark=mark)
+        for (system, of_system), mark in zip(points.items(), CURVE_MARKS, strict=False)
+    ]
+    if len(points) > len(drawn):
+        caption = f"The plot shows the first {pluralize(len(drawn), 'system')}, the table all."
+    figure = CurvePlot(curves=drawn, name=name, across=across, up=up, logarithmic=logarithmic)
+    return Plot(figure, caption)
 
 
 def significant_sign(figure: Json) -> int:

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from fairjudge.calibration.constancy import Constant
 from fairjudge.domain import Estimate
-from fairjudge.reports.figures import first_items
+from fairjudge.reports.figures import MAX_NAMED, first_items
 from fairjudge.scores.aggregate import SystemScore
 from fairjudge.scores.leaderboards import (
     FEWEST_CLUSTERS,
@@ -30,7 +30,6 @@ Judged: TypeAlias = tuple[str, str, str]
 NEXT = "Next: "
 """How a sentence on what to do next begins."""
 NEXT_LLM = f"{NEXT}an LLM as judge"
-_MAX_NAMED = 3
 MUCH_UNSCORED = 0.05
 """Share of items without a score from which they come before everything else."""
 
@@ -86,7 +85,7 @@ def standing(board: Board) -> tuple[str, ...]:
     if board.calibrated and board.as_good is not None and len(board.systems) > 1:
         sentences.append(f"That is the judge's order{_of(board)}; see whether it may rank systems.")
     if board.not_ranked and board.systems:
-        names = first_items(board.not_ranked, _MAX_NAMED)
+        names = first_items(board.not_ranked)
         sentences.append(f"Judged on fewer clusters{_of(board)}, and not compared: {names}.")
     if board.without_probabilities:
         n_scored = board.n_items - sum(board.reasons.values())
@@ -134,28 +133,21 @@ def boards_beside(boards: Sequence[Leaderboard], calibrated: Collection[Judged])
 
     `calibrated` has the judges, each with an aspect and a protocol, that are held against people.
     """
+    judges = {board.judge for board in boards}
 
-    def board_in_words(board: Leaderboard) -> str:
-        same = [other_board for other_board in boards if other_board.aspect == board.aspect]
+    def distinction(board: Leaderboard) -> str:
         protocols = {
-            (other_board.shown_protocol, other_board.unit)
-            for other_board in same
-            if other_board.judge == board.judge
+            (other.shown_protocol, other.unit)
+            for other in boards
+            if (other.aspect, other.judge) == (board.aspect, board.judge)
         }
-        shown_protocol = (
-            f", {board.shown_protocol} of each {board.unit}" if len(protocols) > 1 else ""
-        )
-        by = (
-            f", judged by {board.judge}"
-            if len({other_board.judge for other_board in boards}) > 1
-            else ""
-        )
-        return shown_protocol + by
+        protocol = f", {board.shown_protocol} of each {board.unit}" if len(protocols) > 1 else ""
+        return protocol + (f", judged by {board.judge}" if len(judges) > 1 else "")
 
     return [
         replace(
             of_leaderboard(board),
-            of=board_in_words(board),
+            of=distinction(board),
             calibrated=(board.judge, board.aspect, board.protocol) in calibrated,
         )
         for board in boards
@@ -216,17 +208,21 @@ def _leads(board: Board) -> str:
             if board.why
             else f"No system has a score{where}."
         )
-    first = board.systems[0]
+    first = board.systems[: board.n_level]
     if board.constant is not None:
         return f"In {board.what} {board.constant.in_words()}: no system leads."
-    if board.n_level > 1:
-        return _stand_level(board, board.systems[: board.n_level])
     if len(board.systems) == 1:
-        return f"{first} alone can be ranked{_of(board)}: there is nothing to compare it with."
+        return f"{first[0]} alone can be ranked{_of(board)}: there is nothing to compare it with."
+    leads = f"{first[0]} has the highest {board.score} in {board.what}"
+    if len(first) > 1:
+        leads = f"{together(first)} tie for first place in {board.what}"
     if board.as_good is None:
-        return f"{first} has the highest {board.score} in {board.what}; {_cannot_tell(board)}."
-    comparison = compared(board.as_good, by_rank=board.by_rank, n_clusters=board.n_clusters)
-    return f"{first} has the highest {board.score} in {board.what}; {comparison}."
+        return f"{leads}; {_cannot_tell(board)}."
+    if len(first) == len(board.systems):
+        return f"{leads}."
+    as_good = [name for name in board.as_good if name not in first]
+    comparison = compared(as_good, by_rank=board.by_rank, n_clusters=board.n_clusters)
+    return f"{leads}; {comparison}."
 
 
 def _cannot_tell(board: Board) -> str:
@@ -236,25 +232,13 @@ def _cannot_tell(board: Board) -> str:
     return f"too few clusters ({board.n_clusters}) to compare systems"
 
 
-def _stand_level(board: Board, level: Sequence[str]) -> str:
-    """Say that several systems share the first place, and which do not differ significantly."""
-    sentence = f"{together(level)} tie for first place in {board.what}"
-    if board.as_good is None:
-        return f"{sentence}; {_cannot_tell(board)}."
-    if len(level) == len(board.systems):
-        return f"{sentence}."
-    tied = [name for name in board.as_good if name not in level]
-    comparison = compared(tied, by_rank=board.by_rank, n_clusters=board.n_clusters)
-    return f"{sentence}; {comparison}."
-
-
 def compared(as_good: Sequence[str], *, by_rank: bool, n_clusters: int) -> str:
     """Say which other systems may share the first place, by what the table beside it shows.
 
     That is the rank that each may have, or its difference to the first. None is called significant
     by intervals that are too narrow.
     """
-    names, narrow = first_items(as_good, _MAX_NAMED), too_narrow(n_clusters)
+    names, narrow = first_items(as_good), too_narrow(n_clusters)
     if by_rank and names:
         return f"{names} may rank first too (95 %)"
     if by_rank:
@@ -268,8 +252,8 @@ def compared(as_good: Sequence[str], *, by_rank: bool, n_clusters: int) -> str:
 
 def together(names: Sequence[str]) -> str:
     """Return names as the subject of a sentence: ``"a and b"``, ``"a, b, c and 3 more"``."""
-    if len(names) > _MAX_NAMED:
-        return first_items(names, _MAX_NAMED)
+    if len(names) > MAX_NAMED:
+        return first_items(names)
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 

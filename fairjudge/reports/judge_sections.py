@@ -2,38 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from fairjudge.reports import audit_tables
 from fairjudge.reports.content import UNSCORED, Content, Panel
-from fairjudge.reports.covered_tables import (
+from fairjudge.reports.drawing import OTHER, PLAIN
+from fairjudge.reports.evidence_tables import (
     by_judge,
+    citations_table,
+    citations_tables,
     contradicted_table,
+    errors_table,
     judged_by,
     least_covered_table,
     outlets_table,
+    shares_table,
     slice_table,
     slices,
-)
-from fairjudge.reports.drawing import CURVE_MARKS, OTHER
-from fairjudge.reports.figures import PERCENT, Json, first_items, forest, plotted, protocol_of, row
-from fairjudge.reports.measured_findings import findings_of
-from fairjudge.reports.parts import Fold, Group, Heading, Paragraph, Part, Place, Plot
-from fairjudge.reports.plots import Curve, CurvePlot
-from fairjudge.reports.result_figures import answers_plots, outlets_plot, position_pairs_plot
-from fairjudge.reports.statement_tables import (
-    citations_table,
-    citations_tables,
-    errors_table,
-    shares_table,
     wrong_in_words,
 )
+from fairjudge.reports.figures import (
+    PERCENT,
+    Json,
+    curves,
+    first_items,
+    forest,
+    plotted,
+    protocol_of,
+    row,
+)
+from fairjudge.reports.kinds import findings_of
+from fairjudge.reports.parts import Fold, Group, Heading, Paragraph, Part, Place
+from fairjudge.reports.result_figures import answers_plots, outlets_plot, position_pairs_plot
 from fairjudge.scores.coverage_slices import ALONE, FREQUENCY, POSITION
 from fairjudge.scores.leaderboards import WEIGHTING
 from fairjudge.text.counting import pluralize
 
-Show: TypeAlias = Callable[[Json], Iterator[Part]]
+Show: TypeAlias = Callable[[Json], Iterable[Part]]
+Shows: TypeAlias = Mapping[str, tuple[str, Show]]
+"""By kind of JSON the title of its panel, a format of its fields, and what the panel shows."""
 
 _MAX_CLUSTERS = 20
 """Clusters that a sentence names."""
@@ -78,6 +87,7 @@ def covered_parts(content: Content) -> Iterator[Part]:
 def _sliced_plot(by: str, groups: Sequence[Json]) -> Iterator[Part]:
     """Yield the plot of coverage by position, frequency or question word (DiverseSumm, 3 to 5)."""
     name_of_slice = by.partition(" by ")[2]
+    title = f"{by.capitalize()}, by {groups[0]['judge']}"
     if name_of_slice == "outlet":
         yield outlets_plot(by, groups)
     if name_of_slice == "question word":
@@ -88,29 +98,18 @@ def _sliced_plot(by: str, groups: Sequence[Json]) -> Iterator[Part]:
             if (figure := group["slices"][by].get(name)) is not None
         ]
         if len(rows) <= _MAX_PLOTTED:
-            title = f"{by.capitalize()}, by {groups[0]['judge']}"
             yield forest(rows, title=title, across="share, 0 to 1", span=(0.0, 1.0))
     if name_of_slice not in {POSITION, ALONE, FREQUENCY}:
         return
-    curves = [
-        Curve(
-            name=group["system"],
-            points=tuple(
-                (float(name), figure["value"])
-                for name, figure in group["slices"][by].items()
-                if name.isdecimal() and figure["value"] is not None
-            ),
-            mark=mark,
-        )
-        for group, mark in zip(groups, CURVE_MARKS, strict=False)
-    ]
-    name = f"{by.capitalize()}, by {groups[0]['judge']}"
-    plot = CurvePlot(
-        curves=curves, name=name, across=name_of_slice, up="share, 0 to 1", logarithmic=False
-    )
-    more = len(groups) > len(curves)
-    caption = f"The plot shows the first {pluralize(len(curves), 'system')}, the table all."
-    yield Plot(plot, caption if more else "")
+    points = {
+        group["system"]: [
+            (float(name), figure["value"])
+            for name, figure in group["slices"][by].items()
+            if name.isdecimal() and figure["value"] is not None
+        ]
+        for group in groups
+    }
+    yield curves(points, name=title, across=name_of_slice, up="share, 0 to 1")
 
 
 def statement_parts(content: Content) -> Iterator[Part]:
@@ -126,11 +125,10 @@ def statement_parts(content: Content) -> Iterator[Part]:
             if group["errors"]:
                 title = f"{group['system']}: {pluralize(len(group['errors']), 'statement')}"
                 yield Fold(f"{title} without support", (errors_table(group),), open=True)
-        cited = [group for group in judge if group["citations"]]
-        if cited:
+        if cited := [group for group in judge if group["citations"]]:
             yield citations_table(cited)
-    for panel in content.of_kind("audit citations"):
-        yield from panel_parts(panel, "Citations, and others in their place", _citations)
+    title = "Citations, and others in their place"
+    yield from panels_of(content, {"audit citations": (title, _citations)})
 
 
 def _citations(report: Json) -> Iterator[Part]:
@@ -176,11 +174,13 @@ def position_plot(group: Json, title: str) -> Part:
 
 
 def _verbosity(report: Json) -> Iterator[Part]:
-    rows = []
-    for group in report["groups"]:
-        name = f"{group['probe']}, {group['aspect']}, {protocol_of(group)}"
-        rows.append(row(f"{name}: as written", group["original"], mark=OTHER, digits=1))
-        rows.append(row(f"{name}: longer", group["extended"], digits=1))
+    marks = {"original": OTHER, "extended": PLAIN}
+    rows = [
+        row(f"{name}: {audit_tables.VERSIONS[version]}", group[version], mark=mark, digits=1)
+        for group in report["groups"]
+        for name in [f"{group['probe']}, {group['aspect']}, {protocol_of(group)}"]
+        for version, mark in marks.items()
+    ]
     yield Heading("Verbosity: the summary against itself made longer")
     plot = forest(
         rows,
@@ -195,26 +195,19 @@ def _verbosity(report: Json) -> Iterator[Part]:
 
 def _scores_plot(group: Json) -> Part:
     """Plot which scores summaries as written and longer got, all systems together (Figure 25)."""
-    counts: dict[str, dict[float, int]] = {version: {} for version in audit_tables.VERSIONS}
+    counts = {version: Counter[float]() for version in audit_tables.VERSIONS}
     for versions in group["scores"].values():
         for version, n_by_score in versions.items():
-            for score, n in n_by_score.items():
-                counts[version][float(score)] = counts[version].get(float(score), 0) + n
+            counts[version].update({float(score): n for score, n in n_by_score.items()})
     scores = sorted({score for n_by_score in counts.values() for score in n_by_score})
-    curves = [
-        Curve(
-            name=audit_tables.VERSIONS[version],
-            points=tuple(
-                (score, 100.0 * n_by_score.get(score, 0) / sum(n_by_score.values()))
-                for score in scores
-            ),
-            mark=mark,
-        )
-        for (version, n_by_score), mark in zip(counts.items(), CURVE_MARKS, strict=False)
-    ]
+    points = {
+        audit_tables.VERSIONS[version]: [
+            (score, 100.0 * n_by_score.get(score, 0) / sum(n_by_score.values())) for score in scores
+        ]
+        for version, n_by_score in counts.items()
+    }
     title = f"Scores by {group['judge']}, {group['aspect']}, {protocol_of(group)}"
-    figure = CurvePlot(curves=curves, name=title, across="score", up="percent", logarithmic=False)
-    return Plot(figure, title)
+    return curves(points, name=title, across="score", up="percent", caption=title)
 
 
 def _length(report: Json) -> Iterator[Part]:
@@ -222,12 +215,8 @@ def _length(report: Json) -> Iterator[Part]:
     for group, table in zip(report["groups"], tables, strict=False):
         title = f"Length: {group['aspect']}, by {group['judge']}"
         rows = [
-            row(
-                f"{win_rate['system_a']} beats {win_rate['system_b']}",
-                win_rate["adjusted"],
-                digits=1,
-            )
-            for win_rate in group["win_rates"][: _MAX_PLOTTED + 1]
+            row(f"{rate['system_a']} beats {rate['system_b']}", rate["adjusted"], digits=1)
+            for rate in group["win_rates"][: _MAX_PLOTTED + 1]
         ]
         yield Heading(title)
         if len(rows) <= _MAX_PLOTTED:
@@ -254,12 +243,14 @@ def _checks(report: Json) -> Iterator[Part]:
     yield Group((plot, *audit_tables.checks_tables(report, limit=None)))
 
 
-def panel_parts(panel: Panel, title: str, show: Show) -> Iterator[Part]:
-    """Yield a panel under its title: where it comes from, what its figures say, and they."""
-    yield Heading(title.format(**panel.report))
-    yield Paragraph(f"From {panel.source}.", "note")
-    yield from _findings(panel)
-    yield from show(panel.report)
+def panels_of(content: Content, shows: Shows) -> Iterator[Part]:
+    """Yield each panel under its title: where it comes from, what its figures say, and they."""
+    for panel in content.of_kind(*shows):
+        title, show = shows[panel.kind]
+        yield Heading(title.format(**panel.report))
+        yield Paragraph(f"From {panel.source}.", "note")
+        yield from _findings(panel)
+        yield from show(panel.report)
 
 
 def _findings(panel: Panel) -> Iterator[Part]:

@@ -1,88 +1,177 @@
-"""The tables of a result by its kind: the terminal, notebooks and Markdown show the same ones."""
+"""What each command says of its JSON, by its kind: findings, and then tables.
+
+The terminal, notebooks, pages and Markdown show the same ones. A finding claims a direction only
+where the 95 % interval leaves 0 (or what its rule names) out; none needs more than counting.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
+from fairjudge.records.matching import loss_finding
+from fairjudge.records.schema import with_schema
 from fairjudge.reports import (
     align_tables,
+    audit_findings,
     audit_tables,
-    bias_input_tables,
     bias_tables,
     calibration_tables,
-    cascade_tables,
-    check_tables,
     comparison_tables,
-    covered_tables,
     decision_tables,
-    disagreement_tables,
+    evidence_tables,
     fairness_comparison_tables,
     fairness_tables,
-    jury_tables,
-    mean_tables,
+    label_tables,
+    measure_findings,
+    protocol_tables,
     ranking_tables,
-    rates_tables,
     reference_tables,
-    stability_tables,
-    statement_tables,
 )
 from fairjudge.reports.figures import Json
 from fairjudge.reports.tables import TextTable
 
 
-def _calibrate(report: Json) -> list[TextTable]:
+def _calibration_tables(report: Json) -> list[TextTable]:
     return [
         *calibration_tables.calibration_tables(report),
-        *mean_tables.mean_tables(report),
-        *jury_tables.jury_tables(report),
-        *rates_tables.rates_tables(report),
-        *disagreement_tables.disagreement_tables(report),
+        *label_tables.mean_tables(report),
+        *protocol_tables.jury_tables(report),
+        *label_tables.rates_tables(report),
+        *label_tables.disagreement_tables(report),
         *decision_tables.decisions_tables(decision_tables.with_juries(report)),
     ]
 
 
-def _rank(report: Json) -> list[TextTable]:
-    return [*ranking_tables.ranking_tables(report), *ranking_tables.together_tables(report)]
+def _calibration_findings(report: Json) -> Iterator[str]:
+    yield from protocol_tables.protocol_findings(report)
+    yield from protocol_tables.jury_findings(report)
+    for group in decision_tables.with_juries(report):
+        yield f"{decision_tables.group_title(group)}: {decision_tables.verdict(group)}."
 
 
-_TABLES: Mapping[str, Callable[[Json], Iterable[TextTable]]] = {
-    "align": align_tables.align_tables,
-    "audit checks": audit_tables.checks_tables,
-    "audit citations": statement_tables.citations_tables,
-    "audit covered": covered_tables.covered_tables,
-    "audit length": audit_tables.length_tables,
-    "audit order": audit_tables.order_tables,
-    "audit parse": audit_tables.parse_tables,
-    "audit position": audit_tables.position_tables,
-    "audit stability": stability_tables.stability_tables,
-    "audit statements": statement_tables.statement_tables,
-    "audit verbosity": audit_tables.verbosity_tables,
-    "bias distinguishability": bias_tables.distinguishability_tables,
-    "bias entities": bias_tables.entities_tables,
-    "bias inputs": lambda report: bias_input_tables.inputs_tables(report, limit=10),
-    "bias quality": bias_tables.quality_tables,
-    "bias words": bias_tables.words_tables,
-    "calibrate": _calibrate,
-    "cascade": cascade_tables.cascade_tables,
-    "cascade --guarantee": cascade_tables.guarantee_tables,
-    "check": check_tables.check_tables,
-    "compare": comparison_tables.comparison_tables,
-    "fairness agreement": lambda report: [fairness_comparison_tables.agreement_table(report)],
-    "fairness chunk-size": lambda report: [fairness_comparison_tables.chunk_size_table(report)],
-    "fairness compare": fairness_comparison_tables.changes_tables,
-    "fairness coverage": fairness_tables.coverage_tables,
-    "fairness oracle": lambda report: [fairness_comparison_tables.oracle_table(report)],
-    "fairness overall": lambda report: [fairness_comparison_tables.overall_table(report)],
-    "fairness people": fairness_comparison_tables.people_tables,
-    "fairness temperature": lambda report: [fairness_comparison_tables.temperature_table(report)],
-    "fairness proportional": fairness_tables.proportional_tables,
-    "references apply": reference_tables.validated_tables,
-    "references recall": reference_tables.recall_tables,
-    "rank": _rank,
+def _single(make: Callable[[Json], TextTable]) -> Callable[[Json], Iterable[TextTable]]:
+    return lambda report: (make(report),)
+
+
+def _none(report: Json) -> tuple[()]:  # noqa: ARG001  # this kind has none
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """What JSON of a kind shows; ``name`` stands before its findings among those of others."""
+
+    findings: Callable[[Json], Iterable[str]] = _none
+    tables: Callable[[Json], Iterable[TextTable]] = _none
+    name: str = ""
+
+
+KINDS: Mapping[str, _Kind] = {
+    "align": _Kind(align_tables.align_findings, align_tables.align_tables),
+    "audit checks": _Kind(audit_findings.metamorphic_findings, audit_tables.checks_tables),
+    "audit citations": _Kind(audit_findings.citation_findings, evidence_tables.citations_tables),
+    "audit covered": _Kind(audit_findings.covered_findings, evidence_tables.covered_tables),
+    "audit length": _Kind(audit_findings.length_findings, audit_tables.length_tables),
+    "audit order": _Kind(audit_findings.order_findings, audit_tables.order_tables),
+    "audit parse": _Kind(audit_findings.parse_findings, audit_tables.parse_tables),
+    "audit position": _Kind(audit_findings.position_findings, audit_tables.position_tables),
+    "audit stability": _Kind(audit_findings.stability_findings, audit_tables.stability_tables),
+    "audit statements": _Kind(audit_findings.statement_findings, evidence_tables.statement_tables),
+    "audit verbosity": _Kind(audit_findings.verbosity_findings, audit_tables.verbosity_tables),
+    "bias distinguishability": _Kind(
+        measure_findings.distinguishability_findings,
+        bias_tables.distinguishability_tables,
+        "Group from the summary",
+    ),
+    "bias entities": _Kind(
+        measure_findings.entity_findings, bias_tables.entities_tables, "People named"
+    ),
+    "bias inputs": _Kind(tables=bias_tables.inputs_tables),
+    "bias quality": _Kind(
+        measure_findings.quality_findings, bias_tables.quality_tables, "Quality by group"
+    ),
+    "bias words": _Kind(
+        measure_findings.words_findings, bias_tables.words_tables, "Words of groups"
+    ),
+    "build": _Kind(reference_tables.built_findings),
+    "calibrate": _Kind(_calibration_findings, _calibration_tables),
+    "cascade": _Kind(align_tables.cascade_findings, align_tables.cascade_tables, "Cascade"),
+    "cascade --guarantee": _Kind(align_tables.guarantee_findings, align_tables.guarantee_tables),
+    "check": _Kind(
+        comparison_tables.check_findings, comparison_tables.check_tables, "Check of the judge"
+    ),
+    "compare": _Kind(
+        comparison_tables.comparison_findings, comparison_tables.comparison_tables, "Two runs"
+    ),
+    "fairness agreement": _Kind(
+        measure_findings.agreement_findings,
+        _single(fairness_comparison_tables.agreement_table),
+        "Two scorers",
+    ),
+    "fairness chunk-size": _Kind(
+        measure_findings.chunk_size_findings,
+        _single(fairness_comparison_tables.chunk_size_table),
+        "Size of chunks",
+    ),
+    "fairness compare": _Kind(
+        measure_findings.changes_findings, fairness_comparison_tables.changes_tables
+    ),
+    "fairness coverage": _Kind(measure_findings.fairness_findings, fairness_tables.coverage_tables),
+    "fairness oracle": _Kind(
+        measure_findings.oracle_findings,
+        _single(fairness_comparison_tables.oracle_table),
+        "Planted unfairness",
+    ),
+    "fairness overall": _Kind(
+        measure_findings.overall_findings,
+        _single(fairness_comparison_tables.overall_table),
+        "Over data sets",
+    ),
+    "fairness people": _Kind(
+        measure_findings.people_findings,
+        fairness_comparison_tables.people_tables,
+        "Measures and people",
+    ),
+    "fairness proportional": _Kind(
+        measure_findings.fairness_findings, fairness_tables.proportional_tables
+    ),
+    "fairness temperature": _Kind(
+        measure_findings.temperature_findings,
+        _single(fairness_comparison_tables.temperature_table),
+        "Temperature",
+    ),
+    "rank": _Kind(ranking_tables.rank_findings, ranking_tables.rank_tables),
+    "references apply": _Kind(
+        reference_tables.validated_findings, reference_tables.validated_tables
+    ),
+    "references recall": _Kind(tables=reference_tables.recall_tables),
 }
 
 
 def tables_of(kind: str, report: Json) -> tuple[TextTable, ...]:
     """Return the tables of the JSON of the command `kind`; none for other commands."""
-    make = _TABLES.get(kind)
-    return () if make is None else tuple(make(report))
+    return tuple(KINDS.get(kind, _Kind()).tables(report))
+
+
+def findings_of(kind: str, report: Json) -> tuple[str, ...]:
+    """Return the findings of the JSON of the command `kind`; joins alone for other commands."""
+    return (*join_findings(report), *KINDS.get(kind, _Kind()).findings(report))
+
+
+def name_of(kind: str) -> str:
+    """Return what stands before the findings of `kind` among those of others, or ""."""
+    return KINDS.get(kind, _Kind()).name
+
+
+def join_findings(report: Json) -> Iterator[str]:
+    """Yield the joins of a report and of its groups that lost much, each loss once."""
+    groups = report.get("groups", ())
+    joins = [*report.get("joins", ()), *(group["join"] for group in groups if "join" in group)]
+    yield from dict.fromkeys(filter(None, map(loss_finding, joins)))
+
+
+def with_findings(kind: str, report: Json) -> dict[str, object]:
+    """Return `report` as JSON that begins with its schema and findings, where `kind` has any."""
+    findings = findings_of(kind, report)
+    return with_schema({"findings": list(findings), **report} if findings else report)

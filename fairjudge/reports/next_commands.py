@@ -29,8 +29,8 @@ _MAX_OWN = 3
 class NextCommand:
     """A command and its purpose; the first one, on which others build, has ``"Next"``."""
 
-    purpose: str
     command: str
+    purpose: str = "Next"
 
     def __str__(self) -> str:
         return f"{self.purpose}: {self.command}"
@@ -87,9 +87,9 @@ def protocol_of(values: Iterable[float | Verdict]) -> ProtocolName:
 
 def protocols_of(labels: Iterable[Label]) -> dict[str, ProtocolName]:
     """Return the protocol of each aspect of `labels`."""
-    values: dict[str, set[float | Verdict]] = {}
+    values = defaultdict[str, set[float | Verdict]](set)
     for label in labels:
-        values.setdefault(label.aspect, set()).add(label.value)
+        values[label.aspect].add(label.value)
     return {aspect: protocol_of(several) for aspect, several in values.items()}
 
 
@@ -97,20 +97,18 @@ def after_converting(data: Data) -> Iterator[NextCommand]:
     """Yield the commands that go on from converted data, the first one first."""
     if data.sources is None:
         if data.summaries:
-            yield NextCommand(
-                purpose="Next",
-                command="convert the articles that were summarized too: docs/your-data.md",
-            )
+            command = "convert the articles that were summarized too: docs/your-data.md"
+            yield NextCommand(command=command)
         elif data.labels:
             command = f"fairjudge calibrate JUDGEMENTS --labels {_quoted(data.labels)}"
-            yield NextCommand(purpose="Next", command=command)
+            yield NextCommand(command=command)
         return
     if not data.summaries:
         summaries = data.folder / "summaries.jsonl"
         command = f"fairjudge summarize {_quoted(data.sources)} -o {_quoted(summaries)}"
-        yield NextCommand(purpose="Next", command=f"{command} --backend {MODEL}")
+        yield NextCommand(command=f"{command} --backend {MODEL}")
         return
-    commands = [*_of_labels(data)] or [_judged(data, _usual_aspect(data), "Next")]
+    commands = [*_of_labels(data)] or [_judged(data, _usual_aspect(data))]
     if "coverage" not in data.labelled and data.references is None and data.several_articles:
         commands += _of_coverage(data, "For coverage, first", "and then")
     yield from commands
@@ -125,7 +123,7 @@ def _of_labels(data: Data) -> Iterator[NextCommand]:
     able = [_usual_aspect(data), *(name for name in ASPECTS if name != "coverage")]
     first = next((name for name in able if name in data.labelled), None)
     if first is not None:
-        yield _judged(data, first, "Next")
+        yield _judged(data, first)
         yield _calibrated(data, "Then")
     if "coverage" in data.labelled and data.references is None and data.several_articles:
         firsts = ("Next", "Then") if first is None else ("For coverage, first", "and then")
@@ -147,7 +145,7 @@ def _of_labels(data: Data) -> Iterator[NextCommand]:
         yield NextCommand(purpose="To calibrate on these labels", command=own_aspects_advice(own))
 
 
-def _judged(data: Data, aspect: str, purpose: str) -> NextCommand:
+def _judged(data: Data, aspect: str, purpose: str = "Next") -> NextCommand:
     output = data.folder / "judgements.jsonl"
     return NextCommand(purpose=purpose, command=judge(data, aspect, output=output))
 
@@ -174,21 +172,19 @@ def after_importing(
     else:
         page = judgements.parent / "report.html"
         command = f"fairjudge report {_quoted(judgements)} -o {_quoted(page)}"
-        yield NextCommand(purpose="Next", command=command)
+        yield NextCommand(command=command)
 
 
 def after_building(references: Path) -> NextCommand:
     """Return the command that judges coverage of `references`."""
     data = Data(folder=references.parent, references=references, summaries=[Path("SUMMARIES")])
-    output = references.parent / "judgements.jsonl"
-    return NextCommand(purpose="Next", command=judge(data, "coverage", output=output))
+    return _judged(data, "coverage")
 
 
 def after_summarizing(clusters: Path, summaries: Path) -> NextCommand:
     """Return the command that judges `summaries`."""
     data = Data(folder=summaries.parent, clusters=clusters, summaries=[summaries])
-    output = summaries.parent / "judgements.jsonl"
-    return NextCommand(purpose="Next", command=judge(data, "faithfulness", output=output))
+    return _judged(data, "faithfulness")
 
 
 def after_judging(

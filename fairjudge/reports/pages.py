@@ -12,10 +12,13 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache, partial
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fairjudge.records.folder import write_output
 from fairjudge.reports.parts import Fold, Group, Heading, Part, Plot, Section
 from fairjudge.reports.svg import can_draw, to_svg
 from fairjudge.reports.tables import TextTable
@@ -145,3 +148,37 @@ def _words(parts: Iterable[Part], above: tuple[str, ...]) -> Iterator[list[str]]
             kind = "table" if isinstance(part, TextTable) else "figure"
             slugs = (_OTHER.sub("-", text.lower()).strip("-") for text in (*under, title_of(part)))
             yield [kind, *dict.fromkeys(filter(None, slugs))]
+
+
+_HEIGHT = 720
+"""Pixels that a notebook gives to the page; it scrolls within."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """A self-contained HTML page. Shown by notebooks in a frame of its own."""
+
+    html: str = field(repr=False)
+    title: str
+
+    def save(self, path: str | Path) -> None:
+        """Write the page to `path`, whole or not at all.
+
+        Raises
+        ------
+        InputError
+            If it cannot be written.
+        """
+        write_output(Path(path), self.html)
+
+    def _repr_html_(self) -> str:
+        """Return the page in a frame: its script sees nothing of the notebook, nor the reverse.
+
+        All in ASCII: read in another encoding than ours the script would not be the one that the
+        page's policy allows, and a notebook that is saved need not say which it is in.
+        """
+        page = escape(self.html).encode("ascii", "xmlcharrefreplace").decode()
+        return (
+            f'<iframe title="{escape(self.title)}" sandbox="allow-scripts allow-modals" '
+            f'width="100%" height="{_HEIGHT}" srcdoc="{page}"></iframe>'
+        )

@@ -9,6 +9,7 @@ import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from fairjudge.reports import svg
@@ -87,20 +88,12 @@ class ReliabilityPlot:
     def draw(self, axes: Axes) -> None:
         """Draw on `axes`."""
         limits = apart(*self.scale)
-        bins = [
-            reliability_bin
-            for reliability_bin in self.bins
-            if reliability_bin["mean_label"]["value"] is not None
-        ]
-        most = max((reliability_bin["n"] for reliability_bin in bins), default=1)
+        bins = [items for items in self.bins if items["mean_label"]["value"] is not None]
+        most = max((items["n"] for items in bins), default=1)
         axes.set(xlim=limits, ylim=limits, xlabel="judge's score", ylabel="people's mean label")
         axes.plot(limits, limits, color="black", linestyle=DASHES)
-        for reliability_bin in bins:
-            score, label, n = (
-                reliability_bin["mean_score"],
-                reliability_bin["mean_label"],
-                reliability_bin["n"],
-            )
+        for items in bins:
+            score, label, n = (items[name] for name in ("mean_score", "mean_label", "n"))
             across = within(score, limits)
             if label["low"] is not None and label["high"] is not None:
                 ends = (within(label[end], limits) for end in ("low", "high"))
@@ -243,13 +236,9 @@ def _forest_row(axes: Axes, row: ForestRow, label: str, place: int, limits: Limi
 
 def _span(rows: Sequence[ForestRow]) -> Limits:
     """Return a span around all intervals and 0, with a little room at both ends."""
-    bounds = [
-        value
-        for row in rows
-        for value in (row.value, row.low, row.high)
-        if value is not None and math.isfinite(value)
-    ]
-    low, high = min([0.0, *bounds]), max([0.0, *bounds])
+    ends = chain.from_iterable((row.value, row.low, row.high) for row in rows)
+    bounds = [0.0, *(end for end in ends if end is not None and math.isfinite(end))]
+    low, high = min(bounds), max(bounds)
     room = 0.04 * (high - low)
     return (low - room, high + room) if low < high else (-1.0, 1.0)
 

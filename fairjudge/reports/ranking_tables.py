@@ -1,31 +1,36 @@
-"""Tables of rankings; no arithmetic."""
+"""Tables and findings of rankings; no arithmetic."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from fairjudge.reports.figures import Json, by_unit, first_items, interval
+from fairjudge.reports.figures import Json, by_unit, first_items, interval, significant_sign, who_in
 from fairjudge.reports.findings import compared, together
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable
 from fairjudge.text.counting import percentage, pluralize
 
-_MAX_NAMED = 3
 RANKS_ALLOWED = "ranks that the data allow, for all systems at once"
 
 
-def ranking_tables(report: Json) -> tuple[TextTable, ...]:
-    """Return one table a judge and aspect."""
-    return tuple(
-        table(
+def rank_tables(report: Json) -> tuple[TextTable, ...]:
+    """Return the tables of each judge and aspect, then those of several judges together."""
+    return (*ranking_tables(report), *together_tables(report))
+
+
+def ranking_tables(report: Json) -> Iterator[TextTable]:
+    """Yield one table a judge and aspect."""
+    for group in report["groups"]:
+        yield table(
             f"Ranking by {group['judge']}, {group['aspect']}{by_unit(group)}",
-            "rank> {rank} | system: {system} | strength> {strength:interval}"
+            "rank> {shown_rank} | system: {system} | strength> {strength:interval}"
             " | expected wins> {expected} | wins> {wins}",
-            map(_row, group["systems"]),
+            group["systems"],
             notes=_notes(group),
+            shown_rank=shown_rank,
+            expected=lambda system: _percent(system["expected_win_rate"]),
+            wins=lambda system: _percent(system["win_rate"]),
         )
-        for group in report["groups"]
-    )
 
 
 def together_tables(report: Json) -> Iterator[TextTable]:
@@ -34,9 +39,10 @@ def together_tables(report: Json) -> Iterator[TextTable]:
         of = f"{group['aspect']}{by_unit(group)}"
         yield table(
             f"Ranking by {pluralize(len(group['judges']), 'judge')} together, {of}",
-            "rank> {rank} | system: {system} | strength> {strength:interval}",
-            [{**system, "rank": shown_rank(system)} for system in group["systems"]],
+            "rank> {shown_rank} | system: {system} | strength> {strength:interval}",
+            group["systems"],
             notes=_of_judges(group),
+            shown_rank=shown_rank,
         )
         yield table(
             f"How well each judge discriminates between systems, {of}",
@@ -52,32 +58,48 @@ def together_tables(report: Json) -> Iterator[TextTable]:
         )
 
 
+def rank_findings(report: Json) -> Iterator[str]:
+    """Yield who ranks first by each judge and aspect, then by several judges together."""
+    for group in report["groups"]:
+        if group["why"]:
+            yield f"{who_in(group)}: no ranking: {group['why']}."
+            continue
+        first, comparison = _leaders(group)
+        if comparison and group["separated"]:
+            comparison = "; by how much cannot be estimated: some system never loses"
+        yield f"{first} for {who_in(group)}{comparison}."
+        if side := significant_sign(group["position_effect"]):
+            place = "first" if side > 0 else "second"
+            yield f"Being shown {place} helps significantly; the ranking is adjusted for it."
+    yield from together_findings(report)
+
+
 def together_findings(report: Json) -> Iterator[str]:
     """Yield the first system by all judges jointly, and judges with low discrimination."""
     for group in report.get("together", ()):
         if group["why"] or not group["systems"]:
             continue
-        first = [system["system"] for system in group["systems"] if system["rank"] == 1]
-        stands = "ranks first" if len(first) == 1 else "tie for first place"
+        first, comparison = _leaders(group)
         judges = pluralize(len(group["judges"]), "judge")
-        as_good = [
-            system["system"]
-            for system in group["systems"]
-            if system["rank"] > 1 and system["best_rank"] in {None, 1}
-        ]
-        sentence = f"By {judges} together {together(first)} {stands} in {group['aspect']}"
-        if len(first) < len(group["systems"]):
-            n = group["n_documents"]
-            sentence += f"; {compared(as_good, by_rank=True, n_clusters=n)}"
-        yield f"{sentence}."
+        yield f"By {judges} together {first} in {group['aspect']}{comparison}."
         weak = [
             judge["judge"]
             for judge in group["judges"]
             if (judge["discrimination"]["high"] or 1.0) < 1.0
         ]
         if weak:
-            names = first_items(weak, _MAX_NAMED)
-            yield f"Discriminate less between systems than average: {names}."
+            yield f"Discriminate less between systems than average: {first_items(weak)}."
+
+
+def _leaders(group: Json) -> tuple[str, str]:
+    """Return who stands first, and how the systems below compare, "" where there are none."""
+    systems: Sequence[Json] = group["systems"]
+    first = [system["system"] for system in systems if system["rank"] == systems[0]["rank"]]
+    below = systems[len(first) :]
+    as_good = [system["system"] for system in below if system["best_rank"] in {None, 1}]
+    stands = "ranks first" if len(first) == 1 else "tie for first place"
+    comparison = compared(as_good, by_rank=True, n_clusters=group["n_documents"])
+    return f"{together(first)} {stands}", f"; {comparison}" if below else ""
 
 
 def _of_judges(group: Json) -> Iterator[str]:
@@ -93,11 +115,6 @@ def _of_judges(group: Json) -> Iterator[str]:
     )
     if group["separated"]:
         yield "Some systems never lose to the others: there are no intervals."
-
-
-def _row(system: Json) -> Json:
-    wins = {"expected": _percent(system["expected_win_rate"]), "wins": _percent(system["win_rate"])}
-    return {**system, **wins, "rank": shown_rank(system)}
 
 
 def _percent(figure: Json) -> str:

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict
+from itertools import chain
 
-from fairjudge.reports.bias_sections import bias_parts
+from fairjudge.reports.bias_sections import BIAS
 from fairjudge.reports.calibration_page import calibration_parts
 from fairjudge.reports.content import UNSCORED, Content, Panel
-from fairjudge.reports.cost_tables import SPENT_COLUMNS, spent_row
 from fairjudge.reports.decision_tables import group_title, verdict, with_juries
 from fairjudge.reports.drawing import Drawing
-from fairjudge.reports.fairness_sections import fairness_parts
+from fairjudge.reports.fairness_sections import FAIRNESS
 from fairjudge.reports.figures import Json
 from fairjudge.reports.findings import NEXT, next_step, standing
 from fairjudge.reports.judge_sections import (
     covered_parts,
+    panels_of,
     statement_parts,
     sway_parts,
     unscored_parts,
 )
-from fairjudge.reports.leaderboard_section import leaderboard_parts
-from fairjudge.reports.measured_findings import findings_of
+from fairjudge.reports.kinds import findings_of, name_of
+from fairjudge.reports.leaderboard_table import leaderboard_parts
 from fairjudge.reports.pages import page_html
 from fairjudge.reports.parts import (
     Codes,
@@ -33,32 +34,25 @@ from fairjudge.reports.parts import (
     Section,
     figures_in,
 )
-from fairjudge.reports.result_sections import (
-    change_parts,
-    plan_parts,
-    ranking_parts,
-    stability_parts,
-    title_of,
-)
-from fairjudge.reports.row_tables import table
+from fairjudge.reports.result_sections import CHANGES, PLANS, RANKINGS, STABILITY
+from fairjudge.reports.row_tables import SPENT_COLUMNS, spent_row, table
 from fairjudge.reports.tables import TextTable
 
 _PRINTED = {"short", "systems", "trust"}
 """Sections that paper has."""
-_MAX_SAID = 8
+_MAX_SENTENCES = 8
 """Sentences of the first section; the others are folded."""
-_SAID_ELSEWHERE = {"calibrate", "audit parse", "judge", "build", "summarize", "study"}
+_ELSEWHERE = {"calibrate", "audit parse", "judge", "build", "summarize", "study"}
 """Commands whose findings come first, or say what was done and not what was found."""
 
 
 def report_page(content: Content) -> str:
     """Return the page; sections without content are left out."""
-    return page_html(
-        _sections(content),
-        title=content.title,
-        counts=_counts(content.counts),
-        data=content.browse,
-    )
+    counts = {
+        noun if n == 1 or noun == UNSCORED else f"{noun}s": n
+        for noun, n in (content.counts or {}).items()
+    }
+    return page_html(_sections(content), title=content.title, counts=counts, data=content.browse)
 
 
 def figures_of(kind: str, report: Json) -> tuple[Drawing, ...]:
@@ -70,16 +64,18 @@ def figures_of(kind: str, report: Json) -> tuple[Drawing, ...]:
 def _sections(content: Content) -> list[Section]:
     parts = {
         ("short", "In short"): _in_short(content),
-        ("systems", "Systems"): _systems(content),
-        ("changes", "Before and after"): change_parts(content),
+        ("systems", "Systems"): chain(
+            leaderboard_parts(content.leaderboards, content.boards), panels_of(content, RANKINGS)
+        ),
+        ("changes", "Before and after"): panels_of(content, CHANGES),
         ("coverage", "Coverage by question"): _coverage(content),
         ("statements", "Statements and the articles"): statement_parts(content),
         ("sentences", "Sentences and their sources"): _sentences(content),
-        ("sway", "Biases of the judge"): _sways(content),
+        ("sway", "Biases of the judge"): chain(sway_parts(content), panels_of(content, STABILITY)),
         ("trust", "Trust in the judge"): _trust(content),
         ("differ", "Where judge and people differ most"): _disagreements(content),
-        ("fairness", "Fairness to groups of sources"): fairness_parts(content),
-        ("bias", "Demographic bias"): bias_parts(content),
+        ("fairness", "Fairness to groups of sources"): panels_of(content, FAIRNESS),
+        ("bias", "Demographic bias"): panels_of(content, BIAS),
         ("unscored", "Without a score"): unscored_parts(content),
         ("judgements", "All judgements"): _judgements(content),
         ("origin", "Runs and settings"): _origin(content),
@@ -105,35 +101,19 @@ def _in_short(content: Content) -> Iterator[Part]:
         for group in with_juries(panel.report)
     ]
     for panel in content.panels:
-        if panel.kind not in _SAID_ELSEWHERE:
-            title = title_of(panel)
+        if panel.kind not in _ELSEWHERE:
+            name = name_of(panel.kind)
             sentences += [
-                f"{title}: {finding}" if title else finding
+                f"{name}: {finding}" if name else finding
                 for finding in findings_of(panel.kind, panel.report)
                 if not finding.startswith(NEXT)
             ]
     sentences = list(dict.fromkeys(sentences))
-    yield from map(Paragraph, sentences[:_MAX_SAID])
-    if more := sentences[_MAX_SAID:]:
+    yield from map(Paragraph, sentences[:_MAX_SENTENCES])
+    if more := sentences[_MAX_SENTENCES:]:
         yield Fold(f"{len(more)} more", tuple(map(Paragraph, more)), printed=True)
     if content.boards and content.boards[0].n_items:
         yield Paragraph(next_step(content.boards[0]))
-
-
-def _counts(counts: Mapping[str, int] | None) -> dict[str, int]:
-    if counts is None:
-        return {}
-    return {noun if n == 1 or noun == UNSCORED else f"{noun}s": n for noun, n in counts.items()}
-
-
-def _systems(content: Content) -> Iterator[Part]:
-    yield from leaderboard_parts(content.leaderboards, content.boards)
-    yield from ranking_parts(content)
-
-
-def _sways(content: Content) -> Iterator[Part]:
-    yield from sway_parts(content)
-    yield from stability_parts(content)
 
 
 def _coverage(content: Content) -> Iterator[Part]:
@@ -158,7 +138,7 @@ def _sentences(content: Content) -> Iterator[Part]:
 def _trust(content: Content) -> Iterator[Part]:
     for panel in content.of_kind("calibrate"):
         yield from calibration_parts(panel.report)
-    yield from plan_parts(content)
+    yield from panels_of(content, PLANS)
 
 
 def _disagreements(content: Content) -> Iterator[Part]:

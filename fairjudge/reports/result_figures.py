@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.reports.drawing import BY_PEOPLE, OTHER, PLAIN, Mark
 from fairjudge.reports.figures import Json, forest, row
-from fairjudge.reports.matrix_plot import Cell, MatrixPlot
 from fairjudge.reports.parts import Plot
-from fairjudge.reports.point_plots import BarPlot, Bars, Point, ScatterPlot
+from fairjudge.reports.point_plots import BarPlot, Bars, Cell, MatrixPlot, Point, ScatterPlot
 from fairjudge.text.counting import percentage, pluralize
 
 _HOLLOW = Mark(shape=BY_PEOPLE.shape, filled=False)
@@ -30,14 +30,11 @@ MAX_ROWS = 30
 
 def ranks_plot(systems: Sequence[Json], title: str, *, allowed: str = RANKS_HELD) -> Plot:
     """Return each system's rank with those that the data allow; `allowed` says how."""
-    ranked = [system for system in systems if system.get("best_rank") is not None]
+    ends = {"value": "rank", "low": "best_rank", "high": "worst_rank"}
     rows = [
-        row(
-            system["system"],
-            {"value": system["rank"], "low": system["best_rank"], "high": system["worst_rank"]},
-            digits=0,
-        )
-        for system in ranked
+        row(system["system"], {end: system[name] for end, name in ends.items()}, digits=0)
+        for system in systems
+        if system.get("best_rank") is not None
     ]
     return forest(
         rows,
@@ -51,19 +48,13 @@ def ranks_plot(systems: Sequence[Json], title: str, *, allowed: str = RANKS_HELD
 def wins_plot(group: Json, title: str) -> Plot:
     """Return how often the system of a row beat that of a column; ties count half."""
     names = [system["system"] for system in group["systems"]]
-    won: dict[tuple[str, str], tuple[float, int]] = {}
+    won: dict[tuple[str, str], Cell] = {}
     for pair in group.get("pairs", ()):
         n = pair["wins"] + pair["ties"] + pair["losses"]
         first, second = pair["system_a"], pair["system_b"]
-        won[first, second] = (pair["wins"] + pair["ties"] / 2, n)
-        won[second, first] = (pair["losses"] + pair["ties"] / 2, n)
-    cells = [
-        [
-            _share_cell(won[a, b][0] / won[a, b][1], f"n {won[a, b][1]}") if (a, b) in won else None
-            for b in names
-        ]
-        for a in names
-    ]
+        won[first, second] = _share_cell((pair["wins"] + pair["ties"] / 2) / n, f"n {n}")
+        won[second, first] = _share_cell((pair["losses"] + pair["ties"] / 2) / n, f"n {n}")
+    cells = [[won.get((first, second)) for second in names] for first in names]
     return _matrix(
         f"Wins, {title}", names, names, cells, down="wins of", across="against",
         caption="Percent of the comparisons that the system of the row won, ties half; below it "
@@ -76,8 +67,7 @@ def confusion_plot(group: Json, title: str) -> Plot:
     confusion = group.get("confusion")
     if not confusion:
         return _nothing(title)
-    counts = confusion["counts"]
-    cells = [[_count_cell(n, sum(line)) for n in line] for line in counts]
+    cells = [[_count_cell(n, sum(line)) for n in line] for line in confusion["counts"]]
     rows, columns = (_level_names(group, confusion[side]) for side in ("rows", "columns"))
     return _matrix(
         f"Judge by people, {title}", rows, columns, cells, down="judge", across="people",
@@ -91,17 +81,13 @@ def ratings_plot(group: Json, title: str) -> Plot:
     confusion = group.get("confusion")
     if not confusion or confusion["rows"] != confusion["columns"]:
         return _nothing(title)
-    counts = confusion["counts"]
-    judge, people = (
-        [sum(line) for line in counts],
-        [sum(column) for column in zip(*counts, strict=True)],
-    )
-    n = sum(judge) or 1
+    by_judge = confusion["counts"]
+    by_people = zip(*by_judge, strict=True)
+    n = sum(map(sum, by_judge)) or 1
     levels = _level_names(group, confusion["rows"])
-    sides = (("judge", PLAIN, judge), ("people", _HOLLOW, people))
     series = [
-        Bars(name=name, mark=mark, percent=[100.0 * count / n for count in side])
-        for name, mark, side in sides
+        Bars(name=name, mark=mark, percent=[100.0 * sum(counts) / n for counts in side])
+        for name, mark, side in (("judge", PLAIN, by_judge), ("people", _HOLLOW, by_people))
     ]
     return _bars(
         f"Ratings of judge and people, {title}", levels, series, across="value",
@@ -183,10 +169,8 @@ def systems_plot(group: Json, title: str) -> Plot:
 
 def position_pairs_plot(group: Json) -> Plot:
     """Return for each pair of systems how much more often the judge named what stood first."""
-    pairs = group.get("by_systems", {})
-    rows = [row(name, pair["first_minus_second"], digits=1) for name, pair in pairs.items()][
-        :MAX_ROWS
-    ]
+    pairs = islice(group.get("by_systems", {}).items(), MAX_ROWS)
+    rows = [row(name, pair["first_minus_second"], digits=1) for name, pair in pairs]
     return forest(
         rows if len(rows) > 1 else [],
         title=f"Position bias by pair of systems, {group['aspect']}, by {group['judge']}",
@@ -213,16 +197,16 @@ def outlets_plot(by: str, groups: Sequence[Json]) -> Plot:
 
 def answers_plots(groups: Sequence[Json]) -> Iterator[Plot]:
     """Yield for each event which system covers which answer."""
+    groups = [group for group in groups if group.get("answers")]
+    systems = [group["system"] for group in groups]
     covered = [
         {
             (answer["eid"], answer["question"], answer["answer"]): answer["value"]
             for answer in group["answers"]
         }
         for group in groups
-        if group.get("answers")
     ]
-    systems = [group["system"] for group in groups if group.get("answers")]
-    every = list(dict.fromkeys(key for shares in covered for key in shares))
+    every = list(dict.fromkeys(chain.from_iterable(covered)))
     for eid in dict.fromkeys(key[0] for key in every):
         rows = [key for key in every if key[0] == eid][:MAX_ROWS]
         cells = [

@@ -11,7 +11,7 @@ import io
 import re
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -96,17 +96,18 @@ def saved_figures(folder: Path) -> Iterator[SavedFigures]:
     except OSError as error:
         raise InputError(f"cannot be a folder: {error.strerror}", path=folder) from None
     saved = SavedFigures(folder)
-    token = _SAVED.set(saved)
-    try:
+    with _saving(saved):
         yield saved
-    finally:
-        _SAVED.reset(token)
+
+
+def no_saved_figures() -> AbstractContextManager[None]:
+    """Draw without writing files, such as of a page that is only a check."""
+    return _saving(None)
 
 
 @contextmanager
-def no_saved_figures() -> Iterator[None]:
-    """Draw without writing files, such as of a page that is only a check."""
-    token = _SAVED.set(None)
+def _saving(figures: SavedFigures | None) -> Iterator[None]:
+    token = _SAVED.set(figures)
     try:
         yield
     finally:

@@ -144,21 +144,20 @@ def _show(table: TextTable, console: Console) -> None:
     grid = Table(box=SIMPLE_HEAD, pad_edge=False)
     table = _with_short_ids(table, console.width)
     fit = _fit_columns(table, console.width)
-    widths, left_out = fit.widths, fit.left_out
-    for place, width in widths.items():
+    for place, width in fit.widths.items():
         column = table.columns[place]
         grid.add_column(Text(column.heading), justify=column.align, width=width, overflow="fold")
     for row in table.rows:
         grid.add_row(
             *(
                 Text(wrapped(row[place], width, is_number=_is_number(table, place)))
-                for place, width in widths.items()
+                for place, width in fit.widths.items()
             )
         )
     if table.rows:
         console.print(grid)
-    if left_out:
-        names = ", ".join(table.columns[place].heading for place in left_out)
+    if fit.hidden:
+        names = ", ".join(table.columns[place].heading for place in fit.hidden)
         sentence = f"Columns hidden (terminal too narrow): {names}. --json has all."
         console.print(Text(sentence), soft_wrap=whole)
     for note in table.notes:
@@ -167,14 +166,19 @@ def _show(table: TextTable, console: Console) -> None:
 
 def _printable(table: TextTable) -> TextTable:
     """Return `table` without control characters, which names of systems may contain."""
-    return TextTable(
+    return replace(
+        _with_cells(table, printable),
         title=printable(table.title),
-        columns=tuple(
-            replace(column, heading=printable(column.heading)) for column in table.columns
-        ),
-        rows=tuple(tuple(printable(cell) for cell in row) for row in table.rows),
-        notes=tuple(printable(note) for note in table.notes),
-        n_optional=table.n_optional,
+        notes=tuple(map(printable, table.notes)),
+    )
+
+
+def _with_cells(table: TextTable, show: Callable[[str], str]) -> TextTable:
+    """Return `table` with each heading and cell as `show` returns it."""
+    return replace(
+        table,
+        columns=tuple(replace(column, heading=show(column.heading)) for column in table.columns),
+        rows=tuple(tuple(map(show, row)) for row in table.rows),
     )
 
 
@@ -190,13 +194,7 @@ def _with_short_ids(table: TextTable, width: int) -> TextTable:
             break
         headings = (column.heading for column in table.columns)
         short = shorten_ids(chain(headings, *table.rows), limit=limit)
-        shortened = replace(
-            table,
-            columns=tuple(
-                replace(column, heading=short[column.heading]) for column in table.columns
-            ),
-            rows=tuple(tuple(short[cell] for cell in row) for row in table.rows),
-        )
+        shortened = _with_cells(table, short.__getitem__)
         fit = _fit_columns(shortened, width)
         if fit.lost < most.lost:
             best, most = shortened, fit
@@ -208,12 +206,12 @@ class _Fit:
     """The columns that fit with their widths, and the indices of the others."""
 
     widths: Mapping[int, int]
-    left_out: tuple[int, ...]
+    hidden: tuple[int, ...]
     whole_numbers: bool
 
     @property
     def lost(self) -> tuple[int, bool]:
-        return len(self.left_out), not self.whole_numbers
+        return len(self.hidden), not self.whole_numbers
 
 
 _BETWEEN = 3
@@ -238,7 +236,7 @@ def _fit_columns(table: TextTable, width: int) -> _Fit:
             if _total_width(widths.values()) <= width:
                 return _Fit(
                     widths=_widened(table, widths, width),
-                    left_out=tuple(places[n:]),
+                    hidden=tuple(places[n:]),
                     whole_numbers=whole_numbers,
                 )
     while len(places) > 1 and _total_width(least[place] for place in places) > width:
@@ -248,7 +246,7 @@ def _fit_columns(table: TextTable, width: int) -> _Fit:
         widths[0] = min(widths[0], width - 2)
     return _Fit(
         widths=_widened(table, widths, width),
-        left_out=tuple(range(len(places), len(table.columns))),
+        hidden=tuple(range(len(places), len(table.columns))),
         whole_numbers=False,
     )
 

@@ -14,10 +14,6 @@ from fairjudge.references.completing import LlmCompleter
 from fairjudge.references.embedded import (
     EmbeddingConsolidator,
     GroupsAlone,
-    LazyConsolidator,
-    LocalAnswerer,
-    LocalConsolidator,
-    LocalQuestionWriter,
 )
 from fairjudge.references.extracting import LlmArticleAnswerer
 from fairjudge.references.grouping import LlmGrouper
@@ -52,7 +48,7 @@ def make_builder(models: Models, options: SettledOptions) -> Builder | ArticleBu
     consolidator: Consolidator = (
         LlmConsolidator(asker=asker)
         if consolidation == "llm"
-        else EmbeddingConsolidator(embedder=models.embedder())
+        else EmbeddingConsolidator(load=models.embedder)
     )
     writer = LlmQuestionWriter(asker=asker)
     names = ["questions", "answers"]
@@ -73,7 +69,7 @@ def _article_builder(
     models: Models, llm: Llm, asker: Asker, options: SettledOptions
 ) -> ArticleBuilder:
     consolidation = options.consolidation
-    embeddings = LazyConsolidator(make=lambda: EmbeddingConsolidator(embedder=models.embedder()))
+    embeddings = EmbeddingConsolidator(load=models.embedder)
     by_model = consolidation == "llm"
     grouper: Grouper = (
         LlmGrouper(asker=asker, fallback=embeddings)
@@ -116,12 +112,11 @@ def _local_builder(models: Models, consolidation: Consolidation) -> Builder:
         )
     embedder, trained = models.embedder(), models.trained()
     references = LocalReferences(embedder=embedder, models=trained)
-    writer = LocalQuestionWriter(references=references)
     return Builder(
-        seed_writer=writer,
-        writer=writer,
-        answerer=LocalAnswerer(references=references),
-        consolidator=LocalConsolidator(references=references),
+        seed_writer=references,
+        writer=references,
+        answerer=references,
+        consolidator=references,
         post_filter=None,
         signature=signature(
             {

@@ -26,7 +26,7 @@ from fairjudge.engine.runs import (
 from fairjudge.options.building import BuildOptions
 from fairjudge.options.models import Model
 from fairjudge.records.folder import RunStore
-from fairjudge.reports.measured_findings import with_findings
+from fairjudge.reports.kinds import with_findings
 from fairjudge.run.builders import LOCAL_BUILDER, make_builder
 
 

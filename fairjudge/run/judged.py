@@ -65,7 +65,7 @@ class AspectReport:
 
     @property
     def ranks(self) -> Mapping[str, tuple[int, int]]:
-        """The best and the worst rank that each system may have; see `rank_ranges`."""
+        """The best and the worst rank that each system may have; see `Standing`."""
         standings = self.leaderboard.standings if self.leaderboard else ()
         return {
             standing.score.system: standing.ranks

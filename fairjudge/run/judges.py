@@ -11,7 +11,7 @@ from fairjudge.engine.models import Llm, Models
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.asking import Fallback, Promise, Thresholds
 from fairjudge.judges.balance import BALANCE
-from fairjudge.judges.cascade import CascadeJudge
+from fairjudge.judges.cascades import CascadeJudge, PromisedCascade
 from fairjudge.judges.checklist import CoverageForm
 from fairjudge.judges.checklist_judge import FORMS, ChecklistJudge
 from fairjudge.judges.criteria import Criterion, builtin_criterion, rule_scale
@@ -20,7 +20,6 @@ from fairjudge.judges.entailment import EntailmentSupport
 from fairjudge.judges.llm import LlmJudge
 from fairjudge.judges.local import LocalJudge, Support, check_local_aspect
 from fairjudge.judges.ports import Judge
-from fairjudge.judges.promises import PromisedCascade
 from fairjudge.judges.ranking import RankingJudge
 from fairjudge.judges.tasks import JudgingPlan
 from fairjudge.judges.together import (

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from fairjudge.backends import LOCAL_LARGE, loads_its_model, open_backend
 from fairjudge.backends.planning import PlanningBackend, stand_in
@@ -64,6 +65,19 @@ class Plan:
     seconds: float
     requests: Mapping[str, CompletionRequest | DecisionRequest]
     assumes: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the model with the counts, the cost and the time of its calls."""
+        return {
+            "model": self.model,
+            "calls": self.n_calls,
+            "cached": self.n_cached,
+            "input_tokens": self.input_tokens,
+            "cached_input_tokens": self.cached_input_tokens,
+            "output_tokens": self.output_tokens,
+            "cost_usd": self.cost_usd,
+            "seconds": self.seconds,
+        }
 
 
 def plan_judging(

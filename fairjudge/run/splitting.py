@@ -1,18 +1,40 @@
-"""Splitting every summary of a file to units."""
+"""Split summaries into atomic content units (coverage fairness A.1; FairSumm E)."""
 
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from fairjudge.datasets import Loaded, write_jsonl
-from fairjudge.domain import Summary
+from fairjudge.domain import Summary, Unscored
 from fairjudge.engine.coroutines import run_to_end
 from fairjudge.engine.models import open_models
 from fairjudge.engine.runs import check_writable
-from fairjudge.judges.units import UnitSplit, split_units
 from fairjudge.options.models import Model
+from fairjudge.parsing import read_list, without_bullet
+from fairjudge.parsing.outcomes import complete_or_unscored, is_cut_off, with_cut_off
+from fairjudge.ports import Backend, CompletionRequest, ModelRef
+from fairjudge.prompting import STRING, Fenced, json_array, json_object, load_template, render
+from fairjudge.text.scripts import UNSPACED
+from fairjudge.text.statements import statement_texts
+from fairjudge.text.tokens import words
+
+SplitBy: TypeAlias = Literal["llm", "sentences"]
+
+_SCHEMA = json_object({"units": json_array(STRING)})
+_LEAST_SHARE = 0.5
+"""Minimum share of a summary's longer words in its units; below it facts were lost."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitSplit:
+    """A summary's units; ``why`` is the reason for sentences where an LLM should have split."""
+
+    units: tuple[str, ...]
+    split_by: SplitBy
+    why: str | None = None
 
 
 def split_file(
@@ -50,3 +72,61 @@ def split_file(
     ]
     write_jsonl(output, rows)
     return tuple(zip(loaded, splits, strict=True))
+
+
+async def split_units(
+    text: str,
+    *,
+    backend: Backend | None,
+    target: ModelRef | None,
+    seed: int | None = None,
+    max_output_tokens: int = 2048,
+) -> UnitSplit:
+    """Split `text` into units by an LLM with demonstrations, or without one into sentences.
+
+    For an unusable reply, or one with less than half of the summary's longer words (lost facts, or
+    another text), the sentences are returned with the reason. An empty text has no units.
+    """
+    sentences = statement_texts(text)
+    if backend is None or target is None or not sentences:
+        return UnitSplit(units=sentences, split_by="sentences")
+    fields: dict[str, str | Fenced] = {
+        "summary": Fenced("summary", (text,)),
+        "answer_format": 'Reply with JSON alone: {"units": ["...", "..."]}',
+    }
+    request = CompletionRequest(
+        target=target,
+        messages=render(load_template("judge", "units"), fields),
+        response_schema=_SCHEMA,
+        seed=seed,
+        max_output_tokens=max_output_tokens,
+    )
+    reply = await complete_or_unscored(backend, request)
+    if isinstance(reply, Unscored):
+        why = f"{reply.reason}: {reply.detail}"
+    elif is_cut_off(reply):
+        why = with_cut_off(Unscored(reason="unparseable", detail="not all units")).detail
+    elif not (units := read_units(reply.text)):
+        why = "no unit in the reply"
+    elif _share_of_words(text, units) < _LEAST_SHARE:
+        why = "the units lose too much of it"
+    else:
+        return UnitSplit(units=units, split_by="llm")
+    return UnitSplit(units=sentences, split_by="sentences", why=why)
+
+
+def read_units(reply: str) -> tuple[str, ...]:
+    """Return the distinct units of a reply, as JSON or one per line."""
+    listed = read_list(reply, "units") or ()
+    cleaned = (" ".join(without_bullet(u).split()) for u in listed if isinstance(u, str))
+    return tuple(dict.fromkeys(u for u in cleaned if any(c.isalnum() for c in u) and u[-1] != ":"))
+
+
+def _share_of_words(text: str, units: tuple[str, ...]) -> float:
+    words = _longer_words(text)
+    return len(words & _longer_words(" ".join(units))) / len(words) if words else 1.0
+
+
+def _longer_words(text: str) -> set[str]:
+    all_words = words(text.casefold())
+    return {word for word in all_words if len(word) > 3 or UNSPACED.match(word)}

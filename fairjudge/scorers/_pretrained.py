@@ -6,6 +6,7 @@ torch and transformers are imported inside functions: importing this module load
 from __future__ import annotations
 
 import hashlib
+import importlib.metadata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -124,8 +125,7 @@ def from_files_or_hub(name: str, load: Callable[..., _T], noun: str) -> _T:
         except (OSError, ValueError) as error:
             if local is not last:
                 continue
-            reason = (str(error).splitlines() or [type(error).__name__])[0]
-            raise ConfigurationError(f"cannot load {noun} {name!r}: {reason}") from error
+            raise ConfigurationError(f"cannot load {noun} {name!r}: {reason_of(error)}") from error
     raise AssertionError  # the last try returns or raises
 
 
@@ -154,11 +154,15 @@ def _check_hub(name: str, noun: str) -> None:
         HfApi().model_info(name, timeout=_HUB_SECONDS)
     except Exception as error:
         # Whatever carries the hub's HTTP raises errors of its own.
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise ConfigurationError(
             f"cannot load {noun} {name!r}: no such folder, not downloaded before, and the hub "
-            f"does not give it: {reason}"
+            f"does not give it: {reason_of(error)}"
         ) from error
+
+
+def reason_of(error: Exception) -> str:
+    """Return the first line of an error, or its type if it has no text."""
+    return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 def require_libraries(feature: str) -> None:
@@ -168,6 +172,21 @@ def require_libraries(feature: str) -> None:
         import transformers  # noqa: F401
     except ImportError as error:
         raise MissingExtraError(feature, extra="local") from error
+
+
+def package_file(package: str, part: str, *, feature: str, extra: str) -> Path:
+    """Return the first file of an installed package with `part` in its name, without importing it.
+
+    Raises `MissingExtraError` (`feature` needs `extra`) if there is none.
+    """
+    try:
+        files = importlib.metadata.files(package) or []
+    except importlib.metadata.PackageNotFoundError:
+        files = []
+    for file in files:
+        if part in file.name:
+            return Path(str(file.locate())).resolve()
+    raise MissingExtraError(feature, extra=extra)
 
 
 def use_onednn(model: Any) -> None:

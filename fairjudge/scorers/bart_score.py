@@ -31,8 +31,6 @@ class BartScore:
     is dropped. A pair's score depends on the pair alone (up to rounding, below 1e-3).
     """
 
-    fingerprint: str
-
     def __init__(self, loaded: Pretrained) -> None:
         self._loaded = loaded
         self.fingerprint = loaded.fingerprint

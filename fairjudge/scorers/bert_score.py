@@ -46,8 +46,6 @@ class BertScore:
     hidden ``layer``, 0 being the embeddings.
     """
 
-    fingerprint: str
-
     def __init__(self, loaded: Pretrained, *, layer: int, baseline: float = 0.0) -> None:
         self._loaded = loaded
         self._layer = layer

@@ -6,7 +6,6 @@ torch and transformers are imported when a model is loaded, never when this modu
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,12 +13,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from fairjudge.errors import ConfigurationError, InputError, MissingExtraError
+from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.scorers._pretrained import (
     Pretrained,
     batches,
     encodable,
     load_pretrained,
+    package_file,
     require_libraries,
 )
 from fairjudge.scorers._recent import RecentResults
@@ -65,14 +65,7 @@ def load_embedder(model: str | None = None) -> TransformersEmbedder:
 
 def packaged_model_folder() -> Path:
     """Return the folder of the packaged model without importing the package."""
-    try:
-        files = importlib.metadata.files(PACKAGE) or []
-    except importlib.metadata.PackageNotFoundError:
-        files = []
-    for file in files:
-        if file.name == "model.safetensors":
-            return Path(str(file.locate())).resolve().parent
-    raise MissingExtraError(_FEATURE, extra="local")
+    return package_file(PACKAGE, "model.safetensors", feature=_FEATURE, extra="local").parent
 
 
 def check_sha256(path: Path, expected: str) -> None:

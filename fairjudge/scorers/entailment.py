@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
-from typing import Any, Self, TypeAlias
+from typing import Any, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from fairjudge.scorers._pretrained import (
     windows,
 )
 
+_F = TypeVar("_F", bound=np.floating[Any])
 _WIDTH_STEP = 8
 """Matrix units of GPUs work on blocks of this many rows."""
 _STEPS_PER_DOUBLING = 4
@@ -70,17 +71,14 @@ class PairShape:
         pairs: Sequence[tuple[Sequence[int], Sequence[int]]],
         *,
         device: Any,
-        width: int | None = None,
+        width: int,
     ) -> dict[str, Any]:
-        """Return the model's arguments for `pairs`, padded on the right, on `device`.
-
-        They are padded to `width` tokens, by default to the longest.
+        """Return the model's arguments for `pairs`, padded on the right to `width`, on `device`.
 
         Without padding there is no mask: kernels for attention without one are the fastest, and a
         model that is given one looks at it first, which waits for the GPU.
         """
         lengths = np.array([len(a) + len(b) + self.n_special for a, b in pairs])
-        width = width or int(lengths.max())
         on_gpu = device.type == "cuda"
         ids = np.full((len(pairs), width), self.fill, dtype=np.int64)
         marks = None if self.types is None else np.zeros((len(pairs), width), dtype=np.int64)
@@ -205,9 +203,9 @@ class TransformersEntailment:
         windows, owners = self._windows([(premise, piece) for premise, piece, _ in queries])
         rows = self._score(windows)
         # Of a piece of a hypothesis, the premise window that entails it most counts ...
-        best = _first(rows, owners, by=-rows[:, 0])
+        best = first_rows(rows, owners, by=-rows[:, 0])
         # ... and of a hypothesis, the piece that is entailed least.
-        return _first(best, [number for _, _, number in queries], by=best[:, 0])
+        return first_rows(best, [number for _, _, number in queries], by=best[:, 0])
 
     def _pieces(self, hypotheses: list[str]) -> dict[str, list[str]]:
         """Cut hypotheses that leave a premise less than half of the window."""
@@ -290,13 +288,11 @@ class TransformersEntailment:
         return ordered
 
 
-def _first(
-    rows: NDArray[np.float32], owners: Sequence[int], *, by: NDArray[np.float32]
-) -> NDArray[np.float32]:
+def first_rows(rows: NDArray[_F], owners: Sequence[int], *, by: NDArray[_F]) -> NDArray[_F]:
     """Return each owner's row that comes first in the order of `by`, owners ascending."""
     order = np.lexsort((by, np.asarray(owners)))
     _, starts = np.unique(np.asarray(owners)[order], return_index=True)
-    first: NDArray[np.float32] = rows[order[starts]]
+    first: NDArray[_F] = rows[order[starts]]
     return first
 
 

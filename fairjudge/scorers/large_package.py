@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 import io
 import zipfile
 from pathlib import Path
 
-from fairjudge.errors import ConfigurationError, MissingExtraError
+from fairjudge.errors import ConfigurationError
+from fairjudge.scorers._pretrained import package_file
 
 BASE = "all-mpnet-base-v2"
 """Name of the encoder that the larger models begin with."""
@@ -50,11 +50,4 @@ def published_weights() -> bytes:
 
 def _part(package: str) -> Path:
     """Return the file that holds this package's part of the archive."""
-    try:
-        files = importlib.metadata.files(package) or []
-    except importlib.metadata.PackageNotFoundError:
-        files = []
-    for file in files:
-        if ".zip." in file.name:
-            return Path(str(file.locate()))
-    raise MissingExtraError("the larger local model", extra="local-large")
+    return package_file(package, ".zip.", feature="the larger local model", extra="local-large")

@@ -41,8 +41,6 @@ class NltkTerms:
     each word has by itself, then stemmed.
     """
 
-    fingerprint: str
-
     def __init__(
         self,
         split: Callable[[str], list[str]],

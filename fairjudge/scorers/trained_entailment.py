@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairjudge.scorers._pretrained import encodable
+from fairjudge.scorers.entailment import first_rows
 from fairjudge.scorers.trained_models import (
     FIRST_TOKENS,
     MAX_TOKENS,
@@ -49,11 +50,8 @@ class TrainedEntailment:
             for piece in _pieces(premise, spans[premise], len(spans[hypothesis]))
         ]
         rows = self._models.support([pair for pair, _ in queries])
-        owners = np.array([place for _, place in queries])
-        order = np.lexsort((-rows[:, 0], owners))
-        _, starts = np.unique(owners[order], return_index=True)
-        best = rows[order[starts]].astype(np.float32)
-        scores: NDArray[np.float32] = best[[distinct[pair] for pair in pairs]]
+        best = first_rows(rows, [place for _, place in queries], by=-rows[:, 0])
+        scores: NDArray[np.float32] = best.astype(np.float32)[[distinct[pair] for pair in pairs]]
         return scores
 
 

@@ -55,6 +55,27 @@ def rows_of(pairs: Sequence[tuple[str, str]], tokenizer: Any) -> list[Row]:
     texts = list(dict.fromkeys(text for pair in pairs for text in pair))
     if not texts:
         return []  # the tokenizer does not take none
+    by_text = dict(zip(texts, tokens_of(texts, tokenizer), strict=True))
+    begin, separate = tokenizer.cls_token_id, tokenizer.sep_token_id
+    rows = []
+    for first, second in pairs:
+        before = by_text[first][0][:FIRST_TOKENS]
+        room = MAX_TOKENS - len(before) - 3
+        ids, spans = by_text[second]
+        rows.append(
+            Row(
+                ids=(begin, *before, separate, *ids[:room], separate),
+                second=len(before) + 2,
+                spans=tuple(spans[:room]),
+            )
+        )
+    return rows
+
+
+def tokens_of(
+    texts: Sequence[str], tokenizer: Any
+) -> list[tuple[list[int], list[tuple[int, int]]]]:
+    """Return each text's token ids, and where each stands in the `encodable` text."""
     encoded = tokenizer(
         [encodable(text) for text in texts],
         add_special_tokens=False,
@@ -62,21 +83,7 @@ def rows_of(pairs: Sequence[tuple[str, str]], tokenizer: Any) -> list[Row]:
         return_attention_mask=False,
         verbose=False,
     )
-    encodings = zip(encoded["input_ids"], encoded["offset_mapping"], strict=True)
-    by_text = dict(zip(texts, encodings, strict=True))
-    begin, separate = tokenizer.cls_token_id, tokenizer.sep_token_id
-    rows = []
-    for first, second in pairs:
-        before = by_text[first][0][:FIRST_TOKENS]
-        ids, spans = (part[: MAX_TOKENS - len(before) - 3] for part in by_text[second])
-        rows.append(
-            Row(
-                ids=(begin, *before, separate, *ids, separate),
-                second=len(before) + 2,
-                spans=tuple(spans),
-            )
-        )
-    return rows
+    return list(zip(encoded["input_ids"], encoded["offset_mapping"], strict=True))
 
 
 @cache
@@ -180,14 +187,7 @@ class TrainedModels:
 
     def token_spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
         """Return where each token of each text stands, as characters of the `encodable` text."""
-        encoded = self._tokenizer(
-            [encodable(text) for text in texts],
-            add_special_tokens=False,
-            return_offsets_mapping=True,
-            verbose=False,
-        )
-        spans: list[list[tuple[int, int]]] = encoded["offset_mapping"]
-        return spans
+        return [spans for _, spans in tokens_of(texts, self._tokenizer)]
 
     def support(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         """Return shape (n, 3): P(supported, neutral, contradicted) of (passage, statement)."""

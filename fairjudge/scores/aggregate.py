@@ -130,11 +130,8 @@ def with_pair_verdicts(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]
 
 
 def _pair_fields(pair: PairVerdict) -> dict[str, Any]:
-    fields: dict[str, Any] = {
-        "verdict": pair.verdict,
-        "confidence": pair.confidence,
-        "flipped": pair.flipped,
-    }
+    names = ("verdict", "confidence", "flipped")
+    fields: dict[str, Any] = {name: getattr(pair, name) for name in names}
     if pair.probabilities is not None:
         fields |= {"pair_probabilities": dict(pair.probabilities), "shift": pair.shift}
     return fields

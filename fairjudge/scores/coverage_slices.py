@@ -16,19 +16,21 @@ from statistics import fmean
 
 from fairjudge.domain import (
     Answer,
+    AnswerGroup,
     Cluster,
     Judgement,
+    QuestionAnswers,
     Reference,
     SourceCovered,
 )
 from fairjudge.judges.balance import BALANCE, balance_of, least_covered, mean_covered
 from fairjudge.protocols import PROTOCOLS
-from fairjudge.scores.importance import WeightedCoverage
 from fairjudge.scores.slice_estimates import (
     PLACES,
     QUESTION_WORDS,
     Point,
     Slices,
+    WeightedCoverage,
     estimates_by_slice,
     estimates_by_weight,
 )
@@ -178,26 +180,26 @@ def coverage_slices(
         if isinstance(group, str):
             points += _points(row, row.aspect, (), {group: row.value}, reference)
             continue
-        counts["voices"] += len(group.answers)
-        answer = _in_words(group)
+        counts["voices"] += len(group.content.answers)
+        question, kind = group.question.question, group.question.kind
         answers.append(
-            AnswerCovered(eid=row.eid, question=group.question, answer=answer, value=row.value)
+            AnswerCovered(eid=row.eid, question=question, answer=group.in_words, value=row.value)
         )
-        values = _values(row, group)
+        values = _values(row, group.content.answers)
         names = (
-            ("question word", question_word(group.question)),
+            ("question word", question_word(question)),
             (FREQUENCY, _frequency(len(values))),
-            ("question", f"{row.eid}: {group.question}" if len(by_eid) > 1 else group.question),
-            *((("kind of question", group.kind),) if group.kind else ()),
+            ("question", f"{row.eid}: {question}" if len(by_eid) > 1 else question),
+            *((("kind of question", kind),) if kind else ()),
         )
         weighed.append(
             WeightedCoverage(
                 eid=row.eid,
                 value=row.value,
-                weight=group.weight,
-                importance=group.importance,
+                weight=group.content.weight,
+                importance=group.content.importance,
                 question=group.number,
-                aggregator=group.aggregator,
+                aggregator=(group.question.model_extra or {}).get("aggregator_type"),
             )
         )
         points += _points(row, "coverage", names, values, reference)
@@ -267,17 +269,18 @@ def _rows(
             yield _Row(eid=judgement.eid, unit=judgement.unit, value=value)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _Group:
-    question: str
-    label: str
-    answers: tuple[Answer, ...]
-    kind: str | None
-    weight: float
-    importance: str | None
+    """An answer group, its question, and the number of the question in the reference."""
+
+    question: QuestionAnswers
     number: int
-    aggregator: str | None
-    """AND or OR, where the reference says so (NuggetBank)."""
+    content: AnswerGroup
+
+    @property
+    def in_words(self) -> str:
+        """The group's label, else its first answer."""
+        return self.content.label or next((a.answer for a in self.content.answers), "")
 
 
 def _find(unit: str, reference: Cluster) -> _Group | str | None:
@@ -292,24 +295,13 @@ def _find(unit: str, reference: Cluster) -> _Group | str | None:
     questions = reference.question_answers if isinstance(reference, Reference) else ()
     if q >= len(questions) or g >= len(questions[q].answer_groups):
         return None
-    question = questions[q]
-    group = question.groups()[g]
-    return _Group(
-        question=question.question,
-        label=group.label,
-        answers=group.answers,
-        kind=question.kind,
-        weight=group.weight,
-        importance=group.importance,
-        number=q,
-        aggregator=(question.model_extra or {}).get("aggregator_type"),
-    )
+    return _Group(questions[q], q, questions[q].groups()[g])
 
 
-def _values(row: _Row, group: _Group) -> dict[str, float]:
+def _values(row: _Row, answers: Sequence[Answer]) -> dict[str, float]:
     """Return how far each article's own wording is covered: the mean over its answers."""
     values_by_article: dict[str, list[float]] = defaultdict(list)
-    for place, answer in enumerate(group.answers):
+    for place, answer in enumerate(answers):
         credited = row.covered is None or place in row.covered
         values_by_article[answer.aid].append(row.value if credited else 0.0)
     return {aid: fmean(values) for aid, values in values_by_article.items()}
@@ -376,35 +368,31 @@ def _outlet(aid: str, reference: Cluster) -> str:
 
 def _uncovered(row: _Row, group: _Group, reference: Cluster) -> UncoveredGroup | None:
     """Return the voices whose own wording is not covered, or None where unknown."""
-    covered = row.covered
+    answers, covered = group.content.answers, row.covered
     if covered is None:
-        covered = tuple(range(len(group.answers))) if row.value >= COVERED_FROM else ()
+        covered = tuple(range(len(answers))) if row.value >= COVERED_FROM else ()
     voices = [
         Voice(outlet=_outlet(answer.aid, reference), speaker=answer.speaker, answer=answer.answer)
-        for place, answer in enumerate(group.answers)
+        for place, answer in enumerate(answers)
         if place not in covered
     ]
     if not voices:
         return None
     return UncoveredGroup(
         eid=row.eid,
-        question=group.question,
-        label=group.label,
+        question=group.question.question,
+        label=group.content.label,
         value=row.value,
         voices=tuple(dict.fromkeys(voices)),
     )
 
 
 def _contradiction(words: str, eid: str, group: _Group, reference: Cluster) -> Contradiction:
-    outlets = dict.fromkeys(_outlet(answer.aid, reference) for answer in group.answers)
+    outlets = dict.fromkeys(_outlet(answer.aid, reference) for answer in group.content.answers)
     return Contradiction(
         eid=eid,
-        question=group.question,
-        answer=_in_words(group),
+        question=group.question.question,
+        answer=group.in_words,
         words=words,
         outlets=tuple(outlets),
     )
-
-
-def _in_words(group: _Group) -> str:
-    return group.label or (group.answers[0].answer if group.answers else "")

@@ -46,8 +46,12 @@ class Standing:
     Both have intervals on the same resamples of clusters. ``mean`` is over the clusters that the
     system was scored on, ``behind`` over those that all ranked systems share; it is None for the
     leader and for systems that are not ranked. ``ranks`` are the best and the worst rank that the
-    system may have (see `rank_ranges`), or None. Where pairs are compared in an incomplete design,
-    ``place`` has the strength, and there are no differences of means.
+    system may have by 95 % intervals, or None. A difference of two systems, over the clusters that
+    all ranked systems share, is significant where its interval excludes 0. A system's best rank
+    comes after the systems significantly above it, its worst before those significantly below.
+    Systems that are not ranked have none; with fewer than `FEWEST_CLUSTERS` shared clusters no
+    system has. Where pairs are compared in an incomplete design, ``place`` has the strength, which
+    gives the ranks, and there are no differences of means.
     """
 
     score: SystemScore
@@ -188,25 +192,6 @@ def leaderboards(
     )
 
 
-def rank_ranges(
-    judgements: Sequence[Rated], *, seed: int = 0, n_resamples: int = 2000
-) -> dict[str, tuple[int, int]]:
-    """Return the best and the worst rank that each system may have, by 95 % intervals.
-
-    A difference of two systems, over the clusters that all ranked systems share, is significant
-    where its interval excludes 0. A system's best rank comes after the systems significantly above
-    it, its worst before those significantly below. Systems that `system_scores` does not rank are
-    absent; with fewer than `FEWEST_CLUSTERS` shared clusters all are. Of pairs in an incomplete
-    design, the ranks that their strengths allow.
-    """
-    ranking = strengths(judgements, seed=seed)
-    if ranking is not None:
-        return {} if isinstance(ranking, Undefined) else _ranges(ranking)
-    return _mean_ranges(
-        system_scores(judgements), cluster_means(judgements), seed=seed, n_resamples=n_resamples
-    )
-
-
 def _mean_ranges(
     scores: Sequence[SystemScore],
     means: Mapping[str, Mapping[str, float]],
@@ -239,14 +224,6 @@ def _mean_ranges(
     }
 
 
-def _ranges(ranking: Ranking) -> dict[str, tuple[int, int]]:
-    return {
-        system.system: (system.best_rank, system.worst_rank)
-        for system in ranking.systems
-        if system.best_rank is not None and system.worst_rank is not None
-    }
-
-
 def leaderboard(
     rows: Sequence[Rated],
     *,
@@ -268,12 +245,15 @@ def leaderboard(
     figures = dict(zip((score.system for score in ranked_scores), estimates, strict=True))
     nothing = Undefined(why="no unit of this system was scored")
     ranking = strengths(rows, seed=seed)
-    if ranking is None:
-        ranges = _mean_ranges(scores, means, seed=seed, n_resamples=n_resamples)
-    else:
-        ranges = {} if isinstance(ranking, Undefined) else _ranges(ranking)
     placed = () if ranking is None or isinstance(ranking, Undefined) else ranking.systems
     places = {score.system: score for score in placed}
+    ranges = {
+        score.system: (score.best_rank, score.worst_rank)
+        for score in placed
+        if score.best_rank is not None and score.worst_rank is not None
+    }
+    if ranking is None:
+        ranges = _mean_ranges(scores, means, seed=seed, n_resamples=n_resamples)
     standings = []
     for place, score in enumerate(scores):
         mean, behind = figures.get(score.system, (nothing, None))

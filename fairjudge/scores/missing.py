@@ -7,14 +7,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from fairjudge.domain import UnscoredReason
 from fairjudge.parsing.outcomes import RETRYABLE
 from fairjudge.scores.ratings import Rated
 
 Kind: TypeAlias = Literal["failed", "refused", "not applicable"]
 NOT_APPLICABLE = "not applicable"
 """The reason of items that were never asked about: their cluster has no question, or no text."""
-_KINDS: Mapping[UnscoredReason, Kind] = {"refused": "refused", "empty_input": "not applicable"}
+_KINDS: Mapping[str, Kind] = {
+    "refused": "refused",
+    "empty_input": "not applicable",
+    NOT_APPLICABLE: "not applicable",
+}
 """The kinds of reasons; all others are failures."""
 
 
@@ -33,7 +36,7 @@ class Missing:
 
     def of_kind(self, kind: Kind) -> int:
         """Return how many are of a kind."""
-        return sum(n for reason, n in self.reasons.items() if _kind_of(reason) == kind)
+        return sum(n for reason, n in self.reasons.items() if _KINDS.get(reason, "failed") == kind)
 
     @property
     def n_lost(self) -> int:
@@ -78,12 +81,6 @@ def missing_of(rows: Iterable[Rated], *, n_not_applicable: int = 0) -> Missing:
         reasons=dict(reasons.most_common()),
         n_again=sum(reason in RETRYABLE for reason in every),
     )
-
-
-def _kind_of(reason: str) -> Kind:
-    if reason == NOT_APPLICABLE:
-        return "not applicable"
-    return next((kind for name, kind in _KINDS.items() if name == reason), "failed")
 
 
 def without_probabilities(rows: Iterable[Rated]) -> dict[str, int]:

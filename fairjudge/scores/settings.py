@@ -18,13 +18,11 @@ def told_apart(judgements: Iterable[Judgement]) -> list[Judgement]:
     rows = list(judgements)
     names = _names(rows)
     return [
-        row if (name := names.get((row.judge, row.signature))) is None else _renamed(row, name)
+        row
+        if (name := names.get((row.judge, row.signature))) is None
+        else row.model_copy(update={"judge": name})
         for row in rows
     ]
-
-
-def _renamed(row: Judgement, name: str) -> Judgement:
-    return row.model_copy(update={"judge": name})
 
 
 def _names(rows: Iterable[Judgement]) -> dict[tuple[str, str], str]:

@@ -1,7 +1,7 @@
 """Agreement of ratings: Cohen's and Randolph's kappa, Krippendorff's alpha.
 
-Each measure has two functions: one returns a number, the other (``weighted_...``) a function of the
-documents' multiplicities for `fairjudge.stats.bootstrap.bootstrap`.
+Kappa and alpha have two functions: one returns a number, the other (``weighted_...``) a function of
+the documents' multiplicities for `fairjudge.stats.bootstrap.bootstrap`.
 """
 
 from __future__ import annotations
@@ -141,33 +141,6 @@ def weighted_alpha(
     return _chunked(statistic, 3 * k * k)
 
 
-def randolph_kappa(
-    ratings: FloatArray, present: BoolArray, *, n_categories: int
-) -> float | Undefined:
-    """Return Randolph's free-marginal kappa of any number of raters, in [-1/(k - 1), 1].
-
-    kappa = (P - 1/k) / (1 - 1/k), with P the mean over items of the share of pairs of raters that
-    agree, and k = `n_categories` that raters may choose from (Randolph 2005, "Free-marginal
-    multirater kappa"): chance is 1/k, however often a category was chosen. Items with fewer than
-    two ratings are excluded.
-
-    Parameters
-    ----------
-    ratings, present : arrays of shape (n_items, n_raters)
-        A rating counts where `present` is true.
-
-    Returns
-    -------
-    float or Undefined
-        Undefined where no item has two ratings.
-    """
-    _check_ratings(ratings, present)
-    if not np.any(present.sum(axis=1) >= 2):
-        return Undefined(why="no item has two ratings")
-    statistic = weighted_randolph(ratings, present, n_categories=n_categories)
-    return float(statistic(np.ones((1, len(ratings))))[0])
-
-
 def weighted_randolph(
     ratings: FloatArray,
     present: BoolArray,
@@ -175,7 +148,23 @@ def weighted_randolph(
     n_categories: int,
     documents: Sequence[Hashable] | None = None,
 ) -> WeightedStatistic:
-    """Return Randolph's kappa as a function of the documents' multiplicities."""
+    """Return Randolph's free-marginal kappa as a function of the documents' multiplicities.
+
+    kappa = (P - 1/k) / (1 - 1/k), in [-1/(k - 1), 1], with P the mean over items of the share of
+    pairs of raters that agree, and k = `n_categories` that raters may choose from (Randolph 2005,
+    "Free-marginal multirater kappa"): chance is 1/k, however often a category was chosen. Items
+    with fewer than two ratings are excluded; NaN where there is no other.
+
+    Parameters
+    ----------
+    ratings, present : arrays of shape (n_items, n_raters)
+        A rating counts where `present` is true.
+
+    Raises
+    ------
+    StatisticsError
+        If `n_categories` is below 2.
+    """
     if n_categories < 2:
         raise StatisticsError(f"expected two categories or more, got {n_categories!r}")
     coded, n_documents = document_codes(documents, len(ratings))

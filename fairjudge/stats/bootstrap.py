@@ -1,30 +1,22 @@
 """Bootstrap over documents: resamples draw whole documents, never single rows.
 
 A resample of ``d`` documents is a row of multiplicities that sums to ``d``. A statistic maps a
-matrix of such rows, shape (r, d), to ``r`` values at once: there is no loop in Python, and the
-jackknife for BCa is one more matrix.
+matrix of such rows, shape (r, d), to ``r`` values at once: there is no loop in Python.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from functools import partial
+from typing import Literal, TypeAlias, TypedDict, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
+from scipy.special import ndtr, stdtrit
 
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
-from fairjudge.stats._arrays import (
-    FloatArray,
-    IntArray,
-    check_level,
-    document_codes,
-    totals,
-    vector,
-)
-from fairjudge.stats._bounds import Bounds, bca_bounds, expanded_bounds, percentile_bounds
+from fairjudge.stats._arrays import FloatArray, IntArray, check_level, totals
 from fairjudge.text.counting import percentage, pluralize
 
 WeightedStatistic: TypeAlias = Callable[[FloatArray], FloatArray]
@@ -32,7 +24,7 @@ WeightedStatistic: TypeAlias = Callable[[FloatArray], FloatArray]
 
 NaN marks a resample (or an input) on which the statistic is undefined; it never leaves this module.
 """
-Method: TypeAlias = Literal["percentile", "expanded", "bca"]
+Method: TypeAlias = Literal["percentile", "expanded"]
 
 NO_VALUE = "the statistic has no value on these data"
 FEWEST_DOCUMENTS = 5
@@ -42,11 +34,11 @@ FEW_DOCUMENTS = 15
 called significant, and whole analyses are flagged."""
 MOST_UNDEFINED = 0.1
 """Maximum share of resamples without a value, above which there is no interval."""
-_CELLS_PER_CHUNK = 4_000_000
+CELLS_PER_CHUNK = 4_000_000
+"""Numbers that a matrix of resamples holds at most."""
 _NAMES = {
     "percentile": "percentile bootstrap over documents",
     "expanded": "expanded percentile bootstrap over documents",
-    "bca": "BCa bootstrap over documents",
 }
 
 
@@ -64,12 +56,30 @@ def resample_counts(n_documents: int, n_resamples: int, rng: np.random.Generator
     return counts.reshape(n_resamples, n_documents).astype(np.float64)
 
 
+def chunk_sizes(n_resamples: int, n_units: int, *, cells: int) -> list[int]:
+    """Return the numbers of resamples per chunk, so that a chunk has at most `cells` cells."""
+    most = max(1, cells // max(1, n_units))
+    return [min(most, n_resamples - start) for start in range(0, n_resamples, most)]
+
+
 def replicates(
     statistic: WeightedStatistic, *, n_documents: int, n_resamples: int, rng: np.random.Generator
 ) -> FloatArray:
     """Return `statistic` on resamples: shape (n_resamples,) or (n_resamples, k), NaN included."""
-    sizes = _chunk_sizes(n_resamples, n_documents)
+    sizes = chunk_sizes(n_resamples, n_documents, cells=CELLS_PER_CHUNK)
     return np.concatenate([statistic(resample_counts(n_documents, size, rng)) for size in sizes])
+
+
+class BootstrapOptions(TypedDict, total=False):
+    """Options of `bootstrap`, which describes them, with their defaults."""
+
+    n_resamples: int
+    level: float
+    method: Method
+    n: int | None
+    n_excluded: int
+    null: float | None
+    fewest: int
 
 
 def bootstrap(
@@ -77,13 +87,7 @@ def bootstrap(
     *,
     n_documents: int,
     rng: np.random.Generator,
-    n_resamples: int = 2000,
-    level: float = 0.95,
-    method: Method = "percentile",
-    n: int | None = None,
-    n_excluded: int = 0,
-    null: float | None = None,
-    fewest: int = 2,
+    **options: Unpack[BootstrapOptions],
 ) -> Estimate | Undefined:
     """Estimate a statistic with an interval from resampled documents.
 
@@ -93,15 +97,17 @@ def bootstrap(
         Takes multiplicities of shape (r, n_documents) and returns shape (r,).
     n_documents
         Number of documents; an interval needs at least `fewest`.
+    n_resamples, level
+        2000 resamples and an interval of 0.95 by default.
     method
-        ``"percentile"``; ``"expanded"``, the percentile interval widened for few documents
-        (Hesterberg 2015, section 4.3); ``"bca"`` (Efron and Tibshirani 1993, chapter 14.3).
+        ``"percentile"``, the default, or ``"expanded"``, the percentile interval widened for few
+        documents (Hesterberg 2015, section 4.3).
     n, n_excluded
         Numbers of units to report; `n` is `n_documents` by default.
     null
         Value of the null hypothesis; if given, ``p_value`` is its two-sided bootstrap p-value.
     fewest
-        Minimum of documents for an interval and a p-value, 2 or more.
+        Minimum of documents for an interval and a p-value, 2 (the default) or more.
 
     Returns
     -------
@@ -109,18 +115,14 @@ def bootstrap(
         Undefined where the statistic is undefined on the data. With fewer than `fewest` documents,
         or if it is undefined on more than the share `MOST_UNDEFINED` of the resamples, ``low`` and
         ``high`` are None and ``method`` says why.
+
+    Raises
+    ------
+    StatisticsError
+        If `level` does not lie strictly between 0 and 1, or a number is too small.
     """
     (result,) = bootstrap_many(
-        lambda counts: statistic(counts)[:, None],
-        n_documents=n_documents,
-        rng=rng,
-        n_resamples=n_resamples,
-        level=level,
-        method=method,
-        n=n,
-        n_excluded=n_excluded,
-        null=null,
-        fewest=fewest,
+        lambda counts: statistic(counts)[:, None], n_documents=n_documents, rng=rng, **options
     )
     return result
 
@@ -152,66 +154,45 @@ def bootstrap_many(
             "expected n_resamples >= 1, n_documents >= 0 and fewest >= 2, got "
             f"{n_resamples!r}, {n_documents!r}, {fewest!r}"
         )
-    plan = _Plan(
-        n=n_documents if n is None else n,
-        n_excluded=n_excluded,
-        n_documents=n_documents,
-        level=level,
-        method=method,
-        null=null,
-        fewest=fewest,
-    )
     observed = np.asarray(statistic(np.ones((1, n_documents))))[0] if values is None else values
+    estimates = [
+        Undefined(why=NO_VALUE)
+        if np.isnan(value)
+        else Estimate(
+            value=value,
+            n=n_documents if n is None else n,
+            level=level,
+            method=f"no interval: fewer than {pluralize(fewest, 'document')}",
+            n_excluded=n_excluded,
+        )
+        for value in observed.tolist()
+    ]
     if n_documents < 2:
-        return tuple(_without_interval(float(value), plan) for value in observed)
+        return tuple(estimates)
     # Drawn even with too few documents, so that later draws from `rng` do not depend on it.
     replicate_values = replicates(
         statistic, n_documents=n_documents, n_resamples=n_resamples, rng=rng
     )
     if n_documents < fewest:
-        return tuple(_without_interval(float(value), plan) for value in observed)
+        return tuple(estimates)
     if values is not None:
         replicate_values = replicate_values + (values - _column_means(replicate_values))
-    jackknife = _jackknife(statistic, n_documents) if method == "bca" else replicate_values[:0]
-    return tuple(
-        Undefined(why=NO_VALUE)
-        if np.isnan(observed[k])
-        else plan.estimate(float(observed[k]), replicate_values[:, k], jackknife[:, k])
-        for k in range(observed.size)
+    bounds = (
+        partial(expanded_bounds, n_documents=n_documents)
+        if method == "expanded"
+        else percentile_bounds
     )
-
-
-def bootstrap_mean(
-    values: ArrayLike,
-    *,
-    rng: np.random.Generator,
-    documents: Sequence[Hashable] | None = None,
-    n_resamples: int = 2000,
-    level: float = 0.95,
-    method: Method = "percentile",
-    n_excluded: int = 0,
-    null: float | None = None,
-    fewest: int = 2,
-) -> Estimate | Undefined:
-    """Estimate the mean of `values`, shape (n,), resampling `documents` (each row its own if None).
-
-    Returns Undefined for no values. See `bootstrap` for the other arguments.
-    """
-    array = vector(values, name="values")
-    if not array.size:
-        return Undefined(why="no values")
-    coded, n_documents = document_codes(documents, array.size)
-    return bootstrap(
-        weighted_mean(array, coded, n_documents),
-        n_documents=n_documents,
-        rng=rng,
-        n_resamples=n_resamples,
-        level=level,
-        method=method,
-        n=array.size,
-        n_excluded=n_excluded,
-        null=null,
-        fewest=fewest,
+    return tuple(
+        estimate
+        if isinstance(estimate, Undefined)
+        else with_interval(
+            estimate,
+            replicate_values[:, k],
+            bounds=partial(bounds, level=level),
+            method=_NAMES[method],
+            null=null,
+        )
+        for k, estimate in enumerate(estimates)
     )
 
 
@@ -239,13 +220,63 @@ def two_sided_p_value(replicate_values: FloatArray, null: float) -> float | None
     return float(min(1.0, 2.0 * (1 + min(below, above)) / (1 + defined.size)))
 
 
-def with_p_value(estimate: Estimate, replicate_values: FloatArray, null: float | None) -> Estimate:
-    """Add the p-value of `null`, if there is one, and the smallest that the replicates can give."""
-    p_value = None if null is None else two_sided_p_value(replicate_values, null)
-    if p_value is None:
-        return estimate
-    n = np.count_nonzero(~np.isnan(replicate_values))
-    return replace(estimate, p_value=p_value, p_floor=min(1.0, 2.0 / (1 + n)))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """Both ends of an interval."""
+
+    low: float
+    high: float
+
+
+def percentile_bounds(replicate_values: FloatArray, *, level: float) -> Bounds:
+    """Return the percentile interval of replicates, shape (r,), without NaN (Efron 1981)."""
+    return _quantiles(replicate_values, (1.0 - level) / 2.0)
+
+
+def expanded_bounds(replicate_values: FloatArray, *, level: float, n_documents: int) -> Bounds:
+    """Return the percentile interval, expanded for a small number of documents.
+
+    The tail area is ``Phi(-sqrt(d / (d - 1)) t)``, ``t`` the Student quantile on ``d - 1`` degrees
+    of freedom (Hesterberg 2015, "What teachers should know about the bootstrap", section 4.3).
+    """
+    quantile = float(stdtrit(n_documents - 1, (1.0 + level) / 2.0))
+    return _quantiles(
+        replicate_values, float(ndtr(-np.sqrt(n_documents / (n_documents - 1)) * quantile))
+    )
+
+
+def _quantiles(replicate_values: FloatArray, tail: float) -> Bounds:
+    low, high = np.quantile(replicate_values, [tail, 1.0 - tail]).tolist()
+    return Bounds(low=low, high=high)
+
+
+def with_interval(
+    estimate: Estimate,
+    replicate_values: FloatArray,
+    *,
+    bounds: Callable[[FloatArray], Bounds],
+    method: str,
+    null: float | None,
+) -> Estimate:
+    """Add the interval of replicates, shape (r,), and with `null` its p-value and the smallest one.
+
+    `bounds` makes the interval of the replicates that are not NaN; there is none where more than
+    the share `MOST_UNDEFINED` are.
+    """
+    defined = replicate_values[~np.isnan(replicate_values)]
+    undefined_share = 1.0 - defined.size / replicate_values.size
+    if undefined_share > MOST_UNDEFINED:
+        why = f"no interval: undefined on {percentage(undefined_share)} of the resamples"
+        return replace(estimate, method=why)
+    interval = bounds(defined)
+    return replace(
+        estimate,
+        low=interval.low,
+        high=interval.high,
+        method=method,
+        p_value=None if null is None else two_sided_p_value(defined, null),
+        p_floor=None if null is None else min(1.0, 2.0 / (1 + defined.size)),
+    )
 
 
 def divide(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
@@ -259,73 +290,3 @@ def _column_means(replicate_values: FloatArray) -> FloatArray:
     """Return the means of defined values of each column, NaN where there is none."""
     defined = ~np.isnan(replicate_values)
     return divide(np.where(defined, replicate_values, 0.0).sum(axis=0), defined.sum(axis=0) * 1.0)
-
-
-def _chunk_sizes(n_resamples: int, n_documents: int) -> Iterator[int]:
-    most = max(1, _CELLS_PER_CHUNK // max(1, n_documents))
-    for start in range(0, n_resamples, most):
-        yield min(most, n_resamples - start)
-
-
-def _jackknife(statistic: WeightedStatistic, n_documents: int) -> FloatArray:
-    """Return the statistic without each document in turn, shape (d,) or (d, k)."""
-    parts = []
-    start = 0
-    for size in _chunk_sizes(n_documents, n_documents):
-        counts = np.ones((size, n_documents))
-        counts[np.arange(size), start + np.arange(size)] = 0.0
-        parts.append(statistic(counts))
-        start += size
-    return np.concatenate(parts)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Plan:
-    """The settings of an estimate: everything but its numbers."""
-
-    n: int
-    n_excluded: int
-    n_documents: int
-    level: float
-    method: Method
-    null: float | None
-    fewest: int
-
-    def estimate(
-        self, value: float, replicate_values: FloatArray, jackknife: FloatArray
-    ) -> Estimate:
-        defined = replicate_values[~np.isnan(replicate_values)]
-        undefined_share = 1.0 - defined.size / replicate_values.size
-        if undefined_share > MOST_UNDEFINED:
-            why = f"no interval: undefined on {percentage(undefined_share)} of the resamples"
-            return self.filled(value, None, why)
-        bounds, name = self.bounds(value, defined, jackknife), _NAMES[self.method]
-        if bounds is None:
-            bounds = percentile_bounds(defined, level=self.level)
-            name = f"{_NAMES['percentile']} (BCa undefined: all resamples lie on one side)"
-        return with_p_value(self.filled(value, bounds, name), defined, self.null)
-
-    def bounds(self, value: float, defined: FloatArray, jackknife: FloatArray) -> Bounds | None:
-        if self.method == "bca":
-            return bca_bounds(defined, observed=value, jackknife=jackknife, level=self.level)
-        if self.method == "expanded":
-            return expanded_bounds(defined, level=self.level, n_documents=self.n_documents)
-        return percentile_bounds(defined, level=self.level)
-
-    def filled(self, value: float, bounds: Bounds | None, method: str) -> Estimate:
-        return Estimate(
-            value=value,
-            n=self.n,
-            low=None if bounds is None else bounds.low,
-            high=None if bounds is None else bounds.high,
-            level=self.level,
-            method=method,
-            n_excluded=self.n_excluded,
-        )
-
-
-def _without_interval(value: float, plan: _Plan) -> Estimate | Undefined:
-    if np.isnan(value):
-        return Undefined(why=NO_VALUE)
-    documents = pluralize(plan.fewest, "document")
-    return plan.filled(value, None, f"no interval: fewer than {documents}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from math import sqrt
 
@@ -65,6 +65,17 @@ def within(estimate: Estimate | Undefined, least: float, most: float) -> Estimat
     if isinstance(estimate, Undefined) or estimate.low is None or estimate.high is None:
         return estimate
     return replace(estimate, low=max(estimate.low, least), high=min(estimate.high, most))
+
+
+def transformed(
+    estimate: Estimate, function: Callable[[float], float], *, method: str | None = None
+) -> Estimate:
+    """Return an increasing `function` of an estimate: of its value and of both ends."""
+    low, high = (
+        None if end is None else float(function(end)) for end in (estimate.low, estimate.high)
+    )
+    value = float(function(estimate.value))
+    return replace(estimate, value=value, low=low, high=high, method=method or estimate.method)
 
 
 def clustered_difference(

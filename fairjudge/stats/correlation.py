@@ -36,29 +36,16 @@ _CELLS_PER_CHUNK = 2_000_000
 _Weighted: TypeAlias = Callable[[FloatArray], FloatArray]
 
 
-def pearson(x: ArrayLike, y: ArrayLike) -> float | Undefined:
-    """Return Pearson's r, in [-1, 1], of shapes (n,) and (n,); Undefined where one is constant."""
-    return correlation("pearson", x, y)
-
-
-def spearman(x: ArrayLike, y: ArrayLike) -> float | Undefined:
-    """Return Spearman's rho (Pearson's r of mid-ranks), in [-1, 1]; Undefined as in `pearson`."""
-    return correlation("spearman", x, y)
-
-
-def kendall(x: ArrayLike, y: ArrayLike) -> float | Undefined:
-    """Return Kendall's tau-b (Kendall 1945), in [-1, 1], in O(n log n); Undefined as in `pearson`.
-
-    tau-b = (P - Q) / sqrt((T - Tx)(T - Ty)) with P concordant and Q discordant pairs, T all pairs,
-    Tx and Ty those tied in x and in y.
-    """
-    return correlation("kendall", x, y)
-
-
 def correlation(
     name: CorrelationName, x: ArrayLike, y: ArrayLike, *, sides: Sides = SIDES
 ) -> float | Undefined:
-    """Return the correlation called `name`; `sides` name `x` and `y` where it is Undefined."""
+    """Return the correlation called `name`, in [-1, 1], of `x` and `y`, shape (n,) each.
+
+    Pearson's r; Spearman's rho, Pearson's r of mid-ranks; or Kendall's tau-b (Kendall 1945), in
+    O(n log n): ``(P - Q) / sqrt((T - Tx)(T - Ty))`` with P concordant and Q discordant pairs, T all
+    pairs, Tx and Ty those tied in x and in y. Undefined below 2 items and where a side is constant;
+    `sides` name `x` and `y` in the reason.
+    """
     x_array, y_array = vector(x, name="x"), vector(y, name="y")
     if same_length(x=x_array, y=y_array) < 2:
         return Undefined(why="fewer than 2 items")

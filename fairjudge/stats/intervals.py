@@ -8,7 +8,7 @@ from math import sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtr, ndtri, stdtrit
+from scipy.special import ndtri, stdtrit
 
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
@@ -26,10 +26,12 @@ def wilson(successes: float, n: int, *, level: float = 0.95) -> Estimate | Undef
     n
         Independent trials; 0 gives Undefined.
     """
-    _check_count(successes, n)
+    if n < 0 or not 0 <= successes <= n:
+        raise StatisticsError(f"expected 0 <= successes <= n, got {successes!r} of {n!r}")
+    check_level(level)
     if n == 0:
         return Undefined(why="no trials")
-    low, high = _wilson_bounds(successes / n, float(n), level)
+    low, high = _wilson_bounds(successes / n, float(n), -float(ndtri((1.0 - level) / 2.0)))
     return Estimate(value=successes / n, n=n, low=low, high=high, level=level, method="Wilson")
 
 
@@ -56,6 +58,7 @@ def clustered_wilson(
     array = vector(successes, name="successes")
     if np.any((array != 0.0) & (array != 1.0)):
         raise StatisticsError("successes must be 0 or 1")
+    check_level(level)
     coded, d = document_codes(documents, array.size)
     if not array.size:
         return Undefined(why="no trials")
@@ -68,12 +71,8 @@ def clustered_wilson(
             n_excluded=n_excluded,
             method="no interval: fewer than 2 documents",
         )
-    low, high = _wilson_bounds(
-        p,
-        _effective_trials(array, coded, d, p),
-        level,
-        quantile=float(stdtrit(d - 1, (1.0 + level) / 2.0)),
-    )
+    quantile = float(stdtrit(d - 1, (1.0 + level) / 2.0))
+    low, high = _wilson_bounds(p, _effective_trials(array, coded, d, p), quantile)
     return Estimate(
         value=p,
         n=array.size,
@@ -143,48 +142,7 @@ def _newcombe_bounds(first: Estimate, second: Estimate) -> tuple[float, float]:
     return max(low, -1.0), min(high, 1.0)
 
 
-def normal(
-    mean: float, standard_error: float, *, n: int, level: float = 0.95, null: float | None = None
-) -> Estimate:
-    """Return `mean` with the normal interval; with `null`, also the two-sided p-value against it.
-
-    Raises
-    ------
-    StatisticsError
-        If `standard_error` is negative or not finite.
-    """
-    check_level(level)
-    if not np.isfinite(standard_error) or standard_error < 0.0:
-        raise StatisticsError(f"standard error must be finite and >= 0, got {standard_error!r}")
-    half = -float(ndtri((1.0 - level) / 2.0)) * standard_error
-    return Estimate(
-        value=mean,
-        n=n,
-        low=mean - half,
-        high=mean + half,
-        level=level,
-        method="normal",
-        p_value=None if null is None else normal_p_value(mean - null, standard_error),
-    )
-
-
-def normal_p_value(difference: float, standard_error: float) -> float:
-    """Return the two-sided normal p-value; 1 where both arguments are 0."""
-    if standard_error == 0.0:
-        return 1.0 if difference == 0.0 else 0.0
-    return float(2.0 * ndtr(-abs(difference) / standard_error))
-
-
-def _check_count(successes: float, n: int) -> None:
-    if n < 0 or not 0 <= successes <= n:
-        raise StatisticsError(f"expected 0 <= successes <= n, got {successes!r} of {n!r}")
-
-
-def _wilson_bounds(
-    p: float, n: float, level: float, quantile: float | None = None
-) -> tuple[float, float]:
-    check_level(level)
-    z = -float(ndtri((1.0 - level) / 2.0)) if quantile is None else quantile
+def _wilson_bounds(p: float, n: float, z: float) -> tuple[float, float]:
     centre = (p + z * z / (2 * n)) / (1 + z * z / n)
     half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
     low = 0.0 if p == 0.0 else max(0.0, centre - half)

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.stats._arrays import FloatArray, IntArray, codes, document_codes, same_length, vector
-from fairjudge.stats.bootstrap import Method, WeightedStatistic, bootstrap, bootstrap_many, divide
+from fairjudge.stats._arrays import FloatArray, IntArray, codes, document_codes
+from fairjudge.stats.bootstrap import (
+    BootstrapOptions,
+    WeightedStatistic,
+    bootstrap,
+    bootstrap_many,
+    divide,
+)
 from fairjudge.stats.correlation import (
     CORRELATIONS,
     SIDES,
@@ -21,7 +26,7 @@ from fairjudge.stats.correlation import (
     correlation,
     rowwise,
 )
-from fairjudge.stats.strengths import n_parts, strengths
+from fairjudge.stats.strengths import count_parts, strengths
 from fairjudge.text.counting import pluralize
 
 Level: TypeAlias = Literal["pooled", "per_document", "system", "summary"]
@@ -44,55 +49,27 @@ FEWEST_SYSTEMS = 3
 class Scores:
     """Two scores of the same items.
 
-    ``first`` and ``second`` have shape (n,); ``documents`` and ``systems`` name each item's
-    document and system. Rows are items, without missing scores. Where rows are pairs, ``opponents``
-    names the other system, and a score above 0 is a win of the system. ``sides`` name the two
-    scores in sentences.
+    ``first`` and ``second`` have shape (n,), without missing scores; ``documents``, shape (n,), are
+    codes of the items' documents, in a numbering that several `Scores` may share, and ``systems``
+    name their systems. Where rows are pairs, ``opponents`` names the other system, and a score
+    above 0 is a win of the system. ``sides`` name the two scores in sentences.
     """
 
     first: FloatArray
     second: FloatArray
-    documents: tuple[Hashable, ...]
-    systems: tuple[Hashable, ...]
-    opponents: tuple[Hashable, ...] | None = None
+    documents: IntArray
+    systems: Sequence[Hashable]
+    opponents: Sequence[Hashable] | None = None
     sides: Sides = SIDES
 
 
-def scores(
-    first: ArrayLike,
-    second: ArrayLike,
+def averaged_correlations(
+    parts: Sequence[Scores],
+    at: Level,
     *,
-    documents: Sequence[Hashable],
-    systems: Sequence[Hashable],
-    opponents: Sequence[Hashable] | None = None,
-    sides: Sides = SIDES,
-) -> Scores:
-    """Return `Scores` after checking lengths and finiteness."""
-    first_scores, second_scores = vector(first, name="first"), vector(second, name="second")
-    other_systems = systems if opponents is None else opponents
-    same_length(
-        first=first_scores,
-        second=second_scores,
-        documents=documents,
-        systems=systems,
-        opponents=other_systems,
-    )
-    return Scores(
-        first=first_scores,
-        second=second_scores,
-        documents=tuple(documents),
-        systems=tuple(systems),
-        opponents=None if opponents is None else tuple(opponents),
-        sides=sides,
-    )
-
-
-def correlations(
-    data: Scores,
-    level: Level,
-    *,
+    n_documents: int,
     rng: np.random.Generator,
-    **drawing: Any,
+    **options: Unpack[BootstrapOptions],
 ) -> dict[CorrelationName, Estimate | Undefined]:
     """Return Kendall's tau-b, Spearman's rho and Pearson's r at one level, on shared resamples.
 
@@ -100,118 +77,80 @@ def correlations(
     each document and averages (SummEval's summary level); ``"system"`` correlates the systems'
     means, for pairs their strengths; ``"summary"`` correlates the means of each system in each
     document as one sample (DiverseSumm's summary level, Table 5: an item may be a sentence of a
-    summary or an answer). Documents are resampled at every level. ``n`` is the number of items, of
-    documents with a defined correlation, of systems or of summaries; documents with an undefined
-    one (a single item, or only ties) are excluded and counted in ``n_excluded``.
+    summary or an answer). Documents are resampled at every level. Each correlation is averaged over
+    `parts` (such as annotators), in [-1, 1]. ``n`` is the number of items, of documents with a
+    defined correlation, of systems or of summaries; documents with an undefined one (a single item,
+    or only ties) are excluded and counted in ``n_excluded``.
 
-    Undefined, with the reason, where the scores are constant or too few. `drawing` is as in
-    `averaged_correlations`.
-    """
-    coded, n_documents = document_codes(data.documents, data.first.size)
-    part = Part(data=data, documents=coded)
-    return averaged_correlations([part], level, n_documents=n_documents, rng=rng, **drawing)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """Scores whose documents are coded, shape (n,), in a numbering shared between parts."""
-
-    data: Scores
-    documents: IntArray
-
-
-def averaged_correlations(
-    parts: Sequence[Part],
-    level: Level,
-    *,
-    n_documents: int,
-    rng: np.random.Generator,
-    n_resamples: int = 2000,
-    confidence: float = 0.95,
-    method: Method = "percentile",
-    n_excluded: int = 0,
-) -> dict[CorrelationName, Estimate | Undefined]:
-    """Average each correlation over `parts` (such as annotators), on the same resamples.
-
-    Parts where it is undefined are left out; if it is undefined for all, the result is Undefined
-    with the first part's reason. ``n`` and ``n_excluded`` are summed over parts.
+    Undefined, with the reason, where the scores are constant or too few.
     """
     prepared = {
-        name: [_BUILDERS[level](part, n_documents, name) for part in parts] for name in CORRELATIONS
+        name: [_BUILDERS[at](part, n_documents, name) for part in parts] for name in CORRELATIONS
     }
     defined = {
         name: [item for item in items if isinstance(item, _Prepared)]
         for name, items in prepared.items()
+        if any(isinstance(item, _Prepared) for item in items)
     }
-    names = [name for name in CORRELATIONS if defined[name]]
 
     def averages(counts: FloatArray) -> FloatArray:
         return np.column_stack(
-            [np.mean([item.statistic(counts) for item in defined[name]], axis=0) for name in names]
+            [
+                np.mean([item.statistic(counts) for item in items], axis=0)
+                for items in defined.values()
+            ]
         )
 
     estimates = (
-        bootstrap_many(
-            averages,
-            n_documents=n_documents,
-            rng=rng,
-            n_resamples=n_resamples,
-            level=confidence,
-            method=method,
-        )
-        if names
-        else ()
+        bootstrap_many(averages, n_documents=n_documents, rng=rng, **options) if defined else ()
     )
-    out: dict[CorrelationName, Estimate | Undefined] = {
-        name: _counted(estimate, defined[name], n_excluded, of_systems=level == "system")
-        for name, estimate in zip(names, estimates, strict=True)
+    averaged = {
+        name: _counted(estimate, defined[name], of_systems=at == "system")
+        for name, estimate in zip(defined, estimates, strict=True)
     }
-    for name in CORRELATIONS:
-        reasons = [item for item in prepared[name] if isinstance(item, Undefined)]
-        out.setdefault(name, reasons[0] if reasons else Undefined(why="nothing to correlate"))
-    return {name: out[name] for name in CORRELATIONS}
+    return {
+        name: averaged[name]
+        if name in averaged
+        else next(item for item in prepared[name] if isinstance(item, Undefined))
+        for name in CORRELATIONS
+    }
 
 
 def correlation_gain(
-    first: Part,
-    second: Part,
-    level: Level,
+    first: Scores,
+    second: Scores,
+    at: Level,
     name: CorrelationName,
     *,
     n_documents: int,
     rng: np.random.Generator,
-    n_resamples: int,
-    confidence: float,
-    method: Method,
+    **options: Unpack[BootstrapOptions],
 ) -> Estimate | Undefined:
     """Return the correlation of `first` less that of `second`, on the same resamples."""
-    minuend, subtrahend = (_BUILDERS[level](part, n_documents, name) for part in (first, second))
+    minuend, subtrahend = (_BUILDERS[at](part, n_documents, name) for part in (first, second))
     if isinstance(minuend, Undefined):
         return minuend
     if isinstance(subtrahend, Undefined):
         return subtrahend
-    return bootstrap(
+    gain = bootstrap(
         lambda counts: minuend.statistic(counts) - subtrahend.statistic(counts),
         n_documents=n_documents,
         rng=rng,
-        n_resamples=n_resamples,
-        level=confidence,
-        method=method,
-        n=minuend.n,
+        **options,
     )
+    return gain if isinstance(gain, Undefined) else replace(gain, n=minuend.n)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Prepared:
     statistic: WeightedStatistic
     n: int
-    n_excluded: int
+    n_excluded: int = 0
 
 
 def _counted(
     estimate: Estimate | Undefined,
     items: Sequence[_Prepared],
-    n_excluded: int,
     *,
     of_systems: bool,
 ) -> Estimate | Undefined:
@@ -229,29 +168,28 @@ def _counted(
     return replace(
         estimate,
         n=sum(item.n for item in items),
-        n_excluded=n_excluded + sum(item.n_excluded for item in items),
+        n_excluded=estimate.n_excluded + sum(item.n_excluded for item in items),
     )
 
 
-def _pooled(part: Part, n_documents: int, name: CorrelationName) -> _Prepared | Undefined:
-    data = part.data
+def _pooled(data: Scores, n_documents: int, name: CorrelationName) -> _Prepared | Undefined:
     value = correlation(name, data.first, data.second, sides=data.sides)
     if isinstance(value, Undefined):
         return value
     statistic = coded_correlation(
-        name, data.first, data.second, part.documents, n_documents=n_documents
+        name, data.first, data.second, data.documents, n_documents=n_documents
     )
-    return _Prepared(statistic=statistic, n=data.first.size, n_excluded=0)
+    return _Prepared(statistic=statistic, n=data.first.size)
 
 
-def _per_document(part: Part, n_documents: int, name: CorrelationName) -> _Prepared | Undefined:
-    values = document_correlations(part, n_documents, name)
+def _per_document(data: Scores, n_documents: int, name: CorrelationName) -> _Prepared | Undefined:
+    values = document_correlations(data, n_documents, name)
     defined = ~np.isnan(values)
     n_defined = int(defined.sum())
     if not n_defined:
-        if np.bincount(part.documents).max(initial=0) < 2:
+        if np.bincount(data.documents).max(initial=0) < 2:
             return Undefined(why="no document has more than one item")
-        first, second = part.data.sides
+        first, second = data.sides
         return Undefined(why=f"in no document do both {first} and {second} differ between items")
     sums = np.column_stack([np.where(defined, values, 0.0), defined.astype(np.float64)])
 
@@ -260,13 +198,13 @@ def _per_document(part: Part, n_documents: int, name: CorrelationName) -> _Prepa
         return divide(totals[:, 0], totals[:, 1])
 
     return _Prepared(
-        statistic=statistic, n=n_defined, n_excluded=np.unique(part.documents).size - n_defined
+        statistic=statistic, n=n_defined, n_excluded=np.unique(data.documents).size - n_defined
     )
 
 
-def document_correlations(part: Part, n_documents: int, name: CorrelationName) -> FloatArray:
+def document_correlations(data: Scores, n_documents: int, name: CorrelationName) -> FloatArray:
     """Return each document's correlation over its items: shape (n_documents,), NaN if undefined."""
-    first, second, coded = part.data.first, part.data.second, part.documents
+    first, second, coded = data.first, data.second, data.documents
     order = np.argsort(coded, kind="stable")
     sizes = np.bincount(coded, minlength=n_documents)
     ends = np.cumsum(sizes)
@@ -283,16 +221,15 @@ def document_correlations(part: Part, n_documents: int, name: CorrelationName) -
     return out
 
 
-def _system(part: Part, n_documents: int, name: CorrelationName) -> _Prepared | Undefined:
-    data = part.data
+def _system(data: Scores, n_documents: int, name: CorrelationName) -> _Prepared | Undefined:
     if data.opponents is not None:
-        return _strengths(data, data.opponents, part.documents, n_documents, name)
+        return _strengths(data, data.opponents, n_documents, name)
     systems, n_systems = document_codes(data.systems, data.first.size)
     if n_systems < 2:
         return Undefined(why=f"{n_systems} system: nothing to correlate")
     sums = np.zeros((3, n_documents, n_systems))
     for plane, values in enumerate((data.first, data.second, np.ones_like(data.first))):
-        np.add.at(sums[plane], (part.documents, systems), values)
+        np.add.at(sums[plane], (data.documents, systems), values)
 
     def means(counts: FloatArray) -> tuple[FloatArray, FloatArray]:
         n = counts @ sums[2]
@@ -305,49 +242,44 @@ def _system(part: Part, n_documents: int, name: CorrelationName) -> _Prepared | 
     for side, values in zip(data.sides, observed, strict=True):
         if np.unique(values).size < 2:
             return Undefined(why=f"{side} give all systems the same mean")
-    return _Prepared(
-        statistic=lambda counts: rowwise(name, *means(counts)), n=n_systems, n_excluded=0
-    )
+    return _Prepared(statistic=lambda counts: rowwise(name, *means(counts)), n=n_systems)
 
 
-def _summary(part: Part, n_documents: int, name: CorrelationName) -> _Prepared | Undefined:
+def _summary(data: Scores, n_documents: int, name: CorrelationName) -> _Prepared | Undefined:
     """Correlate the means over the items of each document and system."""
-    return _pooled(over_summaries(part), n_documents, name)
+    return _pooled(over_summaries(data), n_documents, name)
 
 
-def summaries_of(part: Part) -> tuple[IntArray, int]:
+def summaries_of(data: Scores) -> tuple[IntArray, int]:
     """Return the code of each item's summary (or pair), from 0, and the number of summaries."""
-    data = part.data
     other_systems = data.systems if data.opponents is None else data.opponents
     return document_codes(
-        list(zip(data.documents, data.systems, other_systems, strict=True)), len(other_systems)
+        list(zip(data.documents.tolist(), data.systems, other_systems, strict=True)),
+        len(other_systems),
     )
 
 
-def over_summaries(part: Part) -> Part:
+def over_summaries(data: Scores) -> Scores:
     """Return the mean scores over the items of each summary (or pair)."""
-    data = part.data
-    places, n_summaries = summaries_of(part)
+    places, n_summaries = summaries_of(data)
     n = np.bincount(places, minlength=n_summaries)
     first, second = (
         np.round(np.bincount(places, weights=values, minlength=n_summaries) / n, _DECIMALS)
         for values in (data.first, data.second)
     )
     rows = np.unique(places, return_index=True)[1]
-    whole = Scores(
+    return Scores(
         first=first,
         second=second,
-        documents=tuple(data.documents[row] for row in rows),
-        systems=tuple(data.systems[row] for row in rows),
+        documents=data.documents[rows],
+        systems=[data.systems[row] for row in rows],
         sides=data.sides,
     )
-    return Part(data=whole, documents=part.documents[rows])
 
 
 def _strengths(
     data: Scores,
     opponents: Sequence[Hashable],
-    documents: IntArray,
     n_documents: int,
     name: CorrelationName,
 ) -> _Prepared | Undefined:
@@ -360,11 +292,11 @@ def _strengths(
     if len(names) < FEWEST_SYSTEMS:
         return Undefined(why=f"{pluralize(len(names), 'system')} in pairs: a correlation needs 3")
     places, pairs = np.unique(np.column_stack([coded[:n], coded[n:]]), axis=0, return_inverse=True)
-    parts = n_parts(places, len(names))
+    parts = count_parts((places[:, 0], places[:, 1]), len(names))
     if parts > 1:
         return Undefined(why=f"systems fall into {parts} sets that are never compared")
     sides = [
-        _outcomes(values, pairs.ravel(), len(places), documents, n_documents)
+        _outcomes(values, pairs.ravel(), len(places), data.documents, n_documents)
         for values in (data.first, data.second)
     ]
 
@@ -381,9 +313,7 @@ def _strengths(
     for side, values in zip(data.sides, observed, strict=True):
         if np.unique(values).size < 2:
             return Undefined(why=f"{side} give all systems the same strength")
-    return _Prepared(
-        statistic=lambda counts: rowwise(name, *both_strengths(counts)), n=len(names), n_excluded=0
-    )
+    return _Prepared(statistic=lambda counts: rowwise(name, *both_strengths(counts)), n=len(names))
 
 
 def _outcomes(
@@ -396,7 +326,7 @@ def _outcomes(
     return out.reshape(n_documents, -1)
 
 
-_BUILDERS: dict[Level, Callable[[Part, int, CorrelationName], _Prepared | Undefined]] = {
+_BUILDERS: dict[Level, Callable[[Scores, int, CorrelationName], _Prepared | Undefined]] = {
     "pooled": _pooled,
     "per_document": _per_document,
     "system": _system,

@@ -44,9 +44,9 @@ def moments(rows: FloatArray) -> Moments:
         ]
         sums = np.sum(expected, axis=0) / len(rows)
         first = sums[0, 1:]
-        moved = sums[1:, 1:] - np.outer(first, first)
-        change = float(np.max(np.abs(moved - covariance))) + float(np.max(np.abs(first - means)))
-        means, covariance = first, moved
+        updated = sums[1:, 1:] - np.outer(first, first)
+        change = float(np.max(np.abs(updated - covariance))) + float(np.max(np.abs(first - means)))
+        means, covariance = first, updated
         if change <= _TOLERANCE * (1.0 + float(np.max(np.abs(covariance)))):
             break
     return Moments(means=means, covariance=covariance, n=len(rows))

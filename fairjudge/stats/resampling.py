@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairjudge.domain import Estimate, Undefined
+from fairjudge.stats._arrays import vector
 from fairjudge.stats.bootstrap import (
     FEWEST_DOCUMENTS,
     WeightedStatistic,
     bootstrap_many,
-    bootstrap_mean,
+    weighted_mean,
 )
 from fairjudge.stats.multiplicity import holm
 
@@ -45,10 +46,11 @@ class Resampling:
         self, values: ArrayLike, *, n_excluded: int = 0, null: float | None = None
     ) -> Estimate | Undefined:
         """Estimate the mean of one number per sample; Undefined for no samples."""
-        numbers = np.asarray(values, dtype=np.float64)
-        return _over_samples(
-            bootstrap_mean(numbers, n_excluded=n_excluded, null=null, **self._drawing)
-        )
+        numbers = vector(values, name="values")
+        if not numbers.size:
+            return Undefined(why="no values")
+        mean = weighted_mean(numbers, np.arange(numbers.size), numbers.size)
+        return self.statistic(mean, numbers.size, n_excluded=n_excluded, null=null)
 
     def statistic(
         self, statistic: WeightedStatistic, n_samples: int, **reported: Any
@@ -72,21 +74,15 @@ class Resampling:
         estimates = bootstrap_many(
             statistic,
             n_documents=n_samples,
+            rng=self.rng,
+            n_resamples=self.n_resamples,
+            level=self.level,
             n=n,
             n_excluded=n_excluded,
             null=null,
-            **self._drawing,
+            fewest=FEWEST_DOCUMENTS,
         )
         return tuple(map(_over_samples, estimates))
-
-    @property
-    def _drawing(self) -> dict[str, Any]:
-        return {
-            "rng": self.rng,
-            "n_resamples": self.n_resamples,
-            "level": self.level,
-            "fewest": FEWEST_DOCUMENTS,
-        }
 
 
 def _over_samples(result: Estimate | Undefined) -> Estimate | Undefined:
@@ -99,12 +95,6 @@ def _over_samples(result: Estimate | Undefined) -> Estimate | Undefined:
 def generator(seed: int, name: str) -> np.random.Generator:
     """Return a random generator for `name`, independent of everything else in a file."""
     return np.random.default_rng([seed, *name.encode("utf-8")])
-
-
-def chunk_sizes(n_resamples: int, n_units: int, *, cells: int) -> list[int]:
-    """Return the numbers of resamples per chunk, so that a chunk has at most `cells` cells."""
-    most = max(1, cells // max(1, n_units))
-    return [min(most, n_resamples - start) for start in range(0, n_resamples, most)]
 
 
 def adjusted_by_name(

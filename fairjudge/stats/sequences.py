@@ -31,7 +31,7 @@ from scipy.special import gammaincinv, logsumexp, ndtr, stdtrit
 
 from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import BoolArray, FloatArray, check_level, vector
-from fairjudge.stats._bounds import Bounds
+from fairjudge.stats.bootstrap import Bounds
 
 N_DRAWN = 5000
 """Draws of the looks' joint distribution; the same at every look, so that earlier bounds stay."""

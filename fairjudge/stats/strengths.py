@@ -7,6 +7,8 @@ exp(-d / 2), exp(v), where ``d = s_a - s_b``. Fitted by Newton's method to table
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias
+
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
@@ -22,10 +24,15 @@ _CELLS_AT_ONCE = 2_000_000
 """Maximum size of the information matrices in memory: resamples times coefficients squared."""
 
 
-def n_parts(places: IntArray, n_systems: int) -> int:
-    """Return the number of connected components of systems under the pairs `places`, (p, 2)."""
-    graph = csr_array((np.ones(len(places)), (places[:, 0], places[:, 1])), shape=(n_systems,) * 2)
-    return int(connected_components(graph, directed=False)[0])
+Connection: TypeAlias = Literal["weak", "strong"]
+
+
+def count_parts(
+    pairs: tuple[IntArray, IntArray], n_systems: int, connection: Connection = "weak"
+) -> int:
+    """Return the number of connected components of systems under directed `pairs`, (p,) each."""
+    graph = csr_array((np.ones(pairs[0].size), pairs), shape=(n_systems,) * 2)
+    return int(connected_components(graph, directed=True, connection=connection)[0])
 
 
 def strengths(outcomes: FloatArray, places: IntArray, n_systems: int) -> FloatArray:

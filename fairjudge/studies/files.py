@@ -16,8 +16,8 @@ from fairjudge.calibration.choices import CalibratorName, CovariateName
 from fairjudge.datasets._problems import explain
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.files import read_file, read_toml
+from fairjudge.judges.cascades import read_cascade
 from fairjudge.judges.criterion_files import read_criterion_file
-from fairjudge.judges.promises import read_cascade
 from fairjudge.options.building import BuildOptions
 from fairjudge.options.checking import checked
 from fairjudge.options.declaring import LabelScale, Resamples, Seed

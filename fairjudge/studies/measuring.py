@@ -40,9 +40,9 @@ from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.folder import kept_rows, write_atomically
 from fairjudge.records.schema import report_text
 from fairjudge.reports.decision_tables import group_title, verdict, with_juries
-from fairjudge.reports.fairness_findings import fairness_findings
 from fairjudge.reports.figures import protocol_of
-from fairjudge.reports.jury_tables import jury_findings
+from fairjudge.reports.measure_findings import fairness_findings
+from fairjudge.reports.protocol_tables import jury_findings
 from fairjudge.run.collecting import AuditInput, collect
 from fairjudge.run.probing import checks_report, order_report
 from fairjudge.studies.files import (
@@ -285,7 +285,7 @@ def fairness_step(at: Layout, table: FairnessTable, measure: Measure) -> Step:
         else:
             figures = fairness.proportionality(*files, **shared).to_dict()
         _write_json(output, figures)
-        return StepRecord(told="done", findings=fairness_findings(figures)[:1])
+        return StepRecord(told="done", findings=tuple(fairness_findings(figures))[:1])
 
     return Step(
         name=f"fairness {measure}: {table.attribute}",

@@ -16,9 +16,8 @@ from fairjudge.engine.models import RunCost
 from fairjudge.engine.runs import make_folder
 from fairjudge.records.folder import write_atomically
 from fairjudge.records.schema import report_text
-from fairjudge.reports.cost_tables import SPENT_COLUMNS, spent_row
 from fairjudge.reports.pages import table_html
-from fairjudge.reports.row_tables import table
+from fairjudge.reports.row_tables import SPENT_COLUMNS, spent_row, table
 from fairjudge.reports.tables import TextTable, columns, to_text
 from fairjudge.studies.checks import check_study
 from fairjudge.studies.files import Study, read_study

@@ -14,8 +14,7 @@ from fairjudge.backends.finish_reasons import read_finish
 from fairjudge.backends.ports import Pipeline
 from fairjudge.cache.disk import ReplyCache
 from fairjudge.domain import Unscored
-from fairjudge.parsing.outcomes import complete_or_unscored
-from fairjudge.parsing.whole import is_whole
+from fairjudge.parsing.outcomes import complete_or_unscored, is_whole
 from fairjudge.ports import CompletionRequest, Message
 
 pytestmark = pytest.mark.filterwarnings("default")

@@ -17,7 +17,8 @@ from fairjudge.bias.resampling import Counts, two_way
 from fairjudge.bias.word_lists import IdentifierCounter, IdentifierCounts, word_list_bias
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import InputError, StatisticsError
-from fairjudge.stats.resampling import Resampling, chunk_sizes
+from fairjudge.stats.bootstrap import chunk_sizes
+from fairjudge.stats.resampling import Resampling
 
 GROUPS = ("female", "male")
 

@@ -12,10 +12,11 @@ import pytest
 from builders import make_judgement, make_label
 from scipy import stats as scipy_stats
 
+from fairjudge.auditing.reports import parse_report
 from fairjudge.calibration.agreement import Resampling
 from fairjudge.calibration.analysis import Settings, analyse
 from fairjudge.calibration.applying import apply_calibrators
-from fairjudge.calibration.audits import EXTENDED, audit_parse, audit_position, audit_verbosity
+from fairjudge.calibration.audits import EXTENDED, audit_position, audit_verbosity
 from fairjudge.calibration.baselines import baseline_scores, document_groups
 from fairjudge.calibration.calibrators import Calibrator
 from fairjudge.calibration.curves import Line
@@ -603,10 +604,11 @@ def test_verbosity_audit_of_scores_and_pairs():
 
 
 def test_parse_audit_counts_reasons():
-    (audit,) = audit_parse([judgement(), unscored(eid="d2"), unscored(eid="d3")])
-    assert audit.n_judgements == 3
-    assert audit.unscored == {"unparseable": 2}
-    assert audit.scored_by == {"llm": 1}
+    report = parse_report([judgement(), unscored(eid="d2"), unscored(eid="d3")])
+    (audit,) = report["groups"]
+    assert (audit["n_judgements"], audit["n_unscored"]) == (3, 2)
+    assert audit["unscored"] == {"unparseable": 2}
+    assert audit["scored_by"] == {"llm": 1}
 
 
 def test_applying_a_calibrator_keeps_every_row():

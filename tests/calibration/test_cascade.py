@@ -9,7 +9,7 @@ from scipy.stats import kendalltau
 from fairjudge.calibration.cascade import Thresholds, fit_cascade
 from fairjudge.domain import Article, Judgement, JudgeTask, Undefined, Unscored
 from fairjudge.errors import StatisticsError
-from fairjudge.judges.cascade import CascadeJudge
+from fairjudge.judges.cascades import CascadeJudge
 from fairjudge.judges.llm import judgement_of
 from fairjudge.judges.ports import Reply
 

@@ -10,7 +10,8 @@ from fairjudge.calibration.calibration_report import equal_size_bins
 from fairjudge.calibration.drawn_ppi import PartlyLabelled, drawn_mean
 from fairjudge.calibration.estimates import system_estimates
 from fairjudge.calibration.items import Joined, join
-from fairjudge.calibration.length import Verdicts, length_controlled
+from fairjudge.calibration.length import length_controlled
+from fairjudge.calibration.paired_comparisons import Comparisons
 from fairjudge.calibration.samples import MAX_SYSTEMS_IN_PAIRS
 from fairjudge.calibration.scales import infer_scale, off_scale, rescale
 from fairjudge.calibration.temperature import DistributionReport, distribution_report
@@ -127,18 +128,17 @@ def test_all_pairs_of_at_most_20_systems_are_compared(more, n_pairs):
 
 def test_a_pair_holds_two_different_systems():
     def verdicts(second):
-        return Verdicts(
+        return Comparisons(
             wins=np.array([1.0, 0.0]),
             system_a=("a", "a"),
             system_b=("b", second),
-            length_differences=np.array([1.0, -1.0]),
             positions=np.array([1.0, -1.0]),
             documents=("d", "e"),
         )
 
-    length_controlled(verdicts("b"))
+    length_controlled(verdicts("b"), [1.0, -1.0])
     with pytest.raises(StatisticsError, match="two different systems"):
-        length_controlled(verdicts("a"))
+        length_controlled(verdicts("a"), [1.0, -1.0])
 
 
 def test_probabilities_are_compared_with_labels_that_stand_on_a_level():

@@ -19,10 +19,10 @@ from fairjudge.calibration.calibration_report import (
 from fairjudge.calibration.groups import error_by_group, quantile_groups
 from fairjudge.calibration.length import (
     LengthControl,
-    Verdicts,
     length_controlled,
     verbosity_bias,
 )
+from fairjudge.calibration.paired_comparisons import Comparisons
 from fairjudge.calibration.temperature import (
     apply_temperature,
     distributions,
@@ -334,23 +334,27 @@ def test_logistic_without_a_finite_fit_is_undefined():
         fit_logistic(design, x)
 
 
+def controlled(*, length_differences, **comparisons):
+    return length_controlled(Comparisons(**comparisons), length_differences)
+
+
 def verdicts(n=800, effect=1.0, seed=0):
     """System b writes longer and is no better; the judge likes length."""
     rng = np.random.default_rng(seed)
     lengths = rng.normal(-1.0, 1.0, n)
     eta = effect * lengths / np.sqrt(np.mean(lengths**2))
-    return Verdicts(
-        wins=(rng.random(n) < 1 / (1 + np.exp(-eta))).astype(float),
-        system_a=("short",) * n,
-        system_b=("long",) * n,
-        length_differences=lengths,
-        positions=rng.choice([-1.0, 1.0], n),
-        documents=tuple(range(n)),
-    )
+    return {
+        "wins": (rng.random(n) < 1 / (1 + np.exp(-eta))).astype(float),
+        "system_a": ("short",) * n,
+        "system_b": ("long",) * n,
+        "length_differences": lengths,
+        "positions": rng.choice([-1.0, 1.0], n),
+        "documents": tuple(range(n)),
+    }
 
 
 def test_length_control_takes_the_advantage_of_length_away():
-    result = length_controlled(verdicts())
+    result = controlled(**verdicts())
     assert isinstance(result, LengthControl)
     (pair,) = result.win_rates
     assert value(pair.raw) < 0.4
@@ -361,32 +365,32 @@ def test_length_control_takes_the_advantage_of_length_away():
 
 def test_length_control_with_nothing_to_control():
     plain = verdicts()
-    same = Verdicts(
-        wins=plain.wins,
-        system_a=plain.system_a,
-        system_b=plain.system_b,
-        length_differences=np.zeros(800),
-        positions=np.zeros(800),
-        documents=plain.documents,
-    )
-    result = length_controlled(same)
+    same = {
+        "wins": plain["wins"],
+        "system_a": plain["system_a"],
+        "system_b": plain["system_b"],
+        "length_differences": np.zeros(800),
+        "positions": np.zeros(800),
+        "documents": plain["documents"],
+    }
+    result = controlled(**same)
     assert isinstance(result, LengthControl)
     assert isinstance(result.length_effect, Undefined)
     assert isinstance(result.position_effect, Undefined)
-    assert value(result.win_rates[0].adjusted) == pytest.approx(plain.wins.mean(), abs=1e-3)
+    assert value(result.win_rates[0].adjusted) == pytest.approx(plain["wins"].mean(), abs=1e-3)
 
 
 def test_a_judge_that_only_looks_at_the_place_stays_finite():
     plain = verdicts()
-    only = Verdicts(
-        wins=(plain.positions + 1) / 2,
-        system_a=plain.system_a,
-        system_b=plain.system_b,
-        length_differences=plain.length_differences,
-        positions=plain.positions,
-        documents=plain.documents,
-    )
-    result = length_controlled(only)
+    only = {
+        "wins": (plain["positions"] + 1) / 2,
+        "system_a": plain["system_a"],
+        "system_b": plain["system_b"],
+        "length_differences": plain["length_differences"],
+        "positions": plain["positions"],
+        "documents": plain["documents"],
+    }
+    result = controlled(**only)
     assert isinstance(result, LengthControl)
     assert value(result.position_effect) > 5
     assert value(result.win_rates[0].adjusted) == pytest.approx(0.5, abs=0.2)
@@ -422,15 +426,13 @@ def test_length_and_place_are_each_told_where_they_differ(lengths):
     """Three systems; only one of the two effects can be seen."""
     plain = verdicts()
     names = tuple(("short", "long", "other")[i % 3] for i in range(800))
-    result = length_controlled(
-        Verdicts(
-            wins=plain.wins,
-            system_a=tuple(names[i] for i in range(800)),
-            system_b=tuple(names[(i + 1) % 3] for i in range(800)),
-            length_differences=plain.length_differences if lengths else np.zeros(800),
-            positions=np.zeros(800) if lengths else plain.positions,
-            documents=plain.documents,
-        )
+    result = controlled(
+        wins=plain["wins"],
+        system_a=tuple(names[i] for i in range(800)),
+        system_b=tuple(names[(i + 1) % 3] for i in range(800)),
+        length_differences=plain["length_differences"] if lengths else np.zeros(800),
+        positions=np.zeros(800) if lengths else plain["positions"],
+        documents=plain["documents"],
     )
     length, missing = result.length_effect, result.position_effect
     if not lengths:
@@ -442,15 +444,13 @@ def test_length_and_place_are_each_told_where_they_differ(lengths):
 
 def test_a_pair_named_either_way_is_one_pair():
     """Of four verdicts on x and y, x wins three, whichever of them is called a."""
-    result = length_controlled(
-        Verdicts(
-            wins=np.array([1.0, 0.0, 1.0, 1.0]),
-            system_a=("x", "y", "x", "y"),
-            system_b=("y", "x", "y", "x"),
-            length_differences=np.zeros(4),
-            positions=np.zeros(4),
-            documents=("a", "b", "c", "d"),
-        )
+    result = controlled(
+        wins=np.array([1.0, 0.0, 1.0, 1.0]),
+        system_a=("x", "y", "x", "y"),
+        system_b=("y", "x", "y", "x"),
+        length_differences=np.zeros(4),
+        positions=np.zeros(4),
+        documents=("a", "b", "c", "d"),
     )
     (pair,) = result.win_rates
     assert (pair.system_a, pair.system_b) == ("x", "y")
@@ -461,15 +461,13 @@ def test_a_pair_named_either_way_is_one_pair():
 
 def test_matched_pairs_are_those_of_much_the_same_length():
     """Differences 0, 0, 0.1 and 9, their root mean square 4.5: three of four are near."""
-    result = length_controlled(
-        Verdicts(
-            wins=np.array([1.0, 0.0, 1.0, 0.0]),
-            system_a=("x",) * 4,
-            system_b=("y",) * 4,
-            length_differences=np.array([0.0, 0.0, 0.1, 9.0]),
-            positions=np.zeros(4),
-            documents=("a", "b", "c", "d"),
-        )
+    result = controlled(
+        wins=np.array([1.0, 0.0, 1.0, 0.0]),
+        system_a=("x",) * 4,
+        system_b=("y",) * 4,
+        length_differences=np.array([0.0, 0.0, 0.1, 9.0]),
+        positions=np.zeros(4),
+        documents=("a", "b", "c", "d"),
     )
     (pair,) = result.win_rates
     assert (pair.raw.n, pair.matched.n) == (4, 3)
@@ -480,15 +478,13 @@ def test_matched_pairs_are_those_of_much_the_same_length():
 def test_win_rates_are_tested_against_a_half():
     """An even record is no evidence at all, of a length without effect none either."""
     rng = np.random.default_rng(0)
-    result = length_controlled(
-        Verdicts(
-            wins=np.resize([1.0, 0.0], 200),
-            system_a=("x",) * 200,
-            system_b=("y",) * 200,
-            length_differences=np.repeat(rng.normal(size=100), 2),
-            positions=np.zeros(200),
-            documents=tuple(range(200)),
-        )
+    result = controlled(
+        wins=np.resize([1.0, 0.0], 200),
+        system_a=("x",) * 200,
+        system_b=("y",) * 200,
+        length_differences=np.repeat(rng.normal(size=100), 2),
+        positions=np.zeros(200),
+        documents=tuple(range(200)),
     )
     (pair,) = result.win_rates
     assert pair.raw.p_value == pytest.approx(1.0)

@@ -35,8 +35,13 @@ def sample(n=60, m=500, noise=0.5, seed=0):
     return truth[:n], judged[:n], judged[n:]
 
 
-def ppi(*arrays, **more):
-    result = ppi_mean(*arrays, **more)
+def ppi(labels, judged, rest, **more):
+    """Take each item as a document of its own, unless documents are given."""
+    rows = {
+        "documents": [("labelled", row) for row in range(len(labels))],
+        "documents_unlabelled": [("rest", row) for row in range(len(rest))],
+    }
+    result = ppi_mean(labels, judged, rest, **(rows | more))
     assert isinstance(result, PpiMean)
     return result
 
@@ -51,10 +56,14 @@ def ppi_py():
 @pytest.mark.parametrize("tuning", [0.0, 0.37, 1.0])
 @pytest.mark.parametrize("level", [0.8, 0.95])
 def test_intervals_at_a_given_lambda_are_those_of_ppi_py(noise, tuning, level):
+    """But for population variances and the normal quantile in the place of Student's."""
     y, f, u = sample(noise=noise)
     ours = ppi(y, f, u, tuning=tuning, level=level).ppi_plus
     low, high = ppi_py().ppi_mean_ci(y, f, u, alpha=1 - level, lam=tuning)
-    assert (ours.low, ours.high) == pytest.approx((low[0], high[0]), abs=1e-10)
+    tail = (1 + level) / 2
+    wider = scipy_stats.t.ppf(tail, 59) / scipy_stats.norm.ppf(tail) * np.sqrt(60 / 59)
+    assert ours.high - ours.low == pytest.approx(float(high[0] - low[0]) * wider, abs=1e-10)
+    assert ours.high + ours.low == pytest.approx(float(high[0] + low[0]), abs=1e-10)
     point = ppi_py().ppi_mean_pointestimate(y, f, u, lam=tuning)
     assert ours.value == pytest.approx(float(np.ravel(point)[0]), abs=1e-10)
 
@@ -142,14 +151,18 @@ def test_a_lambda_at_its_bound_is_not_fitted():
 
 
 def test_ppi_refusals():
-    nothing = ppi_mean([1.0, 2.0], [1.0, 2.0], [])
+    pair = {"documents": ["d", "e"], "documents_unlabelled": ["f"]}
+    nothing = ppi_mean([1.0, 2.0], [1.0, 2.0], [], documents=["d", "e"], documents_unlabelled=[])
     assert isinstance(nothing, Undefined)
     assert "every judged item is labelled" in nothing.why
-    assert isinstance(ppi_mean([1.0], [1.0], [2.0]), Undefined)
+    one = ppi_mean([1.0], [1.0], [2.0], documents=["d"], documents_unlabelled=["f"])
+    assert isinstance(one, Undefined)
     first = ppi_mean([1, 2], [1, 2], [3], documents=["d", "d"], documents_unlabelled=["e"])
     assert isinstance(first, Undefined)
     with pytest.raises(StatisticsError, match="nan"):
-        ppi_mean([1.0, float("nan")], [1.0, 2.0], [3.0])
+        ppi_mean([1.0, float("nan")], [1.0, 2.0], [3.0], **pair)
+    with pytest.raises(StatisticsError, match="equal lengths"):
+        ppi_mean([1.0, 2.0], [1.0, 2.0], [3.0, 4.0], **pair)
 
 
 def test_plan_by_hand():

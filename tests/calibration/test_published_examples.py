@@ -10,9 +10,7 @@ def test_isotonic_fit_is_the_one_of_isoreg():
     # stands five times, because fewer than 30 labels are refused.
     scores = np.repeat(np.arange(1.0, 10.0), 5)
     labels = np.repeat([1.0, 0.0, 4.0, 3.0, 3.0, 5.0, 4.0, 2.0, 0.0], 5)
-    result = fit_calibrator(
-        "isotonic", scores, labels, judge="j", aspect="a", protocol="likert", score_range=(1, 9)
-    )
+    result = fit_calibrator("isotonic", scores, labels, score_range=(1, 9))
     assert isinstance(result, Calibrator)
     fitted = result.curve(np.arange(1.0, 10.0))
     assert np.allclose(fitted, [0.5, 0.5, 3, 3, 3, 3, 3, 3, 3], atol=1e-12)

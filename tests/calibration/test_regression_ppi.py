@@ -6,12 +6,29 @@ import numpy as np
 import pytest
 
 from benchmarks.few_labels import MEAN, means_by_length
-from fairjudge.calibration.ppi import PpiMean
-from fairjudge.calibration.regression_ppi import regression_ppi_mean
+from fairjudge.calibration.drawn_ppi import PartlyLabelled, sample_mean
+from fairjudge.calibration.estimates import predicted
+from fairjudge.calibration.ppi import PpiMean, ppi_mean
 from fairjudge.domain import Undefined
 
 N, M = 60, 300
 """Labelled and unlabelled items of a simulated data set."""
+
+
+def regression(labels, labelled, rest, *, rng, documents=None):
+    """Put a regression on the columns in the place of the judge, which is the first of them."""
+    return predicted(
+        PartlyLabelled(
+            human=labels,
+            judged=labelled[:, 0],
+            documents=documents or [("labelled", row) for row in range(len(labels))],
+            rest=rest[:, 0],
+            rest_documents=[("rest", row) for row in range(len(rest))],
+            columns=labelled,
+            rest_columns=rest,
+        ),
+        rng=rng,
+    )
 
 
 def width(means: PpiMean) -> float:
@@ -23,7 +40,11 @@ def test_labels_that_the_columns_tell_exactly_give_the_mean_of_the_others():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(80, 2))
     y = 1 + x @ [2.0, -3.0]
-    result = regression_ppi_mean(y[:30], x[:30], x[30:], rng=rng, tuning=1.0)
+    sample = regression(y[:30], x[:30], x[30:], rng=rng)
+    result = ppi_mean(
+        sample.human, sample.judged, sample.rest, documents=sample.documents,
+        documents_unlabelled=sample.rest_documents, tuning=1.0,
+    )  # fmt: skip
     assert isinstance(result, PpiMean)
     assert result.ppi.value == pytest.approx(y[30:].mean(), abs=1e-12)
     assert result.naive.value == pytest.approx(y.mean(), abs=1e-12)
@@ -57,7 +78,7 @@ def test_a_judge_that_says_nothing_gets_no_weight():
     covered, tuning = [], []
     for _ in range(400):
         y, noise = MEAN + rng.normal(size=N), rng.normal(size=(N + M, 3))
-        result = regression_ppi_mean(y, noise[:N], noise[N:], rng=rng)
+        result = sample_mean(regression(y, noise[:N], noise[N:], rng=rng))
         assert isinstance(result, PpiMean)
         covered.append(result.ppi_plus.low <= MEAN <= result.ppi_plus.high)
         tuning.append(result.tuning)
@@ -68,9 +89,9 @@ def test_a_judge_that_says_nothing_gets_no_weight():
 def test_what_a_regression_needs():
     rng = np.random.default_rng(1)
     x = rng.normal(size=(40, 2))
-    few = regression_ppi_mean(x[:14, 0], x[:14], x[14:], rng=rng)
+    few = regression(x[:14, 0], x[:14], x[14:], rng=rng)
     assert few == Undefined(why="14 labelled items: a regression on 2 columns needs 15")
-    first = regression_ppi_mean(x[:20, 0], x[:20], x[20:], rng=rng, documents=["d"] * 20)
+    first = regression(x[:20, 0], x[:20], x[20:], rng=rng, documents=["d"] * 20)
     assert first == Undefined(why="fewer than 2 labelled documents")
-    none = regression_ppi_mean(x[:20, 0], x[:20], x[:0], rng=rng)
+    none = sample_mean(regression(x[:20, 0], x[:20], x[:0], rng=rng))
     assert isinstance(none, Undefined)

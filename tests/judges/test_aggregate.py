@@ -6,7 +6,13 @@ import pytest
 
 from fairjudge.domain import Judgement, Undefined
 from fairjudge.scores.aggregate import PairVerdict, reconcile, system_scores, with_pair_verdicts
-from fairjudge.scores.leaderboards import leaderboards, rank_ranges, shared_only, why_no_ranks
+from fairjudge.scores.leaderboards import leaderboards, shared_only, why_no_ranks
+
+
+def ranks_of(rows):
+    """Return the best and the worst rank of each system of one leaderboard that has them."""
+    (board,) = leaderboards(rows)
+    return {entry.score.system: entry.ranks for entry in board.standings if entry.ranks}
 
 
 @pytest.mark.parametrize(
@@ -138,7 +144,7 @@ def test_systems_are_compared_on_the_clusters_that_they_share():
     scores = system_scores(rows, scale_range=(-5.0, 5.0))
     assert [(score.system, score.shared_mean) for score in scores] == [("b", 4.5), ("a", 4.0)]
     assert [score.mean for score in scores] == [3.55, 4.0]
-    assert rank_ranges(rows) == {"b": (1, 1), "a": (2, 2)}
+    assert ranks_of(rows) == {"b": (1, 1), "a": (2, 2)}
     (board,) = leaderboards(rows, n_resamples=200)
     behind = board.standings[1].behind
     assert (behind.value, behind.low, board.standings[1].significant) == (0.5, 0.5, True)
@@ -157,7 +163,7 @@ def test_no_cluster_that_all_share_gives_no_ranks():
     scores = system_scores(rows)
     assert not any(score.ranked for score in scores)
     assert scores[0].why == "all 11 systems together share no cluster"
-    assert rank_ranges(rows) == {}
+    assert ranks_of(rows) == {}
 
 
 def test_too_few_shared_clusters_have_no_ranks_and_say_so():
@@ -182,5 +188,5 @@ def test_ranks_are_what_intervals_leave_open():
     """Of two alike and one far below, the first two share ranks 1 to 2."""
     alike = [_rated("a", [4, 3, 4, 3, 4, 3]), _rated("b", [3, 4, 3, 4, 3, 4])]
     rows = [row for items in (*alike, _rated("c", [1, 2, 1, 2, 1, 2])) for row in items]
-    assert rank_ranges(rows) == {"a": (1, 2), "b": (1, 2), "c": (3, 3)}
-    assert rank_ranges(rows[:4] + rows[12:16]) == {}, "four clusters rank nobody"
+    assert ranks_of(rows) == {"a": (1, 2), "b": (1, 2), "c": (3, 3)}
+    assert ranks_of(rows[:4] + rows[12:16]) == {}, "four clusters rank nobody"

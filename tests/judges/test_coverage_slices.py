@@ -8,7 +8,7 @@ from builders import make_judgement
 import fairjudge as fj
 from fairjudge.auditing.reports import covered_report
 from fairjudge.domain import Judgement, Reference
-from fairjudge.reports.covered_tables import covered_tables
+from fairjudge.reports.evidence_tables import covered_tables
 from fairjudge.scores.aggregate import system_scores
 from fairjudge.scores.coverage_slices import coverage_slices, question_word
 

@@ -9,10 +9,10 @@ import pytest
 from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.domain import Article, Judgement, JudgeTask, Unscored
 from fairjudge.judges.asking import Promise
+from fairjudge.judges.cascades import PromisedCascade
 from fairjudge.judges.criteria import builtin_criterion
 from fairjudge.judges.llm import LlmJudge
 from fairjudge.judges.ports import Reply
-from fairjudge.judges.promises import PromisedCascade
 from fairjudge.ports import ModelRef
 
 TASK = JudgeTask(

@@ -8,8 +8,8 @@ import pytest
 
 from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.errors import RefusedError
-from fairjudge.judges.units import read_units, split_units
 from fairjudge.ports import Completion, ModelRef
+from fairjudge.run.splitting import read_units, split_units
 
 TARGET = ModelRef(provider="scripted", model="m")
 TEXT = "The mayor and the council resigned. A vote follows in May."

@@ -415,16 +415,6 @@ def test_an_invalid_answer_is_left_out_wherever_the_reply_has_it(groups):
     assert (result.groups, result.invalid) == (((0, 2), (3,)), frozenset({1}))
 
 
-def test_it_stays_in_its_group_where_consolidation_alone_is_wanted():
-    groups, _ = sorting(partition([4, 2], [3, 1], invalid=[2]), keep_invalid=True)
-    assert (groups.groups, groups.invalid) == (((0, 2), (1, 3)), frozenset())
-    groups, _ = sorting(partition([4], [3, 1], invalid=[2]), keep_invalid=True)
-    assert (groups.groups, groups.labels) == (
-        ((0, 2), (1,), (3,)),
-        ("label 2", "answer 2", "label 1"),
-    )
-
-
 def test_all_answers_may_be_invalid():
     for reply in (partition(invalid=[1, 2, 3, 4]), partition([1, 2, 3, 4], invalid=[4, 3, 2, 1])):
         groups, requests = sorting(reply)

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from fairjudge.references import embedded
 from fairjudge.references.embedded import (
     THRESHOLD,
-    consolidate,
     equivalence,
     numbers_in,
     partition,
@@ -26,6 +25,13 @@ from fairjudge.references.embedded import (
 )
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+def consolidate(question, answers, *, embedder, threshold=THRESHOLD):
+    """Group `answers` as `EmbeddingConsolidator` does, without contexts."""
+    return partition(equivalence(question, answers, embedder=embedder), threshold=threshold)
+
+
 NANCO = ROOT.parent / "shared" / "data" / "nanco"
 
 

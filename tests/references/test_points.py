@@ -5,7 +5,6 @@ from trained_double import WordBag, WordModels
 
 from fairjudge.domain import Article
 from fairjudge.references import points as points_module
-from fairjudge.references.embedded import LocalConsolidator
 from fairjudge.references.local import (
     UNNAMED,
     LocalReferences,
@@ -177,11 +176,11 @@ async def test_a_point_is_a_group_of_answers_as_the_consolidator_returns_it():
         *(text + " " + fill * 4 for text, fill in zip(texts, FILL, strict=False))
     )
     local = LocalReferences(WordBag(), WordModels())
-    (question, *_) = local.generate_questions(articles)
+    (question,) = await local.write((), cluster=articles, n=1)
     answers = [
         item for article in articles
-        for item in local.answer_question(question, article, cluster=articles)
+        for item in await local.answer(question, article, cluster=articles)
     ]  # fmt: skip
-    groups = await LocalConsolidator(references=local).group(question, answers, articles)
+    groups = await local.group(question, answers, articles)
     assert {answers[i].aid for i in groups[0]} == {"a1", "a2"}
     assert sorted(i for group in groups for i in group) == list(range(len(answers)))

@@ -16,10 +16,10 @@ from fairjudge.domain import Estimate, Judgement, Label, Summary
 from fairjudge.reports.calibration_tables import calibration_tables, replaceability_note
 from fairjudge.reports.decision_tables import decisions_tables, verdict
 from fairjudge.reports.findings import board_findings, boards_beside
-from fairjudge.reports.mean_tables import mean_tables
+from fairjudge.reports.label_tables import mean_tables
 from fairjudge.reports.tables import to_text
 from fairjudge.scores.leaderboards import leaderboards
-from fairjudge.stats.levels import Part, averaged_correlations, scores
+from fairjudge.stats.levels import Scores, averaged_correlations
 
 
 def printed(tables) -> str:
@@ -78,13 +78,12 @@ def test_few_systems_in_one_order_have_no_interval_and_many_have():
         systems = np.tile(np.arange(n_systems), 20)
         documents = np.repeat(np.arange(20), n_systems)
         values = 10.0 * systems + rng.normal(size=systems.size)
-        data = scores(
-            values, 10.0 * systems, documents=documents.tolist(), systems=systems.tolist()
+        data = Scores(
+            first=values, second=10.0 * systems, documents=documents, systems=systems.tolist()
         )
         result = averaged_correlations(
-            [Part(data=data, documents=documents)], "system", n_documents=20, rng=rng,
-            n_resamples=200, confidence=0.95, method="expanded", n_excluded=0,
-        )  # fmt: skip
+            [data], "system", n_documents=20, rng=rng, n_resamples=200, method="expanded"
+        )
         return result["kendall"]
 
     few, many = tau(4), tau(5)

@@ -8,8 +8,7 @@ from json_files import read_json
 
 from fairjudge.cli.judge_display import _leaderboard
 from fairjudge.domain import Judgement
-from fairjudge.reports.leaderboard_section import leaderboard_parts
-from fairjudge.reports.leaderboard_table import combined_table
+from fairjudge.reports.leaderboard_table import combined_table, leaderboard_parts
 from fairjudge.scorers.trained_record import FOLDER, RECORD
 from fairjudge.scores.aggregate import system_scores
 from fairjudge.scores.leaderboards import (

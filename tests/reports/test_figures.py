@@ -12,11 +12,18 @@ from fairjudge.calibration.confusion import levels_of
 from fairjudge.domain import Judgement
 from fairjudge.reports import svg
 from fairjudge.reports.drawing import BY_PEOPLE, CURVE_MARKS, PLAIN, Mark
-from fairjudge.reports.leaderboard_section import leaderboard_parts
-from fairjudge.reports.matrix_plot import Cell, MatrixPlot
+from fairjudge.reports.leaderboard_table import leaderboard_parts
 from fairjudge.reports.parts import Group, Plot
 from fairjudge.reports.plots import Curve, CurvePlot, ForestPlot, ForestRow, ReliabilityPlot
-from fairjudge.reports.point_plots import BarPlot, Bars, Point, ScatterPlot, spread
+from fairjudge.reports.point_plots import (
+    BarPlot,
+    Bars,
+    Cell,
+    MatrixPlot,
+    Point,
+    ScatterPlot,
+    spread,
+)
 from fairjudge.reports.result_figures import (
     answers_plots,
     confusion_plot,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fairjudge.records.schema import SCHEMA
-from fairjudge.reports.measured_findings import findings_of, with_findings
+from fairjudge.reports.kinds import findings_of, with_findings
 
 
 def figure(value, low, high, **more):

@@ -10,18 +10,13 @@ from fairjudge.records.results import figure
 from fairjudge.reports.figures import equals_p, holm, p_value
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import to_csv, to_latex, to_markdown, to_text
-from fairjudge.stats.bootstrap import bootstrap_mean
 from fairjudge.stats.multiplicity import holm as holm_adjusted
+from fairjudge.stats.resampling import Resampling
 
 
 def bootstrapped(values, n_resamples):
-    return bootstrap_mean(
-        values,
-        documents=[f"d{k}" for k in range(len(values))],
-        rng=np.random.default_rng(1),
-        n_resamples=n_resamples,
-        null=0.0,
-    )
+    resampling = Resampling(rng=np.random.default_rng(1), n_resamples=n_resamples)
+    return resampling.mean(values, null=0.0)
 
 
 @pytest.mark.parametrize(

@@ -415,7 +415,7 @@ def test_without_script_the_finished_parts_still_stand(open_page, report_file):
 
 
 def test_a_notebook_frame_shows_the_page_and_keeps_it_apart(open_page, report_file, tmp_path):
-    from fairjudge.reports.report import Report
+    from fairjudge.reports.pages import Report
 
     text = Report(html=report_file.read_text("utf-8"), title="FairJudge report")
     notebook = tmp_path / "notebook.html"

@@ -16,7 +16,7 @@ from report_study import EVIL, N_CLUSTERS, SYSTEMS, judgements, reference
 
 from fairjudge.analysis.reporting import make_report
 from fairjudge.domain import Undefined
-from fairjudge.reports.report import Report
+from fairjudge.reports.pages import Report
 from fairjudge.scores.leaderboards import leaderboards
 from fairjudge.text.closest import PassageFinder
 

@@ -11,9 +11,9 @@ from xml.etree import ElementTree as ET
 import pytest
 from browser import PHONE, serious_faults, unfold
 
-from fairjudge.reports.matrix_plot import Cell, MatrixPlot
 from fairjudge.reports.pages import page_html
 from fairjudge.reports.parts import Plot, Section
+from fairjudge.reports.point_plots import Cell, MatrixPlot
 from fairjudge.reports.tables import TextTable, columns, to_csv
 
 pytestmark = pytest.mark.browser

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fairjudge.aligning.pairs import preferences, preferred
+from fairjudge.aligning.material import preferences, preferred
 from fairjudge.domain import Label, Summary
 from fairjudge.errors import InputError
 

@@ -16,7 +16,6 @@ from fairjudge.domain import Answer, JudgeTask
 from fairjudge.judges.criteria import builtin_criterion
 from fairjudge.judges.llm import LlmJudge
 from fairjudge.judges.ports import Reply
-from fairjudge.judges.units import split_units
 from fairjudge.options.building import BuildOptions
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
@@ -25,6 +24,7 @@ from fairjudge.references.asker import Asker
 from fairjudge.references.grouping import LlmGrouper
 from fairjudge.references.ports import AnswerSet
 from fairjudge.run.planning import plan_building, plan_judging
+from fairjudge.run.splitting import split_units
 
 TARGET = ModelRef(provider="scripted", model="m")
 _FENCED = re.compile(r"^<(\w+) [0-9a-f]{12}.*?^</\1 [0-9a-f]{12}>$", re.DOTALL | re.MULTILINE)

@@ -115,7 +115,9 @@ class TestEntailment:
         for premise, hypothesis in PAIRS:
             expected = tokenizer(premise, hypothesis)
             texts = tokenizer([premise, hypothesis], add_special_tokens=False)["input_ids"]
-            result = shape.inputs([tuple(texts)], device=torch.device("cpu"))
+            result = shape.inputs(
+                [tuple(texts)], device=torch.device("cpu"), width=len(expected["input_ids"])
+            )
             assert result["input_ids"][0].tolist() == expected["input_ids"]
             assert result["token_type_ids"][0].tolist() == expected["token_type_ids"]
             assert "attention_mask" not in result  # nothing is padded

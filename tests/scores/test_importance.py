@@ -6,7 +6,7 @@ import pytest
 
 from fairjudge.domain import ChecklistEntry, Judgement, Reference
 from fairjudge.scores.coverage_slices import coverage_slices
-from fairjudge.scores.importance import WeightedCoverage, weightings
+from fairjudge.scores.slice_estimates import WeightedCoverage, weightings
 
 VITAL, OKAY = "vital", "okay"
 

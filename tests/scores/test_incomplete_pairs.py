@@ -12,13 +12,19 @@ from fairjudge.analysis.ranking import ranking_report
 from fairjudge.analysis.reporting import make_report
 from fairjudge.domain import Judgement, Undefined
 from fairjudge.reports.findings import board_findings, of_leaderboard
-from fairjudge.reports.leaderboard_section import leaderboard_parts
+from fairjudge.reports.leaderboard_table import leaderboard_parts
 from fairjudge.reports.tables import TextTable
 from fairjudge.scores.aggregate import system_scores
-from fairjudge.scores.leaderboards import leaderboards, not_ranked, rank_ranges
+from fairjudge.scores.leaderboards import leaderboards, not_ranked
 from fairjudge.scores.strengths import strengths
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "summeval"
+
+
+def ranks_of(rows):
+    """Return the best and the worst rank of each system of one leaderboard that has them."""
+    (board,) = leaderboards(rows)
+    return {entry.score.system: entry.ranks for entry in board.standings if entry.ranks}
 
 
 def both_orders(eid: str, a: str, b: str, value: str) -> list[Judgement]:
@@ -78,7 +84,7 @@ def test_systems_that_are_never_compared_have_no_leader():
     scores = system_scores(rows)
     assert not any(score.ranked for score in scores)
     assert "2 sets that are never compared" in str(not_ranked(scores))
-    assert rank_ranges(rows) == {}
+    assert ranks_of(rows) == {}
     (board,) = leaderboards(rows, n_resamples=50)
     assert isinstance(board.ranking, Undefined)
     text = board_findings(of_leaderboard(board))
@@ -97,7 +103,7 @@ def test_systems_that_share_no_cluster_have_no_leader():
     scores = system_scores(rows)
     assert not any(score.ranked for score in scores)
     assert not_ranked(scores) == "No system is ranked: a and b share no cluster."
-    assert rank_ranges(rows) == {}
+    assert ranks_of(rows) == {}
     (board,) = leaderboards(rows, n_resamples=50)
     assert all(standing.behind is None for standing in board.standings)
     assert board_findings(of_leaderboard(board))[0] == (
@@ -131,7 +137,7 @@ def test_report_and_rank_agree_on_real_pairs(tmp_path):
     names = [item["system"] for item in ranked]
     assert names.index("M8") == 6
     assert [score.system for score in system_scores(judged)] == names
-    assert rank_ranges(judged) == {
+    assert ranks_of(judged) == {
         item["system"]: (item["best_rank"], item["worst_rank"]) for item in ranked
     }
     path = tmp_path / "pairs.jsonl"

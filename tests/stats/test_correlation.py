@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,17 +12,28 @@ from scipy import stats as scipy_stats
 
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
+from fairjudge.stats._arrays import codes
 from fairjudge.stats.bootstrap import bootstrap, resample_counts
 from fairjudge.stats.correlation import (
     CORRELATIONS,
     correlation,
-    kendall,
-    pearson,
     rowwise,
-    spearman,
     weighted_correlation,
 )
-from fairjudge.stats.levels import LEVELS, correlations, scores
+from fairjudge.stats.levels import LEVELS, Scores, averaged_correlations
+
+
+def scores(first, second, *, documents, systems, **more):
+    first, second = (np.asarray(side, dtype=float) for side in (first, second))
+    return Scores(
+        first=first, second=second, documents=codes(documents)[0], systems=systems, **more
+    )
+
+
+def correlations(data, level, **options):
+    n_documents = int(data.documents.max()) + 1
+    return averaged_correlations([data], level, n_documents=n_documents, **options)
+
 
 SCIPY = {
     "pearson": lambda x, y: scipy_stats.pearsonr(x, y).statistic,
@@ -83,11 +96,12 @@ def test_symmetry_sign_and_range(x, data):
 def test_kendall_by_hand():
     # x 1 2 3 3, y 1 3 2 2: pairs T = 6. x ties 1 (items 3, 4), y ties 1 (the same pair).
     # Concordant: 12, 13, 14. Discordant: 23, 24. tau-b = (3 - 2) / sqrt(5 * 5) = 0.2.
-    assert kendall([1, 2, 3, 3], [1, 3, 2, 2]) == pytest.approx(0.2, abs=1e-12)
+    assert correlation("kendall", [1, 2, 3, 3], [1, 3, 2, 2]) == pytest.approx(0.2, abs=1e-12)
 
 
 def test_degenerate_input_has_a_clear_word():
-    for function in (pearson, spearman, kendall):
+    for name in CORRELATIONS:
+        function = partial(correlation, name)
         constant = function([1, 1, 1], [1, 2, 3])
         assert isinstance(constant, Undefined)
         assert constant.why == "the first values are all 1"

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairjudge.stats.bootstrap import bootstrap, bootstrap_many, bootstrap_mean
+from fairjudge.stats.bootstrap import bootstrap, bootstrap_many
 from fairjudge.stats.clustered import clustered_difference, clustered_mean, t_estimate
 from fairjudge.stats.intervals import clustered_wilson, wilson
+from fairjudge.stats.resampling import Resampling
 
 VALUES = np.array([1.0, 0.0, 1.0, 1.0, 0.0])
 GROUP = np.array([True, True, False, False, False])
@@ -31,10 +32,10 @@ def first(counts):
         lambda: wilson(3.0, 5),
         lambda: clustered_wilson(VALUES, list(range(5))),
         lambda: clustered_wilson(VALUES, [1, 1, 2, 2, 3]),
-        lambda: bootstrap_mean(VALUES, rng=rng()),
+        lambda: Resampling(rng=rng()).mean(VALUES),
         lambda: bootstrap(first, n_documents=5, rng=rng()),
         lambda: bootstrap_many(lambda c: c[:, :1], n_documents=5, rng=rng())[0],
-        lambda: bootstrap_mean([1.0], rng=rng()),
+        lambda: Resampling(rng=rng()).mean([1.0]),
     ],
 )
 def test_it_holds_95_percent_and_leaves_nothing_out(statistic):
@@ -47,7 +48,7 @@ def test_2000_resamples_are_drawn():
     """The smallest p-value of a mean of ones against 0 is 2 of 2001, by every way in."""
     of_ones = {"rng": rng(), "null": 0.0}
     ones = np.ones(5)
-    mean = bootstrap_mean(ones, **of_ones)
+    mean = Resampling(rng=rng()).mean(ones, null=0.0)
     first = bootstrap(lambda c: c @ ones / 5, n_documents=5, **of_ones)
     (many,) = bootstrap_many(lambda c: (c @ ones / 5)[:, None], n_documents=5, **of_ones)
     assert {mean.p_value, first.p_value, many.p_value} == {2 / 2001}

@@ -10,7 +10,7 @@ from statsmodels.stats.proportion import proportion_confint
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
 from fairjudge.stats.clustered import clustered_mean
-from fairjudge.stats.intervals import clustered_wilson, normal, shares_apart, wilson
+from fairjudge.stats.intervals import clustered_wilson, shares_apart, wilson
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
@@ -62,20 +62,6 @@ def test_one_document_has_no_interval():
     estimate = clustered_wilson([1, 0], ["x", "x"])
     assert isinstance(estimate, Estimate)
     assert estimate.low is None
-
-
-def test_normal_by_hand():
-    # 1.959964 * 2 = 3.919928; z = 3 / 2 gives p = 2 Phi(-1.5) = 0.133614.
-    estimate = normal(3.0, 2.0, n=9, null=0.0)
-    assert (estimate.low, estimate.high) == pytest.approx((-0.919928, 6.919928), abs=1e-6)
-    assert estimate.p_value == pytest.approx(0.133614, abs=1e-6)
-    # Against 1 it is z = 1: 2 Phi(-1) = 0.317311.
-    assert normal(3.0, 2.0, n=9, null=1.0).p_value == pytest.approx(0.317311, abs=1e-6)
-    assert normal(3.0, 2.0, n=9).p_value is None
-    assert normal(0.0, 0.0, n=1, null=0.0).p_value == 1.0
-    assert normal(1.0, 0.0, n=1, null=0.0).p_value == 0.0
-    with pytest.raises(StatisticsError, match="standard error"):
-        normal(0.0, float("nan"), n=1)
 
 
 def test_a_rate_of_one_is_based_on_documents_as_that_of_zero_does():

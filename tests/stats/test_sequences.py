@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from fairjudge.errors import StatisticsError
-from fairjudge.stats._bounds import Bounds
+from fairjudge.stats.bootstrap import Bounds
 from fairjudge.stats.sequences import (
     LookEstimate,
     betting_bounds,
