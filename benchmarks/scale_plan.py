@@ -26,7 +26,7 @@ from _machine import describe_machine
 from _scale_simulation import Setting, bounds, simulate
 
 from fairjudge.backends.caching import Caching, SharedCaching
-from fairjudge.backends.limiting import Concurrency, Limiting, StoreCheck
+from fairjudge.backends.limiting import Concurrency, StoreCheck
 from fairjudge.backends.ports import Pipeline
 from fairjudge.backends.pricing import load_prices
 from fairjudge.backends.scripted import ScriptedBackend
@@ -89,10 +89,10 @@ async def measure(store: StoreAddress | None, folder: Path) -> Measured:
     answers = ScriptedBackend(lambda _: REPLY)
     places = Concurrency(64)
     if isinstance(cache, ReplyCache):
-        backend = Pipeline(answers, Caching(cache=cache), Limiting(places))
+        backend = Pipeline(answers, Caching(cache=cache), places)
     else:
-        limits = Limiting(places, StoreCheck(cache))
-        backend = Pipeline(answers, SharedCaching(cache=cache), limits)
+        limits = (places, StoreCheck(cache))
+        backend = Pipeline(answers, SharedCaching(cache=cache), *limits)
     judge = LlmJudge(
         backend=backend,
         target=TARGET,

@@ -143,7 +143,7 @@ async def ask(items: Sequence[Item], model: Model) -> list[dict[str, Any]]:
         results = [
             row for item_rows in await asyncio.gather(*map(rows, items)) for row in item_rows
         ]
-        spent = models.spent()
+        spent = models.cost()
         if spent is not None:
             print(f"calls: {spent.n_calls}, from the cache: {spent.n_cached}", file=sys.stderr)
         return results

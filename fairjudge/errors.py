@@ -31,6 +31,8 @@ FairJudgeError
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -83,6 +85,15 @@ class MissingExtraError(ConfigurationError):
 
     def __init__(self, feature: str, *, extra: str) -> None:
         super().__init__(f"{feature} needs an extra: pip install 'fairjudge[{extra}]'")
+
+
+@contextmanager
+def needs_extra(feature: str, *, extra: str) -> Iterator[None]:
+    """Raise `MissingExtraError` if an import in the block fails."""
+    try:
+        yield
+    except ImportError:
+        raise MissingExtraError(feature, extra=extra) from None
 
 
 class PromptError(FairJudgeError):

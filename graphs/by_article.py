@@ -2,11 +2,11 @@
 
     write -> answer* -> collect -> group* -> settle -> complete* -> finish
 
-Questions are written on all articles, for the points on which these differ; where they do not fit,
-on parts of them. Each article is asked all questions at once. The answers to a question are sorted
-into groups, or those to all questions at once where the articles are few. A second reading for
-answers that were missed is optional. Nodes return values for all that depends on data; only
-programming errors raise.
+Questions are written from all articles, on the points on which these differ, or from parts of them
+if they do not fit. One call per article answers all questions. The answers to each question are
+grouped by a call, or those to all questions by one call if the articles are few. A second reading
+for missed answers is optional. Nodes return errors that depend on data as values; only programming
+errors raise.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Checkpointer, Send
 
 from fairjudge.domain import Answer, Article, QuestionAnswers, Unscored
-from fairjudge.graphs.reference import Progress, Row, problem, without_same_sources
+from fairjudge.graphs.reference import BuildState, Progress, Row, problem, without_same_sources
 from fairjudge.references.overlap import (
     distinct,
     drop_repeated,
@@ -82,8 +82,8 @@ class ArticleDeps:
     progress: Progress = lambda stage, done: None  # noqa: ARG005
 
 
-class ArticleState(TypedDict, total=False):
-    """The whole build of one cluster; JSON all through, so that any checkpointer can keep it.
+class ArticleState(BuildState, total=False):
+    """`BuildState` of one call an article.
 
     ``answered`` are questions with answers that are not sorted yet. Answers hold their ``start``
     and ``end`` until the end.
@@ -93,14 +93,8 @@ class ArticleState(TypedDict, total=False):
     cells: Annotated[list[Row], operator.add]
     answered: list[Row]
     sorted: Annotated[list[Row], operator.add]
-    kept: list[Row]
-    kept_aids: list[str]
     completed: Annotated[list[Row], operator.add]
-    problems: Annotated[list[Row], operator.add]
-    dropped: Annotated[list[Row], operator.add]
     dropped_answers: Annotated[list[Row], operator.add]
-    n_steps: Annotated[int, operator.add]
-    question_answers: list[Row]
     doubtful: list[Row]
 
 
@@ -144,9 +138,9 @@ def _asked_once(written: Sequence[Sequence[Question]], n: int) -> tuple[list[Que
     texts = drop_near_duplicates([question.text for question in by_turns])
     unlike = [next(q for q in by_turns if q.text == text) for text in texts]
     same = "nearly the same as another question"
-    more = f"not among the first {n}"
+    surplus = f"not among the first {n}"
     dropped = [{"question": q.text, "why": same} for q in by_turns if q.text not in texts]
-    dropped += [{"question": q.text, "why": more} for q in unlike[n:]]
+    dropped += [{"question": q.text, "why": surplus} for q in unlike[n:]]
     return unlike[:n], dropped
 
 
@@ -380,9 +374,9 @@ def build_article_graph(
 ) -> CompiledStateGraph[ArticleState, ArticleDeps]:
     """Return the graph that builds one cluster's reference by one call an article.
 
-    Invoke it with an empty state and an `ArticleDeps` as context; what it leaves is as in
-    `build_reference_graph`, with ``dropped_answers`` (why, and how many) and ``doubtful`` (labels
-    that a second reading did not find in a member's article) beside it.
+    Invoke it with an empty state and an `ArticleDeps` as context. Its final state has the keys of
+    that of `build_reference_graph`, and ``dropped_answers`` (reasons with counts) and ``doubtful``
+    (labels that a second reading did not find in a member's article).
     """
     graph = StateGraph(ArticleState, context_schema=ArticleDeps)
     graph.add_node("write", _write)

@@ -2,9 +2,9 @@
 
     plan -> chunk* (ask -> read -> repair? -> fallback? -> record)
 
-Work goes out in chunks of tasks, since a checkpoint an item would cost more than the item. The
-checkpointed state carries positions of tasks and counts; replies live in the cache, judgements in
-the run's records. A chunk that a kill cut short is begun again: what it had asked is in the cache.
+Tasks are divided into chunks, since a checkpoint per item would cost more than the item. The
+checkpointed state has positions of tasks and counts only; replies are in the cache, judgements in
+the run's records. A chunk that was killed is begun again, with its earlier replies from the cache.
 """
 
 from __future__ import annotations
@@ -38,16 +38,17 @@ async def _nothing() -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeDeps:
-    """What the nodes work with.
+    """The dependencies of the nodes.
 
-    ``tasks`` are the same, in the same order, whenever the run is resumed. ``fallback`` fills in
-    what stays unscored. ``record`` keeps one judgement for good, with the position of its task; it
-    is called once a task. ``is_done`` says whether the task at a position was recorded, by this
-    start of the run or an earlier one. ``settle`` is awaited once a chunk: it may force to disk
-    what was recorded and cached. ``chunk_size`` are the least tasks between two checkpoints.
+    ``tasks`` are the same, in the same order, whenever the run is resumed. ``fallback`` judges the
+    tasks that ``judge`` leaves unscored. ``record`` stores one judgement with the position of its
+    task; it is called once per task. ``is_done`` returns whether the task at a position was
+    recorded, by this start of the run or an earlier one. ``settle`` is awaited once per chunk, and
+    may force records and cache to disk. ``chunk_size`` is the minimum number of tasks between two
+    checkpoints.
     """
 
-    # Not shown: LangGraph puts its context into words, and these are all texts of a run.
+    # Not in the repr, which LangGraph makes of its context: these are all texts of a run.
     tasks: Sequence[JudgeTask] = field(repr=False)
     judge: Judge
     record: Callable[[int, Judgement], None]
@@ -64,18 +65,16 @@ class JudgeState(TypedDict, total=False):
     n_done: Annotated[int, operator.add]
 
 
-class ChunkInput(TypedDict):
+class ChunkInput(TypedDict, total=False):
     """Input of a chunk: the positions of its first task and after its last."""
 
     start: int
     stop: int
 
 
-class ChunkState(TypedDict, total=False):
+class ChunkState(ChunkInput, total=False):
     """One chunk on its way: replies and outcomes by the position of the task."""
 
-    start: int
-    stop: int
     replies: Annotated[dict[int, Reply], operator.or_]
     outcomes: Annotated[dict[int, Outcome], operator.or_]
 
@@ -221,7 +220,7 @@ async def _record(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkOut
 def build_chunk_graph(
     *, checkpointer: Checkpointer = None
 ) -> CompiledStateGraph[ChunkState, JudgeDeps, ChunkInput, ChunkOutput]:
-    """Return the subgraph that takes one chunk of tasks from question to record."""
+    """Return the subgraph that judges and records one chunk of tasks."""
     graph = StateGraph(
         ChunkState, context_schema=JudgeDeps, input_schema=ChunkInput, output_schema=ChunkOutput
     )
@@ -265,7 +264,7 @@ def build_judge_graph(
 ) -> CompiledStateGraph[JudgeState, JudgeDeps]:
     """Return the graph that judges all tasks of a run.
 
-    Invoke it with an empty state and a `JudgeDeps` as context, which is told each judgement.
+    Invoke it with an empty state and a `JudgeDeps` as context; its ``record`` gets the results.
     """
     graph = StateGraph(JudgeState, context_schema=JudgeDeps)
     graph.add_node("plan", _plan)

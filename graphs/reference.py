@@ -43,7 +43,7 @@ Progress: TypeAlias = Callable[[Stage, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReferenceDeps:
-    """What the nodes work with. ``articles`` are one cluster's usable ones, in cluster order."""
+    """The dependencies of the nodes. ``articles`` are the usable ones, in cluster order."""
 
     articles: tuple[Article, ...]
     builder: Builder
@@ -71,44 +71,45 @@ def without_same_sources(
     return distinct, [{"question": q.question, "why": "answered by the same sources"} for q in same]
 
 
-class PassState(TypedDict, total=False):
+class PassInput(TypedDict, total=False):
+    """Input of a pass, from its parent."""
+
+    questions: list[str]
+
+
+class PassOutput(TypedDict, total=False):
+    """Output of a pass, to its parent."""
+
+    asked: list[Row]
+    asked_problems: list[Row]
+    n_steps: int
+
+
+class PassState(PassInput, PassOutput, total=False):
     """One pass: questions in, questions with grouped answers out."""
 
-    questions: list[str]
     cells: Annotated[list[Row], operator.add]
     groups: Annotated[list[Row], operator.add]
-    asked: list[Row]
-    asked_problems: list[Row]
-    n_steps: int
 
 
-class PassInput(TypedDict):
-    """What a pass takes from its parent."""
+class BuildState(TypedDict, total=False):
+    """The build of one cluster, by either graph; JSON, so that any checkpointer can store it."""
 
-    questions: list[str]
-
-
-class PassOutput(TypedDict):
-    """What a pass gives its parent."""
-
-    asked: list[Row]
-    asked_problems: list[Row]
-    n_steps: int
-
-
-class ReferenceState(TypedDict, total=False):
-    """The whole build of one cluster; JSON all through, so that any checkpointer can keep it."""
-
-    questions: list[str]
-    asked: list[Row]
-    asked_problems: list[Row]
     kept: list[Row]
     kept_aids: list[str]
-    checked: Annotated[list[Row], operator.add]
     problems: Annotated[list[Row], operator.add]
-    n_steps: Annotated[int, operator.add]
     dropped: Annotated[list[Row], operator.add]
+    n_steps: Annotated[int, operator.add]
     question_answers: list[Row]
+
+
+class ReferenceState(BuildState, total=False):
+    """`BuildState` with questions and their grouped answers."""
+
+    questions: list[str]
+    asked: list[Row]
+    asked_problems: list[Row]
+    checked: Annotated[list[Row], operator.add]
 
 
 class _Part(TypedDict, total=False):
@@ -285,7 +286,7 @@ def _send_to_filter(state: ReferenceState, runtime: Runtime[ReferenceDeps]) -> l
 
 
 async def _filter(state: _Part, *, runtime: Runtime[ReferenceDeps]) -> ReferenceState:
-    """Check one question; where the check fails, the question stays and the failure is named."""
+    """Check one question; if the check fails, keep the question and report the failure."""
     deps = runtime.context
     question = QuestionAnswers.model_validate(state["question"])
     if deps.builder.post_filter is None:
@@ -311,15 +312,15 @@ def _finish(state: ReferenceState, *, runtime: Runtime[ReferenceDeps]) -> Refere
     """Apply the post-filter's findings, and validity once more."""
     deps = runtime.context
     findings = {row["index"]: row for row in state.get("checked", [])}
-    question_answerss: list[QuestionAnswers] = []
+    checked: list[QuestionAnswers] = []
     dropped: list[Row] = []
     for index, question in enumerate(_questions(state["kept"])):
         finding = findings.get(index, {"invalid": [], "diverse": True})
         if not finding["diverse"]:
             dropped.append({"question": question.question, "why": "answers do not differ"})
             continue
-        question_answerss.append(drop_positions(question, finding["invalid"]))
-    valid, later = split_valid(question_answerss, len(state["kept_aids"]), deps.validity)
+        checked.append(drop_positions(question, finding["invalid"]))
+    valid, later = split_valid(checked, len(state["kept_aids"]), deps.validity)
     return {
         "question_answers": [question.to_json() for question in valid],
         "dropped": [*dropped, *later],
@@ -331,9 +332,9 @@ def build_reference_graph(
 ) -> CompiledStateGraph[ReferenceState, ReferenceDeps]:
     """Return the graph that builds one cluster's reference.
 
-    Invoke it with an empty state and a `ReferenceDeps` as context; the result stands in
-    ``question_answers`` and ``kept_aids``, with ``problems`` (steps of the ``n_steps`` that gave
-    nothing) and ``dropped`` (questions that did not stay, and why) beside it.
+    Invoke it with an empty state and a `ReferenceDeps` as context. The result is in
+    ``question_answers`` and ``kept_aids`` of its state; ``problems`` are the failed ones of
+    ``n_steps`` steps, ``dropped`` the questions that were dropped, with reasons.
     """
     one_pass = build_pass_graph()
     graph = StateGraph(ReferenceState, context_schema=ReferenceDeps)

@@ -33,9 +33,9 @@ from fairjudge.aligning.record import (
     write_record,
 )
 from fairjudge.domain import Judgement, Unscored
-from fairjudge.engine.models import Llm, Models, RunCost, open_models, spent_together
+from fairjudge.engine.models import Llm, Models, RunCost, open_models, total_cost
 from fairjudge.engine.progress import Progress, no_progress
-from fairjudge.engine.runs import digest, make_folder, noting_spent, recording_spending
+from fairjudge.engine.runs import digest, make_folder, recording_cost, recording_spending
 from fairjudge.errors import ConfigurationError, RunError
 from fairjudge.judges.criteria import Criterion
 from fairjudge.options.judging import JudgeOptions
@@ -93,7 +93,7 @@ async def align_loaded(
             progress=progress,
         )
         report = await work.report()
-        return AlignOutcome(report=report, spent=spent_together(work.spent), folder=where)
+        return AlignOutcome(report=report, spent=total_cost(work.spent), folder=where)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -173,9 +173,9 @@ class _Work:
         request = anchors_request(
             messages, target=llm.target, **{"max_output_tokens": _ANCHORS_TOKENS, **llm.sampling}
         )
-        with noting_spent(self.run, self.model, models.spent):
+        with recording_cost(self.run, self.model, models.cost):
             reply = await complete_or_unscored(llm.backend, request)
-        self.spent.append(models.spent())
+        self.spent.append(models.cost())
         if isinstance(reply, Unscored):
             raise RunError(
                 f"no anchors were written ({reply.reason}: {reply.detail}); the same command asks "

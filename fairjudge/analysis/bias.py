@@ -1,10 +1,9 @@
-"""The bias commands: files to values, models where they are needed, and the analysis."""
+"""What the bias commands are given, people where they are not annotated, and a judge's scores."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,22 +14,12 @@ from fairjudge.analysis.name_files import (
     read_name_lists,
     read_word_lists,
 )
-from fairjudge.bias.analysis import (
-    DistinguishabilityReport,
-    InputReport,
-    WordReport,
-    control_summaries,
-    report_distinguishability,
-    report_inputs,
-    report_words,
-)
-from fairjudge.bias.choices import ReferenceKind, Representation
 from fairjudge.bias.controlled import controlled_of
-from fairjudge.bias.entity_analysis import EntityReport, people_from_names, report_entities
+from fairjudge.bias.entity_analysis import people_from_names
 from fairjudge.bias.group_quality import quality_by_group
 from fairjudge.bias.hallucination import NameGroups
 from fairjudge.bias.people import Person
-from fairjudge.bias.reporting import BiasOptions, Source
+from fairjudge.bias.reporting import Source
 from fairjudge.bias.word_lists import HELM_GENDER, WordLists
 from fairjudge.datasets import Loaded, read_clusters, read_summaries
 from fairjudge.domain import Cluster, Judgement, Record, Summary
@@ -39,101 +28,10 @@ from fairjudge.records.matching import with_ids_of
 from fairjudge.records.results import Json, to_json
 from fairjudge.scorers.people import PeopleFinder, load_people_finder
 from fairjudge.text.counting import pluralize
-from fairjudge.text.stop_words import GLASGOW_STOP_WORDS
 
 R = TypeVar("R", bound=Record)
 _PEOPLE_KEY = "people"
 _MAX_NAMED = 8
-
-
-def measure_words(
-    clusters: object,
-    summaries: object,
-    *,
-    lists: Path | WordLists | None = None,
-    reference: ReferenceKind = "source",
-    controls: bool = False,
-    options: BiasOptions,
-) -> WordReport:
-    """Measure word-list inclusion of files or values; `controls` adds the four controls."""
-    sources, texts, notes = _read_inputs(clusters, summaries)
-    words = _word_lists(lists)
-    if controls:
-        if not {"female", "male"} <= words.keys():
-            raise ConfigurationError("the controls need word lists of 'female' and 'male'")
-        texts = (*texts, *control_summaries(sources, lists=words, seed=options.seed))
-    report = report_words(sources, texts, lists=words, reference=reference, options=options)
-    return replace(report, notes=(*notes, *report.notes))
-
-
-def measure_entities(
-    clusters: object,
-    summaries: object,
-    *,
-    census: Path | None = None,
-    names: Path | None = None,
-    lookup: Path | None = None,
-    pipeline: str | None = None,
-    options: BiasOptions,
-) -> EntityReport:
-    """Take files or values, find people where they are not annotated, and measure."""
-    sources, texts, notes = _read_inputs(clusters, summaries)
-    guess = _name_groups(census, names, lookup)
-    plain = [cluster for cluster in sources if controlled_of(cluster) is None]
-    if plain and guess is None:
-        raise ConfigurationError(
-            f"the groups of people are unknown in {pluralize(len(plain), 'cluster')}, "
-            f"{plain[0].eid!r} first: give --census or --names to guess groups from "
-            "names, or make inputs with 'fairjudge bias inputs'"
-        )
-    finder = _Finder(pipeline)
-    names_by_summary = _names_in(texts, finder)
-    people = _people_in(plain, guess, finder) if guess is not None else {}
-    report = report_entities(
-        sources,
-        texts,
-        names=names_by_summary,
-        guess=guess,
-        source_people=people,
-        finder=finder.used,
-        options=options,
-    )
-    return replace(report, notes=(*notes, *report.notes))
-
-
-def measure_distinguishability(
-    clusters: object,
-    summaries: object,
-    *,
-    representation: Representation = "both",
-    embedding_model: str | None = None,
-    drop_stop_words: bool = False,
-    options: BiasOptions,
-) -> DistinguishabilityReport:
-    """Take files or values, embed the masked summaries where asked for, and measure."""
-    sources, texts, notes = _read_inputs(clusters, summaries)
-    embedder = None
-    if representation != "counts":
-        from fairjudge.scorers.embedding import load_embedder
-
-        embedder = load_embedder(embedding_model)
-    report = report_distinguishability(
-        sources,
-        texts,
-        embed=None if embedder is None else embedder.embed,
-        embedder=None if embedder is None else embedder.fingerprint,
-        stop_words=GLASGOW_STOP_WORDS if drop_stop_words else (),
-        options=options,
-    )
-    return replace(report, notes=(*notes, *report.notes))
-
-
-def measure_inputs(clusters: object, *, lists: Path | WordLists | None = None) -> InputReport:
-    """Take a file or values and find the words that go with each group."""
-    loaded = read_clusters(clusters)
-    return replace(
-        report_inputs(loaded.records, lists=_word_lists(lists)), notes=_bad_lines(loaded)
-    )
 
 
 def quality_json(clusters: object, judgements: Iterable[Judgement]) -> Json:
@@ -146,13 +44,13 @@ def quality_json(clusters: object, judgements: Iterable[Judgement]) -> Json:
     """
     sources = {cluster.eid: Source.of(cluster) for cluster in read_clusters(clusters)}
     scores: dict[tuple[str, ...], list[tuple[Source, float]]] = {}
-    left_out: Counter[str] = Counter()
+    n_excluded: Counter[str] = Counter()
     for row in judgements:
         source = sources.get(row.eid)
         if source is None:
-            left_out["of an unknown input"] += 1
+            n_excluded["of an unknown input"] += 1
         elif row.system is None or not isinstance(row.value, int | float):
-            left_out["without a number"] += 1
+            n_excluded["without a number"] += 1
         else:
             name = (row.system, row.judge, row.aspect, row.protocol)
             scores.setdefault(name, []).append((source, float(row.value)))
@@ -169,34 +67,44 @@ def quality_json(clusters: object, judgements: Iterable[Judgement]) -> Json:
             for name, pairs in sorted(scores.items())
         ],
         "family": "the pairs of groups of a system (Holm)",
-        "left_out": dict(left_out),
+        "left_out": dict(n_excluded),
     }
 
 
-def _read_inputs(
-    clusters: object,
-    summaries: object,
+def read_inputs(
+    clusters: object, summaries: object
 ) -> tuple[tuple[Cluster, ...], tuple[Summary, ...], tuple[str, ...]]:
     """Return the records, and notes on the lines that were left out."""
     sources = read_clusters(clusters)
     texts = read_summaries(summaries)
-    return sources.records, with_ids_of(texts, sources), (*_bad_lines(sources), *_bad_lines(texts))
+    return sources.records, with_ids_of(texts, sources), (*bad_lines(sources), *bad_lines(texts))
 
 
-def _bad_lines(loaded: Loaded[R]) -> tuple[str, ...]:
+def bad_lines(loaded: Loaded[R]) -> tuple[str, ...]:
+    """Return a note on the lines that were left out of a file, if any."""
     if not loaded.bad:
         return ()
     problems = "; ".join(f"line {bad.line}: {bad.problem}" for bad in loaded.bad[:_MAX_NAMED])
     return (f"{loaded.path}: {pluralize(len(loaded.bad), 'bad line')} skipped: {problems}",)
 
 
-def _word_lists(word_lists: Path | WordLists | None) -> WordLists:
-    if isinstance(word_lists, Path):
-        return read_word_lists(word_lists)
-    return HELM_GENDER if word_lists is None else word_lists
+def as_word_lists(lists: WordLists | str | Path | None) -> WordLists:
+    """Return word lists, those of a file, or by default HELM's."""
+    if isinstance(lists, str | Path):
+        return read_word_lists(lists)
+    return HELM_GENDER if lists is None else lists
 
 
-def _name_groups(census: Path | None, names: Path | None, lookup: Path | None) -> NameGroups | None:
+def read_name_groups(
+    census: str | Path | None, names: str | Path | None, lookup: str | Path | None
+) -> NameGroups | None:
+    """Return what tells the group of a name, None without census and name lists.
+
+    Raises
+    ------
+    ConfigurationError
+        Both are given, or a lookup alone.
+    """
     if census is None and names is None:
         if lookup is not None:
             raise ConfigurationError(
@@ -206,12 +114,12 @@ def _name_groups(census: Path | None, names: Path | None, lookup: Path | None) -
     check_one_of(names, census)
     groups_by_name = None if lookup is None else read_lookup(lookup)
     frequencies = (
-        read_census(census) if census is not None else read_name_lists(names or Path()).frequencies
+        read_census(census) if census is not None else read_name_lists(names or "").frequencies
     )
     return NameGroups(frequencies, lookup=groups_by_name)
 
 
-class _Finder:
+class NameFinder:
     """Finds people by spaCy, loaded on first use."""
 
     def __init__(self, pipeline: str | None) -> None:
@@ -224,6 +132,7 @@ class _Finder:
         return None if self._loaded is None else self._loaded.fingerprint
 
     def find(self, texts: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+        """Return the person names of each text."""
         if not texts:
             return ()
         if self._loaded is None:
@@ -231,8 +140,8 @@ class _Finder:
         return self._loaded.find(texts)
 
 
-def _names_in(
-    summaries: Iterable[Summary], finder: _Finder
+def names_in_summaries(
+    summaries: Iterable[Summary], finder: NameFinder
 ) -> dict[tuple[str, str], tuple[str, ...]]:
     """Return each summary's names: its own key ``people`` where it has one, else those found."""
     names_by_summary = {}
@@ -253,9 +162,25 @@ def _names_in(
     return names_by_summary
 
 
-def _people_in(
-    clusters: Sequence[Cluster], guess: NameGroups, finder: _Finder
+def people_in_clusters(
+    clusters: Sequence[Cluster], guess: NameGroups | None, finder: NameFinder
 ) -> dict[str, tuple[Person, ...]]:
+    """Return the people of each cluster that is no controlled input, with the groups of a guess.
+
+    Raises
+    ------
+    ConfigurationError
+        There are such clusters, and nothing to guess groups by.
+    """
+    clusters = [cluster for cluster in clusters if controlled_of(cluster) is None]
+    if not clusters:
+        return {}
+    if guess is None:
+        raise ConfigurationError(
+            f"the groups of people are unknown in {pluralize(len(clusters), 'cluster')}, "
+            f"{clusters[0].eid!r} first: give --census or --names to guess groups from "
+            "names, or make inputs with 'fairjudge bias inputs'"
+        )
     texts = [[article.content for article in cluster.articles] for cluster in clusters]
     names_by_text = iter(finder.find([text for cluster_texts in texts for text in cluster_texts]))
     return {

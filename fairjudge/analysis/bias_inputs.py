@@ -102,7 +102,11 @@ def make_inputs(
 
 
 def annotate(
-    clusters: object, output: Path, *, census: Path | None = None, pipeline: str | None = None
+    clusters: object,
+    output: str | Path,
+    *,
+    census: str | Path | None = None,
+    pipeline: str | None = None,
 ) -> dict[str, int]:
     """Mark people in plain clusters, an article a document, and write what `make_inputs` reads."""
     from fairjudge.scorers.annotated_people import annotated
@@ -110,10 +114,9 @@ def annotate(
     loaded = read_clusters(clusters)
     genders: dict[str, str] = {}
     if census is not None:
-        groups = NameGroups(read_census(census))
-        names = {
-            name.lower() for frequencies in read_census(census).values() for name in frequencies
-        }
+        first_names = read_census(census)
+        groups = NameGroups(first_names)
+        names = {name.lower() for frequencies in first_names.values() for name in frequencies}
         genders = {name: group for name in names if (group := groups.of_first_name(name))}
     texts = [
         (f"{cluster.eid}:{article.aid}", article.content)
@@ -145,7 +148,7 @@ def _files(documents: Sequence[Path]) -> list[Path]:
     return files
 
 
-def check_one_of(names: Path | None, census: Path | None) -> None:
+def check_one_of(names: object, census: object) -> None:
     """Raise a `ConfigurationError` unless one of name lists and a census is given."""
     if (names is None) == (census is None):
         raise ConfigurationError("give either --names (your name lists) or --census (by gender)")

@@ -86,12 +86,7 @@ def _with_places(
     places_of_disagreements = []
     for disagreement in disagreements:
         systems = sorted(filter(None, (disagreement["system_a"], disagreement["system_b"])))
-        group = (
-            disagreement["judge"],
-            disagreement["aspect"],
-            disagreement["protocol"],
-            disagreement["eid"],
-        )
+        group = (disagreement[name] for name in ("judge", "aspect", "protocol", "eid"))
         at = places.get((*group, *systems, disagreement["unit"]))
         if at is not None:
             names = ("judged", "people", "gap", "causes")

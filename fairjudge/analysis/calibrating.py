@@ -122,6 +122,16 @@ def write_calibrators(
 def read_calibrators(path: str | Path) -> list[Calibrator | FittedJury]:
     """Read what ``Calibration.save`` or ``fairjudge calibrate --save`` wrote.
 
+    Parameters
+    ----------
+    path
+        A JSON file of calibrators, or of a single one.
+
+    Returns
+    -------
+    list
+        Calibrators, which map a judge's scores to the scale of the labels, and fitted juries.
+
     Raises
     ------
     InputError

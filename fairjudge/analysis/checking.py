@@ -9,14 +9,13 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from fairjudge.analysis.comparing import Aspect, matched
-from fairjudge.analysis.watching import Looks, WatchSettings, group_name, take_look
+from fairjudge.analysis.comparing import Aspect, in_words, matched
+from fairjudge.analysis.watching import WatchSettings, group_name, take_look
 from fairjudge.calibration.drift import Anchors, DriftVerdict, drift
 from fairjudge.calibration.grouping import by_group
 from fairjudge.calibration.items import Joined, join
 from fairjudge.domain import Judgement, Label
 from fairjudge.errors import InputError
-from fairjudge.protocols import shown_protocol
 from fairjudge.records.matching import name_of
 from fairjudge.records.results import to_json
 from fairjudge.stats.clustered import clustered_mean, within
@@ -41,21 +40,14 @@ class Gate:
     strict: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabelChoice:
-    """Which annotators' labels are used, and their scale if it cannot be inferred."""
-
-    annotators: Sequence[str] = ("*",)
-    scale: tuple[float, float] | None = None
-
-
 def check_report(
     after: Iterable[Judgement],
     before: Iterable[Judgement],
     labels: Iterable[Label],
     *,
     gate: Gate,
-    choice: LabelChoice = LabelChoice(),
+    annotators: Sequence[str],
+    label_scale: tuple[float, float] | None,
     watching: WatchSettings | None = None,
     level: float = 0.95,
     seed: int = 0,
@@ -78,7 +70,7 @@ def check_report(
     rows, baseline, judged = list(labels), tuple(before), tuple(after)
     _check_all_judged_again(_judges(baseline), _judges(judged))
     was, now = (
-        _by_aspect(join(records, rows, annotators=choice.annotators, label_scale=choice.scale))
+        _by_aspect(join(records, rows, annotators=annotators, label_scale=label_scale))
         for records in (baseline, judged)
     )
     pairs = {
@@ -89,16 +81,14 @@ def check_report(
     }
     groups = [
         {
-            "aspect": of[0],
-            "protocol": of[1],
-            "unit": of[2],
+            **of._asdict(),
             "judge_before": judges[0],
             "judge_after": judges[1],
             **_group(*sides, margin=gate.margin, level=level, seed=seed),
         }
         for (of, judges), sides in pairs.items()
     ]
-    looks = None
+    since: dict[str, Any] = {}
     if watching is not None:
         sides_by_name = {group_name(*of, judges[0]): sides for (of, judges), sides in pairs.items()}
         looks = take_look(watching, sides_by_name, level=level)
@@ -108,6 +98,8 @@ def check_report(
             if group["verdict"] != "constant":
                 needed = watch["documents_needed"]
                 group |= {"verdict": watch["verdict"], "documents_needed": needed}
+        name = watching.path.name
+        since = {"since": {"name": name, "n_looks": len(looks.seen), "is_new": looks.is_new}}
     verdicts = {group["verdict"] for group in groups}
     worst = next(verdict for verdict in _WORST_FIRST if verdict in verdicts)
     n_unscored = sum(row.unscored is not None for row in judged)
@@ -120,21 +112,14 @@ def check_report(
         "n_judgements": len(judged),
         "n_unscored": n_unscored,
         "groups": groups,
-        **_since(looks),
+        **since,
     }
-
-
-def _since(looks: Looks | None) -> dict[str, Any]:
-    if looks is None:
-        return {}
-    name = looks.settings.path.name
-    return {"since": {"name": name, "n_looks": len(looks.seen), "is_new": looks.is_new}}
 
 
 def _judges(rows: Iterable[Judgement]) -> dict[Aspect, list[str]]:
     judges_by_aspect: dict[Aspect, list[str]] = defaultdict(list)
-    for judge, aspect, protocol, unit in by_group(rows):
-        judges_by_aspect[aspect, protocol, unit].append(judge)
+    for judge, *of in by_group(rows):
+        judges_by_aspect[Aspect(*of)].append(judge)
     return judges_by_aspect
 
 
@@ -150,8 +135,8 @@ def _check_all_judged_again(
     }
     if missing_judges:
         raise InputError(
-            f"judged before the change and not after it: {_groups_in_words(missing_judges)}; "
-            f"judged after it: {_groups_in_words(now)}"
+            f"judged before the change and not after it: {in_words(missing_judges)}; "
+            f"judged after it: {in_words(now)}"
         )
 
 
@@ -176,15 +161,9 @@ def without_texts(rows: Iterable[Judgement]) -> list[Judgement]:
 def _by_aspect(groups: Iterable[Joined]) -> _ByAspect:
     groups_by_aspect: dict[Aspect, dict[str, Joined]] = defaultdict(dict)
     for group in groups:
-        groups_by_aspect[group.aspect, group.protocol, group.unit][group.judge] = group
+        of = Aspect(group.aspect, group.protocol, group.unit)
+        groups_by_aspect[of][group.judge] = group
     return groups_by_aspect
-
-
-def _groups_in_words(groups: Mapping[Aspect, Sequence[str]]) -> str:
-    return "; ".join(
-        f"{aspect} by {shown_protocol(protocol, unit)} ({', '.join(judges)})"
-        for (aspect, protocol, unit), judges in groups.items()
-    )
 
 
 def _group(was: Joined, now: Joined, *, margin: float, level: float, seed: int) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -29,8 +29,14 @@ _ALIKE = 1e-9
 _Run: TypeAlias = Mapping[ItemKey, float | None]
 _Of = TypeVar("_Of")
 _NAMES = ("first-run item", "second-run item")
-Aspect: TypeAlias = tuple[str, str, str]
-"""Aspect, protocol and unit."""
+
+
+class Aspect(NamedTuple):
+    """What is judged: aspect, protocol and unit."""
+
+    aspect: str
+    protocol: str
+    unit: str
 
 
 def comparison_report(
@@ -50,44 +56,42 @@ def comparison_report(
     first_runs, second_runs = _by_aspect(rows), _by_aspect(with_ids_of(second_rows, rows))
     groups = [
         {
-            "aspect": aspect,
-            "protocol": protocol,
-            "unit": unit,
+            **of._asdict(),
             "first": names[0],
             "second": names[1],
-            **_group(*runs, paired=PROTOCOLS[protocol].paired, level=level, seed=seed),
+            **_group(*runs, paired=PROTOCOLS[of.protocol].paired, level=level, seed=seed),
         }
         for of in first_runs
         if of in second_runs
-        for aspect, protocol, unit in [of]
         for names, runs in matched(first_runs[of], second_runs[of])
     ]
     if groups and all(group["join"]["n_matched"] == 0 for group in groups):
         raise InputError(no_match(groups[0]["join"]))
     if not groups:
         raise InputError(
-            f"nothing to compare: the first run has {_runs_in_words(first_runs)}, "
-            f"the second {_runs_in_words(second_runs)}"
+            f"nothing to compare: the first run has {in_words(first_runs) or 'no judgement'}, "
+            f"the second {in_words(second_runs) or 'no judgement'}"
         )
     return {"settings": settings_apart(rows, second_rows), "groups": groups}
 
 
-def _runs_in_words(runs: Mapping[Aspect, Mapping[str, _Run]]) -> str:
+def in_words(judges_by_aspect: Mapping[Aspect, Iterable[str]]) -> str:
     """Name aspects, protocols and judges."""
-    names = (
+    return "; ".join(
         f"{aspect} by {shown_protocol(protocol, unit)} ({', '.join(judges)})"
-        for (aspect, protocol, unit), judges in runs.items()
+        for (aspect, protocol, unit), judges in judges_by_aspect.items()
     )
-    return "; ".join(names) or "no judgement"
 
 
 def matched(
-    one: Mapping[str, _Of], other: Mapping[str, _Of]
+    first: Mapping[str, _Of], second: Mapping[str, _Of]
 ) -> list[tuple[tuple[str, str], tuple[_Of, _Of]]]:
     """Return what two sides have by the same judges, or by the only one of either."""
-    if len(one) == len(other) == 1:
-        return [((a, b), (x, y)) for (a, x), (b, y) in zip(one.items(), other.items(), strict=True)]
-    return [((name, name), (run, other[name])) for name, run in one.items() if name in other]
+    if len(first) == len(second) == 1:
+        return [
+            ((a, b), (x, y)) for (a, x), (b, y) in zip(first.items(), second.items(), strict=True)
+        ]
+    return [((name, name), (run, second[name])) for name, run in first.items() if name in second]
 
 
 def _by_aspect(rows: Iterable[Judgement]) -> dict[Aspect, dict[str, _Run]]:
@@ -102,7 +106,7 @@ def _by_aspect(rows: Iterable[Judgement]) -> dict[Aspect, dict[str, _Run]]:
                 scores.append(
                     sign * (SIGNS[row.value] if isinstance(row.value, str) else row.value)
                 )
-        runs_by_aspect[of[0], of[1], of[2]][judge] = {
+        runs_by_aspect[Aspect(*of)][judge] = {
             item: fmean(scores) if scores else None for item, scores in values.items()
         }
     return runs_by_aspect

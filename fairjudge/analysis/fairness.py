@@ -11,11 +11,7 @@ from fairjudge.datasets import read_json
 from fairjudge.errors import ConfigurationError, InputError
 
 if TYPE_CHECKING:
-    from fairjudge.analysis.supporting import Progress
-    from fairjudge.domain import Summary
     from fairjudge.fairness.distributions import Target
-    from fairjudge.fairness.proportional_report import ValueScores
-    from fairjudge.fairness.values import LabelledCorpus
     from fairjudge.text.tokens import TermMaker
 
 
@@ -108,20 +104,3 @@ def read_target(text: str) -> Target:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def value_scores_of(
-    corpus: LabelledCorpus, summaries: Sequence[Summary], scorer: ScorerChoice, progress: Progress
-) -> tuple[ValueScores | None, str]:
-    """Score summaries against the text of each value by a model; None for unigrams."""
-    if scorer.name == "unigrams":
-        return None, "unigrams"
-    from fairjudge.analysis.value_scores import load_value_scorer, value_scores
-
-    kind: Literal["bert_score", "bart_score"] = (
-        "bert_score" if scorer.name == "bert_score" else "bart_score"
-    )
-    model = load_value_scorer(kind, scorer.argument)
-    count = progress(len(corpus.sets))
-    scores = value_scores(corpus, summaries, scorer=model, on_set=count)
-    return scores, f"{scorer.name}:{model.fingerprint}"

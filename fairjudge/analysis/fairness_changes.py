@@ -4,98 +4,69 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from fairjudge.analysis.fairness_compare import GivenReport
+from fairjudge.analysis.fairness_compare import FairnessReport, not_a_report
 from fairjudge.errors import InputError, StatisticsError
 from fairjudge.fairness.choices import CoverageVariant
-from fairjudge.fairness.comparison import Change, Comparison, Rows, compare_with_baseline
+from fairjudge.fairness.comparison import Change, Rows, compare_with_baseline
 from fairjudge.fairness.coverage_measures import COVERAGE
 from fairjudge.fairness.coverage_parity import contributions
 from fairjudge.fairness.equal_coverage import SampleCoverage, ValueCoverage
 from fairjudge.fairness.measures import FairnessMeasure, FairnessMeasures
 from fairjudge.fairness.proportional import PROPORTIONAL
-from fairjudge.fairness.registry import FAMILIES
 from fairjudge.fairness.shares import Shares
 from fairjudge.records.results import COUNT_ONLY, Json, figure
 from fairjudge.records.signature import signature
 from fairjudge.stats._arrays import FloatArray
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangeReport:
-    """A comparison with what a reader should know of its reports.
+def changes_json(
+    inputs: Sequence[FairnessReport], *, baseline: str, seed: int, n_resamples: int
+) -> Json:
+    """Return the JSON of ``fairness compare``: all systems of the reports beside `baseline`.
 
-    ``excluded`` has, by measure and system, how many samples were left out for each reason;
-    ``signatures`` are those of the reports.
+    `inputs` are reports of ``fairness coverage --json``, of ``fairness proportional --json``, or
+    one of each. ``excluded`` has, by measure and system, how many samples were left out for each
+    reason.
     """
-
-    comparison: Comparison
-    excluded: Mapping[str, Mapping[str, Mapping[str, int]]]
-    signatures: Mapping[str, str]
-    notes: tuple[str, ...]
-
-
-def compare_reports(
-    given: Sequence[GivenReport], *, baseline: str, seed: int, n_resamples: int
-) -> ChangeReport:
-    """Compare all systems of the reports with `baseline`.
-
-    `given` are reports of ``fairness coverage --json``, of ``fairness proportional --json``, or
-    one of each.
-    """
-    reports: dict[str, GivenReport] = {}
-    for item in given:
-        measure = item.report.get("measure")
-        if measure not in FAMILIES:
-            raise _no_report(item.path)
+    reports: dict[str, FairnessReport] = {}
+    for item in inputs:
+        measure = item.family.name
         if measure in reports:
             raise InputError(
                 f"two reports of {measure}: one of coverage and one of proportional are compared "
                 "at a time",
                 path=item.path,
             )
-        reports[str(measure)] = item
+        reports[measure] = item
     attributes = sorted({str(item.report.get("attribute")) for item in reports.values()})
     if len(attributes) > 1:
         raise InputError(f"the reports are of different attributes: {', '.join(attributes)}")
     kinds = [rows_of_report(item.report, item.path) for item in reports.values()]
-    excluded = {name: _excluded(item.report, item.path) for name, item in reports.items()}
-    return ChangeReport(
-        comparison=compare_with_baseline(
-            kinds, baseline=baseline, seed=seed, n_resamples=n_resamples
-        ),
-        excluded=excluded,
-        signatures={name: str(item.report.get("signature")) for name, item in reports.items()},
-        notes=tuple(dict.fromkeys(n for item in reports.values() for n in _notes(item.report))),
-    )
-
-
-def changes_json(report: ChangeReport, *, seed: int, n_resamples: int) -> Json:
-    """Return the JSON of ``fairness compare``."""
+    excluded = {name: _excluded(item) for name, item in reports.items()}
+    comparison = compare_with_baseline(kinds, baseline=baseline, seed=seed, n_resamples=n_resamples)
     systems: dict[str, Json] = {}
-    for change in report.comparison.changes:
+    for change in comparison.changes:
         systems.setdefault(change.variant_name, {})[change.measure.key] = change_json(change)
+    settings: dict[str, str | float | None] = {
+        "measure": "change",
+        "baseline": baseline,
+        "resamples": n_resamples,
+        "seed": seed,
+    }
     return {
-        "baseline": report.comparison.baseline,
-        "family": {"tests": report.comparison.family, "over": "all systems and measures here"},
+        "baseline": baseline,
+        "family": {"tests": comparison.family, "over": "all systems and measures here"},
         "systems": systems,
-        "excluded": report.excluded,
-        "notes": list(report.notes),
-        "signatures": dict(report.signatures),
-        "signature": signature(
-            {
-                "measure": "change",
-                "baseline": report.comparison.baseline,
-                "resamples": n_resamples,
-                "seed": seed,
-            }
-        ),
+        "excluded": excluded,
+        "notes": list(dict.fromkeys(note for item in reports.values() for note in _notes(item))),
+        "signatures": {name: str(item.report.get("signature")) for name, item in reports.items()},
+        "signature": signature(settings),
     }
 
 
@@ -124,7 +95,7 @@ def rows_of_report(report: Mapping[str, Any], path: Path | None = None) -> dict[
             by_system[sample["system"]].append(sample)
         return {name: make(samples) for name, samples in by_system.items()}
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, StatisticsError):
-        raise _no_report(path) from None
+        raise not_a_report(path) from None
 
 
 def _coverage_rows(samples: Sequence[Mapping[str, Any]], *, variant: CoverageVariant) -> Rows:
@@ -182,24 +153,16 @@ def _number(value: Any, measure: FairnessMeasure[Any, Any, Any]) -> float:
     return float(value) if isinstance(value, bool) else float(value) / measure.times
 
 
-def _notes(report: Mapping[str, Any]) -> list[str]:
-    notes = report.get("notes")
+def _notes(item: FairnessReport) -> list[str]:
+    notes = item.report.get("notes")
     return [str(note) for note in notes] if isinstance(notes, list) else []
 
 
-def _excluded(report: Mapping[str, Any], path: Path | None) -> dict[str, dict[str, int]]:
+def _excluded(item: FairnessReport) -> dict[str, dict[str, int]]:
     try:
-        counts: dict[str, Counter[str]] = {name: Counter() for name in report["systems"]}
-        for entry in report["excluded"]:
+        counts: dict[str, Counter[str]] = {name: Counter() for name in item.report["systems"]}
+        for entry in item.report["excluded"]:
             counts[entry["system"]][entry["reason"]] += 1
     except (KeyError, TypeError):
-        raise _no_report(path) from None
+        raise not_a_report(item.path) from None
     return {name: dict(sorted(count.items())) for name, count in counts.items()}
-
-
-def _no_report(path: Path | None) -> InputError:
-    return InputError(
-        "expected what 'fairjudge fairness coverage --json' or 'fairness proportional --json' "
-        "writes",
-        path=path,
-    )

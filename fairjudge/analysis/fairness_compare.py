@@ -13,18 +13,17 @@ import numpy as np
 
 from fairjudge.datasets._json import JsonError, parse
 from fairjudge.datasets._source import read_bytes
-from fairjudge.domain import Undefined
 from fairjudge.errors import InputError
 from fairjudge.fairness.coverage_measures import COVERAGE
 from fairjudge.fairness.measures import FairnessMeasure, FairnessMeasures
-from fairjudge.fairness.overall_score import Overall, Scaling, overall
+from fairjudge.fairness.overall_score import Scaling, overall
 from fairjudge.fairness.registry import FAMILIES
 from fairjudge.fairness.scorer_checks import (
     ScorerAgreement,
     agreement_over_samples,
     agreement_over_systems,
 )
-from fairjudge.records.results import Json, figure
+from fairjudge.records.results import Json, figure, to_json
 from fairjudge.records.schema import without_schema
 from fairjudge.stats.correlation import CorrelationName
 from fairjudge.stats.resampling import Resampling
@@ -34,18 +33,27 @@ TOGETHER = " with "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GivenReport:
+class FairnessReport:
     """The JSON of a fairness command, with its name and the file that it was read from, if any."""
 
     name: str
     report: Mapping[str, Any]
     path: Path | None = None
 
+    @property
+    def family(self) -> FairnessMeasures[Any, Any, Any]:
+        """The measures of its command; InputError where it is of no such command."""
+        family = FAMILIES.get(str(self.report.get("measure", COVERAGE.name)))
+        if family is None:
+            raise not_a_report(self.path)
+        return family
 
-def overall_of(
-    reports: Sequence[GivenReport], *, measure: str, scaling: Scaling = "range"
-) -> dict[str, Overall | Undefined]:
-    """Return the Overall score of each system over data sets, or scorers, one report each."""
+
+def overall_json(reports: Sequence[FairnessReport], *, measure: str, scaling: Scaling) -> Json:
+    """Return the JSON of ``fairness overall``: each system's score over data sets or scorers.
+
+    There is one report a data set, or a scorer.
+    """
     scores: dict[str, dict[str, float]] = {}
     for report in reports:
         if report.name in scores:
@@ -53,28 +61,13 @@ def overall_of(
                 f"two data sets are called {report.name!r}; rename one", path=report.path
             )
         scores[report.name] = _by_system(report, measure)
-    return overall(scores, scaling=scaling)
-
-
-def overall_json(
-    scores: Mapping[str, Overall | Undefined], *, measure: str, scaling: Scaling = "range"
-) -> Json:
-    """Return the JSON of ``fairness overall``."""
     head = {} if scaling == "range" else {"scaling": scaling}
-    return head | {
-        "measure": measure,
-        "systems": {
-            system: figure(score)
-            if isinstance(score, Undefined)
-            else {"value": score.value, "normalised": dict(score.normalised)}
-            for system, score in scores.items()
-        },
-    }
+    return head | {"measure": measure, "systems": to_json(overall(scores, scaling=scaling))}
 
 
 def agreement_of(
-    first: GivenReport,
-    second: GivenReport | None,
+    first: FairnessReport,
+    second: FairnessReport | None,
     *,
     seed: int,
     correlation: CorrelationName = "spearman",
@@ -87,35 +80,29 @@ def agreement_of(
     report those of the first among themselves (FairSumm, Table 9).
     """
     resampling = Resampling(rng=np.random.default_rng(seed))
-    ours, theirs = _family(first), _family(first if second is None else second)
     over_samples = partial(agreement_over_samples, resampling=resampling, correlation=correlation)
-    agreements: dict[str, ScorerAgreement] = {}
-    own = _numeric_measures(ours, first)
-    other = own if second is None else _numeric_measures(theirs, second)
-    if second is None or ours is not theirs:
-        pairs = combinations(own, 2) if second is None else product(own, other)
-        for first_measure, second_measure in pairs:
-            mine, their_scores = (
-                _by_sample(first, first_measure),
-                _by_sample(second or first, second_measure),
+    over_systems = partial(agreement_over_systems, resampling=resampling, correlation=correlation)
+    own = _numeric_measures(first)
+    if second is None or first.family is not second.family:
+        pairs = combinations(own, 2) if second is None else product(own, _numeric_measures(second))
+        return {
+            f"{measure.key}{TOGETHER}{other.key}": over_samples(
+                _by_sample(first, measure), _by_sample(second or first, other)
             )
-            agreements[f"{first_measure.key}{TOGETHER}{second_measure.key}"] = over_samples(
-                mine, their_scores
-            )
-        return agreements
-    for measure in (measure for measure in own if measure in other):
-        mine, their_scores = _by_sample(first, measure), _by_sample(second, measure)
-        agreements[measure.key] = over_samples(mine, their_scores)
-    for measure in ours.of_corpora:
-        if not (_has(first, measure) and _has(second, measure)):
-            continue
-        agreements[measure.key] = agreement_over_systems(
-            _by_system(first, measure.key),
-            _by_system(second, measure.key),
-            resampling=resampling,
-            correlation=correlation,
-        )
-    return agreements
+            for measure, other in pairs
+        }
+    in_both = _numeric_measures(second)
+    by_sample = {
+        measure.key: over_samples(_by_sample(first, measure), _by_sample(second, measure))
+        for measure in own
+        if measure in in_both
+    }
+    by_system = {
+        measure.key: over_systems(_by_system(first, measure.key), _by_system(second, measure.key))
+        for measure in first.family.of_corpora
+        if _has(first, measure) and _has(second, measure)
+    }
+    return by_sample | by_system
 
 
 def agreement_json(
@@ -130,26 +117,17 @@ def agreement_json(
     }
 
 
-def _family(report: GivenReport) -> FairnessMeasures[Any, Any, Any]:
-    family = FAMILIES.get(str(report.report.get("measure", COVERAGE.name)))
-    if family is None:
-        raise _not_a_report(report.path)
-    return family
-
-
-def _numeric_measures(
-    family: FairnessMeasures[Any, Any, Any], report: GivenReport
-) -> tuple[FairnessMeasure[Any, Any, Any], ...]:
+def _numeric_measures(report: FairnessReport) -> tuple[FairnessMeasure[Any, Any, Any], ...]:
     """Return the measures with a number for each summary that `report` has.
 
     Verdicts on coverage are not ordered. Reports of earlier versions lack later measures.
     """
-    visible = (measure for measure in family.of_samples if measure.shown)
+    visible = (measure for measure in report.family.of_samples if measure.shown)
     ordered = [measure for measure in visible if measure.key not in {"r_ec", "r_ec_strict"}]
     return tuple(m for m in ordered if _has(report, m)) or tuple(ordered)
 
 
-def _has(report: GivenReport, measure: FairnessMeasure[Any, Any, Any]) -> bool:
+def _has(report: FairnessReport, measure: FairnessMeasure[Any, Any, Any]) -> bool:
     """Return whether `report` has `measure`, defined or not."""
     samples, systems = (report.report.get(name) for name in ("samples", "systems"))
     rows = chain(
@@ -170,7 +148,7 @@ def read_report(path: Path) -> Mapping[str, Any]:
     return without_schema(content, path)
 
 
-def _by_system(report: GivenReport, measure: str) -> dict[str, float]:
+def _by_system(report: FairnessReport, measure: str) -> dict[str, float]:
     """Return the measure of each system that has one."""
     try:
         values = {
@@ -178,11 +156,11 @@ def _by_system(report: GivenReport, measure: str) -> dict[str, float]:
         }
         return {name: float(value) for name, value in values.items() if value is not None}
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
-        raise _not_a_report(report.path) from None
+        raise not_a_report(report.path) from None
 
 
 def _by_sample(
-    report: GivenReport, measure: FairnessMeasure[Any, Any, Any]
+    report: FairnessReport, measure: FairnessMeasure[Any, Any, Any]
 ) -> dict[tuple[str, str], float]:
     try:
         return {
@@ -190,10 +168,11 @@ def _by_sample(
             for sample in report.report["samples"]
         }
     except (KeyError, TypeError, ValueError, OverflowError):
-        raise _not_a_report(report.path) from None
+        raise not_a_report(report.path) from None
 
 
-def _not_a_report(path: Path | None) -> InputError:
+def not_a_report(path: Path | None) -> InputError:
+    """Return the error of a file, or a value, that is no report of the two commands."""
     return InputError(
         "expected what 'fairjudge fairness coverage --json' or 'proportional --json' writes",
         path=path,

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from fairjudge.analysis.fairness_changes import rows_of_report
-from fairjudge.analysis.fairness_compare import GivenReport
+from fairjudge.analysis.fairness_compare import FairnessReport
 from fairjudge.analysis.support_files import LeaningRecord
 from fairjudge.domain import Estimate, Summary, Undefined
 from fairjudge.errors import InputError
@@ -17,6 +18,7 @@ from fairjudge.fairness.comparison import Rows
 from fairjudge.fairness.coverage_measures import COVERAGE
 from fairjudge.fairness.people_alignment import (
     FAIR,
+    Differences,
     MeasuredSample,
     compare_groups,
     compare_summaries,
@@ -35,15 +37,15 @@ from fairjudge.stats.correlation import CorrelationName, weighted_correlation
 from fairjudge.stats.resampling import Resampling, generator
 
 _Key: TypeAlias = tuple[str, str]
+_N_RESAMPLES = 5000
 
 
 def people_json(
-    coverage: GivenReport,
-    shares: GivenReport,
+    coverage: FairnessReport,
+    shares: FairnessReport,
     leanings: Iterable[LeaningRecord],
     *,
     seed: int,
-    n_resamples: int = 5000,
 ) -> Json:
     """Return the JSON of ``fairness people``: by system, which measure agrees better with people.
 
@@ -55,38 +57,33 @@ def people_json(
     for item, family in ((coverage, COVERAGE), (shares, PROPORTIONAL)):
         if item.report.get("measure") != family.name:
             raise InputError(f"expected the JSON of 'fairness {family.name}'", path=item.path)
-    by_people: dict[_Key, list[str]] = {}
+    labels_by_summary: dict[_Key, list[str]] = {}
     for row in leanings:
-        by_people.setdefault((row.eid, row.system), []).append(row.leaning)
-    leaning_by_summary = {key: majority(labels) for key, labels in by_people.items()}
+        labels_by_summary.setdefault((row.eid, row.system), []).append(row.leaning)
+    by_people = {key: majority(labels) for key, labels in labels_by_summary.items()}
     covered, shared = rows_of_report(coverage.report), rows_of_report(shares.report)
-    first, second = _samples_of_coverage(coverage.report), _samples_of_shares(shares.report)
+    first = _samples(coverage, "equal_coverage", _coverage_differences)
+    second = _samples(shares, "uer", _share_differences)
     systems: dict[str, Json] = {}
-    for system in sorted({key[1] for key in leaning_by_summary} & covered.keys() & shared.keys()):
+    for system in sorted({key[1] for key in by_people} & covered.keys() & shared.keys()):
         in_shares = set(shared[system].eids)
-        keys = [
-            (eid, system)
-            for eid in covered[system].eids
-            if (eid, system) in leaning_by_summary and eid in in_shares
+        eids = [
+            eid for eid in covered[system].eids if (eid, system) in by_people and eid in in_shares
         ]
-        if not keys:
+        if not eids:
             continue
-        drawing = Resampling(rng=generator(seed, system), n_resamples=n_resamples)
-        mine = {key: leaning_by_summary[key] for key in keys}
-        comparison = compare_summaries(mine, first, second, resampling=drawing)
-        eids = [eid for eid, _ in keys]
+        drawing = Resampling(rng=generator(seed, system), n_resamples=_N_RESAMPLES)
+        own = {(eid, system): by_people[eid, system] for eid in eids}
+        comparison = compare_summaries(own, first, second, resampling=drawing)
         groups = compare_groups(
-            [leaning_by_summary[key] for key in keys],
-            _rows_of(covered[system], eids),
-            _rows_of(shared[system], eids),
+            list(own.values()),
+            _corpus_of(covered[system], eids),
+            _corpus_of(shared[system], eids),
             resampling=drawing,
         )
-        leaning = {
-            value: sum(label == value for label in mine.values()) for value in set(mine.values())
-        }
         systems[system] = {
             "n": comparison.n,
-            "leanings": dict(sorted(leaning.items())),
+            "leanings": dict(sorted(Counter(own.values()).items())),
             "summaries": {
                 "equal_coverage": comparison.first,
                 "proportional": comparison.second,
@@ -104,38 +101,30 @@ def people_json(
     return {"systems": systems, "fair": FAIR}
 
 
-def _samples_of_coverage(report: Mapping[str, Any]) -> dict[Any, MeasuredSample]:
+def _samples(
+    item: FairnessReport, measure: str, differences: Callable[[Mapping[str, Any]], Differences]
+) -> dict[_Key, MeasuredSample]:
     return {
         (sample["eid"], sample["system"]): MeasuredSample(
-            value=sample["equal_coverage"],
-            differences={
-                value: figures["coverage"] - sample["coverage"]
-                for value, figures in sample["by_value"].items()
-            },
+            value=sample[measure], differences=differences(sample)
         )
-        for sample in report["samples"]
+        for sample in item.report["samples"]
     }
 
 
-def _samples_of_shares(report: Mapping[str, Any]) -> dict[Any, MeasuredSample]:
-    return {
-        (sample["eid"], sample["system"]): MeasuredSample(
-            value=sample["uer"],
-            differences={
-                value: actual - expected
-                for value, actual, expected in zip(
-                    sample["values"], sample["summary"], sample["wanted"], strict=True
-                )
-            },
-        )
-        for sample in report["samples"]
-    }
+def _coverage_differences(sample: Mapping[str, Any]) -> Differences:
+    overall = sample["coverage"]
+    return {value: row["coverage"] - overall for value, row in sample["by_value"].items()}
 
 
-def _rows_of(rows: Rows, eids: Sequence[str]) -> Any:
+def _share_differences(sample: Mapping[str, Any]) -> Differences:
+    shares = zip(sample["values"], sample["summary"], sample["wanted"], strict=True)
+    return {value: actual - wanted for value, actual, wanted in shares}
+
+
+def _corpus_of(rows: Rows, eids: Sequence[str]) -> Any:
     """Return what a system's samples `eids` put into the measures of the whole corpus."""
-    place = {eid: row for row, eid in enumerate(rows.eids)}
-    chosen = [place[eid] for eid in eids]
+    chosen = rows.places(eids)
     arrays = {name: getattr(rows.corpus, name)[chosen] for name in rows.corpus.arrays}
     return replace(rows.corpus, **arrays)
 
@@ -193,16 +182,12 @@ def _pairs(
     pairs: list[tuple[str, float, float]] = []
     for system, measured in report.systems.items():
         for eid, sample in measured.samples.items():
-            scorer_shares = sample.distribution
-            if (eid, system) in human and len(scorer_shares.values) > 1:
-                shares = human[eid, system]
-                people = people_distribution(scorer_shares, shares, where=f"{system!r} for {eid!r}")
-                pairs += zip(
-                    [eid] * len(scorer_shares.values),
-                    scorer_shares.summary,
-                    people.summary,
-                    strict=True,
-                )
+            own = sample.distribution
+            if (eid, system) in human and len(own.values) > 1:
+                where = f"{system!r} for {eid!r}"
+                people = people_distribution(own, human[eid, system], where=where)
+                rows = zip(own.summary, people.summary, strict=True)
+                pairs += ((eid, share, by_people) for share, by_people in rows)
     return pairs
 
 

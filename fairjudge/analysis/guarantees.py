@@ -81,10 +81,7 @@ def guarantee_report(
     return GuaranteeResult(
         promise=promise_of(rows, threshold=fit.threshold),
         report={
-            "judge": joined.judge,
-            "aspect": joined.aspect,
-            "protocol": joined.protocol,
-            "unit": joined.unit,
+            **joined.group._asdict(),
             "within": within if not PROTOCOLS[joined.protocol].categorical else None,
             "n_unlabelled": len(unlabelled),
             "joins": [joined.match.to_json()],

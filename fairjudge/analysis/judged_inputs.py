@@ -7,18 +7,22 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
 
 from fairjudge.calibration.grouping import GroupKey, by_group, keyed
 from fairjudge.calibration.protocol_table import JudgingCost
 from fairjudge.datasets import Loaded, read_judgements
 from fairjudge.datasets.recognising import parts_of_judge, recognise
-from fairjudge.domain import Judgement
+from fairjudge.domain import Judgement, Record
 from fairjudge.errors import InputError
+from fairjudge.files import check_regular
 from fairjudge.records.folder import kept_rows
 from fairjudge.scores.leaderboards import is_derived
 from fairjudge.scores.ratings import n_summaries_scored
 
+R = TypeVar("R", bound=Record)
 _MANIFEST = "manifest.json"
 _SPENT = "spent.jsonl"
 _UNITS = {"article": "article", "qa_pair": "answer"}
@@ -29,7 +33,7 @@ class JudgedInputs:
     """All rows, each once, and what each way of judging took, as far as that is known."""
 
     rows: tuple[Judgement, ...]
-    asked: Mapping[GroupKey, JudgingCost]
+    requests: Mapping[GroupKey, JudgingCost]
     bad: tuple[str, ...] = ()
 
 
@@ -68,7 +72,7 @@ def read_judged(paths: Sequence[Path], *, skip_bad: bool = False) -> JudgedInput
             path=paths[0],
         )
     requests = requests_by_group(rows, runs=runs, reports=reports)
-    return JudgedInputs(rows=tuple(rows), asked=requests, bad=tuple(bad))
+    return JudgedInputs(rows=tuple(rows), requests=requests, bad=tuple(bad))
 
 
 def requests_by_group(
@@ -148,12 +152,27 @@ def _over_aspects(spent: Mapping[GroupKey, JudgingCost]) -> dict[GroupKey, Judgi
 
 def _members(folder: Path) -> list[str]:
     """Return the names of a jury's members, as the manifest of its run has them."""
+    members = identity_of_run(folder).get("members", ())
+    return [str(name) for name in members] if isinstance(members, list | tuple) else []
+
+
+def identity_of_run(folder: Path) -> Mapping[str, Any]:
+    """Return the command and the arguments of a run, as its manifest has them.
+
+    Raises
+    ------
+    InputError
+        The folder has no manifest that can be read.
+    """
     path = folder / _MANIFEST
+    check_regular(path)
     try:
         identity = json.loads(path.read_text("utf-8"))["identity"]
-        return [str(name) for name in identity.get("members", ())]
-    except (OSError, ValueError, KeyError, AttributeError, TypeError):
-        raise InputError("not a run's manifest", path=path) from None
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        identity = None
+    if not isinstance(identity, dict):
+        raise InputError("not a run's manifest", path=path)
+    return identity
 
 
 def spent_by_reports(
@@ -220,12 +239,29 @@ def _of_run(folder: Path) -> list[Judgement]:
     files = files_of_run(folder)
     if not (folder / _MANIFEST).is_file() or not files:
         raise InputError("expected judgements, or the folder of a run of judge", path=folder)
-    rows = (
-        Judgement.model_validate(row)
-        for path in files
-        for row in {str(row.get("task")): row.get("judgement") for row in kept_rows(path)}.values()
-    )
-    return list(rows)
+    return [row for path in files for row in recorded_judgements(path)]
+
+
+def recorded_judgements(path: Path) -> list[Judgement]:
+    """Return the last judgement of each task in a file of a run."""
+    last = {str(row.get("task")): row.get("judgement") for row in kept_rows(path)}
+    return checked_rows(last.values(), Judgement, path)
+
+
+def checked_rows(rows: Iterable[object], model: type[R], path: Path) -> list[R]:
+    """Return `rows` of a run's file at `path` as records of `model`.
+
+    Raises
+    ------
+    InputError
+        A row is no such record.
+    """
+    try:
+        return [model.model_validate(row) for row in rows]
+    except (ValidationError, AttributeError, KeyError, TypeError):
+        raise InputError(
+            f"not what a run records of a {model.__name__.lower()}", path=path
+        ) from None
 
 
 def files_of_run(folder: Path) -> list[Path]:

@@ -8,11 +8,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from pydantic import ValidationError
-
-from fairjudge.analysis.judged_inputs import files_of_run
+from fairjudge.analysis.judged_inputs import (
+    checked_rows,
+    files_of_run,
+    identity_of_run,
+    recorded_judgements,
+)
 from fairjudge.calibration.grouping import GroupKey, by_group
 from fairjudge.datasets import (
     Loaded,
@@ -23,15 +26,13 @@ from fairjudge.datasets import (
     read_summaries,
 )
 from fairjudge.datasets.recognising import RecognisedFile, recognise
-from fairjudge.domain import Cluster, Judgement, Label, Record, Reference, Summary
+from fairjudge.domain import Cluster, Judgement, Label, Reference, Summary
 from fairjudge.errors import InputError
-from fairjudge.files import check_regular
 from fairjudge.records.folder import kept_rows
 from fairjudge.records.spending import FILE, read_spending
 from fairjudge.reports.content import Cost, Panel, Run, Source
 from fairjudge.text.counting import pluralize
 
-_R = TypeVar("_R", bound=Record)
 _MANIFEST = "manifest.json"
 _READABLE = (".json", ".jsonl", ".csv", ".json.gz", ".jsonl.gz", ".csv.gz")
 
@@ -173,8 +174,8 @@ class Inputs:
             if any(fnmatchcase(row.annotator, pattern) for pattern in self.annotators)
         ]
         self.labels += own
-        left_out = len(rows) - len(own)
-        return f"{left_out} of other annotators excluded" if left_out else ""
+        n_excluded = len(rows) - len(own)
+        return f"{n_excluded} of other annotators excluded" if n_excluded else ""
 
     def _note_cost(self, name: str, spent: object, *, when: str = "") -> None:
         if not isinstance(spent, Mapping):
@@ -199,19 +200,19 @@ class Inputs:
         )
 
     def _add_run(self, folder: Path) -> None:
-        identity = _identity_of_run(folder)
+        identity = identity_of_run(folder)
         command = str(identity.get("command", "run"))
         note, n, rows = "", 0, folder / "judgements.jsonl"
         if files := files_of_run(folder):
             rows = files[-1]
-            records = [record for path in files for record in _judgements(path)]
+            records = [record for path in files for record in recorded_judgements(path)]
             note, n = self.take_judgements(records), len(records)
             self.judging_runs.append((folder, list(by_group(records))))
         elif (rows := folder / "summaries.jsonl").is_file():
-            summaries = _checked(kept_rows(rows), Summary, rows)
+            summaries = checked_rows(kept_rows(rows), Summary, rows)
             note, n = self.take_summaries(summaries), len(summaries)
         elif (rows := folder / "references.jsonl").is_file():
-            built = _checked(map(_reference, kept_rows(rows)), Reference, rows)
+            built = checked_rows(map(_reference, kept_rows(rows)), Reference, rows)
             # What only names its articles must not hide a file that has them.
             note, n = self.take_clusters(r for r in built if r.eid not in self.clusters), len(built)
         else:
@@ -232,7 +233,7 @@ class Inputs:
             self._note_cost(folder.name, row, when=str(row.get("when", "")))
         killed = read_spending(folder / FILE)
         if killed is not None:  # a start that could not note what it spent
-            cost = None if killed.n_unpriced else killed.cost_usd
+            cost = killed.known_cost_usd
             spending = {"n_calls": killed.n_calls, "n_cached": 0, "cost_usd": cost}
             self._note_cost(folder.name, spending, when=_date(folder / FILE))
 
@@ -245,32 +246,6 @@ def _identity(row: Judgement) -> tuple[object, ...]:
 
 def _repeated(n: int) -> str:
     return f"{n} stand in an earlier file too and count once" if n else ""
-
-
-def _identity_of_run(folder: Path) -> Mapping[str, Any]:
-    path = folder / _MANIFEST
-    check_regular(path)
-    try:
-        identity = json.loads(path.read_text("utf-8"))["identity"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        raise InputError("not a run's manifest", path=path) from None
-    if not isinstance(identity, dict):
-        raise InputError("not a run's manifest", path=path)
-    return identity
-
-
-def _judgements(path: Path) -> list[Judgement]:
-    last = {str(row.get("task")): row.get("judgement") for row in kept_rows(path)}
-    return _checked(last.values(), Judgement, path)
-
-
-def _checked(rows: Iterable[object], model: type[_R], path: Path) -> list[_R]:
-    try:
-        return [model.model_validate(row) for row in rows]
-    except (ValidationError, AttributeError, KeyError, TypeError):
-        raise InputError(
-            f"not what a run records of a {model.__name__.lower()}", path=path
-        ) from None
 
 
 def _reference(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -214,7 +214,8 @@ def _with_missing(board: Leaderboard, inputs: Inputs) -> Leaderboard:
             coverage = board.aspect == "coverage" and eid in empty
             reasons[NOT_APPLICABLE if coverage else NOT_JUDGED] += protocol.n_verdicts(n)
     if not protocol.paired:
-        own = {(row.eid, row.system) for row in rows if _is_on(row, board)}
+        of = (board.judge, board.protocol)
+        own = {(row.eid, row.system) for row in rows if (row.judge, row.protocol) == of}
         partly = [key for key in inputs.summaries if key[0] in judged and key[1] in systems]
         reasons[NOT_JUDGED] += sum(key not in own for key in partly)
     n = reasons.total()
@@ -223,10 +224,6 @@ def _with_missing(board: Leaderboard, inputs: Inputs) -> Leaderboard:
     every = Counter(board.missing.reasons) + reasons
     n_items = board.missing.n_items + n
     return replace(board, missing=replace(board.missing, n_items=n_items, reasons=every))
-
-
-def _is_on(row: Judgement, board: Leaderboard) -> bool:
-    return (row.judge, row.protocol) == (board.judge, board.protocol)
 
 
 def _not_judged(inputs: Inputs) -> tuple[str, ...]:

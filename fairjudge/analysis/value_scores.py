@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fairjudge.analysis.fairness import ScorerChoice
+from fairjudge.analysis.supporting import Progress
 from fairjudge.domain import Summary
+from fairjudge.fairness.proportional_report import ValueScores
 from fairjudge.fairness.values import LabelledCorpus, LabelledSet
 
 _SETS_PER_BLOCK = 16
@@ -23,15 +26,25 @@ class PairScorer(Protocol):
         """Return shape (n,) for (source, summary) pairs."""
 
 
-def load_value_scorer(kind: Literal["bert_score", "bart_score"], model: str | None) -> PairScorer:
-    """Load BERTScore or BARTScore with `model`, or with the paper's model where None."""
-    if kind == "bert_score":
+def value_scores_of(
+    corpus: LabelledCorpus, summaries: Sequence[Summary], scorer: ScorerChoice, progress: Progress
+) -> tuple[ValueScores | None, str]:
+    """Score summaries against the text of each value by a model; None for unigrams.
+
+    Returned too is what made the scores, for signatures. A scorer without a model has the paper's.
+    """
+    if scorer.name == "unigrams":
+        return None, "unigrams"
+    if scorer.name == "bert_score":
         from fairjudge.scorers.bert_score import load_bert_score
 
-        return load_bert_score(model)
-    from fairjudge.scorers.bart_score import load_bart_score
+        model: PairScorer = load_bert_score(scorer.argument)
+    else:
+        from fairjudge.scorers.bart_score import load_bart_score
 
-    return load_bart_score(model)
+        model = load_bart_score(scorer.argument)
+    scores = value_scores(corpus, summaries, scorer=model, on_set=progress(len(corpus.sets)))
+    return scores, f"{scorer.name}:{model.fingerprint}"
 
 
 def value_scores(

@@ -82,14 +82,13 @@ def take_look(
         The record is of another baseline, of other labels, of another plan or level, or no such
         record; or there are live judgements, and none of what is checked.
     """
-    journal = Journal(settings.path)
     identity = {
         "anchors": _digest(groups),
         "looks": settings.planned,
         "sequence": settings.sequence,
         "level": level,
     }
-    rows = journal.rows()
+    rows = _kept_looks(settings.path)
     if rows:
         _check(rows[0], identity, settings.path)
     looks = [_looks_of_row(row, settings.path) for row in rows[1:]]
@@ -99,7 +98,8 @@ def take_look(
     if looks and looks[-1] == current:
         return Looks(settings=settings, seen=tuple(looks), is_new=False)
     row = {"look": {name: asdict(look) for name, look in current.items()}}
-    journal.append(*([] if rows else [{"kind": _KIND, "identity": identity}]), row)
+    header = {"kind": _KIND, "identity": identity}
+    _append(settings.path, [row] if rows else [header, row])
     return Looks(settings=settings, seen=(*looks, current), is_new=True)
 
 
@@ -173,39 +173,33 @@ def _live(live: Sequence[Judgement], was: Joined, now: Joined) -> dict[str, floa
     return by_document(values.tolist(), [eid for _, eid in scored])
 
 
-class Journal:
-    """Rows of one file, oldest first.
+def _kept_looks(path: Path) -> list[dict[str, Any]]:
+    """Return all rows, oldest first; an empty list where the file is missing or empty.
 
-    A torn row at the end, left by a killed process, is overwritten by the next one; any other
-    corrupt row raises `InputError`.
+    A torn row at the end, left by a killed process, is none: the next one is written over it.
+
+    Raises
+    ------
+    InputError
+        Any other row is corrupt.
     """
+    check_regular(path)
+    rows = [dict(row) for row in kept_rows(path)]
+    if not rows and path.exists() and path.stat().st_size:
+        raise InputError("holds no whole row: not such a record; name another", path=path)
+    return rows
 
-    def __init__(self, path: Path) -> None:
-        """Store the path; the file need not exist yet."""
-        self.path = path
 
-    def rows(self) -> list[dict[str, Any]]:
-        """Return all rows; an empty list where the file is missing or empty."""
-        check_regular(self.path)
-        rows = [dict(row) for row in kept_rows(self.path)]
-        if not rows and self.path.exists() and self.path.stat().st_size:
-            raise InputError("holds no whole row: not such a record; name another", path=self.path)
-        return rows
-
-    def append(self, *rows: Mapping[str, Any]) -> None:
-        """Add rows in one write; they are on disk when this returns."""
-        data = b"".join(seal(row) + b"\n" for row in rows)
-        try:
-            with self.path.open("ab") as file:
-                whole = self._whole_bytes()
-                if whole < file.tell():
-                    file.truncate(whole)
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as error:
-            raise InputError(f"cannot write: {error.strerror}", path=self.path) from None
-
-    def _whole_bytes(self) -> int:
-        """Return the size of the file up to the end of its last complete row."""
-        return self.path.read_bytes().rfind(b"\n") + 1
+def _append(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Add rows in one write; they are on disk when this returns."""
+    data = b"".join(seal(row) + b"\n" for row in rows)
+    try:
+        with path.open("ab") as file:
+            n_whole_bytes = path.read_bytes().rfind(b"\n") + 1
+            if n_whole_bytes < file.tell():
+                file.truncate(n_whole_bytes)
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise InputError(f"cannot write: {error.strerror}", path=path) from None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from fairjudge.api.blocking import blocking
 from fairjudge.api.findings import Findings
-from fairjudge.api.judging import JudgeResult
+from fairjudge.api.judging import clusters_of
 from fairjudge.datasets import (
     match_summaries,
     read_clusters,
@@ -64,7 +64,10 @@ def position(
     Returns
     -------
     Findings
-        Percentages by judge, aspect and pair of systems.
+        ``["groups"]``, one a judge, aspect, protocol and unit: ``first`` and ``second`` are the
+        percentages of pairs that the first, or the second, position wins in both orders,
+        ``consistency`` that of pairs with one winner, each with its interval over clusters;
+        ``by_systems`` and ``by_closeness`` have the same of their parts.
 
     Raises
     ------
@@ -99,6 +102,13 @@ def verbosity(judgements: object) -> Findings:
     judgements
         Of systems named ``X`` and ``X:extended``; `lengthened` makes such summaries.
 
+    Returns
+    -------
+    Findings
+        ``["groups"]``, one a judge, aspect, protocol, unit and ``probe``: ``extended`` and
+        ``original`` are the percentages of summaries whose longer version, or whose own, is judged
+        better, each with its interval over clusters.
+
     Raises
     ------
     InputError
@@ -129,6 +139,16 @@ def lengthened(
     probes
         ``"extended"`` (the summary once more), ``"filler"`` (empty phrases), ``"supported"``
         (sentences of its articles), ``"unsupported"`` (sentences of other clusters).
+
+    Returns
+    -------
+    list of dict
+        Summaries with ``eid``, ``system`` (``X:extended`` of ``X``) and ``text``.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read, or no summary belongs to a cluster.
 
     Examples
     --------
@@ -174,6 +194,12 @@ def length(
     tokenizer : str, optional
         Count the tokens of this Hugging Face tokenizer (hub id, or folder) instead of words.
 
+    Returns
+    -------
+    Findings
+        ``["groups"]``, one a judge, aspect, protocol and unit: win rates as judged, at equal length
+        and among matched pairs; the mean length of each system in words, or tokens.
+
     Raises
     ------
     InputError
@@ -202,6 +228,22 @@ def parse(
     judgements: Annotated[object, Opt("Judgements.", argument=True, reads=read_judgements)],
 ) -> Findings:
     """Count how replies were read: scorers, and reasons for missing scores.
+
+    Parameters
+    ----------
+    judgements
+        A path, a `JudgeResult`, or a list of judgements or dicts.
+
+    Returns
+    -------
+    Findings
+        ``["groups"]``, one a judge, aspect, protocol and unit: ``n_judgements``, ``n_unscored``,
+        ``unscored`` (reason to count) and ``scored_by`` (kind of scorer to count).
+
+    Raises
+    ------
+    InputError
+        If they cannot be read.
 
     Examples
     --------
@@ -241,7 +283,20 @@ def stability(
     variant
         The field that names the prompt of a judgement.
     level, seed
-        Of the intervals.
+        Of the intervals: their confidence from 0.5 to 0.999, and the seed of the bootstrap.
+
+    Returns
+    -------
+    Findings
+        ``["groups"]``, one a judge, aspect, protocol and unit: ``flips``, the share of pairs of
+        judgements of one item that differ, from 0 to 1, ``flips_between_variants`` the same between
+        prompts, ``unanimous`` the share of items judged alike every time, and ``spread`` the
+        standard deviation in units of the scale.
+
+    Raises
+    ------
+    InputError
+        If no item was judged more than once.
 
     Examples
     --------
@@ -276,6 +331,13 @@ def covered(
     references
         What was judged against, for balance plain clusters; not needed of a `JudgeResult`.
 
+    Returns
+    -------
+    Findings
+        ``["groups"]``, one a judge, aspect, protocol, unit and system: ``slices`` has the share
+        covered, from 0 to 1, by outlet, question, speaker and more; ``uncovered`` lists the answers
+        left out with their voices, ``contradicted`` those that the summary contradicts.
+
     Raises
     ------
     InputError
@@ -291,9 +353,8 @@ def covered(
     """
     from fairjudge.auditing.reports import covered_report, sources_reader
 
-    sources_of_result = judgements.references if isinstance(judgements, JudgeResult) else ()
     rows = read_judgements(judgements).records
-    sources = sources_of_result if references is None else sources_reader(rows)(references).records
+    sources = clusters_of(judgements, references, read=sources_reader(rows))
     return Findings("audit covered", covered_report(rows, sources))
 
 
@@ -318,6 +379,13 @@ def statements(
     summaries : optional
         The summaries, where their sentences have citations.
 
+    Returns
+    -------
+    Findings
+        ``["groups"]``, one a judge and system: counts of ``supported``, ``contradicted`` and
+        ``absent`` statements, ``share`` supported (0 to 1, over clusters), and ``errors``, the
+        statements that are not supported, gravest first.
+
     Raises
     ------
     InputError
@@ -333,9 +401,8 @@ def statements(
     """
     from fairjudge.auditing.statements import statements_report
 
-    sources_of_result = judgements.references if isinstance(judgements, JudgeResult) else ()
     rows = read_judgements(judgements).records
-    clusters = sources_of_result if references is None else read_clusters(references).records
+    clusters = clusters_of(judgements, references, read=read_clusters)
     texts = () if summaries is None else read_summaries(summaries).records
     return Findings("audit statements", statements_report(rows, clusters, texts))
 
@@ -358,6 +425,14 @@ def citations(
     references : optional
         The clusters, to swap each citation for other articles; not needed of a `JudgeResult`.
 
+    Returns
+    -------
+    Findings
+        ``["groups"]``, one a judge and system: ``borne_out``, the share from 0 to 1 of sentences
+        with citations that what they cite supports (citation recall), ``relevant``, the share of
+        citations that support something (citation precision), and ``swapped``, the former with
+        other articles of the cluster in the place of those that are cited.
+
     Raises
     ------
     InputError
@@ -376,9 +451,8 @@ def citations(
     """
     from fairjudge.auditing.statements import citations_report
 
-    sources_of_result = judgements.references if isinstance(judgements, JudgeResult) else ()
     rows, texts = read_judgements(judgements).records, read_summaries(summaries).records
-    clusters = sources_of_result if references is None else read_clusters(references).records
+    clusters = clusters_of(judgements, references, read=read_clusters)
     return Findings("audit citations", citations_report(rows, texts, clusters))
 
 
@@ -437,6 +511,14 @@ async def aorder(
         Maximum number of groups per call.
     run : path, optional
         Run folder, to be resumed by the same call.
+
+    Returns
+    -------
+    Findings
+        For articles, ``["by_place"]``: the mean verdict where an article is ``first``, in the
+        ``middle`` and ``last``, on the protocol's scale; ``first_minus_last`` and
+        ``ends_minus_middle``; ``changed`` and ``spread`` over the shuffled orders. For groups the
+        same of their coverage, 0 to 1.
 
     Raises
     ------
@@ -501,6 +583,12 @@ async def achecks(
         What is judged.
     run : path, optional
         Run folder, to be resumed by the same call.
+
+    Returns
+    -------
+    Findings
+        ``["checks"]``, each with its ``name``, ``n`` items, ``kept``, the percentage of them for
+        which the relation holds (Wilson's interval), and those that are ``broken``.
 
     Raises
     ------

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
 from fairjudge.api.findings import Findings
 from fairjudge.bias.choices import ReferenceKind, Representation
 from fairjudge.datasets import read_clusters, read_judgements, read_summaries
+from fairjudge.errors import ConfigurationError
 from fairjudge.options.checking import checks_arguments
 from fairjudge.options.declaring import Opt, Resamples, Seed
 from fairjudge.options.models import Model, as_model
+
+if TYPE_CHECKING:
+    from fairjudge.bias.analysis import InputReport
+    from fairjudge.bias.reporting import Report
+
+R = TypeVar("R", bound="Report[Any] | InputReport")
 
 Inputs: TypeAlias = Annotated[
     object,
@@ -66,6 +74,9 @@ def words(
 ) -> Findings:
     """Compare how often summaries and sources mention each group, by word lists.
 
+    Source: Steen and Markert, "Bias in News Summarization", section 3.1; the lists are those of its
+    appendices, of HELM among them.
+
     Parameters
     ----------
     clusters, summaries
@@ -77,12 +88,14 @@ def words(
     controls : bool
         Add the Random, Lead, Topic and Sexist summarizers for comparison.
     n_resamples, seed
-        Of the bootstrap.
+        Of the bootstrap over documents.
 
     Returns
     -------
     Findings
-        The total variation distance of both distributions, 0 to 1, by system.
+        ``["systems"]`` by name: ``inclusion``, the total variation distance of both distributions
+        from 0 (unbiased) to 1, and ``by_group``, each group's share of all identifiers in summaries
+        and in the reference, from 0 to 1, and their ``difference``.
 
     Raises
     ------
@@ -96,19 +109,20 @@ def words(
     >>> sorted(found["systems"])
     ['one-sided', 'thorough', 'unfaithful']
     """
-    from fairjudge.analysis.bias import measure_words
+    from fairjudge.analysis.bias import as_word_lists, read_inputs
+    from fairjudge.bias.analysis import control_summaries, report_words
     from fairjudge.bias.reporting import BiasOptions
     from fairjudge.bias.to_json import words_json
 
-    report = measure_words(
-        clusters,
-        summaries,
-        lists=_path_or_value(lists),
-        reference=reference,
-        controls=controls,
-        options=BiasOptions(seed=seed, n_resamples=n_resamples),
-    )
-    return Findings("bias words", words_json(report))
+    sources, texts, notes = read_inputs(clusters, summaries)
+    word_lists = as_word_lists(lists)
+    if controls:
+        if not {"female", "male"} <= word_lists.keys():
+            raise ConfigurationError("the controls need word lists of 'female' and 'male'")
+        texts = (*texts, *control_summaries(sources, lists=word_lists, seed=seed))
+    options = BiasOptions(seed=seed, n_resamples=n_resamples)
+    report = report_words(sources, texts, lists=word_lists, reference=reference, options=options)
+    return Findings("bias words", words_json(_with_notes(report, notes)))
 
 
 @checks_arguments
@@ -141,6 +155,9 @@ def entities(
 ) -> Findings:
     """Measure which people of the sources the summaries name, and which they make up, by group.
 
+    Source: Steen and Markert, "Bias in News Summarization", sections 3.2 (equation 2) and 3.3
+    (equation 3).
+
     Parameters
     ----------
     clusters, summaries
@@ -154,7 +171,15 @@ def entities(
     pipeline : str, optional
         A spaCy pipeline other than the packaged one, for finding names.
     n_resamples, seed
-        Of the bootstrap.
+        Of the bootstrap over documents.
+
+    Returns
+    -------
+    Findings
+        ``["systems"]`` by name: ``inclusion``, the largest odds ratio of two groups less 1 (0 is
+        unbiased, no upper end), ``by_group``, the share of each group's people that summaries
+        name, ``odds_ratios`` of all pairs of groups (1 is equal), and ``hallucination``, the
+        distance of made-up people's groups from an even split, from 0 to less than 1.
 
     Raises
     ------
@@ -166,20 +191,31 @@ def entities(
     >>> import fairjudge as fj
     >>> fj.bias.entities("inputs.jsonl", "s.jsonl", census="census1990")  # doctest: +SKIP
     """
-    from fairjudge.analysis.bias import measure_entities
+    from fairjudge.analysis.bias import (
+        NameFinder,
+        names_in_summaries,
+        people_in_clusters,
+        read_inputs,
+        read_name_groups,
+    )
+    from fairjudge.bias.entity_analysis import report_entities
     from fairjudge.bias.reporting import BiasOptions
     from fairjudge.bias.to_json import entities_json
 
-    report = measure_entities(
-        clusters,
-        summaries,
-        census=_path(census),
-        names=_path(names),
-        lookup=_path(lookup),
-        pipeline=pipeline,
+    sources, texts, notes = read_inputs(clusters, summaries)
+    guess = read_name_groups(census, names, lookup)
+    finder = NameFinder(pipeline)
+    people = people_in_clusters(sources, guess, finder)
+    report = report_entities(
+        sources,
+        texts,
+        names=names_in_summaries(texts, finder),
+        guess=guess,
+        source_people=people,
+        finder=finder.used,
         options=BiasOptions(seed=seed, n_resamples=n_resamples),
     )
-    return Findings("bias entities", entities_json(report))
+    return Findings("bias entities", entities_json(_with_notes(report, notes)))
 
 
 @checks_arguments
@@ -200,6 +236,8 @@ def distinguishability(
 ) -> Findings:
     """Measure how well a group can be predicted from a summary, with pronouns and names hidden.
 
+    Source: Steen and Markert, "Bias in News Summarization", section 3.4 (equation 4).
+
     Parameters
     ----------
     clusters, summaries
@@ -212,7 +250,13 @@ def distinguishability(
     drop_stop_words : bool
         Leave scikit-learn's English stop words out of the counts.
     n_resamples, seed
-        Of the bootstrap.
+        Of the bootstrap over originals.
+
+    Returns
+    -------
+    Findings
+        ``["systems"]`` by name, by ``counts`` and by ``dense``: the score 2 x accuracy - 1, from -1
+        to 1, where 0 is chance, over all summaries and ``by_group``.
 
     Raises
     ------
@@ -224,23 +268,35 @@ def distinguishability(
     >>> import fairjudge as fj
     >>> fj.bias.distinguishability("inputs.jsonl", "summaries.jsonl")  # doctest: +SKIP
     """
-    from fairjudge.analysis.bias import measure_distinguishability
+    from fairjudge.analysis.bias import read_inputs
+    from fairjudge.bias.analysis import report_distinguishability
     from fairjudge.bias.reporting import BiasOptions
     from fairjudge.bias.to_json import distinguishability_json
+    from fairjudge.text.stop_words import GLASGOW_STOP_WORDS
 
-    report = measure_distinguishability(
-        clusters,
-        summaries,
-        representation=representation,
-        embedding_model=as_model(model).local(),
-        drop_stop_words=drop_stop_words,
+    embedding_model = as_model(model).local()
+    sources, texts, notes = read_inputs(clusters, summaries)
+    embedder = None
+    if representation != "counts":
+        from fairjudge.scorers.embedding import load_embedder
+
+        embedder = load_embedder(embedding_model)
+    report = report_distinguishability(
+        sources,
+        texts,
+        embed=None if embedder is None else embedder.embed,
+        embedder=None if embedder is None else embedder.fingerprint,
+        stop_words=GLASGOW_STOP_WORDS if drop_stop_words else (),
         options=BiasOptions(seed=seed, n_resamples=n_resamples),
     )
+    report = _with_notes(report, notes)
     return Findings("bias distinguishability", distinguishability_json(report))
 
 
 def inputs(clusters: object, *, lists: Lists = None) -> Findings:
     """Find the words that go with each group in the sources themselves.
+
+    Source: "Fightin' Words" (Monroe et al. 2008), as in Steen and Markert, section 4.
 
     Parameters
     ----------
@@ -248,6 +304,13 @@ def inputs(clusters: object, *, lists: Lists = None) -> Findings:
         Controlled inputs: a path, or a list of clusters or dicts.
     lists
         As in `words`.
+
+    Returns
+    -------
+    Findings
+        ``["words"]`` by group, the largest z first: counts, log-odds ratio, ``z``, ``p_value``, and
+        ``q_value`` (Benjamini-Hochberg over the words of a group); ``["identifiers"]`` and
+        ``["by_attribute"]`` count the groups' identifiers.
 
     Raises
     ------
@@ -259,22 +322,17 @@ def inputs(clusters: object, *, lists: Lists = None) -> Findings:
     >>> import fairjudge as fj
     >>> fj.bias.inputs("inputs.jsonl")  # doctest: +SKIP
     """
-    from fairjudge.analysis.bias import measure_inputs
+    from fairjudge.analysis.bias import as_word_lists, bad_lines
+    from fairjudge.bias.analysis import report_inputs
     from fairjudge.bias.to_json import inputs_json
 
-    return Findings(
-        "bias inputs", inputs_json(measure_inputs(clusters, lists=_path_or_value(lists)))
-    )
+    loaded = read_clusters(clusters)
+    report = report_inputs(loaded.records, lists=as_word_lists(lists))
+    return Findings("bias inputs", inputs_json(_with_notes(report, bad_lines(loaded))))
 
 
-def _path(value: str | Path | None) -> Path | None:
-    return None if value is None else Path(value)
-
-
-def _path_or_value(
-    value: Mapping[str, Sequence[str]] | str | Path | None,
-) -> Mapping[str, Sequence[str]] | Path | None:
-    return Path(value) if isinstance(value, str) else value
+def _with_notes(report: R, notes: Sequence[str]) -> R:
+    return replace(report, notes=(*notes, *report.notes))
 
 
 @checks_arguments
@@ -317,7 +375,7 @@ def annotate(
     """
     from fairjudge.analysis.bias_inputs import annotate as mark_people
 
-    return mark_people(clusters, Path(output), census=_path(census), pipeline=pipeline)
+    return mark_people(clusters, output, census=census, pipeline=pipeline)
 
 
 @checks_arguments

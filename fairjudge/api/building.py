@@ -102,11 +102,12 @@ async def abuild(
     run : path, optional
         Run folder, to be resumed by the same call; by default one under the cache.
     max_articles, n_questions : int, optional
-        Articles kept, and questions asked for, at most; by default what the pipeline needs.
+        Articles kept (2 or more), and questions asked for (1 or more), at most; by default what the
+        pipeline needs.
     facets : int
         Number of questions up to which those whose answers can all be true fill up.
     min_sources : float
-        Minimum share of sources that must answer a question.
+        Minimum share of sources, from 0 to 1, that must answer a question.
     consensus_filter, merge_same_sources : bool
         Discord Questions' filters: of questions that one group decides, and of double ones.
     pipeline : {"article", "paper"}
@@ -119,6 +120,12 @@ async def abuild(
         With ``pipeline="paper"``: an LLM drops answers that do not address their question.
     complete : bool
         Read the articles once more: for answers that were missed, and passages to drop.
+
+    Returns
+    -------
+    fairjudge.References
+        One reference a cluster, in the order of `clusters`, with ``outcome`` for what was left out
+        and what failed.
 
     Raises
     ------

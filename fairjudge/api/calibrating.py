@@ -163,18 +163,20 @@ class Calibration(CommandResult):
         return tuple(fit for fit in fits if not isinstance(fit, Undefined))
 
     @cached_property
+    def _fitted(self) -> tuple[list[Calibrator | FittedJury], list[str]]:
+        from fairjudge.analysis.calibrating import fitted_calibrators
+
+        return fitted_calibrators(self.analysis)
+
+    @property
     def not_calibrated(self) -> tuple[str, ...]:
         """The groups whose scores `apply` leaves unchanged, each with the reason."""
-        from fairjudge.analysis.calibrating import fitted_calibrators
+        return tuple(self._fitted[1])
 
-        return tuple(fitted_calibrators(self.analysis)[1])
-
-    @cached_property
+    @property
     def calibrators(self) -> tuple[Calibrator | FittedJury, ...]:
         """The curves from the judge's scores to people's, one a group that has one; then juries."""
-        from fairjudge.analysis.calibrating import fitted_calibrators
-
-        return tuple(fitted_calibrators(self.analysis)[0])
+        return tuple(self._fitted[0])
 
     def apply(
         self,
@@ -187,6 +189,12 @@ class Calibration(CommandResult):
 
         Rows of groups in `not_calibrated` stay as they are. A fitted jury's rows stand before the
         others; `summaries` and `clusters` are for its covariates, which count as missing without.
+        Values are on the scale of the labels.
+
+        Raises
+        ------
+        InputError
+            If `result`, `summaries` or `clusters` cannot be read.
         """
         from fairjudge.analysis.calibrating import apply_to
 
@@ -202,11 +210,18 @@ class Calibration(CommandResult):
         return JudgeResult(applied)
 
     def save(self, path: str | Path) -> None:
-        """Write the calibrators to JSON, for `read_calibrators` and ``calibrate apply``."""
-        from fairjudge.analysis.calibrating import fitted_calibrators, write_calibrators
+        """Write the calibrators to JSON, for `read_calibrators` and ``calibrate apply``.
 
-        fitted, refused = fitted_calibrators(self.analysis)
-        write_calibrators(Path(path), fitted, refused=refused)
+        Raises
+        ------
+        ConfigurationError
+            If no group has a calibrator; the message says why.
+        InputError
+            If the file cannot be written.
+        """
+        from fairjudge.analysis.calibrating import write_calibrators
+
+        write_calibrators(Path(path), self.calibrators, refused=self.not_calibrated)
 
     def to_dict(self, *, list_unmatched: bool = False, **names: str) -> dict[str, Any]:
         """Return what ``fairjudge calibrate --json`` writes.
@@ -342,7 +357,8 @@ def calibrate(
         Families of systems whose errors are compared: a shell pattern of system names by the
         family's name, such as ``{"openai": "gpt-*"}``; the first match counts.
     margin : float
-        Cost margin of the alternative annotator test.
+        Cost margin of the alternative annotator test, from 0 to 1 (Calderon et al. 2025: 0.2 for
+        experts, 0.15 for skilled annotators, 0.1 for a crowd).
     covariates : {"length", "overlap", "lead", "answers"}, several
         Covariates of juries, and of regressions for means from few labels, beside the judges'
         scores: its length, and words shared with the cluster's articles, with their leads, with the
@@ -351,9 +367,15 @@ def calibrate(
         An attribute of the clusters' articles, or ``"outlet"``: means weigh labelled documents so
         that its values have the shares that they have among all judged documents.
     n_disagreements : int
-        Items on which judge and people differ most, to be listed with both reasons.
+        Items on which judge and people differ most, to be listed with both reasons; 0 or more.
     n_resamples, seed
         Of the bootstrap over documents.
+
+    Returns
+    -------
+    Calibration
+        Agreement, errors (in units of the labels) and calibrators, one group a judge, aspect,
+        protocol and unit, with tables, figures and JSON.
 
     Raises
     ------

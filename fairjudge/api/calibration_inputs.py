@@ -43,19 +43,19 @@ def rows_and_requests(inputs: object) -> tuple[Sequence[Judgement], Mapping[Grou
     from fairjudge.calibration.grouping import by_group
 
     if isinstance(inputs, JudgedInputs):
-        return inputs.rows, inputs.asked
+        return inputs.rows, inputs.requests
     inputs = inputs_of(inputs)
     paths = [Path(value) for value in inputs if isinstance(value, str | Path)]
     if len(paths) == len(inputs):
         together = read_judged(paths)
-        return together.rows, together.asked
+        return together.rows, together.requests
     rows: list[Judgement] = []
     requests: dict[GroupKey, JudgingCost] = {}
     for value in inputs:
         if isinstance(value, str | Path):
             loaded = read_judged([Path(value)])
             rows += loaded.rows
-            requests |= loaded.asked
+            requests |= loaded.requests
             continue
         records = read_judgements(value).records
         rows += records

@@ -68,11 +68,16 @@ def cascade(
     labels
         People's labels of these items.
     tolerance : float
-        Largest growth of the mean absolute error.
+        Largest growth of the mean absolute error, in units of the labels; 0 or more.
     agreement_tolerance : float
-        Largest fall of Kendall's tau-b with the labels.
+        Largest fall of Kendall's tau-b with the labels; 0 or more.
     seed
         Of the split into documents to fit on and documents to measure on.
+
+    Returns
+    -------
+    Cascade
+        The thresholds ``low`` and ``high`` on the local score, and what they save and cost.
 
     Raises
     ------

@@ -82,10 +82,10 @@ def check(
     labels
         People's labels of these items: a path or a list.
     margin : float
-        The largest loss of agreement to put up with, above 0.
+        The largest acceptable loss of agreement, above 0 and at most 1.
     max_unscored : float
-        The largest share of labelled items without a score, before or after, that passes. An item
-        that was not judged has none.
+        The largest share (0 to 1) of labelled items without a score, before or after, that passes.
+        An item that was not judged has none.
     strict : bool
         Do not pass where the anchors cannot tell.
     annotators
@@ -93,7 +93,7 @@ def check(
     label_scale : (float, float), optional
         Lowest and highest label, where the labels do not tell it.
     level : float
-        Confidence of the intervals, over documents.
+        Confidence of the intervals, over documents; 0.5 to 0.999.
     since : path, optional
         A record of looks at this judge: this one is added, unless it saw what the last one saw,
         and the verdict comes from a confidence sequence of the change in agreement. Each group has
@@ -130,7 +130,7 @@ def check(
     >>> fj.check(wrong, labels, baseline=right)["verdict"]
     'worse'
     """
-    from fairjudge.analysis.checking import Gate, LabelChoice, check_report
+    from fairjudge.analysis.checking import Gate, check_report
     from fairjudge.analysis.label_lines import naming_lines
     from fairjudge.analysis.watching import WatchSettings
 
@@ -151,7 +151,8 @@ def check(
                 read_judgements(baseline).records,
                 people,
                 gate=Gate(margin=margin, max_unscored=max_unscored, strict=strict),
-                choice=LabelChoice(annotators=as_names(annotators), scale=label_scale),
+                annotators=as_names(annotators),
+                label_scale=label_scale,
                 watching=watching,
                 level=level,
                 seed=seed,
@@ -179,9 +180,16 @@ def compare(
     first, second
         Judgements of the same items: paths, `JudgeResult`, or lists.
     level : float
-        Confidence of the intervals, over documents.
+        Confidence of the intervals, over documents; 0.5 to 0.999.
     seed : int
         Of the bootstrap.
+
+    Returns
+    -------
+    Findings
+        ``["groups"]``, one an aspect, protocol, unit and judge: agreement of both runs, the mean
+        shift (second less first, on the scale of the judgements), each system in both, and the
+        items that differ ``largest``; ``["settings"]`` in which the runs differ.
 
     Raises
     ------
@@ -237,14 +245,22 @@ def rank(
         Judgements of pairs or rankings, of one order or both: a path, a `JudgeResult`, or a list
         of judgements; also a list of paths or results, of several judges.
     level : float
-        Confidence of intervals, over documents, and of ranks, for all systems at once.
+        Confidence of intervals, over documents, and of ranks, for all systems at once; 0.5 to
+        0.999.
     seed : int
         Of the bootstrap.
+
+    Returns
+    -------
+    Findings
+        ``["groups"]``, one a judge, aspect and unit, with ``systems``, best first: the strength in
+        log-odds with its interval, and the ranks that the intervals allow; ``pairs`` counts wins,
+        ties and losses. ``["together"]`` is by all judges of an aspect.
 
     Raises
     ------
     InputError
-        If there is no pairwise judgement.
+        If there is no judgement of a pair, and no ranking.
 
     Examples
     --------

@@ -100,6 +100,9 @@ def coverage(
 ) -> CoverageFairness:
     """Measure whether summaries cover documents of every value of `attribute` alike.
 
+    Source: Li et al. 2025 (coverage fairness), sections 4.1 (Equal Coverage, equations 3 to 5) and
+    4.2 (Coverage Parity, equation 6).
+
     Parameters
     ----------
     clusters, summaries
@@ -115,7 +118,7 @@ def coverage(
     bins
         Increasing cut points that group a numeric attribute.
     max_words
-        Words of a chunk of an article, for a local scorer; 0 for single sentences.
+        Words of a chunk of an article, 0 or more, for a local scorer; 0 for single sentences.
     units : optional
         Content units of every summary, as ``fairness split`` writes them, in place of sentences.
     human : optional
@@ -124,18 +127,24 @@ def coverage(
     variant : {"paper", "released"}
         As the paper defines the measures, or as its authors' code does.
     n_permutations : int
-        Random permutations, where there are too many to test all.
+        Random permutations, 1 or more, where there are too many to test all.
     error_rate : float, optional
-        Assumed mean error of the scorer, for a worst-case band.
+        Assumed mean error of the scorer, from 0 to 1, for a worst-case band.
     seed
         Of all resampling.
     progress : bool, optional
         As `Model.progress`.
 
+    Returns
+    -------
+    CoverageFairness
+        Equal Coverage, R_EC and Coverage Parity by system; 0 is fair. Coverage, and so all but
+        R_EC, is in the scorer's unit: a probability or share from 0 to 1, or a cosine similarity.
+
     Raises
     ------
     FairJudgeError
-        If an argument cannot be used.
+        If an argument cannot be used, or all articles have one value of `attribute`.
 
     Examples
     --------
@@ -193,7 +202,7 @@ def coverage(
         options=options,
         human=[record.read() for record in human_supports],
     )
-    return CoverageFairness(report, supports, tuple(joins.found))
+    return CoverageFairness(report, supports, tuple(joins.matches))
 
 
 @checks_arguments
@@ -256,6 +265,8 @@ def proportionality(
 ) -> ProportionalFairness:
     """Measure whether each value of `attribute` has its share of the summaries' words.
 
+    Source: Zhang et al. 2024 (FairSumm), sections 3 to 5 (equations 1 to 4).
+
     Parameters
     ----------
     clusters, summaries, attribute, bins, seed, progress
@@ -268,7 +279,7 @@ def proportionality(
         The wanted shares: ``"ratio"`` (as in the source), ``"equal"``, shares by value, or a JSON
         file of them.
     tau : float
-        Part of its share that a value must reach (BUR).
+        Part of its share, from 0 to 1, that a value must reach (BUR).
     terms : {"own", "nltk"}
         What unigrams are: stems without SMART's stop words, or all as in the code of FairSumm's
         authors (extra ``nltk``, and its data).
@@ -280,12 +291,18 @@ def proportionality(
         How people share out a random part of the summaries among the values (``eid``, ``system``,
         ``shares``); corrects the means by prediction-powered inference.
     error_rate : float, optional
-        Assumed part of a summary given to wrong values, for a worst-case band.
+        Assumed part of a summary given to wrong values, from 0 to 1, for a worst-case band.
+
+    Returns
+    -------
+    ProportionalFairness
+        BUR, UER, AUC and SOF by system; 0 is fair. The table has shares from 0 to 1, the JSON and
+        the printed tables percent.
 
     Raises
     ------
     FairJudgeError
-        If an argument cannot be used.
+        If an argument cannot be used, or all articles have one value of `attribute`.
 
     Examples
     --------
@@ -330,4 +347,4 @@ def proportionality(
         human_shares=attribution,
         human=None if human is None else human_shares(human, joins),
     )
-    return ProportionalFairness(report, tuple(joins.found))
+    return ProportionalFairness(report, tuple(joins.matches))

@@ -54,6 +54,8 @@ def chunk_size(
 ) -> Findings:
     """Choose the chunk size with which a scorer best finds the sources of summary sentences.
 
+    Source: Li et al. 2025 (coverage fairness), appendix A.2 (Table 7).
+
     Parameters
     ----------
     clusters, summaries
@@ -70,8 +72,8 @@ def chunk_size(
     Returns
     -------
     Findings
-        ``["best"]`` is for `coverage`'s ``max_words``; ``["identified"]`` has the share of
-        sentences that some document supports, by size.
+        ``["best"]`` is for `coverage`'s ``max_words``; ``["identified"]`` has the share (0 to 1)
+        of sentences that some document supports, by size.
 
     Raises
     ------
@@ -85,7 +87,7 @@ def chunk_size(
     """
     from fairjudge.analysis.fairness import parse_scorer
     from fairjudge.analysis.supporting import SUPPORT_SCORERS
-    from fairjudge.run.fairness_checks import chunk_json, tune_chunk_size
+    from fairjudge.run.fairness_checks import tune_chunk_size
 
     chosen = parse_scorer(scorer, SUPPORT_SCORERS)
     if not sizes or min(sizes) < 0:
@@ -99,7 +101,7 @@ def chunk_size(
             seed=seed,
             progress=progress_bars.counter("scoring clusters"),
         )
-    return Findings("fairness chunk-size", chunk_json(result))
+    return Findings("fairness chunk-size", result)
 
 
 @checks_arguments
@@ -150,7 +152,7 @@ def oracle(
     Returns
     -------
     Findings
-        ``["measures"]`` has each measure of both kinds, and the difference.
+        ``["measures"]`` has each measure of both kinds, and the difference, in its own unit.
 
     Raises
     ------
@@ -163,7 +165,7 @@ def oracle(
     >>> fj.fairness.oracle("clusters.jsonl", attribute="sentiment")  # doctest: +SKIP
     """
     from fairjudge.analysis.fairness import parse_scorer
-    from fairjudge.run.fairness_checks import ORACLE_SCORERS, check_oracle, oracle_json
+    from fairjudge.run.fairness_checks import ORACLE_SCORERS, check_oracle
 
     chosen = parse_scorer(scorer, ORACLE_SCORERS)
     with bars(progress) as progress_bars:
@@ -177,4 +179,4 @@ def oracle(
             output=None if output is None else Path(output),
             progress=progress_bars.counter("scoring sets"),
         )
-    return Findings("fairness oracle", oracle_json(result))
+    return Findings("fairness oracle", result)

@@ -14,7 +14,7 @@ from fairjudge.options.checking import checks_arguments
 from fairjudge.options.declaring import Opt, Resamples, Seed
 
 if TYPE_CHECKING:
-    from fairjudge.analysis.fairness_compare import GivenReport
+    from fairjudge.analysis.fairness_compare import FairnessReport
 
 
 @checks_arguments
@@ -44,8 +44,8 @@ def compare(
     Returns
     -------
     Findings
-        ``["systems"]`` has the difference of each measure by system; below 0 is fairer.
-        P-values are corrected over all of them.
+        ``["systems"]`` has the difference of each measure by system, in the measure's own unit;
+        below 0 is fairer. P-values are corrected over all of them (Holm, Benjamini-Hochberg).
 
     Raises
     ------
@@ -62,11 +62,11 @@ def compare(
     >>> sorted(changes["systems"])
     ['one-sided', 'unfaithful']
     """
-    from fairjudge.analysis.fairness_changes import changes_json, compare_reports
+    from fairjudge.analysis.fairness_changes import changes_json
 
-    inputs = [given_report(value, place) for place, value in enumerate(reports, start=1)]
-    changes = compare_reports(inputs, baseline=baseline, seed=seed, n_resamples=n_resamples)
-    return Findings("fairness compare", changes_json(changes, seed=seed, n_resamples=n_resamples))
+    inputs = [fairness_report(value, place) for place, value in enumerate(reports, start=1)]
+    changes = changes_json(inputs, baseline=baseline, seed=seed, n_resamples=n_resamples)
+    return Findings("fairness compare", changes)
 
 
 @checks_arguments
@@ -92,6 +92,8 @@ def overall(
 ) -> Findings:
     """Rank systems over several data sets: each is scaled to 0 (best) to 1 (worst), then averaged.
 
+    Source: Li et al. 2025 (coverage fairness), sections 5.5 and 5.6.
+
     Parameters
     ----------
     reports
@@ -106,7 +108,8 @@ def overall(
     Returns
     -------
     Findings
-        ``["systems"]`` has the value of each system with a score on every data set.
+        ``["systems"]`` has the value of each system with a score on every data set: from 0 to 1
+        where scaled, else in the measure's own unit; ``normalised`` has it by data set.
 
     Raises
     ------
@@ -118,16 +121,15 @@ def overall(
     >>> import fairjudge as fj
     >>> fj.fairness.overall(["amazon.json", "tweets.json"])  # doctest: +SKIP
     """
-    from fairjudge.analysis.fairness_compare import overall_json, overall_of
+    from fairjudge.analysis.fairness_compare import overall_json
 
     if isinstance(reports, Mapping):
-        inputs = [given_report(value, name) for name, value in reports.items()]
+        inputs = [fairness_report(value, name) for name, value in reports.items()]
     elif isinstance(reports, list | tuple):
-        inputs = [given_report(value, place) for place, value in enumerate(reports, start=1)]
+        inputs = [fairness_report(value, place) for place, value in enumerate(reports, start=1)]
     else:
         raise ConfigurationError("reports: expected a list of files, or reports by data set")
-    scores = overall_of(inputs, measure=measure, scaling=scaling)
-    return Findings("fairness overall", overall_json(scores, measure=measure, scaling=scaling))
+    return Findings("fairness overall", overall_json(inputs, measure=measure, scaling=scaling))
 
 
 @checks_arguments
@@ -147,6 +149,8 @@ def agreement(
 ) -> Findings:
     """Compare two scorers, or two measures, by their correlation over summaries and systems.
 
+    Source: Li et al. 2025, Tables 2 and 8; Zhang et al. 2024, Table 9.
+
     Parameters
     ----------
     first, second
@@ -162,7 +166,7 @@ def agreement(
     -------
     Findings
         Such as ``["equal_coverage"]`` and ``["coverage_parity"]``, or
-        ``["equal_coverage with uer"]``, each with its interval.
+        ``["equal_coverage with uer"]``, each a correlation from -1 to 1 with its interval.
 
     Raises
     ------
@@ -176,22 +180,22 @@ def agreement(
     """
     from fairjudge.analysis.fairness_compare import agreement_json, agreement_of
 
-    other = None if second is None else given_report(second, "second")
+    other = None if second is None else fairness_report(second, "second")
     agreements = agreement_of(
-        given_report(first, "first"), other, seed=seed, correlation=correlation
+        fairness_report(first, "first"), other, seed=seed, correlation=correlation
     )
     return Findings("fairness agreement", agreement_json(agreements, correlation=correlation))
 
 
-def given_report(report: Any, name: object) -> GivenReport:
+def fairness_report(report: Any, name: object) -> FairnessReport:
     """Return a report from a file, a result or its JSON."""
-    from fairjudge.analysis.fairness_compare import GivenReport, read_report
+    from fairjudge.analysis.fairness_compare import FairnessReport, read_report
     from fairjudge.records.schema import without_schema
 
     if isinstance(report, str | Path):
         path = Path(report)
         title = name if isinstance(name, str) else path.stem
-        return GivenReport(name=title, report=read_report(path), path=path)
+        return FairnessReport(name=title, report=read_report(path), path=path)
     if isinstance(report, CoverageFairness | ProportionalFairness):
         report = report.to_dict()
     if not isinstance(report, Mapping):
@@ -199,4 +203,4 @@ def given_report(report: Any, name: object) -> GivenReport:
             f"report {name}: expected a result of fairness.coverage or .proportionality, or a "
             f"path, found {type(report).__name__}"
         )
-    return GivenReport(name=str(name), report=without_schema(report))
+    return FairnessReport(name=str(name), report=without_schema(report))

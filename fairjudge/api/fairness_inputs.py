@@ -92,11 +92,11 @@ def read_units(units: object, *, skip_bad: bool = False) -> Loaded[Any]:
 
 
 class Joins:
-    """Joins of files with the summaries, by eid and system; ``found`` has what each came to."""
+    """Joins of files with the summaries, by eid and system; ``matches`` has the result of each."""
 
     def __init__(self, summaries: Sequence[Summary]) -> None:
         self._summaries = summaries
-        self.found: list[Match[tuple[str, str]]] = []
+        self.matches: list[Match[tuple[str, str]]] = []
 
     def of(self, rows: Iterable[R], name: str) -> tuple[R, ...]:
         """Return `rows` with the summaries' ids; `name` is what errors call one of them.
@@ -111,7 +111,7 @@ class Joins:
         if not records:
             return records
         joined, join = join_samples(records, self._summaries, names=(name, "summary"), path=path)
-        self.found.append(join)
+        self.matches.append(join)
         return joined
 
 
@@ -194,8 +194,8 @@ def value_scores(
     joins: Joins,
 ) -> tuple[ValueScores | None, str]:
     """Return the scores by value, None for unigrams, and what made them."""
-    from fairjudge.analysis.fairness import value_scores_of
     from fairjudge.analysis.support_files import VALUE_SCORES
+    from fairjudge.analysis.value_scores import value_scores_of
 
     chosen = read_value_scorer(scorer) if isinstance(scorer, str) else scorer
     if isinstance(chosen, str):
@@ -205,34 +205,6 @@ def value_scores(
     records = read_records(chosen, VALUE_SCORES, argument="scorer")
     scores = {(record.eid, record.system): record.scores for record in joins.of(records, "score")}
     return scores, f"matrix:{Path(records.path).name}"
-
-
-def given_value_scores(
-    clusters: object,
-    summaries: object,
-    *,
-    attribute: str,
-    bins: Sequence[float],
-    scorer: Any,
-    human: object,
-    progress: bool | None,
-) -> tuple[LabelledCorpus, Sequence[Summary], ValueScores, HumanShares]:
-    """Return what scores by value and shares by people are about, and both.
-
-    Raises
-    ------
-    ConfigurationError
-        The scorer gives no scores.
-    """
-    from fairjudge.fairness.values import label_corpus
-
-    sources, texts = read_inputs(clusters, summaries, attribute)
-    corpus = label_corpus(sources.records, attribute=attribute, bins=tuple(bins))
-    joins = Joins(texts.records)
-    scores, made_by = value_scores(corpus, texts.records, scorer, progress, joins)
-    if scores is None:
-        raise ConfigurationError(f"scorer: {made_by} has no softmax, and so no temperature")
-    return corpus, texts.records, scores, human_shares(human, joins)
 
 
 def read_inputs(

@@ -9,8 +9,8 @@ from fairjudge.datasets import read_clusters, read_summaries
 from fairjudge.options.declaring import Opt
 
 
-def read_bins(text: str) -> tuple[float, ...]:
-    """Return the cut points of a text such as ``18,30,65``.
+def read_numbers(text: str) -> tuple[float, ...]:
+    """Return the numbers of a text such as ``18,30,65``.
 
     Raises
     ------
@@ -18,7 +18,7 @@ def read_bins(text: str) -> tuple[float, ...]:
         One is no number.
     """
     try:
-        return tuple(float(cut) for cut in text.split(","))
+        return tuple(float(number) for number in text.split(","))
     except ValueError:
         raise ValueError(f"expected numbers, not {text!r}") from None
 
@@ -29,7 +29,10 @@ Clusters: TypeAlias = Annotated[
 ]
 Bins: TypeAlias = Annotated[
     Sequence[float],
-    Opt("Increasing cut points that group a numeric attribute, such as 18,30,65.", parse=read_bins),
+    Opt(
+        "Increasing cut points that group a numeric attribute, such as 18,30,65.",
+        parse=read_numbers,
+    ),
 ]
 
 

@@ -5,21 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from fairjudge.api.fairness_comparing import given_report
-from fairjudge.api.fairness_inputs import given_value_scores, read_shares, read_value_scorer
-from fairjudge.api.fairness_options import Attribute, Bins, Clusters, Correlation, Summaries
+from fairjudge.api.fairness_comparing import fairness_report
+from fairjudge.api.fairness_inputs import (
+    Joins,
+    human_shares,
+    read_inputs,
+    read_shares,
+    read_value_scorer,
+    value_scores,
+)
+from fairjudge.api.fairness_options import (
+    Attribute,
+    Bins,
+    Clusters,
+    Correlation,
+    Summaries,
+    read_numbers,
+)
 from fairjudge.api.findings import Findings
 from fairjudge.errors import ConfigurationError
 from fairjudge.options.checking import checks_arguments
 from fairjudge.options.declaring import Opt, Seed
-
-
-def _numbers(text: str) -> tuple[float, ...]:
-    """Return numbers with commas between them; ValueError where one is none."""
-    try:
-        return tuple(float(number) for number in text.split(","))
-    except ValueError:
-        raise ValueError(f"expected numbers with commas, got {text!r}") from None
 
 
 @checks_arguments
@@ -38,6 +44,8 @@ def people(
 ) -> Findings:
     """Test which measures of fairness agree better with people.
 
+    Source: Li et al. 2025 (coverage fairness), section 5.4 and appendix A.4.
+
     Parameters
     ----------
     coverage, shares
@@ -52,8 +60,8 @@ def people(
     -------
     Findings
         ``["systems"]`` by name: ``summaries``, how many agree with Equal Coverage and with
-        Proportional Representation, and their paired difference; ``groups``, the share of resampled
-        groups in which Coverage Parity and SOF find what people find.
+        Proportional Representation, and their paired difference, from -1 to 1; ``groups``, the
+        share (0 to 1) of resampled groups in which Coverage Parity and SOF find what people find.
 
     Raises
     ------
@@ -70,8 +78,8 @@ def people(
     from fairjudge.datasets import read_records
 
     report = people_json(
-        given_report(coverage, "coverage"),
-        given_report(shares, "shares"),
+        fairness_report(coverage, "coverage"),
+        fairness_report(shares, "shares"),
         read_records(leanings, LEANINGS, argument="leanings"),
         seed=seed,
     )
@@ -97,22 +105,16 @@ def temperature(
         Opt("Shares or facts by people, as for 'proportional --human'.", reads=read_shares),
     ],
     temperatures: Annotated[
-        Sequence[float], Opt("Temperatures to try, with commas.", parse=_numbers)
-    ] = (
-        0.01,
-        0.02,
-        0.05,
-        0.1,
-        0.2,
-        0.5,
-        1.0,
-    ),
+        Sequence[float], Opt("Temperatures to try, with commas.", parse=read_numbers)
+    ] = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0),
     correlation: Correlation = "pearson",
     bins: Bins = (),
     seed: Seed = 0,
     progress: bool | None = None,
 ) -> Findings:
     """Correlate a scorer's shares of values with people's, at each softmax temperature.
+
+    Source: Zhang et al. 2024 (FairSumm), section 6.4.
 
     Parameters
     ----------
@@ -128,7 +130,7 @@ def temperature(
     Returns
     -------
     Findings
-        ``["temperatures"]``, each with its correlation, and the ``["best"]``.
+        ``["temperatures"]``, each with its correlation from -1 to 1, and the ``["best"]``.
 
     Raises
     ------
@@ -143,20 +145,23 @@ def temperature(
     ... )  # doctest: +SKIP
     """
     from fairjudge.analysis.fairness_people import temperatures_json
+    from fairjudge.fairness.values import label_corpus
 
     if not temperatures or min(temperatures) <= 0.0:
         raise ConfigurationError(
             f"temperatures: expected numbers above 0, found {list(temperatures)!r}"
         )
-    corpus, records, scores, shares = given_value_scores(
-        clusters, summaries, attribute=attribute, bins=bins, scorer=scorer, human=human,
-        progress=progress,
-    )  # fmt: skip
+    sources, texts = read_inputs(clusters, summaries, attribute)
+    corpus = label_corpus(sources.records, attribute=attribute, bins=tuple(bins))
+    joins = Joins(texts.records)
+    scores, made_by = value_scores(corpus, texts.records, scorer, progress, joins)
+    if scores is None:
+        raise ConfigurationError(f"scorer: {made_by} has no softmax, and so no temperature")
     report = temperatures_json(
         corpus,
-        records,
+        texts.records,
         scores=scores,
-        human=shares,
+        human=human_shares(human, joins),
         temperatures=list(temperatures),
         correlation=correlation,
         seed=seed,

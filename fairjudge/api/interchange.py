@@ -14,8 +14,8 @@ from fairjudge.api.results import to_pandas
 from fairjudge.api.tables import Table
 from fairjudge.datasets import Loaded, read_replies, write_jsonl
 from fairjudge.domain import Judgement, Record, Reference, Summary
-from fairjudge.errors import ConfigurationError, InputError, MissingExtraError
-from fairjudge.exporting import (
+from fairjudge.errors import ConfigurationError, InputError, needs_extra
+from fairjudge.exporting.targets import (
     REFERENCE_TARGETS,
     SUMMARY_TARGETS,
     TARGETS,
@@ -203,11 +203,8 @@ def _csv(rows: Rows, path: Path) -> None:
 
 def _parquet(rows: Rows, path: Path) -> None:
     frame = to_pandas(_one_kind(_flat(rows)))
-    with replacing(path) as draft:
-        try:
-            frame.to_parquet(draft, index=False)
-        except ImportError:
-            raise MissingExtraError("Parquet", extra="parquet") from None
+    with replacing(path) as draft, needs_extra("Parquet", extra="parquet"):
+        frame.to_parquet(draft, index=False)
 
 
 def _one_kind(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

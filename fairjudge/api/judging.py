@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -96,12 +96,19 @@ class JudgeResult(Records[Judgement]):
         -------
         Table
             One row a system (and judge, protocol and unit where there are several): ``best_rank``
-            and ``worst_rank`` that the intervals allow (None where there are none), ``mean`` and
-            ``behind`` the first, each with ``_low`` and ``_high``, ``significant`` for that
-            difference, ``n_clusters``, ``n_unscored``, ``n_judged``, ``worst`` and ``best`` (the
-            mean if unscored items stood at the ends of the scale), ``ranked``: False for systems
-            scored on fewer than 90 % of the clusters. Pairs of an incomplete design also have
-            ``strength``, by which they are ranked. The terminal and pages show the same table.
+            and ``worst_rank`` that the intervals allow (None where there are none), ``mean`` (on
+            the scale of the protocol: 1 to 5 for ``"likert"``, 0 to 1 for the others, where a tie
+            of a pair is 0.5) and ``behind`` the first, each with ``_low`` and ``_high``,
+            ``significant`` for that difference, ``n_clusters``, ``n_unscored``, ``n_judged``,
+            ``worst`` and ``best`` (the mean if unscored items stood at the ends of the scale),
+            ``ranked``: False for systems scored on fewer than 90 % of the clusters. Pairs of an
+            incomplete design also have ``strength``, by which they are ranked. The terminal and
+            pages show the same table.
+
+        Raises
+        ------
+        ConfigurationError
+            If `seed` is below 0, or `n_resamples` below 100.
         """
         from fairjudge.reports.leaderboard_table import combined_table, flat_rows, leaderboard_parts
         from fairjudge.reports.parts import figures_in
@@ -215,7 +222,8 @@ class JudgeResult(Records[Judgement]):
     def coverage_by(self, what: Literal["outlet", "question", "weight", "kind"]) -> Table:
         """Return the share of each outlet's answers, or of each question's, that systems cover.
 
-        ``"weight"`` has groups weighed in each way, ``"kind"`` rivals and facets.
+        ``"weight"`` has groups of answers weighted by each way of weighting, ``"kind"`` questions
+        whose answers exclude each other (rivals) and those whose answers do not (facets).
 
         Returns
         -------
@@ -233,7 +241,8 @@ class JudgeResult(Records[Judgement]):
         if what not in _SLICES:
             raise ConfigurationError(f"what: expected {' or '.join(_SLICES)}, found {what!r}")
         rows = tuple(
-            {what: name, "system": group["system"], **_ends_of(share)}
+            {what: name, "system": group["system"]}
+            | {end: share.get(end) for end in ("value", "low", "high")}
             for group in self._covered["groups"]
             for name, share in group["slices"].get(_SLICES[what], {}).items()
         )
@@ -253,7 +262,7 @@ class JudgeResult(Records[Judgement]):
         Raises
         ------
         InputError
-            If the judgements were imported or calibrated: no run of a judge says so of them.
+            If the judgements were imported or calibrated: they come from no run of a judge.
         """
         if self.report is None:
             raise InputError("these judgements are not a judge's own: judge with fairjudge.Judge")
@@ -274,6 +283,15 @@ def inputs_of(inputs: object) -> list[object]:
     if isinstance(inputs, list | tuple) and inputs and isinstance(inputs[0], _INPUTS):
         return list(inputs)
     return [inputs]
+
+
+def clusters_of(
+    judgements: object, clusters: object | None, *, read: Callable[[Any], Iterable[Cluster]]
+) -> tuple[Cluster, ...]:
+    """Return the clusters that were given, by `read`, else those of a `JudgeResult`."""
+    if clusters is not None:
+        return tuple(read(clusters))
+    return judgements.references if isinstance(judgements, JudgeResult) else ()
 
 
 class Judge:
@@ -310,17 +328,17 @@ class Judge:
     derive : list of {"likert", "pairwise"}
         Also give what checklists say under these protocols.
     temperature : float, optional
-        Of sampling; 0 by default, 1 with several ``samples``.
+        Of sampling, from 0 to 2; 0 by default, 1 with several ``samples``.
     samples, repeats : int
-        Replies to each question, whose mean is the score; judgements of each item.
+        Replies to each question, whose mean is the score; judgements of each item. 1 to 100.
     prompt_variants : int
-        Judge every item with this many wordings of the built-in prompt.
+        Judge every item with this many wordings of the built-in prompt, 1 to 3.
     paraphrases : list of paths
         Wordings of your own, by which every item is judged too.
     token_probabilities : bool
         Score by the probabilities of the answers' tokens where the backend gives them.
     groups_per_call : int
-        Groups of answers that one request of a checklist asks about, at most.
+        Groups of answers that one request of a checklist asks about, at most; 1 to 500.
     together : list of AskedAspect
         Other aspects to judge in the same request (`fairjudge.judges.asking.AskedAspect`).
 
@@ -407,6 +425,13 @@ class Judge:
         limit : int, optional
             Judge only the first `limit` items; the same call without it resumes from there.
 
+        Returns
+        -------
+        JudgeResult
+            One judgement a system and cluster (or pair, ranking, question, article or sentence,
+            as protocol and units say), those of a jury first; items that failed have ``unscored``
+            in place of ``value``.
+
         Raises
         ------
         FairJudgeError
@@ -475,7 +500,3 @@ def _thresholds(thresholds: Any) -> Thresholds | Promise:
                 "cascade: expected what fairjudge.cascade returned, a path or two thresholds, "
                 f"found {type(thresholds).__name__}"
             )
-
-
-def _ends_of(share: Any) -> dict[str, Any]:
-    return {end: share.get(end) for end in ("value", "low", "high")}

@@ -59,7 +59,7 @@ class Bars(BuildProgress):
             if tell is not None:
                 tell(kind)
 
-        return model.sharing(replace(model, on_retry=retried))
+        return replace(model, on_retry=retried).on(model.budget)
 
     def begin(self, n_clusters: int) -> None:
         """See `BuildProgress`."""

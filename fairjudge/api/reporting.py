@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated
 
 from fairjudge.api.building import References
-from fairjudge.api.calibrating import Calibration
-from fairjudge.api.fairness_results import CoverageFairness, ProportionalFairness
-from fairjudge.api.findings import Findings
 from fairjudge.api.judging import JudgeResult
+from fairjudge.api.results import CommandResult
 from fairjudge.errors import ConfigurationError
 from fairjudge.options.checking import as_names, checks_arguments
 from fairjudge.options.declaring import Annotators, LabelScale, Opt, Seed
@@ -99,17 +97,9 @@ def _sources(value: object) -> Loaded[Reference] | Loaded[Cluster]:
     return clusters
 
 
-class _Result(Protocol):
-    def to_dict(self) -> dict[str, Any]: ...
-
-
 def _take(inputs: Inputs, value: object, place: int) -> None:
     from fairjudge.records.schema import without_schema
     from fairjudge.reports.content import Panel
-
-    def panel(kind: str, result: _Result) -> Panel:
-        report = without_schema(result.to_dict())
-        return Panel(kind=kind, source=f"value {place}", report=report)
 
     match value:
         case str() | Path():
@@ -119,14 +109,9 @@ def _take(inputs: Inputs, value: object, place: int) -> None:
         case JudgeResult():
             inputs.take_clusters(value.references)
             inputs.take_judgements(value)
-        case Calibration():
-            inputs.panels.append(panel("calibrate", value))
-        case Findings():
-            inputs.panels.append(panel(value.kind, value))
-        case CoverageFairness():
-            inputs.panels.append(panel("fairness coverage", value))
-        case ProportionalFairness():
-            inputs.panels.append(panel("fairness proportional", value))
+        case CommandResult():
+            figures = without_schema(value.to_dict())
+            inputs.panels.append(Panel(kind=value.kind, source=f"value {place}", report=figures))
         case _:
             raise ConfigurationError(
                 f"report: value {place} is a {type(value).__name__}; expected a result of build, "

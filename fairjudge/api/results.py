@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from fairjudge.domain import Record
-from fairjudge.errors import ConfigurationError, MissingExtraError
+from fairjudge.errors import ConfigurationError, needs_extra
 from fairjudge.reports.pages import table_html
 from fairjudge.reports.tables import TextTable, to_text
 
@@ -142,8 +142,6 @@ class Records(Sequence[R]):
 
 def to_pandas(rows: Any) -> Any:
     """Return `rows`, mappings, as a ``pandas.DataFrame``; MissingExtraError without pandas."""
-    try:
+    with needs_extra("to_pandas()", extra="pandas"):
         import pandas as pd  # type: ignore[import-untyped,unused-ignore]
-    except ImportError:
-        raise MissingExtraError("to_pandas()", extra="pandas") from None
     return pd.DataFrame.from_records([dict(row) for row in rows])

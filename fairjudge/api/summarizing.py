@@ -69,6 +69,8 @@ async def asummarize(
     ----------
     clusters
         A path, or a list of clusters or dicts.
+    model : Model or str
+        Who writes; a language model.
     run : path, optional
         Run folder, to be resumed by the same call.
     strategy : {"direct", "extract", "differences"}
@@ -86,13 +88,18 @@ async def asummarize(
     prompts : list of paths
         Prompts of your own; of several one is drawn for each cluster.
     n_sentences, n_words : int, optional
-        Wanted length.
+        Wanted length in sentences and in words, 1 or more.
     temperature : float
-        Of sampling.
+        Of sampling, from 0 to 2.
     sweeps : list of str
         Variants to write too, such as ``["temperature=0.5,1"]``.
     system : str, optional
         Name of the resulting system; by default model-strategy.
+
+    Returns
+    -------
+    Summaries
+        One summary a cluster and variant; ``outcome.failed`` has the clusters without one.
 
     Raises
     ------

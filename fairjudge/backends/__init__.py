@@ -45,9 +45,10 @@ class BackendKind:
     """A provider: the part before the colon of ``provider:model``.
 
     ``path`` is ``"module:Class"``; the class is called with a `ModelRef` and the keyword arguments
-    ``timeout_seconds`` and ``warn``. ``what`` is its description. ``needs`` is a package that must
-    be installed, ``extra`` the extra of FairJudge that installs it, ``key_variable`` the
-    environment variable of its key, and ``url_variables`` those that may name its server.
+    ``timeout_seconds`` and ``warn``. ``what`` is its description. ``extra`` is the extra of
+    FairJudge that it needs, and ``needs`` the package that this installs if it has another name.
+    ``key_variable`` is the environment variable of its key; ``url_variables`` are those that may
+    name its server.
     ``decides`` is true for decision models, which answer typed questions instead of writing text.
     ``answers_from`` is the origin of answers: a server (which may echo a key), a model loaded into
     this process, or a file.
@@ -68,8 +69,9 @@ class BackendKind:
 
     @property
     def installed(self) -> bool:
-        """Whether the package in ``needs`` is installed."""
-        return self.needs is None or importlib.util.find_spec(self.needs) is not None
+        """Whether the package that it needs is installed."""
+        package = self.needs or self.extra
+        return package is None or importlib.util.find_spec(package) is not None
 
     @property
     def has_key(self) -> bool:
@@ -91,7 +93,6 @@ _KINDS: Mapping[str, BackendKind] = {
             provider="anthropic",
             path="fairjudge.backends.anthropic:AnthropicBackend",
             what="Anthropic, or any server of its messages format by --base-url",
-            needs="anthropic",
             extra="anthropic",
             key_variable="ANTHROPIC_API_KEY",
             url_variables=("ANTHROPIC_BASE_URL",),
@@ -100,14 +101,12 @@ _KINDS: Mapping[str, BackendKind] = {
             provider="litellm",
             path="fairjudge.backends.litellm:LiteLLMBackend",
             what="any provider that litellm knows: litellm:provider/model",
-            needs="litellm",
             extra="litellm",
         ),
         BackendKind(
             provider="langchain",
             path="fairjudge.backends.langchain:LangChainBackend",
             what="any chat model of LangChain: langchain:provider/model",
-            needs="langchain",
             extra="langchain",
         ),
         BackendKind(
@@ -136,7 +135,6 @@ _KINDS: Mapping[str, BackendKind] = {
             provider="litellm-decisions",
             path="fairjudge.backends.litellm:LiteLLMDecisionsBackend",
             what="decision models of any provider that litellm knows",
-            needs="litellm",
             extra="litellm",
             decides=True,
         ),
@@ -260,7 +258,7 @@ def open_backend(
     if kind.answers_from == "file":
         return backend
     keys = keys_in_environment(kind.key_variable) if kind.answers_from == "server" else ()
-    return Pipeline(backend, Guarding(secret=secret or new_secret(), keys=keys))
+    return Pipeline(backend, Guarding(target, secret=secret or new_secret(), keys=keys))
 
 
 def decides(target: ModelRef) -> bool:

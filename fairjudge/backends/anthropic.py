@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 import anthropic
 
 from fairjudge.backends.finish_reasons import checked_finish
-from fairjudge.backends.http import check_target, one_line
-from fairjudge.backends.http_transport import sdk_http_client
+from fairjudge.backends.http import one_line
 from fairjudge.backends.parameter_support import ParameterSupport
 from fairjudge.backends.placed_elsewhere import answer_elsewhere, where_it_went
 from fairjudge.backends.ports import count_resend
 from fairjudge.backends.reply_bodies import check_reply
-from fairjudge.backends.server_client import ServerClient, post_json
+from fairjudge.backends.server_client import ServerClient
 from fairjudge.backends.usage import read_messages_usage
 from fairjudge.backends.warming import shared_texts
-from fairjudge.errors import EmptyReplyError, RefusedError
+from fairjudge.errors import BackendError, EmptyReplyError, RefusedError
 from fairjudge.ports import Completion, CompletionRequest, Message, ModelRef
 
 _MARK = "cache_control"
 
 
-class AnthropicBackend(ServerClient[anthropic.AsyncAnthropic]):
+class AnthropicBackend(ServerClient):
     """A model behind the messages wire format; see `ServerClient` for its parameters.
 
     Newer models take no ``temperature`` or ``top_p``, older ones no schema: a parameter that the
@@ -43,38 +43,18 @@ class AnthropicBackend(ServerClient[anthropic.AsyncAnthropic]):
 
     async def complete(self, request: CompletionRequest) -> Completion:
         """Return the reply to `request`, or raise a `fairjudge.errors.BackendError`."""
-        check_target(request, self.target)
         shares = bool(shared_texts(request))
+        read = partial(read_reply, schema=request.response_schema, where=self._url)
         while True:
-            body = self._body(request)
+            options = self._support.supported(optional_parameters(request))
             marks = [_MARK] if shares and self._support.accepts(_MARK) else []
+            body = message_body(request, marked=bool(marks)) | options
             try:
-                reply = await post_json(
-                    self._connection,
-                    "/v1/messages",
-                    message_body(request, marked=bool(marks)) | body,
-                    timeout_seconds=self._timeout_seconds,
-                )
-                return read_reply(reply, schema=request.response_schema, where=self._url)
-            except Exception as error:
-                failed = self._mapped(error)
-                if self._support.learn(failed, [*body, *marks]) is None:
-                    raise failed from None
+                return await self._post("/v1/messages", body, read)
+            except BackendError as error:
+                if self._support.learn(error, [*options, *marks]) is None:
+                    raise
             count_resend()
-
-    def _body(self, request: CompletionRequest) -> dict[str, Any]:
-        """Return the optional parameters that the server has not declined so far."""
-        options = optional_parameters(request)
-        return {name: value for name, value in options.items() if self._support.accepts(name)}
-
-    def _connect(self) -> anthropic.AsyncAnthropic:
-        return anthropic.AsyncAnthropic(
-            api_key=self._key,
-            base_url=self._url,
-            max_retries=0,
-            timeout=self._timeout_seconds,
-            http_client=sdk_http_client(anthropic, self._url, warn=self._warn),
-        )
 
 
 def message_body(request: CompletionRequest, *, marked: bool = False) -> dict[str, Any]:
@@ -112,11 +92,9 @@ def _turn(message: Message, *, marked: bool) -> dict[str, Any]:
         text, ephemeral = message.content[: message.shared], {"type": "ephemeral"}
         cached_block = {"type": "text", "text": text, _MARK: ephemeral}
         remainder = message.content[message.shared :]
-        content = (
-            [cached_block, {"type": "text", "text": remainder}]
-            if remainder.strip()
-            else [cached_block]
-        )
+        content = [cached_block]
+        if remainder.strip():
+            content.append({"type": "text", "text": remainder})
     return {"role": message.role, "content": content}
 
 

@@ -98,8 +98,7 @@ def _gemini_row(key: str, request: CompletionRequest) -> dict[str, Any]:
 
 def _supported(request: CompletionRequest, body: Row) -> dict[str, Any]:
     """Return `body` without parameters that the model is known to decline."""
-    support = ParameterSupport(request.target.model, server=_WHERE, warn=None)
-    return {name: value for name, value in body.items() if support.accepts(name)}
+    return ParameterSupport(request.target.model, server=_WHERE, warn=None).supported(body)
 
 
 _MB = 1_000_000

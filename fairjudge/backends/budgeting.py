@@ -34,14 +34,6 @@ class Reservation:
     usd: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Account:
-    """A spending file, and the spending before it, which it does not count."""
-
-    file: SpendingFile
-    before: Spending
-
-
 class Budget:
     """The budget of a run, shared by all its backends.
 
@@ -79,7 +71,7 @@ class Budget:
         self.cost_usd = 0.0
         self.n_unpriced = 0
         self.earlier = NOTHING
-        self._accounts: list[_Account] = []
+        self._before: dict[SpendingFile, Spending] = {}  # for each open file, what it leaves out
 
     def include_prices(self, prices: Mapping[str, Price]) -> None:
         """Add `prices` to the price table."""
@@ -112,7 +104,7 @@ class Budget:
             self._n_under_way += 1
             usd = estimate_usd * self._excess
             self._set_aside_usd += usd
-            self._write_accounts()
+            self._write_files()
         finally:
             self._next()  # the next one may have room too, or must raise as well
         return Reservation(target=target, estimate_usd=estimate_usd, usd=usd)
@@ -131,7 +123,7 @@ class Budget:
             self._learn(reserved, booked_usd)
         self._next()
         with suppress(RunError):  # the file then states too much, which must not lose the reply
-            self._write_accounts()
+            self._write_files()
 
     @property
     def calls_left(self) -> int | None:
@@ -143,12 +135,12 @@ class Budget:
         """US dollars that are not booked yet; None without a limit."""
         return None if self.max_cost_usd is None else max(0.0, self.max_cost_usd - self.cost_usd)
 
-    def book(self, *, n_calls: int, cost_usd: float, n_unpriced: int) -> None:
-        """Add spending of another process."""
-        self.n_calls += n_calls
-        self.cost_usd += cost_usd
-        self.n_unpriced += n_unpriced
-        self._write_accounts()
+    def book(self, spending: Spending) -> None:
+        """Add the spending of another process."""
+        self.n_calls += spending.n_calls
+        self.cost_usd += spending.cost_usd
+        self.n_unpriced += spending.n_unpriced
+        self._write_files()
 
     @contextmanager
     def recording(self, file: SpendingFile, *, counts_ended: bool = False) -> Iterator[None]:
@@ -159,51 +151,46 @@ class Budget:
         """
         if not self.is_recorded:
             self.book_earlier(file.earlier)
-        account = _Account(file=file, before=self._spending() - file.earlier)
-        self._accounts.append(account)
+        self._before[file] = self._spending() - file.earlier
         try:
             yield
         finally:
-            self._accounts.remove(account)
+            del self._before[file]
             file.close(remove=not counts_ended)
 
     @property
     def is_recorded(self) -> bool:
         """Whether spending is recorded in an open file."""
-        return bool(self._accounts)
+        return bool(self._before)
 
-    def book_earlier(self, spent: Spending) -> None:
+    def book_earlier(self, spending: Spending) -> None:
         """Add the spending of earlier starts."""
-        self.earlier += spent
-        self.n_calls += spent.n_calls
-        self.cost_usd += spent.cost_usd
-        self.n_unpriced += spent.n_unpriced
+        self.earlier += spending
+        self.book(spending)
 
     @property
-    def spent_here(self) -> Spending:
+    def booked(self) -> Spending:
+        """The booked spending of all starts."""
+        return Spending(n_calls=self.n_calls, cost_usd=self.cost_usd, n_unpriced=self.n_unpriced)
+
+    @property
+    def booked_here(self) -> Spending:
         """The booked spending of this start."""
-        booked = Spending(n_calls=self.n_calls, cost_usd=self.cost_usd, n_unpriced=self.n_unpriced)
-        return booked - self.earlier
+        return self.booked - self.earlier
 
     def _spending(self) -> Spending:
         """Return booked plus reserved spending: the total to pay if this start died now."""
-        return Spending(
-            n_calls=self.n_calls,
-            cost_usd=self.cost_usd + self._set_aside_usd,
-            n_unpriced=self.n_unpriced + self._n_under_way,
-        )
+        return self.booked + Spending(cost_usd=self._set_aside_usd, n_unpriced=self._n_under_way)
 
-    def _write_accounts(self) -> None:
-        if self._accounts:
-            spending = self._spending()
-            for account in self._accounts:
-                account.file.write(spending - account.before)
+    def _write_files(self) -> None:
+        for file, before in self._before.items():
+            file.write(self._spending() - before)
 
     def count_again(self) -> None:
         """Count a request that is resent with other parameters on the same reservation."""
         self._check_calls()
         self.n_calls += 1
-        self._write_accounts()
+        self._write_files()
 
     def _check_calls(self) -> None:
         if self.max_calls is not None and self.n_calls >= self.max_calls:

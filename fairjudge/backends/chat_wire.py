@@ -142,10 +142,8 @@ def _empty(
 
 def cut_at(text: str, stop: Sequence[str]) -> str:
     """Return `text` up to the first `stop` string in it."""
-    places = [
-        place for stop_string in stop if stop_string and (place := text.find(stop_string)) >= 0
-    ]
-    return text[: min(places)] if places else text
+    places = (text.find(string) for string in stop if string and string in text)
+    return text[: min(places, default=len(text))]
 
 
 def read_logprobs(logprobs: Any) -> tuple[TokenAlternatives, ...] | None:

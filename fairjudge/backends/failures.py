@@ -72,7 +72,8 @@ def failure(
     body = _parsed(body) if isinstance(body, str | bytes) else body
     details = read_error(body)
     text = f"{where} answered {status}: {one_line(details, secrets=secrets)}"
-    return _error(status, details, text, wait_seconds=seconds_to_wait(headers or {}, body))
+    wait_seconds = seconds_to_wait(headers or {}, body)
+    return _error(_kind(status, details), text, status, details, wait_seconds=wait_seconds)
 
 
 def failure_within(body: Any, *, where: str) -> BackendError:
@@ -83,24 +84,23 @@ def failure_within(body: Any, *, where: str) -> BackendError:
     """
     details = read_error(body)
     text = f"{where} answered 200 with an error: {one_line(details)}"
-    status = details.status or _named_status(details.codes)
-    error = _error(status or 400, details, text, wait_seconds=seconds_to_wait({}, body))
-    if status is None and type(error) is BadRequestError:
-        return _with(
-            ServerError(text, retry_after_seconds=seconds_to_wait({}, body)), None, details
-        )
-    return error
-
-
-def _named_status(codes: str) -> int | None:
-    statuses = (status for pattern, status in words.STATUS_BY_CODE.items() if pattern.search(codes))
-    return next(statuses, None)
+    by_code = words.STATUS_BY_CODE.items()
+    named = (status for pattern, status in by_code if pattern.search(details.codes))
+    status, wait_seconds = details.status or next(named, None), seconds_to_wait({}, body)
+    kind = _kind(status or 400, details)
+    if status is None and kind is BadRequestError:
+        return _error(ServerError, text, None, details, wait_seconds=wait_seconds)
+    return _error(kind, text, status or 400, details, wait_seconds=wait_seconds)
 
 
 def _error(
-    status: int, details: ErrorDetails, text: str, *, wait_seconds: float | None
+    kind: type[BackendError],
+    text: str,
+    status: int | None,
+    details: ErrorDetails,
+    *,
+    wait_seconds: float | None,
 ) -> BackendError:
-    kind = _kind(status, details)
     error: BackendError
     if kind is RateLimitError or kind is ServerError:
         error = kind(text, retry_after_seconds=wait_seconds)
@@ -108,10 +108,6 @@ def _error(
         error = AuthenticationError(f"{text} (the account behind the key cannot pay)")
     else:
         error = kind(f"{text} (check the key)" if status == 401 else text)
-    return _with(error, status, details)
-
-
-def _with(error: BackendError, status: int | None, details: ErrorDetails) -> BackendError:
     error.status, error.details = status, details
     return error
 

@@ -1,4 +1,4 @@
-"""The last middleware before a model: marks untrusted text, and redacts keys in replies.
+"""The last middleware before a model: checks targets, marks untrusted text, redacts keys.
 
 Some servers echo the key that they were sent; replies are stored only after this step.
 """
@@ -11,11 +11,13 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from fairjudge.backends.ports import AnyRequest, Ask, Middleware, Reply, Request
+from fairjudge.errors import ConfigurationError
 from fairjudge.ports import (
     Completion,
     CompletionRequest,
     DecisionRefusal,
     DecisionRequest,
+    ModelRef,
     TokenAlternatives,
 )
 from fairjudge.prompting import seal
@@ -37,18 +39,25 @@ _NAMES = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
 
 
 class Guarding(Middleware):
-    """Seals the fences of each request with `secret`, and redacts `keys` in each reply.
+    """Seals the fences of each request to `target` with `secret`, and redacts `keys` in each reply.
 
-    Must be inside the cache, whose keys are those of unsealed requests, so that cached, recorded
-    and imported replies are found under any secret.
+    A request for another model or server raises `ConfigurationError`: its reply would be stored
+    under a wrong key. Must be inside the cache, whose keys are those of unsealed requests, so that
+    cached, recorded and imported replies are found under any secret.
     """
 
-    def __init__(self, *, secret: bytes, keys: Sequence[str] = ()) -> None:
+    def __init__(self, target: ModelRef, *, secret: bytes, keys: Sequence[str] = ()) -> None:
+        self._target = target
         self._secret = secret
         self._keys = keys
 
     async def answer(self, request: Request, ask: Ask[Request, Reply]) -> Reply:
         """See `Middleware`."""
+        if request.target != self._target:
+            raise ConfigurationError(
+                f"a request for {request.target} at {request.target.base_url} was given to the "
+                f"backend of {self._target} at {self._target.base_url}"
+            )
         reply = await ask(sealed(request, self._secret))
         return redacted(reply, self._keys) if self._keys else reply
 
@@ -111,14 +120,11 @@ def _spells(tokens: Sequence[TokenAlternatives], key: str) -> bool:
     matched: set[int] = set()
     for place in tokens:
         texts = {place.token, *place.logprobs}
-        if any(key in text or _ends(text, key, matched) for text in texts):
+        ends = {key[n:] for n in matched}
+        if any(key in text or text.startswith(tuple(ends)) for text in texts):
             return True
         matched = {n for text in texts for n in _begun(text, key, matched)}
     return False
-
-
-def _ends(text: str, key: str, matched: set[int]) -> bool:
-    return any(text.startswith(key[n:]) for n in matched)
 
 
 def _begun(text: str, key: str, matched: set[int]) -> set[int]:

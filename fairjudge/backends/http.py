@@ -1,4 +1,4 @@
-"""Helpers for all clients of servers: URLs, keys, targets, one-line messages."""
+"""Helpers for all clients of servers: URLs, keys, one-line messages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from fairjudge.backends.guarding import holds_key
 from fairjudge.errors import ConfigurationError
-from fairjudge.ports import CompletionRequest, DecisionRequest, ModelRef
+from fairjudge.ports import ModelRef
 
 DEFAULT_TIMEOUT_SECONDS = 300.0
 CONNECT_TIMEOUT_SECONDS = 10.0
@@ -76,19 +76,6 @@ def api_key(variable: str, target: ModelRef) -> str:
         f"{target} needs a key: set the environment variable {variable}, "
         "or name another server with --base-url"
     )
-
-
-def check_target(request: CompletionRequest | DecisionRequest, target: ModelRef) -> None:
-    """Raise `ConfigurationError` unless `request` is for `target`.
-
-    The target is part of the cache key: a reply of another model or server would be stored under a
-    wrong key.
-    """
-    if request.target != target:
-        raise ConfigurationError(
-            f"a request for {request.target} at {request.target.base_url} was given to the "
-            f"backend of {target} at {target.base_url}"
-        )
 
 
 def one_line(text: object, *, secrets: Iterable[str] = (), limit: int = 300) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import ssl
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
@@ -33,21 +32,6 @@ _OWN_HEADERS = frozenset({"accept-encoding", "connection", "content-length", "ho
 """Request headers that aiohttp writes itself."""
 _FRAMING_HEADERS = frozenset({b"content-encoding", b"content-length", b"transfer-encoding"})
 """Reply headers that do not apply to the decompressed content."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RawReply:
-    """A decompressed reply; header names are in lower case."""
-
-    status: int
-    headers: tuple[tuple[bytes, bytes], ...]
-    content: bytes
-
-    @property
-    def location(self) -> str:
-        """The ``Location`` header, "" without one."""
-        value = next((value for name, value in self.headers if name == b"location"), b"")
-        return value.decode("utf-8", "replace")
 
 
 class HttpTransport(httpx2.AsyncBaseTransport):
@@ -86,8 +70,7 @@ class HttpTransport(httpx2.AsyncBaseTransport):
                 break
             count_resend()
             reply = await self._send(request, url=(url := target))
-        headers = [pair for pair in reply.headers if pair[0] not in _FRAMING_HEADERS]
-        return httpx2.Response(reply.status, headers=headers, content=reply.content)
+        return reply
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -96,14 +79,14 @@ class HttpTransport(httpx2.AsyncBaseTransport):
             await self._single_use.close()
         await self._close_idle()
 
-    async def _send(self, request: httpx2.Request, *, url: str) -> RawReply:
+    async def _send(self, request: httpx2.Request, *, url: str) -> httpx2.Response:
         if self._keeps_open:
             return await self._send_over_kept(request, url=url)
         if self._single_use is None:
             self._single_use = self._session(limit=0, force_close=True)
         return await _exchange(self._single_use, request, url=url)
 
-    async def _send_over_kept(self, request: httpx2.Request, *, url: str) -> RawReply:
+    async def _send_over_kept(self, request: httpx2.Request, *, url: str) -> httpx2.Response:
         """Send over an idle connection, or a new one; keep it if it is reusable."""
         reused = bool(self._idle)
         idle = self._idle.pop() if reused else None
@@ -121,7 +104,7 @@ class HttpTransport(httpx2.AsyncBaseTransport):
                 await self._close_idle()
         return reply
 
-    def _is_usable_after(self, reply: RawReply, *, reused: bool) -> bool:
+    def _is_usable_after(self, reply: httpx2.Response, *, reused: bool) -> bool:
         """Return whether the connection of `reply` may be reused; see the class."""
         reply_id = _id_of(reply)
         if reply_id is None:
@@ -191,16 +174,21 @@ def origin_of(url: str) -> str:
 
 async def _exchange(
     session: aiohttp.ClientSession, request: httpx2.Request, *, url: str
-) -> RawReply:
-    """Send `request` to `url` once and read the reply; raise httpx's errors for aiohttp's."""
+) -> httpx2.Response:
+    """Send `request` to `url` once and read the reply; raise httpx's errors for aiohttp's.
+
+    The content is decompressed.
+    """
     headers = {n: v for n, v in request.headers.items() if n not in _OWN_HEADERS}
     try:
         async with session.request(
             request.method, url, data=request.content, headers=headers, allow_redirects=False
         ) as reply:
             content = await _read(reply, server=origin_of(url))
-            raw_headers = tuple((name.lower(), value) for name, value in reply.raw_headers)
-            return RawReply(status=reply.status, headers=raw_headers, content=content)
+            received = [
+                pair for pair in reply.raw_headers if pair[0].lower() not in _FRAMING_HEADERS
+            ]
+            return httpx2.Response(reply.status, headers=received, content=content)
     except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
         raise httpx2.ConnectError(str(error)) from error
     except aiohttp.ClientResponseError as error:
@@ -221,21 +209,21 @@ async def _read(reply: aiohttp.ClientResponse, *, server: str) -> bytes:
     return bytes(content)
 
 
-def _id_of(reply: RawReply) -> bytes | None:
+def _id_of(reply: httpx2.Response) -> bytes | None:
     """Return the id of a successful reply, None without one.
 
     The pattern cannot match inside a text of the reply, where quotes are escaped.
     """
-    match = _ID.search(reply.content) if 200 <= reply.status < 300 else None
+    match = _ID.search(reply.content) if reply.is_success else None
     return None if match is None else match[1]
 
 
-def _redirect_within_origin(url: str, reply: RawReply) -> str | None:
+def _redirect_within_origin(url: str, reply: httpx2.Response) -> str | None:
     """Return the URL that `reply` redirects to if it has the same origin, else None."""
-    if reply.status not in {307, 308}:
+    if reply.status_code not in {307, 308}:
         return None
     try:
-        target = urljoin(url, reply.location)
+        target = urljoin(url, reply.headers.get("location", ""))
     except ValueError:
         return None
     return target if origin_of(target) == origin_of(url) else None

@@ -26,16 +26,16 @@ from langchain_core.messages import AIMessage
 from fairjudge.backends.chat_wire import read_chat
 from fairjudge.backends.failures import failure, failure_within
 from fairjudge.backends.guarding import keys_in_environment
-from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS, check_target, one_line
+from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS, one_line
 from fairjudge.backends.ports import Warn, count_resend
 from fairjudge.backends.server_client import broken_off, map_sdk_error
 from fairjudge.errors import (
     BackendError,
     ConfigurationError,
-    MissingExtraError,
     NoReplyError,
     RequestTimeoutError,
     ServerError,
+    needs_extra,
 )
 from fairjudge.ports import Completion, CompletionRequest, ModelRef
 
@@ -86,7 +86,6 @@ class LangChainBackend:
 
     async def complete(self, request: CompletionRequest) -> Completion:
         """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
-        check_target(request, self.target)
         messages = [(_ROLES[message.role], message.content) for message in request.messages]
         chat = self._chat.model_copy(update=self._fields(request))
         try:
@@ -122,10 +121,8 @@ class LangChainBackend:
         return {n: value for n, value in values.items() if value is not None and n in fields}
 
     def _open_model(self) -> BaseChatModel:
-        try:
+        with needs_extra("backend 'langchain'", extra="langchain"):
             from langchain.chat_models import init_chat_model
-        except ImportError as error:
-            raise MissingExtraError("backend 'langchain'", extra="langchain") from error
         provider, slash, model = self.target.model.partition("/")
         options: dict[str, Any] = {"max_retries": 0, "timeout": self._timeout_seconds}
         if self.target.base_url is not None:

@@ -20,6 +20,7 @@ from fairjudge.errors import (
     WaitTooLongError,
 )
 from fairjudge.ports import Completion, Decisions, SharedCache, Usage
+from fairjudge.records.spending import Counts
 
 _NOT_BILLED = (RateLimitError, ServerError, BadRequestError, AuthenticationError, DeniedError)
 """Errors with a status, for which no provider charges."""
@@ -51,49 +52,29 @@ class Ending:
         return None if unsent or ours else Usage()
 
 
-class Limit:
+class Limit(Middleware):
     """Base class of limits on concurrency, rates or a budget; admits every request."""
 
     async def begin(self, request: AnyRequest) -> Any:
         """Wait until `request` may be sent; return the value for `end`, or raise."""
 
     async def end(self, token: Any, ending: Ending) -> None:
-        """Record the end of a request."""
-
-
-class Limiting(Middleware):
-    """Sends requests within `limits`, begun in the given order and always ended in reverse."""
-
-    def __init__(self, *limits: Limit) -> None:
-        self._limits = limits
+        """Record the end of a request that has begun."""
 
     async def answer(self, request: Request, ask: Ask[Request, Reply]) -> Reply:
         """See `Middleware`."""
-        ending = Ending()
-        begun: list[tuple[Limit, Any]] = []
+        token, ending = await self.begin(request), Ending()
         try:
-            for limit in self._limits:
-                begun.append((limit, await limit.begin(request)))  # noqa: PERF401
             reply = ending.reply = await ask(request)
         except BaseException as error:
             ending.error = error
             raise
         finally:
-            await _end(begun, ending)
+            await self.end(token, ending)
         return reply
 
 
-async def _end(tokens: list[tuple[Limit, Any]], ending: Ending) -> None:
-    """End all begun limits in reverse order, even if one of them raises."""
-    if tokens:
-        limit, place = tokens.pop()
-        try:
-            await limit.end(place, ending)
-        finally:
-            await _end(tokens, ending)
-
-
-class Concurrency(Limit):
+class Concurrency(Middleware):
     """Admits at most `limit` concurrent requests; the others wait.
 
     Must be outside the retries, so that a request that waits for a busy server keeps its place.
@@ -102,16 +83,13 @@ class Concurrency(Limit):
     def __init__(self, limit: int) -> None:
         self._places = asyncio.Semaphore(limit)
 
-    async def begin(self, request: AnyRequest) -> None:  # noqa: ARG002
-        """See `Limit`."""
-        await self._places.acquire()
-
-    async def end(self, token: None, ending: Ending) -> None:  # noqa: ARG002
-        """See `Limit`."""
-        self._places.release()
+    async def answer(self, request: Request, ask: Ask[Request, Reply]) -> Reply:
+        """See `Middleware`."""
+        async with self._places:
+            return await ask(request)
 
 
-class StoreCheck(Limit):
+class StoreCheck(Middleware):
     """Admits no request while its reply could not be stored.
 
     Must be inside everything that waits: a request that waits for a place or a retry would
@@ -121,13 +99,14 @@ class StoreCheck(Limit):
     def __init__(self, cache: SharedCache) -> None:
         self._cache = cache
 
-    async def begin(self, request: AnyRequest) -> None:  # noqa: ARG002
-        """See `Limit`."""
+    async def answer(self, request: Request, ask: Ask[Request, Reply]) -> Reply:
+        """See `Middleware`."""
         await asyncio.to_thread(self._cache.check)
+        return await ask(request)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tokens:
+class Tokens(Counts):
     """Token counts of several replies, as far as servers reported them.
 
     ``input`` is the total of the prompts; ``cached_input`` the part that the provider read from its
@@ -138,20 +117,6 @@ class Tokens:
     cached_input: int = 0
     output: int = 0
 
-    def __add__(self, other: Tokens) -> Tokens:
-        return Tokens(
-            input=self.input + other.input,
-            cached_input=self.cached_input + other.cached_input,
-            output=self.output + other.output,
-        )
-
-    def __sub__(self, other: Tokens) -> Tokens:
-        return Tokens(
-            input=self.input - other.input,
-            cached_input=self.cached_input - other.cached_input,
-            output=self.output - other.output,
-        )
-
 
 class TokenCount(Limit):
     """Admits every request, and adds its usage to ``tokens``, also for refusals."""
@@ -161,9 +126,10 @@ class TokenCount(Limit):
 
     async def end(self, token: None, ending: Ending) -> None:  # noqa: ARG002
         """See `Limit`."""
-        if ending.usage is not None:
-            self.tokens += Tokens(
-                input=ending.usage.input_tokens or 0,
-                cached_input=ending.usage.cached_input_tokens or 0,
-                output=ending.usage.output_tokens or 0,
+        usage, before = ending.usage, self.tokens
+        if usage is not None:
+            self.tokens = Tokens(
+                input=before.input + (usage.input_tokens or 0),
+                cached_input=before.cached_input + (usage.cached_input_tokens or 0),
+                output=before.output + (usage.output_tokens or 0),
             )

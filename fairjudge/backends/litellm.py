@@ -13,12 +13,7 @@ import openai
 from fairjudge.backends.chat_wire import chat_body, read_chat
 from fairjudge.backends.failures import failure, failure_within
 from fairjudge.backends.guarding import keys_in_environment
-from fairjudge.backends.http import (
-    DEFAULT_TIMEOUT_SECONDS,
-    PLACEHOLDER_KEY,
-    check_target,
-    one_line,
-)
+from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS, PLACEHOLDER_KEY, one_line
 from fairjudge.backends.ports import Warn
 from fairjudge.backends.server_client import broken_off, map_sdk_error
 from fairjudge.backends.systemone_wire import questions_of, read_decisions, state_of
@@ -56,6 +51,7 @@ class LiteLLMClient:
         warn: Warn | None = None,  # noqa: ARG002
     ) -> None:
         self.target = target
+        self._where = target.base_url or target.model
         self._timeout_seconds = timeout_seconds
         self._litellm = import_litellm()
         self._model, self._key = self._resolved()
@@ -86,8 +82,7 @@ class LiteLLMClient:
 
     def _mapped(self, error: Exception) -> Exception:
         """Map a litellm exception (OpenAI's, and a few more) to a `BackendError`."""
-        where = self.target.base_url or self.target.model
-        secrets = keys_in_environment()
+        where, secrets = self._where, keys_in_environment()
         message = one_line(getattr(error, "message", error), secrets=secrets)
         if isinstance(error, self._litellm.ContextWindowExceededError):
             return ContextTooLongError(f"{where}: {message}")
@@ -120,18 +115,16 @@ class LiteLLMBackend(LiteLLMClient):
 
     async def complete(self, request: CompletionRequest) -> Completion:
         """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
-        check_target(request, self.target)
         try:
             async with asyncio.timeout(self._timeout_seconds):
                 reply = await self._litellm.acompletion(**self._arguments(request))
-                where = self.target.base_url or self.target.model
-                completion = read_chat(
-                    reply.model_dump(warnings=False),
-                    stop=request.stop,
-                    schema=request.response_schema,
-                    where=where,
-                )
-                return _doubting_stop(completion)
+            completion = read_chat(
+                reply.model_dump(warnings=False),
+                stop=request.stop,
+                schema=request.response_schema,
+                where=self._where,
+            )
+            return _doubting_stop(completion)
         except Exception as error:
             raise self._mapped(error) from None
 
@@ -177,7 +170,6 @@ class LiteLLMDecisionsBackend(LiteLLMClient):
 
     async def decide(self, request: DecisionRequest) -> Decisions:
         """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
-        check_target(request, self.target)
         try:
             async with asyncio.timeout(self._timeout_seconds):
                 reply = await self._litellm.asystemone(
@@ -190,11 +182,7 @@ class LiteLLMDecisionsBackend(LiteLLMClient):
                     num_retries=0,
                     max_retries=0,
                 )
-            return read_decisions(
-                request,
-                reply.model_dump(warnings=False),
-                where=self.target.base_url or self.target.model,
-            )
+            return read_decisions(request, reply.model_dump(warnings=False), where=self._where)
         except Exception as error:
             raise self._mapped(error) from None
 

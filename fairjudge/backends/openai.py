@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import partial
 from typing import Any
 
-import openai
-
 from fairjudge.backends.chat_wire import chat_body, read_chat
-from fairjudge.backends.http import check_target
-from fairjudge.backends.http_transport import sdk_http_client
 from fairjudge.backends.parameter_support import ParameterSupport
 from fairjudge.backends.ports import count_resend
-from fairjudge.backends.server_client import ServerClient, post_json
+from fairjudge.backends.server_client import ServerClient
+from fairjudge.errors import BackendError
 from fairjudge.ports import Completion, CompletionRequest, ModelRef
 
 OWN_URL = "https://api.openai.com/v1"
@@ -20,7 +18,7 @@ OWN_URL = "https://api.openai.com/v1"
 _LIMITS = ("max_completion_tokens", "max_tokens")
 
 
-class OpenAIBackend(ServerClient[openai.AsyncOpenAI]):
+class OpenAIBackend(ServerClient):
     """A model behind the chat completions wire format; see `ServerClient` for its parameters.
 
     A parameter that the server declines (``response_format``, ``temperature`` of reasoning models,
@@ -36,23 +34,15 @@ class OpenAIBackend(ServerClient[openai.AsyncOpenAI]):
 
     async def complete(self, request: CompletionRequest) -> Completion:
         """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
-        check_target(request, self.target)
+        schema = request.response_schema
+        read = partial(read_chat, stop=request.stop, schema=schema, where=self._url)
         while True:
             body = self._body(request)
             try:
-                reply = await post_json(
-                    self._connection,
-                    "/chat/completions",
-                    body,
-                    timeout_seconds=self._timeout_seconds,
-                )
-                return read_chat(
-                    reply, stop=request.stop, schema=request.response_schema, where=self._url
-                )
-            except Exception as error:
-                failed = self._mapped(error)
-                if not self._adapts_to(failed, body):
-                    raise failed from None
+                return await self._post("/chat/completions", body, read)
+            except BackendError as error:
+                if not self._adapts_to(error, body):
+                    raise
             count_resend()
 
     def _body(self, request: CompletionRequest) -> dict[str, Any]:
@@ -75,12 +65,3 @@ class OpenAIBackend(ServerClient[openai.AsyncOpenAI]):
         if name in _LIMITS:
             return any(self._support.accepts(limit) for limit in _LIMITS)
         return name is not None
-
-    def _connect(self) -> openai.AsyncOpenAI:
-        return openai.AsyncOpenAI(
-            api_key=self._key,
-            base_url=self._url,
-            max_retries=0,
-            timeout=self._timeout_seconds,
-            http_client=sdk_http_client(openai, self._url, warn=self._warn),
-        )

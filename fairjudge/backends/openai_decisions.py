@@ -10,21 +10,13 @@ import httpx2
 import openai
 from langchain_core.messages import HumanMessage
 
-from fairjudge.backends.http import check_target, one_line
 from fairjudge.backends.http_transport import sdk_http_client
 from fairjudge.backends.openai import OWN_URL
 from fairjudge.backends.reply_bodies import check_reply, read_json
 from fairjudge.backends.server_client import ServerClient
-from fairjudge.backends.systemone_wire import distribution
-from fairjudge.backends.usage import read_messages_usage
-from fairjudge.errors import ConfigurationError, MalformedReplyError
-from fairjudge.ports import (
-    DecisionRefusal,
-    DecisionRequest,
-    Decisions,
-    Distribution,
-    Question,
-)
+from fairjudge.backends.systemone_wire import read_decisions
+from fairjudge.errors import ConfigurationError
+from fairjudge.ports import DecisionRequest, Decisions, Question
 
 try:
     from langchain_openai import decisions as api
@@ -34,7 +26,7 @@ except ImportError as error:
     ) from error
 
 
-class OpenAIDecisionsBackend(ServerClient[Any]):
+class OpenAIDecisionsBackend(ServerClient):
     """Answers typed questions through OpenAI's Decisions API or a server of its format.
 
     All questions of a request are sent in one call. The API has no descriptions of the options of a
@@ -46,14 +38,16 @@ class OpenAIDecisionsBackend(ServerClient[Any]):
 
     async def decide(self, request: DecisionRequest) -> Decisions:
         """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
-        check_target(request, self.target)
         body = {
             "input": _input(request),
             "questions": {question.name: _as_wire(question) for question in request.questions},
         }
         try:
             async with asyncio.timeout(self._timeout_seconds):
-                return _read_all(request, await self._connection.ainvoke(body))
+                reply: api.DecisionResponse = await self._connection.ainvoke(body)
+            answers = {name: _as_systemone(answer) for name, answer in reply.answers.items()}
+            whole = {"answers": answers, "usage": reply.usage, "model": reply.model}
+            return read_decisions(request, whole, where=self._url)
         except Exception as error:
             raise self._mapped(error) from None
 
@@ -104,32 +98,10 @@ def _as_wire(question: Question) -> Any:
     return api.Score(instructions=question.text, levels=levels)
 
 
-def _read_all(request: DecisionRequest, reply: api.DecisionResponse) -> Decisions:
-    return Decisions(
-        answers={q.name: _read(q, reply.answers.get(q.name)) for q in request.questions},
-        usage=read_messages_usage(reply.usage),
-        served_model=reply.model,
-    )
-
-
-def _read(question: Question, answer: Any) -> Distribution | DecisionRefusal:
-    if answer is None:
-        return DecisionRefusal(why="the model gave no answer to this question")
+def _as_systemone(answer: Any) -> dict[str, Any]:
+    """Return an answer as JSON in the System One format."""
     if answer.type == "refusal":
-        why = (answer.model_extra or {}).get("refusal")
-        return DecisionRefusal(why=one_line(why or "the model declined this question"))
-    try:
-        return distribution(question, _probability_by_option(question, answer))
-    except (AttributeError, IndexError, ValueError) as error:
-        raise MalformedReplyError(
-            f"the answer to {question.name!r} is not of its format: {error!r}"
-        ) from None
-
-
-def _probability_by_option(question: Question, answer: Any) -> dict[str, float]:
-    if question.kind == "predicate":
-        return {"yes": answer.probability, "no": 1.0 - answer.probability}
-    if question.kind == "choice":
-        return {str(option): p for option, p in answer.probabilities.items()}
-    levels = list(question.options)
-    return {levels[index]: p for index, p in answer.probabilities.items()}
+        return {"type": "refusal", "refusal": (answer.model_extra or {}).get("refusal")}
+    if answer.type == "predicate":
+        return {"noul": answer.probability}
+    return {"probabilities": answer.probabilities}

@@ -83,6 +83,10 @@ class ParameterSupport:
         """Return whether the parameter `name` should be sent."""
         return _NEEDED.get(name, name) not in self._declined
 
+    def supported(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Return those of `parameters` that should be sent."""
+        return {name: value for name, value in parameters.items() if self.accepts(name)}
+
     def learn(
         self, error: Exception, parameters: Collection[str], *, quiet: Collection[str] = ()
     ) -> str | None:

@@ -111,21 +111,16 @@ def stand_in(request: CompletionRequest) -> str:
     """Return a simulated reply of usual length in the format of `request`."""
     schema = request.response_schema or {}
     properties: Mapping[str, Any] = schema.get("properties", {})
-    for kind, make_reply in _STAND_INS.items():
-        if kind in properties:
-            return json.dumps(make_reply(request, _has_object_items(properties[kind])))
+    for name, make_reply in _STAND_INS.items():
+        if name in properties:
+            return json.dumps(make_reply(request, properties[name].get("items", {})))
     verdict: Mapping[str, Any] = properties.get("verdict", {})
     return json.dumps({"reasoning": _REASONS, "verdict": verdict.get("enum", ["?"])[0]})
 
 
-def _has_object_items(listed: Mapping[str, Any]) -> bool:
-    items: Mapping[str, Any] = listed.get("items", {})
-    return items.get("type") == "object"
-
-
-def _some_questions(request: CompletionRequest, objects: bool) -> dict[str, Any]:  # noqa: FBT001
+def _some_questions(request: CompletionRequest, items: Mapping[str, Any]) -> dict[str, Any]:
     text = request.messages[-1].content
-    if objects:
+    if items.get("type") == "object":
         number = re.search(r"at most (\d{1,3})\b", text)
         n = int(number[1]) if number else 12
         return {"questions": [_divided(i, len(_OPENED.findall(text))) for i in range(n)]}
@@ -144,9 +139,9 @@ def _divided(number: int, n_articles: int) -> dict[str, Any]:
     return {"question": _ASPECT.format(number), "kind": "rivals", "answers": answers}
 
 
-def _some_answers(request: CompletionRequest, objects: bool) -> dict[str, Any]:  # noqa: FBT001
+def _some_answers(request: CompletionRequest, items: Mapping[str, Any]) -> dict[str, Any]:
     text = request.messages[-1].content
-    if not objects:
+    if items.get("type") != "object":
         return {"answers": [_passage(text)]}
     listed = _QUESTIONS.search(text)
     n = len(re.findall(r"^\d+\. ", listed[1], re.MULTILINE)) if listed else 0
@@ -158,8 +153,8 @@ def _some_answers(request: CompletionRequest, objects: bool) -> dict[str, Any]: 
     }
 
 
-def _two_groups(request: CompletionRequest, objects: bool) -> dict[str, Any]:  # noqa: FBT001, ARG001
-    n = _numbered(request, r"^<answer ")
+def _two_groups(request: CompletionRequest, _items: object) -> dict[str, Any]:
+    n = len(re.findall(r"^<answer ", request.messages[-1].content, re.MULTILINE))
     return {"groups": [side for side in _alternate(range(1, n + 1)) if side]}
 
 
@@ -167,7 +162,7 @@ def _alternate(numbers: range) -> tuple[list[int], list[int]]:
     return list(numbers[::2]), list(numbers[1::2])
 
 
-def _sorted(request: CompletionRequest, _objects: bool) -> dict[str, Any]:  # noqa: FBT001
+def _sorted(request: CompletionRequest, _items: object) -> dict[str, Any]:
     rows = []
     for number, lines in _TO_QUESTION.findall(request.messages[-1].content):
         numbers = [int(n) for n in re.findall(r"^(\d+)\. \(", lines, re.MULTILINE)]
@@ -182,25 +177,29 @@ def _sorted(request: CompletionRequest, _objects: bool) -> dict[str, Any]:  # no
     return {"sorted": rows}
 
 
-def _completed(request: CompletionRequest, _objects: bool) -> dict[str, Any]:  # noqa: FBT001
+def _completed(request: CompletionRequest, _items: object) -> dict[str, Any]:
     earlier = re.findall(r"; found before: ([\d, ]*)", request.messages[-1].content)
     says = [[int(n) for n in re.findall(r"\d+", numbers)] for numbers in earlier]
     return {"articles": [{"article": n, "says": s, "added": []} for n, s in enumerate(says, 1)]}
 
 
-_STAND_INS: Mapping[str, Callable[[CompletionRequest, bool], dict[str, Any]]] = {
+def _some_entries(request: CompletionRequest, items: Mapping[str, Any]) -> dict[str, Any]:
+    prompt = next(message.content for message in request.messages if message.role == "user")
+    make_entries = _statements if "statement" in items["properties"] else _entries
+    return {"entries": make_entries(prompt)}
+
+
+_STAND_INS: Mapping[str, Callable[[CompletionRequest, Mapping[str, Any]], dict[str, Any]]] = {
     "questions": _some_questions,
     "answers": _some_answers,
     "groups": _two_groups,
     "sorted": _sorted,
     "articles": _completed,
-    "diverse": lambda _request, _objects: {"invalid": [], "diverse": True},
-    "entries": lambda request, _objects: {"entries": _requested_entries(request)},
-    "ranking": lambda request, _objects: {
-        "reasoning": _REASONS,
-        "ranking": _summary_numbers(request),
-    },
+    "diverse": lambda _request, _items: {"invalid": [], "diverse": True},
+    "entries": _some_entries,
+    "ranking": lambda _request, items: {"reasoning": _REASONS, "ranking": list(items["enum"])},
 }
+"""Stand-ins by a property of the reply's schema; called with the schema of the property's items."""
 _OPENED = re.compile(r"^<article ", re.MULTILINE)
 _ARTICLE = re.compile(r"^<article [^>]*>\n(.*?)\n</article ", re.DOTALL | re.MULTILINE)
 _QUESTIONS = re.compile(r"^<questions [^>]*>\n(.*?)\n</questions ", re.DOTALL | re.MULTILINE)
@@ -222,24 +221,6 @@ def _passage(prompt: str, *, part: int = 0, parts: int = 1) -> str:
     words = words[part * len(words) // parts : (part + 1) * len(words) // parts]
     start = max(0, (len(words) - _ANSWER_WORDS) // 2)
     return " ".join(words[start : start + _ANSWER_WORDS])
-
-
-def _numbered(request: CompletionRequest, line: str) -> int:
-    return len(re.findall(line, request.messages[-1].content, re.MULTILINE))
-
-
-def _summary_numbers(request: CompletionRequest) -> list[str]:
-    """Return the numbers of all summaries in their order in the prompt."""
-    schema: Mapping[str, Any] = request.response_schema or {}
-    numbers: list[str] = schema["properties"]["ranking"]["items"]["enum"]
-    return numbers
-
-
-def _requested_entries(request: CompletionRequest) -> list[dict[str, Any]]:
-    prompt = next(message.content for message in request.messages if message.role == "user")
-    schema: Mapping[str, Any] = request.response_schema or {}
-    listed = schema["properties"]["entries"]["items"]["properties"]
-    return _statements(prompt) if "statement" in listed else _entries(prompt)
 
 
 def _statements(prompt: str) -> list[dict[str, Any]]:

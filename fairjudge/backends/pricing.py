@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import datetime as dt
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fairjudge.errors import InputError
-from fairjudge.files import read_file
+from fairjudge.files import read_toml
 from fairjudge.ports import ModelRef, Usage
 
 CACHED_FROM = 1024
@@ -201,24 +199,14 @@ def load_prices(path: str | Path | None = None) -> PriceTable:
     ``cache_write`` and ``cached_from`` (see `Price`). An unreadable or invalid file raises
     `InputError`.
     """
-    return PriceTable(own={} if path is None else _read(_text(path), path=path))
-
-
-def _text(path: str | Path) -> str:
+    if path is None:
+        return PriceTable(own={})
     try:
-        return read_file(Path(path)).decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(f"cannot read this price file: {error}", path=path) from error
-
-
-def _read(text: str, *, path: str | Path) -> dict[str, Price]:
-    try:
-        tables: Any = tomllib.loads(text).get("price", [])
-        prices = [Price.model_validate(table) for table in tables]
+        prices = [Price.model_validate(table) for table in read_toml(Path(path)).get("price", [])]
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
         raise InputError(f"in a [[price]]: {first['msg']}", path=path, field=field) from error
-    except (ValueError, TypeError, RecursionError) as error:
+    except TypeError as error:
         raise InputError(f"not TOML with [[price]] tables: {error}", path=path) from error
-    return {price.model: price for price in prices}
+    return PriceTable(own={price.model: price for price in prices})

@@ -10,8 +10,8 @@ import copy
 import os
 import socket
 import ssl
-from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Generic, TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
 import httpx2
@@ -20,8 +20,8 @@ from pydantic_core import to_json
 
 from fairjudge.backends.failures import failure
 from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS, api_key, one_line
-from fairjudge.backends.http_transport import origin_of
-from fairjudge.backends.ports import Warn
+from fairjudge.backends.http_transport import origin_of, sdk_http_client
+from fairjudge.backends.ports import Reply, Warn
 from fairjudge.backends.reply_bodies import read_json
 from fairjudge.errors import (
     BackendError,
@@ -31,9 +31,6 @@ from fairjudge.errors import (
     RequestTimeoutError,
 )
 from fairjudge.ports import ModelRef
-
-Connection = TypeVar("Connection")
-
 
 _HAS_OWN_MESSAGE = (ssl.SSLError, socket.gaierror)
 """System errors whose number is not an errno, so that their own message is used."""
@@ -54,17 +51,19 @@ _MALFORMED_REPLY_ERRORS = (
 )
 
 
-class ServerClient(Generic[Connection]):
-    """A model behind a server: its URL, its key, and a connection for each event loop.
+class ServerClient:
+    """A model behind a server: its URL, its key, and a client of an SDK for each event loop.
 
-    Subclasses define the environment variable of the key, the provider's own server and
-    ``_connect``. ``warn`` is called once for each unsupported parameter, and for unsolicited
-    replies. A missing key or server raises `ConfigurationError`.
+    Subclasses define the environment variable of the key (``key_variable``) and the provider's own
+    server (``own_url``); ``sdk`` is ``openai`` or ``anthropic``, and ``client_options`` are further
+    arguments of its client. ``warn`` is called once for each unsupported parameter, and for
+    unsolicited replies. A missing key or server raises `ConfigurationError`.
     """
 
     key_variable: ClassVar[str]
     own_url: ClassVar[str | None] = None
     sdk: ClassVar[Any] = openai
+    client_options: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(
         self,
@@ -81,11 +80,10 @@ class ServerClient(Generic[Connection]):
         self._key = api_key(self.key_variable, target)
         self._timeout_seconds = timeout_seconds
         self._warn = warn
-        self._connections: WeakKeyDictionary[asyncio.AbstractEventLoop, Connection]
-        self._connections = WeakKeyDictionary()
+        self._connections: WeakKeyDictionary[asyncio.AbstractEventLoop, Any] = WeakKeyDictionary()
 
     @property
-    def _connection(self) -> Connection:
+    def _connection(self) -> Any:
         """The connection of the running event loop; connections cannot be shared between loops."""
         loop = asyncio.get_running_loop()
         if loop not in self._connections:
@@ -98,8 +96,31 @@ class ServerClient(Generic[Connection]):
         if connection is not None:
             await self._close(connection)
 
-    def _connect(self) -> Connection:
-        raise NotImplementedError
+    async def _post(
+        self, path: str, body: Mapping[str, Any], read: Callable[[Any], Reply]
+    ) -> Reply:
+        """Post `body` and return the reply that `read` makes of the JSON; raise a `BackendError`.
+
+        The SDKs' models of replies differ between versions, and drop unknown fields.
+        """
+        try:
+            async with asyncio.timeout(self._timeout_seconds):
+                reply: httpx2.Response = await self._connection.post(
+                    path, cast_to=httpx2.Response, content=to_json(body)
+                )
+            return read(read_json(reply.content, where=self._url, charset=reply.charset_encoding))
+        except Exception as error:
+            raise self._mapped(error) from None
+
+    def _connect(self) -> Any:
+        return self.sdk.AsyncClient(
+            api_key=self._key,
+            base_url=self._url,
+            max_retries=0,
+            timeout=self._timeout_seconds,
+            http_client=sdk_http_client(self.sdk, self._url, warn=self._warn),
+            **self.client_options,
+        )
 
     async def _close(self, connection: Any) -> None:
         await connection.close()
@@ -107,23 +128,6 @@ class ServerClient(Generic[Connection]):
     def _mapped(self, error: Exception) -> Exception:
         """Map a client's exception to a `BackendError`."""
         return map_sdk_error(error, sdk=self.sdk, where=self._url, secrets=(self._key,))
-
-
-async def post_json(
-    client: Any, path: str, body: Mapping[str, Any], *, timeout_seconds: float
-) -> Any:
-    """Post `body` through the SDK client `client` and return the reply's JSON unchanged.
-
-    The SDKs' models of replies differ between versions, and drop unknown fields. `map_sdk_error`
-    maps the exceptions.
-    """
-    async with asyncio.timeout(timeout_seconds):
-        reply: httpx2.Response = await client.post(
-            path, cast_to=httpx2.Response, content=to_json(body)
-        )
-    return read_json(
-        reply.content, where=str(client.base_url).rstrip("/"), charset=reply.charset_encoding
-    )
 
 
 def map_sdk_error(error: Exception, *, sdk: Any, where: str, secrets: tuple[str, ...]) -> Exception:

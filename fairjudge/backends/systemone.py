@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 import openai
 
-from fairjudge.backends.http import check_target
-from fairjudge.backends.http_transport import sdk_http_client
-from fairjudge.backends.server_client import ServerClient, post_json
+from fairjudge.backends.server_client import ServerClient
 from fairjudge.backends.systemone_wire import questions_of, read_decisions, state_of
 from fairjudge.ports import DecisionRequest, Decisions, ModelRef
 
 
-class SystemOneBackend(ServerClient[openai.AsyncOpenAI]):
+class SystemOneBackend(ServerClient):
     """Answers typed questions through a server of the System One format.
 
     All questions of a request are sent in one call. ``/v1`` is added to a base URL without a path.
@@ -22,6 +21,10 @@ class SystemOneBackend(ServerClient[openai.AsyncOpenAI]):
     """
 
     key_variable = "SYSTEMONE_API_KEY"
+    # By default these are set by the environment, for OpenAI's own server only.
+    client_options: ClassVar[dict[str, Any]] = {
+        "default_headers": dict.fromkeys(("OpenAI-Organization", "OpenAI-Project"), openai.omit)
+    }
 
     def __init__(self, target: ModelRef, **options: Any) -> None:
         super().__init__(target, **options)
@@ -30,27 +33,11 @@ class SystemOneBackend(ServerClient[openai.AsyncOpenAI]):
 
     async def decide(self, request: DecisionRequest) -> Decisions:
         """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
-        check_target(request, self.target)
         body = {
             "model": self.target.model,
             "state": state_of(request),
             "questions": questions_of(request),
         }
-        try:
-            reply = await post_json(
-                self._connection, "/systemone", body, timeout_seconds=self._timeout_seconds
-            )
-            return read_decisions(request, reply, where=self._url)
-        except Exception as error:
-            raise self._mapped(error) from None
-
-    def _connect(self) -> openai.AsyncOpenAI:
-        omitted: Any = {"OpenAI-Organization": openai.omit, "OpenAI-Project": openai.omit}
-        return openai.AsyncOpenAI(
-            api_key=self._key,
-            base_url=self._url,
-            max_retries=0,
-            timeout=self._timeout_seconds,
-            default_headers=omitted,  # from the environment, for OpenAI's own server only
-            http_client=sdk_http_client(openai, self._url, warn=self._warn),
+        return await self._post(
+            "/systemone", body, partial(read_decisions, request, where=self._url)
         )

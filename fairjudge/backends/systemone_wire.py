@@ -12,6 +12,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from fairjudge.backends.http import one_line
 from fairjudge.backends.reply_bodies import check_reply
 from fairjudge.backends.usage import read_messages_usage
 from fairjudge.errors import MalformedReplyError
@@ -73,7 +74,8 @@ def _read(question: Question, answer: Any) -> Distribution | DecisionRefusal:
         return DecisionRefusal(why="the model gave no answer to this question")
     try:
         if answer.get("type") == "refusal":
-            return DecisionRefusal(why="the model declined this question")
+            why = answer.get("refusal") or "the model declined this question"
+            return DecisionRefusal(why=one_line(why))
         return distribution(question, _probability_by_option(question, answer))
     except (AttributeError, KeyError, TypeError, IndexError, ValueError) as error:
         raise MalformedReplyError(
@@ -86,7 +88,7 @@ def _probability_by_option(question: Question, answer: Mapping[str, Any]) -> dic
         return {"yes": answer["noul"], "no": 1.0 - answer["noul"]}
     probabilities = answer["probabilities"]
     if question.kind == "choice":
-        return dict(probabilities)
+        return {str(option): p for option, p in probabilities.items()}
     levels = list(question.options)
     return {levels[int(index)]: p for index, p in probabilities.items()}
 

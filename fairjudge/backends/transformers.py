@@ -13,7 +13,7 @@ import transformers
 
 from fairjudge.backends.chat_wire import cut_at
 from fairjudge.backends.generation import GeneratedReply, Sampling, generate, load_model, prompt_ids
-from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS, check_target, one_line
+from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS, one_line
 from fairjudge.backends.ports import Warn
 from fairjudge.backends.systemone_wire import questions_of, read_decisions, state_of
 from fairjudge.errors import (
@@ -87,7 +87,6 @@ class TransformersBackend(_InProcess):
 
     async def complete(self, request: CompletionRequest) -> Completion:
         """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
-        check_target(request, self.target)
         job = self._job(request)
         self._waiting.append(job)
         if self._worker is None or self._worker.done():
@@ -118,14 +117,20 @@ class TransformersBackend(_InProcess):
         await asyncio.sleep(0)  # so that concurrent requests are in one batch
         loop = asyncio.get_running_loop()
         while batch := self._next_batch():
+            replies: Sequence[GeneratedReply | Exception]
             try:
                 replies = await loop.run_in_executor(self._thread, self._generate, batch)
+            except torch.OutOfMemoryError:
+                replies = [BackendError("one prompt does not fit the device's memory")] * len(batch)
             except Exception as error:
-                _fail(batch, error)
-            else:
-                for job, generated in zip(batch, replies, strict=True):
-                    if not job.reply.done():
-                        job.reply.set_result(generated)
+                replies = [error] * len(batch)
+            for job, reply in zip(batch, replies, strict=True):
+                if job.reply.done():
+                    continue
+                if isinstance(reply, Exception):
+                    job.reply.set_exception(reply)
+                else:
+                    job.reply.set_result(reply)
 
     def _next_batch(self) -> list[_Job]:
         """Take the oldest job and those with equal sampling parameters, within the token budget."""
@@ -193,17 +198,6 @@ class TransformersBackend(_InProcess):
         )
 
 
-def _fail(batch: Sequence[_Job], error: Exception) -> None:
-    """Set the error of every waiting job; out-of-memory errors become a `BackendError`."""
-    for job in batch:
-        if job.reply.done():
-            continue
-        if isinstance(error, torch.OutOfMemoryError):
-            job.reply.set_exception(BackendError("one prompt does not fit the device's memory"))
-        else:
-            job.reply.set_exception(error)
-
-
 class TransformersDecisionBackend(_InProcess):
     """Answers typed questions with transformers' decision pipeline.
 
@@ -219,7 +213,6 @@ class TransformersDecisionBackend(_InProcess):
 
     async def decide(self, request: DecisionRequest) -> Decisions:
         """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
-        check_target(request, self.target)
         query = {"state": state_of(request), "questions": questions_of(request)}
         loop = asyncio.get_running_loop()
         answers, n_tokens = await loop.run_in_executor(self._thread, self._decide, query)

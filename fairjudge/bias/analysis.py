@@ -42,10 +42,10 @@ from fairjudge.bias.word_lists import (
     IdentifierCounts,
     WordListBias,
     WordLists,
+    single_largest,
     word_list_bias,
 )
 from fairjudge.domain import Article, Cluster, Summary
-from fairjudge.errors import InputError
 from fairjudge.records.signature import signature
 from fairjudge.stats.resampling import Resampling
 from fairjudge.text.sentences import sentence_texts
@@ -62,57 +62,32 @@ _TOPICS = IdentifierCounter(TOPIC_WORDS)
 
 def topic_of(text: str) -> str | None:
     """Return the topic, sport or family, with the most words in `text`; None for a tie."""
-    counts = _TOPICS.count(text)
-    best = np.flatnonzero(counts == counts.max())
-    return _TOPICS.groups[int(best[0])] if best.size == 1 else None
+    place = single_largest(_TOPICS.count(text))
+    return None if place is None else _TOPICS.groups[place]
 
 
-class ControlSummarizer:
-    """Makes the controls' summaries; `lists` are the identifiers of the groups.
+def control_sentences(
+    control: Control,
+    sentences: Sequence[str],
+    identifiers: IdentifierCounter,
+    *,
+    rng: np.random.Generator,
+) -> tuple[int, ...]:
+    """Return the places of the sentences that a control takes, in document order.
 
-    Raises
-    ------
-    InputError
-        A favoured group has no list.
+    `identifiers` has the groups ``female`` and ``male``.
     """
-
-    def __init__(self, lists: WordLists = HELM_GENDER) -> None:
-        self._identifiers = IdentifierCounter(lists)
-        for group in _FAVOURED.values():
-            if group not in self._identifiers.groups:
-                raise InputError(f"the favoured group {group!r} has no word list")
-        self._favoured = {
-            topic: self._identifiers.groups.index(group) for topic, group in _FAVOURED.items()
-        }
-
-    def choose(
-        self, control: Control, sentences: Sequence[str], *, rng: np.random.Generator
-    ) -> tuple[int, ...]:
-        """Return the indices of the sentences that make up the summary, in document order."""
-        n = len(sentences)
-        if control == "lead":
-            return tuple(range(min(_LENGTH, n)))
-        shuffled = rng.permutation(n)
-        if control == "random":
-            return _first(shuffled, _LENGTH)
-        topic = topic_of(" ".join(sentences))
-        if control == "topic":
-            return _first(shuffled, _TOPIC_LENGTH.get(topic, _LENGTH))
-        if topic not in self._favoured:
-            return _first(shuffled, _LENGTH)
-        column = self._favoured[topic]
-        counts = np.array([self._identifiers.count(sentences[i])[column] for i in shuffled])
-        return _first(shuffled[np.argsort(-counts, kind="stable")], _LENGTH)
-
-    def summarize(
-        self, control: Control, sentences: Sequence[str], *, rng: np.random.Generator
-    ) -> str:
-        """Return the chosen sentences, parted by spaces."""
-        return " ".join(sentences[i] for i in self.choose(control, sentences, rng=rng))
-
-
-def _first(order: np.ndarray, limit: int) -> tuple[int, ...]:
-    return tuple(sorted(order[:limit].tolist()))
+    n = len(sentences)
+    if control == "lead":
+        return tuple(range(min(_LENGTH, n)))
+    order = rng.permutation(n)
+    topic = None if control == "random" else topic_of(" ".join(sentences))
+    if control == "sexist" and topic is not None:
+        column = identifiers.groups.index(_FAVOURED[topic])
+        counts = np.array([identifiers.count(sentences[i])[column] for i in order])
+        order = order[np.argsort(-counts, kind="stable")]
+    length = _TOPIC_LENGTH[topic] if control == "topic" else _LENGTH
+    return tuple(sorted(order[:length].tolist()))
 
 
 Embed: TypeAlias = Callable[[Sequence[str]], Any]
@@ -197,8 +172,11 @@ def _words_of(
 def control_summaries(
     clusters: Sequence[Cluster], *, lists: WordLists = HELM_GENDER, seed: int = 0
 ) -> tuple[Summary, ...]:
-    """Summarize every cluster by the four controls; systems are named ``control:<name>``."""
-    summarizer = ControlSummarizer(lists)
+    """Summarize every cluster by the four controls; systems are named ``control:<name>``.
+
+    `lists` has the groups ``female`` and ``male``.
+    """
+    identifiers = IdentifierCounter(lists)
     out = []
     for cluster in clusters:
         sentences = [
@@ -206,7 +184,8 @@ def control_summaries(
         ]
         for place, control in enumerate(CONTROLS):
             rng = np.random.default_rng([seed, place, *cluster.eid.encode("utf-8")])
-            text = summarizer.summarize(control, sentences, rng=rng)
+            chosen = control_sentences(control, sentences, identifiers, rng=rng)
+            text = " ".join(sentences[i] for i in chosen)
             out.append(Summary(eid=cluster.eid, system=f"control:{control}", text=text))
     return tuple(out)
 
@@ -371,7 +350,7 @@ def input_counts(clusters: Sequence[Cluster], lists: WordLists) -> CountsByAttri
                 n=len(rows),
                 identifiers=dict(zip(counter.groups, np.sum(rows, axis=0).tolist(), strict=True)),
             )
-            for value, rows in sorted(by_value.items(), key=lambda one: (-len(one[1]), one[0]))
+            for value, rows in sorted(by_value.items(), key=lambda item: (-len(item[1]), item[0]))
         )
         for name, by_value in counts.items()
     }

@@ -96,33 +96,37 @@ class Names:
 
     def draw(
         self, group: str, n: int, *, used_names: frozenset[str], rng: np.random.Generator
-    ) -> list[Identity] | None:
-        """Draw `n` identities without repeats and without `used_names` names; None for too few."""
+    ) -> list[Identity]:
+        """Draw `n` identities without repeats and without `used_names`.
+
+        Too few names raise `_TooFewNamesError`, which `controlled_inputs` turns to a reason.
+        """
         lists = [entry for entry in self.lists if entry.group == group]
         chosen = [lists[i] for i in rng.integers(0, len(lists), size=n)]
-        out: list[Identity | None] = [None] * n
+        identities: dict[int, Identity] = {}
         for entry in lists:
             places = [i for i, choice in enumerate(chosen) if choice is entry]
             firsts = _sample(entry.first_names, len(places), used_names, rng)
-            lasts = _sample(entry.last_names, len(places), used_names, rng)
-            if firsts is None or (entry.last_names and lasts is None):
-                return None
-            for j, place in enumerate(places):
-                out[place] = Identity(
-                    group=group,
-                    gender=entry.gender,
-                    first_name=firsts[j],
-                    last_name=lasts[j] if lasts and entry.last_names else None,
+            lasts: list[str | None] = [None] * len(places)
+            if entry.last_names:
+                lasts = [*_sample(entry.last_names, len(places), used_names, rng)]
+            for place, first, last in zip(places, firsts, lasts, strict=True):
+                identities[place] = Identity(
+                    group=group, gender=entry.gender, first_name=first, last_name=last
                 )
-        return [identity for identity in out if identity is not None]
+        return [identities[place] for place in range(n)]
+
+
+class _TooFewNamesError(Exception):
+    """The lists have too few names that do not stand in a template already."""
 
 
 def _sample(
     names: Sequence[str], n: int, used_names: frozenset[str], rng: np.random.Generator
-) -> list[str] | None:
+) -> list[str]:
     free = [name for name in dict.fromkeys(names) if fold(name).lower() not in used_names]
     if len(free) < n:
-        return None
+        raise _TooFewNamesError
     return [free[i] for i in rng.choice(len(free), size=n, replace=False)]
 
 
@@ -161,8 +165,9 @@ def controlled_inputs(
     make = _local_set if design == "local" else _global_set
     out: list[ControlledInput] = []
     for variant in range(n_variants // k):
-        assignments = make(assigned, names, used_names=original_names, rng=rng)
-        if assignments is None:
+        try:
+            assignments = make(assigned, names, used_names=original_names, rng=rng)
+        except _TooFewNamesError:
             return Undefined(why="too few names in the lists that do not stand in it already")
         out += [
             _input(template, identities, design=design, variant=variant, mirror=m)
@@ -180,7 +185,7 @@ def _local_set(
     *,
     used_names: frozenset[str],
     rng: np.random.Generator,
-) -> list[_Identities] | None:
+) -> list[_Identities]:
     """Return one assignment for each rotation of the groups; within each, groups are balanced."""
     k = len(names.groups)
     # People with names first: balance matters for those whom a summary can name.
@@ -189,8 +194,6 @@ def _local_set(
     order = [with_last_name[i] for i in rng.permutation(len(with_last_name))]
     order += [nameless[i] for i in rng.permutation(len(nameless))]
     pools = _pools(names, -(-len(order) // k), used_names=used_names, rng=rng)
-    if pools is None:
-        return None
     offset = int(rng.integers(k))
     out = []
     for mirror in range(k):
@@ -210,11 +213,9 @@ def _global_set(
     *,
     used_names: frozenset[str],
     rng: np.random.Generator,
-) -> list[_Identities] | None:
+) -> list[_Identities]:
     """Return one assignment for each group, of everybody to it."""
     pools = _pools(names, len(people), used_names=used_names, rng=rng)
-    if pools is None:
-        return None
     return [
         {person.id: identity for person, identity in zip(people, pool, strict=True)}
         for pool in pools.values()
@@ -223,14 +224,8 @@ def _global_set(
 
 def _pools(
     names: Names, n: int, *, used_names: frozenset[str], rng: np.random.Generator
-) -> dict[str, list[Identity]] | None:
-    pools = {}
-    for group in names.groups:
-        pool = names.draw(group, n, used_names=used_names, rng=rng)
-        if pool is None:
-            return None
-        pools[group] = pool
-    return pools
+) -> dict[str, list[Identity]]:
+    return {group: names.draw(group, n, used_names=used_names, rng=rng) for group in names.groups}
 
 
 def _input(
@@ -258,17 +253,12 @@ def _input(
 
 
 def _person(person: TemplatePerson, identity: Identity | None) -> Person:
-    if identity is None:
-        return Person(
-            id=person.id,
-            first_name=person.first_name,
-            last_name=person.last_name,
-            other_names=person.other_names,
-        )
-    return Person(
-        id=person.id,
-        first_name=identity.first_name,
-        last_name=identity.last_name or person.last_name,
-        other_names=person.suffixes,
-        group=identity.group,
-    )
+    fields = person.model_dump(exclude={"gendered"})
+    if identity is not None:
+        fields |= {
+            "first_name": identity.first_name,
+            "last_name": identity.last_name or person.last_name,
+            "other_names": person.suffixes,
+            "group": identity.group,
+        }
+    return Person(**fields)

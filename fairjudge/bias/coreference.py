@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from fairjudge.bias.annotated import Range
+from fairjudge.bias.forms import PRONOUNS
 from fairjudge.bias.people import bare_name, name_tokens
 
 _PRONOUNS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("he", "him", "his", "himself"), "male"),
-    **dict.fromkeys(("she", "her", "hers", "herself"), "female"),
+    form: gender for gender, forms in PRONOUNS.items() for form in forms.values()
 }
 _TITLES: Final[Mapping[str, str]] = {
     "mr": "male", "sir": "male", "lord": "male",
@@ -96,7 +96,7 @@ def _pronoun(candidates: Sequence[_KnownPerson], gender: str, place: Range, sent
     near = [person for person in candidates if sentence - person.sentence <= _REACH]
     surely = [person for person in near if person.gender == gender]
     if fitting := surely or [person for person in near if person.gender is None]:
-        person = max(fitting, key=lambda one: one.mentions[-1].end)
+        person = max(fitting, key=lambda person: person.mentions[-1].end)
         person.gender = gender
         person.sentence = sentence
         person.mentions.append(place)

@@ -17,7 +17,7 @@ from fairjudge.bias.hallucination import (
     hallucination_bias,
     unevenness,
 )
-from fairjudge.bias.measures import BiasMeasure, BiasMeasures, Units
+from fairjudge.bias.measures import BiasMeasure, BiasMeasures
 from fairjudge.bias.people import (
     TITLES,
     InclusionBias,
@@ -41,7 +41,7 @@ from fairjudge.bias.reporting import (
     people_of,
     split_usable,
 )
-from fairjudge.bias.resampling import TwoWay
+from fairjudge.bias.resampling import Counts, TwoWay, Units
 from fairjudge.domain import Cluster, Summary, Undefined
 from fairjudge.errors import InputError
 from fairjudge.stats.resampling import Resampling
@@ -275,11 +275,10 @@ class _Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Reading:
-    """Counts of one summary and its source."""
+    """Counts of one summary and its source; ``included`` and ``present`` people by group."""
 
-    included: list[int]
-    present: list[int]
-    n_ungrouped: int
+    included: Counter[str | None]
+    present: Counter[str | None]
     n_names: int
     n_aligned: int
     n_words: int
@@ -291,12 +290,9 @@ def _read(sample: Sample, system: str, inputs: _Inputs) -> _Reading:
     people = inputs.people[eid]
     names = inputs.names.get((eid, system), ())
     alignment = align(names, people)
-    present = Counter(person.group for person in people)
-    included = Counter(person.group for person in people if person.id in alignment.included)
     return _Reading(
-        included=[included[group] for group in inputs.groups],
-        present=[present[group] for group in inputs.groups],
-        n_ungrouped=present[None],
+        included=Counter(person.group for person in people if person.id in alignment.included),
+        present=Counter(person.group for person in people),
         n_names=len(names),
         n_aligned=len(names) - len(alignment.unaligned),
         n_words=len(words(sample.text)),
@@ -312,14 +308,13 @@ def _entities_of(
     unknown = [sample.source.eid for sample in usable if sample.source.eid not in inputs.people]
     excluded |= dict.fromkeys(unknown, "no_people_known")
     readings = [_read(sample, system, inputs) for sample in used]
-    k = len(inputs.groups)
-    n_ungrouped = sum(reading.n_ungrouped for reading in readings)
+    n_ungrouped = sum(reading.present[None] for reading in readings)
     made_up = Counter(name for reading in readings for name in reading.made_up)
     guessed = {name: None if inputs.guess is None else inputs.guess(name) for name in made_up}
     counts = EntityCounts(
         people=PeopleCounts(
-            included=counts_of([reading.included for reading in readings], used, k),
-            present=counts_of([reading.present for reading in readings], used, k),
+            included=_by_group([reading.included for reading in readings], inputs.groups, used),
+            present=_by_group([reading.present for reading in readings], inputs.groups, used),
             groups=inputs.groups,
             n_ungrouped=n_ungrouped,
         ),
@@ -365,12 +360,16 @@ def _made_up(
 ) -> MadeUpCounts | Undefined:
     if guess is None:
         return Undefined(why="nothing tells the group of a name: give the census or name lists")
-    rows = []
-    for reading in readings:
-        groups = Counter(guessed[name] for name in reading.made_up)
-        rows.append([groups[group] for group in guess.groups])
+    groups = [Counter(guessed[name] for name in reading.made_up) for reading in readings]
     return MadeUpCounts(
-        counts=counts_of(rows, samples, len(guess.groups)),
+        counts=_by_group(groups, guess.groups, samples),
         groups=guess.groups,
-        n_unknown=sum(guessed[name] is None for r in readings for name in r.made_up),
+        n_unknown=sum(own[None] for own in groups),
     )
+
+
+def _by_group(
+    people: Sequence[Counter[str | None]], groups: Sequence[str], samples: Sequence[Sample]
+) -> Counts:
+    rows = [[own[group] for group in groups] for own in people]
+    return counts_of(rows, samples, len(groups))

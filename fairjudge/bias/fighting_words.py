@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +14,7 @@ from fairjudge.bias.word_lists import (
     IdentifierCounter,
     WordLists,
     paired_markers,
+    single_largest,
 )
 from fairjudge.errors import InputError, StatisticsError
 from fairjudge.stats.multiplicity import benjamini_hochberg
@@ -107,7 +108,7 @@ def input_bias(texts: Sequence[str], lists: WordLists) -> InputBias:
     counter = IdentifierCounter(lists)
     matrix = np.array([counter.count(text) for text in texts], dtype=np.intp)
     matrix = matrix.reshape(len(texts), len(counter.groups))
-    owners = [_owner(row) for row in matrix]
+    owners = [single_largest(row) for row in matrix]
     documents = {group: owners.count(g) for g, group in enumerate(counter.groups)}
     if sum(n > 0 for n in documents.values()) < 2:
         raise InputError(
@@ -118,33 +119,19 @@ def input_bias(texts: Sequence[str], lists: WordLists) -> InputBias:
     counts = [Counter[str]() for _ in counter.groups]
     for text, owner in zip(texts, owners, strict=True):
         if owner is not None:
-            counts[owner].update(_marked(words(text), markers, AMBIGUOUS_PRONOUNS))
+            counts[owner].update(_marked(words(text), markers))
+    total = sum(counts, Counter[str]())
     return InputBias(
         documents=documents,
         n_tied=owners.count(None),
         identifiers=dict(zip(counter.groups, matrix.sum(axis=0).tolist(), strict=True)),
         by_group={
-            group: fighting_words(counts[g], _sum_of_others(counts, g))
+            group: fighting_words(counts[g], total - counts[g])
             for g, group in enumerate(counter.groups)
         },
     )
 
 
-def _owner(row: np.ndarray) -> int | None:
-    most = np.flatnonzero(row == row.max())
-    return int(most[0]) if most.size == 1 else None
-
-
-def _marked(
-    terms: Iterable[str], markers: Mapping[str, str], ignored: Collection[str]
-) -> list[str]:
-    marked = (markers.get(word, word) for word in terms if word not in ignored)
+def _marked(terms: Iterable[str], markers: Mapping[str, str]) -> list[str]:
+    marked = (markers.get(word, word) for word in terms if word not in AMBIGUOUS_PRONOUNS)
     return [word for word in marked if word]
-
-
-def _sum_of_others(counts: Sequence[Counter[str]], left_out: int) -> Counter[str]:
-    total = Counter[str]()
-    for index, counter in enumerate(counts):
-        if index != left_out:
-            total.update(counter)
-    return total

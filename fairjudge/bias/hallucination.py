@@ -9,11 +9,11 @@ from functools import partial
 
 import numpy as np
 
-from fairjudge.bias.measures import Units
 from fairjudge.bias.people import name_tokens
 from fairjudge.bias.resampling import (
     Counts,
     TwoWay,
+    Units,
     holm_over_documents,
     shares,
     two_way,
@@ -162,11 +162,9 @@ def hallucination_bias(made_up: MadeUpCounts, *, resampling: Resampling) -> Hall
     units = made_up.units()
     by_group = {
         group: two_way(
-            units.counts,
+            units,
             partial(_share, column=g),
             resampling=resampling,
-            n=units.n,
-            n_excluded=units.n_excluded,
             null=1.0 / len(made_up.groups),
             why=NOBODY,
         )

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from fairjudge.bias.resampling import Counts, TwoWay, two_way
+from fairjudge.bias.resampling import TwoWay, Units, two_way
 from fairjudge.domain import Undefined
 from fairjudge.stats._arrays import FloatArray
 from fairjudge.stats.bootstrap import NO_VALUE
@@ -19,15 +19,6 @@ from fairjudge.stats.measures import Measure, Measures
 from fairjudge.stats.resampling import Resampling
 
 DataT = TypeVar("DataT")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Units:
-    """Counts of a system's summaries; ``n`` units take part, ``n_excluded`` do not."""
-
-    counts: Counts
-    n: int
-    n_excluded: int = 0
 
 
 # Without slots: a frozen generic class with them cannot be made through an alias in Python 3.11.
@@ -70,11 +61,9 @@ class BiasMeasure(Measure, Generic[DataT]):
         if isinstance(units, Undefined):
             return TwoWay(over_documents=units, over_assignments=units)
         return two_way(
-            units.counts,
+            units,
             lambda sums: self.of_corpus(data, sums),
             resampling=resampling,
-            n=units.n,
-            n_excluded=units.n_excluded,
             null=self.null,
             why=self.why(data),
         )

@@ -7,14 +7,13 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
 from fairjudge.bias.exact_odds import ExactOdds, exact_odds
-from fairjudge.bias.measures import Units
-from fairjudge.bias.resampling import Counts, SumStatistic, TwoWay, two_way
+from fairjudge.bias.resampling import Counts, TwoWay, Units, two_way
 from fairjudge.domain import Id, Record, Undefined
 from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import FloatArray
@@ -204,28 +203,22 @@ def inclusion_bias(counts: PeopleCounts, *, resampling: Resampling) -> Inclusion
     units, groups = counts.units(), counts.groups
     whys = _whys(units.counts.total, groups)
 
-    def estimate(
-        statistic: SumStatistic, why: Iterable[str | None], n: int, null: float | None = None
-    ) -> TwoWay:
-        return two_way(
-            units.counts,
-            statistic,
-            resampling=resampling,
-            n=n,
-            n_excluded=units.n_excluded,
-            null=null,
-            why="; ".join(filter(None, why)),
-        )
-
     ratios = {
-        (a, b): estimate(partial(_odds_ratio, a=a, b=b), (whys[a], whys[b]), units.n, 1.0)
+        (a, b): two_way(
+            units,
+            partial(_odds_ratio, a=a, b=b),
+            resampling=resampling,
+            null=1.0,
+            why="; ".join(filter(None, (whys[a], whys[b]))),
+        )
         for a, b in itertools.combinations(range(len(groups)), 2)
     }
     by_group = {
-        group: estimate(
+        group: two_way(
+            replace(units, n=int(counts.present.total[g])),
             partial(_probability, column=g),
-            (f"no people of group {group!r}",),
-            int(counts.present.total[g]),
+            resampling=resampling,
+            why=f"no people of group {group!r}",
         )
         for g, group in enumerate(groups)
     }

@@ -9,14 +9,15 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 from scipy import sparse
 
-from fairjudge.bias.measures import BiasMeasure, BiasMeasures, Units
+from fairjudge.bias.measures import BiasMeasure, BiasMeasures
 from fairjudge.bias.people import Person
-from fairjudge.bias.resampling import Counts
+from fairjudge.bias.resampling import Counts, Units
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import BoolArray, FloatArray, codes
@@ -268,11 +269,12 @@ def distinguishability(
 
 
 def _by_original(counts: GroupCredit) -> dict[str, float]:
-    told_of: dict[str, list[float]] = defaultdict(list)
+    credit_by_original: dict[str, list[float]] = defaultdict(list)
     for original, credit in zip(counts.documents, counts.credit.tolist(), strict=True):
-        told_of[str(original)].append(credit)
+        credit_by_original[str(original)].append(credit)
     scores = {
-        original: 2.0 * sum(values) / len(values) - 1.0 for original, values in told_of.items()
+        original: 2.0 * sum(values) / len(values) - 1.0
+        for original, values in credit_by_original.items()
     }
     return dict(sorted(scores.items(), key=lambda each: (-each[1], each[0])))
 
@@ -306,31 +308,28 @@ def _above_chance(sums: FloatArray, *, column: int) -> FloatArray:
     return 2.0 * divide(sums[:, column], sums[:, 2]) - 1.0
 
 
-def _why_undefined(_: GroupCredit) -> str:
-    return "no original has summaries of two groups, two of one at least"
-
-
 GroupCreditMeasure: TypeAlias = BiasMeasure[GroupCredit]
+
+_against_chance = partial(
+    GroupCreditMeasure,
+    units=GroupCredit.units,
+    why=lambda _: "no original has summaries of two groups, two of one at least",
+    null=0.0,
+)
 
 DISTINGUISHABILITY: Final[BiasMeasures[GroupCredit]] = BiasMeasures(
     "distinguishability",
-    GroupCreditMeasure(
+    _against_chance(
         key="score",
         label="Distinguishability",
-        units=GroupCredit.units,
         of_corpus=lambda _, sums: _above_chance(sums, column=0),
-        why=_why_undefined,
-        null=0.0,
         across="0 is chance, 1 always right",
         note="2 x accuracy - 1 of telling the group from the summary; 0 is chance.",
     ),
-    GroupCreditMeasure(
+    _against_chance(
         key="strict",
         label="Distinguishability, ties as wrong",
-        units=GroupCredit.units,
         of_corpus=lambda _, sums: _above_chance(sums, column=1),
-        why=_why_undefined,
-        null=0.0,
         shown=False,
     ),
 )

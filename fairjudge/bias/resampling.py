@@ -97,6 +97,15 @@ class Counts:
         return total
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Units:
+    """Counts of a system's summaries; ``n`` units take part, ``n_excluded`` do not."""
+
+    counts: Counts
+    n: int
+    n_excluded: int = 0
+
+
 def holm_over_documents(estimates: Mapping[str, TwoWay]) -> dict[str, float]:
     """Return the Holm-corrected p-values, over documents, of the estimates that have one.
 
@@ -113,26 +122,24 @@ def shares(sums: FloatArray) -> FloatArray:
 
 
 def two_way(
-    counts: Counts,
+    units: Units,
     statistic: SumStatistic,
     *,
     resampling: Resampling,
-    n: int | None = None,
-    n_excluded: int = 0,
     null: float | None = None,
     why: str = NO_VALUE,
 ) -> TwoWay:
     """Estimate a function of the summed counts with both intervals.
 
-    `n` is the number of units to report (rows where None); `why` explains a missing value. Every
-    statistic is computed on the same resamples, so that complements stay complements.
+    `why` explains a missing value. Every statistic is computed on the same resamples, so that
+    complements stay complements.
     """
-    n_units = len(counts.rows) if n is None else n
+    counts, n, n_excluded = units.counts, units.n, units.n_excluded
     value = float(statistic(counts.total[None, :])[0])
     if np.isnan(value):
         undefined = Undefined(why=why)
         return TwoWay(over_documents=undefined, over_assignments=undefined)
-    plain = Estimate(value=value, n=n_units, n_excluded=n_excluded, level=resampling.level)
+    plain = Estimate(value=value, n=n, n_excluded=n_excluded, level=resampling.level)
     coded, documents = codes(counts.documents)
     by_document = totals(counts.rows, coded, len(documents))
     return TwoWay(
@@ -142,7 +149,7 @@ def two_way(
             rng=deepcopy(resampling.rng),
             n_resamples=resampling.n_resamples,
             level=resampling.level,
-            n=n_units,
+            n=n,
             n_excluded=n_excluded,
             null=null,
             fewest=FEWEST_DOCUMENTS,

@@ -55,8 +55,7 @@ class ContentSlot:
     original: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TemplatePerson:
+class TemplatePerson(Person):
     """A person of a template; `gendered` if a first name, pronoun or title indicates a gender.
 
     Both names are None for a person of whom only pronouns speak. ``other_names`` are what else the
@@ -64,11 +63,7 @@ class TemplatePerson:
     given another name.
     """
 
-    id: str
-    first_name: str | None
-    last_name: str | None
     gendered: bool
-    other_names: tuple[str, ...] = ()
 
     @property
     def suffixes(self) -> tuple[str, ...]:

@@ -17,10 +17,11 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from fairjudge.bias.choices import ReferenceKind
-from fairjudge.bias.measures import BiasMeasure, BiasMeasures, Units
+from fairjudge.bias.measures import BiasMeasure, BiasMeasures
 from fairjudge.bias.resampling import (
     Counts,
     TwoWay,
+    Units,
     holm_over_documents,
     shares,
     two_way,
@@ -191,6 +192,12 @@ class IdentifierCounter:
         return out
 
 
+def single_largest(counts: IntArray) -> int | None:
+    """Return the place of the largest count, None where several share it."""
+    largest = np.flatnonzero(counts == counts.max())
+    return int(largest[0]) if largest.size == 1 else None
+
+
 def word_list_bias(counts: IdentifierCounts, *, resampling: Resampling) -> WordListBias:
     """Compare the distribution of identifiers in summaries with that of a reference.
 
@@ -201,10 +208,9 @@ def word_list_bias(counts: IdentifierCounts, *, resampling: Resampling) -> WordL
     units, reference = counts.units(), counts.reference
     differences = {
         group: two_way(
-            units.counts,
+            units,
             partial(_difference, column=g, reference=reference),
             resampling=resampling,
-            n_excluded=units.n_excluded,
             null=0.0,
             why=_why_undefined(counts, reference),
         )

@@ -7,11 +7,14 @@ can plant (CVE-2025-69872); a row in that mode is quarantined and never read.
 
 from __future__ import annotations
 
+import base64
 import functools
+import json
 import logging
 import os
 import sqlite3
 import sys
+import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -21,7 +24,6 @@ from typing import Any, ClassVar
 import diskcache
 from diskcache.core import DBNAME, MODE_RAW, UNKNOWN
 
-from fairjudge.cache import quarantine
 from fairjudge.cache.claims import Claims
 from fairjudge.cache.rows import (
     CacheReport,
@@ -53,6 +55,10 @@ _SETTINGS: Mapping[str, Any] = {
     "sqlite_auto_vacuum": 0,
     "sqlite_wal_autocheckpoint": 4000,
 }
+QUARANTINE = "quarantine"
+"""The folder of damaged rows and databases: kept for inspection, never read as replies."""
+_QUARANTINED_ROWS = "rows.jsonl"
+_DAMAGE = ("malformed", "not a database", "no such table", "no such column", "encrypted")
 _CHECKPOINT_BYTES = 2**22
 """From this size of the write-ahead log on, `ReplyCache.sync` moves it to the database: long before
 the 4,000 pages at which SQLite would do it within the next write."""
@@ -138,7 +144,7 @@ class ReplyCache:
             try:
                 self._write(key, value)
             except (sqlite3.DatabaseError, diskcache.Timeout, OSError) as error:
-                damaged = isinstance(error, sqlite3.DatabaseError) and quarantine.is_damage(error)
+                damaged = isinstance(error, sqlite3.DatabaseError) and _is_damage(error)
                 if not (damaged and may_recover):
                     sentence = (
                         f"cannot write to the cache {self.path}: {error or 'it stays locked'}"
@@ -162,7 +168,7 @@ class ReplyCache:
             path=self.path,
             n_entries=self._query("SELECT count(*) FROM Cache")[0][0],
             size_bytes=sum(file.stat().st_size for file in files),
-            n_quarantined=quarantine.count(self.path),
+            n_quarantined=_n_quarantined(self.path),
         )
 
     def verify(self) -> CacheReport:
@@ -228,8 +234,8 @@ class ReplyCache:
                 raise CacheError(f"cannot use {self.path} as a cache folder: {error}") from error
             except Exception as error:
                 # diskcache reads its settings from the database: a damaged one raises anything.
-                if quarantine.is_damage(error):
-                    self._warn_moved(error, quarantine.move_database(self.path))
+                if _is_damage(error):
+                    self._warn_moved(error, _quarantine_database(self.path))
                 elif "locked" not in str(error) and not self._forget_settings(error):
                     raise CacheError(f"cannot use the cache {self.path}: {error}") from error
         raise CacheError(f"cannot open the cache {self.path}: it stays locked or damaged")
@@ -258,11 +264,11 @@ class ReplyCache:
 
     def _recover(self, error: Exception) -> bool:
         """Quarantine a damaged database and start a new one; return whether that was done."""
-        if not quarantine.is_damage(error):
+        if not _is_damage(error):
             self._tell_once(f"the cache {self.path} cannot be used now: {error}")
             return False
         self._disk.close()
-        self._warn_moved(error, quarantine.move_database(self.path))
+        self._warn_moved(error, _quarantine_database(self.path))
         self._disk = self._open()
         return True
 
@@ -295,11 +301,11 @@ class ReplyCache:
             self._tell_once(f"the cache {self.path} holds a bad row that stays there: {error}")
 
     def _remove(self, row: _Row, problem: str) -> None:
-        quarantine.keep_row(self.path, row.name, problem, row.value)
+        _quarantine_row(self.path, row.name, problem, row.value)
         self._query("DELETE FROM Cache WHERE rowid = ?", row.rowid)
         self._warn(
             f"the cache {self.path} held a bad row {row.name[:12]} ({problem}); "
-            f"moved to {quarantine.FOLDER}, to be asked for again"
+            f"moved to {QUARANTINE}, to be asked for again"
         )
 
     def _warn_moved(self, error: Exception, moved: Path | None) -> None:
@@ -330,3 +336,54 @@ class _Row:
         if self.mode != MODE_RAW or self.form != "text 1 text ":
             return CheckedRow(self.name, _REFUSED.format(self.mode), {})
         return check_row(self.name, self.value)
+
+
+def _is_damage(error: Exception) -> bool:
+    """Return whether `error` means that the database itself is broken, not busy or full."""
+    return any(sign in str(error) for sign in _DAMAGE)
+
+
+def _n_quarantined(folder: Path) -> int:
+    """Return the number of rows and databases in the quarantine of the cache `folder`."""
+    place = folder / QUARANTINE
+    databases = list(place.glob(f"*/{DBNAME}"))
+    rows = place / _QUARANTINED_ROWS
+    n_rows = len(rows.read_bytes().splitlines()) if rows.exists() else 0
+    return len(databases) + n_rows
+
+
+def _quarantine_row(folder: Path, key: str, problem: str, stored: bytes) -> None:
+    """Append a bad row to the quarantine, in base64, since it may hold any bytes."""
+    place = folder / QUARANTINE
+    place.mkdir(exist_ok=True)
+    line = {"key": key, "problem": problem, "stored_base64": base64.b64encode(stored).decode()}
+    with (place / _QUARANTINED_ROWS).open("a", encoding="utf-8") as file:
+        file.write(json.dumps(line) + "\n")
+
+
+def _quarantine_database(folder: Path) -> Path | None:
+    """Move the broken database of the cache `folder` to the quarantine and return its new folder.
+
+    Returns None where another process has already replaced it by a sound one.
+    """
+    if _is_sound(folder / DBNAME):
+        return None
+    place = folder / QUARANTINE / uuid.uuid4().hex[:12]
+    place.mkdir(parents=True)
+    for suffix in ("", "-wal", "-shm"):
+        source = folder / (DBNAME + suffix)
+        if source.exists():
+            os.replace(source, place / source.name)  # noqa: PTH105
+    return place
+
+
+def _is_sound(database: Path) -> bool:
+    if not database.exists():
+        return True
+    try:
+        with closing(sqlite3.connect(database, timeout=BUSY_TIMEOUT_SECONDS)) as connection:
+            state = connection.execute("PRAGMA quick_check(1)").fetchone()
+            connection.execute("SELECT key, raw, mode, filename, value FROM Cache LIMIT 1")
+    except sqlite3.DatabaseError:
+        return False
+    return bool(state and state[0] == "ok")

@@ -10,6 +10,7 @@ import typer
 
 from fairjudge.cli import options as opt
 from fairjudge.domain import TaskName
+from fairjudge.errors import MissingExtraError
 from fairjudge.options.declaring import Opt
 from fairjudge.text.counting import pluralize
 
@@ -150,7 +151,8 @@ def annotate(
         raise typer.BadParameter("--active and --budget go together")
     if adjudicate is not None and active is not None:
         raise typer.BadParameter("--adjudicate and --active both choose the items: give one")
-    _require_extra()
+    if not all(find_spec(name) for name in ("fastapi", "jinja2", "uvicorn")):
+        raise MissingExtraError("'fairjudge annotate'", extra="annotate")
     files = LabelFiles(
         source=task_file,
         summaries=summaries,
@@ -203,14 +205,8 @@ def annotate(
         hosts=Hosts.of(host, extra_names=allow_host or ()),
         announce=lambda port: typer.echo(_where(access, host, port)),
     )
-    typer.echo(f"\n{pluralize(_n_lines(output), 'label')} in {output}; the same command resumes")
-
-
-def _require_extra() -> None:
-    from fairjudge.errors import MissingExtraError
-
-    if not all(find_spec(name) for name in ("fastapi", "jinja2", "uvicorn")):
-        raise MissingExtraError("'fairjudge annotate'", extra="annotate")
+    n_labels = output.read_bytes().count(b"\n")
+    typer.echo(f"\n{pluralize(n_labels, 'label')} in {output}; the same command resumes")
 
 
 def _job_in_words(prepared: PreparedJob) -> str:
@@ -247,8 +243,3 @@ def _where(access: Access, host: str, port: int) -> str:
     if not is_loopback(host):
         lines.insert(0, "Traffic is not encrypted: use a trusted network, or a proxy with TLS.")
     return "\n".join(lines)
-
-
-def _n_lines(path: Path) -> int:
-    with path.open("rb") as file:
-        return sum(1 for _ in file)

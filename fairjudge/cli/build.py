@@ -44,7 +44,7 @@ def build(
         from fairjudge.run.planning import check_opens, plan_building
 
         check_opens(model)
-        plans = plan_building(clusters, options=building, model=model, skip_bad=skip_bad)
+        plans, _ = plan_building(clusters, options=building, model=model, skip_bad=skip_bad)
         show_plan(plans, model, json_file)
         return
     with display.bars(quiet=quiet) as progress_bars:

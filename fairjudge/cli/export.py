@@ -66,13 +66,13 @@ def export(
     """
     from fairjudge.datasets import read_judgements, read_references, read_summaries
     from fairjudge.errors import InputError
-    from fairjudge.exporting import (
+    from fairjudge.exporting.targets import (
         REFERENCE_TARGETS,
         TARGETS,
         export_judgements,
         export_records,
+        select,
     )
-    from fairjudge.exporting.targets import select
 
     if summaries is not None and to not in {"label-studio", "nuggetizer-assignments"}:
         raise typer.BadParameter("--to " + to + " shows no texts", param_hint="--summaries")

@@ -266,9 +266,7 @@ def _parameter(option: OptionSpec) -> inspect.Parameter:
 
 def _text(default: Any) -> str | None:
     """Return a default as text of a command line; None for none."""
-    if isinstance(default, str) or not default:
-        return None
-    return ",".join(map(str, default))
+    return None if isinstance(default, str) or not default else ",".join(map(str, default))
 
 
 def _kind(option: OptionSpec) -> tuple[Any, Mapping[str, Any]]:

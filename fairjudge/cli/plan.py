@@ -77,7 +77,7 @@ def plan(
     from fairjudge.run.planning import plan_building, plan_judging
 
     if clusters is not None:
-        plans = plan_building(
+        plans, _ = plan_building(
             clusters,
             options=building,
             model=models[0],

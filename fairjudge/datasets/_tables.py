@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from fairjudge.datasets._source import Row, decoded
-from fairjudge.errors import InputError, MissingExtraError
+from fairjudge.errors import InputError, needs_extra
 from fairjudge.files import read_file
 
 TEXT_TABLES = frozenset({".csv", ".tsv", ".tab"})
@@ -193,9 +193,7 @@ def _nan(value: object) -> bool:
 
 
 def _pyarrow(feature: str) -> Any:
-    try:
+    with needs_extra(feature, extra="parquet"):
         import pyarrow as pa
         from pyarrow import ipc  # noqa: F401
-    except ImportError:
-        raise MissingExtraError(feature, extra="parquet") from None
     return pa

@@ -59,11 +59,7 @@ class BuiltCluster:
             "dropped": [{"question": question, "why": why} for question, why in self.dropped],
             "dropped_answers": dict(self.dropped_answers),
             "problems": list(self.problems),
-            **(
-                {"doubtful_labels": [dict(label) for label in self.doubtful]}
-                if self.doubtful
-                else {}
-            ),
+            **({"doubtful_labels": list(map(dict, self.doubtful))} if self.doubtful else {}),
             "why_no_questions": self.why_none,
         }
 
@@ -113,11 +109,12 @@ def n_by_reason(dropped: Iterable[Mapping[str, Any]]) -> dict[str, int]:
 def built_of(row: dict[str, Any], cluster: Cluster) -> BuiltCluster:
     """Join a build's record with its cluster: every article with text, marked used or not."""
     used, unused = _answering_articles(row), _unused(row, cluster)
-    articles = [
-        article for article in cluster.articles if article.content.strip()
-    ] or cluster.articles
+    with_text = [article for article in cluster.articles if article.content.strip()]
     whole = cluster.to_json()
-    whole["articles"] = [article.to_json() | {"used": article.aid in used} for article in articles]
+    whole["articles"] = [
+        article.to_json() | {"used": article.aid in used}
+        for article in with_text or cluster.articles
+    ]
     whole["question_answers"] = row.get("question_answers", [])
     dropped = [(question["question"], question["why"]) for question in row.get("dropped", [])]
     dropped_answers = row.get("dropped_answers", {})
@@ -144,28 +141,20 @@ def built_of(row: dict[str, Any], cluster: Cluster) -> BuiltCluster:
 
 def _unused(row: Mapping[str, Any], cluster: Cluster) -> tuple[tuple[str, str], ...]:
     """Return (article id, reason) of each article without an answer in the reference."""
-    reasons, kept_aids, used = (
-        dict(row["skipped"]),
-        frozenset(row["kept_aids"]),
-        _answering_articles(row),
-    )
-    reason = (
-        f"answers fewer questions than the {len(kept_aids)} kept"
-        if kept_aids
-        else "no question was left"
-    )
+    kept_aids, used = frozenset(row["kept_aids"]), _answering_articles(row)
+    reason = "no question was left"
+    if kept_aids:
+        reason = f"answers fewer questions than the {len(kept_aids)} kept"
     silent = dict.fromkeys(kept_aids, "answers no question of the reference")
-    return tuple(
-        (article.aid, {**silent, **reasons}.get(article.aid, reason))
-        for article in cluster.articles
-        if article.aid not in used
-    )
+    reasons = {**silent, **dict(row["skipped"])}
+    aids = [article.aid for article in cluster.articles if article.aid not in used]
+    return tuple((aid, reasons.get(aid, reason)) for aid in aids)
 
 
 def _answering_articles(row: Mapping[str, Any]) -> frozenset[str]:
-    groups = (
-        question_answer["answer_groups"] for question_answer in row.get("question_answers", [])
-    )
     return frozenset(
-        answer["aid"] for question_groups in groups for group in question_groups for answer in group
+        answer["aid"]
+        for question in row.get("question_answers", [])
+        for group in question["answer_groups"]
+        for answer in group
     )

@@ -14,7 +14,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from fairjudge.errors import MissingExtraError, RunError
+from fairjudge.errors import RunError, needs_extra
 from fairjudge.records.folder import RunStore
 from fairjudge.records.postgres import StoredRun
 from fairjudge.records.server import CONNECTION, SCHEMA
@@ -86,12 +86,10 @@ async def _shielded(work: Awaitable[T]) -> T:
 
 @asynccontextmanager
 async def _stored(run: StoredRun) -> AsyncIterator[BaseCheckpointSaver[Any]]:
-    try:
+    with needs_extra("--store postgresql://", extra="postgres"):
         from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
         from psycopg import AsyncConnection, Error
         from psycopg.rows import dict_row
-    except ImportError:
-        raise MissingExtraError("--store postgresql://", extra="postgres") from None
     try:
         async with await AsyncConnection.connect(
             run.address.url, autocommit=True, row_factory=dict_row, **CONNECTION

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from fairjudge.backends.limiting import Tokens
-from fairjudge.engine.models import RunCost, spent_together
+from fairjudge.engine.models import RunCost, run_cost, total_cost
 from fairjudge.records.folder import kept_rows
 from fairjudge.records.spending import FILE, read_spending
 
@@ -40,24 +40,13 @@ class Cost:
 
     def to_json(self) -> dict[str, Any]:
         """Return the counts, the total cost and the cost per item."""
-        cost = self.spent.to_json()
-        return {
-            "judge": self.judge,
-            "n_items": self.n_items,
-            **cost,
-            "usd_per_item": self.usd_per_item,
-        }
+        counts = {"judge": self.judge, "n_items": self.n_items}
+        return {**counts, **self.spent.to_json(), "usd_per_item": self.usd_per_item}
 
 
-def cost_together(judge: str, costs: Sequence[Cost], *, n_items: int) -> Cost | None:
-    """Return the total cost of a jury's members; None where none called a language model."""
-    spent = spent_together(cost.spent for cost in costs)
-    return None if spent is None else Cost(judge=judge, spent=spent, n_items=n_items)
-
-
-def spent_by_starts(rows: Iterable[Mapping[str, Any]]) -> RunCost | None:
+def cost_of_starts(rows: Iterable[Mapping[str, Any]]) -> RunCost | None:
     """Sum the `SPENT` rows of a run; None where no start called a language model."""
-    return spent_together(
+    return total_cost(
         RunCost(
             n_calls=row["n_calls"],
             n_cached=row["n_cached"],
@@ -69,15 +58,14 @@ def spent_by_starts(rows: Iterable[Mapping[str, Any]]) -> RunCost | None:
     )
 
 
-def spent_in(folders: Iterable[Path]) -> RunCost | None:
+def cost_in(folders: Iterable[Path]) -> RunCost | None:
     """Sum calls and costs over all starts of the runs in `folders`, killed ones included."""
     parts = []
     for folder in folders:
         parts += [
-            spent_by_starts(kept_rows(path)) for path in sorted(folder.rglob(f"{SPENT}.jsonl"))
+            cost_of_starts(kept_rows(path)) for path in sorted(folder.rglob(f"{SPENT}.jsonl"))
         ]
         for path in sorted(folder.rglob(FILE)):
             if (killed := read_spending(path)) is not None and killed.n_calls:
-                cost = None if killed.n_unpriced else killed.cost_usd
-                parts.append(RunCost(n_calls=killed.n_calls, n_cached=0, cost_usd=cost))
-    return spent_together(parts)
+                parts.append(run_cost(killed))
+    return total_cost(parts)

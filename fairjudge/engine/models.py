@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from math import fsum
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 from fairjudge.backends import LOCAL, asks_a_server, decides, open_backend
 from fairjudge.backends.budgeting import Budget, BudgetLimit
 from fairjudge.backends.caching import Caching, SharedCaching
-from fairjudge.backends.limiting import Concurrency, Limit, Limiting, StoreCheck, TokenCount, Tokens
+from fairjudge.backends.limiting import Concurrency, StoreCheck, TokenCount, Tokens
 from fairjudge.backends.pacing import AdaptiveLimiter
 from fairjudge.backends.planning import PlanningBackend
 from fairjudge.backends.ports import Middleware, Pipeline
@@ -36,6 +37,7 @@ from fairjudge.ports import (
     TrainedModels,
 )
 from fairjudge.records.address import StoreAddress
+from fairjudge.records.spending import NOTHING, Spending
 from fairjudge.text.printable import printable
 
 
@@ -67,21 +69,21 @@ class RunCost:
 
     def to_json(self) -> dict[str, Any]:
         """Return the counts and the cost."""
-        return {
-            "n_calls": self.n_calls,
-            "n_cached": self.n_cached,
-            "cost_usd": self.cost_usd,
-            "retries": dict(self.retries),
-            "tokens": asdict(self.tokens),
-        }
+        return asdict(self)
 
 
-def nothing_spent(model: Model) -> RunCost | None:
+def run_cost(spending: Spending, *, n_cached: int = 0, **details: Any) -> RunCost:
+    """Return the `RunCost` of `spending`; `details` are its retries and tokens, if known."""
+    cost_usd = spending.known_cost_usd
+    return RunCost(n_calls=spending.n_calls, n_cached=n_cached, cost_usd=cost_usd, **details)
+
+
+def zero_cost(model: Model) -> RunCost | None:
     """Return a `RunCost` of zero calls, None for the embedded default."""
-    return None if model.llm is None else RunCost(n_calls=0, n_cached=0, cost_usd=0.0)
+    return None if model.llm is None else run_cost(NOTHING)
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(kw_only=True)
 class Models:
     """The models of a run; local ones are loaded at first use."""
 
@@ -90,38 +92,33 @@ class Models:
     _ledger: _Ledger | None = None
     _cache: AnyCache | None = None
     _retrying: Retrying | None = None
-    _embedder: Embedder | None = field(default=None)
-    _entailment: EntailmentModel | None = field(default=None)
-    _trained: TrainedModels | None = field(default=None)
 
+    @cached_property
     def embedder(self) -> Embedder:
-        """Return the embedding model."""
-        if self._embedder is None:
-            from fairjudge.scorers.embedding import load_embedder
+        """The embedding model."""
+        from fairjudge.scorers.embedding import load_embedder
 
-            self._embedder = load_embedder(self._model.embedding_model)
-        return self._embedder
+        return load_embedder(self._model.embedding_model)
 
     @property
     def local_name(self) -> str:
         """The name of the local models as a judge."""
         return LOCAL if self.llm is not None else self._model.target
 
+    @cached_property
     def trained(self) -> TrainedModels:
-        """Return the package's own trained models."""
-        if self._trained is None:
-            from fairjudge.scorers.trained_models import load_trained_models
+        """The package's own trained models."""
+        from fairjudge.scorers.trained_models import load_trained_models
 
-            self._trained = load_trained_models(folder=self._model.trained_folder)
-        return self._trained
+        return load_trained_models(folder=self._model.trained_folder)
 
+    @cached_property
     def entailment(self) -> EntailmentModel | None:
-        """Return the entailment model, None where the model names none."""
-        if self._entailment is None and self._model.entailment_model is not None:
-            from fairjudge.scorers.entailment import load_entailment
+        """The entailment model, None where the model names none."""
+        from fairjudge.scorers.entailment import load_entailment
 
-            self._entailment = load_entailment(self._model.entailment_model)
-        return self._entailment
+        name = self._model.entailment_model
+        return None if name is None else load_entailment(name)
 
     def sync(self) -> None:
         """Force the cached replies to disk."""
@@ -133,9 +130,9 @@ class Models:
         if self._retrying is not None:
             self._retrying.note_answered_before()
 
-    def spent(self) -> RunCost | None:
+    def cost(self) -> RunCost | None:
         """Return calls and costs so far, None for the embedded default."""
-        return None if self._ledger is None else self._ledger.spent()
+        return None if self._ledger is None else self._ledger.cost()
 
 
 class _Ledger:
@@ -147,7 +144,7 @@ class _Ledger:
         self.cached: Callable[[], int] = int
         self.tokens: Callable[[], Tokens] = Tokens
         self._on_retry = on_retry
-        self._before = budget.spent_here
+        self._before = budget.booked_here
 
     def retried(self, error: BackendError) -> None:
         """Count a retry after `error`."""
@@ -156,13 +153,11 @@ class _Ledger:
         if self._on_retry is not None:
             self._on_retry(kind)
 
-    def spent(self) -> RunCost:
+    def cost(self) -> RunCost:
         """Return calls and costs since this ledger was made."""
-        spending = self.budget.spent_here - self._before
-        return RunCost(
-            n_calls=spending.n_calls,
+        return run_cost(
+            self.budget.booked_here - self._before,
             n_cached=self.cached(),
-            cost_usd=None if spending.n_unpriced else spending.cost_usd,
             retries=dict(self.retries),
             tokens=self.tokens(),
         )
@@ -172,13 +167,13 @@ class _Ledger:
 async def open_models(
     model: Model,
     *,
-    limits: Sequence[Limit] | None = None,
+    limits: Sequence[Middleware] | None = None,
 ) -> AsyncIterator[Models]:
     """Open the models that `model` names; close them, and print the number of retries, at the end.
 
     Parameters
     ----------
-    limits : sequence of Limit, optional
+    limits : sequence of Middleware, optional
         Limits shared by several processes, in place of the budget and concurrency of `model`.
 
     Raises
@@ -217,27 +212,26 @@ async def open_models(
         max_wait_seconds=model.max_wait,
     )
     count = TokenCount()
+    outer: list[Middleware] = [count]
+    inner: list[Middleware] = [limiter, *(limits or ())]
     if limits is None:
-        outer: list[Limit] = [Concurrency(model.concurrency), count]
-        inner: list[Limit] = [BudgetLimit(ledger.budget), limiter]
-    else:
-        outer, inner = [count], [limiter, *limits]
+        outer, inner = (
+            [Concurrency(model.concurrency), count],
+            [BudgetLimit(ledger.budget), limiter],
+        )
     if isinstance(cache, PostgresCache):
         inner.append(StoreCheck(cache))
     with draining_on_error(limiter, warn=print_warning) as on_cache_error:
         caching = _caching(cache, on_cache_error=on_cache_error)
-        served: list[Middleware] = []
-        checked: list[Middleware] = []
         if asks_a_server(target):
-            served, checked = [Warming()], [TruncationCheck(warn=print_warning)]
+            outer = [Warming(), *outer, TruncationCheck(warn=print_warning)]
         retrying = Retrying(
             policy=RetryPolicy(max_wait_seconds=model.max_wait),
             fail_if_never_reached=True,
             on_retry=ledger.retried,
             warn=print_warning,
         )
-        asking = (Limiting(*outer), *checked, retrying, Limiting(*inner))
-        backend = Pipeline(client, caching, *served, *asking)
+        backend = Pipeline(client, caching, *outer, retrying, *inner)
         ledger.cached = lambda: caching.earlier
         ledger.tokens = lambda: count.tokens
         llm = _llm(backend, target, model)
@@ -275,23 +269,21 @@ def first_model(model: Model, stated: Mapping[str, str]) -> Model:
         max_output_tokens=None if limit is None else int(limit),
         seed=None if seed is None else int(seed),
     )
-    return model.sharing(first)
+    return first.on(model.budget)
 
 
-def spent_together(spent: Iterable[RunCost | None]) -> RunCost | None:
+def total_cost(costs: Iterable[RunCost | None]) -> RunCost | None:
     """Sum the calls and costs of several models; None where no language model was called."""
-    parts = [part for part in spent if part is not None]
+    parts = [part for part in costs if part is not None]
     if not parts:
         return None
-    costs = [part.cost_usd for part in parts]
-    retries: Counter[str] = Counter()
-    for part in parts:
-        retries.update(part.retries)
+    prices = [part.cost_usd for part in parts]
+    retries: Counter[str] = sum((Counter(part.retries) for part in parts), Counter())
     return RunCost(
         retries=dict(retries),
         n_calls=sum(part.n_calls for part in parts),
         n_cached=sum(part.n_cached for part in parts),
-        cost_usd=None if None in costs else fsum(cost for cost in costs if cost is not None),
+        cost_usd=None if None in prices else fsum(price for price in prices if price is not None),
         tokens=sum((part.tokens for part in parts), Tokens()),
     )
 

@@ -12,31 +12,21 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
 from fairjudge.backends.budgeting import Budget, Reservation, likely_usage
 from fairjudge.backends.limiting import Ending, Limit
 from fairjudge.backends.pacing import Allowance
 from fairjudge.backends.ports import AnyRequest, Clock, Sleep
-from fairjudge.backends.token_counts import max_input_tokens, output_limit_tokens
 from fairjudge.errors import BudgetExceededError, ConfigurationError
 from fairjudge.ports import ModelRef, Usage
+from fairjudge.records.spending import Spending
 
-Admission: TypeAlias = Reservation | str | None
-"""The reserved cost, or why there is none; None for a worker that must call again."""
+Admission: TypeAlias = Reservation | BudgetExceededError | ConfigurationError | None
+"""The reserved cost, or the error to raise; None for a worker that must call again."""
 
 LEASE_SECONDS = 20.0
 """A worker without a sign of life for this time counts as dead."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GateTotals:
-    """Totals of the calls through a gate."""
-
-    n_calls: int = 0
-    cost_usd: float = 0.0
-    n_unpriced: int = 0
 
 
 class Gate:
@@ -71,11 +61,11 @@ class Gate:
         }
 
     async def enter(self, worker: str, target: ModelRef, likely: Usage) -> Admission:
-        """Wait for a place and reserve the call's likely cost; return it, or why there is none.
+        """Wait for a place, reserve the call's likely cost, and wait until the rates admit it.
 
-        The reason is returned, not raised, since Ray wraps the errors of an actor. None is returned
+        An error is returned, not raised, since Ray wraps the errors of an actor. None is returned
         to a worker whose lease ended while it waited: if it is alive it calls again, and if it is
-        dead it must take no place.
+        dead it must take no place. The tokens are an estimate that is not corrected afterwards.
         """
         self._last_seen[worker] = self._clock()
         while self._n_in_flight.total() >= self._max_concurrent:
@@ -87,10 +77,16 @@ class Gate:
                 return None
         self._n_in_flight[worker] += 1
         try:
-            return await self._budget.reserve(target, likely)
+            reserved = await self._budget.reserve(target, likely)
         except BudgetExceededError as error:
             self._give_back(worker)
-            return str(error)
+            return error
+        try:
+            await self._take_turn((likely.input_tokens or 0) + (likely.output_tokens or 0))
+        except ConfigurationError as error:
+            await self.leave(worker, reserved, None)
+            return error
+        return reserved
 
     async def leave(self, worker: str, reserved: Reservation, usage: Usage | None) -> None:
         """Free the place of a call and settle its cost."""
@@ -98,32 +94,21 @@ class Gate:
         self._budget.settle(reserved, usage)
         self._give_back(worker)
 
-    async def take_turn(self, tokens: float) -> str | None:
-        """Wait until the rates admit a request of `tokens` tokens; return why if they never will.
-
-        The amount is an estimate and is not corrected afterwards.
-        """
-        async with self._turn:
-            for unit, allowance in self._allowances.items():
-                amount = tokens if unit == "tokens" else 1.0
-                try:
-                    while wait_seconds := allowance.seconds_until(amount):
-                        await self._sleep(wait_seconds)
-                except ConfigurationError as error:
-                    return str(error)
-                allowance.take(amount)
-        return None
-
     async def renew_lease(self, worker: str) -> None:
         """Renew the lease of `worker`."""
         self._last_seen[worker] = self._clock()
 
-    async def totals(self) -> GateTotals:
-        """Return the totals so far."""
-        budget = self._budget
-        return GateTotals(
-            n_calls=budget.n_calls, cost_usd=budget.cost_usd, n_unpriced=budget.n_unpriced
-        )
+    async def totals(self) -> Spending:
+        """Return the spending so far."""
+        return self._budget.booked
+
+    async def _take_turn(self, tokens: float) -> None:
+        async with self._turn:
+            for unit, allowance in self._allowances.items():
+                amount = tokens if unit == "tokens" else 1.0
+                while wait_seconds := allowance.seconds_until(amount):
+                    await self._sleep(wait_seconds)
+                allowance.take(amount)
 
     def _give_back(self, worker: str) -> None:
         if self._n_in_flight[worker] > 0:  # else its lease ended, and its place was given away
@@ -152,21 +137,8 @@ def remote_gate(handle: Any) -> Gate:
     return cast("Gate", _Remote(handle))
 
 
-class GateRates(Limit):
-    """A `Limit` on the request and token rates of the whole cluster."""
-
-    def __init__(self, gate: Gate) -> None:
-        self._gate = gate
-
-    async def begin(self, request: AnyRequest) -> None:
-        """See `Limit`."""
-        why = await self._gate.take_turn(max_input_tokens(request) + output_limit_tokens(request))
-        if why is not None:
-            raise ConfigurationError(why)
-
-
 class GateLimit(Limit):
-    """A `Limit` on the concurrency and the budget of the whole cluster."""
+    """A `Limit` on the concurrency, the budget and the rates of the whole cluster."""
 
     def __init__(self, gate: Gate, *, worker: str) -> None:
         self._gate = gate
@@ -180,8 +152,8 @@ class GateLimit(Limit):
         likely, admission = likely_usage(request), None
         while admission is None:
             admission = await self._gate.enter(self._worker, request.target, likely)
-        if isinstance(admission, str):
-            raise BudgetExceededError(admission)
+        if isinstance(admission, Exception):
+            raise admission
         return admission
 
     async def end(self, token: Reservation, ending: Ending) -> None:

@@ -8,7 +8,7 @@ import json
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from fairjudge import __version__
 from fairjudge.datasets import Loaded
 from fairjudge.domain import Record
 from fairjudge.engine.costs import SPENT
-from fairjudge.engine.models import RunCost, print_note
+from fairjudge.engine.models import RunCost, print_note, run_cost
 from fairjudge.errors import InputError
 from fairjudge.options.models import Model
 from fairjudge.records.folder import RunFolder, RunStore
@@ -141,8 +141,8 @@ def recording_in(path: Path, model: Model) -> Iterator[SpendingFile]:
 
 
 @contextmanager
-def noting_spent(
-    run: RunStore, model: Model, spent: Callable[[], RunCost | None]
+def recording_cost(
+    run: RunStore, model: Model, cost: Callable[[], RunCost | None]
 ) -> Iterator[None]:
     """Append the calls and costs of this start to ``spent.jsonl``, also after an error.
 
@@ -152,14 +152,12 @@ def noting_spent(
         try:
             yield
         finally:
-            spent_here, earlier = spent(), file.earlier
+            cost_here, earlier = cost(), file.earlier
             when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
             if earlier.n_calls:
-                cost = None if earlier.n_unpriced else earlier.cost_usd
-                killed = RunCost(n_calls=earlier.n_calls, n_cached=0, cost_usd=cost)
-                run.append(SPENT, {"when": when, **asdict(killed)})
-            if spent_here is not None:
-                run.append(SPENT, {"when": when, **asdict(spent_here)})
+                run.append(SPENT, {"when": when, **run_cost(earlier).to_json()})
+            if cost_here is not None:
+                run.append(SPENT, {"when": when, **cost_here.to_json()})
 
 
 @contextmanager

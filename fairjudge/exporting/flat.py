@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any
 
 from fairjudge.domain import Judgement, replace_lone_surrogates
-from fairjudge.errors import MissingExtraError
+from fairjudge.errors import needs_extra
 from fairjudge.exporting.targets import ExportResult, Request, csv_line, extra_text
 
 COLUMNS: Mapping[str, str] = {
@@ -58,11 +58,9 @@ def write_csv(request: Request) -> tuple[Iterator[bytes], ExportResult]:
 
 def write_parquet(request: Request) -> tuple[list[bytes], ExportResult]:
     """Return a Parquet file with typed columns; it takes pyarrow."""
-    try:
+    with needs_extra("data export --to parquet", extra="parquet"):
         import pyarrow as pa
         import pyarrow.parquet as pq
-    except ImportError:
-        raise MissingExtraError("data export --to parquet", extra="parquet") from None
     rows = [row(judgement) for judgement in request.judgements]
     columns = {
         name: pa.array([replace_lone_surrogates(cells[name]) for cells in rows], type=kind)

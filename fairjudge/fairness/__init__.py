@@ -6,10 +6,15 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fairjudge.api.fairness import coverage, proportionality
-    from fairjudge.api.fairness_checks import chunk_size, oracle
-    from fairjudge.api.fairness_comparing import agreement, compare, overall
-    from fairjudge.api.fairness_people import people, temperature
+    from fairjudge.api.fairness import coverage as coverage
+    from fairjudge.api.fairness import proportionality as proportionality
+    from fairjudge.api.fairness_checks import chunk_size as chunk_size
+    from fairjudge.api.fairness_checks import oracle as oracle
+    from fairjudge.api.fairness_comparing import agreement as agreement
+    from fairjudge.api.fairness_comparing import compare as compare
+    from fairjudge.api.fairness_comparing import overall as overall
+    from fairjudge.api.fairness_people import people as people
+    from fairjudge.api.fairness_people import temperature as temperature
 
 _NAMES = {
     "fairness": ("coverage", "proportionality"),
@@ -19,17 +24,7 @@ _NAMES = {
 }
 """Offered here by name; they read files and load models, which this package itself must not."""
 _HOMES = {name: home for home, names in _NAMES.items() for name in names}
-__all__ = [
-    "agreement",
-    "chunk_size",
-    "compare",
-    "coverage",
-    "oracle",
-    "overall",
-    "people",
-    "proportionality",
-    "temperature",
-]
+__all__ = [*_HOMES]  # noqa: PLE0604  # keys, which are strings
 
 if not TYPE_CHECKING:  # to which every name would exist
 

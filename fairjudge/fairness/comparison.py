@@ -45,6 +45,11 @@ class Rows:
     means: Mapping[str, FloatArray]
     corpus: Contributions | Shares
 
+    def places(self, eids: Sequence[str]) -> IntArray:
+        """Return the rows of the samples `eids`."""
+        place = {eid: row for row, eid in enumerate(self.eids)}
+        return np.array([place[eid] for eid in eids], dtype=np.intp)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
@@ -157,8 +162,8 @@ def _with_swap_p_value(
     n_ways = 2**n
     exact = n_ways <= resampling.n_resamples
 
-    def swapped_difference(kept: IntArray) -> FloatArray:
-        keeps = kept.astype(np.float64)
+    def swapped_difference(unswapped: IntArray) -> FloatArray:
+        keeps = unswapped.astype(np.float64)
         swaps = 1.0 - keeps
         return statistic(np.hstack([swaps, keeps])) - statistic(np.hstack([keeps, swaps]))
 
@@ -186,12 +191,12 @@ def _statistics(
     """
     if base.measures is not other.measures:
         raise StatisticsError("coverage rows cannot be compared with proportional rows")
-    first, second = _rows_of(base, shared), _rows_of(other, shared)
-    joined = _stack_rows(base.corpus, other.corpus, first, second)
+    first, second = base.places(shared), other.places(shared)
+    rows = _stack_rows(base.corpus, other.corpus, first, second)
     for measure in base.measures.shown:
         key = measure.key
         if measure.of_corpus is not None:
-            yield measure, partial(measure.of_corpus, joined)
+            yield measure, partial(measure.of_corpus, rows)
         elif key in base.means and key in other.means:
             values = np.concatenate([base.means[key][first], other.means[key][second]])
             yield measure, partial(_mean, values)
@@ -200,11 +205,6 @@ def _statistics(
 def _mean(values: FloatArray, counts: FloatArray) -> FloatArray:
     means: FloatArray = counts @ values / counts.sum(axis=1)
     return means
-
-
-def _rows_of(rows: Rows, shared: Sequence[str]) -> IntArray:
-    place = {eid: row for row, eid in enumerate(rows.eids)}
-    return np.array([place[eid] for eid in shared], dtype=np.intp)
 
 
 def _stack_rows(

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, TypeAlias
 
 import numpy as np
@@ -65,27 +66,23 @@ def mean_equal_coverage_band(errors: CoverageErrors) -> Band:
 
 CoverageMeasure: TypeAlias = FairnessMeasure[CoverageRows, Contributions, CoverageErrors]
 
+_published = partial(CoverageMeasure, stream="shared")
+
 COVERAGE: Final[FairnessMeasures[CoverageRows, Contributions, CoverageErrors]] = FairnessMeasures(
     "coverage",
-    CoverageMeasure(
+    _published(
         key="equal_coverage",
         label="Equal Coverage",
         of_sample=equal_coverages,
         band=mean_equal_coverage_band,
-        stream="shared",
     ),
-    CoverageMeasure(
-        key="r_ec", label="R_EC", of_sample=significant, sample_key="unfair", stream="shared"
-    ),
-    CoverageMeasure(
+    _published(key="r_ec", label="R_EC", of_sample=significant, sample_key="unfair"),
+    _published(
         key="r_ec_strict",
         label="R_EC, as published",
         of_sample=strictly_significant,
         sample_key="unfair_strict",
-        stream="shared",
     ),
-    CoverageMeasure(
-        key="coverage_parity", label="Coverage Parity", of_corpus=parity, stream="shared"
-    ),
+    _published(key="coverage_parity", label="Coverage Parity", of_corpus=parity),
 )
 """The measures of ``fairness coverage``. To add one, see docs/contributing/measure.md."""

@@ -172,17 +172,17 @@ def value_coverage(
             covered.setdefault(entry.value, []).append(entry.coverage)
             differences.setdefault(entry.value, []).append(entry.coverage - sample.overall)
     values = sorted(covered)
-    left_out = {value: len(samples) - len(covered[value]) for value in values}
-    moved = {
-        value: resampling.mean(differences[value], n_excluded=left_out[value], null=0.0)
+    n_without = {value: len(samples) - len(covered[value]) for value in values}
+    mean_differences = {
+        value: resampling.mean(differences[value], n_excluded=n_without[value], null=0.0)
         for value in values
     }
-    adjusted = adjusted_by_name(moved)
+    adjusted = adjusted_by_name(mean_differences)
     return {
         value: ValueCoverageMeans(
             n=len(covered[value]),
-            coverage=resampling.mean(covered[value], n_excluded=left_out[value]),
-            difference=moved[value],
+            coverage=resampling.mean(covered[value], n_excluded=n_without[value]),
+            difference=mean_differences[value],
             p_holm=adjusted.get(value),
         )
         for value in values

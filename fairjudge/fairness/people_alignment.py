@@ -69,7 +69,8 @@ class GroupAlignment:
 def majority(labels: Sequence[str]) -> str:
     """Return the value that more annotators name than any other, `FAIR` where there is none."""
     counts = Counter(label for label in labels if label != FAIR)
-    return _largest(counts) or FAIR if _largest_count(counts) > labels.count(FAIR) else FAIR
+    most = max(counts.values(), default=0)
+    return _largest(counts) or FAIR if most > labels.count(FAIR) else FAIR
 
 
 def compare_summaries(
@@ -147,10 +148,6 @@ def _tops(rows: FloatArray) -> FloatArray:
     largest = rows.max(axis=1, keepdims=True)
     first = rows >= largest - _TIE
     return np.where(first.sum(axis=1) == 1, rows.argmax(axis=1), -1).astype(float)
-
-
-def _largest_count(counts: Mapping[str, int]) -> int:
-    return max(counts.values(), default=0)
 
 
 def _largest(numbers: Mapping[str, float]) -> str | None:

@@ -29,50 +29,27 @@ from fairjudge.stats.resampling import Resampling, adjusted_by_name
 
 ShareMeasure: TypeAlias = FairnessMeasure[Shares, Shares, ShareErrors]
 
+_published = partial(ShareMeasure, unit="percent", stream="shared")
+
 PROPORTIONAL: Final[FairnessMeasures[Shares, Shares, ShareErrors]] = FairnessMeasures(
     "proportional",
-    ShareMeasure(
+    _published(
         key="bur",
         label="BUR",
-        unit="percent",
         of_sample=binary_unfair,
         band=bur_band,
         sample_key="unfair",
         parameter="tau",
-        stream="shared",
     ),
-    ShareMeasure(
-        key="uer",
-        label="UER",
-        unit="percent",
-        of_sample=unfair_error,
-        band=uer_band,
-        stream="shared",
-    ),
-    ShareMeasure(
-        key="auc",
-        label="AUC",
-        unit="percent",
-        of_sample=area_under_curve,
-        band=auc_band,
-        stream="shared",
-    ),
-    ShareMeasure(
+    _published(key="uer", label="UER", of_sample=unfair_error, band=uer_band),
+    _published(key="auc", label="AUC", of_sample=area_under_curve, band=auc_band),
+    _published(
         key="auc_ten_point",
         label="AUC at ten points",
-        unit="percent",
         of_sample=partial(area_under_curve, variant="ten-point"),
         shown=False,
-        stream="shared",
     ),
-    ShareMeasure(
-        key="sof",
-        label="SOF",
-        unit="percent",
-        of_corpus=second_order,
-        band=sof_band,
-        stream="shared",
-    ),
+    _published(key="sof", label="SOF", of_corpus=second_order, band=sof_band),
 )
 """The measures of ``fairness proportional``. To add one, see docs/contributing/measure.md."""
 

@@ -188,30 +188,30 @@ def _range(number: float, bins: Sequence[float]) -> str:
 
 def _without_value(attribute: str, sets: Sequence[LabelledSet]) -> tuple[str, ...]:
     """Say how many documents have no value, and name the first of them."""
-    left_out = [
+    unknown = [
         f"{labelled.eid}/{aid}"
         for labelled in sets
         for aid, label in zip(labelled.aids, labelled.labels, strict=True)
         if label is None
     ]
-    if not left_out:
+    if not unknown:
         return ()
-    verb = f"{'was' if len(left_out) == 1 else 'were'} excluded"
+    verb = f"{'was' if len(unknown) == 1 else 'were'} excluded"
     return (
-        f"{pluralize(len(left_out), 'document')} without a known {attribute!r} {verb}: "
-        f"{first_few(left_out)}",
+        f"{pluralize(len(unknown), 'document')} without a known {attribute!r} {verb}: "
+        f"{first_few(unknown)}",
     )
 
 
 def spelling_notes(attribute: str, spellings: Spellings) -> tuple[str, ...]:
     """Say which spellings of `attribute` are read as one value."""
-    joined = [
+    merged = [
         f"{spelling[0]!r} (also written {', '.join(map(repr, spelling[1:_MAX_NAMED]))})"
         for spelling in spellings.joined
     ]
-    if not joined:
+    if not merged:
         return ()
-    return (f"spellings of {attribute!r} read as one value each: {first_few(joined)}",)
+    return (f"spellings of {attribute!r} read as one value each: {first_few(merged)}",)
 
 
 def first_few(names: Sequence[str]) -> str:

@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 from types import MappingProxyType
-from typing import TypeAlias
 
 import numpy as np
 
@@ -16,9 +15,7 @@ from fairjudge.fairness.support import Support
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.text.usable import worth_reading
 
-Range: TypeAlias = tuple[float, float]
-
-RANGES: Mapping[str, Range] = MappingProxyType(
+RANGES: Mapping[str, tuple[float, float]] = MappingProxyType(
     {name: protocol.score_range for name, protocol in PROTOCOLS.items() if protocol.judges_parts}
 )
 """The ends of each protocol's scale, which become 0 and 1."""
@@ -28,16 +25,13 @@ _ANSWERS = "the answers of the reference"
 
 
 def supports_from_judgements(
-    clusters: Sequence[Cluster],
-    judgements: Sequence[Judgement],
-    *,
-    ranges: Mapping[str, Range] = RANGES,
+    clusters: Sequence[Cluster], judgements: Sequence[Judgement]
 ) -> list[Support]:
     """Turn verdicts on (article, summary) pairs to supports with one unit, the summary.
 
     There is one for each summary whose every article (stubs aside) has a value; the others stay
     unscored. Judgements with units other than ``article:<aid>``, and of protocols without one of
-    the `ranges`, are passed over.
+    `RANGES`, are passed over.
 
     Raises
     ------
@@ -46,7 +40,7 @@ def supports_from_judgements(
     """
     by_summary: dict[tuple[str, str], dict[str, float]] = {}
     for judgement in judgements:
-        value = _verdict(judgement, ranges)
+        value = _verdict(judgement)
         if value is not None and judgement.system is not None:
             aid = judgement.unit.removeprefix(_PREFIX)
             by_summary.setdefault((judgement.eid, judgement.system), {})[aid] = value
@@ -107,25 +101,27 @@ def without_stubs(clusters: Sequence[Cluster]) -> list[Cluster]:
 
 def answering(clusters: Sequence[Cluster], references: Sequence[Reference]) -> list[Cluster]:
     """Return the clusters with a reference, without articles that answer none of its questions."""
-    heard = {reference.eid: _answering(reference) for reference in references}
+    aids_by_eid = {reference.eid: _answering(reference) for reference in references}
     return [
         cluster.model_copy(
-            update={"articles": tuple(a for a in cluster.articles if a.aid in heard[cluster.eid])}
+            update={
+                "articles": tuple(a for a in cluster.articles if a.aid in aids_by_eid[cluster.eid])
+            }
         )
         for cluster in clusters
-        if heard.get(cluster.eid)
+        if aids_by_eid.get(cluster.eid)
     ]
 
 
 def _answering(reference: Reference) -> list[str]:
     """Return the ids of the articles that answer some question, in the cluster's order."""
-    heard = {
+    answering_aids = {
         answer.aid
         for question in reference.question_answers
         for group in question.answer_groups
         for answer in group
     }
-    return [article.aid for article in reference.articles if article.aid in heard]
+    return [article.aid for article in reference.articles if article.aid in answering_aids]
 
 
 def _by_article(
@@ -145,14 +141,14 @@ def _by_article(
     return by_article
 
 
-def _verdict(judgement: Judgement, ranges: Mapping[str, Range]) -> float | None:
+def _verdict(judgement: Judgement) -> float | None:
     """Return a verdict on an article as a number in [0, 1], None for anything else."""
     value = judgement.value
     if not judgement.unit.startswith(_PREFIX) or not isinstance(value, float | int):
         return None
-    if judgement.protocol not in ranges:
+    if judgement.protocol not in RANGES:
         return None
-    low, high = ranges[judgement.protocol]
+    low, high = RANGES[judgement.protocol]
     if not low <= value <= high:
         raise InputError(
             f"value {value!r} of {judgement.eid!r} lies outside the {judgement.protocol} scale "

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from fairjudge.datasets._json import JsonError, parse, without_lone_surrogates
-from fairjudge.errors import InputError, MissingExtraError
+from fairjudge.errors import InputError, needs_extra
 from fairjudge.files import check_regular, read_file, unpacked_limit
 
 _MAGIC = b"PK\x03\x04"
@@ -120,11 +120,9 @@ class _Members:
             raise self._error(name, str(error)) from None
 
     def _zstd(self, packed: bytes) -> bytes:
-        try:
+        feature = f"{self.path}, whose members are packed with zstd,"
+        with needs_extra(feature, extra="inspect"):
             import zstandard
-        except ImportError:
-            feature = f"{self.path}, whose members are packed with zstd,"
-            raise MissingExtraError(feature, extra="inspect") from None
         stream = zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True)
         try:
             return self._bounded(stream)

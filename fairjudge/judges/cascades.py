@@ -54,11 +54,9 @@ class Cascade:
     def read(self, task: JudgeTask, reply: Reply) -> Judgement | Unscored:
         """See `fairjudge.judges.ports.WritingJudge`."""
         outcome = writing(self.judge).read(task, reply)
-        return (
-            self._signed(outcome, task, routed="judge")
-            if isinstance(outcome, Judgement)
-            else outcome
-        )
+        if isinstance(outcome, Unscored):
+            return outcome
+        return self._signed(outcome, task, routed="judge")
 
     async def repair(self, task: JudgeTask, reply: Reply) -> Reply | Unscored:
         """See `fairjudge.judges.ports.WritingJudge`."""

@@ -239,16 +239,13 @@ class LlmJudge(WritingModel):
         verdict = read_verdict(reply.text, scale, aspect=task.aspect, cut_off=reply.cut_off)
         score_distribution = self._distribution(reply, verdict, aspect=task.aspect)
         why = reply.why_no_masses
-        notes = {} if why is None else {"without_probabilities": why}
+        notes: dict[str, Any] = {} if why is None else {"without_probabilities": why}
         if isinstance(score_distribution, ScoreDistribution):
-            texts = [
-                reply.text,
-                *(None if sample is None else sample.text for sample in reply.others),
-            ]
-            extra = {**notes, **({"samples": texts} if reply.others else {})}
-            return self._judgement(
-                task, raw=reply.text, **graded_fields(score_distribution, scale, task), **extra
-            )
+            if reply.others:
+                texts = [None if sample is None else sample.text for sample in reply.others]
+                notes["samples"] = [reply.text, *texts]
+            graded = graded_fields(score_distribution, scale, task)
+            return self._judgement(task, raw=reply.text, **graded, **notes)
         if isinstance(verdict, Unscored):
             return with_cut_off(verdict) if reply.cut_off else verdict
         value = to_verdict(verdict, task.order or "ab") if isinstance(verdict, str) else verdict
@@ -263,15 +260,13 @@ class LlmJudge(WritingModel):
             return from_masses(reply.masses, scale, off_scale=off_scale)
         if not reply.others:
             return None
-        verdicts = [verdict]
-        for sample in reply.others:
-            failed = Unscored(reason="refused")
-            verdicts.append(
-                read_verdict(sample.text, scale, aspect=aspect, cut_off=sample.cut_off)
-                if sample
-                else failed
-            )
-        return from_samples(verdicts, scale)
+        others = [
+            read_verdict(sample.text, scale, aspect=aspect, cut_off=sample.cut_off)
+            if sample
+            else Unscored(reason="refused")
+            for sample in reply.others
+        ]
+        return from_samples([verdict, *others], scale)
 
     async def repair(self, task: JudgeTask, reply: Reply) -> Reply | Unscored:
         """See `fairjudge.judges.ports.WritingJudge`; the model sees its reply, not the material."""

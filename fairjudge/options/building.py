@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeAlias
 
-from fairjudge.options.declaring import Opt
+from fairjudge.options.declaring import Opt, identity_of
 
 if TYPE_CHECKING:
     from fairjudge.references.steps import Validity
@@ -157,6 +157,5 @@ class SettledOptions:
     facets: int = 1
 
     def identity(self) -> dict[str, Any]:
-        """Return the options of a run's identity, without defaults."""
-        defaults = {"complete": False, "facets": 1}
-        return {n: v for n, v in asdict(self).items() if n not in defaults or v != defaults[n]}
+        """Return the options that identify a run."""
+        return identity_of(self, later=("complete", "facets"))

@@ -12,8 +12,8 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, asdict, dataclass, fields
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
@@ -281,6 +281,19 @@ def declared_parameter(call: Any, parameter: inspect.Parameter) -> OptionSpec | 
             variadic=parameter.kind is inspect.Parameter.VAR_POSITIONAL,
         )
     return None
+
+
+def identity_of(options: Any, *, later: Collection[str]) -> dict[str, Any]:
+    """Return a dataclass of options by name, as runs are identified.
+
+    The options `later` are there only where they are set: runs of versions without them go on.
+    """
+    defaults = {field.name: field.default for field in fields(options)}
+    return {
+        name: value
+        for name, value in asdict(options).items()
+        if name not in later or value != defaults[name]
+    }
 
 
 def _declaration(kind: Any, name: str) -> Iterator[tuple[Any, Opt]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
@@ -17,7 +17,7 @@ from fairjudge.judges.asking import (
     TextUnit,
     Thresholds,
 )
-from fairjudge.options.declaring import Opt
+from fairjudge.options.declaring import Opt, identity_of
 
 if TYPE_CHECKING:
     from fairjudge.domain import ProtocolName
@@ -142,24 +142,10 @@ class JudgeOptions:
         """The sampling temperature: as given, else 1 with several samples and 0 without."""
         return float(self.samples > 1) if self.temperature is None else self.temperature
 
-    def settled(self) -> JudgeOptions:
-        """Return these options with defaults resolved, such as the temperature."""
-        return replace(self, temperature=self.sampling_temperature)
-
     def stated(self) -> dict[str, Any]:
-        """Return the settled options by name, as runs and studies are known by.
-
-        ``groups_per_call`` at its default, and a rule that there is not, are left out: runs of
-        earlier versions go on.
-        """
-        from fairjudge.judges.checklist import GROUPS_PER_CALL
-
-        options = asdict(self.settled())
-        if self.groups_per_call == GROUPS_PER_CALL:
-            del options["groups_per_call"]
-        if self.rule is None:
-            del options["rule"]
-        return options
+        """Return the options by name, as runs and studies are identified; no default is open."""
+        settled = replace(self, temperature=self.sampling_temperature)
+        return identity_of(settled, later=("groups_per_call", "rule"))
 
     def plan(self) -> JudgingPlan:
         """Return the row of the table of protocols that these options select."""

@@ -6,6 +6,7 @@ import datetime as dt
 import sys
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import (
     TYPE_CHECKING,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from fairjudge.backends.pricing import Price, PriceTable
     from fairjudge.ports import ModelRef
 
+LimitOpt = partial(Opt, panel="Limits")
 Engine: TypeAlias = Literal["local", "ray"]
 """Where items are worked on: in this process, or sharded over a Ray cluster."""
 
@@ -121,27 +123,19 @@ class Model:
     ] = None
     concurrency: Annotated[
         int,
-        Opt(
-            "Maximum concurrent requests; reduced for a while after a 429.",
-            ge=1,
-            le=4096,
-            panel="Limits",
-        ),
+        LimitOpt("Maximum concurrent requests; reduced for a while after a 429.", ge=1, le=4096),
     ] = 8
     base_url: Annotated[
         str | None,
         Opt("Base URL of the API instead of the provider's own, e.g. http://localhost:8000/v1."),
     ] = None
-    timeout: Annotated[
-        float, Opt("Timeout of one request, in seconds.", ge=0.001, panel="Limits")
-    ] = 300.0
+    timeout: Annotated[float, LimitOpt("Timeout of one request, in seconds.", ge=0.001)] = 300.0
     max_wait: Annotated[
         float,
-        Opt(
+        LimitOpt(
             "Maximum time that one request waits in pauses that the server asks for, in seconds "
             "in all; an item that would wait longer is left without a result.",
             ge=0,
-            panel="Limits",
         ),
     ] = 120.0
     seed: Annotated[
@@ -156,37 +150,34 @@ class Model:
         ),
     ] = None
     max_cost: Annotated[
-        float | None, Opt("Maximum cost of the requests, in US dollars.", ge=0, panel="Limits")
+        float | None, LimitOpt("Maximum cost of the requests, in US dollars.", ge=0)
     ] = None
     max_calls: Annotated[
         int | None,
-        Opt("Maximum number of requests to the model, retries included.", ge=0, panel="Limits"),
+        LimitOpt("Maximum number of requests to the model, retries included.", ge=0),
     ] = None
     requests_per_minute: Annotated[
-        int | None, Opt("Maximum requests per minute.", flag="--rpm", ge=1, panel="Limits")
+        int | None, LimitOpt("Maximum requests per minute.", flag="--rpm", ge=1)
     ] = None
     tokens_per_minute: Annotated[
         int | None,
-        Opt(
-            "Maximum tokens per minute, of prompts and replies.", flag="--tpm", ge=1, panel="Limits"
-        ),
+        LimitOpt("Maximum tokens per minute, of prompts and replies.", flag="--tpm", ge=1),
     ] = None
     prices: Annotated[
         str | Path | None,
-        Opt(
+        LimitOpt(
             "Your own prices (TOML: [[price]] with model, input and output in US dollars per "
             "million tokens, date, source, and where they differ cached_input, cache_write); they "
-            "hold at any --base-url.",
-            panel="Limits",
+            "hold at any --base-url."
         ),
     ] = None
     price_input: Annotated[
         float | None,
-        Opt("Price of the model's input, in US dollars per million tokens.", ge=0, panel="Limits"),
+        LimitOpt("Price of the model's input, in US dollars per million tokens.", ge=0),
     ] = None
     price_output: Annotated[
         float | None,
-        Opt("Price of its output, in US dollars per million tokens.", ge=0, panel="Limits"),
+        LimitOpt("Price of its output, in US dollars per million tokens.", ge=0),
     ] = None
     embedding_model: Annotated[
         str | None,
@@ -270,10 +261,6 @@ class Model:
     def is_limited(self) -> bool:
         """Whether calls or cost have a limit."""
         return not (self.budget.max_calls is None and self.budget.max_cost_usd is None)
-
-    def sharing(self, other: Model) -> Model:
-        """Return `other` with the budget of this model."""
-        return other.on(self.budget)
 
     def on(self, budget: Budget) -> Model:
         """Return this model with `budget` in place of its own."""

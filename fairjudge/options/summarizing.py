@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from fairjudge.options.declaring import Opt
+from fairjudge.options.declaring import Opt, identity_of
 
 if TYPE_CHECKING:
     from fairjudge.summaries.wishes import Wishes
@@ -89,11 +89,6 @@ class SummarizeOptions:
         return Wishes(**{field.name: getattr(self, field.name) for field in fields(Wishes)})
 
     def identity(self) -> dict[str, Any]:
-        """Return the options that identify a run; later additions only where they are set."""
+        """Return the options that identify a run."""
         later = ("fair_wording", "fair_labels", "focus", "instruction", "kind", "prompts")
-        defaults = {field.name: field.default for field in fields(self)}
-        return {
-            name: value
-            for name, value in asdict(self).items()
-            if name not in later or value != defaults[name]
-        }
+        return identity_of(self, later=later)

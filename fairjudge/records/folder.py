@@ -171,24 +171,19 @@ class RunFolder(RunStore):
         file = self._file(name)
         if not file.exists():
             return
-        place, all_sound = 0, True
-        with self._reading(file) as lines:
-            for line in lines:
-                row = _row(line) if line.endswith(b"\n") else None
-                if row is None:
-                    all_sound = False
-                    break
-                yield place, row
-                place += len(line)
-        if all_sound:
-            return
-        self._take_out_unsound(file)
-        with self._reading(file) as lines:  # rows yielded so far keep their offsets
-            lines.seek(place)
-            for line in lines:
-                if (row := _row(line)) is not None:
+        place = 0
+        while True:
+            with self._reading(file) as lines:
+                lines.seek(place)
+                for line in lines:
+                    row = _row(line) if line.endswith(b"\n") else None
+                    if row is None:
+                        break
                     yield place, row
-                place += len(line)
+                    place += len(line)
+                else:
+                    return
+            self._take_out_unsound(file)  # rows yielded so far keep their offsets
 
     def rows_at(self, name: str, places: Sequence[int]) -> list[dict[str, Any]]:
         """See `RunStore`."""

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from queue import Empty, LifoQueue
 from typing import TYPE_CHECKING, Any
 
-from fairjudge.errors import MissingExtraError, StoreError
+from fairjudge.errors import StoreError, needs_extra
 from fairjudge.records.address import StoreAddress
 
 if TYPE_CHECKING:
@@ -82,10 +82,8 @@ CREATE TABLE IF NOT EXISTS {SCHEMA}.secrets (
 
 def driver() -> Any:
     """Return psycopg, or raise `MissingExtraError`."""
-    try:
+    with needs_extra("--store postgresql://", extra="postgres"):
         import psycopg
-    except ImportError:
-        raise MissingExtraError("--store postgresql://", extra="postgres") from None
     return psycopg
 
 
@@ -187,9 +185,8 @@ class Server:
             with self._connection() as connection, connection.transaction():
                 connection.execute("SELECT pg_advisory_xact_lock(%s)", (_TABLES_LOCK,))
                 connection.execute(_TABLES)
-        except self._psycopg.OperationalError as error:
-            self.close()
-            raise self.error("cannot be reached", error) from None
         except self._psycopg.Error as error:
             self.close()
-            raise self.error("cannot be used", error) from None
+            unreachable = isinstance(error, self._psycopg.OperationalError)
+            problem = "cannot be reached" if unreachable else "cannot be used"
+            raise self.error(problem, error) from None

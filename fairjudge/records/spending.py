@@ -7,10 +7,12 @@ a power cut loses what the operating system had not written yet.
 
 from __future__ import annotations
 
+import operator
 import os
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO, Self
 
 from fairjudge.errors import RunError
 from fairjudge.files import read_file
@@ -23,26 +25,34 @@ _LENGTH = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spending:
+class Counts:
+    """Base of dataclasses of numbers, which are added and subtracted field by field."""
+
+    def __add__(self, other: Self) -> Self:
+        return self._with(other, operator.add)
+
+    def __sub__(self, other: Self) -> Self:
+        return self._with(other, operator.sub)
+
+    def _with(self, other: Self, operation: Callable[[Any, Any], Any]) -> Self:
+        names = self.__dataclass_fields__
+        return type(self)(
+            **{name: operation(getattr(self, name), getattr(other, name)) for name in names}
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spending(Counts):
     """Requests, their cost in US dollars, and how many of them have an estimated price."""
 
     n_calls: int = 0
     cost_usd: float = 0.0
     n_unpriced: int = 0
 
-    def __add__(self, other: Spending) -> Spending:
-        return Spending(
-            n_calls=self.n_calls + other.n_calls,
-            cost_usd=self.cost_usd + other.cost_usd,
-            n_unpriced=self.n_unpriced + other.n_unpriced,
-        )
-
-    def __sub__(self, other: Spending) -> Spending:
-        return Spending(
-            n_calls=self.n_calls - other.n_calls,
-            cost_usd=self.cost_usd - other.cost_usd,
-            n_unpriced=self.n_unpriced - other.n_unpriced,
-        )
+    @property
+    def known_cost_usd(self) -> float | None:
+        """The cost, None where the price of a request is unknown."""
+        return None if self.n_unpriced else self.cost_usd
 
 
 NOTHING = Spending()

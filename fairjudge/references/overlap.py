@@ -20,11 +20,7 @@ _PLACES = ("index", "start", "end")
 
 def with_places(located: LocatedAnswer) -> dict[str, Any]:
     """Return an answer as JSON, with the index of its question and its position."""
-    return located.answer.to_json() | {
-        "index": located.index,
-        "start": located.start,
-        "end": located.end,
-    }
+    return located.answer.to_json() | {name: getattr(located, name) for name in _PLACES}
 
 
 def without_places(question: QuestionAnswers) -> QuestionAnswers:
@@ -40,16 +36,9 @@ def _bare(answer: dict[str, Any]) -> dict[str, Any]:
 
 def distinct(answers: Iterable[LocatedAnswer]) -> tuple[LocatedAnswer, ...]:
     """Return `answers` without repetitions: equal question, article, position and gloss."""
-    by_key = {
-        (
-            located.index,
-            located.answer.aid,
-            located.start,
-            located.end,
-            located.answer.gloss,
-        ): located
-        for located in answers
-    }
+    by_key: dict[tuple[object, ...], LocatedAnswer] = {}
+    for item in answers:
+        by_key[item.index, item.answer.aid, item.start, item.end, item.answer.gloss] = item
     return tuple(by_key.values())
 
 

@@ -1,4 +1,4 @@
-"""Batch files: the calls of a plan written out, and their results put into the cache."""
+"""Batch files: write the requests of a plan, and import their replies into the cache."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ class BatchImport:
 def write_batch(
     path: Path, requests: Mapping[str, CompletionRequest | DecisionRequest]
 ) -> tuple[Path, ...]:
-    """Write the requests as their provider's batch takes them, each named by its cache key.
+    """Write the requests in the batch format of their provider, each named by its cache key.
 
     Returns
     -------
     tuple of Path
-        The files: `path`, or as many numbered ones as the provider's limits on one ask for. Without
-        requests `path` is empty.
+        The files: `path`, or several numbered ones if the requests exceed the provider's limits of
+        one file. Without requests `path` is empty.
 
     Raises
     ------
     ConfigurationError
-        If the requests' backend has no batches, or they are to several providers.
+        If the requests' backend has no batches, or they are for several providers.
     """
     if not requests:
         write_output(path, "")
@@ -98,10 +98,15 @@ def _parts(
 
 
 def import_batch(paths: Sequence[Path], *, cache: AnyCache) -> BatchImport:
-    """Put the replies of results files into `cache`; the planned command then finds them there.
+    """Store the replies of results files in `cache`, where the planned command finds them.
 
-    Rows may stand in any order and in several files (as OpenAI's of errors); one that failed or
-    expired is not stored, so that it is asked again.
+    Rows may be in any order and in several files (OpenAI has one of errors). Those that failed or
+    expired are not stored, so that the command sends them again.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read, or a line is not a row of a batch's results.
     """
     failed: list[tuple[str, str]] = []
     n_rows = 0
@@ -135,7 +140,7 @@ def _rows(path: Path) -> Iterator[tuple[int, Any]]:
 
 
 def _store(row: Mapping[str, Any], cache: AnyCache) -> str | None:
-    """Put the reply of this row into `cache`, or return why there is none."""
+    """Store the reply of this row in `cache`, or return the reason why there is none."""
     from fairjudge.backends.batch_rows import read_result
     from fairjudge.backends.caching import is_cacheable
 

@@ -48,7 +48,7 @@ def make_builder(models: Models, options: SettledOptions) -> Builder | ArticleBu
     consolidator: Consolidator = (
         LlmConsolidator(asker=asker)
         if consolidation == "llm"
-        else EmbeddingConsolidator(load=models.embedder)
+        else EmbeddingConsolidator(load=lambda: models.embedder)
     )
     writer = LlmQuestionWriter(asker=asker)
     names = ["questions", "answers"]
@@ -69,7 +69,7 @@ def _article_builder(
     models: Models, llm: Llm, asker: Asker, options: SettledOptions
 ) -> ArticleBuilder:
     consolidation = options.consolidation
-    embeddings = EmbeddingConsolidator(load=models.embedder)
+    embeddings = EmbeddingConsolidator(load=lambda: models.embedder)
     by_model = consolidation == "llm"
     grouper: Grouper = (
         LlmGrouper(asker=asker, fallback=embeddings)
@@ -98,7 +98,7 @@ def _signature(
             "base_url": llm.target.base_url,
             "prompts": ",".join(prompt.label for prompt in prompts),
             "consolidation": consolidation,
-            "encoder": models.embedder().fingerprint if consolidation == "embedding" else None,
+            "encoder": models.embedder.fingerprint if consolidation == "embedding" else None,
             "seed": llm.sampling.get("seed"),
             "max_output_tokens": llm.sampling.get("max_output_tokens"),
         }
@@ -110,7 +110,7 @@ def _local_builder(models: Models, consolidation: Consolidation) -> Builder:
         raise ConfigurationError(
             "--consolidation llm needs an LLM: give one by --backend provider:model"
         )
-    embedder, trained = models.embedder(), models.trained()
+    embedder, trained = models.embedder, models.trained
     references = LocalReferences(embedder=embedder, models=trained)
     return Builder(
         seed_writer=references,

@@ -12,15 +12,15 @@ from fairjudge.engine.build_work import check_any_usable
 from fairjudge.engine.built import BuildBook, BuiltCluster
 from fairjudge.engine.coroutines import run_to_end
 from fairjudge.engine.in_process import build_references
-from fairjudge.engine.models import RunCost, nothing_spent, open_models
+from fairjudge.engine.models import RunCost, open_models, zero_cost
 from fairjudge.engine.progress import SILENT, BuildProgress
 from fairjudge.engine.runs import (
     RunOutcome,
     bad_lines,
     check_writable,
     digest,
-    noting_spent,
     open_run,
+    recording_cost,
     relaxed_gc,
 )
 from fairjudge.options.building import BuildOptions
@@ -39,7 +39,7 @@ class BuildOutcome(RunOutcome):
 
     @property
     def n_without_questions(self) -> int:
-        """How many clusters have no question: too few articles with news, or none was valid."""
+        """Number of clusters without a question: too few articles with news, or none was valid."""
         return sum(built.why_none is not None for built in self.clusters)
 
     @property
@@ -49,7 +49,7 @@ class BuildOutcome(RunOutcome):
 
     @property
     def n_steps(self) -> int:
-        """How many model steps there were."""
+        """Number of model steps."""
         return sum(built.n_steps for built in self.clusters)
 
     def to_dict(self) -> dict[str, Any]:
@@ -99,7 +99,10 @@ async def build_loaded(
     run_folder: Path | None = None,
     progress: BuildProgress = SILENT,
 ) -> BuildOutcome:
-    """Build references for `loaded`; items that fail are outcomes."""
+    """Build references for the clusters `loaded`, resuming the run in `run_folder`.
+
+    Steps that fail are counted in the outcome; they raise no error.
+    """
     check_any_usable(loaded)
     settled = options.settled(llm=model.llm is not None)
     identity = {
@@ -126,7 +129,7 @@ async def build_loaded(
 
                 spent = build_on_ray(book, options=settled, model=model, progress=progress)
             else:
-                with noting_spent(run, model, models.spent), relaxed_gc():
+                with recording_cost(run, model, models.cost), relaxed_gc():
                     await build_references(
                         book,
                         builder=builder,
@@ -134,7 +137,7 @@ async def build_loaded(
                         concurrency=model.concurrency,
                         progress=progress,
                     )
-                spent = models.spent()
+                spent = models.cost()
         return _outcome(loaded, book, spent=spent, signature=builder.signature)
 
 
@@ -149,7 +152,7 @@ def _finished(loaded: Loaded[Cluster], *, model: Model, opened: RunStore) -> Bui
         return _outcome(
             loaded,
             book,
-            spent=nothing_spent(model),
+            spent=zero_cost(model),
             signature=book.signature,
             was_finished=True,
         )

@@ -21,18 +21,16 @@ from fairjudge.engine.in_process import judge_tasks
 from fairjudge.engine.models import open_models
 from fairjudge.engine.progress import Progress
 from fairjudge.engine.recorded import ROWS, JudgementBook
-from fairjudge.engine.runs import digest, noting_spent, open_run
+from fairjudge.engine.runs import digest, open_run, recording_cost
 from fairjudge.errors import InputError
-from fairjudge.files import read_file
 from fairjudge.judges.checklist import GROUPS_PER_CALL
 from fairjudge.judges.tasks import JudgingPlan, plan_tasks, resolve_plan
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.address import StoreAddress
-from fairjudge.records.folder import CORRUPT_ROW_MESSAGE
+from fairjudge.records.folder import kept_rows
 from fairjudge.records.postgres import StoredRun
-from fairjudge.records.sealed import unseal
 from fairjudge.run.judges import make_judge
 from fairjudge.text.sentences import sentence_texts
 
@@ -104,28 +102,17 @@ def recorded_judgements(
     run: Path | None, *, store: StoreAddress | None = None
 ) -> tuple[Judgement, ...]:
     """Return the judgements that a run's folder holds, or with `store` the run of that name."""
-    if store is not None and run is not None:
-        return _stored_judgements(run, store)
-    file = None if run is None else run / f"{ROWS}.jsonl"
-    if file is None or not file.is_file():
-        raise InputError("this folder holds no judgements", path=run)
-    by_task: dict[str, Judgement] = {}
-    # Not splitlines(): replies may hold U+2028 and its like, which stand in rows as they are.
-    for number, line in enumerate(read_file(file).removesuffix(b"\n").split(b"\n"), 1):
-        row = unseal(line)
-        if row is None:
-            raise InputError(f"a row {CORRUPT_ROW_MESSAGE}", path=file, line=number)
-        try:
-            by_task[row["task"]] = Judgement.model_validate(row["judgement"])
-        except (ValueError, KeyError, TypeError):
-            raise InputError("not a run's judgement", path=file, line=number) from None
-    return tuple(by_task.values())
-
-
-def _stored_judgements(run: Path, store: StoreAddress) -> tuple[Judgement, ...]:
-    rows = StoredRun(run.as_posix(), identity={}, address=store).peek(ROWS)
+    if run is None:
+        raise InputError("this folder holds no judgements")
+    rows: Sequence[Mapping[str, Any]]
+    if store is not None:
+        rows = StoredRun(run.as_posix(), identity={}, address=store).peek(ROWS)
+        problem = f"the store {store} holds no judgements of this run"
+    else:
+        rows = list(kept_rows(run / f"{ROWS}.jsonl"))
+        problem = "this folder holds no judgements"
     if not rows:
-        raise InputError(f"the store {store} holds no judgements of this run", path=run)
+        raise InputError(problem, path=run)
     try:
         judgements = {row["task"]: Judgement.model_validate(row["judgement"]) for row in rows}
     except (ValueError, KeyError, TypeError):
@@ -155,7 +142,7 @@ async def judge_planned(
             aspect=plan.aspect, protocol=plan.protocol, groups_per_call=groups_per_call
         )
         judge = make_judge(models, options, plan=plan, tasks=tasks)
-        with opened as folder, noting_spent(folder, model, models.spent):
+        with opened as folder, recording_cost(folder, model, models.cost):
             book = JudgementBook(folder, tasks)
             await judge_tasks(
                 book,

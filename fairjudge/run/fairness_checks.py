@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from fairjudge.analysis.fairness import ScorerChoice, value_scores_of
+from fairjudge.analysis.fairness import ScorerChoice
 from fairjudge.analysis.fairness_changes import change_json, rows_of_report
 from fairjudge.analysis.supporting import SUPPORT_SCORERS, Progress, load_support_scorer
+from fairjudge.analysis.value_scores import value_scores_of
 from fairjudge.datasets import Loaded, match_summaries, write_records
 from fairjudge.domain import Cluster, Estimate, Summary
 from fairjudge.engine.runs import bad_lines
 from fairjudge.errors import InputError
-from fairjudge.fairness.comparison import Comparison, compare_with_baseline
+from fairjudge.fairness.comparison import compare_with_baseline
 from fairjudge.fairness.coverage_json import coverage_json
 from fairjudge.fairness.coverage_report import CoverageOptions, report_coverage
 from fairjudge.fairness.proportional_json import proportional_json
@@ -33,29 +33,6 @@ from fairjudge.text.chunks import CHUNK_WORDS
 ORACLE_SCORERS = ("unigrams", "bert_score", "bart_score", *SUPPORT_SCORERS)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChunkReport:
-    """Table 7: over all summaries, and system by system."""
-
-    together: ChunkSizes
-    by_system: Mapping[str, ChunkSizes]
-    n_clusters: int
-    notes: tuple[str, ...]
-    signature: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OracleReport:
-    """Biased pseudo-summaries beside balanced ones; ``excluded`` counts sets by reason."""
-
-    comparison: Comparison
-    n_sets: int
-    excluded: Mapping[str, int]
-    n_documents: int
-    notes: tuple[str, ...]
-    signature: str
-
-
 def tune_chunk_size(
     sources: Loaded[Cluster],
     summaries: Loaded[Summary],
@@ -64,8 +41,12 @@ def tune_chunk_size(
     sizes: Sequence[int],
     seed: int,
     progress: Progress,
-) -> ChunkReport:
-    """Tabulate how many summary sentences some document supports, for each chunk size."""
+) -> Json:
+    """Return the JSON of ``fairness chunk-size``.
+
+    It tabulates how many summary sentences some document supports, for each chunk size, over all
+    summaries and by system.
+    """
     texts = match_summaries(summaries, sources)
     model = load_support_scorer(scorer.name, scorer.argument)
     eids = {summary.eid for summary in texts}
@@ -77,26 +58,26 @@ def tune_chunk_size(
     }
     systems = sorted({summary.system for summary in texts})
 
-    def compare(system: str | None) -> ChunkSizes:
+    def compare(system: str | None) -> Json:
         resampling = Resampling(rng=np.random.default_rng(seed))
         chosen = {
             size: [support for support in supports if system in {None, support.system}]
             for size, supports in by_size.items()
         }
-        return compare_chunk_sizes(chosen, resampling=resampling)
+        return _sizes_json(compare_chunk_sizes(chosen, resampling=resampling))
 
     notes = list(bad_lines(sources, texts))
     if scorer.name == "embedding":
         notes.append("a similarity has no label: a sentence counts where it is above 0.5")
-    return ChunkReport(
-        together=compare(None),
-        by_system={system: compare(system) for system in systems},
-        n_clusters=len(used),
-        notes=tuple(notes),
-        signature=signature(
+    return {
+        "n": len(used),
+        **compare(None),
+        "systems": {system: compare(system) for system in systems},
+        "notes": notes,
+        "signature": signature(
             {"measure": "chunk-size", "scorer": f"{scorer.name}:{model.fingerprint}", "seed": seed}
         ),
-    )
+    }
 
 
 def check_oracle(
@@ -109,8 +90,11 @@ def check_oracle(
     seed: int,
     output: Path | None,
     progress: Progress,
-) -> OracleReport:
-    """Compare pseudo-summaries of one value's documents with ones that keep the source's shares."""
+) -> Json:
+    """Return the JSON of ``fairness oracle``.
+
+    It compares pseudo-summaries of one value's documents with ones that keep the source's shares.
+    """
     corpus = label_corpus(sources.records, attribute=attribute, bins=bins)
     pseudo = pseudo_summaries(corpus, n_documents=n_documents, rng=np.random.default_rng(seed))
     if not pseudo:
@@ -120,24 +104,20 @@ def check_oracle(
     usable = replace(corpus, sets=tuple(s for s in corpus.sets if s.exclusion is None))
     report = _measured(usable, sources.records, pseudo, scorer=scorer, seed=seed, progress=progress)
     excluded = Counter(s.exclusion for s in corpus.sets if s.exclusion is not None)
-    return OracleReport(
-        comparison=compare_with_baseline([rows_of_report(report)], baseline="balanced", seed=seed),
-        n_sets=len(corpus.sets) - excluded.total(),
-        excluded=dict(sorted(excluded.items())),
-        n_documents=n_documents,
-        notes=(*bad_lines(sources), *report["notes"]),
-        signature=report["signature"],
-    )
-
-
-def chunk_json(report: ChunkReport) -> Json:
-    """Return the JSON of ``fairness chunk-size``."""
+    comparison = compare_with_baseline([rows_of_report(report)], baseline="balanced", seed=seed)
     return {
-        "n": report.n_clusters,
-        **_sizes_json(report.together),
-        "systems": {system: _sizes_json(result) for system, result in report.by_system.items()},
-        "notes": list(report.notes),
-        "signature": report.signature,
+        "n": len(corpus.sets) - excluded.total(),
+        "excluded": excluded.total(),
+        "excluded_by_reason": dict(sorted(excluded.items())),
+        "documents": n_documents,
+        "measures": {
+            change.measure.key: {"balanced": row.pop("baseline"), "biased": row.pop("value"), **row}
+            for change in comparison.changes
+            for row in [change_json(change)]
+        },
+        "family": {"tests": comparison.family, "over": "all measures here"},
+        "notes": [*bad_lines(sources), *report["notes"]],
+        "signature": report["signature"],
     }
 
 
@@ -153,24 +133,6 @@ def _sizes_json(sizes: ChunkSizes) -> Json:
     }
 
 
-def oracle_json(report: OracleReport) -> Json:
-    """Return the JSON of ``fairness oracle``."""
-    return {
-        "n": report.n_sets,
-        "excluded": sum(report.excluded.values()),
-        "excluded_by_reason": dict(report.excluded),
-        "documents": report.n_documents,
-        "measures": {
-            change.measure.key: {"balanced": row.pop("baseline"), "biased": row.pop("value"), **row}
-            for change in report.comparison.changes
-            for row in [change_json(change)]
-        },
-        "family": {"tests": report.comparison.family, "over": "all measures here"},
-        "notes": list(report.notes),
-        "signature": report.signature,
-    }
-
-
 def _measured(
     corpus: LabelledCorpus,
     sources: Sequence[Cluster],
@@ -179,7 +141,7 @@ def _measured(
     scorer: ScorerChoice,
     seed: int,
     progress: Progress,
-) -> dict[str, Any]:
+) -> Json:
     """Return the JSON of the measures that `scorer` serves."""
     if scorer.name not in SUPPORT_SCORERS:
         scores, name = value_scores_of(corpus, summaries, scorer, progress)

@@ -8,7 +8,10 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from fairjudge.calibration.grouping import kind_of
+from fairjudge.errors import InputError
+from fairjudge.judges.balance import BALANCE
 from fairjudge.options.judging import JudgeOptions
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.results import figure
 from fairjudge.records.schema import with_schema
 from fairjudge.reports.findings import (
@@ -20,6 +23,7 @@ from fairjudge.reports.findings import (
     why_not_ranked,
 )
 from fairjudge.run.judging import JudgeOutcome
+from fairjudge.scores.aggregate import system_scores
 from fairjudge.scores.leaderboards import (
     WEIGHTING,
     Leaderboard,
@@ -75,18 +79,38 @@ class AspectReport:
 
     @cached_property
     def covered(self) -> list[dict[str, Any]]:
-        """The coverage by each system where judgements say so."""
-        return self.outcome.covered()
+        """The coverage of each system (`covered_report`), from checklists or named sources."""
+        from fairjudge.auditing.reports import covered_report
+
+        outcome, plan = self.outcome, self.outcome.plan
+        if not PROTOCOLS[plan.protocol].itemized and plan.aspect != BALANCE:
+            return []
+        lists = [row for row in outcome.judgements if row.checklist or row.sources]
+        return covered_report(lists, outcome.references)["groups"] if lists else []
 
     @cached_property
     def statements(self) -> list[dict[str, Any]]:
-        """What articles do not support, by system, where judgements say so."""
-        return self.outcome.statements()
+        """The statements of each system (`statements_report`), from checklists of faithfulness."""
+        from fairjudge.auditing.statements import statements_report
+
+        outcome = self.outcome
+        if not any(row.statements for row in outcome.judgements):
+            return []
+        report = statements_report(outcome.judgements, outcome.references, outcome.cited)
+        return list(report["groups"])
 
     @cached_property
     def stability(self) -> dict[str, Any] | None:
-        """Stability over repeats, where there are repeats."""
-        return self.outcome.stability()
+        """Stability over repeats (`stability_report`); None where no item has two scores."""
+        from fairjudge.auditing.stability import stability_report
+
+        ratings = self.outcome.ratings
+        if all(rating.repeat is None and rating.variant is None for rating in ratings):
+            return None
+        try:
+            return stability_report(self.outcome.judgements)
+        except InputError:  # each item was asked several times, and none was scored twice
+            return None
 
     @property
     def board(self) -> Board:
@@ -121,12 +145,13 @@ class AspectReport:
         outcome, plan = self.outcome, self.outcome.plan
         mixed = outcome.without_probabilities
         boards = {board.protocol: board for board in self.derived}
+        rows = _of_first_judge(outcome.derived)
         derived = {
             protocol: {
                 score.system: score.to_json() | _mean_interval(boards.get(protocol), score.system)
-                for score in scores
+                for score in system_scores([row for row in rows if row.protocol == protocol])
             }
-            for protocol, scores in outcome.derived_scores.items()
+            for protocol in dict.fromkeys(row.protocol for row in rows)
         }
         return {
             "aspect": plan.aspect,

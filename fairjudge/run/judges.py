@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Literal
 
-from fairjudge.domain import JudgeTask, ProtocolName
+from fairjudge.domain import JudgeTask
 from fairjudge.engine.models import Llm, Models
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.asking import Fallback, Promise, Thresholds
@@ -57,7 +57,9 @@ def make_judge(
         _asked_once(options, variants)
     if models.llm is None:
         check_without_llm(options, plan)
-        return LocalJudge(aspect=plan.aspect, support=_local_support(models, plan), tasks=tasks)
+        by_entailment = plan.aspect == BALANCE and models.entailment is not None
+        support = _support(models, "entailment" if by_entailment else "embedding")
+        return LocalJudge(aspect=plan.aspect, support=support, tasks=tasks)
     if options.cascade is not None:
         judge = make_judge(models, replace(options, cascade=None), plan=plan, tasks=tasks)
         if isinstance(options.cascade, Promise):
@@ -84,13 +86,6 @@ def check_without_llm(options: JudgeOptions, plan: JudgingPlan) -> None:
         )
 
 
-def _local_support(models: Models, plan: JudgingPlan) -> Support:
-    """Return the local scorer of `plan`; balance may also use a named entailment model."""
-    if plan.aspect != BALANCE:
-        return _support(models, "embedding")
-    return _support(models, "embedding" if models.entailment() is None else "entailment")
-
-
 def _llm_judge(
     llm: Llm,
     options: JudgeOptions,
@@ -99,10 +94,8 @@ def _llm_judge(
     tasks: Iterable[JudgeTask],
     variants: Mapping[str, Template],
 ) -> Judge:
-    if PROTOCOLS[plan.protocol].itemized:
-        return _checklist(llm, options, plan)
-    if PROTOCOLS[plan.protocol].listwise:
-        return _ranking(llm, options, plan)
+    if PROTOCOLS[plan.protocol].itemized or PROTOCOLS[plan.protocol].listwise:
+        return _structured_judge(llm, options, plan)
     criterion = criterion_of(plan, options)
     if llm.decides is not None:
         if variants:
@@ -157,37 +150,32 @@ def _asked_once(options: JudgeOptions, variants: Mapping[str, Template]) -> None
         raise ConfigurationError(f"{option} {why}; a local scorer gives one verdict every time")
 
 
-def _own_form(llm: Llm, options: JudgeOptions, protocol: ProtocolName) -> None:
-    """Reject options that do not apply to protocols with their own prompt and reply format."""
+def _structured_judge(llm: Llm, options: JudgeOptions, plan: JudgingPlan) -> Judge:
+    """Return the judge for rankings or checklists, which have their own prompt and reply format.
+
+    Options that do not apply to them raise `ConfigurationError`.
+    """
+    protocol, listwise = plan.protocol, PROTOCOLS[plan.protocol].listwise
     options_given = {
         "--rule": options.rule,
         "--prompt": options.prompt,
         "--scale": options.scale,
         "--token-probabilities": options.token_probabilities,
         "--samples": options.samples > 1,
-        "--fallback": PROTOCOLS[protocol].listwise and options.fallback != "none",
+        "--fallback": listwise and options.fallback != "none",
     }
     for option in (name for name, value in options_given.items() if value):
         raise ConfigurationError(f"{option} does not go with --protocol {protocol}")
     if llm.decides is not None:
         raise ConfigurationError(f"a {protocol} is written: a decision model cannot give one")
-
-
-def _ranking(llm: Llm, options: JudgeOptions, plan: JudgingPlan) -> Judge:
-    """Return the judge for rankings; reject options that it does not support."""
-    _own_form(llm, options, plan.protocol)
-    return RankingJudge(
-        aspect=plan.aspect,
-        backend=llm.backend,
-        target=llm.target,
-        temperature=options.sampling_temperature,
-        **llm.sampling,
-    )
-
-
-def _checklist(llm: Llm, options: JudgeOptions, plan: JudgingPlan) -> Judge:
-    """Return the judge for checklists; reject options that it does not support."""
-    _own_form(llm, options, plan.protocol)
+    if listwise:
+        return RankingJudge(
+            aspect=plan.aspect,
+            backend=llm.backend,
+            target=llm.target,
+            temperature=options.sampling_temperature,
+            **llm.sampling,
+        )
     form = FORMS[plan.aspect]
     if isinstance(form, CoverageForm):
         form = CoverageForm(groups_per_call=options.groups_per_call)
@@ -253,26 +241,19 @@ def first_options(options: JudgeOptions, promise: Promise) -> JudgeOptions:
 
 def criterion_of(plan: JudgingPlan, options: JudgeOptions) -> Criterion:
     """Return prompt and scale of `plan`: the user's, else the built-in ones."""
-    prompt, scale = options.prompt, options.scale
-    if options.rule is not None or (prompt and scale):
-        criterion = Criterion(
-            aspect=plan.aspect,
-            template=first_template(options, plan),
-            scale=load_scale(scale) if scale else rule_scale(plan.protocol),
+    scale = load_scale(options.scale) if options.scale else None
+    if options.rule is None and not (options.prompt and scale):
+        per_answer = plan.reference_unit == "qa_pair"
+        builtin = builtin_criterion(plan.aspect, plan.protocol, per_answer=per_answer)
+        scale = scale or builtin.scale
+    elif scale is not None and scale.protocol != plan.protocol:
+        raise ConfigurationError(
+            f"{options.scale}: this scale is for --protocol {scale.protocol}, not {plan.protocol}"
         )
-        if criterion.scale.protocol != plan.protocol:
-            raise ConfigurationError(
-                f"{scale}: this scale is for --protocol {criterion.scale.protocol}, "
-                f"not {plan.protocol}"
-            )
-        return criterion
-    builtin = builtin_criterion(
-        plan.aspect, plan.protocol, per_answer=plan.reference_unit == "qa_pair"
-    )
     return Criterion(
         aspect=plan.aspect,
         template=first_template(options, plan),
-        scale=load_scale(scale) if scale else builtin.scale,
+        scale=scale or rule_scale(plan.protocol),
     )
 
 
@@ -299,10 +280,10 @@ def make_fallback(models: Models, fallback: Fallback, *, aspect: str) -> Judge |
 
 def _support(models: Models, fallback: Literal["entailment", "embedding"]) -> Support:
     """Return a local scorer: the trained models, unless another entailment model is named."""
-    other = models.entailment() if fallback == "entailment" else None
+    other = models.entailment if fallback == "entailment" else None
     if other is not None:
         return EntailmentSupport(classifier=other)
-    trained, embedder = models.trained(), models.embedder()
+    trained, embedder = models.trained, models.embedder
     if fallback == "embedding":
         return TrainedSupport(models=trained, embedder=embedder, name=models.local_name)
     return TrainedSupport(

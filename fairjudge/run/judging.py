@@ -7,37 +7,34 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import mode
-from typing import Any
 
 from fairjudge.domain import Cluster, Judgement, Summary
-from fairjudge.engine.costs import SPENT, Cost, cost_together, spent_by_starts
+from fairjudge.engine.costs import SPENT, Cost, cost_of_starts
 from fairjudge.engine.in_process import judge_tasks
 from fairjudge.engine.models import (
     Models,
     RunCost,
     first_model,
-    nothing_spent,
     open_models,
-    spent_together,
+    total_cost,
+    zero_cost,
 )
 from fairjudge.engine.progress import Progress, no_progress
 from fairjudge.engine.recorded import JudgementBook
 from fairjudge.engine.runs import (
     RunOutcome,
     bad_lines,
-    noting_spent,
     open_run,
+    recording_cost,
     relaxed_gc,
 )
-from fairjudge.errors import ConfigurationError, InputError
+from fairjudge.errors import ConfigurationError
 from fairjudge.judges.asking import Promise
-from fairjudge.judges.balance import BALANCE
 from fairjudge.judges.deriving import derive
 from fairjudge.judges.ports import Judge
 from fairjudge.judges.tasks import JudgingPlan
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
-from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.folder import RunStore, rejecting_foreign_rows
 from fairjudge.run.judges import (
     first_options,
@@ -54,20 +51,21 @@ from fairjudge.scores.ratings import Rating, n_summaries_scored
 from fairjudge.text.usable import ArticleLeftOut
 
 _ENDS = "finished"
-"""Rows that say what a start which left nothing to do had been told by its models."""
+"""Rows with the judge's signature and scale of each start that finished the run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeOutcome(RunOutcome):
-    """What ``fairjudge judge`` did.
+    """Result of ``fairjudge judge``.
 
-    ``judgements`` may be read anew from the run each time; ``ratings`` are what scores stand on.
-    ``without_tasks`` are clusters that had nothing to judge, and ``n_missing`` judgements at the
-    least that are missing for it, ``n_missing_of`` those by aspect. ``derived`` are what checklists
-    say under other protocols; they are written after ``judgements``. ``references`` are what was
-    judged against, for checklists and balance; ``cited`` are the summaries that cite articles.
-    ``articles_left_out`` are in no prompt, for they hold no news. ``n_left`` questions were left
-    for a later start by a limit. ``costs`` are of each judge by a language model, over all starts.
+    ``judgements`` may be read from the run at each access; ``scores`` (with values in
+    ``scale_range``) are computed from ``ratings``. ``without_tasks`` are the clusters with nothing
+    to judge; because of them at least ``n_missing`` judgements are missing, by aspect
+    ``n_missing_of``. ``derived`` are judgements derived from checklists under other protocols,
+    written after ``judgements``. ``references`` are the clusters to judge against, for checklists
+    and balance; ``cited`` are the summaries that cite articles. ``articles_left_out`` have no news
+    and are in no prompt. ``n_left`` tasks are left for a later start by ``limit``. ``costs`` are
+    those of each judge that called a language model, over all starts.
     """
 
     judgements: Sequence[Judgement] = field(repr=False)  # asyncio puts results into words
@@ -89,10 +87,11 @@ class JudgeOutcome(RunOutcome):
     @property
     def cost(self) -> Cost | None:
         """Total cost of all judges; None where no language model was called."""
-        if len(self.costs) < 2:
+        spent = total_cost(cost.spent for cost in self.costs)
+        if spent is None or len(self.costs) == 1:
             return self.costs[0] if self.costs else None
         ratings = [rating for rating in self.ratings if rating.judge == self.ratings[0].judge]
-        return cost_together("all", self.costs, n_items=n_summaries_scored(ratings))
+        return Cost(judge="all", spent=spent, n_items=n_summaries_scored(ratings))
 
     @property
     def missing(self) -> Missing:
@@ -131,52 +130,13 @@ class JudgeOutcome(RunOutcome):
         return tuple(parts)
 
     @property
-    def derived_scores(self) -> Mapping[str, tuple[SystemScore, ...]]:
-        """The systems by each derived protocol; by the jury alone where there is one."""
-        first = self.ratings[0].judge if self.ratings else ""
-        rows = [row for row in self.derived if row.judge == first]
-        return {
-            protocol: system_scores([row for row in rows if row.protocol == protocol])
-            for protocol in dict.fromkeys(row.protocol for row in rows)
-        }
-
-    def covered(self) -> list[dict[str, Any]]:
-        """Return the coverage by each system where judgements say so; a group a system."""
-        from fairjudge.auditing.reports import covered_report
-
-        if not PROTOCOLS[self.plan.protocol].itemized and self.plan.aspect != BALANCE:
-            return []
-        lists = [row for row in self.judgements if row.checklist or row.sources]
-        return covered_report(lists, self.references)["groups"] if lists else []
-
-    def statements(self) -> list[dict[str, Any]]:
-        """Return the statements of each system from checklists of faithfulness; () without any."""
-        from fairjudge.auditing.statements import statements_report
-
-        if not any(row.statements for row in self.judgements):
-            return []
-        report = statements_report(self.judgements, self.references, self.cited)
-        return list(report["groups"])
-
-    def stability(self) -> dict[str, Any] | None:
-        """Return what `stability_report` says of repeats; None where no item has two scores."""
-        from fairjudge.auditing.stability import stability_report
-
-        if all(rating.repeat is None and rating.variant is None for rating in self.ratings):
-            return None
-        try:
-            return stability_report(self.judgements)
-        except InputError:  # each item was asked several times, and none was scored twice
-            return None
-
-    @property
     def without_probabilities(self) -> Mapping[str, int]:
         """Scores that do not come from the token probabilities asked for, by the reason why."""
         return without_probabilities(self.ratings)
 
     @property
     def n_unscored(self) -> int:
-        """How many judgements have no score."""
+        """Number of judgements without a score."""
         return sum(rating.unscored is not None for rating in self.ratings)
 
 
@@ -187,7 +147,10 @@ async def judge_material(
     run_folder: Path | None = None,
     progress: Progress = no_progress,
 ) -> JudgeOutcome:
-    """Judge what `material` holds; items that fail are outcomes."""
+    """Judge the tasks of `material` by `model`, resuming the run in `run_folder`.
+
+    A task whose call or reply fails is unscored; it raises no error.
+    """
     opened = open_run(
         run_folder,
         command="judge",
@@ -226,12 +189,12 @@ async def _judge(
     *,
     progress: Progress,
 ) -> RunCost | None:
-    """Judge what `book` lacks, in this process or on a cluster."""
+    """Judge the pending tasks of `book`, in this process or on a Ray cluster."""
     options, plan, advance = material.options, material.plan, progress(len(material.tasks))
     models, first = opened
 
-    def spent() -> RunCost | None:
-        return _spent_by(models, first)
+    def cost() -> RunCost | None:
+        return _cost_of(models, first)
 
     if model.engine == "ray":
         from fairjudge.run.ray_engine import judge_on_ray
@@ -239,7 +202,7 @@ async def _judge(
         return judge_on_ray(book, options=options, plan=plan, model=model, progress=advance)
     if any(rating.unscored is None for rating in book.ratings):
         models.note_answered_before()
-    with noting_spent(book.run, model, spent), relaxed_gc():
+    with recording_cost(book.run, model, cost), relaxed_gc():
         await judge_tasks(
             book,
             judge=judge,
@@ -248,16 +211,16 @@ async def _judge(
             progress=advance,
             sync=models.sync,
         )
-    return spent()
+    return cost()
 
 
-def _spent_by(models: Models, first: Models | None) -> RunCost | None:
+def _cost_of(models: Models, first: Models | None) -> RunCost | None:
     """Return the usage of the models, including those of a cascade's first judge.
 
     The budget is one for both, and counts the calls and the cost of either.
     """
-    own, cheap = models.spent(), None if first is None else first.spent()
-    spent = spent_together((own, cheap))
+    own, cheap = models.cost(), None if first is None else first.cost()
+    spent = total_cost((own, cheap))
     if spent is None or own is None or cheap is None:
         return spent
     return replace(spent, n_calls=own.n_calls, cost_usd=own.cost_usd)
@@ -267,9 +230,9 @@ def _spent_by(models: Models, first: Models | None) -> RunCost | None:
 async def _opened(
     model: Model, options: JudgeOptions
 ) -> AsyncIterator[tuple[Models, Models | None]]:
-    """Open the models that judge, and those of the first judge of a cascade with a guarantee.
+    """Open the models of the judge, and those of the first judge of a cascade with a guarantee.
 
-    The budget of `model` is for both together.
+    Both share the budget of `model`.
     """
     if not isinstance(options.cascade, Promise):
         async with open_models(model) as models:
@@ -306,7 +269,7 @@ def _finished(material: Material, *, model: Model, opened: RunStore) -> JudgeOut
             book,
             span=(low, high),
             signature=ends[-1]["signature"],
-            spent=nothing_spent(model),
+            spent=zero_cost(model),
             was_finished=True,
         )
 
@@ -323,7 +286,7 @@ def _outcome(
     judgements, ratings = book.judgements(), book.ratings
     protocols = material.options.derive
     lost = material.not_judged()
-    starts = spent_by_starts(book.run.read(SPENT))
+    starts = cost_of_starts(book.run.read(SPENT))
     costs: tuple[Cost, ...] = ()
     if starts is not None and ratings:
         n_items, judge = n_summaries_scored(ratings), mode(rating.judge for rating in ratings)

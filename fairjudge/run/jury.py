@@ -13,7 +13,7 @@ from typing import Any
 from fairjudge.datasets import write_records
 from fairjudge.domain import Judgement, Undefined, Unscored
 from fairjudge.engine.coroutines import run_to_end
-from fairjudge.engine.models import print_warning, spent_together
+from fairjudge.engine.models import print_warning, total_cost
 from fairjudge.engine.progress import Progress, no_progress
 from fairjudge.engine.runs import check_writable, open_run, recording_spending
 from fairjudge.errors import ConfigurationError
@@ -57,12 +57,11 @@ async def judge_by(
     run_folder: Path | None = None,
     progress: Progress = no_progress,
 ) -> JudgeOutcome:
-    """Judge what `material` holds by one model, or by several as a jury; see `judge_material`.
+    """Judge the tasks of `material` by one model, or by several as a jury; see `judge_material`.
 
-    Every member of a jury judges, one after the other; the jury's rows stand before theirs, and the
-    outcome's scores are the jury's. Each member has its own run folder, ``member-<n>`` within the
-    jury's. The first member's budget is for all of them together: where it ends, the items that the
-    later members had yet to judge are unscored.
+    The members of a jury judge one after the other, each in its own run folder, ``member-<n>`` in
+    the jury's. The jury's rows precede theirs, and the outcome's scores are the jury's. All share
+    the budget of the first member: items that are not judged when it ends are unscored.
     """
     systems = [summary.system for summary in material.written]
     for member in models:
@@ -74,7 +73,7 @@ async def judge_by(
         )
     check_members(models, material.options)
     names = [member.target for member in models]
-    members = [models[0].sharing(member) for member in models]
+    members = [member.on(models[0].budget) for member in models]
     opened = open_run(
         run_folder,
         command="judge",
@@ -109,7 +108,7 @@ async def judge_by(
         scores=system_scores(rows, scale_range=outcomes[0].scale_range),
         signature=rows[0].signature,
         was_finished=all(outcome.was_finished for outcome in outcomes),
-        spent=spent_together(outcome.spent for outcome in outcomes),
+        spent=total_cost(outcome.spent for outcome in outcomes),
         run=folder.shown,
         costs=tuple(cost for outcome in outcomes for cost in outcome.costs),
     )
@@ -124,7 +123,7 @@ def check_members(models: Sequence[Model], options: JudgeOptions) -> None:
         raise ConfigurationError("--cascade with a guarantee takes one --backend, the better judge")
     if len(set(names)) < len(names):
         raise ConfigurationError(f"a jury needs different judges; given were {', '.join(names)}")
-    check_priced([models[0].sharing(member) for member in models])
+    check_priced([member.on(models[0].budget) for member in models])
 
 
 def jury_rows(members: Sequence[Sequence[Judgement]], *, rule: JuryRule) -> tuple[Judgement, ...]:
@@ -136,12 +135,18 @@ def _row(members: Sequence[Judgement], rule: JuryRule) -> Judgement:
     first = members[0]
     if any(_item(row) != _item(first) for row in members):
         raise ValueError("the members of a jury must judge the same items in the same order")
-    verdict = jury({row.judge: _value_or_reason(row) for row in members}, rule=rule)
+    values: dict[str, Any] = {
+        row.judge: row.value if row.unscored is None else Unscored(reason=row.unscored)
+        for row in members
+    }
+    verdict = jury(values, rule=rule)
+    # The most frequent reason, the first member's among equals.
+    reason = Counter(str(row.unscored) for row in members).most_common(1)[0][0]
     fields: dict[str, Any] = {
         **_item(first),
         "judge": f"jury-{rule}({','.join(row.judge for row in members)})",
         "value": None if isinstance(verdict.value, Undefined) else verdict.value,
-        "unscored": _why(members) if isinstance(verdict.value, Undefined) else None,
+        "unscored": reason if isinstance(verdict.value, Undefined) else None,
         "raw": None,
         "scored_by": first.scored_by if len({row.scored_by for row in members}) == 1 else "llm",
         "probabilities": _mean_probabilities(members),
@@ -167,26 +172,14 @@ def _item(row: Judgement) -> dict[str, Any]:
     return {name: getattr(row, name) for name in names if getattr(row, name) is not None}
 
 
-def _value_or_reason(row: Judgement) -> Any:
-    return row.value if row.unscored is None else Unscored(reason=row.unscored)
-
-
-def _why(members: Sequence[Judgement]) -> str:
-    """Return the members' most frequent reason, the first member's among equals."""
-    return Counter(str(row.unscored) for row in members).most_common(1)[0][0]
-
-
 def _mean_probabilities(members: Sequence[Judgement]) -> Mapping[str, float] | None:
     """Return the mean of the scored members' distributions, where all of them have one."""
     scored = [row.probabilities for row in members if row.unscored is None]
     distributions = [distribution for distribution in scored if distribution is not None]
     if not distributions or len(distributions) < len(scored):
         return None
-    answers = list(
-        dict.fromkeys(answer for distribution in distributions for answer in distribution)
-    )
+    n = len(distributions)
     return {
-        answer: fsum(distribution.get(answer, 0.0) for distribution in distributions)
-        / len(distributions)
-        for answer in answers
+        answer: fsum(distribution.get(answer, 0.0) for distribution in distributions) / n
+        for answer in dict.fromkeys(chain.from_iterable(distributions))
     }

@@ -1,11 +1,12 @@
-"""The next command after judging: labels that lie beside the summaries are named."""
+"""The next command after judging, with the file of labels beside the summaries, if any."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from fairjudge.datasets import read_labels
+from fairjudge.domain import Label
 from fairjudge.errors import FairJudgeError
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.protocols import PROTOCOLS
@@ -21,21 +22,21 @@ _NAMES = ("labels.jsonl", "labels.csv")
 
 
 def note_on_labels(references: Path, summaries: Sequence[Path], options: JudgeOptions) -> str:
-    """Return why labels beside the data can never show that the judge ranks; empty if they can."""
-    folders = dict.fromkeys(path.parent for path in (*summaries, references))
-    path = _labels_in(folders)
+    """Return why labels beside the data are too few to validate the judge's ranks; "" if not."""
+    _, labels = _labels_beside(*summaries, references)
     aspects = {plan.aspect for plan in options.plans()}
-    try:
-        labels = read_labels(path, skip_bad=True) if path else ()
-    except FairJudgeError:  # calibrate says what is wrong with it
-        return ""
     return too_few_to_rank(label for label in labels if label.aspect in aspects)
 
 
-def _labels_in(folders: Iterable[Path]) -> Path | None:
-    return next(
-        (folder / name for folder in folders for name in _NAMES if (folder / name).is_file()), None
-    )
+def _labels_beside(*files: Path) -> tuple[Path | None, Sequence[Label]]:
+    """Return the first file of labels beside `files`, and its labels; None without a usable one."""
+    folders = dict.fromkeys(path.parent for path in files)
+    paths = (folder / name for folder in folders for name in _NAMES)
+    path = next((path for path in paths if path.is_file()), None)
+    try:
+        return path, read_labels(path, skip_bad=True).records if path else ()
+    except FairJudgeError:  # calibrate reports what is wrong with it
+        return None, ()
 
 
 def next_of_judging(
@@ -43,18 +44,13 @@ def next_of_judging(
 ) -> NextCommand:
     """Return the command that calibrates the judgements in `output`."""
     plans = options.plans()
-    folders = dict.fromkeys(path.parent for path in (*summaries, references, output))
-    labels = _labels_in(folders)
-    try:
-        labelled = protocols_of(read_labels(labels, skip_bad=True)) if labels else {}
-    except FairJudgeError:  # calibrate says what is wrong with it
-        labels, labelled = None, {}
+    path, labels = _labels_beside(*summaries, references, output)
     data = Data(
         folder=output.parent,
         references=references,
         summaries=summaries,
-        labels=labels,
-        labelled=labelled,
+        labels=path,
+        labelled=protocols_of(labels),
     )
     aspects = [plan.aspect for plan in plans]
     paired = PROTOCOLS[plans[0].protocol].paired

@@ -1,4 +1,4 @@
-"""The material of a judging run: its options, and its inputs, checked and cut into tasks."""
+"""The inputs of a judging run: options, sources and summaries, checked and divided into tasks."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class Material:
 
     @property
     def n_left(self) -> int:
-        """How many tasks ``limit`` leaves for a later start."""
+        """Number of tasks that ``limit`` leaves for a later start."""
         return len(self.every_task) - len(self.tasks)
 
     @property
@@ -141,9 +141,9 @@ class Material:
         }
 
     def not_judged(self) -> Counter[str]:
-        """Count, by cluster, judgements lost because there was nothing to judge (a lower bound).
+        """Count by cluster the judgements that are missing because there is nothing to judge.
 
-        As if there were one question or one article.
+        A lower bound: as if the cluster had one question or one article.
         """
         return sum((self.not_judged_on(plan) for plan in self.options.plans()), Counter())
 
@@ -163,7 +163,7 @@ class Material:
         )
 
     def not_judged_on(self, plan: JudgingPlan) -> Counter[str]:
-        """Return the same for the aspect of `plan`."""
+        """Return the counts of `not_judged` for the aspect of `plan`."""
         judged = {task.eid for task in self.every_task if task.aspect == plan.aspect}
         n_summaries = Counter(summary.eid for summary in self.written if summary.eid not in judged)
         n_verdicts = PROTOCOLS[plan.protocol].n_verdicts
@@ -204,8 +204,8 @@ def check_material(
 ) -> Material:
     """Match `summaries` with `sources` and cut the work into tasks; see `read_material`.
 
-    With `limit` the tasks are those of the first `limit` items: a summary, pair or ranking, or a
-    part of one, by one judge. What ties a run to its inputs is the same as without.
+    With `limit` the tasks are those of the first `limit` items (a summary, pair or ranking, or a
+    unit of one). The run's identity does not depend on it.
     """
     plans = options.plans()
     files = tuple(match_summaries(file, sources) for file in summaries)

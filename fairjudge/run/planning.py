@@ -41,18 +41,18 @@ from fairjudge.scorers import large_package
 from fairjudge.text.counting import pluralize
 
 SECONDS_PER_CALL = 2.0
-"""How long a request is assumed to take."""
+"""Assumed duration of a request."""
 _AT_ONCE = 256
-"""Tasks that are rendered together; more only take memory."""
+"""Number of tasks rendered at once; more only take memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """Estimated calls of one model; ``cost_usd`` is None for an unknown price.
 
-    ``cached_input_tokens`` are those of the input with which an earlier request begins too.
-    ``requests`` are as they would be sent, by their cache keys. ``assumes`` says on what the counts
-    stand.
+    ``cached_input_tokens`` is the part of ``input_tokens`` in prefixes that an earlier request has
+    too. ``requests`` are those to be sent, by cache key. ``seconds`` is the estimated duration at
+    the model's concurrency. ``assumes`` are the assumptions behind the counts, in sentences.
     """
 
     model: str
@@ -90,15 +90,15 @@ def plan_judging(
     seconds_per_call: float = SECONDS_PER_CALL,
     limit: int | None = None,
 ) -> tuple[Plan, ...]:
-    """Return the plan of ``fairjudge judge`` with these arguments, one a model.
+    """Return the plan of ``fairjudge judge`` with these arguments, one per model.
 
-    The local scorer of a cascade is really run: it decides who is asked.
+    The local scorer of a cascade is really run, since it decides which items are judged by a model.
     """
     material = read_material(references, summaries, options=options, skip_bad=skip_bad, limit=limit)
     if len(models) > 1:
         check_members(models, options)
 
-    async def one(model: Model, judge_options: JudgeOptions, tasks: Sequence[JudgeTask]) -> Plan:
+    async def judge(model: Model, judge_options: JudgeOptions, tasks: Sequence[JudgeTask]) -> Plan:
         async with planned(model) as (opened, planner):
             await ask_all(make_judge(opened, judge_options, plan=material.plan, tasks=tasks), tasks)
             return summed(planner, model, seconds_per_call, assumes=_judging_assumes(options))
@@ -107,13 +107,13 @@ def plan_judging(
         steps = [(model, options, material.tasks) for model in models]
     else:
         first = first_model(models[0], promise.stated)
-        again = repeated(material.tasks, repeats=promise.repeats)
-        steps = [(first, first_options(options, promise), again)]
+        repeats = repeated(material.tasks, repeats=promise.repeats)
+        steps = [(first, first_options(options, promise), repeats)]
         steps += [(model, replace(options, cascade=None), material.tasks) for model in models]
     for model, judge_options, _ in steps:
         if not _calls(model):
             check_without_llm(judge_options, material.plan)
-    return tuple(run_to_end(one(*step)) for step in steps if _calls(step[0]))
+    return tuple(run_to_end(judge(*step)) for step in steps if _calls(step[0]))
 
 
 async def ask_all(judge: Judge, tasks: Sequence[JudgeTask]) -> None:
@@ -129,55 +129,21 @@ def plan_building(
     model: Model,
     skip_bad: bool,
     seconds_per_call: float = SECONDS_PER_CALL,
-) -> tuple[Plan, ...]:
-    """Return the plan of ``fairjudge build`` if every article answers every question."""
-    if not _calls(model):
-        return ()
-    plan, _ = plan_references(
-        clusters,
-        options=options,
-        model=model,
-        skip_bad=skip_bad,
-        seconds_per_call=seconds_per_call,
-    )
-    return (plan,)
+) -> tuple[tuple[Plan, ...], tuple[Reference, ...]]:
+    """Return the plan of ``fairjudge build``, and simulated references.
 
-
-def plan_summaries(
-    clusters: Path,
-    *,
-    options: SummarizeOptions,
-    model: Model,
-    skip_bad: bool,
-    seconds_per_call: float = SECONDS_PER_CALL,
-) -> tuple[Plan, ...]:
-    """Return the plan of ``fairjudge summarize`` with these arguments."""
-    loaded = read_clusters(clusters, skip_bad=skip_bad)
-    with planning(model) as planner, tempfile.TemporaryDirectory() as folder:
-        asking_nobody = replace(model, planner=planner)
-        run = Path(folder) / "run"
-        run_to_end(summarize_loaded(loaded, options=options, model=asking_nobody, run_folder=run))
-        return (summed(planner, model, seconds_per_call, assumes=(SHORT,)),)
-
-
-def plan_references(
-    clusters: Path,
-    *,
-    options: BuildOptions,
-    model: Model,
-    skip_bad: bool,
-    seconds_per_call: float,
-) -> tuple[Plan, tuple[Reference, ...]]:
-    """Return the same, and simulated references.
-
-    Which questions a filter will drop before the last step cannot be known, so none is dropped.
+    Both are empty for the embedded default, which makes no calls. Every article is assumed to
+    answer every question; and since the questions that a filter will drop before the last step
+    cannot be known, none is dropped.
     """
+    if not _calls(model):
+        return (), ()
     loaded = read_clusters(clusters, skip_bad=skip_bad)
     check_any_usable(loaded)
     undropped = replace(options.validity, max_largest_share=None, max_source_overlap=None)
-    settled = replace(options.settled(llm=_calls(model)), validity=undropped)
+    settled = replace(options.settled(llm=True), validity=undropped)
 
-    async def one() -> tuple[Plan, tuple[Reference, ...]]:
+    async def build() -> tuple[tuple[Plan, ...], tuple[Reference, ...]]:
         async with planned(model) as (opened, planner):
             builder = make_builder(opened, settled)
             if settled.consolidation == "embedding":
@@ -192,9 +158,25 @@ def plan_references(
                 )
                 references = tuple(built.reference for built in book.built())
             assumes = _building_assumes(settled, planner)
-            return summed(planner, model, seconds_per_call, assumes=assumes), references
+            return (summed(planner, model, seconds_per_call, assumes=assumes),), references
 
-    return run_to_end(one())
+    return run_to_end(build())
+
+
+def plan_summaries(
+    clusters: Path,
+    *,
+    options: SummarizeOptions,
+    model: Model,
+    skip_bad: bool,
+) -> tuple[Plan, ...]:
+    """Return the plan of ``fairjudge summarize`` with these arguments."""
+    loaded = read_clusters(clusters, skip_bad=skip_bad)
+    with planning(model) as planner, tempfile.TemporaryDirectory() as folder:
+        simulated = replace(model, planner=planner)
+        run = Path(folder) / "run"
+        run_to_end(summarize_loaded(loaded, options=options, model=simulated, run_folder=run))
+        return (summed(planner, model, SECONDS_PER_CALL, assumes=(SHORT,)),)
 
 
 def _grouping_in_two(builder: Builder | ArticleBuilder) -> Builder | ArticleBuilder:
@@ -204,7 +186,7 @@ def _grouping_in_two(builder: Builder | ArticleBuilder) -> Builder | ArticleBuil
 
 
 class _TwoGroups:
-    """Groups answers by turns, so that no question is dropped for lack of a second group."""
+    """Groups answers alternately, so that no question is dropped for lack of a second group."""
 
     async def group(
         self,
@@ -223,17 +205,17 @@ SHORT = "a reply is as long as a typical one of its kind"
 
 
 def _judging_assumes(options: JudgeOptions) -> tuple[str, ...]:
-    later = []
+    notes = []
     if isinstance(options.cascade, Promise):
-        later.append(
+        notes.append(
             "the better judge of the cascade judges every item; a run asks it only about items on "
             "which the first is not certain enough"
         )
     elif options.cascade is not None:
-        later.append("the local scorer of the cascade was run: only what it leaves is counted")
+        notes.append("the local scorer of the cascade was run: only what it leaves is counted")
     if options.token_probabilities and options.samples > 1:
-        later.append("the server gives no token probabilities, so that all samples are drawn")
-    return (READABLE, SHORT, *later)
+        notes.append("the server gives no token probabilities, so that all samples are drawn")
+    return (READABLE, SHORT, *notes)
 
 
 def _building_assumes(options: SettledOptions, planner: PlanningBackend) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from fairjudge.engine.runs import digest, recording_in, spending_path
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.judges.tasks import JudgingPlan, resolve_plan
 from fairjudge.options.models import Model
-from fairjudge.records.results import figure
+from fairjudge.records.results import figure, to_json
 from fairjudge.records.spending import FILE
 from fairjudge.run.collecting import judge_planned
 from fairjudge.stats.intervals import wilson
@@ -107,16 +107,7 @@ async def group_order_report(
 
 
 def _order_figures(rows: Sequence[Judgement], bias: OrderBias, *, aspect: str) -> dict[str, Any]:
-    return {
-        "judge": rows[0].judge,
-        "aspect": aspect,
-        "by_place": {place: figure(estimate) for place, estimate in bias.by_place.items()},
-        "first_minus_last": figure(bias.first_minus_last),
-        "ends_minus_middle": figure(bias.ends_minus_middle),
-        "changed": figure(bias.changed),
-        "spread": figure(bias.spread),
-        "n_unscored": bias.n_unscored,
-    }
+    return {"judge": rows[0].judge, "aspect": aspect, **to_json(bias)}
 
 
 def check_checkable(aspect: str) -> None:

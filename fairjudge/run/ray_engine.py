@@ -1,13 +1,13 @@
 """Run on a Ray cluster: the same rows as in one process, from many machines.
 
-Shards are whole clusters of articles, so that batches of questions and of texts are what they are
-in one process. Ray Data hands them out, each a row and a block of its own. Calls of an API run in
-its tasks, behind one gate for the whole cluster; models that are loaded (scorers, on GPUs where
-there are) run in its actors, which keep them. What a worker that dies had in hand is done again by
-another one: its answered calls come from the cache.
+Shards are whole clusters of articles, so that batches of questions and texts are the same as in one
+process. Ray Data distributes them, each as a row and a block of its own. Calls of an API run in
+tasks, behind one gate for the whole cluster; models that are loaded (scorers, on GPUs if there are
+any) run in actors, which keep them. The shard of a worker that dies is done again by another one:
+its answered calls come from the cache.
 
-Rates and budgets hold for all workers together: what is left of the model's budget is what they may
-spend, and what they spent is booked there.
+Rates and budgets hold for all workers together: they may spend the rest of the model's budget, on
+which their spending is booked.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import uuid
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fairjudge.backends import loads_its_model
@@ -28,19 +28,19 @@ from fairjudge.backends.limiting import Tokens
 from fairjudge.domain import Judgement, JudgeTask
 from fairjudge.engine.built import BuildBook
 from fairjudge.engine.interrupts import stopping_on_interrupt
-from fairjudge.engine.models import RunCost
+from fairjudge.engine.models import RunCost, run_cost
 from fairjudge.engine.progress import BuildProgress
-from fairjudge.engine.ray_gate import Gate, GateTotals
+from fairjudge.engine.ray_gate import Gate
 from fairjudge.engine.recorded import JudgementBook
-from fairjudge.engine.runs import noting_spent
-from fairjudge.errors import MissingExtraError, RunError
+from fairjudge.engine.runs import recording_cost
+from fairjudge.errors import RunError, needs_extra
 from fairjudge.judges.tasks import JudgingPlan
 from fairjudge.options.building import SettledOptions
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
 from fairjudge.records.folder import RunStore
+from fairjudge.records.spending import NOTHING, Spending
 from fairjudge.run.ray_worker import (
-    BuildingShard,
     BuildingWork,
     JudgingShard,
     JudgingWork,
@@ -50,6 +50,7 @@ from fairjudge.run.ray_worker import (
     Worker,
     as_row,
     files_of,
+    from_row,
     run_shard,
 )
 
@@ -103,9 +104,8 @@ def build_on_ray(
         progress.end(row["eid"])
 
     work = BuildingWork(options=options, model=model)
-    shards = [BuildingShard(cluster=cluster) for cluster in book.pending()]
     loads = options.consolidation == "embedding"
-    return _work(work, shards, loads=loads, record=record, run=book.run)
+    return _work(work, book.pending(), loads=loads, record=record, run=book.run)
 
 
 def _work(
@@ -120,51 +120,45 @@ def _work(
     model = work.model
     budget = model.budget
     in_actors = loads or model.llm is None or loads_its_model(model.llm)
-    spent = ClusterSpent()
-    with noting_spent(run, model, lambda: spent.spent(model)):
+    usage = ClusterUsage()
+    with recording_cost(run, model, lambda: usage.cost(model)):
         remaining = replace(model, max_calls=budget.calls_left, max_cost=budget.usd_left)
         work = replace(work, model=remaining)
         try:
-            for row in run_on_cluster(work, shards, in_actors=in_actors, spent=spent):
+            for row in run_on_cluster(work, shards, in_actors=in_actors, usage=usage):
                 record(row)
-                spent.book(budget)
+                usage.book(budget)
         finally:
-            spent.book(budget)
+            usage.book(budget)
     run.sync()
-    return spent.spent(model)
+    return usage.cost(model)
 
 
 @dataclass(slots=True, kw_only=True)
-class ClusterSpent:
+class ClusterUsage:
     """Usage of a model by a Ray cluster; ``booked`` is the part already charged to the budget."""
 
-    totals: GateTotals = field(default_factory=GateTotals)
+    totals: Spending = NOTHING
     n_cached: int = 0
     tokens: Tokens = field(default_factory=Tokens)
-    booked: GateTotals = field(default_factory=GateTotals)
+    booked: Spending = NOTHING
 
     def book(self, budget: Budget) -> None:
-        """Book on `budget` what the totals hold since this was last done."""
-        now, before = asdict(self.totals), asdict(self.booked)
+        """Book on `budget` the spending since the last call."""
+        budget.book(self.totals - self.booked)
         self.booked = self.totals
-        budget.book(**{name: total - before[name] for name, total in now.items()})
 
-    def spent(self, model: Model) -> RunCost | None:
-        """Return it in the form of a run in one process; None for the embedded default."""
+    def cost(self, model: Model) -> RunCost | None:
+        """Return the cost as that of a run in one process; None for the embedded default."""
         if model.llm is None:
             return None
-        return RunCost(
-            n_calls=self.totals.n_calls,
-            n_cached=self.n_cached,
-            cost_usd=None if self.totals.n_unpriced else self.totals.cost_usd,
-            tokens=self.tokens,
-        )
+        return run_cost(self.totals, n_cached=self.n_cached, tokens=self.tokens)
 
 
 def judging_shards(
     tasks: Sequence[JudgeTask], is_done: Callable[[int], bool]
 ) -> tuple[JudgingShard, ...]:
-    """Cut `tasks` into shards of whole clusters, leaving out clusters where all is done."""
+    """Divide `tasks` into shards of whole clusters, without clusters in which all are done."""
     clusters: dict[str, list[int]] = {}
     for position, task in enumerate(tasks):
         clusters.setdefault(task.eid, []).append(position)
@@ -190,12 +184,12 @@ def judging_shards(
 
 
 def run_on_cluster(
-    work: Work, shards: Sequence[Shard], *, in_actors: bool, spent: ClusterSpent
+    work: Work, shards: Sequence[Shard], *, in_actors: bool, usage: ClusterUsage
 ) -> Iterator[dict[str, Any]]:
-    """Yield the rows of `shards` as they finish, in any order; fill in `spent` at the end.
+    """Yield the rows of `shards` as they finish, in any order; fill in `usage`.
 
-    The cluster is that of RAY_ADDRESS, or the one this machine takes part in, or else one of this
-    machine alone, for as long as this runs.
+    The Ray cluster is that of RAY_ADDRESS, or one that this machine is part of, or else one of this
+    machine alone that ends with this call.
     """
     if not shards:
         return
@@ -203,7 +197,7 @@ def run_on_cluster(
     try:
         # Ray prints of dead workers.
         with stopping_on_interrupt(), redirect_stdout(sys.stderr), _connected(ray):
-            yield from _run(ray, work, shards, in_actors=in_actors, spent=spent)
+            yield from _run(ray, work, shards, in_actors=in_actors, usage=usage)
     except (ray.exceptions.RayError, ConnectionError) as error:
         why = " ".join(str(error).split())[-500:]
         raise RunError(
@@ -212,7 +206,7 @@ def run_on_cluster(
 
 
 def _run(
-    ray: Any, work: Work, shards: Sequence[Shard], *, in_actors: bool, spent: ClusterSpent
+    ray: Any, work: Work, shards: Sequence[Shard], *, in_actors: bool, usage: ClusterUsage
 ) -> Iterator[dict[str, Any]]:
     gate = _start_gate(ray, work.model)
     model = work.model
@@ -225,25 +219,24 @@ def _run(
         prices=None,
         on_retry=None,
     )
-    rated = model.requests_per_minute is not None or model.tokens_per_minute is not None
     worked_on = _in_actors if in_actors else _in_tasks
-    how = worked_on(ray, replace(work, model=ungated, rated=rated), gate, len(shards))
+    how = worked_on(ray, replace(work, model=ungated), gate, len(shards))
     try:
         for outcome in _outcomes(ray, shards, how):
             if outcome.error is not None:
                 raise RunError(outcome.error)
-            spent.n_cached += outcome.n_cached
-            spent.tokens += outcome.tokens
-            spent.totals = ray.get(gate.totals.remote())
+            usage.n_cached += outcome.n_cached
+            usage.tokens += outcome.tokens
+            usage.totals = ray.get(gate.totals.remote())
             yield from outcome.rows
     finally:
         with suppress(ray.exceptions.RayError):
-            spent.totals = ray.get(gate.totals.remote(), timeout=_PARTING_SECONDS)
+            usage.totals = ray.get(gate.totals.remote(), timeout=_PARTING_SECONDS)
             ray.kill(gate)
 
 
 def _outcomes(ray: Any, shards: Sequence[Shard], how: dict[str, Any]) -> Iterator[ShardOutcome]:
-    """Yield the outcome of each of `shards`, worked on as `how` says, as they finish."""
+    """Yield the outcome of each of `shards` as they finish; `how` are arguments of Ray's `map`."""
     dataset = ray.data.from_items(list(map(as_row, shards)), override_num_blocks=len(shards))
     dataset.context.enable_progress_bars = False
     dataset.context.execution_no_progress_timeout_s = -1  # a shard takes as long as its calls
@@ -253,7 +246,7 @@ def _outcomes(ray: Any, shards: Sequence[Shard], how: dict[str, Any]) -> Iterato
         mapped = dataset.map(**how)
     # Nothing is fetched ahead: an outcome would be held back until the next one has come.
     for table in mapped.iter_batches(batch_size=None, batch_format="pyarrow", prefetch_batches=0):
-        yield from map(ShardOutcome.from_row, table.to_pylist())
+        yield from map(from_row, table.to_pylist())
 
 
 def _in_tasks(ray: Any, work: Work, gate: Any, n_shards: int) -> dict[str, Any]:
@@ -283,7 +276,7 @@ def _in_actors(ray: Any, work: Work, gate: Any, n_shards: int) -> dict[str, Any]
 
 
 def _start_gate(ray: Any, model: Model) -> Any:
-    """Start the gate on this machine: it must not die with a worker's."""
+    """Start the gate on this machine, so that it does not die with a worker's."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     rates = {"requests": model.requests_per_minute, "tokens": model.tokens_per_minute}
@@ -296,7 +289,7 @@ def _start_gate(ray: Any, model: Model) -> Any:
 
 @contextmanager
 def _connected(ray: Any) -> Iterator[None]:
-    """Take part in a cluster, unless this process already does."""
+    """Connect to a Ray cluster, unless this process is connected."""
     if ray.is_initialized():
         yield
         return
@@ -315,10 +308,8 @@ def _connected(ray: Any) -> Iterator[None]:
 
 def _ray() -> Any:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    try:
+    with needs_extra("--engine ray", extra="ray"):
         import ray
         import ray.data
-    except ImportError:
-        raise MissingExtraError("--engine ray", extra="ray") from None
     logging.getLogger("ray.data").setLevel("CRITICAL")  # errors are raised as well
     return ray

@@ -40,7 +40,7 @@ class UnitSplit:
 def split_file(
     summaries: Loaded[Summary], output: Path, *, model: Model
 ) -> tuple[tuple[Summary, UnitSplit], ...]:
-    """Split the summaries and write ``{eid, system, units, split_by}``, one a line."""
+    """Split the summaries, and write ``{eid, system, units, split_by}`` per line to `output`."""
     loaded = summaries.records
     check_writable(output)
 

@@ -19,8 +19,8 @@ from fairjudge.engine.runs import (
     bad_lines,
     check_writable,
     digest,
-    noting_spent,
     open_run,
+    recording_cost,
 )
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.options.models import Model
@@ -37,7 +37,7 @@ _ROWS = "summaries"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailedSummary:
-    """A summary that could not be written, and why."""
+    """A summary that could not be written, with the reason."""
 
     eid: str
     system: str
@@ -55,9 +55,9 @@ class FailedSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummarizeOutcome(RunOutcome):
-    """What ``fairjudge summarize`` did; ``systems`` has the command's own setting first.
+    """Result of ``fairjudge summarize``; ``systems`` has the command's own setting first.
 
-    ``articles_left_out`` are in no prompt, for they hold no news.
+    ``articles_left_out`` have no news and are in no prompt.
     """
 
     summaries: tuple[Summary, ...]
@@ -66,7 +66,7 @@ class SummarizeOutcome(RunOutcome):
     articles_left_out: tuple[ArticleLeftOut, ...] = ()
 
     def n_by_system(self) -> dict[str, int]:
-        """Return how many summaries each system wrote."""
+        """Return the number of summaries by system."""
         counts = Counter(summary.system for summary in self.summaries)
         return {system: counts[system] for system in self.systems}
 
@@ -122,7 +122,10 @@ async def summarize_loaded(
     run_folder: Path | None = None,
     progress: Progress = no_progress,
 ) -> SummarizeOutcome:
-    """Summarize `loaded`; clusters that fail are outcomes."""
+    """Summarize the clusters `loaded`, resuming the run in `run_folder`.
+
+    A summary that cannot be written is a `FailedSummary`; it raises no error.
+    """
     if model.llm is None:
         raise ConfigurationError("summaries need an LLM: give one by --backend provider:model")
     check_wishes(loaded, options)
@@ -144,7 +147,7 @@ async def summarize_loaded(
         summarizers = _summarizers(models.llm, options)
         work = [(summarizer, cluster) for summarizer in summarizers.values() for cluster in loaded]
         advance = progress(len(work))
-        with opened as run, noting_spent(run, model, models.spent):
+        with opened as run, recording_cost(run, model, models.cost):
             with rejecting_foreign_rows(run):
                 rows = map(Summary.model_validate, run.read(_ROWS))
                 recorded = {(row.eid, row.system): row for row in rows}
@@ -170,7 +173,7 @@ async def summarize_loaded(
             systems=dict(zip(summarizers, settings_of(options), strict=True)),
             articles_left_out=articles_left_out(loaded),
             bad_lines=bad_lines(loaded),
-            spent=models.spent(),
+            spent=models.cost(),
             run=run.shown,
             was_finished=all((c.eid, summarizer.name) in recorded for summarizer, c in work),
         )
@@ -198,7 +201,7 @@ def _check_attribute(loaded: Loaded[Cluster], attribute: str | None) -> None:
 
 
 def _summarizers(llm: Llm | None, options: SummarizeOptions) -> dict[str, Summarizer]:
-    """Return one summarizer a setting, by the name of its system."""
+    """Return one summarizer per setting, by the name of its system."""
     if llm is None:
         raise ConfigurationError("summaries need an LLM")
 

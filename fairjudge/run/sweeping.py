@@ -32,7 +32,7 @@ _CHOICES = {
     "kind": ("news", *DOCUMENTS),
 }
 _WHOLE = ("focus", "instruction")
-"""Their values are texts, in which a comma is one."""
+"""Names whose values are texts, which may contain commas."""
 SWEPT = ("temperature", *_WISHES)
 _NONE = "none"
 _HOTTEST = 2.0
@@ -47,7 +47,7 @@ class Setting:
     change: str | None = None
 
     def name(self, system: str) -> str:
-        """Return the name of the system that writes so, given that of the unchanged one."""
+        """Return the name of this setting's system, given that of the command's own setting."""
         return system if self.change is None else f"{system}+{self.change}"
 
     def to_json(self) -> dict[str, Any]:
@@ -70,7 +70,8 @@ class Setting:
 def settings_of(options: SummarizeOptions) -> tuple[Setting, ...]:
     """Return the options' own setting, then one for each swept value that differs from it.
 
-    Sweeps are ``NAME=VALUE,VALUE`` each, with a name of `SWEPT`; ``none`` asks for no wish.
+    A sweep is ``NAME=VALUE,VALUE``, with a name of `SWEPT`; the value ``none`` removes a wish.
+    Invalid sweeps raise `ConfigurationError`.
     """
     own = Setting(wishes=options.wishes, temperature=options.temperature)
     settings = [own]

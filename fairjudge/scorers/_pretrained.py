@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from fairjudge.errors import ConfigurationError, InputError, MissingExtraError
+from fairjudge.errors import ConfigurationError, InputError, MissingExtraError, needs_extra
 
 _T = TypeVar("_T")
 BATCH_TOKENS = 16384
@@ -167,11 +167,9 @@ def reason_of(error: Exception) -> str:
 
 def require_libraries(feature: str) -> None:
     """Raise `MissingExtraError` where torch or transformers is not installed."""
-    try:
+    with needs_extra(feature, extra="local"):
         import torch  # noqa: F401  (absent in the light installation)
         import transformers  # noqa: F401
-    except ImportError as error:
-        raise MissingExtraError(feature, extra="local") from error
 
 
 def package_file(package: str, part: str, *, feature: str, extra: str) -> Path:

@@ -16,7 +16,7 @@ from fairjudge.domain import Cluster, Summary
 from fairjudge.fairness.support import Support
 from fairjudge.ports import Embedder, EntailmentModel
 from fairjudge.text.chunks import CHUNK_WORDS, chunks
-from fairjudge.text.sentences import split_sentences
+from fairjudge.text.sentences import sentence_texts
 
 Units: TypeAlias = Mapping[tuple[str, str], Sequence[str]]
 """The atomic units of (eid, system)'s summary, where something better than sentences is known."""
@@ -108,8 +108,7 @@ def _jobs(
         owners: list[int] = []
         pieces: list[str] = []
         for place, article in enumerate(cluster.articles):
-            sentences = [span.text for span in split_sentences(article.content)]
-            grown = chunks(sentences, max_words=max_words)
+            grown = chunks(sentence_texts(article.content), max_words=max_words)
             pieces.extend(grown)
             owners.extend([place] * len(grown))
         yield _Job(
@@ -125,9 +124,7 @@ def _jobs(
 
 def _units_of(summary: Summary, units: Units | None) -> tuple[str, ...]:
     own_units = None if units is None else units.get((summary.eid, summary.system))
-    if own_units is not None:
-        return tuple(own_units)
-    return tuple(span.text for span in split_sentences(summary.text))
+    return sentence_texts(summary.text) if own_units is None else tuple(own_units)
 
 
 def _classify(model: EntailmentModel, pairs: Sequence[tuple[str, str]]) -> _FloatArray:

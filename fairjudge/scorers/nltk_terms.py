@@ -11,7 +11,7 @@ from functools import lru_cache
 from string import punctuation
 from typing import Any
 
-from fairjudge.errors import ConfigurationError, MissingExtraError
+from fairjudge.errors import ConfigurationError, needs_extra
 
 DATA = {
     "corpora/stopwords": "stopwords",
@@ -63,13 +63,11 @@ class NltkTerms:
 
 def load_nltk_terms() -> NltkTerms:
     """Load NLTK and its data; an error names missing parts and how to install them."""
-    try:
+    with needs_extra("--terms nltk", extra="nltk"):
         import nltk
         from nltk.corpus import stopwords
         from nltk.stem import PorterStemmer, WordNetLemmatizer
         from nltk.tag.perceptron import PerceptronTagger
-    except ImportError as error:
-        raise MissingExtraError("--terms nltk", extra="nltk") from error
     _check_data(nltk)
     tag, lemmatize = PerceptronTagger().tag, WordNetLemmatizer().lemmatize
     stem = PorterStemmer().stem

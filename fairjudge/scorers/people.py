@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from fairjudge.errors import ConfigurationError, MissingExtraError
+from fairjudge.errors import ConfigurationError, needs_extra
 from fairjudge.scorers._pretrained import reason_of
 from fairjudge.text.sentences import split_sentences
 
@@ -61,12 +61,10 @@ def load_people_finder(pipeline: str | None = None, *, tags: bool = False) -> Pe
 
     One that cannot be loaded or recognises no entities raises `ConfigurationError`.
     """
-    try:
+    with needs_extra("finding people in texts", extra="local"):
         import spacy
 
         packaged: Any = importlib.import_module(PACKAGE) if pipeline is None else None
-    except ImportError as error:
-        raise MissingExtraError("finding people in texts", extra="local") from error
     try:
         loaded = packaged.load() if pipeline is None else spacy.load(pipeline)
     except (OSError, ValueError) as error:

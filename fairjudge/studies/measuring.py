@@ -248,7 +248,7 @@ def _with_costs(at: Layout, files: Sequence[Loaded[Judgement]]) -> JudgedInputs:
             spent |= of_jury(groups, costs) if costs else {}
         elif costs := [row for folder in folders for row in kept_rows(folder / file_of_costs)]:
             spent |= dict.fromkeys(groups, spent_by(costs))
-    return JudgedInputs(rows=rows, asked=with_spent(requests_of(rows), spent))
+    return JudgedInputs(rows=rows, requests=with_spent(requests_of(rows), spent))
 
 
 def fairness_step(at: Layout, table: FairnessTable, measure: Measure) -> Step:

@@ -15,7 +15,7 @@ from fairjudge.datasets import write_records
 from fairjudge.engine.runs import make_folder
 from fairjudge.options.building import BuildOptions
 from fairjudge.options.models import Model
-from fairjudge.run.planning import Plan, check_opens, plan_references, planning, summed
+from fairjudge.run.planning import Plan, check_opens, plan_building, planning, summed
 from fairjudge.studies.checks import check_study
 from fairjudge.studies.files import Study
 from fairjudge.studies.graph import needed_by, steps_of
@@ -125,7 +125,7 @@ class _Planner:
 
     def _guess_references(self, step: Step, model: Model, options: BuildOptions) -> Plan:
         (clusters,), (output,) = step.reads, self._twin(self.asked, step.name).makes
-        plan, references = plan_references(
+        (plan,), references = plan_building(
             clusters,
             options=options,
             model=model,

@@ -11,7 +11,7 @@ from typing import Any
 from fairjudge import __version__
 from fairjudge.api.progress import Bars
 from fairjudge.backends.budgeting import Budget
-from fairjudge.engine.costs import spent_in
+from fairjudge.engine.costs import cost_in
 from fairjudge.engine.models import RunCost
 from fairjudge.engine.runs import make_folder
 from fairjudge.records.folder import write_atomically
@@ -215,7 +215,7 @@ def run_study(
         folder=folder,
         steps=tuple(results),
         n_calls=budget.n_calls,
-        cost_usd=None if budget.n_unpriced else budget.cost_usd,
+        cost_usd=budget.booked.known_cost_usd,
     )
 
 
@@ -256,7 +256,7 @@ def _write_costs(folder: Path, steps: Sequence[StepResult]) -> None:
 
 def _spent_on(step: Step, runs: Path) -> RunCost | None:
     """Return the spending of all starts on `step`, including former settings."""
-    return spent_in(run_folders(runs, step.name)) if step.models else None
+    return cost_in(run_folders(runs, step.name)) if step.models else None
 
 
 def step_key(step: Step) -> str:

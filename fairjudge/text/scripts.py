@@ -36,6 +36,7 @@ UNSPACED = re.compile(f"[{_EAST}{_SOUTHEAST}]")
 SOUTHEAST = re.compile(f"[{_SOUTHEAST}]")
 _RUN = re.compile(f"(?P<east>[{_EAST}]+)|(?P<southeast>[{_SOUTHEAST}]+)")
 _LETTER = re.compile(f"[{_SOUTHEAST}][{_MARKS}]*")
+"""A letter with its marks."""
 _MARK = re.compile(f"[{_MARKS}]")
 _WORD_MARKS = str.maketrans("\u0f0b\u0f0c\u1361\u1680\u16eb\U0001039f", "      ")
 """Word separators of Tibetan (tsheg), Ethiopic, Ogham, Runic and Ugaritic."""
@@ -109,15 +110,10 @@ def pieces_of(word: str) -> Iterator[str]:
         if run["east"]:
             yield from _overlapping(list(run["east"]), 2)
         else:
-            yield from _overlapping(_letters(run["southeast"]), 3)
+            yield from _overlapping(_LETTER.findall(run["southeast"]), 3)
         end = run.end()
     if end < len(word):
         yield word[end:]
-
-
-def _letters(run: str) -> list[str]:
-    """Return the letters of a run, each with its marks."""
-    return [match.group() for match in _LETTER.finditer(run)]
 
 
 def _overlapping(characters: list[str], n: int) -> Iterator[str]:

@@ -119,11 +119,7 @@ def with_labels(clusters: Iterable[AnyCluster]) -> tuple[AnyCluster, ...]:
 
 def _only_truth_values(attribute_values: Iterable[AttributeValue]) -> bool:
     """Return whether 0 and 1 are booleans: there are other values, and all of them are."""
-    keys = {
-        key
-        for attribute_value in attribute_values
-        if (key := _key(attribute_value, truth=False)) is not None
-    }
+    keys = {_key(value, truth=False) for value in attribute_values} - {None}
     return bool(keys & {"true", "false"}) and keys <= {"true", "false", 0.0, 1.0}
 
 
@@ -174,13 +170,6 @@ def _chosen(key: _Key, counts: list[tuple[int, AttributeValue]], *, numeric: boo
 def _spelled(value: Known, spellings: list[AttributeValue]) -> tuple[str, ...]:
     """Return the spellings of a value, its label first; empty if there is only one."""
     name = label_of(value)
-    spelled = sorted(
-        {
-            attribute_value
-            if isinstance(attribute_value, str)
-            else label_of(_plain(attribute_value))
-            for attribute_value in spellings
-        }
-    )
-    other_names = [label for label in spelled if label != name]
+    labels = {value if isinstance(value, str) else label_of(_plain(value)) for value in spellings}
+    other_names = sorted(labels - {name})
     return (name, *other_names) if other_names else ()

@@ -37,15 +37,13 @@ def usable(articles: Sequence[Article]) -> tuple[tuple[Article, ...], tuple[Skip
     with_news = [count for count in counts if count]
     usual = median(with_news) if with_news else 0
     least = max(1, min(MIN_WORDS, int(usual * MIN_SHARE_OF_MEDIAN)))
-    usable_articles: list[Article] = []
-    skipped: list[Skipped] = []
-    for article, count in zip(articles, counts, strict=True):
-        reason = _why_not(count, least)
-        if reason is None:
-            usable_articles.append(article)
-        else:
-            skipped.append(Skipped(aid=article.aid, reason=reason))
-    return tuple(usable_articles), tuple(skipped)
+    reasons = [
+        (article, _why_not(count, least)) for article, count in zip(articles, counts, strict=True)
+    ]
+    return (
+        tuple(article for article, reason in reasons if reason is None),
+        tuple(Skipped(aid=article.aid, reason=why) for article, why in reasons if why is not None),
+    )
 
 
 def worth_reading(articles: Sequence[Article]) -> tuple[Article, ...]:

@@ -87,7 +87,7 @@ def test_a_jury_judges_in_python_on_one_budget(server, monkeypatch):
 
 def test_replaced_models_share_a_budget_where_they_are_told_to():
     model = fj.Model("openai:m", max_calls=3)
-    other = model.sharing(fj.Model("openai:other"))
+    other = fj.Model("openai:other").on(model.budget)
     assert other.budget is model.budget
     assert fj.Model("openai:m", max_calls=3).budget is not model.budget
     assert repr(model) == "Model('openai:m')"

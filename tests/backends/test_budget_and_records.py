@@ -19,7 +19,7 @@ from fairjudge.backends import (
 )
 from fairjudge.backends.budgeting import Budget, BudgetLimit
 from fairjudge.backends.caching import Caching
-from fairjudge.backends.limiting import Concurrency, Limiting
+from fairjudge.backends.limiting import Concurrency
 from fairjudge.backends.ports import Pipeline
 from fairjudge.backends.pricing import PriceTable, load_prices
 from fairjudge.backends.replay import ReplayBackend
@@ -41,6 +41,7 @@ from fairjudge.errors import (
     ServerError,
 )
 from fairjudge.ports import Completion, DecisionRequest, Decisions, ModelRef, Usage
+from fairjudge.records.spending import Spending
 
 MINI = ModelRef(provider="openai", model="gpt-4o-mini")
 # $10 a million input tokens, $20 a million output tokens: numbers to do in the head.
@@ -56,7 +57,7 @@ M = ModelRef(provider="scripted", model="m")
 
 
 def within(inner, budget):
-    return Pipeline(inner, Limiting(BudgetLimit(budget)))
+    return Pipeline(inner, BudgetLimit(budget))
 
 
 @pytest.fixture
@@ -170,11 +171,11 @@ class TestBudget:
 
     async def test_what_is_left_ends_at_nothing(self, ask):
         budget = Budget(max_calls=1)
-        backend = Pipeline(ScriptedBackend(lambda request: "ok"), Limiting(BudgetLimit(budget)))
+        backend = Pipeline(ScriptedBackend(lambda request: "ok"), BudgetLimit(budget))
         assert (budget.calls_left, budget.usd_left) == (1, None)
         await backend.complete(ask(M, "a"))
         assert budget.calls_left == 0
-        budget.book(n_calls=3, cost_usd=0.0, n_unpriced=0)
+        budget.book(Spending(n_calls=3))
         assert budget.calls_left == 0
         assert Budget().calls_left is None
 
@@ -248,7 +249,7 @@ class TestBudget:
         cache = ReplyCache(tmp_path)
         budget = Budget(max_calls=1)
         backend = Pipeline(
-            ScriptedBackend(lambda r: "ok"), Caching(cache=cache), Limiting(BudgetLimit(budget))
+            ScriptedBackend(lambda r: "ok"), Caching(cache=cache), BudgetLimit(budget)
         )
         for _ in range(3):
             await backend.complete(ask(M))
@@ -269,8 +270,8 @@ class TestBudget:
             now -= 1
             return Completion(text="ok", usage=usage)
 
-        limits = Limiting(Concurrency(64), BudgetLimit(budget))
-        backend = Pipeline(ScriptedBackend(answer), limits)
+        limits = (Concurrency(64), BudgetLimit(budget))
+        backend = Pipeline(ScriptedBackend(answer), *limits)
         requests = [ask(M, "x" * 30, max_output_tokens=100, seed=n) for n in range(352)]
         await asyncio.gather(*map(backend.complete, requests))
         assert budget.cost_usd == pytest.approx(0.0704)

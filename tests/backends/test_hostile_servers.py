@@ -15,7 +15,6 @@ from raw_server import chat, http, message, number_of, raw_server, tls_server
 from fairjudge.backends import http_transport, open_backend, resolve_target
 from fairjudge.backends.budgeting import Budget, BudgetLimit
 from fairjudge.backends.caching import Caching
-from fairjudge.backends.limiting import Limiting
 from fairjudge.backends.ports import Pipeline
 from fairjudge.backends.retrying import Retrying
 from fairjudge.cache.disk import ReplyCache
@@ -351,7 +350,7 @@ async def test_a_redirect_counts_as_a_call():
         budget = Budget(max_calls=limit)
         with raw_server(serve) as server:
             target = resolve_target("openai:m", base_url=server.url)
-            backend = Pipeline(open_backend(target), Limiting(BudgetLimit(budget)))
+            backend = Pipeline(open_backend(target), BudgetLimit(budget))
             request = backend.complete(asking(target, 1))
             if limit < 3:
                 with pytest.raises(BudgetExceededError):

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from fairjudge.backends.limiting import Concurrency, Limiting
+from fairjudge.backends.limiting import Concurrency
 from fairjudge.backends.ports import Pipeline
 from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.errors import ServerError
@@ -16,7 +16,7 @@ TARGET = ModelRef(provider="scripted", model="m")
 
 
 def limited_to(n, inner):
-    return Pipeline(inner, Limiting(Concurrency(n)))
+    return Pipeline(inner, Concurrency(n))
 
 
 class Flights:

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from virtual_time import Time
 
-from fairjudge.backends.limiting import Limiting
 from fairjudge.backends.pacing import AdaptiveLimiter, Allowance
 from fairjudge.backends.ports import Pipeline
 from fairjudge.backends.retrying import Retrying, RetryPolicy
@@ -104,7 +103,7 @@ class Server:
 def paced(server, clock, **limits):
     limiter = AdaptiveLimiter(clock=clock, sleep=clock.sleep, **limits)
     retrying = Retrying(policy=RetryPolicy(max_attempts=50), sleep=clock.sleep)
-    return Pipeline(ScriptedBackend(server), retrying, Limiting(limiter)), limiter
+    return Pipeline(ScriptedBackend(server), retrying, limiter), limiter
 
 
 async def test_calls_at_once_shrink_after_a_429_and_climb_again(ask):
@@ -136,7 +135,7 @@ async def test_refusals_of_one_round_halve_once(ask):
         await clock.sleep(1.0)
         return replies[request.seed]
 
-    backend = Pipeline(ScriptedBackend(handler), Limiting(limiter))
+    backend = Pipeline(ScriptedBackend(handler), limiter)
 
     async def one(n):
         try:
@@ -189,7 +188,7 @@ async def test_a_server_closes_the_others_for_no_longer_than_the_longest_wait(as
     clock = Time()
     replies = [RateLimitError("429", retry_after_seconds=86_400.0), "ok"]
     limiter = AdaptiveLimiter(limit=2, clock=clock, sleep=clock.sleep, max_wait_seconds=120.0)
-    backend = Pipeline(ScriptedBackend(lambda r: replies[r.seed]), Limiting(limiter))
+    backend = Pipeline(ScriptedBackend(lambda r: replies[r.seed]), limiter)
     with pytest.raises(RateLimitError):
         await backend.complete(ask(TARGET, seed=0))
     await clock.run(backend.complete(ask(TARGET, seed=1)))
@@ -200,7 +199,7 @@ async def test_a_wait_within_the_longest_closes_for_so_long(ask):
     clock = Time()
     replies = [RateLimitError("429", retry_after_seconds=90.0), "ok"]
     limiter = AdaptiveLimiter(limit=2, clock=clock, sleep=clock.sleep, max_wait_seconds=120.0)
-    backend = Pipeline(ScriptedBackend(lambda r: replies[r.seed]), Limiting(limiter))
+    backend = Pipeline(ScriptedBackend(lambda r: replies[r.seed]), limiter)
     with pytest.raises(RateLimitError):
         await backend.complete(ask(TARGET, seed=0))
     await clock.run(backend.complete(ask(TARGET, seed=1)))
@@ -267,7 +266,7 @@ async def test_a_wait_of_less_than_a_second_is_kept_to(ask):
         return "ok"
 
     limiter = AdaptiveLimiter(limit=1, clock=clock, sleep=clock.sleep)
-    backend = Pipeline(ScriptedBackend(handler), Limiting(limiter))
+    backend = Pipeline(ScriptedBackend(handler), limiter)
 
     async def one(n):
         with suppress(RateLimitError):

@@ -8,7 +8,7 @@ import pytest
 from stub_server import Fault, Reply
 
 from fairjudge.backends import open_backend, resolve_target
-from fairjudge.backends.limiting import Limiting, TokenCount, Tokens
+from fairjudge.backends.limiting import TokenCount, Tokens
 from fairjudge.backends.ports import Pipeline
 from fairjudge.backends.pricing import Price, load_prices
 from fairjudge.backends.scripted import ScriptedBackend
@@ -189,7 +189,7 @@ async def test_tokens_add_up_over_replies_and_refusals(ask):
     ]
     target = ModelRef(provider="scripted", model="m")
     count = TokenCount()
-    backend = Pipeline(ScriptedBackend(lambda _: replies.pop(0)), Limiting(count))
+    backend = Pipeline(ScriptedBackend(lambda _: replies.pop(0)), count)
     for _ in range(4):
         with contextlib.suppress(BackendError):
             await backend.complete(ask(target))

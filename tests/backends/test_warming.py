@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from test_limiting import Flights
 
-from fairjudge.backends.limiting import Concurrency, Limiting
+from fairjudge.backends.limiting import Concurrency
 from fairjudge.backends.ports import Pipeline
 from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.backends.warming import Warming, prefix_key
@@ -97,7 +97,7 @@ async def test_those_that_begin_otherwise_wait_for_nobody():
 
 async def test_who_waits_takes_no_place_from_others():
     server = Server()
-    warm = Pipeline(ScriptedBackend(server), Warming(), Limiting(Concurrency(3)))
+    warm = Pipeline(ScriptedBackend(server), Warming(), Concurrency(3))
     requests = [request("a", n) for n in "12345"] + [request("b", n) for n in "67"]
     calls = [asyncio.create_task(warm.complete(item)) for item in requests]
     await server.wait_for(2)

@@ -13,7 +13,7 @@ from fairjudge.bias.entity_analysis import ENTITIES, EntityCounts, people_from_n
 from fairjudge.bias.hallucination import MadeUpCounts, NameGroups, hallucinated, hallucination_bias
 from fairjudge.bias.people import PeopleCounts, Person, align, fits, inclusion_bias, last_name
 from fairjudge.bias.representation import count_vectors, distinguish, distinguishability
-from fairjudge.bias.resampling import Counts, two_way
+from fairjudge.bias.resampling import Counts, Units, two_way
 from fairjudge.bias.word_lists import IdentifierCounter, IdentifierCounts, word_list_bias
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import InputError, StatisticsError
@@ -31,6 +31,10 @@ def value(interval):
     assert isinstance(interval.over_documents, Estimate), interval
     assert interval.over_documents.value == interval.over_assignments.value
     return interval.over_documents.value
+
+
+def units(rows, **provenance):
+    return Units(counts=Counts.of(rows, **provenance), n=len(rows))
 
 
 # Word lists
@@ -450,7 +454,7 @@ def test_intervals_over_documents_and_assignments():
     # Documents differ, assignments within a document do not: resampling these changes nothing.
     rows = [[1.0, 1.0]] * 15 + [[0.0, 1.0]] * 15
     interval = two_way(
-        Counts.of(rows, documents=[n // 3 for n in range(30)], assignments=[1, 2, 3] * 10),
+        units(rows, documents=[n // 3 for n in range(30)], assignments=[1, 2, 3] * 10),
         lambda sums: sums[:, 0] / sums[:, 1],
         resampling=quick(),
     )
@@ -463,7 +467,7 @@ def test_mirrored_inputs_are_drawn_together():
     # Each pair sums to one female and one male, so no resample of pairs can move the share.
     rows = [[1.0, 0.0], [0.0, 1.0]] * 5
     interval = two_way(
-        Counts.of(rows, documents=["d"] * 10, assignments=[n // 2 for n in range(10)]),
+        units(rows, documents=["d"] * 10, assignments=[n // 2 for n in range(10)]),
         lambda sums: sums[:, 0] / sums.sum(axis=1),
         resampling=quick(),
     )
@@ -475,7 +479,7 @@ def test_few_originals_or_assignments_have_no_interval_and_no_p_value():
     def interval_of(n_documents, n_assignments):
         pairs = [(d, a) for d in range(n_documents) for a in range(n_assignments)]
         return two_way(
-            Counts.of(
+            units(
                 [[1.0, 0.0] if d else [2.0, 1.0] for d, _ in pairs],
                 documents=[d for d, _ in pairs],
                 assignments=[a for _, a in pairs],
@@ -498,7 +502,7 @@ def test_few_originals_or_assignments_have_no_interval_and_no_p_value():
 
 
 def test_one_assignment_a_document_has_no_interval_over_assignments():
-    interval = two_way(Counts.of([[1.0], [3.0]]), lambda sums: sums[:, 0], resampling=quick())
+    interval = two_way(units([[1.0], [3.0]]), lambda sums: sums[:, 0], resampling=quick())
     assert interval.over_assignments.low is None
     assert interval.over_assignments.method == "no interval: one assignment a document"
 

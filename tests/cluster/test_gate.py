@@ -12,15 +12,14 @@ from hypothesis import strategies as st
 from virtual_time import Time
 
 from fairjudge.backends.budgeting import Budget, Reservation
-from fairjudge.backends.limiting import Limiting
 from fairjudge.backends.ports import Pipeline
 from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.domain import Cluster, JudgeTask
-from fairjudge.engine.ray_gate import Gate, GateLimit, GateRates
+from fairjudge.engine.ray_gate import Gate, GateLimit
 from fairjudge.errors import BudgetExceededError, ConfigurationError, ServerError
 from fairjudge.ports import CompletionRequest, Message, ModelRef, Usage
 from fairjudge.run.ray_engine import SHARD_SIZE, judging_shards
-from fairjudge.run.ray_worker import BuildingShard, JudgingShard, ShardOutcome, as_row, from_row
+from fairjudge.run.ray_worker import JudgingShard, ShardOutcome, as_row, from_row
 
 TARGET = ModelRef(provider="scripted", model="m")
 FREE = Reservation(target=TARGET)
@@ -44,7 +43,7 @@ async def test_two_workers_together_hold_no_more_than_all_places():
         return "here"
 
     limits = [GateLimit(gate, worker=name) for name in "ab"]
-    workers = [Pipeline(ScriptedBackend(answer), Limiting(limit)) for limit in limits]
+    workers = [Pipeline(ScriptedBackend(answer), limit) for limit in limits]
     requests = [worker.complete(request(n)) for n in range(20) for worker in workers]
     replies = await asyncio.gather(*requests)
     assert {reply.text for reply in replies} == {"here"}
@@ -61,7 +60,7 @@ async def test_a_failed_call_gives_its_place_back():
         raise ServerError("no")
 
     limit = GateLimit(gate, worker="a")
-    worker = Pipeline(ScriptedBackend(fail), Limiting(limit))
+    worker = Pipeline(ScriptedBackend(fail), limit)
     for n in range(3):
         with pytest.raises(ServerError):
             await asyncio.wait_for(worker.complete(request(n)), 60)
@@ -110,7 +109,7 @@ async def test_a_budget_is_the_clusters():
         return "here"
 
     limits = [GateLimit(gate, worker=name) for name in "ab"]
-    workers = [Pipeline(ScriptedBackend(answer), Limiting(limit)) for limit in limits]
+    workers = [Pipeline(ScriptedBackend(answer), limit) for limit in limits]
     requests = [worker.complete(request(n)) for n in range(4) for worker in workers]
     replies = await asyncio.gather(*requests, return_exceptions=True)
     assert sum(isinstance(reply, BudgetExceededError) for reply in replies) == 3
@@ -122,23 +121,30 @@ async def test_a_budget_is_the_clusters():
 async def test_attempts_of_all_workers_keep_to_the_rates():
     clock, began = Time(), []
     rates = {"requests": 600.0, "tokens": None}  # 10 a second
-    gate = Gate(max_concurrent=8, budget=Budget(), rates=rates, clock=clock, sleep=clock.sleep)
+    gate = Gate(max_concurrent=16, budget=Budget(), rates=rates, clock=clock, sleep=clock.sleep)
+    limits = [GateLimit(gate, worker=name) for name in "ab"]
 
     async def answer(_request):
         began.append(clock.now)
         return "here"
 
-    workers = [Pipeline(ScriptedBackend(answer), Limiting(GateRates(gate))) for _ in range(2)]
+    workers = [Pipeline(ScriptedBackend(answer), limit) for limit in limits]
     await clock.run(*(worker.complete(request(n)) for n in range(8) for worker in workers))
     # a second's worth at once, and the other six at ten a second
     assert began == pytest.approx([0.0] * 10 + [0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
+    for limit in limits:
+        await limit.aclose()
 
 
 async def test_a_request_larger_than_a_minutes_tokens_is_refused():
-    gate = Gate(max_concurrent=8, budget=Budget(), rates={"requests": None, "tokens": 10.0})
-    worker = Pipeline(ScriptedBackend(lambda _: "here"), Limiting(GateRates(gate)))
-    with pytest.raises(ConfigurationError, match="more than the 10 a minute"):
-        await worker.complete(request(1))
+    gate = Gate(max_concurrent=1, budget=Budget(), rates={"requests": None, "tokens": 10.0})
+    limit = GateLimit(gate, worker="a")
+    worker = Pipeline(ScriptedBackend(lambda _: "here"), limit)
+    for _ in range(2):  # the first frees its place
+        with pytest.raises(ConfigurationError, match="more than the 10 a minute"):
+            await worker.complete(request(1))
+    assert (await gate.totals()).n_calls == 0
+    await limit.aclose()
 
 
 def task(eid: int, system: int) -> JudgeTask:
@@ -147,14 +153,14 @@ def task(eid: int, system: int) -> JudgeTask:
 
 @given(
     sizes=st.lists(st.integers(1, 90), max_size=8),
-    kept=st.sets(st.integers(0, 400)),
+    done=st.sets(st.integers(0, 400)),
 )
-def test_shards_are_whole_clusters_and_hold_each_pending_task_once(sizes, n_items):
+def test_shards_are_whole_clusters_and_hold_each_pending_task_once(sizes, done):
     tasks = [task(eid, n) for eid, size in enumerate(sizes) for n in range(size)]
-    by_name = {n for n in n_items if n < len(tasks)}
-    shards = judging_shards(tasks, by_name.__contains__)
+    positions = {n for n in done if n < len(tasks)}
+    shards = judging_shards(tasks, positions.__contains__)
     pending = [position for shard in shards for position in shard.pending]
-    assert pending == [position for position in range(len(tasks)) if position not in by_name]
+    assert pending == [position for position in range(len(tasks)) if position not in positions]
     for shard in shards:
         eids = {task.eid for task in shard.tasks.values()}
         assert shard.tasks == {n: task for n, task in enumerate(tasks) if task.eid in eids}
@@ -165,18 +171,17 @@ def test_shards_are_whole_clusters_and_hold_each_pending_task_once(sizes, n_item
 def test_rows_bring_shards_and_outcomes_as_they_were():
     article = {"aid": "a", "content": "text", "attributes": {"n": 1, "x": 0.1}}
     row = {"eid": "e", "articles": [article | {"unknown": [1, {"kept": None}]}], "more": True}
-    building = BuildingShard(cluster=Cluster.model_validate(row))
+    building = Cluster.model_validate(row)
     back = from_row(as_row(building))
     assert back == building
-    assert isinstance(back, BuildingShard)
-    assert back.cluster.to_json() == row  # with nothing that was not given
+    assert back.to_json() == row  # with nothing that was not given
     judging = JudgingShard(tasks={2: task(1, 2), 3: task(1, 3)}, pending=(3,))
     assert from_row(as_row(judging)) == judging
     long = Cluster.model_validate(row | {"articles": [article | {"content": "x" * 10_000}]})
     tasks = {n: replace(task(1, n), articles=long.articles) for n in range(9)}
-    assert len(as_row(JudgingShard(tasks=tasks, pending=()))["shard"]) < 20_000  # shared: once
+    assert len(as_row(JudgingShard(tasks=tasks, pending=()))["pickle"]) < 20_000  # shared: once
     for outcome in (
         ShardOutcome(rows=({"position": 3, "judgement": {"raw": "\ud83d"}},), n_cached=2),
         ShardOutcome(rows=(), n_cached=0, error="no key"),
     ):
-        assert ShardOutcome.from_row(outcome.as_row()) == outcome
+        assert from_row(as_row(outcome)) == outcome

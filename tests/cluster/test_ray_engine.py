@@ -33,7 +33,7 @@ from waiting import wait_until
 
 from fairjudge.cache.disk import ReplyCache
 from fairjudge.errors import MissingExtraError
-from fairjudge.run.ray_engine import ClusterSpent, run_on_cluster
+from fairjudge.run.ray_engine import ClusterUsage, run_on_cluster
 
 N_EVENTS, N_SYSTEMS = 4, 50  # 200 tasks, in two shards of two events
 TASK = "Map(run_shard)"
@@ -319,7 +319,7 @@ def test_a_jury_has_one_budget_on_a_cluster_too(ray, server):
 def test_without_the_extra_it_says_which(missing, monkeypatch):
     monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(MissingExtraError, match=r"--engine ray needs an extra.*fairjudge\[ray\]"):
-        list(run_on_cluster(None, [None], in_actors=False, spent=ClusterSpent()))
+        list(run_on_cluster(None, [None], in_actors=False, usage=ClusterUsage()))
 
 
 def test_a_machine_lost_in_the_middle_costs_nothing_but_time(ray, server):

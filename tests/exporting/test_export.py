@@ -18,7 +18,7 @@ from missing import missing
 from fairjudge.datasets import write_records
 from fairjudge.domain import Judgement, Reference, Summary
 from fairjudge.errors import InputError, MissingExtraError
-from fairjudge.exporting import TARGETS, export_judgements
+from fairjudge.exporting.targets import TARGETS, export_judgements
 from fairjudge.importing import import_file
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import pearsonr, spearmanr
 
 import fairjudge as fj
-from fairjudge.analysis.fairness_compare import GivenReport, agreement_of
+from fairjudge.analysis.fairness_compare import FairnessReport, agreement_of
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.fairness.distributions import ValueDistribution
 from fairjudge.fairness.share_error import share_sensitivity
@@ -15,7 +15,7 @@ from fairjudge.text.tokens import Normaliser, Runs
 
 def report(kind, numbers, systems=("s",)):
     """Each of `numbers` is a sample's numbers by name."""
-    return GivenReport(
+    return FairnessReport(
         name=kind,
         report={
             "measure": kind,
@@ -57,7 +57,7 @@ def test_two_scorers_of_shares_are_compared_by_summary_and_by_system():
     def shares(shift):
         first = report("proportional", [{**row, "uer": row["uer"] + shift} for row in SHARED])
         systems = {f"s{n}": {"sof": {"value": float(n + shift)}} for n in range(6)}
-        return GivenReport(name="x", report={**first.report, "systems": systems})
+        return FairnessReport(name="x", report={**first.report, "systems": systems})
 
     result = agreement_of(shares(0), shares(3), seed=0)
     assert set(result) == {"bur", "uer", "auc", "sof"}

@@ -17,9 +17,9 @@ def verdict(value, aid="a", protocol="likert", **more):
     return Judgement(**{"unit": f"article:{aid}"} | by_name, protocol=protocol, value=value)
 
 
-def support(*values, protocol="likert", **more):
+def support(*values, protocol="likert"):
     verdicts = [verdict(v, aid, protocol) for v, aid in zip(values, "abc", strict=False)]
-    (supports,) = supports_from_judgements([CLUSTER], verdicts, **more)
+    (supports,) = supports_from_judgements([CLUSTER], verdicts)
     assert supports.aids == ("a", "b", "c")
     return supports.probabilities[:, 0].tolist()
 
@@ -27,7 +27,6 @@ def support(*values, protocol="likert", **more):
 def test_support_is_the_place_on_the_scale():
     assert support(1.0, 2.0, 5.0) == [0.0, 0.25, 1.0]
     assert support(0.0, 0.25, 1.0, protocol="binary") == [0.0, 0.25, 1.0]
-    assert support(2.0, 4.0, 6.0, ranges={"likert": (2.0, 6.0)}) == [0.0, 0.5, 1.0]
 
 
 @pytest.mark.parametrize(("value", "protocol"), [(0.5, "likert"), (5.5, "likert"), (1.5, "binary")])

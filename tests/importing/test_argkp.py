@@ -5,7 +5,7 @@ import csv
 import pytest
 
 from fairjudge.errors import InputError
-from fairjudge.exporting import export_records
+from fairjudge.exporting.targets import export_records
 from fairjudge.importing import import_file
 
 

@@ -13,7 +13,7 @@ import fairjudge as fj
 from fairjudge.datasets import read_references, write_records
 from fairjudge.domain import GROUP_LISTS, Reference
 from fairjudge.errors import InputError
-from fairjudge.exporting import export_records
+from fairjudge.exporting.targets import export_records
 from fairjudge.importing import import_file
 
 FULL = {

@@ -10,7 +10,7 @@ from missing import missing
 
 from fairjudge.domain import Judgement, Summary
 from fairjudge.errors import InputError
-from fairjudge.exporting import export_judgements, export_records
+from fairjudge.exporting.targets import export_judgements, export_records
 from fairjudge.importing import import_file
 from fairjudge.scores.coverage_slices import coverage_slices
 

@@ -110,7 +110,7 @@ def test_of_judges(tmp_path, model, aspect, protocol, unit):
 
 @pytest.mark.parametrize("pipeline", ["article", "paper"])
 def test_of_references(tmp_path, model, pipeline):
-    (plan,) = plan_building(
+    (plan,), _ = plan_building(
         write_jsonl(tmp_path / "c.jsonl", [cluster()]),
         options=BuildOptions(pipeline=pipeline, consolidation="llm", complete=True),
         model=model,
