@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from fairjudge.api.summarizing import Summaries as Summaries
     from fairjudge.api.summarizing import asummarize as asummarize
     from fairjudge.api.summarizing import summarize as summarize
-    from fairjudge.converting import Converted as Converted
+    from fairjudge.converting.records import Converted as Converted
     from fairjudge.datasets import example_path as example_path
     from fairjudge.datasets import read_clusters as read_clusters
     from fairjudge.datasets import read_judgements as read_judgements
@@ -65,7 +65,7 @@ _NAMES = {
     "api.judging": ("Judge", "JudgeResult"),
     "api.reporting": ("report",),
     "api.summarizing": ("Summaries", "asummarize", "summarize"),
-    "converting": ("Converted",),
+    "converting.records": ("Converted",),
     "datasets": (
         "example_path",
         "read_clusters",

@@ -12,7 +12,7 @@ items of a smaller one.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -28,6 +28,7 @@ from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.protocols import PROTOCOLS
 
 Floats = NDArray[np.float64]
+RowsByItem: TypeAlias = Mapping[ItemKey, Sequence[Judgement]]
 Target: TypeAlias = Literal["mean", "correlation"]
 """What labels narrow the interval of: each system's mean, or the correlation with people."""
 PLANNED_CORRELATION = 0.5
@@ -126,16 +127,16 @@ def standard_scores(items: Sequence[Item], judgements: Iterable[Judgement]) -> d
 
     Those of several judges are averaged; a constant judge says 0.
     """
-    standardized: dict[ItemKey, list[float]] = defaultdict(list)
-    for rows in _by_judge(items, judgements).values():
-        means = {
-            key: float(np.mean([_number(row) for row in members])) for key, members in rows.items()
-        }
-        spread = float(np.std(list(means.values())))
-        center = float(np.mean(list(means.values())))
-        for key, value in means.items():
-            standardized[key].append((value - center) / spread if spread else 0.0)
-    return {key: sum(values) / len(values) for key, values in standardized.items()}
+    return _mean_of_judges(items, judgements, _standard_scores)
+
+
+def _standard_scores(rows: RowsByItem) -> dict[ItemKey, float]:
+    means = {
+        key: float(np.mean([_number(row) for row in members])) for key, members in rows.items()
+    }
+    spread = float(np.std(list(means.values())))
+    center = float(np.mean(list(means.values())))
+    return {key: (value - center) / spread if spread else 0.0 for key, value in means.items()}
 
 
 def inclusion(sizes: Floats, budget: float, random_share: float) -> Floats:
@@ -167,17 +168,15 @@ def uncertainty(items: Sequence[Item], judgements: Iterable[Judgement]) -> dict[
     p in [0, 1] is its (mean) score relative to the ends of its scale, or for yes or no of the local
     judge its support. A pair whose two orders disagree has p = 1/2. Several judges are averaged.
     """
-    uncertainties: dict[ItemKey, list[float]] = defaultdict(list)
-    for rows in _by_judge(items, judgements).values():
-        for key, value in _judge_uncertainty(rows).items():
-            uncertainties[key].append(value)
-    return {key: sum(values) / len(values) for key, values in uncertainties.items()}
+    return _mean_of_judges(items, judgements, _judge_uncertainty)
 
 
-def _by_judge(
-    items: Sequence[Item], judgements: Iterable[Judgement]
-) -> Mapping[GroupKey, Mapping[ItemKey, Sequence[Judgement]]]:
-    """Return the scored judgements of `items` in their aspect."""
+def _mean_of_judges(
+    items: Sequence[Item],
+    judgements: Iterable[Judgement],
+    figures: Callable[[RowsByItem], Mapping[ItemKey, float]],
+) -> dict[ItemKey, float]:
+    """Return the mean, over judges, of each item's figure by the scored judgements of one judge."""
     keys = {item_key(item)[0] for item in items}
     aspect = items[0].aspect if items else ""
     by_judge: dict[GroupKey, dict[ItemKey, list[Judgement]]] = defaultdict(
@@ -187,10 +186,14 @@ def _by_judge(
         key, _ = item_key(row)
         if key in keys and row.aspect == aspect and row.value is not None:
             by_judge[group][key].append(row)
-    return by_judge
+    by_item: dict[ItemKey, list[float]] = defaultdict(list)
+    for rows in by_judge.values():
+        for key, value in figures(rows).items():
+            by_item[key].append(value)
+    return {key: sum(values) / len(values) for key, values in by_item.items()}
 
 
-def _judge_uncertainty(rows: Mapping[ItemKey, Sequence[Judgement]]) -> dict[ItemKey, float]:
+def _judge_uncertainty(rows: RowsByItem) -> dict[ItemKey, float]:
     values = {key: [_number(row) for row in judgements] for key, judgements in rows.items()}
     protocol = next(iter(rows.values()))[0].protocol
     everything = np.array([value for numbers in values.values() for value in numbers])

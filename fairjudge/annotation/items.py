@@ -179,13 +179,8 @@ def _summary_items(
 def _items_by_value(item: Item, attribute: str) -> Iterator[Item]:
     """Yield one item for each value of the attribute, with the articles that have it."""
     for value in values_of(attribute, item.articles):
-        own = [a for a in item.articles if str(a.attributes.get(attribute)) == value]
-        yield replace(
-            item,
-            unit=f"{item.unit}:{value}",
-            articles=tuple(own),
-            value=value,
-        )
+        own = tuple(a for a in item.articles if str(a.attributes.get(attribute)) == value)
+        yield replace(item, unit=f"{item.unit}:{value}", articles=own, value=value)
 
 
 def _item(judge_task: JudgeTask, *, texts: tuple[str, ...], articles: tuple[Article, ...]) -> Item:
@@ -198,9 +193,8 @@ def _item(judge_task: JudgeTask, *, texts: tuple[str, ...], articles: tuple[Arti
         texts=texts,
     )
     if judge_task.questions:
-        return _about_answer(
-            item, judge_task.questions[0], judge_task.questions[0].answer_groups[0]
-        )
+        question = judge_task.questions[0]
+        return _about_answer(item, question, question.answer_groups[0])
     if judge_task.unit.startswith("sentence:"):
         place = split_sentences(texts[0])[int(judge_task.unit.removeprefix("sentence:"))]
         return replace(item, statement=place.text, place=place)

@@ -13,9 +13,11 @@ from typing import Any, BinaryIO
 
 from fairjudge.annotation.board import Event
 from fairjudge.annotation.items import Item
-from fairjudge.domain import Value, replace_lone_surrogates
+from fairjudge.datasets.writers import json_line
+from fairjudge.domain import Value
 from fairjudge.errors import InputError, RunError
 from fairjudge.files import check_regular
+from fairjudge.records.folder import replacing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,32 +39,27 @@ class LabelWriter:
         item = self.items[event.item]
         names = ("system",) if len(item.systems) == 1 else ("system_a", "system_b")
         value = event.value
-        out: dict[str, Any] = {
+        optional = {
+            "attribute_value": item.value or None,
+            "leaning": self.leanings.get(value) if value is not None else None,
+            "order": event.shown,
+            "note": event.note or None,
+            "probability": self.probabilities and self.probabilities[event.item],
+            "adjudicated": self.adjudicated or None,
+        }
+        return {
             "eid": item.eid,
             **dict(zip(names, item.systems, strict=True)),
             "aspect": item.aspect,
             "annotator": event.annotator,
             "value": int(value) if isinstance(value, float) and value.is_integer() else value,
             "unit": item.unit,
+            **{name: field for name, field in optional.items() if field is not None},
         }
-        if item.value:
-            out["attribute_value"] = item.value
-        if value is not None and value in self.leanings:
-            out["leaning"] = self.leanings[value]
-        if event.shown is not None:
-            out["order"] = event.shown
-        if event.note:
-            out["note"] = event.note
-        if self.probabilities is not None:
-            out["probability"] = self.probabilities[event.item]
-        if self.adjudicated:
-            out["adjudicated"] = True
-        return out
 
     def line(self, event: Event) -> bytes:
         """Return the record as a line of JSON."""
-        text = json.dumps(self.record(event), ensure_ascii=False, allow_nan=False)
-        return f"{replace_lone_surrogates(text)}\n".encode()
+        return json_line(self.record(event))
 
 
 def without_probability(line: bytes) -> str | None:
@@ -165,23 +162,19 @@ class LabelsFile:
         self, lines: Sequence[bytes], *, torn: Callable[[bytes], bool] = lambda _part: False
     ) -> None:
         """Replace the file atomically by `lines` and the lines of other programs."""
-        draft = self.path.with_name(f".{self.path.name}.{os.getpid()}.part")
         try:
             with ExitStack() as opened:
                 former = opened.enter_context(self.path.open("rb")) if self.path.exists() else None
-                with draft.open("wb") as raw:
+                with replacing(self.path) as draft, draft.open("wb") as raw:
                     raw.writelines([*lines, *self._foreign_lines(former, torn)])
                     raw.flush()
                     os.fsync(raw.fileno())
-                draft.replace(self.path)
                 self._reopen()
                 if late := self._foreign_lines(former, torn):  # appended since it was read
                     _write_whole(self._descriptor, b"".join(late))
                     os.fsync(self._descriptor)
         except OSError as error:
             raise RunError(f"{self.path}: cannot write: {error.strerror}") from None
-        finally:
-            draft.unlink(missing_ok=True)
 
     def _foreign_lines(self, former: BinaryIO | None, torn: Callable[[bytes], bool]) -> list[bytes]:
         """Return the lines from the position of `former` to its end that other programs wrote."""

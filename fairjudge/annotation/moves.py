@@ -9,7 +9,7 @@ from fairjudge.annotation.desk import Turn
 from fairjudge.annotation.tasks import LabelTask
 from fairjudge.domain import Order, Value
 from fairjudge.errors import InputError
-from fairjudge.scales import to_verdict
+from fairjudge.scales import Level, to_verdict
 
 SKIP_REASONS = (
     "a text is missing or broken",
@@ -34,9 +34,8 @@ class Place:
     @property
     def label(self) -> Event | None:
         """Return their current label, or None."""
-        return (
-            self.decision if self.decision is not None and self.decision.kind == "label" else None
-        )
+        decision = self.decision
+        return decision if decision is not None and decision.kind == "label" else None
 
 
 def place_of(board: Board, annotator: str, position: int, *, pair: bool) -> Place | None:
@@ -88,7 +87,7 @@ def label(
         item=place.item,
         kind="label",
         at=turn.now,
-        value=_value(task, level, place.shown),
+        value=value_of(task.scale.levels[level], place.shown),
         note=note.strip()[:MAX_NOTE],
         shown=place.shown,
         seconds=seconds,
@@ -147,8 +146,7 @@ def _record_and_advance(turn: Turn, place: Place, event: Event) -> int | None:
     return next_position(turn, event.annotator)
 
 
-def _value(task: LabelTask, level: int, order: Order | None) -> Value:
-    value = task.scale.levels[level].value
-    if isinstance(value, str):
-        return to_verdict(value, order or "ab")
-    return value
+def value_of(level: Level, order: Order | None) -> Value:
+    """Return the value of an answer; for a pair, which was shown in `order`, the verdict."""
+    value = level.value
+    return to_verdict(value, order or "ab") if isinstance(value, str) else value

@@ -11,8 +11,11 @@ from statistics import fmean, median
 import numpy as np
 
 from fairjudge.annotation.board import Board
+from fairjudge.annotation.moves import value_of
+from fairjudge.calibration.items import ratings_of
+from fairjudge.calibration.labels import SIGNS
 from fairjudge.domain import Estimate, Undefined, Value
-from fairjudge.scales import Level, Scale, to_verdict
+from fairjudge.scales import Level, Scale
 from fairjudge.stats.agreement import AlphaLevel, krippendorff_alpha, weighted_alpha
 from fairjudge.stats.bootstrap import bootstrap
 from fairjudge.stats.intervals import wilson
@@ -25,7 +28,6 @@ FEWEST_HASTY, HASTY_SHARE = 3, 0.1
 """Least number of faster answers, and their least share of all, at which a person is flagged."""
 _RESAMPLES = 500
 """Few, since the page is refreshed every few seconds."""
-_VERDICTS = {"a": 1.0, "tie": 0.0, "b": -1.0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,8 +132,7 @@ def _differing(shared: Mapping[int, Mapping[str, Value]]) -> tuple[Differing, ..
         numbers = list(map(_number, labels.values()))
         return max(numbers) - min(numbers)
 
-    apart = [(width(labels), item) for item, labels in shared.items() if width(labels) > 0]
-    apart.sort(key=lambda width_and_item: (-width_and_item[0], width_and_item[1]))
+    apart = sorted((-width(labels), item) for item, labels in shared.items() if width(labels) > 0)
     return tuple(Differing(item=item, values=shared[item]) for _, item in apart[:MAX_DIFFERING])
 
 
@@ -228,13 +229,8 @@ def _controls(board: Board, names: tuple[str, ...]) -> Estimate | Undefined:
 def _alpha(
     shared: Mapping[int, Mapping[str, Value]], kind: str, documents: Sequence[str]
 ) -> Estimate | Undefined:
-    names = sorted({name for labels in shared.values() for name in labels})
-    column = {name: place for place, name in enumerate(names)}
-    values = np.zeros((len(shared), len(names)))
-    present = np.zeros(values.shape, dtype=bool)
-    for row, labels in enumerate(shared.values()):
-        for name, value in labels.items():
-            values[row, column[name]], present[row, column[name]] = _number(value), True
+    numbers = [{name: _number(value) for name, value in row.items()} for row in shared.values()]
+    _, values, present = ratings_of(numbers)
     level: AlphaLevel = "ordinal" if kind == "number" else "nominal"
     alpha = krippendorff_alpha(values, present, level=level)
     if isinstance(alpha, Undefined):
@@ -254,9 +250,8 @@ def _alpha(
 
 def _level_number(level: Level) -> float:
     """Return the number of an answer; "first" is the item's first system."""
-    value = level.value
-    return _number(to_verdict(value, "ab") if isinstance(value, str) else value)
+    return _number(value_of(level, "ab"))
 
 
 def _number(value: Value) -> float:
-    return _VERDICTS[value] if isinstance(value, str) else float(value)
+    return SIGNS[value] if isinstance(value, str) else float(value)

@@ -6,15 +6,16 @@ import json
 import secrets
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Self, get_args
 
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
 from fairjudge.annotation.board import Event, EventKind
 from fairjudge.errors import RunError
 from fairjudge.files import check_regular
+from fairjudge.records.folder import take
 
 _VERSION = "1"
 _SCHEMA = """
@@ -47,20 +48,17 @@ class Store:
         self.path = path
         self._names = tuple(items)
         self._numbers = {name: number for number, name in enumerate(self._names)}
-        self._lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=0)
-        try:
-            self._lock.acquire()
-        except Timeout:
-            raise RunError(f"{path}: another 'fairjudge annotate' is using it") from None
-        except OSError as error:
-            raise RunError(f"{path}: cannot be used: {error.strerror}") from None
-        try:
-            self._open(identity)
-        except BaseException:
-            self._lock.release()
-            raise
+        self._lock = FileLock(path.with_name(f".{path.name}.lock"))
+        busy = f"{path}: another 'fairjudge annotate' is using it"
+        take(self._lock, busy=busy, unusable=f"{path}: cannot be used")
+        with ExitStack() as failing:
+            failing.callback(self._lock.release)
+            self._open()
+            failing.callback(self._database.close)
+            self._check_facts(identity)
+            failing.pop_all()
 
-    def _open(self, identity: str) -> None:
+    def _open(self) -> None:
         check_regular(self.path)
         try:
             self.path.touch(mode=0o600, exist_ok=True)
@@ -71,11 +69,6 @@ class Store:
             self._database.executescript(_SCHEMA)
         except (OSError, sqlite3.Error) as error:
             raise RunError(f"{self.path}: cannot be used: {error}") from None
-        try:
-            self._check_facts(identity)
-        except BaseException:
-            self._database.close()
-            raise
 
     def _check_facts(self, identity: str) -> None:
         if self.fact("version", _VERSION) != _VERSION:

@@ -32,8 +32,8 @@ class LabelTask:
     title: str
     ask: str
     rules: tuple[str, ...]
-    examples: tuple[tuple[str, str], ...]
     scale: Scale
+    examples: tuple[tuple[str, str], ...] = ()
     attribute: str = ""
 
 
@@ -200,7 +200,6 @@ def _preference(aspect: str) -> LabelTask:
             "Length, style and which summary stands first do not matter.",
             _CHECKED,
         ),
-        examples=(),
         scale=pairwise(("First", "Second", "Tie")),
     )
 
@@ -234,7 +233,6 @@ def _rating(aspect: str) -> LabelTask:
             f"Rate its {aspect} alone; style and length do not matter.",
             _CHECKED,
         ),
-        examples=(),
         scale=likert(_ANCHORS.get(aspect, ("poor", "weak", "fair", "good", "very good"))),
     )
 
@@ -254,7 +252,6 @@ def _values(attribute: str, aspect: str) -> LabelTask:
             "What none of them says gets no, however true it is.",
             _CHECKED,
         ),
-        examples=(),
         scale=_yes_no(
             "from_value",
             yes=("They do", "one of these articles says or supports it"),
@@ -280,7 +277,6 @@ def _leaning(attribute: str, values: Sequence[str], aspect: str) -> LabelTask:
             "Whether you agree with it, its style and its length do not matter.",
             _CHECKED,
         ),
-        examples=(),
         scale=Scale(
             name="leaning",
             kind="choice",

@@ -8,17 +8,16 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from fairjudge.annotation.items import Item
-from fairjudge.annotation.moves import Place
+from fairjudge.annotation.moves import Place, value_of
 from fairjudge.annotation.passages import Mark, MarkedPassage, Marks
 from fairjudge.annotation.tasks import LabelTask
 from fairjudge.domain import Article
 from fairjudge.protocols import PROTOCOLS
-from fairjudge.scales import Scale, to_verdict
+from fairjudge.scales import Scale
 
 PieceKind: TypeAlias = Mark | Literal[""]
 
 _LINE = re.compile(r"[^\n]+")
-_CONTROL = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(127, 160)), " ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,11 +78,11 @@ def item_view(task: LabelTask, item: Item, place: Place, marks: Marks) -> ItemVi
     return ItemView(
         panes=panes,
         below=below,
-        question=clean(item.question),
-        statement=clean(item.statement),
-        wordings=tuple(clean(wording) for wording in item.wordings),
+        question=item.question,
+        statement=item.statement,
+        wordings=item.wordings,
         choices=tuple(choices(task.scale, chosen=_chosen(task.scale, place))),
-        note=clean(decision.note) if decision else "",
+        note=decision.note if decision else "",
         skipped=decision.reason if decision and decision.kind == "skip" else "",
     )
 
@@ -95,8 +94,8 @@ def choices(scale: Scale, *, chosen: int | None = None) -> Iterator[Choice]:
     for level, answer in reversed(levels) if yes_no else levels:
         yield Choice(
             level=level,
-            text=clean(answer.answer),
-            meaning=clean(answer.anchor),
+            text=answer.answer,
+            meaning=answer.anchor,
             key=("n", "y")[level] if yes_no else _digit(scale, level),
             chosen=level == chosen,
         )
@@ -112,12 +111,8 @@ def _digit(scale: Scale, level: int) -> str:
 def _chosen(scale: Scale, place: Place) -> int | None:
     if place.label is None:
         return None
-    for level, answer in enumerate(scale.levels):
-        value = answer.value
-        verdict = to_verdict(value, place.shown or "ab") if isinstance(value, str) else value
-        if verdict == place.label.value:
-            return level
-    return None
+    values = [value_of(level, place.shown) for level in scale.levels]
+    return values.index(place.label.value) if place.label.value in values else None
 
 
 def _panes(
@@ -175,10 +170,10 @@ def _articles(
     texts = []
     for number in numbers:
         article = item.articles[number]
-        heading = clean(article.title) or f"Article {number + 1}"
+        heading = article.title or f"Article {number + 1}"
         if (value := article.attributes.get(attribute)) is not None:
-            heading += clean(f" ({attribute}: {value})")
-        view = _text(article.content, marks.get(number), heading, clean(article.domain))
+            heading += f" ({attribute}: {value})"
+        view = _text(article.content, marks.get(number), heading, article.domain)
         texts.append(view)
     return Pane(title=title, texts=tuple(texts))
 
@@ -209,13 +204,8 @@ def _pieces(text: str, start: int, end: int, marks: Sequence[MarkedPassage]) -> 
         low, high = max(start, mark.start), min(end, mark.end)
         if low < high:
             if start < low:
-                yield Piece(text=clean(text[start:low]))
-            yield Piece(text=clean(text[low:high]), kind=mark.mark)
+                yield Piece(text=text[start:low])
+            yield Piece(text=text[low:high], kind=mark.mark)
             start = high
     if start < end:
-        yield Piece(text=clean(text[start:end]))
-
-
-def clean(text: str) -> str:
-    """Replace control characters, which HTML does not allow, by spaces, one for one."""
-    return text.translate(_CONTROL)
+        yield Piece(text=text[start:end])

@@ -18,7 +18,7 @@ from fairjudge.options.declaring import (
 )
 
 if TYPE_CHECKING:
-    from fairjudge.converting import Converted
+    from fairjudge.converting.records import Converted
 
 
 @checks_arguments
@@ -120,7 +120,8 @@ def convert(
     >>> found.clusters[0].articles[1].attributes
     {'stars': '1'}
     """
-    from fairjudge.converting import Settings, convert_files
+    from fairjudge.converting.files import convert_files
+    from fairjudge.converting.layouts import Settings
     from fairjudge.options.naming import python_words
 
     settings = Settings(

@@ -14,7 +14,7 @@ from fairjudge.options.declaring import Opt
 from fairjudge.text.counting import pluralize
 
 if TYPE_CHECKING:
-    from fairjudge.converting import Converted
+    from fairjudge.converting.records import Converted
 
 
 @opt.with_options(conversion=opt.call_of(converting.convert))

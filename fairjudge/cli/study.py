@@ -206,7 +206,7 @@ def init(
 
         fairjudge study init data/ --like diversesumm
     """
-    from fairjudge.converting import Settings
+    from fairjudge.converting.layouts import Settings
     from fairjudge.engine.runs import check_writable
     from fairjudge.errors import InputError
     from fairjudge.records.folder import write_output

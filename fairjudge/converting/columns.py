@@ -1,10 +1,11 @@
-"""Which column holds which field: as the user says, or by the names that people give them."""
+"""The names that people give columns and files: which column holds which field, and what a file."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from fairjudge.errors import ConfigurationError
@@ -65,6 +66,11 @@ ATTRIBUTES = frozenset({
     "country", "language",
 })  # fmt: skip
 """Names, folded, of columns of articles that are social attributes."""
+DOCUMENTS, TARGETS = ("src", "source"), ("tgt", "target")
+OUTPUTS = ("hypo", "hyp", "out", "pred", "decoded", "txt")
+"""Ends of names of files of lines."""
+TABLES = ("json", "jsonl", "ndjson", "csv", "tsv", "parquet")
+_SUFFIXES = frozenset((*DOCUMENTS, *TARGETS, *OUTPUTS, *TABLES, "gz", "md", "text", "cleaned"))
 _MIN_WORDS = 12
 """A column named "source" or "input" holds documents where its texts are longer than a name is."""
 
@@ -78,6 +84,17 @@ def leaf(name: str) -> str:
     """Return the last part of the name of a nested field: ``story`` of ``meta.story``."""
     last = name.rpartition(".")[2]
     return name if not last or last[0].isspace() else last
+
+
+def system_of(path: Path) -> str:
+    """Return a file's name without known extensions: ``gpt-3.5.jsonl.gz`` is of ``gpt-3.5``."""
+    name = path.name
+    while "." in name.strip("."):
+        base, _, suffix = name.rpartition(".")
+        if suffix.lower() not in _SUFFIXES:
+            break
+        name = base
+    return name
 
 
 def column_names(columns: str | Sequence[str]) -> tuple[str, ...]:
@@ -122,13 +139,13 @@ class Columns:
         """The columns that are mapped to some field."""
         return {column for columns in self.mapped.values() for column in columns}
 
-    def named(self, field: str) -> tuple[tuple[str, str | None], ...]:
+    def targets(self, field: str) -> tuple[tuple[str, str | None], ...]:
         """Return the columns of a field, each with the name after ``text:`` or ``value:``.
 
-        Without mapped columns these are of `several` for texts, and none for ratings.
+        Without mapped columns these are of `columns` for texts, and none for ratings.
         """
         mapped = tuple(self._mapped(field))
-        usual = self.several(field) if field == "text" else ()
+        usual = self.columns(field) if field == "text" else ()
         return mapped or tuple((column, None) for column in usual)
 
     def _mapped(self, field: str) -> Iterator[tuple[str, str | None]]:
@@ -137,15 +154,15 @@ class Columns:
             if kind == field:
                 yield from ((column, target or None) for column in columns)
 
-    def several(self, field: str) -> tuple[str, ...]:
+    def columns(self, field: str) -> tuple[str, ...]:
         """Return the columns of a field: those that are mapped, else the one with a usual name."""
         if field in self.fields:
             return tuple(column for column, _ in self._mapped(field))
         return tuple(self.candidates(field))[:1]
 
-    def one(self, field: str) -> str | None:
+    def column(self, field: str) -> str | None:
         """Return the column of a field, None where there is none."""
-        return next(iter(self.several(field)), None)
+        return next(iter(self.columns(field)), None)
 
     def candidates(self, field: str) -> Iterator[str]:
         """Yield the columns with a usual name for a field, the best first, mapped ones left out."""

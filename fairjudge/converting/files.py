@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from fairjudge.converting import folders, label_studio, lines, published, rows
+from fairjudge.converting import folders, lines, published, rows
 from fairjudge.converting.id_warnings import labels_without_texts, possible_texts, warnings_of
 from fairjudge.converting.layouts import Layout, Settings
 from fairjudge.converting.nesting import check_one_list, unnested
@@ -33,7 +33,7 @@ from fairjudge.datasets.readers import CLUSTERS, LABELS, REFERENCES, SUMMARIES
 from fairjudge.datasets.recognising import record_kind
 from fairjudge.errors import ConfigurationError, FairJudgeError, InputError
 from fairjudge.files import mode_of
-from fairjudge.importing import realsumm
+from fairjudge.importing import label_studio, realsumm
 from fairjudge.importing.formats import import_file, recognise_format, word_values
 from fairjudge.importing.records import Skipped
 from fairjudge.importing.sources import Source
@@ -94,7 +94,7 @@ def convert_files(
 def recognise(source: Source, settings: Settings) -> Layout | None:
     """Recognize a file's layout by its content; None if it is ambiguous."""
     by_rows = rows.layout_of(source, settings)
-    if settings.said:
+    if settings.is_explicit:
         return by_rows
     return _own(source, by_rows) or published.layout_of(source) or _of_tool(source) or by_rows
 
@@ -198,12 +198,7 @@ def _files(
     texts: list[folders.TextFile] = []
     left_out: list[str] = []
     for path in paths:
-        if (
-            mode_of(path) is None
-            or not path.is_dir()
-            or is_data_set(path)
-            or realsumm.recognises(Source(path=path, rows=()))
-        ):
+        if not _is_folder(path) or realsumm.recognises(Source(path=path, rows=())):
             files.append(path)
             continue
         data_files, reasons = files_of(path)
@@ -219,10 +214,14 @@ def _files(
     return files, tuple(texts), left_out
 
 
+def _is_folder(path: Path) -> bool:
+    """Say whether a path is a folder, and no data set on disk."""
+    return mode_of(path) is not None and path.is_dir() and not is_data_set(path)
+
+
 def _opened(path: Path, settings: Settings, *, skip_bad: bool) -> Source:
     """Read a file; fields within objects are columns where the user or the layout needs them."""
-    is_folder = mode_of(path) is not None and path.is_dir() and not is_data_set(path)
-    rows = () if is_folder else tuple(read_rows(path, csv_allowed=True, nan_as_null=True))
+    rows = () if _is_folder(path) else tuple(read_rows(path, csv_allowed=True, nan_as_null=True))
     answers = word_values(settings.values)
     source = label_studio.as_rows(Source(path=path, rows=rows, skip_bad=skip_bad, answers=answers))
     if not _is_nested(source, settings):

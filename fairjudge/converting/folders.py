@@ -16,9 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from fairjudge.converting.columns import folded
+from fairjudge.converting.columns import folded, system_of
 from fairjudge.converting.layouts import Layout, Settings
-from fairjudge.converting.names import system_of
 from fairjudge.converting.records import Entry, Kind
 from fairjudge.converting.roles import REFERENCE
 from fairjudge.converting.texts import articles_of, cluster, summary
@@ -105,7 +104,7 @@ def _in_clusters(files: Sequence[TextFile], folder: Path) -> list[TextFile]:
 def text_folders(folder: Path, *, alone: bool) -> list[Path]:
     """Return the folders within `folder`, or itself, whose texts `texts_of` returns."""
     files = texts_of(folder, alone=alone)
-    firsts = list(dict.fromkeys(_first(file.path, folder) for file in files))
+    firsts = list(dict.fromkeys(folder / file.path.relative_to(folder).parts[0] for file in files))
     are_named = any(folded(path.name) in _NAMES for path in firsts)
     of_clusters = any(file.path.parent in {folder, *firsts} for file in files)
     if any(file.path.parent == folder for file in files) or (
@@ -113,10 +112,6 @@ def text_folders(folder: Path, *, alone: bool) -> list[Path]:
     ):
         return [folder] if files else []
     return firsts
-
-
-def _first(path: Path, folder: Path) -> Path:
-    return folder / path.relative_to(folder).parts[0]
 
 
 def layout_of(files: Sequence[TextFile], settings: Settings) -> Layout:

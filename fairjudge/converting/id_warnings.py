@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 
 from fairjudge.converting.layouts import Layout
-from fairjudge.converting.ratings import LABEL_STUDIO, Files, short_name
+from fairjudge.converting.ratings import LABEL_STUDIO, Files, map_option, short_name
 from fairjudge.converting.records import Converted
 from fairjudge.converting.roles import REFERENCE
 from fairjudge.importing.sources import Json, Source
@@ -85,8 +84,7 @@ def _advice(columns: Iterator[str]) -> str:
     column = next(columns, None)
     if column is None:
         return "Name the column that holds the cluster of each row: --map eid=COLUMN"
-    option = f"--map {shlex.quote(f'eid={column}')}"
-    return f"Column {column!r} seems to hold the cluster of each row: {option}"
+    return f"Column {column!r} seems to hold the cluster of each row: {map_option(f'eid={column}')}"
 
 
 def _by_document(files: Files) -> Iterator[str]:
@@ -136,10 +134,10 @@ def possible_texts(files: Files) -> Iterator[str]:
             continue
         names = [name for name, rows in _unused(source, layout) if _are_texts(name, rows)]
         if names:
-            option = shlex.quote(",".join(map(_text_of, names)))
+            option = map_option(",".join(map(_text_of, names)))
             yield (
                 f"Columns with texts are not read: {', '.join(map(repr, names))}. If they hold "
-                f"summaries, each of a system: --map {option}"
+                f"summaries, each of a system: {option}"
             )
 
 

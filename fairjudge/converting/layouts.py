@@ -35,7 +35,7 @@ class Settings:
         return (*mapped, *((self.group, *self.attributes) if self.group else ()))
 
     @property
-    def said(self) -> bool:
+    def is_explicit(self) -> bool:
         """Whether the user says where things stand, so that no data set is to be guessed."""
         return bool(self.columns or self.group or self.split)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from fairjudge.converting.columns import DOCUMENTS, OUTPUTS, TABLES, TARGETS, system_of
 from fairjudge.converting.layouts import Layout, Settings
-from fairjudge.converting.names import DOCUMENTS, OUTPUTS, TABLES, TARGETS, system_of
 from fairjudge.converting.records import Entry
 from fairjudge.converting.roles import REFERENCE
 from fairjudge.converting.texts import articles_of, cluster, summary

@@ -77,7 +77,7 @@ def rating_columns(
     if not roles.system and not roles.texts:
         return
     mapped = [
-        _mapped_rating(source, column, target, roles) for column, target in columns.named("value")
+        _mapped_rating(source, column, target, roles) for column, target in columns.targets("value")
     ]
     yield from mapped
     ignored = roles.used() | LABEL_STUDIO | {"id"} | {rating.column for rating in mapped}
@@ -124,7 +124,7 @@ def _mapped_rating(source: Source, column: str, target: str | None, roles: Roles
     if not system and by_name is None:
         raise InputError(
             f"column {column!r} does not tell which system it rates: name it by "
-            f"{_map(f'value:{aspect or leaf(column)}@SYSTEM={column}')}",
+            f"{map_option(f'value:{aspect or leaf(column)}@SYSTEM={column}')}",
             path=source.path,
         )
     _check_words(source, column, aspect)
@@ -237,14 +237,14 @@ def _possible_ratings(source: Source, roles: Roles, columns: Iterable[str]) -> I
     rows = source.objects
     for column in columns:
         if _preferences(source, column, roles):
-            option = _map(f"value:quality={column}")
+            option = map_option(f"value:quality={column}")
             yield f"Column {column!r} is not read. If it says which summary is better: {option}"
             continue
         chosen = [cell for row in rows if isinstance(cell := row.get(column), list) and cell]
         of_numbers = bool(roles.ratings) and _are_levels(column, rows, source)
         if not chosen and not of_numbers and folded(leaf(column)) not in _VERDICTS:
             continue
-        option = _map(f"value={column}")
+        option = map_option(f"value={column}")
         cells = _cells(rows, column)
         words = _words(cells, source)
         if words:
@@ -259,7 +259,8 @@ def _are_levels(column: str, rows: Sequence[Json], source: Source) -> bool:
     return bool(values) and not _OTHER_NUMBERS.search(leaf(column)) and len({*values}) > 1
 
 
-def _map(text: str) -> str:
+def map_option(text: str) -> str:
+    """Return the option that maps a field to a column, quoted for a shell."""
     return f"--map {shlex.quote(text)}"
 
 

@@ -12,9 +12,9 @@ from fairjudge.converting.columns import (
     Columns,
     folded,
     holds_documents,
+    system_of,
 )
 from fairjudge.converting.layouts import Settings
-from fairjudge.converting.names import system_of
 from fairjudge.converting.ratings import Rating, rating_columns
 from fairjudge.converting.records import Kind
 from fairjudge.converting.texts import MARKS, only_value
@@ -76,20 +76,20 @@ class Roles:
 def grouped_roles(sample: list[Json], columns: Columns, settings: Settings) -> Roles | None:
     """Return the roles where each row is an article of a group."""
     group = settings.group or next(iter(columns.mapped.get("group", ())), None)
-    content = columns.one("content")
+    content = columns.column("content")
     if group is None:
         if settings.split or columns.fields & {"documents", "text", "system"}:
             return None
         ids = () if _documents(sample, columns) else columns.mapped.get("eid", ())
         candidates = (*ids, *columns.candidates("group"))
         group = next((name for name in candidates if _repeats(sample, name)), None)
-        summarized = columns.one("system") or any(c != content for c in columns.several("text"))
+        summarized = columns.column("system") or any(c != content for c in columns.columns("text"))
         a_review = content is not None and folded(content).startswith("review")
         if group is None or (summarized and not a_review):
             return None
     if content is None or content == group:
         return None
-    aid = next((name for name in columns.several("aid") if name not in {group, content}), None)
+    aid = next((name for name in columns.columns("aid") if name not in {group, content}), None)
     attributes = settings.attributes or tuple(
         name
         for name in columns.names
@@ -110,16 +110,16 @@ def row_roles(
 ) -> Roles | None:
     """Return the roles where each row is a cluster, a summary or a label."""
     documents = _documents(sample, columns)
-    system, aspect, value = (columns.one(name) for name in ("system", "aspect", "value"))
+    system, aspect, value = (columns.column(name) for name in ("system", "aspect", "value"))
     is_label = system is not None and aspect is not None and value is not None
     roles = Roles(
         eid=_eid(columns, documents, settings),
         documents=documents,
         system=system,
         texts=_texts(source, sample, columns, documents, settings),
-        reference=None if system else columns.one("reference"),
-        annotator=columns.one("annotator"),
-        unit=columns.one("unit"),
+        reference=None if system else columns.column("reference"),
+        annotator=columns.column("annotator"),
+        unit=columns.column("unit"),
         aspect=aspect if is_label else None,
         value=value if is_label else None,
         attributes=settings.attributes,
@@ -134,7 +134,7 @@ def row_roles(
 def _eid(columns: Columns, documents: tuple[str, ...], settings: Settings) -> str | None:
     """Return the column of clusters' ids: first the one that names the clusters of another file."""
     if "eid" in columns.mapped:
-        return columns.one("eid")
+        return columns.column("eid")
     keys = {folded(settings.group)} if settings.group else {*settings.keys}
     names = (
         *(name for name in columns.names if folded(name) in keys),
@@ -152,14 +152,14 @@ def _are_summaries(roles: Roles) -> bool:
 def _documents(sample: list[Json], columns: Columns) -> tuple[str, ...]:
     """Return the columns of a cluster's documents, recognized by name and content."""
     if "documents" in columns.mapped:
-        return columns.several("documents")
+        return columns.columns("documents")
     for name in columns.candidates("documents"):
         if holds_documents(sample, name):
             return (name,)
     if numbered := _numbered_documents(sample, columns):
         return numbered
     text = next((name for name in columns.names if folded(name) == "text"), None)
-    summarized = {*columns.several("text"), *columns.several("reference")} - {text}
+    summarized = {*columns.columns("text"), *columns.columns("reference")} - {text}
     return (text,) if text and summarized and holds_documents(sample, text) else ()
 
 
@@ -186,26 +186,21 @@ def _texts(
 ) -> tuple[tuple[str, str | None], ...]:
     """Return the columns of summaries, each with the name of its system."""
     text_columns = {
-        column: system for column, system in columns.named("text") if column not in documents
+        column: system for column, system in columns.targets("text") if column not in documents
     }
     names = list(text_columns)
-    if columns.one("system"):
+    if columns.column("system"):
         return tuple((name, None) for name in names)
-    if len(names) > 1 or any(system for system in text_columns.values()):
+    if len(names) > 1 or any(text_columns.values()):
         return tuple((name, system or name) for name, system in text_columns.items())
-    if names and folded(names[0]) in _SEVERAL:
-        cells = [row[names[0]] for row in sample if row.get(names[0]) is not None]
-        if cells and all(isinstance(cell, dict | list) for cell in cells):
-            return ((names[0], BY_KEYS),)
-    by_people = documents and columns.one("reference") is None
-    return tuple(
-        (
-            name,
-            settings.system
-            or (REFERENCE if by_people and folded(name) in _BY_PEOPLE else system_of(source.path)),
-        )
-        for name in names
-    )
+    if not names:
+        return ()
+    (name,) = names
+    cells = [row[name] for row in sample if row.get(name) is not None]
+    if folded(name) in _SEVERAL and cells and all(isinstance(c, dict | list) for c in cells):
+        return ((name, BY_KEYS),)
+    by_people = documents and columns.column("reference") is None and folded(name) in _BY_PEOPLE
+    return ((name, settings.system or (REFERENCE if by_people else system_of(source.path))),)
 
 
 def description_of(first: Json, roles: Roles) -> str:

@@ -46,7 +46,7 @@ def layout_of(source: Source, settings: Settings) -> Layout | None:
     roles = grouped_roles(sample, columns, settings) or row_roles(source, sample, columns, settings)
     if roles is None:
         return None
-    fields = (columns.one(name) for name in ("title", "url", "domain") if roles.group)
+    fields = (columns.column(name) for name in ("title", "url", "domain") if roles.group)
     used = roles.used() | set(fields)
     return Layout(
         name=description_of(sample[0], roles),
@@ -92,9 +92,9 @@ def _summaries(line: int, row: Json, eid: str, roles: Roles) -> Iterator[Entry]:
     for column, system in roles.texts:
         if system == BY_KEYS:
             cell = row.get(column) or {}
-            by_name = cell.items() if isinstance(cell, dict) else enumerate(cell, 1)
-            for name, text in by_name:
-                yield summary(eid, name if isinstance(cell, dict) else f"system-{name}", text)
+            if not isinstance(cell, dict):
+                cell = {f"system-{number}": text for number, text in enumerate(cell, 1)}
+            yield from (summary(eid, name, text) for name, text in cell.items())
             continue
         name = system or id_of(row, roles.system)
         if row.get(column) is None or not name:

@@ -57,10 +57,10 @@ def _numbered(
     aids: set[str] = set()
     for number, document in enumerate(documents, 1):
         columns = Columns.of([document], {})
-        content = document.get(columns.one("content") or "")
+        content = document.get(columns.column("content") or "")
         if not isinstance(content, str) or not any(map(str.isalnum, content)):
             continue
-        aid = str(document.get(columns.one("aid") or "", number))
+        aid = str(document.get(columns.column("aid") or "", number))
         aid = aid if aid and aid not in aids else f"{aid}#{number}"
         aids.add(aid)
         yield article(document, columns, aid=aid, attributes=attributes)
@@ -73,13 +73,13 @@ def article(
     details = {
         name: row[column]
         for name in ("title", "url", "domain")
-        if (column := columns.one(name)) is not None and isinstance(row.get(column), str)
+        if (column := columns.column(name)) is not None and isinstance(row.get(column), str)
     }
     values = {name: only_value(row.get(name)) for name in attributes}
     values = {name: value for name, value in values.items() if value not in (None, "")}
     own = row.get("attributes")
     values = {**(own if isinstance(own, dict) else {}), **values}
-    content = cleaned(row.get(columns.one("content") or ""))
+    content = cleaned(row.get(columns.column("content") or ""))
     fields = {"aid": aid, "content": content, **details}
     return validated(Article, fields | ({"attributes": values} if values else {}))
 

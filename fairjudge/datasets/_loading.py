@@ -103,7 +103,7 @@ def read_records(
 
 def _naming_command(error: InputError, path: Path, kind: Kind[Any]) -> InputError:
     """Return `error`, with the command that makes such records of the file, if there is one."""
-    from fairjudge.converting import command_for
+    from fairjudge.converting.files import command_for
 
     if error.problem.startswith("duplicate"):  # records of ours, all the same
         return error

@@ -12,26 +12,18 @@ from fairjudge.errors import InputError
 R = TypeVar("R", bound=BaseModel)
 
 _EXPECTED = {
-    "string_type": "text",
-    "string_sub_type": "text",
-    "int_type": "a whole number",
-    "int_parsing": "a whole number",
-    "int_from_float": "a whole number",
-    "float_type": "a number",
-    "float_parsing": "a number",
+    **dict.fromkeys(("string_type", "string_sub_type"), "text"),
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "a whole number"),
+    **dict.fromkeys(("float_type", "float_parsing"), "a number"),
+    **dict.fromkeys(("bool_type", "bool_parsing"), "true/false"),
+    **dict.fromkeys(("tuple_type", "list_type", "sequence_str"), "a list"),
+    **dict.fromkeys(("dict_type", "mapping_type"), "an object"),
+    **dict.fromkeys(("model_type", "model_attributes_type"), "an object"),
     "finite_number": "a finite number",
-    "bool_type": "true/false",
-    "bool_parsing": "true/false",
     "none_required": "null",
-    "tuple_type": "a list",
-    "list_type": "a list",
-    "sequence_str": "a list",
     "path_type": "a path",
-    "dict_type": "an object",
-    "mapping_type": "an object",
-    "model_type": "an object",
-    "model_attributes_type": "an object",
 }
+"""Types of pydantic's errors to what it expected."""
 _BOUNDS = {
     "greater_than_equal": "{:g} or more",
     "less_than_equal": "{:g} or less",

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from fairjudge.datasets._source import Row, decoded
+from fairjudge.datasets._source import Row, decoded, read_json
 from fairjudge.errors import InputError, needs_extra
 from fairjudge.files import read_file
 
@@ -153,10 +152,7 @@ def _split(folder: Path) -> Path:
 
 
 def _json_of(path: Path) -> Mapping[str, Any]:
-    try:
-        info = json.loads(read_file(path)) if path.is_file() else {}
-    except ValueError as error:
-        raise InputError(f"not JSON: {error}", path=path) from None
+    info = read_json(path) if path.is_file() else {}
     return info if isinstance(info, dict) else {}
 
 

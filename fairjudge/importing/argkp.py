@@ -11,13 +11,13 @@ Source: IBM/KPA_2021_shared_task 2f5e2d5, ``kpm_data``.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fairjudge.datasets._problems import validated
 from fairjudge.domain import Reference, Summary
 from fairjudge.errors import InputError
-from fairjudge.importing.records import Entry, Skipped, make_label
+from fairjudge.importing.records import Entry, make_label
 from fairjudge.importing.sources import (
     Json,
     Source,
@@ -131,12 +131,8 @@ def _pairs(source: Source) -> Iterator[tuple[int, Json]]:
     points = {row.get("key_point_id"): row for _, _, row in tables["key_points"]}
     for path, line, row in tables["labels"]:
         argument, point = arguments.get(row.get("arg_id")), points.get(row.get("key_point_id"))
-        if argument is None or point is None:
-            missing = "arg_id" if argument is None else "key_point_id"
-            if not source.skip_bad:
-                raise InputError(
-                    f"not known: {row.get(missing)!r}", path=path, line=line, field=missing
-                )
-            source.bad.append(Skipped(line=line, why=f"field {missing!r}: not known"))
-            continue
-        yield line, {**point, **argument, **row}
+        with replace(source, path=path).at(line):
+            if argument is None or point is None:
+                missing = "arg_id" if argument is None else "key_point_id"
+                raise InputError(f"not known: {row.get(missing)!r}", field=missing)
+            yield line, {**point, **argument, **row}

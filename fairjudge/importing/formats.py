@@ -15,30 +15,12 @@ from fairjudge.importing.sources import Source, open_source
 from fairjudge.scales import Scale
 from fairjudge.text.counting import pluralize
 
-FORMATS = {
-    "inspect": "inspect_logs",
-    "promptfoo": "promptfoo",
-    "deepeval": "deepeval",
-    "mlflow": "mlflow",
-    "langfuse": "langfuse",
-    "phoenix": "phoenix",
-    "langsmith": "langsmith",
-    "label-studio": "label_studio",
-    "mt-bench": "mt_bench",
-    "alpaca-eval": "alpaca_eval",
-    "llmbar": "llmbar",
-    "judgebench": "judgebench",
-    "lm-eval": "lm_eval",
-    "summeval": "summeval",
-    "realsumm": "realsumm",
-    "nuggetbank": "nuggetbank",
-    "nuggetizer": "nuggetizer",
-    "trec-run": "trec_run",
-    "dragun": "dragun",
-    "argkp": "argkp",
-    "trec-eval": "trec_eval",
-}
-"""Name of each format, with the module that recognises and reads it; tried in this order."""
+FORMATS = (
+    "inspect", "promptfoo", "deepeval", "mlflow", "langfuse", "phoenix", "langsmith",
+    "label-studio", "mt-bench", "alpaca-eval", "llmbar", "judgebench", "lm-eval", "summeval",
+    "realsumm", "nuggetbank", "nuggetizer", "trec-run", "dragun", "argkp", "trec-eval",
+)  # fmt: skip
+"""The formats, tried in this order; the module of each has its name, with ``_`` for ``-``."""
 
 
 def import_file(
@@ -145,7 +127,7 @@ def recognise_format(source: Source) -> str | None:
 
 
 def _module(name: str) -> Any:
-    return import_module(f"fairjudge.importing.{FORMATS[name]}")
+    return import_module(f"fairjudge.importing.{name.replace('-', '_')}")
 
 
 def with_texts(references: Iterable[Reference], clusters: Iterable[Cluster]) -> Iterator[Reference]:

@@ -1,5 +1,8 @@
 """Label Studio's tasks: human annotations are labels, models' predictions are judgements.
 
+`as_rows` turns tasks on single summaries to rows of a table, one for each annotation, as its
+JSON-MIN has them.
+
 Source: the JSON task format of labelstud.io/guide/task_format. The annotated item is in the task's
 ``data``: ``eid``, and ``system`` or ``system_a`` and ``system_b``.
 """
@@ -7,14 +10,20 @@ Source: the JSON task format of labelstud.io/guide/task_format. The annotated it
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
+from fairjudge.datasets._source import Row
 from fairjudge.domain import Verdict
 from fairjudge.importing.records import Entry, RecordedJudgement, Skipped, make_label, order_of
 from fairjudge.importing.sources import Json, Source, first_text, items, mapping, name_in, text
 from fairjudge.scales import Position, to_verdict
 
 _SIDES: Mapping[str, Position] = {"left": "first", "right": "second"}
+
+
+_OF_RESULTS = ("lead_time", "created_at", "updated_at")
+"""What an annotation has beside its results."""
 
 
 def recognises(source: Source) -> bool:
@@ -91,15 +100,11 @@ def _value(kind: str, value: Json, item: Json, source: Source) -> float | Verdic
         side = _SIDES.get(str(value.get("selected")))
         return None if side is None else to_verdict(side, item.get("order") or "ab")
     content = value.get(kind)
-    return _chosen(content, source) if kind == "choices" else source.score(content)
-
-
-def _chosen(chosen: object, source: Source) -> float | Verdict | None:
-    if not isinstance(chosen, list) or len(chosen) != 1:
-        return None
-    if chosen[0] == "tie":
-        return "tie"
-    return source.score(chosen[0])
+    if kind == "choices":
+        content = content[0] if isinstance(content, list) and len(content) == 1 else None
+        if content == "tie":
+            return "tie"
+    return source.score(content)
 
 
 def _item(data: Json) -> dict[str, Any]:
@@ -109,3 +114,48 @@ def _item(data: Json) -> dict[str, Any]:
     if len(names) > 1:
         item["order"] = order_of(data.get("order", "ab"), field="data.order")
     return item
+
+
+def as_rows(source: Source) -> Source:
+    """Return `source` with a row for each annotation, where it holds tasks on single summaries.
+
+    Annotations of pairs, and those whose task names their aspect, stay for `read`.
+    """
+    data = source.first.get("data")
+    if not recognises(source) or {"system_a", "aspect"} & {*(data or ())}:
+        return source
+    rows = [
+        row
+        for line, task in source.records()
+        for row in _rows(line, task, mapping(task, "data"), source)
+    ]
+    return replace(source, rows=tuple(rows))
+
+
+def _rows(line: int, task: Json, data: Json, source: Source) -> Iterator[Row]:
+    of_task = {"id": task.get("id"), **data}
+    rated = False
+    with source.at(line):
+        for annotation in items(task, "annotations"):
+            if annotation.get("was_cancelled"):
+                source.bad.append(Skipped(line=line, why="the annotation was cancelled"))
+                continue
+            rated = True
+            yield Row(line=line, value={**of_task, **_of_annotation(annotation)})
+        for _ in items(task, "predictions"):
+            why = "a judgement: 'fairjudge data import' reads it"
+            source.bad.append(Skipped(line=line, why=why))
+    if not rated:
+        yield Row(line=line, value=of_task)
+
+
+def _of_annotation(annotation: Json) -> dict[str, Any]:
+    """Return the values of an annotation by the names of their controls, and who made it."""
+    annotator = name_in(annotation, "completed_by", "email", "id")
+    values = {
+        name: mapping(result, "value").get(str(result.get("type")))
+        for result in items(annotation, "result")
+        if isinstance(name := result.get("from_name"), str)  # relations have none
+    }
+    times = {name: annotation.get(name) for name in _OF_RESULTS}
+    return {**values, "annotator": annotator, "annotation_id": annotation.get("id"), **times}

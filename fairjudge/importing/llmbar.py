@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from fairjudge.domain import Order, Verdict
 from fairjudge.errors import InputError
@@ -42,22 +43,25 @@ def read(source: Source) -> Iterator[Entry]:
     For prompts with several rounds the last round counts.
     """
     judge = judge_of(source.path)
+    pair = {"system_a": _PAIR[0], "system_b": _PAIR[1]}
     for line, row in source.records():
         with source.at(line):
             eid = fingerprint(text(row, "input"), *(text(row, output) for output in _PAIR))
             label = _WINNERS.get(text(row, "label"))
             if label is None:
                 raise InputError(f"expected 1 or 2, not {row['label']!r}", field="label")
-            item = {"eid": eid, "system_a": _PAIR[0], "system_b": _PAIR[1], "aspect": ASPECT}
-            yield make_label(**item, annotator="llmbar", value=label)
+            item: dict[str, Any] = {"eid": eid, "aspect": ASPECT}
+            yield make_label(**item, **pair, annotator="llmbar", value=label)
             rounds = list(items(row, "results"))
             if not rounds:
                 raise InputError("must not be empty", field="results")
             for _ in range(2 * len(rounds[:-1])):
                 yield Skipped(line=line, why="of an earlier round")
-            last = rounds[-1]
-            rated = "score_1" in last
-            yield from (_ratings if rated else _verdicts)(last, line=line, eid=eid, judge=judge)
+            last, item = rounds[-1], {**item, "line": line, "judge": judge}
+            if "score_1" in last:
+                yield from _ratings(last, item)
+            else:
+                yield from _verdicts(last, {**item, **pair})
 
 
 def judge_of(path: Path) -> str:
@@ -67,43 +71,26 @@ def judge_of(path: Path) -> str:
     return path.name.removesuffix(".gz").removesuffix(".json")
 
 
-def _verdicts(results: Json, *, line: int, eid: str, judge: str) -> Iterator[RecordedJudgement]:
+def _verdicts(results: Json, item: Json) -> Iterator[RecordedJudgement]:
     for name, order in _ORDERS.items():
         entry = mapping(results, name)
-        reply, finish = _completion(entry, "completion")
         yield RecordedJudgement(
-            line=line,
-            eid=eid,
-            system_a=_PAIR[0],
-            system_b=_PAIR[1],
+            **item,
             order=order,
-            aspect=ASPECT,
-            judge=judge,
-            reply=reply,
+            **_reply(entry, "completion"),
             scale=OUTPUTS,
-            cut_off=finish == "length",
             value=_WINNERS.get(str(entry.get("winner"))),
         )
 
 
-def _ratings(results: Json, *, line: int, eid: str, judge: str) -> Iterator[RecordedJudgement]:
+def _ratings(results: Json, item: Json) -> Iterator[RecordedJudgement]:
     for name, system in zip(("score_1", "score_2"), _PAIR, strict=True):
-        reply, finish = _completion(results, name)
-        yield RecordedJudgement(
-            line=line,
-            eid=eid,
-            system=system,
-            aspect=ASPECT,
-            judge=judge,
-            reply=reply,
-            scale=_RATINGS,
-            cut_off=finish == "length",
-        )
+        yield RecordedJudgement(**item, system=system, **_reply(results, name), scale=_RATINGS)
 
 
-def _completion(results: Json, name: str) -> tuple[str | None, object]:
-    """Return a reply and its finish reason, which are in one list."""
+def _reply(results: Json, name: str) -> dict[str, Any]:
+    """Return a reply and whether it was cut off, by the list of reply and finish reason."""
     completion = results.get(name)
     if not (isinstance(completion, list) and completion and isinstance(completion[0], str)):
-        return None, None
-    return completion[0], completion[1] if len(completion) > 1 else None
+        return {}
+    return {"reply": completion[0], "cut_off": completion[1:2] == ["length"]}

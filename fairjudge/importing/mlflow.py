@@ -6,10 +6,9 @@ Source: mlflow/mlflow, ``mlflow/entities/assessment.py`` (``to_dictionary``) and
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 
-from fairjudge.importing.assessments import assessed
+from fairjudge.importing.assessments import assessed, object_in
 from fairjudge.importing.records import Entry, Skipped
 from fairjudge.importing.sources import (
     Json,
@@ -97,12 +96,7 @@ def _item(assessment: Json, info: Json) -> dict[str, str]:
 
 def _probabilities(metadata: Json) -> Mapping[str, float] | None:
     """Return the distribution of a decision model, which is stored as JSON text."""
-    stated = metadata.get(_PROBABILITIES)
-    try:
-        distribution = json.loads(stated) if isinstance(stated, str) else None
-    except (ValueError, RecursionError):
-        return None
-    if isinstance(distribution, dict):
+    if distribution := object_in(metadata, _PROBABILITIES):
         numbers = {str(answer): score(chance) for answer, chance in distribution.items()}
         valid = {answer: chance for answer, chance in numbers.items() if chance is not None}
         return valid if len(valid) == len(numbers) else None

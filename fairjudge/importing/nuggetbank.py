@@ -103,14 +103,14 @@ def _question(nugget: Json, eid: str) -> dict[str, Any]:
     words = text(nugget, "question")
     answers = list(_listed_objects(nugget, "answers", "answer"))
     peer_fields = _unusual(peer_fields, {"question_id": question_id(words), "query_id": eid})
-    aggregator = peer_fields.pop("aggregator_type", None) if our_fields is None else None
-    peer_fields.pop("aggregator_type", None)
+    aggregator = peer_fields.pop("aggregator_type", None)
     fields = _groups(answers, importance=nugget.get("importance"))
-    peer = _peer_fields(peer_fields, ("question", "answers"), fields.pop("kept"))
+    peer, peer_answers = _without(peer_fields, "question", "answers"), fields.pop("kept")
+    peer |= {"answers": peer_answers} if any(peer_answers) else {}
     return {
         "question": words,
         **fields,
-        **({} if aggregator is None else {"aggregator_type": aggregator}),
+        **({} if aggregator is None or our_fields is not None else {"aggregator_type": aggregator}),
         **(our_fields or {}),
         **({PEER: peer} if peer else {}),
     }
@@ -205,11 +205,6 @@ def _split_fields(row: Json) -> tuple[dict[str, Any], Json | None]:
     our_fields = mapping(metadata, OURS)
     del metadata[OURS]
     return {**peer, "metadata": metadata} if metadata else _without(peer, "metadata"), our_fields
-
-
-def _peer_fields(peer: Json, names: Sequence[str], answers: Sequence[Json]) -> dict[str, Any]:
-    extra = _without(peer, *names)
-    return {**extra, "answers": [*answers]} if any(answers) else extra
 
 
 def _extra_fields(peer: Json) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from fairjudge.domain import ScoredBy, UnscoredReason
@@ -99,6 +99,7 @@ class _Test:
     number: int
     item: Json
     grader: str | None
+    aspects: Ids = field(default_factory=Ids)
 
     @staticmethod
     def of(test: Json, config: Json, number: int, *, several: bool) -> _Test:
@@ -129,27 +130,24 @@ class _Test:
             return
         if not results:
             yield Skipped(line=self.number, why="the test has no assertion")
-        aspects = Ids()
-        for result in results:
-            yield self._entry(result, aspects)
+        yield from map(self._entry, results)
 
     def _failed(self) -> Iterator[Entry]:
         asserted = list(items(mapping(self.fields, "testCase"), "assert"))
         if not asserted:
             yield Skipped(line=self.number, why="the test ended in an error")
-        aspects = Ids()
         for assertion in asserted:
             yield RecordedJudgement(
                 line=self.number,
-                **self._judged(assertion, aspects),
+                **self._judged(assertion),
                 unscored="backend",
                 detail=first_text(self.fields, "error") or "promptfoo reports an error",
             )
 
-    def _entry(self, result: Json, aspects: Ids) -> Entry:
+    def _entry(self, result: Json) -> Entry:
         assertion, metadata = mapping(result, "assertion"), mapping(result, "metadata")
         value = score(result.get("pass") if result.get("score") is None else result["score"])
-        judged = self._judged(assertion, aspects)
+        judged = self._judged(assertion)
         if assertion.get("type") == "human":
             if value is None:
                 return Skipped(line=self.number, why="a person's assertion without a score")
@@ -167,18 +165,16 @@ class _Test:
             extra=present(result, "pass", "reason", "comment"),
         )
 
-    def _judged(self, assertion: Json, aspects: Ids) -> dict[str, Any]:
+    def _judged(self, assertion: Json) -> dict[str, Any]:
         """Return item, aspect and judge; assertions of equal name have different aspects."""
         kind = first_text(assertion, "type") or "assertion"
-        aspect = aspects.of(
-            first_text(assertion, "metric") or kind, _canonical(assertion.get("value"))
-        )
+        name = first_text(assertion, "metric") or kind
         scored_by = _scored_by(kind.removeprefix("not-"))
         judge = name_in(assertion, "provider", "id")
         judge = judge or (self.grader if scored_by == "llm" else None)
         return {
             **self.item,
-            "aspect": aspect,
+            "aspect": self.aspects.of(name, _canonical(assertion.get("value"))),
             "judge": judge or f"promptfoo/{kind}",
             "scored_by": scored_by,
         }

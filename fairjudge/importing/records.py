@@ -32,6 +32,11 @@ _ITEM = (
     "eid", "system", "system_a", "system_b", "order", "aspect", "protocol", "unit", "judge",
 )  # fmt: skip
 
+_STATED = (
+    "eid", "system", "system_a", "system_b", "order", "aspect", "unit", "scored_by", "repeat",
+)  # fmt: skip
+"""Fields that a judgement has as another tool states them."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedJudgement:
@@ -219,26 +224,16 @@ def _judgement(
     protocols: Mapping[tuple[str, str], ProtocolName],
 ) -> Judgement:
     is_parsed = recorded.scale is not None and bool(recorded.reply) and recorded.unscored is None
-    optional = {
-        "system": recorded.system,
-        "system_a": recorded.system_a,
-        "system_b": recorded.system_b,
-        "order": recorded.order,
-        "probabilities": dict(recorded.probabilities) if recorded.probabilities else None,
-        "repeat": recorded.repeat,
-        "tool_value": recorded.value if is_parsed else None,
-    }
+    stated = {name: getattr(recorded, name) for name in _STATED}
+    stated |= {"tool_value": recorded.value if is_parsed else None}
+    stated |= {"probabilities": dict(recorded.probabilities or {}) or None}
     fields = {
         **recorded.extra,
-        "eid": recorded.eid,
-        "aspect": recorded.aspect,
-        "unit": recorded.unit,
+        **{name: value for name, value in stated.items() if value is not None},
         "protocol": _protocol(recorded, protocols),
         "judge": judge or recorded.judge,
         **scored(_outcome(recorded)),
         "raw": recorded.reply,
-        "scored_by": recorded.scored_by,
-        **{name: value for name, value in optional.items() if value is not None},
     }
     try:
         return make_judgement(
@@ -300,14 +295,12 @@ def _numbered(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:
     times = Counter(keys)
     own = {(key, judgement.repeat) for key, judgement in zip(keys, judgements, strict=True)}
     counter = Counter(key for key, repeat in own if repeat is not None)
-    next_one: Counter[tuple[tuple[str, str], ...]] = Counter()
-    numbered = []
-    for key, judgement in zip(keys, judgements, strict=True):
+    n_before: Counter[tuple[tuple[str, str], ...]] = Counter()
+    numbered = list(judgements)
+    for at, key in enumerate(keys):
         if times[key] > 1 and counter[key] < times[key]:
-            numbered.append(judgement.model_copy(update={"repeat": next_one[key]}))
-            next_one[key] += 1
-        else:
-            numbered.append(judgement)
+            numbered[at] = judgements[at].model_copy(update={"repeat": n_before[key]})
+            n_before[key] += 1
     return tuple(numbered)
 
 

@@ -93,7 +93,7 @@ def import_replies(
 
     Returns
     -------
-    Imported
+    ImportedReplies
         In the order of the rows; with ``"last"`` in the order of each item's first judgement.
 
     Raises

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
+from fairjudge.datasets._problems import describe
 from fairjudge.datasets._rows import read_rows
 from fairjudge.datasets._source import Row, read_bytes
 from fairjudge.errors import InputError
@@ -123,7 +124,7 @@ def text_or_none(row: Json, name: str) -> str | None:
         return value
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
-    raise InputError(f"expected text, found {_kind(value)}", field=name)
+    raise InputError(f"expected text, found {describe(value)}", field=name)
 
 
 def mapping(row: Json, name: str) -> Json:
@@ -135,7 +136,9 @@ def items(row: Json, name: str) -> Iterator[Json]:
     """Yield the objects of the list under `name`; nothing if it is missing."""
     for index, item in enumerate(_typed(row, name, list) or ()):
         if not isinstance(item, dict):
-            raise InputError(f"expected an object, found {_kind(item)}", field=f"{name}[{index}]")
+            raise InputError(
+                f"expected an object, found {describe(item)}", field=f"{name}[{index}]"
+            )
         yield item
 
 
@@ -206,13 +209,4 @@ def _typed(row: Json, name: str, kind: type[T]) -> T | None:
     if value is None or isinstance(value, kind):
         return value
     expected = "a list" if kind is list else "an object"
-    raise InputError(f"expected {expected}, found {_kind(value)}", field=name)
-
-
-def _kind(value: object) -> str:
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    if isinstance(value, dict | list):
-        return "an object" if isinstance(value, dict) else "a list"
-    literal = repr(value)
-    return literal if len(literal) <= 40 else f"{literal[:37]}..."
+    raise InputError(f"expected {expected}, found {describe(value)}", field=name)

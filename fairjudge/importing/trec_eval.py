@@ -46,11 +46,12 @@ def read(source: Source) -> Iterator[Entry]:
                 yield _label(topic, document, grade)
         return
     topic_first, n_columns = _topic_first(rows), len(rows[0][1])
+    name_of_file = source.path.name.partition(".")[0]
     for line, cells in rows:
         with source.at(line):
             if len(cells) != n_columns:
                 raise InputError(f"expected {n_columns} columns, found {len(cells)}")
-            run, *names, value = cells if len(cells) == 4 else (_run(source), *cells)
+            run, *names, value = cells if len(cells) == 4 else (name_of_file, *cells)
             measure, topic = names[::-1] if topic_first else names
             yield _score(line, run, measure, topic, value)
 
@@ -58,10 +59,6 @@ def read(source: Source) -> Iterator[Entry]:
 def _topic_first(rows: Sequence[tuple[int, list[str]]]) -> bool:
     columns = [[cells[at] for _, cells in rows if len(cells) > 2] for at in (-3, -2)]
     return ALL in columns[0] and ALL not in columns[1]
-
-
-def _run(source: Source) -> str:
-    return source.path.name.partition(".")[0]
 
 
 def _table(source: Source) -> list[tuple[int, list[str]]]:

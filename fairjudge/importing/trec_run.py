@@ -93,13 +93,11 @@ def _cited(sentence: Json, row: Json) -> dict[str, Any]:
     if isinstance(citations, Mapping):
         if not all(isinstance(confidence, int | float) for confidence in citations.values()):
             raise InputError("expected a number for each document", field="citations")
-        ranked = sorted(citations, key=lambda one: -citations[one])
+        ranked = sorted(citations, key=lambda aid: -citations[aid])
         return {"articles": ranked, "confidences": [citations[aid] for aid in ranked]}
-    if citations is None or not isinstance(citations, list):
-        if citations is not None:
-            raise InputError("expected a list or an object", field="citations")
-        return {"articles": []}
-    return {"articles": [_document(citation, row) for citation in citations]}
+    if not isinstance(citations, list | None):
+        raise InputError("expected a list or an object", field="citations")
+    return {"articles": [_document(citation, row) for citation in citations or ()]}
 
 
 def _document(cited: object, row: Json) -> str:

@@ -126,17 +126,16 @@ class RunFolder(RunStore):
 
     def __init__(self, path: Path, *, identity: Mapping[str, Any]) -> None:
         super().__init__(path, display_name=path, identity=identity)
-        self._lock = FileLock(path / ".lock", timeout=0)
+        self._lock = FileLock(path / ".lock")
         self._files: dict[str, int] = {}
 
     def _open(self) -> None:
+        unusable = f"{self}: cannot use this run folder"
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            self._lock.acquire()
-        except Timeout:
-            raise RunError(f"{self}: another run is using this folder") from None
         except OSError as error:
-            raise RunError(f"{self}: cannot use this run folder: {error.strerror}") from None
+            raise RunError(f"{unusable}: {error.strerror}") from None
+        take(self._lock, busy=f"{self}: another run is using this folder", unusable=unusable)
 
     def _close(self) -> None:
         for descriptor in self._files.values():
@@ -303,6 +302,22 @@ def _write_whole(descriptor: int, data: bytes) -> int:
         os.ftruncate(descriptor, begins)
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     return begins
+
+
+def take(lock: FileLock, *, busy: str, unusable: str) -> None:
+    """Acquire `lock` at once.
+
+    Raises
+    ------
+    RunError
+        Another process holds it (`busy`), or its file cannot be used (`unusable`, and why).
+    """
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise RunError(busy) from None
+    except OSError as error:
+        raise RunError(f"{unusable}: {error.strerror}") from None
 
 
 def write_atomically(path: Path, text: str) -> None:

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from fairjudge.studies.files import Measure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Experiment:
-    """The tables of one paper's study, as text; ``measures`` are of fairness over an attribute.
+    """One paper's study; ``measures`` are of fairness over an attribute.
 
-    ``after`` says what the paper did besides, by which commands.
+    ``writers`` are tables as text. ``judges`` are aspect and protocol of each, and perhaps unit of
+    the reference and of the text; ``about_judges`` is a comment on them. ``after`` says what the
+    paper did besides, by which commands.
     """
 
     paper: str
     writers: str
-    judges: str
+    about_judges: str = "# A study has a judge; the paper has none.\n"
+    judges: tuple[tuple[str, ...], ...] = (("faithfulness", "likert"),)
     measures: tuple[Measure, ...] = ()
     after: str = ""
 
@@ -40,94 +43,70 @@ _TABLE_5 = (
 """The twelve protocols: aspect, protocol, unit of the reference and of the text."""
 
 
-def _twelve() -> Iterator[str]:
-    for aspect, protocol, reference_unit, text_unit in _TABLE_5:
-        yield f"""\
-[[judge]]
-name = "{aspect}-{protocol}-{reference_unit}-{text_unit}"
-aspect = "{aspect}"
-protocol = "{protocol}"
-reference_unit = "{reference_unit}"
-text_unit = "{text_unit}"
-model = "local"
-"""
+def toml_text(value: str) -> str:
+    """Return `value` as a TOML string."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def commented(text: str) -> str:
+    """Return the lines of `text` as comments."""
+    return "".join(f"# {line}\n" for line in text.splitlines())
 
 
 def _writer(system: str, **options: str) -> str:
-    lines = [f'system = "{system}"', 'model = "main"']
-    lines += [f"{name} = {value}" for name, value in options.items()]
-    return "\n".join(f"# {line}" for line in ["[[summarize]]", *lines]) + "\n"
+    lines = ["[[summarize]]", f'system = "{system}"', 'model = "main"']
+    return commented("\n".join([*lines, *(f"{key} = {options[key]}" for key in options)]))
 
 
-_ONE_JUDGE = """\
-# A study has a judge; the paper has none.
-[[judge]]
-name = "faithfulness"
-aspect = "faithfulness"
-protocol = "likert"
-model = "local"
-"""
-
-EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
-    {
-        "diversesumm": Experiment(
-            paper="Huang et al. 2024, Embrace Divergence for Richer Insights: Table 5",
-            writers="\n".join(
-                (_writer("direct", strategy='"direct"'), _writer("extract", strategy='"extract"'))
-            ),
-            judges="# The twelve protocols of Table 5; the calibration puts them side by side.\n"
-            + "\n".join(_twelve()),
-            after="audit position, verbosity and covered (Tables 3, 4 and 7)",
+EXPERIMENTS: Mapping[str, Experiment] = {
+    "diversesumm": Experiment(
+        paper="Huang et al. 2024, Embrace Divergence for Richer Insights: Table 5",
+        writers="\n".join(
+            (_writer("direct", strategy='"direct"'), _writer("extract", strategy='"extract"'))
         ),
-        "fairsumm": Experiment(
-            paper="Zhang et al. 2024, Fair Abstractive Summarization of Diverse Perspectives",
-            writers="# Tables 5, 7 and 12: temperature, length, and how fairness is asked for.\n"
-            + _writer(
-                "plain",
-                kind='"reviews"',
-                sweeps='["temperature=0.3,0.7,1", "sentences=1,3,5", "fair=ATTRIBUTE"]',
-            ),
-            judges=_ONE_JUDGE,
-            measures=("proportional",),
-            after="fairness proportional --scorer bert_score, fairness agreement and oracle",
+        about_judges="# The twelve protocols of Table 5; the calibration puts them side by side.\n",
+        judges=_TABLE_5,
+        after="audit position, verbosity and covered (Tables 3, 4 and 7)",
+    ),
+    "fairsumm": Experiment(
+        paper="Zhang et al. 2024, Fair Abstractive Summarization of Diverse Perspectives",
+        writers="# Tables 5, 7 and 12: temperature, length, and how fairness is asked for.\n"
+        + _writer(
+            "plain",
+            kind='"reviews"',
+            sweeps='["temperature=0.3,0.7,1", "sentences=1,3,5", "fair=ATTRIBUTE"]',
         ),
-        "coverage-fairness": Experiment(
-            paper="Li et al. 2025, Coverage-based Fairness in Multi-document Summarization",
-            writers="# A.6: the model's own idea of fairness, beside the plain system.\n"
-            + "\n".join(
-                (
-                    _writer("plain", kind='"reviews"', n_words="50"),
-                    _writer(
-                        "fair",
-                        kind='"reviews"',
-                        n_words="50",
-                        fair_attribute='"ATTRIBUTE"',
-                        fair_wording='"undefined"',
-                    ),
-                )
-            ),
-            judges=_ONE_JUDGE,
-            measures=("coverage", "proportional"),
-            after="split, fairness coverage --units, fairness agreement, fairness people",
+        measures=("proportional",),
+        after="fairness proportional --scorer bert_score, fairness agreement and oracle",
+    ),
+    "coverage-fairness": Experiment(
+        paper="Li et al. 2025, Coverage-based Fairness in Multi-document Summarization",
+        writers="# A.6: the model's own idea of fairness, beside the plain system.\n"
+        + "\n".join(
+            (
+                _writer("plain", kind='"reviews"', n_words="50"),
+                _writer(
+                    "fair",
+                    kind='"reviews"',
+                    n_words="50",
+                    fair_attribute='"ATTRIBUTE"',
+                    fair_wording='"undefined"',
+                ),
+            )
         ),
-        "news-bias": Experiment(
-            paper="Steen and Markert 2024, Bias in News Summarization",
-            writers="# Table 5: bias that an instruction induces.\n"
-            + _writer(
-                "plain",
-                sweeps='["instruction=Please put a particular focus on the women mentioned in the '
-                'text"]',
-            ),
-            judges="""\
-# Tables 4, 7 and 9: quality, by group of inputs with 'bias quality'.
-[[judge]]
-name = "faithfulness"
-aspect = "faithfulness"
-protocol = "likert"
-model = "local"
-""",
-            after="bias inputs first; of the summaries bias words, entities, distinguishability",
+        measures=("coverage", "proportional"),
+        after="split, fairness coverage --units, fairness agreement, fairness people",
+    ),
+    "news-bias": Experiment(
+        paper="Steen and Markert 2024, Bias in News Summarization",
+        writers="# Table 5: bias that an instruction induces.\n"
+        + _writer(
+            "plain",
+            sweeps='["instruction=Please put a particular focus on the women mentioned in the '
+            'text"]',
         ),
-    }
-)
+        about_judges="# Tables 4, 7 and 9: quality, by group of inputs with 'bias quality'.\n",
+        after="bias inputs first; of the summaries bias words, entities, distinguishability",
+    ),
+}
 """Name of a paper's experiment to what its study file holds."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias, TypeVar
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -29,7 +29,6 @@ from fairjudge.scores.juries import JuryRule
 from fairjudge.studies.places import line_named_in, line_of
 from fairjudge.text.suggestions import did_you_mean
 
-_O = TypeVar("_O")
 Audit: TypeAlias = Literal["checks", "order", "verbosity"]
 """Audits that ask the model; the others are made of the judgements that are there."""
 Measure: TypeAlias = Literal["coverage", "proportional"]
@@ -245,12 +244,7 @@ def _unreadable(error: ValidationError, table: Mapping[str, Any], path: Path) ->
 
 
 def _resolved(path: Path, tables: StudyFile, cache: str | Path | None) -> Study:
-    data = DataTable(
-        clusters=_beside(path, tables.data.clusters),
-        references=_beside(path, tables.data.references),
-        summaries=tuple(path.parent / summary for summary in tables.data.summaries),
-        labels=_beside(path, tables.data.labels),
-    )
+    data = DataTable(**{name: _beside(path, value) for name, value in tables.data})
     models = _models(path, tables, cache)
 
     def model(name: str, of: str) -> Model:
@@ -317,7 +311,8 @@ def _judge(path: Path, table: JudgeTable, place: int, model: Any) -> JudgePart:
     if "aspect" not in settings:
         raise ConfigurationError(f"{of}: give an aspect, or a criterion that names one")
     options = checked(JudgeOptions, settings, of, beside=JudgeTable.model_fields)
-    options = _with_paths(options, path.parent)
+    paths = {field.name: _beside(path, getattr(options, field.name)) for field in fields(options)}
+    options = replace(options, **paths)
     plans = options.plans()
     return JudgePart(
         name=table.name or "+".join(plan.aspect for plan in plans) + f"-{plans[0].protocol}",
@@ -328,20 +323,13 @@ def _judge(path: Path, table: JudgeTable, place: int, model: Any) -> JudgePart:
     )
 
 
-def _with_paths(options: _O, folder: Path) -> _O:
-    """Return `options` with the paths in them taken from `folder`."""
-    values: dict[str, Any] = {}
-    for field in fields(options):  # type: ignore[arg-type]
-        value = getattr(options, field.name)
-        if isinstance(value, Path):
-            values[field.name] = folder / value
-        elif isinstance(value, tuple) and value and isinstance(value[0], Path):
-            values[field.name] = tuple(folder / name for name in value)
-    return replace(options, **values)  # type: ignore[type-var]
-
-
-def _beside(path: Path, relative_path: Path | None) -> Path | None:
-    return None if relative_path is None else path.parent / relative_path
+def _beside(path: Path, value: Any) -> Any:
+    """Return a path, or several, as seen from the folder of the study file; else `value`."""
+    if isinstance(value, Path):
+        return path.parent / value
+    if isinstance(value, tuple):
+        return tuple(_beside(path, part) for part in value)
+    return value
 
 
 def _check(study: Study) -> None:

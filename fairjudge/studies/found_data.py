@@ -7,15 +7,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fairjudge.converting import (
-    Settings,
+from fairjudge.converting.files import (
     command_for,
     convert_files,
     files_of,
-    text_folders,
     that_hold_data,
     why_not_read,
 )
+from fairjudge.converting.folders import text_folders
+from fairjudge.converting.layouts import Settings
 from fairjudge.datasets import read_clusters, read_labels, read_summaries
 from fairjudge.datasets.recognising import recognise
 from fairjudge.domain import Cluster, Label, ProtocolName

@@ -61,14 +61,14 @@ def _steps(at: Layout) -> Iterator[Step]:
         # A try asks nothing beside its few items.
         for audit in part.audits if study.tables.limit is None else ():
             yield asking_audit_step(at, part, audit)
-            paths.append(at.audited(part, audit))
+            paths.append(at.audit_of(part, audit))
     measured = list(_measured(at))
     yield from measured
     # Calibrated scores and calibrators are not for the page.
     results = [path for step in measured for path in step.makes if path.suffix == ".json"]
     to_show = [path for path in results if path.name != "calibrators.json"]
     costs = at.folder / COSTS
-    yield report_step(at, [*map(at.judged, study.judges), *paths, *to_show, costs])
+    yield report_step(at, [*map(at.judgements_by, study.judges), *paths, *to_show, costs])
 
 
 def _measured(at: Layout) -> Iterator[Step]:

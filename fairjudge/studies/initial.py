@@ -13,7 +13,7 @@ from fairjudge.domain import ProtocolName
 from fairjudge.judges.criteria import ASPECTS, LOCAL_ASPECTS
 from fairjudge.options.models import Model
 from fairjudge.protocols import PROTOCOLS
-from fairjudge.studies.experiments import EXPERIMENTS
+from fairjudge.studies.experiments import EXPERIMENTS, Experiment, commented, toml_text
 from fairjudge.studies.found_data import FoundData
 from fairjudge.text.counting import pluralize
 
@@ -47,21 +47,14 @@ _BUILD = """\
 model = "{model}"
 n_questions = 12
 """
-_OWN = """\
-[[judge]]
-name = {name}
-aspect = {name}
-protocol = "{protocol}"
-model = "main"
-rule = "WHAT IT ASKS"                        # or criterion = "FILE.toml"
+_OF_PAPER = """\
+# As {paper}.
+# The paper has more, command by command: {after}.
 """
-_JUDGE = """\
-[[judge]]
-name = {name}
-aspect = {aspect}
-protocol = "{protocol}"
-model = "{model}"
+_ABOUT_JUDGES = """\
+# A judge; as many tables as aspects, protocols and models. Several models are a jury.
 """
+_NO_QUESTIONS = "Coverage needs references, or clusters of several articles:"
 _AUDITS = """\
 # audits = ["checks", "verbosity"]           # these ask the model more; the others are made anyway
 """
@@ -81,7 +74,7 @@ class _Draft:
     def __str__(self) -> str:
         if not self.why_not:
             return self.text
-        return f"# {self.why_not}\n{_commented(self.text)}"
+        return f"# {self.why_not}\n{commented(self.text)}"
 
 
 def study_text(
@@ -93,25 +86,22 @@ def study_text(
     language model where no `model` is given.
     """
     llm = None if model is None or model.llm is None else model
-    models = _MODELS.format(model=_commented(_MODEL) if llm is None else _table_of(llm))
+    models = _MODELS.format(model=commented(_MODEL) if llm is None else _table_of(llm))
     if like is None:
         drafts = _judges(data, "local" if llm is None else "main")
-        judges = "# A judge; as many tables as aspects, protocols and models. Several models are a "
-        judges += "jury.\n" + "\n".join(map(str, drafts))
-        parts = [models, _build(data, drafts, llm), _writers(data, llm), judges]
-        parts += _calibrate(data, drafts)
+        parts = [models, _build(data, drafts, llm), _writers(data, llm), _ABOUT_JUDGES]
+        measures = None
         scorer = "coverage" if _judge_of("coverage", drafts) else "local"
-        return "\n".join((_head(path), _data(data, path), *parts, *_fairness(data, None, scorer)))
-    experiment = EXPERIMENTS[like]
-    header = (
-        f"# As {experiment.paper}.\n# The paper has more, command by command: {experiment.after}.\n"
-    )
-    writers = experiment.writers.replace("ATTRIBUTE", next(iter(data.attributes), "ATTRIBUTE"))
-    drafts = _of_paper(data, experiment.judges)
-    parts = [header, models, _build(data, drafts, llm), writers, "\n".join(map(str, drafts))]
+    else:
+        experiment = EXPERIMENTS[like]
+        drafts = _of_paper(data, experiment)
+        writers = experiment.writers.replace("ATTRIBUTE", next(iter(data.attributes), "ATTRIBUTE"))
+        head = _OF_PAPER.format(paper=experiment.paper, after=experiment.after)
+        parts = [head, models, _build(data, drafts, llm), writers, ""]
+        measures, scorer = experiment.measures, "local"
+    parts[-1] += "\n".join(map(str, drafts))
     parts += _calibrate(data, drafts, is_active=like == "diversesumm")
-    parts += _fairness(data, experiment.measures, "local")
-    return "\n".join((_head(path), _data(data, path), *parts))
+    return "\n".join((_head(path), _data(data, path), *parts, *_fairness(data, measures, scorer)))
 
 
 def _head(path: Path) -> str:
@@ -151,21 +141,12 @@ def _line(text: str, comment: str) -> str:
 
 def _quoted(file: Path, path: Path) -> str:
     """Return `file` as seen from the study file's folder."""
-    return _toml(Path(os.path.relpath(file, path.parent)).as_posix())
-
-
-def _toml(value: str) -> str:
-    """Return `value` as a TOML string."""
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _commented(text: str) -> str:
-    return "".join(f"# {line}\n" for line in text.splitlines())
+    return toml_text(Path(os.path.relpath(file, path.parent)).as_posix())
 
 
 def _table_of(model: Model) -> str:
-    lines = ["[models.main]", f"backend = {_toml(model.target)}"]
-    lines += [f"base_url = {_toml(model.base_url)}"] if model.base_url else []
+    lines = ["[models.main]", f"backend = {toml_text(model.target)}"]
+    lines += [f"base_url = {toml_text(model.base_url)}"] if model.base_url else []
     return "\n".join([*lines, "concurrency = 8\n"])
 
 
@@ -179,12 +160,12 @@ def _build(data: FoundData, drafts: Sequence[_Draft], llm: Model | None) -> str:
     if not data.has_questions:
         return "# No [build]: questions need clusters of several articles with news enough.\n"
     table = _BUILD.format(model="local" if llm is None else "main")
-    return table if _judge_of("coverage", drafts) else _commented(table)
+    return table if _judge_of("coverage", drafts) else commented(table)
 
 
 def _writers(data: FoundData, llm: Model | None) -> str:
     needed = llm is not None and not data.summaries
-    return _WRITERS.format(writer=_WRITER if needed else _commented(_WRITER))
+    return _WRITERS.format(writer=_WRITER if needed else commented(_WRITER))
 
 
 def _judges(data: FoundData, model: str) -> list[_Draft]:
@@ -207,32 +188,40 @@ def _judges(data: FoundData, model: str) -> list[_Draft]:
 
 
 def _judge(data: FoundData, aspect: str, protocol: ProtocolName, model: str) -> _Draft:
-    text = _JUDGE.format(name=_toml(aspect), aspect=_toml(aspect), protocol=protocol, model=model)
+    text = _judge_table(aspect, aspect, protocol, model=model)
     if PROTOCOLS[protocol].itemized:
         line = _line('protocol = "checklist"', "says of each answer whether it is covered")
         text = text.replace('protocol = "checklist"', line)
         text += _AUDITS
     if aspect == "coverage" and not data.has_questions:
-        return _Draft(aspect, text, "Coverage needs references, or clusters of several articles:")
+        return _Draft(aspect, text, _NO_QUESTIONS)
     if model == "local" and aspect not in LOCAL_ASPECTS:
         text = text.replace('model = "local"', 'model = "main"')
         return _Draft(aspect, text, f"An LLM judges {aspect}: name one in [models.main] first.")
     return _Draft(aspect, text)
 
 
-def _of_paper(data: FoundData, tables: str) -> list[_Draft]:
+def _of_paper(data: FoundData, experiment: Experiment) -> list[_Draft]:
     """Return a paper's judges; those for which data is missing are commented out."""
-    drafts = []
-    for table in tables.split("\n\n"):
-        text = table.rstrip("\n") + "\n"
+    drafts: list[_Draft] = []
+    for aspect, protocol, *units in experiment.judges:
+        name = "-".join((aspect, protocol, *units)) if units else aspect
+        keys = dict(zip(("reference_unit", "text_unit"), units, strict=False))
+        text = _judge_table(name, aspect, protocol, model="local", **keys)
+        text = text if drafts else experiment.about_judges + text
         why_not = ""
-        if 'aspect = "coverage"' in text and not data.has_questions:
-            why_not = "Coverage needs references, or clusters of several articles:"
-        elif 'protocol = "pairwise"' in text and len(data.systems) == 1:
+        if aspect == "coverage" and not data.has_questions:
+            why_not = _NO_QUESTIONS
+        elif protocol == "pairwise" and len(data.systems) == 1:
             why_not = "Pairs need two systems:"
-        aspect = "coverage" if 'aspect = "coverage"' in text else "faithfulness"
         drafts.append(_Draft(aspect, text, why_not))
     return drafts
+
+
+def _judge_table(name: str, aspect: str, protocol: str, *, model: str, **units: str) -> str:
+    """Return the table of a judge; `units` are further keys after the protocol."""
+    keys = {"name": name, "aspect": aspect, "protocol": protocol, **units, "model": model}
+    return "\n".join(["[[judge]]", *(f"{key} = {toml_text(keys[key])}" for key in keys), ""])
 
 
 def _calibrate(
@@ -245,29 +234,27 @@ def _calibrate(
             yield _NO_LABELS
         return
     labelled_aspects = judged & data.labelled.keys()
+    n_items = max((data.labelled[aspect] for aspect in labelled_aspects), default=0)
     if not labelled_aspects:
         aspects = ", ".join(sorted(data.labelled))
-        yield f"# [calibrate] needs a judge of what the labels are on: {aspects}.\n" + _commented(
-            table
-        )
-        yield from _own_criteria(data)
-        return
-    n_items = max(data.labelled[aspect] for aspect in labelled_aspects)
-    curve = 'method = "isotonic"\n'
-    if n_items < FEWEST_LABELS:
+        need = f"# [calibrate] needs a judge of what the labels are on: {aspects}.\n"
+        yield need + commented(table)
+    elif n_items < FEWEST_LABELS:
         items = pluralize(n_items, "labelled item")
-        curve = f"# {items}: agreement alone; a calibration curve takes {FEWEST_LABELS}.\n"
-    yield table + curve
+        yield f"{table}# {items}: agreement alone; a calibration curve takes {FEWEST_LABELS}.\n"
+    else:
+        yield f'{table}method = "isotonic"\n'
     yield from _own_criteria(data)
 
 
 def _own_criteria(data: FoundData) -> Iterator[str]:
     """Write a judge of each labelled aspect that no built-in prompt judges, commented out."""
     for aspect in sorted(data.labelled.keys() - set(ASPECTS)):
-        table = _OWN.format(name=_toml(aspect), protocol=data.protocols[aspect])
+        table = _judge_table(aspect, aspect, data.protocols[aspect], model="main")
+        table += _line('rule = "WHAT IT ASKS"', 'or criterion = "FILE.toml"')
         yield (
             f"# Labels on {aspect}: say in 'rule' what it asks (docs/study.md), with a model in "
-            f"[models.main].\n{_commented(table)}"
+            f"[models.main].\n{commented(table)}"
         )
 
 
@@ -280,6 +267,6 @@ def _fairness(data: FoundData, measures: Sequence[str] | None, scorer: str) -> I
     for name, values in data.attributes.items():
         yield f"""\
 [[fairness]]
-{_line(f"attribute = {_toml(name)}", ", ".join(values))}
+{_line(f"attribute = {toml_text(name)}", ", ".join(values))}
 {listed}{_line(f'scorer = "{scorer}"', _SCORERS[scorer])}
 """

@@ -31,7 +31,7 @@ from fairjudge.datasets import (
     read_summaries,
     write_records,
 )
-from fairjudge.domain import Judgement, ProtocolName
+from fairjudge.domain import Judgement, ProtocolName, Summary
 from fairjudge.engine.coroutines import run_to_end
 from fairjudge.engine.costs import SPENT
 from fairjudge.errors import InputError
@@ -84,7 +84,7 @@ def _names_sources(plan: JudgingPlan) -> bool:
 
 def free_audit_step(at: Layout, part: JudgePart, kind: str) -> Step:
     """Return the step of one audit of the judgements that are there."""
-    judgements, output = at.judged(part), at.audited(part, kind)
+    judgements, output = at.judgements_by(part), at.audit_of(part, kind)
     beside = {
         "length": (at.summaries,),
         "covered": (at.sources,),
@@ -99,14 +99,10 @@ def free_audit_step(at: Layout, part: JudgePart, kind: str) -> Step:
         makers: Mapping[str, Callable[[], Findings]] = {
             "parse": lambda: audit.parse(rows),
             "position": lambda: audit.position(rows),
-            "length": lambda: audit.length(
-                rows, read_summaries(at.summaries, skip_bad=place.skip_bad)
-            ),
+            "length": lambda: audit.length(rows, _summaries(at, place)),
             "covered": lambda: audit.covered(rows, _sources(at, place)),
             "statements": lambda: audit.statements(
-                rows,
-                _sources(at, place),
-                summaries=read_summaries(at.summaries, skip_bad=place.skip_bad),
+                rows, _sources(at, place), summaries=_summaries(at, place)
             ),
             "stability": lambda: audit.stability(rows),
         }
@@ -124,7 +120,7 @@ def free_audit_step(at: Layout, part: JudgePart, kind: str) -> Step:
 
 def asking_audit_step(at: Layout, part: JudgePart, kind: Audit) -> Step:
     """Return the step of an audit that asks the judge of `part` more."""
-    sources, summaries, output = at.sources, at.summaries, at.audited(part, kind)
+    sources, summaries, output = at.sources, at.summaries, at.audit_of(part, kind)
     (model,), plan = part.models, part.options.plans()[0]
     protocol: ProtocolName = "pairwise" if PROTOCOLS[plan.protocol].paired else "likert"
 
@@ -170,20 +166,23 @@ def asking_audit_step(at: Layout, part: JudgePart, kind: Audit) -> Step:
 def calibrate_step(at: Layout, table: CalibrateTable, labels: Path) -> Step:
     """Return the step that measures all judges against people, and calibrates their scores."""
     output, calibrators = at.folder / "calibration.json", at.folder / "calibrators.json"
-    judged, seed = tuple(map(at.judged, at.study.judges)), at.study.tables.seed
+    judged, seed = tuple(map(at.judgements_by, at.study.judges)), at.study.tables.seed
     calibrated = tuple(at.folder / "calibrated" / path.name for path in judged)
     by_juries = at.folder / "calibrated" / "jury.jsonl"
 
     def work(place: Workplace, _run: Path) -> StepRecord:
         files = [_judgements(path, place) for path in judged]
+        texts: dict[str, Any] = {
+            "summaries": _summaries(at, place),
+            "clusters": read_clusters(at.sources, skip_bad=place.skip_bad),
+        }
         calibration = calibrate(
             _with_costs(at, files),
             read_labels(labels, skip_bad=place.skip_bad),
             method=table.method,
             annotators=table.annotators,
             label_scale=table.label_scale,
-            summaries=read_summaries(at.summaries, skip_bad=place.skip_bad),
-            clusters=read_clusters(at.sources, skip_bad=place.skip_bad),
+            **texts,
             margin=table.margin,
             covariates=table.covariates,
             n_resamples=table.resamples,
@@ -196,10 +195,7 @@ def calibrate_step(at: Layout, table: CalibrateTable, labels: Path) -> Step:
             for file, path in zip(files, calibrated, strict=True):
                 write_records(path, calibration.apply(file.records).judgements)
             every = apply_to(
-                calibration.fitted_juries,
-                [row for file in files for row in file],
-                summaries=read_summaries(at.summaries, skip_bad=place.skip_bad),
-                clusters=read_clusters(at.sources, skip_bad=place.skip_bad),
+                calibration.fitted_juries, [row for file in files for row in file], **texts
             )
             if every.n_by_juries:
                 write_records(by_juries, every.judgements[: every.n_by_juries])
@@ -258,28 +254,21 @@ def fairness_step(at: Layout, table: FairnessTable, measure: Measure) -> Step:
     shared: dict[str, Any] = {"attribute": table.attribute, "bins": table.bins, "seed": seed}
     # The judgements that say how far articles are covered, and what checklists are about.
     own = [part for part in at.study.judges if part.name == table.scorer != LOCAL_MODEL]
-    scored = tuple(map(at.judged, own))
+    scored = tuple(map(at.judgements_by, own))
     inputs = (*scored, *filter(None, [at.references])) if scored else ()
 
     def scorer(place: Workplace) -> JudgeResult | str:
         if not scored:
             return LOCAL_MODEL
-        references = at.references
-        return JudgeResult(
-            judgements=_judgements(scored[0], place).records,
-            references=()
-            if references is None
-            else read_references(references, skip_bad=place.skip_bad).records,
-        )
+        judgements = _judgements(scored[0], place).records
+        references = () if at.references is None else _sources(at, place).records
+        return JudgeResult(judgements=judgements, references=references)
 
     def work(place: Workplace, _run: Path) -> StepRecord:
         return _or_nothing(output, f"fairness {measure}", lambda: measured(place))
 
     def measured(place: Workplace) -> StepRecord:
-        files = (
-            read_clusters(at.clusters, skip_bad=place.skip_bad),
-            read_summaries(at.summaries, skip_bad=place.skip_bad),
-        )
+        files = (read_clusters(at.clusters, skip_bad=place.skip_bad), _summaries(at, place))
         if measure == "coverage":
             figures = fairness.coverage(*files, scorer=scorer(place), **shared).to_dict()
         else:
@@ -312,7 +301,7 @@ def report_step(at: Layout, inputs: Sequence[Path]) -> Step:
             # A step may have had nothing.
             *(path for path in inputs if path.exists() and path.stat().st_size),
             references=_sources(at, place),
-            summaries=read_summaries(at.summaries, skip_bad=place.skip_bad),
+            summaries=_summaries(at, place),
             labels=None if labels is None else read_labels(labels, skip_bad=place.skip_bad),
             **options,
         )
@@ -339,6 +328,10 @@ def _sources(at: Layout, place: Workplace) -> Loaded[Any]:
     """Return the references if there are questions, else the clusters."""
     reader = read_clusters if at.references is None else read_references
     return reader(at.sources, skip_bad=place.skip_bad)
+
+
+def _summaries(at: Layout, place: Workplace) -> Loaded[Summary]:
+    return read_summaries(at.summaries, skip_bad=place.skip_bad)
 
 
 def _or_nothing(output: Path, name: str, make: Callable[[], StepRecord]) -> StepRecord:

@@ -23,6 +23,11 @@ from fairjudge.studies.record import StudyRecord, locked
 from fairjudge.studies.running import do_step, step_key
 from fairjudge.studies.steps import RUNS, UNJUDGED, Step, Workplace
 
+_COUNTS = (
+    "n_calls", "n_cached", "input_tokens", "cached_input_tokens", "output_tokens", "seconds",
+)  # fmt: skip
+"""Fields of a plan that add up."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedStep:
@@ -50,7 +55,7 @@ def plan_study(
     place = Workplace(progress=progress, skip_bad=skip_bad)
     with locked(folder), tempfile.TemporaryDirectory() as scratch, ExitStack() as opened:
         planner = _Planner(
-            asked=study,
+            study=study,
             folder=folder,
             scratch=Path(scratch),
             place=place,
@@ -66,42 +71,42 @@ def plan_study(
 class _Planner:
     """Runs the steps in a scratch folder, each on the outputs of earlier steps."""
 
-    asked: Study
+    study: Study
     folder: Path
     scratch: Path
     place: Workplace
     seconds: float
     opened: ExitStack
     record: StudyRecord
-    guessed: set[Path] = field(default_factory=set)
+    stand_ins: set[Path] = field(default_factory=set)
     planners: dict[str, tuple[Model, PlanningBackend]] = field(default_factory=dict)
 
     def rows(self, step: Step) -> Iterator[PlannedStep]:
         """Run `step` on placeholders (or really, where it calls no model); yield its estimates."""
-        is_certain = not self.guessed.intersection(step.reads)
+        is_certain = not self.stand_ins.intersection(step.reads)
         if is_certain and not step.models:
             do_step(step, self.record, place=self.place, runs=self.folder / RUNS)
         elif is_certain and self.record.done(step.name, key=step_key(step)) is not None:
             yield PlannedStep(step=step.name, plan=None)
         else:
-            self.guessed.update(step.makes)
-            yield from self._guess(step)
+            self.stand_ins.update(step.makes)
+            yield from self._plan(step)
             return
         for path in step.makes:
             copy = self.scratch / path.relative_to(self.folder)
             make_folder(copy.parent)
             shutil.copyfile(path, copy)
 
-    def _guess(self, step: Step) -> Iterator[PlannedStep]:
-        if step.name == "build" and (options := self.asked.build):
-            yield PlannedStep(step=step.name, plan=self._guess_references(step, *options))
+    def _plan(self, step: Step) -> Iterator[PlannedStep]:
+        if step.name == "build" and (options := self.study.build):
+            yield PlannedStep(step=step.name, plan=self._plan_references(step, *options))
             return
         before = self._plans()
-        twin = self._twin(self.asked.asking(self._planned), step.name)
+        twin = self._twin(self.study.asking(self._planned), step.name)
         for path in twin.makes:
             make_folder(path.parent)
         place = replace(self.place, progress=Bars())
-        outcome = twin.work(place, self.scratch / RUNS / str(len(self.guessed)))
+        outcome = twin.work(place, self.scratch / RUNS / str(len(self.stand_ins)))
         if any(text.startswith(UNJUDGED) for text in outcome.findings):
             yield PlannedStep(step=step.name, plan=None, nothing=outcome.told)
         for key, plan in self._plans().items():
@@ -123,8 +128,8 @@ class _Planner:
             for key, (model, planner) in self.planners.items()
         }
 
-    def _guess_references(self, step: Step, model: Model, options: BuildOptions) -> Plan:
-        (clusters,), (output,) = step.reads, self._twin(self.asked, step.name).makes
+    def _plan_references(self, step: Step, model: Model, options: BuildOptions) -> Plan:
+        (clusters,), (output,) = step.reads, self._twin(self.study, step.name).makes
         (plan,), references = plan_building(
             clusters,
             options=options,
@@ -146,13 +151,6 @@ def _further(plan: Plan, before: Plan | None) -> Plan:
     if before is None:
         return plan
     is_priced = plan.cost_usd is not None and before.cost_usd is not None
-    return replace(
-        plan,
-        n_calls=plan.n_calls - before.n_calls,
-        n_cached=plan.n_cached - before.n_cached,
-        input_tokens=plan.input_tokens - before.input_tokens,
-        cached_input_tokens=plan.cached_input_tokens - before.cached_input_tokens,
-        output_tokens=plan.output_tokens - before.output_tokens,
-        cost_usd=(plan.cost_usd or 0.0) - (before.cost_usd or 0.0) if is_priced else None,
-        seconds=plan.seconds - before.seconds,
-    )
+    cost_usd = (plan.cost_usd or 0.0) - (before.cost_usd or 0.0) if is_priced else None
+    further = {name: getattr(plan, name) - getattr(before, name) for name in _COUNTS}
+    return replace(plan, cost_usd=cost_usd, **further)

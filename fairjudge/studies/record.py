@@ -10,12 +10,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
 from fairjudge.datasets import read_json
-from fairjudge.errors import InputError, RunError
+from fairjudge.errors import InputError
 from fairjudge.files import read_file
-from fairjudge.records.folder import kept_rows, write_atomically
+from fairjudge.records.folder import kept_rows, take, write_atomically
 from fairjudge.records.spending import FILE as SPENDING
 from fairjudge.records.spending import Spending, SpendingFile
 
@@ -75,13 +75,8 @@ class StudyRecord:
             return None
         if any(_digest(self.folder / name) != make for name, make in entry["makes"].items()):
             return None
-        return StepRecord(
-            told=entry["told"],
-            findings=tuple(entry["findings"]),
-            next_step=entry["next_step"],
-            n_items=entry["n_items"],
-            n_lost=entry["n_lost"],
-        )
+        fields = {name: entry[name] for name in ("told", "next_step", "n_items", "n_lost")}
+        return StepRecord(findings=tuple(entry["findings"]), **fields)
 
     def note(
         self, step: str, record: StepRecord, *, key: str, makes: Sequence[Path], seconds: float
@@ -105,13 +100,9 @@ class StudyRecord:
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Keep other starts out of a study's folder."""
-    lock = FileLock(folder / _LOCK, timeout=0)
-    try:
-        lock.acquire()
-    except Timeout:
-        raise RunError(f"{folder}: this study is running already") from None
-    except OSError as error:
-        raise RunError(f"{folder}: cannot use this folder: {error.strerror}") from None
+    lock = FileLock(folder / _LOCK)
+    busy = f"{folder}: this study is running already"
+    take(lock, busy=busy, unusable=f"{folder}: cannot use this folder")
     try:
         yield
     finally:

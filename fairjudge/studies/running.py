@@ -18,7 +18,7 @@ from fairjudge.records.folder import write_atomically
 from fairjudge.records.schema import report_text
 from fairjudge.reports.pages import table_html
 from fairjudge.reports.row_tables import SPENT_COLUMNS, spent_row, table
-from fairjudge.reports.tables import TextTable, columns, to_text
+from fairjudge.reports.tables import TextTable, to_text
 from fairjudge.studies.checks import check_study
 from fairjudge.studies.files import Study, read_study
 from fairjudge.studies.graph import steps_of
@@ -50,8 +50,8 @@ class StepResult:
 class StudyResult:
     """Results of a study; ``folder`` holds every file, ``report`` is its page.
 
-    ``n_calls`` and ``cost_usd`` are of all its starts together; the cost is None where a price is
-    not known.
+    ``n_calls`` and ``cost_usd``, in US dollars, are of all its starts together; the cost is None
+    where a price is not known.
 
     Examples
     --------
@@ -102,20 +102,13 @@ class StudyResult:
 
     def table(self) -> TextTable:
         """Return the steps as a table."""
-        return TextTable(
-            title="Steps",
-            columns=columns("step", "result", "seconds", numbers=("seconds",)),
-            rows=tuple(
-                (
-                    step.name,
-                    step.done.told,
-                    "kept" if step.seconds is None else f"{step.seconds:.1f}",
-                )
-                for step in self.steps
-            ),
-            notes=("kept: nothing has changed since an earlier start did it.",)
-            if any(step.seconds is None for step in self.steps)
-            else (),
+        seconds = ["kept" if s.seconds is None else f"{s.seconds:.1f}" for s in self.steps]
+        note = "kept: nothing has changed since an earlier start did it."
+        return table(
+            "Steps",
+            "step: {step.name} | result: {step.done.told} | seconds> {seconds}",
+            [{"step": s, "seconds": n} for s, n in zip(self.steps, seconds, strict=True)],
+            notes=[note] if "kept" in seconds else [],
         )
 
     def cost_table(self) -> TextTable:
@@ -228,18 +221,18 @@ def budget_left(study: Study, folder: Path) -> Budget:
 
 def do_step(step: Step, record: StudyRecord, *, place: Workplace, runs: Path) -> StepResult:
     """Do `step`, where the record does not have it already."""
-    key, run_key = step_key(step), _run_key(step)
-    recorded = record.done(step.name, key=key)
-    if recorded is not None:
-        spent = _spent_on(step, runs)
-        return StepResult(name=step.name, done=recorded, seconds=None, spent=spent)
-    for path in step.makes:
-        make_folder(path.parent)
-    began = time.perf_counter()
-    result = step.work(place, runs / f"{run_name(step.name)}-{run_key}")
-    seconds = time.perf_counter() - began
-    record.note(step.name, result, key=key, makes=step.makes, seconds=seconds)
-    spent = _spent_on(step, runs)
+    key, seconds = step_key(step), None
+    result = record.done(step.name, key=key)
+    if result is None:
+        for path in step.makes:
+            make_folder(path.parent)
+        run_key = step_key(replace(step, limit=None))  # another limit goes on in the same folder
+        began = time.perf_counter()
+        result = step.work(place, runs / f"{run_name(step.name)}-{run_key}")
+        seconds = time.perf_counter() - began
+        record.note(step.name, result, key=key, makes=step.makes, seconds=seconds)
+    # What all starts spent, those with former settings among them.
+    spent = cost_in(run_folders(runs, step.name)) if step.models else None
     return StepResult(name=step.name, done=result, seconds=seconds, spent=spent)
 
 
@@ -254,17 +247,7 @@ def _write_costs(folder: Path, steps: Sequence[StepResult]) -> None:
         write_atomically(folder / COSTS, report_text({"cost_by_step": costs}))
 
 
-def _spent_on(step: Step, runs: Path) -> RunCost | None:
-    """Return the spending of all starts on `step`, including former settings."""
-    return cost_in(run_folders(runs, step.name)) if step.models else None
-
-
 def step_key(step: Step) -> str:
     """Return a key that changes if the result of `step` may change."""
     limit = {} if step.limit is None else {"limit": step.limit}
     return key_of({**step.settings, **limit, "version": __version__}, step.reads)
-
-
-def _run_key(step: Step) -> str:
-    """Return the key of a step's run folder, in which a step with another limit goes on."""
-    return step_key(replace(step, limit=None))

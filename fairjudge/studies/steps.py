@@ -85,14 +85,14 @@ class Layout:
             raise InputError("a study needs clusters or references")
         return path
 
-    def written(self, system: str) -> Path:
+    def summaries_by(self, system: str) -> Path:
         """Return where the summaries by `system` are written."""
         return self.folder / "summaries" / f"{system}.jsonl"
 
     @property
     def summary_files(self) -> tuple[Path, ...]:
         """The summaries, given and written."""
-        paths = (self.written(str(writer.system)) for writer, _ in self.study.writers)
+        paths = (self.summaries_by(str(writer.system)) for writer, _ in self.study.writers)
         return (*self.study.data.summaries, *paths)
 
     @property
@@ -101,11 +101,11 @@ class Layout:
         files = self.summary_files
         return files[0] if len(files) == 1 else self.folder / "summaries.jsonl"
 
-    def judged(self, part: JudgePart) -> Path:
+    def judgements_by(self, part: JudgePart) -> Path:
         """Return where the judgements by `part` are written."""
         return self.folder / "judgements" / f"{part.name}.jsonl"
 
-    def audited(self, part: JudgePart, kind: str) -> Path:
+    def audit_of(self, part: JudgePart, kind: str) -> Path:
         """Return where an audit of `part` is written."""
         return self.folder / "audits" / f"{part.name}.{kind}.json"
 
@@ -150,7 +150,7 @@ def build_step(at: Layout, model: Model, options: BuildOptions) -> Step:
 def summarize_step(at: Layout, options: SummarizeOptions, model: Model) -> Step:
     """Return the step that writes one system's summaries."""
     system = str(options.system)
-    clusters, output = at.clusters, at.written(system)
+    clusters, output = at.clusters, at.summaries_by(system)
 
     def work(place: Workplace, run: Path) -> StepRecord:
         outcome = summarize_file(
@@ -200,19 +200,21 @@ def gather_step(at: Layout) -> Step:
 def judge_step(at: Layout, part: JudgePart) -> Step:
     """Return the step by which one judge, or a jury, judges all summaries."""
     options, seed, limit = part.options, at.study.tables.seed, at.study.tables.limit
-    files = (at.sources, at.summaries, at.judged(part))
+    files = (at.sources, at.summaries, at.judgements_by(part))
     own = (options.prompt, options.scale, *options.paraphrases)
 
     def work(place: Workplace, run: Path) -> StepRecord:
-        options_given: dict[str, Any] = {
-            "options": options,
-            "run": run,
-            "skip_bad": place.skip_bad,
-            "limit": limit,
-            "progress": place.progress.counter(part.name),
-        }
         try:
-            outcome = judge_files(*files, models=part.models, rule=part.jury, **options_given)
+            outcome = judge_files(
+                *files,
+                options=options,
+                models=part.models,
+                rule=part.jury,
+                run=run,
+                skip_bad=place.skip_bad,
+                limit=limit,
+                progress=place.progress.counter(part.name),
+            )
         except InputError as error:
             if at.study.build is None:
                 raise

@@ -95,36 +95,32 @@ class Summarizer:
         if attribute is not None and not has_attribute(articles, attribute):
             detail = f"no article with content has the attribute {attribute!r}"
             return Unscored(reason="empty_input", detail=detail)
-        fields: dict[str, str | Fenced] = {
-            _INSTRUCTIONS: self.wishes.instructions(articles, max_tokens=self.max_output_tokens)
-        }
-        if self.wishes.prompts:
-            return self._written(cluster, await self._by_own_prompt(cluster, articles, fields))
-        if self.wishes.kind != "news":
-            fields |= {
-                _ARTICLES: fence_articles(articles),
-                "documents": DOCUMENTS[self.wishes.kind],
-            }
-            return self._written(cluster, await self._complete("plain", fields))
-        if self.strategy == "extract":
-            extracts = await self._extracts(articles)
-            if isinstance(extracts, Unscored):
-                return extracts
-            template, fields["extracts"] = "fuse", extracts
-        else:
-            template, fields["articles"] = self.strategy, fence_articles(articles)
-        return self._written(cluster, await self._complete(template, fields))
-
-    def _written(self, cluster: Cluster, text: str | Unscored) -> Summary | Unscored:
+        text = await self._text(cluster.eid, articles)
         if isinstance(text, Unscored):
             return text
         return Summary(eid=cluster.eid, system=self.name, text=text)
 
+    async def _text(self, eid: str, articles: tuple[Article, ...]) -> str | Unscored:
+        fields: dict[str, str | Fenced] = {
+            _INSTRUCTIONS: self.wishes.instructions(articles, max_tokens=self.max_output_tokens)
+        }
+        if self.wishes.prompts:
+            return await self._by_own_prompt(eid, articles, fields)
+        if self.strategy == "extract":
+            extracts = await self._extracts(articles)
+            if isinstance(extracts, Unscored):
+                return extracts
+            return await self._complete("fuse", {**fields, "extracts": extracts})
+        fields[_ARTICLES] = fence_articles(articles)
+        if self.wishes.kind == "news":
+            return await self._complete(self.strategy, fields)
+        return await self._complete("plain", {**fields, "documents": DOCUMENTS[self.wishes.kind]})
+
     async def _by_own_prompt(
-        self, cluster: Cluster, articles: tuple[Article, ...], fields: Mapping[str, str | Fenced]
+        self, eid: str, articles: tuple[Article, ...], fields: Mapping[str, str | Fenced]
     ) -> str | Unscored:
-        """Render the prompt drawn for `cluster`; inputs without a placeholder are appended."""
-        template = own_prompt(draw_prompt(self.wishes.prompts, cluster.eid, self.seed or 0))
+        """Render the prompt drawn for a cluster; inputs without a placeholder are appended."""
+        template = own_prompt(draw_prompt(self.wishes.prompts, eid, self.seed or 0))
         offered = {**fields, _ARTICLES: fence_articles(articles)}
         messages = render(template, {name: offered[name] for name in template.fields})
         wording = self.wishes.asked(articles)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import fairjudge as fj
-from fairjudge.converting.names import system_of
+from fairjudge.converting.columns import system_of
 
 TEXT = "The dam above Dunmere broke at noon, and two thousand people had to leave their homes."
 

@@ -7,13 +7,13 @@ import pytest
 
 from fairjudge.datasets import (
     Loaded,
-    empty_articles,
     match_summaries,
     read_clusters,
     read_labels,
     read_summaries,
     why_not_buildable,
 )
+from fairjudge.datasets.readers import empty_articles
 from fairjudge.domain import Cluster, Summary
 from fairjudge.errors import InputError
 

@@ -7,7 +7,8 @@ import pytest
 from invoking import invoke
 
 from fairjudge.errors import InputError
-from fairjudge.importing import FORMATS, import_file
+from fairjudge.importing import import_file
+from fairjudge.importing.formats import FORMATS
 
 ROWS = {
     "mt-bench": {

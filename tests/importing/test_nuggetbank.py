@@ -259,6 +259,15 @@ def test_lists_as_of_ragtime_2026_are_read(write_file):
         ({"nugget_bank": {"Why?": {"answers": [{"answer": ""}]}}}, "must not be empty"),
         ({"nugget_bank": {"Why?": {"answers": {"x": {"references": [{}]}}}}}, "'doc_id'"),
         ({"nugget_bank": None}, "expected a bank of questions or of claims"),
+        # of the record that a bank becomes, by the path to the value
+        (
+            {"metadata": {"fairjudge": {"articles": [{"aid": "a", "content": 7}]}}},
+            r"field 'articles\[0\]\.content': expected text, found the number 7",
+        ),
+        (
+            {"title_query": 3.5, "claim_bank": [{"claim": "It rained."}]},
+            "field 'title_query': expected text, found the number 3.5",
+        ),
     ],
 )
 def test_what_is_wrong_is_named_with_file_and_line(write_file, change, problem):

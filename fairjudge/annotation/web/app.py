@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
@@ -14,11 +14,12 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 
 from fairjudge.annotation import moves
+from fairjudge.annotation.adjudication import Opinion
 from fairjudge.annotation.board import Board
 from fairjudge.annotation.desk import Turn
 from fairjudge.annotation.items import Item
 from fairjudge.annotation.quality import answer_text, in_time, quality
-from fairjudge.annotation.views import choices, clean, item_view
+from fairjudge.annotation.views import choices, item_view
 from fairjudge.annotation.web.guard import MAX_BODY_BYTES, Guard, Hosts
 from fairjudge.annotation.web.site import Site, annotator_name, new_session, secrets_match
 from fairjudge.domain import Undefined
@@ -132,10 +133,8 @@ class _Pages:
         name, key = self._session_of(request)
         if position == "end":
             return self._page("end.html", **self._page_values(name, key))
-        if not position.isascii() or not position.isdecimal() or len(position) > 9:
-            raise _Refusal(404, "There is no such item.")
-        pair = self._site.task.scale.kind == "pair"
-        place = self._desk.look(lambda board: moves.place_of(board, name, int(position), pair=pair))
+        number, pair = _number_of_item(position), self._site.task.scale.kind == "pair"
+        place = self._desk.look(lambda board: moves.place_of(board, name, number, pair=pair))
         if place is None:
             return _to("/item")
         item = self._desk.items[place.item]
@@ -147,22 +146,15 @@ class _Pages:
             reasons=moves.SKIP_REASONS,
             max_note=moves.MAX_NOTE,
             taken_back="undone" in request.query_params,
-            said=self._opinions(item, place),
+            opinions=self._opinions(item, place),
         )
 
-    def _opinions(self, item: Item, place: moves.Place) -> list[dict[str, object]]:
+    def _opinions(self, item: Item, place: moves.Place) -> Sequence[Opinion]:
         """Return the opinions of judge and people on an item that the annotator has labelled."""
         adjudication = self._site.adjudication
         if adjudication is None or place.label is None:
-            return []
-        return [
-            {
-                "who": opinion.author,
-                "value": opinion.in_words(place.shown),
-                "reasons": [clean(reason) for reason in opinion.reasons],
-            }
-            for opinion in adjudication.opinions.get(item.id, ())
-        ]
+            return ()
+        return adjudication.opinions.get(item.id, ())
 
     def _page_values(self, name: str, key: str) -> dict[str, Any]:
         counts = self._desk.look(lambda board: _counts(board, name))
@@ -216,15 +208,11 @@ class _Pages:
     async def labelled_item(self, request: Request, number: str) -> Response:
         """Show an item with the labels of all annotators; needs the token."""
         self._sees_progress(request)
-        if not number.isascii() or not number.isdecimal() or len(number) > 9:
-            raise _Refusal(404, "There is no such item.")
-        labelled = self._desk.look(lambda board: sorted({e.item for e in board.standing("label")}))
-        place = int(number)
+        place = _number_of_item(number)
+        events = self._desk.look(lambda board: tuple(board.standing("label")))
+        labelled = sorted({event.item for event in events})
         if place not in labelled:
             raise _Refusal(404, "This item has no labels yet.")
-        labels = self._desk.look(
-            lambda board: [event for event in board.standing("label") if event.item == place]
-        )
         item, task = self._desk.items[place], self._site.task
         first_place = moves.Place(
             position=1, item=place, decision=None, shown="ab" if task.scale.kind == "pair" else None
@@ -234,11 +222,10 @@ class _Pages:
             "labelled_item.html",
             view=item_view(task, item, first_place, self._site.marks.get(item.id, {})),
             item=item,
-            said=labels,
+            labels=[event for event in events if event.item == place],
             answer=lambda value: answer_text(value, task.scale),
             before=labelled[at - 1] if at else None,
             after=labelled[at + 1] if at + 1 < len(labelled) else None,
-            clean=clean,
         )
 
     def _sees_progress(self, request: Request) -> None:
@@ -252,8 +239,8 @@ class _Pages:
         items = self._desk.items
         documents = [item.eid for item in items]
         result = self._desk.look(lambda board: quality(board, scale=scale, documents=documents))
-        return {"quality": result, "items": items, "controls": len(self._desk.job.controls),
-            "clean": clean, "why": _why, "in_time": in_time}  # fmt: skip
+        values = {"quality": result, "items": items, "why": _why, "in_time": in_time}
+        return {**values, "controls": len(self._desk.job.controls)}
 
     # Shared helpers.
 
@@ -307,7 +294,7 @@ class _Pages:
         return self._message(404, "There is no such page.")
 
     def _message(self, status: int, text: str) -> Response:
-        return self._page("message.html", status=status, said=text)
+        return self._page("message.html", status=status, text=text)
 
 
 def _to(path: str) -> Response:
@@ -333,10 +320,17 @@ async def _form(request: Request) -> Mapping[str, str]:
 
 
 def _whole(form: Mapping[str, str], field: str) -> int:
-    value = form.get(field, "")
-    if not (value.isascii() and value.isdecimal() and len(value) <= 9):
-        raise _Refusal(400, f"The form lacks its {field}.")
-    return int(value)
+    return _number(form.get(field, ""), _Refusal(400, f"The form lacks its {field}."))
+
+
+def _number_of_item(text: str) -> int:
+    return _number(text, _Refusal(404, "There is no such item."))
+
+
+def _number(text: str, refusal: _Refusal) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) <= 9):
+        raise refusal
+    return int(text)
 
 
 def _seconds(form: Mapping[str, str]) -> float | None:
@@ -372,12 +366,11 @@ def folded(name: str) -> str:
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 
-def known_as(name: str, names: Iterable[str]) -> str | None:
+def known_as(name: str, names: Sequence[str]) -> str | None:
     """Return the known spelling of a name, ignoring case and width; None for a new name."""
-    every = tuple(names)
-    if name in every:
+    if name in names:
         return name
-    return next((other for other in every if folded(other) == folded(name)), None)
+    return next((other for other in names if folded(other) == folded(name)), None)
 
 
 def similar(name: str, names: Iterable[str]) -> str | None:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import ipaddress
 import socket
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
-Scope: TypeAlias = MutableMapping[str, Any]
-Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-Application: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MAX_BODY_BYTES = 32_768
 MAX_URL_BYTES = 2_048
@@ -110,7 +108,7 @@ def _is_address(name: str) -> bool:
 class Guard:
     """Rejects unknown hosts, foreign origins and large requests; adds `HEADERS` to responses."""
 
-    def __init__(self, app: Application, *, hosts: Hosts) -> None:
+    def __init__(self, app: ASGIApp, *, hosts: Hosts) -> None:
         self._app = app
         self._hosts = hosts
 
@@ -120,45 +118,36 @@ class Guard:
             await self._app(scope, receive, send)
             return
 
-        async def send_with_headers(message: MutableMapping[str, Any]) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 message["headers"] = [*message.get("headers", ()), *HEADERS]
             await send(message)
 
-        refused = self._refusal(scope)
-        if refused is not None:
-            await _refuse(send_with_headers, *refused)
+        refusal = self._refusal(scope)
+        if refusal is not None:
+            status, why = refusal
+            await PlainTextResponse(why, status)(scope, receive, send_with_headers)
             return
         await self._app(scope, receive, send_with_headers)
 
     def _refusal(self, scope: Scope) -> tuple[int, str] | None:
-        headers: dict[bytes, list[bytes]] = {}
-        for name, value in scope["headers"]:
-            headers.setdefault(name.lower(), []).append(value)
-        hosts = headers.get(b"host", [])
-        host = hosts[0].decode("latin-1") if len(hosts) == 1 else ""
+        headers = Headers(scope=scope)
+        hosts = headers.getlist("host")
+        host = hosts[0] if len(hosts) == 1 else ""
         if not self._hosts.allow(host):
             return 421, "This server does not answer to that name. Use --allow-host to add it."
         if len(scope.get("raw_path", b"")) + len(scope["query_string"]) > MAX_URL_BYTES:
             return 414, "The address is too long."
-        length = headers.get(b"content-length", [b"0"])[0]
-        if not length.isdigit() or int(length) > MAX_BODY_BYTES:
+        length = headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > MAX_BODY_BYTES:
             return 413, "The request is too large."
         if scope["method"] not in {"GET", "HEAD"} and not _same_origin(headers, host):
             return 403, "The request comes from another site."
         return None
 
 
-def _same_origin(headers: dict[bytes, list[bytes]], host: str) -> bool:
+def _same_origin(headers: Headers, host: str) -> bool:
     """Say whether a form was sent by a page of this site, by the browser's headers."""
-    site = headers.get(b"sec-fetch-site", [b"same-origin"])[0]
-    if site not in {b"same-origin", b"none"}:
+    if headers.get("sec-fetch-site", "same-origin") not in {"same-origin", "none"}:
         return False
-    origins = headers.get(b"origin", [])
-    return all(urlsplit(o.decode("latin-1")).netloc.lower() == host.lower() for o in origins)
-
-
-async def _refuse(send: Send, status: int, why: str) -> None:
-    headers = [(b"content-type", b"text/plain; charset=utf-8")]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": why.encode()})
+    return all(urlsplit(o).netloc.lower() == host.lower() for o in headers.getlist("origin"))

@@ -19,6 +19,7 @@ from fairjudge.annotation.passages import Marks
 from fairjudge.annotation.tasks import LabelTask
 from fairjudge.errors import InputError
 
+_CONTROL = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(127, 160)), " ")
 _NAME = re.compile(r"[^\W_][\w .@+-]{0,39}")
 
 
@@ -74,10 +75,16 @@ def annotator_name(text: str) -> str:
     return name
 
 
+def _printable(value: object) -> object:
+    """Replace control characters of a text, which HTML does not allow, by spaces, one for one."""
+    return value.translate(_CONTROL) if type(value) is str else value
+
+
 def _environment() -> Environment:
     return Environment(
         loader=PackageLoader("fairjudge.annotation.web"),
         autoescape=True,
+        finalize=_printable,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
