@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from _command_world import drawn
+from _command_world import number_from
 from cli_tools import journalist, text_of
 from stub_server import Call, Reply, StubServer
 
@@ -78,7 +78,11 @@ def _by_schema(call: Call, text: str) -> str | None:
 def _verdict(field: dict[str, Any], text: str) -> dict[str, str]:
     answers = [answer for answer in field["enum"] if answer is not None]
     topics = len(re.findall(r"The \w+ matters, says", text.rpartition("<summary")[2]))
-    place = min(len(answers) - 1, topics) if drawn(text, 3) else drawn(f"any {text}", len(answers))
+    place = (
+        min(len(answers) - 1, topics)
+        if number_from(text, 3)
+        else number_from(f"any {text}", len(answers))
+    )
     return {"reasoning": "So it is.", "verdict": answers[place]}
 
 

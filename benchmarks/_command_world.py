@@ -17,19 +17,19 @@ TOPICS = ("rain", "cracks", "council", "money")
 QUESTIONS = ("Why did the bridge close?", "Who pays for the repairs?")
 
 
-def drawn(text: str, n: int) -> int:
+def number_from(text: str, n: int) -> int:
     """Return a number below `n` that depends on `text` alone."""
     return int(hashlib.sha256(text.encode()).hexdigest(), 16) % n
 
 
 def quality(eid: str, system: str) -> int:
     """Return how good a summary is, 1 to 5: each system has its own mean."""
-    return min(5, max(1, 2 + SYSTEMS.index(system) + drawn(f"{eid} {system}", 3) - 1))
+    return min(5, max(1, 2 + SYSTEMS.index(system) + number_from(f"{eid} {system}", 3) - 1))
 
 
 def noisy(value: int, text: str) -> int:
     """Return `value` as somebody sees it who errs in two of five cases."""
-    return min(5, max(1, value + (0, 0, 0, -1, 1)[drawn(text, 5)]))
+    return min(5, max(1, value + (0, 0, 0, -1, 1)[number_from(text, 5)]))
 
 
 def write_lines(name: str, rows: list[dict[str, Any]]) -> None:
@@ -58,7 +58,7 @@ def cluster(eid: str) -> dict[str, Any]:
     """Return four articles, half of them by either side."""
     articles = []
     for n, topic in enumerate(TOPICS):
-        pronoun = ("she", "he")[drawn(f"who {eid} {n}", 2)]
+        pronoun = ("she", "he")[number_from(f"who {eid} {n}", 2)]
         text = (
             f"The old bridge of {eid} closed on Monday. The city council blames the heavy rain of "
             f"the past weeks. Engineers had warned about the cracks for many years. "
@@ -94,7 +94,7 @@ def summary(eid: str, system: str) -> dict[str, str]:
     statements = " ".join(
         f"The {topic} matters, says {system}." for topic in TOPICS[: max(1, n - 1)]
     )
-    her = " She is the mayor." if drawn(f"her {eid} {system}", 2) else " He is the mayor."
+    her = " She is the mayor." if number_from(f"her {eid} {system}", 2) else " He is the mayor."
     return {"eid": eid, "system": system, "text": f"The bridge is closed. {statements}{her}"}
 
 
@@ -144,8 +144,8 @@ def write_judgements(events: list[str]) -> None:
             for system in SYSTEMS:
                 seed = f"{judge} {eid} {system}"
                 value = noisy(quality(eid, system), seed)
-                if name == "poor" and drawn(f"lost {seed}", 2):
-                    value = drawn(f"any {seed}", 5) + 1
+                if name == "poor" and number_from(f"lost {seed}", 2):
+                    value = number_from(f"any {seed}", 5) + 1
                 shares = [0.05] * 5
                 shares[value - 1] += 0.75
                 odds = {str(n): share for n, share in enumerate(shares, 1)}
@@ -181,7 +181,7 @@ def _pairs(eid: str, judge: str) -> list[dict[str, Any]]:
             seed = f"{judge} {eid} {first} {other} {order}"
             lead = noisy(quality(eid, first), seed) - noisy(quality(eid, other), seed + "x")
             value = "tie" if lead == 0 else "a" if lead > 0 else "b"
-            if drawn(f"place {seed}", 5) == 0:
+            if number_from(f"place {seed}", 5) == 0:
                 value = "a" if order == "ab" else "b"
             rows.append(
                 judgement(
@@ -204,8 +204,8 @@ def write_replies(events: list[str]) -> None:
     write_lines("yes_replies.jsonl", [row | {"response": "Yes, it is."} for row in rated[:9]])
     pairs = [
         {"eid": eid, "system_a": "ada", "system_b": "bob", "aspect": "faithfulness",
-         "judge": "other", "response": f"Verdict: {('1', '2', 'tie')[drawn(eid, 3)]}",
-         "swapped": bool(drawn(f"s {eid}", 2))}
+         "judge": "other", "response": f"Verdict: {('1', '2', 'tie')[number_from(eid, 3)]}",
+         "swapped": bool(number_from(f"s {eid}", 2))}
         for eid in events
     ]  # fmt: skip
     write_lines("pair_replies.jsonl", pairs)

@@ -73,7 +73,7 @@ def _each(
     n_datasets: int,
 ) -> Iterator[Json]:
     path = None if folder is None else folder / f"{re.sub(r'[^a-z0-9.]+', '-', name.lower())}.jsonl"
-    results = _kept(path)
+    results = _read_results(path)
     missing = [number for number in range(n_datasets) if number not in results]
     began = time.perf_counter()
     for n_done, (number, result) in enumerate(_results(pool, function, missing), start=1):
@@ -95,7 +95,7 @@ def _results(
     return zip(numbers, pool.map(function, numbers, chunksize=_PER_TASK), strict=True)
 
 
-def _kept(path: Path | None) -> dict[int, Json]:
+def _read_results(path: Path | None) -> dict[int, Json]:
     """Return the results that a file has, without lines that were cut off."""
     if path is None or not path.exists():
         return {}

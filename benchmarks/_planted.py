@@ -47,10 +47,10 @@ def changes(sentence: Doc, others: Sequence[Doc], draw: random.Random) -> Iterat
 def _number(sentence: Doc, draw: random.Random) -> str | None:
     for token in sentence:
         if token.text.isdigit() and len(token.text) < 4:
-            return _replaced(sentence, token.idx, token.text, str(int(token.text) * 2 + 3))
+            return _replace(sentence, token.idx, token.text, str(int(token.text) * 2 + 3))
         if token.lower_ in _NUMBERS:
             new = draw.choice([word for word in _NUMBERS if word != token.lower_])
-            return _replaced(sentence, token.idx, token.text, new)
+            return _replace(sentence, token.idx, token.text, new)
     return None
 
 
@@ -60,17 +60,17 @@ def _name(sentence: Doc, others: Sequence[Doc], draw: random.Random) -> str | No
             names = {e.text for doc in others for e in doc.ents if e.label_ == entity.label_}
             new = sorted(n for n in names if n not in sentence.text and entity.text not in n)
             if new:
-                return _replaced(sentence, entity.start_char, entity.text, draw.choice(new))
+                return _replace(sentence, entity.start_char, entity.text, draw.choice(new))
     return None
 
 
 def _negation(sentence: Doc) -> str | None:
     for token in sentence:
         if token.dep_ == "neg" and token.lower_ == "not":
-            return _replaced(sentence, token.idx, token.text_with_ws, "")
+            return _replace(sentence, token.idx, token.text_with_ws, "")
         finite = token.dep_ in ("aux", "auxpass") and token.tag_ in ("VBZ", "VBP", "VBD", "MD")
         if finite and not any(child.dep_ == "neg" for child in token.head.children):
-            return _replaced(sentence, token.idx, token.text, f"{token.text} not")
+            return _replace(sentence, token.idx, token.text, f"{token.text} not")
     return None
 
 
@@ -94,10 +94,10 @@ def _speaker(sentence: Doc, others: Sequence[Doc], draw: random.Random) -> str |
             names = {e.text for doc in others for e in doc.ents if e.label_ in ("PERSON", "ORG")}
             new = sorted(n for n in names if n not in sentence.text and entity.text not in n)
             if new:
-                return _replaced(sentence, entity.start_char, entity.text, draw.choice(new))
+                return _replace(sentence, entity.start_char, entity.text, draw.choice(new))
     return None
 
 
-def _replaced(sentence: Doc, start: int, old: str, new: str) -> str:
+def _replace(sentence: Doc, start: int, old: str, new: str) -> str:
     text = str(sentence.text)
     return text[:start] + new + text[start + len(old) :]

@@ -83,7 +83,7 @@ def simulate(setting: Setting, *, n: int, seed: int = 0) -> Outcome:
     moment is all that has to be known of its queue.
     """
     rng = np.random.default_rng(seed)
-    latencies = _drawn(rng, setting)
+    latencies = _draw_latencies(rng, setting)
     machine_free = [0.0] * setting.machines
     store_free = [0.0] * setting.store_workers
     provider_free, busy = 0.0, {"machines": 0.0, "store": 0.0, "provider": 0.0}
@@ -136,7 +136,7 @@ def simulate(setting: Setting, *, n: int, seed: int = 0) -> Outcome:
     )
 
 
-def _drawn(rng: np.random.Generator, setting: Setting) -> Iterator[tuple[bool, float]]:
+def _draw_latencies(rng: np.random.Generator, setting: Setting) -> Iterator[tuple[bool, float]]:
     """Yield, call by call, whether it fails and how long it takes."""
     while True:
         seconds = setting.call_seconds * rng.lognormal(0.0, setting.call_sigma, size=4096)

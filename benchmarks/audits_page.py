@@ -49,7 +49,7 @@ def table(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> st
     return to_markdown(text)
 
 
-def shown(figure: Json | None, *, digits: int = 2) -> str:
+def figure_text(figure: Json | None, *, digits: int = 2) -> str:
     """Return a figure with its interval, or a dash."""
     if figure is None or figure.get("value") is None:
         return "-"
@@ -84,7 +84,7 @@ def ranking(results: Json) -> str:
         f"{_of_rankings(results, 'ranks')} %.\n"
     ]
     for group in results["summeval"]:
-        position = shown(group["position_effect"])
+        position = figure_text(group["position_effect"])
         parts.append(
             table(
                 f"SummEval, {group['aspect']}, judged by gpt-3.5; standing first adds {position}",
@@ -93,9 +93,9 @@ def ranking(results: Json) -> str:
                     (
                         system["system"],
                         f"{system['rank']} ({system['best_rank']}-{system['worst_rank']})",
-                        shown(system["strength"]),
-                        shown(system["expected_win_rate"]),
-                        shown(system["win_rate"]),
+                        figure_text(system["strength"]),
+                        figure_text(system["expected_win_rate"]),
+                        figure_text(system["win_rate"]),
                     )
                     for system in group["systems"]
                 ],
@@ -214,10 +214,10 @@ def stable(results: Json) -> str:
         (
             f"{group['judge']}, {group['aspect']}",
             ", ".join(name or "one" for name in group["variants"]),
-            shown(group["flips"]),
-            shown(group["flips_between_variants"]),
+            figure_text(group["flips"]),
+            figure_text(group["flips_between_variants"]),
             *(
-                shown(group["shares"][name])
+                figure_text(group["shares"][name])
                 for name in ("item", "variant", "item_by_variant", "repeat")
             ),
         )

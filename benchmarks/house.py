@@ -109,11 +109,11 @@ def function_lines(modules: Mapping[str, Module]) -> list[tuple[int, str]]:
     return sorted(results, key=lambda function: (-function[0], function[1]))
 
 
-def _named(node: ast.expr | None) -> bool:
+def _names_protocol(node: ast.expr | None) -> bool:
     """Say whether `node` is a protocol's name, or a collection with one in it."""
     if isinstance(node, ast.Constant):
         return node.value in PROTOCOLS if isinstance(node.value, str) else False
-    return isinstance(node, ast.Tuple | ast.List | ast.Set) and any(map(_named, node.elts))
+    return isinstance(node, ast.Tuple | ast.List | ast.Set) and any(map(_names_protocol, node.elts))
 
 
 def compared_protocols(module: Module) -> int:
@@ -121,12 +121,12 @@ def compared_protocols(module: Module) -> int:
     n = 0
     for node in ast.walk(module.tree):
         if isinstance(node, ast.Compare):
-            n += any(map(_named, (node.left, *node.comparators)))
+            n += any(map(_names_protocol, (node.left, *node.comparators)))
         elif isinstance(node, ast.match_case):
             values = (
                 match.value for match in ast.walk(node.pattern) if isinstance(match, ast.MatchValue)
             )
-            n += any(map(_named, values))
+            n += any(map(_names_protocol, values))
     return n
 
 

@@ -102,7 +102,7 @@ def write(folder: Path, n: int) -> None:
         write_jsonl(folder / f"{name}.jsonl", records)
 
 
-def opened(path: Path, *, repeats: int = 5) -> list[dict[str, float]]:
+def open_page(path: Path, *, repeats: int = 5) -> list[dict[str, float]]:
     """Open the page; return milliseconds until ready, and for a search, a sort and a reply."""
     from playwright.sync_api import sync_playwright
 
@@ -159,7 +159,7 @@ def main() -> None:
             report.save(page)
             size = page.stat().st_size / 1e6
             print(f"{n:,} judgements: made in {took:.1f} s, {size:.1f} MB")
-            runs = opened(page)
+            runs = open_page(page)
             times = {name: [run[name] for run in runs] for name in runs[0]}
             ranges = (f"{name} {min(ms):.0f} to {max(ms):.0f} ms" for name, ms in times.items())
             print(f"  in Chromium: {', '.join(ranges)} (a search waits 120 ms for typing to pause)")

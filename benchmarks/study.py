@@ -73,7 +73,7 @@ def lead(articles: list[Article], *, place: int) -> list[str]:
     return list(sentence_texts(articles[place].content)[:N_SENTENCES])
 
 
-def drawn(articles: list[Article], *, rng: np.random.Generator) -> list[str]:
+def draw_sentences(articles: list[Article], *, rng: np.random.Generator) -> list[str]:
     """Return some sentences of all articles."""
     every = [text for article in articles for text in sentence_texts(article.content)]
     return list(rng.choice(every, size=min(N_SENTENCES, len(every)), replace=False))
@@ -85,7 +85,7 @@ def systems(rng: np.random.Generator) -> dict[str, Callable[[list[Article]], lis
         "leads": first,
         "first-source": lambda articles: lead(articles, place=0),
         "last-source": lambda articles: lead(articles, place=-1),
-        "drawn": lambda articles: drawn(articles, rng=rng),
+        "drawn": lambda articles: draw_sentences(articles, rng=rng),
         "longest-source": lambda articles: lead(
             sorted(articles, key=lambda article: len(article.content)), place=-1
         ),

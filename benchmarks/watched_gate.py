@@ -172,7 +172,7 @@ def worse(bounds: np.ndarray) -> np.ndarray:
     return (bounds[..., 1] < 0) & (bounds[..., 0] <= -MARGIN)
 
 
-def attributed(rng: np.random.Generator, mover: str) -> str:
+def first_mover(rng: np.random.Generator, mover: str) -> str:
     """Return the mover that the first look names that names one."""
     anchors = Anchors(rng, 200, 1)
     before, looks = anchors.right(RIGHT), []
@@ -198,7 +198,7 @@ def main() -> None:
     parser.add_argument("--years", type=int, default=2000)
     n_years = parser.parse_args().years
     rng = np.random.default_rng(60)
-    movers = {mover: [attributed(rng, mover) for _ in range(30)] for mover in ("judge", "systems")}
+    movers = {mover: [first_mover(rng, mover) for _ in range(30)] for mover in ("judge", "systems")}
     attribution = "; ".join(
         f"of 30 changes of the {mover}, {movers_named.count(mover)} were laid to the {mover}, "
         f"{30 - movers_named.count(mover) - movers_named.count('neither')} to another"

@@ -82,7 +82,7 @@ class Server:
     process: ForkedCommand
     url: str
     progress: str
-    said: list[str] = field(default_factory=list)
+    output: list[str] = field(default_factory=list)
 
     def interrupt(self) -> str:
         """Press Ctrl-C, and return what the command said at the end."""

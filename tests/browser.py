@@ -63,7 +63,9 @@ def open_page(chromium: Any) -> Iterator[Callable[..., Any]]:
         page = contexts[-1].new_page()
         page.set_default_timeout(PATIENCE_MS)
         page.on("pageerror", lambda error: complaints.append(f"{page.url}: {error}"))
-        page.on("console", lambda said: said.type == "error" and complaints.append(said.text))
+        page.on(
+            "console", lambda message: message.type == "error" and complaints.append(message.text)
+        )
         if url is not None:
             page.goto(url)
         return page

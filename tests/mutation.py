@@ -136,7 +136,7 @@ class _Finder(ast.NodeVisitor):
     def __init__(self, path: str, source: bytes) -> None:
         self.path = path
         self.source = source
-        self.found: list[Mutant] = []
+        self.mutants: list[Mutant] = []
         self._line_begins = [0]
         for line in source.splitlines(keepends=True):
             self._line_begins.append(self._line_begins[-1] + len(line))
@@ -149,7 +149,7 @@ class _Finder(ast.NodeVisitor):
 
     def _replace(self, begin: int, end: int, by: str) -> None:
         line = self.source.count(b"\n", 0, begin) + 1
-        self.found.append(Mutant(self.path, line, begin, end, by))
+        self.mutants.append(Mutant(self.path, line, begin, end, by))
 
     def _between(self, left: ast.AST, right: ast.AST, operator: str, by: str) -> None:
         """Replace the operator, a pattern, that stands between two nodes."""
@@ -271,7 +271,7 @@ def candidates(path: str, source: bytes) -> list[Mutant]:
     """Return every change of a file that may be a mutant, in order."""
     finder = _Finder(path, source)
     finder.visit(ast.parse(source))
-    return sorted(set(finder.found))
+    return sorted(set(finder.mutants))
 
 
 def is_program(mutant: Mutant, source: bytes) -> bool:

@@ -39,11 +39,11 @@ class PostgresServer:
         self._binaries = binaries
         self._fsync = fsync
         self.folder = Path(tempfile.mkdtemp(prefix="fairjudge-postgres-"))
-        self._who: dict[str, Any] = {}
+        self._owner: dict[str, Any] = {}
         if os.geteuid() == 0:  # the server refuses to run as root
             user = pwd.getpwnam(_unprivileged())
             os.chown(self.folder, user.pw_uid, user.pw_gid)
-            self._who = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
+            self._owner = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
         self._process: subprocess.Popen[bytes] | None = None
         self._reserved = ReservedPort()
         self.port = self._reserved.number
@@ -68,7 +68,7 @@ class PostgresServer:
                 stderr=log,
                 cwd=self.folder,
                 preexec_fn=_end_with_parent,  # noqa: PLW1509  # calls one function of libc
-                **self._who,
+                **self._owner,
             )
         deadline = time.monotonic() + 120
         while not self._answers():
@@ -91,8 +91,8 @@ class PostgresServer:
     def _initialise(self) -> None:
         secret = self.folder / "password"
         secret.write_text(PASSWORD)
-        if self._who:
-            os.chown(secret, self._who["user"], self._who["group"])
+        if self._owner:
+            os.chown(secret, self._owner["user"], self._owner["group"])
         subprocess.run(
             [
                 *(self._binaries / "initdb", "-D", self.folder / "data", "-U", "judge"),
@@ -102,7 +102,7 @@ class PostgresServer:
             check=True,
             capture_output=True,
             cwd=self.folder,
-            **self._who,
+            **self._owner,
         )
 
     def _answers(self) -> bool:

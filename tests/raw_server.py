@@ -40,7 +40,7 @@ class RawServer:
     """Keeps what was asked; ``url`` ends in ``/v1``."""
 
     url: str
-    asked: list[Any] = field(default_factory=list)
+    requests: list[Any] = field(default_factory=list)
     closing: threading.Event = field(default_factory=threading.Event)
 
 

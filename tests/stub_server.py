@@ -287,7 +287,7 @@ def _decisions(call: Call, answer: Any) -> dict[str, Any]:
                 {"value": option["value"], "probability": share}
                 for option, share in zip(options, p, strict=True)
             ]
-            best = max(listed, key=lambda one: one["probability"])["value"]
+            best = max(listed, key=lambda answer: answer["probability"])["value"]
             by_name = {"type": kind, "choice": best, "confidence": 0.5, "probabilities": listed}
         else:
             listed = [

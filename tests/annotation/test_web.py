@@ -273,7 +273,7 @@ def test_beyond_loopback_the_printed_link_is_needed(tmp_path):
         assert page.status_code == 200
         assert "token" not in str(page.url)
         assert client.post("/sign-in", data={"name": "ann"}).url.path == "/item/1"
-    assert any("not encrypted" in line for line in server.said)
+    assert any("not encrypted" in line for line in server.output)
     server.interrupt()
 
 

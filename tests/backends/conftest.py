@@ -6,6 +6,7 @@ import pytest
 from command_fixtures import no_keys
 from raw_server import certify
 
+from fairjudge.backends import open_backend
 from fairjudge.ports import CompletionRequest, Message, ModelRef
 
 __all__ = ["ask", "no_keys"]
@@ -21,6 +22,14 @@ def ask():
         )
 
     return make
+
+
+@pytest.fixture
+async def backend(target):
+    """The backend of the test's own `target`."""
+    opened = open_backend(target, timeout_seconds=60)
+    yield opened
+    await opened.aclose()
 
 
 @pytest.fixture(scope="session")

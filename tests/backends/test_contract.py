@@ -125,13 +125,6 @@ def target(stub, provider):
     return resolve_target(f"{provider}:{WRAPPED.get(provider, '')}judge", base_url=stub.v1)
 
 
-@pytest.fixture
-async def backend(target):
-    opened = open_backend(target, timeout_seconds=60)
-    yield opened
-    await opened.aclose()
-
-
 def complete(backend, target):
     """Ask what the target is made for."""
     messages = (Message(role="user", content="Rate the summary."),)

@@ -78,13 +78,6 @@ def target(stub, provider):
     return resolve_target(f"{provider}:decider", base_url=stub.v1)
 
 
-@pytest.fixture
-async def backend(target):
-    opened = open_backend(target, timeout_seconds=60)
-    yield opened
-    await opened.aclose()
-
-
 async def test_all_questions_of_an_item_go_in_one_call(stub, backend, target):
     stub.answer = lambda call: {
         "covered": [0.75, 0.25],

@@ -163,7 +163,12 @@ async def once(stub, **choice):
 
 
 async def chat(stub, body):
-    stub.fail(Fault(body=json.dumps(body).encode()))
+    return await reply_to(stub, Fault(body=json.dumps(body).encode()))
+
+
+async def reply_to(stub, fault):
+    """Return what a reply of the server comes to."""
+    stub.fail(fault)
     target = resolve_target("openai:judge", base_url=stub.v1)
     backend = open_backend(target, timeout_seconds=60)
     request = CompletionRequest(target=target, messages=(Message(role="user", content="Rate it."),))
@@ -221,23 +226,14 @@ async def test_the_choice_of_index_0_counts(stub):
 )
 async def test_white_space_and_a_byte_order_mark_may_come_first(stub, body):
     whole = json.dumps({"choices": [{"message": {"content": "Score: 4"}, "finish_reason": "stop"}]})
-    stub.fail(Fault(body=body % whole.encode()))
-    target = resolve_target("openai:judge", base_url=stub.v1)
-    backend = open_backend(target)
-    request = CompletionRequest(target=target, messages=(Message(role="user", content="Rate it."),))
-    assert (await backend.complete(request)).text == "Score: 4"
-    await backend.aclose()
+    assert (await reply_to(stub, Fault(body=body % whole.encode()))).text == "Score: 4"
 
 
 async def test_a_body_in_another_charset_is_read(stub):
     text = json.dumps({"choices": [{"message": {"content": "café"}}]}, ensure_ascii=False)
     headers = {"content-type": "application/json; charset=iso-8859-1"}
-    stub.fail(Fault(body=text.encode("latin-1"), headers=headers))
-    target = resolve_target("openai:judge", base_url=stub.v1)
-    backend = open_backend(target)
-    request = CompletionRequest(target=target, messages=(Message(role="user", content="Rate it."),))
-    assert (await backend.complete(request)).text == "café"
-    await backend.aclose()
+    fault = Fault(body=text.encode("latin-1"), headers=headers)
+    assert (await reply_to(stub, fault)).text == "café"
 
 
 def event(text=None, reason=None, **more):
@@ -263,10 +259,6 @@ def event(text=None, reason=None, **more):
     ],
 )
 async def test_a_reply_that_is_streamed_unasked_is_put_together(stub, stream, outcome):
-    stub.fail(Fault(body=stream.encode(), headers={"content-type": "text/event-stream"}))
-    target = resolve_target("openai:judge", base_url=stub.v1)
-    backend = open_backend(target)
-    request = CompletionRequest(target=target, messages=(Message(role="user", content="Rate it."),))
-    result = await complete_or_unscored(backend, request)
-    await backend.aclose()
+    headers = {"content-type": "text/event-stream"}
+    result = await reply_to(stub, Fault(body=stream.encode(), headers=headers))
     assert (result.reason if isinstance(result, Unscored) else result.text) == outcome

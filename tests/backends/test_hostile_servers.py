@@ -67,7 +67,7 @@ def answering_twice(write, *, ids):
 
     def serve(server, line):
         while (body := line.read()) is not None:
-            server.asked.append(body)
+            server.requests.append(body)
             name = f"chatcmpl-{next(names)}" if ids else "chatcmpl-1"
             reply = http(chat(f"item {number_of(body)}", name=name))
             write(line, reply)
@@ -115,9 +115,9 @@ async def test_no_reply_is_taken_for_another_requests(tmp_path, write, ids, at_o
 def answering_errors_twice(server, line):
     """Answer a third of the requests with status 500, then rightly; errors come twice."""
     while (body := line.read()) is not None:
-        again = body in server.asked  # else the same request may fail until no try is left
-        server.asked.append(body)
-        n = len(server.asked)
+        again = body in server.requests  # else the same request may fail until no try is left
+        server.requests.append(body)
+        n = len(server.requests)
         failing = n % 3 == 0 and not again
         status = "500 Oops" if failing else "200 OK"
         line.write(http(chat(f"item {number_of(body)}", name=f"c-{n}"), status=status))
@@ -196,7 +196,7 @@ async def test_a_certificate_that_nobody_signed_is_refused(tmp_path, trusting, m
     assert isinstance(error, ConnectionFailedError)
     assert error.unsent
     assert "certificate" in str(error)
-    assert server.asked == []
+    assert server.requests == []
 
 
 def test_the_ids_that_are_remembered_are_bounded(monkeypatch):
@@ -302,7 +302,7 @@ async def test_a_server_that_takes_for_ever_is_left_after_the_timeout(provider, 
 @pytest.mark.parametrize("status", ["301 Moved", "302 Found", "303 See", "307 Temporary", "308 P"])
 async def test_a_redirect_to_another_origin_is_refused(provider, status):
     def trap(server, line):
-        server.asked.append(line.read())
+        server.requests.append(line.read())
 
     with raw_server(trap) as other:
 
@@ -315,14 +315,14 @@ async def test_a_redirect_to_another_origin_is_refused(provider, status):
             await once(serve, provider=provider)
         assert "s3cret" not in str(raised.value)
         assert other.url.removesuffix("/v1") in str(raised.value)
-        assert other.asked == []
+        assert other.requests == []
 
 
 async def test_a_redirect_within_the_origin_is_followed_and_ends():
     def serve(server, line):
         while (body := line.read()) is not None:
-            server.asked.append(body)
-            if len(server.asked) == 1:
+            server.requests.append(body)
+            if len(server.requests) == 1:
                 line.write(http(b"", status="308 There", headers="location: /v1/there\r\n"))
             else:
                 line.write(http(chat("here")))
@@ -340,8 +340,8 @@ async def test_a_redirect_within_the_origin_is_followed_and_ends():
 async def test_a_redirect_counts_as_a_call():
     def serve(server, line):
         while (body := line.read()) is not None:
-            server.asked.append(body)
-            if len(server.asked) < 3:
+            server.requests.append(body)
+            if len(server.requests) < 3:
                 line.write(http(b"", status="307 There", headers="location: /v1/there\r\n"))
             else:
                 line.write(http(chat("here")))
@@ -358,7 +358,7 @@ async def test_a_redirect_counts_as_a_call():
             else:
                 assert (await request).text == "here"
             await backend.aclose()
-            assert len(server.asked) == n_sent
+            assert len(server.requests) == n_sent
         assert budget.n_calls == n_sent
 
 

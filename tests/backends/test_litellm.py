@@ -35,13 +35,6 @@ def target(stub):
     return resolve_target("litellm:judge", base_url=stub.v1)
 
 
-@pytest.fixture
-async def backend(target):
-    opened = open_backend(target, timeout_seconds=60)
-    yield opened
-    await opened.aclose()
-
-
 @needs_litellm
 class TestLiteLLM:
     async def test_a_whole_exchange(self, stub, backend, target, ask):

@@ -88,11 +88,11 @@ async def test_another_process_is_asked_about_up_to_twice_a_second(waits):
     """0.02 s first, then twice as long each time, half a second at the most."""
 
     class Others:
-        taken = 0
+        n_calls = 0
 
         def take(self, key):
-            self.taken += 1
-            return self.taken > 8
+            self.n_calls += 1
+            return self.n_calls > 8
 
         def release(self, key):
             pass

@@ -27,20 +27,20 @@ def request(article, summary, *, length=5000, **fields):
 
 
 class Server(Flights):
-    """Holds requests until they are let go; knows what it was asked, and how many were marked."""
+    """Holds requests until they are let go; keeps their texts, and counts those marked."""
 
     def __init__(self):
         super().__init__()
-        self.asked, self.marked = [], 0
+        self.texts, self.marked = [], 0
 
     async def __call__(self, request):
-        self.asked.append(request.messages[-1].content[-1])
+        self.texts.append(request.messages[-1].content[-1])
         self.marked += any(message.shared for message in request.messages)
         return await super().__call__(request)
 
     async def wait_for(self, n):
         async with asyncio.timeout(20):
-            while len(self.asked) < n:
+            while len(self.texts) < n:
                 await asyncio.sleep(0.005)
 
 
@@ -56,10 +56,10 @@ async def test_one_of_those_that_begin_alike_goes_first_and_then_all_of_them():
     calls = [asyncio.create_task(warm.complete(request("a", n))) for n in "12345"]
     await server.wait_for(1)
     await settled()
-    assert server.asked == ["1"]
+    assert server.texts == ["1"]
     server.gate.set()
     assert len(await asyncio.gather(*calls)) == 5
-    assert sorted(server.asked) == list("12345")
+    assert sorted(server.texts) == list("12345")
     assert server.marked == 5
 
 
@@ -89,7 +89,7 @@ async def test_those_that_begin_otherwise_wait_for_nobody():
     calls = [asyncio.create_task(warm.complete(item)) for item in requests]
     await server.wait_for(6)
     await settled()
-    assert sorted(server.asked) == list("111112")
+    assert sorted(server.texts) == list("111112")
     server.gate.set()
     await asyncio.gather(*calls)
     assert server.marked == 8
@@ -102,7 +102,7 @@ async def test_who_waits_takes_no_place_from_others():
     calls = [asyncio.create_task(warm.complete(item)) for item in requests]
     await server.wait_for(2)
     await settled()
-    assert sorted(server.asked) == ["1", "6"]
+    assert sorted(server.texts) == ["1", "6"]
     server.gate.set()
     assert len(await asyncio.gather(*calls)) == 7
     assert server.most == 3
@@ -157,7 +157,7 @@ async def test_who_waits_can_be_cancelled():
         await second
     server.gate.set()
     await first
-    assert server.asked == ["1"]
+    assert server.texts == ["1"]
 
 
 async def test_what_was_last_used_long_ago_is_sent_first_again():
@@ -177,7 +177,7 @@ async def test_what_was_last_used_long_ago_is_sent_first_again():
     late = [asyncio.create_task(warm.complete(request("a", n))) for n in "78"]
     await server.wait_for(7)
     await settled()
-    assert len(server.asked) == 7
+    assert len(server.texts) == 7
     server.gate.set()
     await asyncio.gather(*items, *late)
 

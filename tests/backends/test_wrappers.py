@@ -262,11 +262,11 @@ class TestCaching:
         """The claim of another process holds until its reply is in the cache."""
 
         class Others:
-            taken = 0
+            n_calls = 0
 
             def take(self, key):
-                self.taken += 1
-                if self.taken == 3:
+                self.n_calls += 1
+                if self.n_calls == 3:
                     cache.put(key, {"model": "m", "reply": {"text": "theirs"}})
                 return False
 

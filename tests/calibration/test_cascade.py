@@ -223,14 +223,14 @@ TASK = JudgeTask(
 class Fixed:
     """Says one value, or why there is none."""
 
-    def __init__(self, said, name):
-        self.said, self.name, self.signature, self.asked = said, name, f"judge:{name}", 0
+    def __init__(self, answer, name):
+        self.answer, self.name, self.signature, self.n_asked = answer, name, f"judge:{name}", 0
 
     async def ask(self, task):
-        self.asked += 1
-        if isinstance(self.said, Unscored | Reply):
-            return self.said
-        return judgement_of(task, judge=self.name, value=self.said, scored_by="embedding")
+        self.n_asked += 1
+        if isinstance(self.answer, Unscored | Reply):
+            return self.answer
+        return judgement_of(task, judge=self.name, value=self.answer, scored_by="embedding")
 
     def read(self, task, reply):
         return judgement_of(task, judge=self.name, value=4.0, raw=reply.text)
@@ -249,7 +249,7 @@ async def test_the_language_model_is_asked_only_in_between(local, n_asked):
     costly = Fixed(Reply(text="Verdict: 4"), "llm")
     judge = CascadeJudge(first=Fixed(local, "local"), judge=costly, low=2.0, high=4.0)
     result = await judge.ask(TASK)
-    assert costly.asked == n_asked
+    assert costly.n_asked == n_asked
     row = result if isinstance(result, Judgement) else judge.read(TASK, result)
     assert row.judge == "cascade(local>llm)"
     assert row.model_extra["routed"] == ("judge" if n_asked else "local")
@@ -261,4 +261,4 @@ async def test_an_empty_summary_is_not_sent_on():
     empty = Fixed(Unscored(reason="empty_input"), "local")
     judge = CascadeJudge(first=empty, judge=costly, low=2.0, high=4.0)
     assert (await judge.ask(TASK)).reason == "empty_input"
-    assert costly.asked == 0
+    assert costly.n_asked == 0

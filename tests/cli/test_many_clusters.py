@@ -29,7 +29,7 @@ class Watch:
     def __init__(self, wanted: int) -> None:
         self._lock = threading.Lock()
         self._now: list[str] = []
-        self._wanted, self._met = wanted, threading.Event()
+        self._n_wanted, self._met = wanted, threading.Event()
         self.most = 0
 
     def __call__(self, call):
@@ -38,7 +38,7 @@ class Watch:
         with self._lock:
             self._now.append(eid)
             self.most = max(self.most, len({item for item in self._now if item}))
-            if self.most >= self._wanted:
+            if self.most >= self._n_wanted:
                 self._met.set()
         self._met.wait(300)
         with self._lock:

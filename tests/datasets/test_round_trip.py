@@ -37,7 +37,9 @@ UNKNOWN = st.dictionaries(NAME.filter(lambda name: name not in KNOWN), JSON, max
 
 
 def with_more(fields):
-    return st.builds(lambda known, more: {**known, **more}, st.fixed_dictionaries(fields), UNKNOWN)
+    return st.builds(
+        lambda fields, extra: {**fields, **extra}, st.fixed_dictionaries(fields), UNKNOWN
+    )
 
 
 @st.composite

@@ -26,7 +26,7 @@ FENCE = re.compile(
     r"^(?P<indent> *)```(?P<language>python|console)[^\n]*\n(?P<body>.*?)^ *```",
     re.DOTALL | re.MULTILINE,
 )
-COMMENT_ABOVE = re.compile(r"<!--(?P<said>(?:(?!-->).)*)-->[ \t]*\n\Z", re.DOTALL)
+COMMENT_ABOVE = re.compile(r"<!--(?P<comment>(?:(?!-->).)*)-->[ \t]*\n\Z", re.DOTALL)
 NOT_RUN = re.compile(r"\s*not run:(?P<reason>.*)", re.DOTALL)
 LOCAL = "local model"
 
@@ -38,11 +38,11 @@ class Block:
     language: str
     body: str
     line: int
-    said: str
+    comment: str
 
     @property
     def skipped(self) -> bool:
-        return NOT_RUN.match(self.said) is not None
+        return NOT_RUN.match(self.comment) is not None
 
 
 def blocks(text: str) -> Iterator[Block]:
@@ -53,7 +53,7 @@ def blocks(text: str) -> Iterator[Block]:
             language=match["language"],
             body=textwrap.dedent(match["body"]),
             line=text.count("\n", 0, match.start()) + 1,
-            said=above["said"].strip() if above else "",
+            comment=above["comment"].strip() if above else "",
         )
 
 
@@ -69,7 +69,7 @@ def _pages() -> Iterator[Any]:
         text = list(blocks(path.read_text("utf-8")))
         if all(block.skipped for block in text):
             continue
-        local = any(block.said == LOCAL for block in text)
+        local = any(block.comment == LOCAL for block in text)
         yield pytest.param(path, id=path.name, marks=[pytest.mark.local_model] if local else [])
 
 
@@ -88,7 +88,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("path", list(_pages()))
 def test_examples_run(path: Path, folder: Path, cli: Callable[..., Done]) -> None:
     text = [block for block in blocks(path.read_text("utf-8")) if not block.skipped]
-    if any(block.said == LOCAL for block in text):
+    if any(block.comment == LOCAL for block in text):
         pytest.importorskip("torch", reason="needs the extra [local]")
     names: dict[str, Any] = {"__name__": "__example__"}
     for block in text:
@@ -104,11 +104,11 @@ def test_examples_run(path: Path, folder: Path, cli: Callable[..., Done]) -> Non
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_what_is_not_run_says_why(path: Path) -> None:
     for block in blocks(path.read_text("utf-8")):
-        match = NOT_RUN.match(block.said)
+        match = NOT_RUN.match(block.comment)
         if match is not None:
             assert match["reason"].strip(), f"{path.name}:{block.line}: give a reason"
         else:
-            assert block.said in {"", LOCAL}, f"{path.name}:{block.line}: {block.said!r}"
+            assert block.comment in {"", LOCAL}, f"{path.name}:{block.line}: {block.comment!r}"
 
 
 def test_examples_are_found_in_order_with_what_is_said_above_them() -> None:
@@ -130,6 +130,6 @@ def test_examples_are_found_in_order_with_what_is_said_above_them() -> None:
         """
     )
     first, second = blocks(page)
-    assert (first.skipped, first.line, second.skipped, second.said) == (True, 3, False, "")
+    assert (first.skipped, first.line, second.skipped, second.comment) == (True, 3, False, "")
     assert commands(first.body) == [["judge", "--aspect", "coverage"]]
     assert second.body == "x = 1\n"

@@ -86,7 +86,7 @@ def test_degenerate_rates():
 
 def simplex(n):
     weights = st.lists(st.floats(0.01, 1), min_size=n, max_size=n)
-    return weights.map(lambda drawn: tuple(x / sum(drawn) for x in drawn))
+    return weights.map(lambda parts: tuple(x / sum(parts) for x in parts))
 
 
 @given(

@@ -52,7 +52,7 @@ class Chaos:
     """Goes wrong for every fifth prompt, always in the same way; passing faults only once each."""
 
     def __init__(self) -> None:
-        self._seen: Counter[str] = Counter()
+        self._counts: Counter[str] = Counter()
         self._lock = threading.Lock()
 
     def fate(self, text: str) -> str | None:
@@ -64,8 +64,8 @@ class Chaos:
         if "<reply " in text:  # the attempt to have a reply mended, which fails too
             return "no"
         with self._lock:
-            self._seen[text] += 1
-            n_before = self._seen[text] - 1
+            self._counts[text] += 1
+            n_before = self._counts[text] - 1
         fate = self.fate(text)
         if fate is None or (fate in PASSING and n_before):
             return journalist(call)

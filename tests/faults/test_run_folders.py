@@ -56,7 +56,7 @@ def inside(checkpoint: bytes, kind: int) -> bytes:
 def test_a_checkpoint_that_names_code_is_not_run(server, killed, kind):
     with sqlite3.connect("run/checkpoints.sqlite") as database:
         if kind == EXT_CONSTRUCTOR_SINGLE_ARG:
-            database.create_function("forged", 1, lambda held: inside(held, kind))
+            database.create_function("forged", 1, lambda blob: inside(blob, kind))
         else:
             database.create_function("forged", 1, lambda _: naming_code(kind))
         for statement in (
@@ -97,7 +97,7 @@ def test_changed_digits_in_a_runs_rows_are_asked_again_from_the_cache(server, fi
     rows = Path("run/judgements.jsonl")
     lines = rows.read_text().splitlines()
     changed = [
-        re.sub(r'"value":(\d)', lambda found: f'"value":{6 - int(found[1])}', line)
+        re.sub(r'"value":(\d)', lambda match: f'"value":{6 - int(match[1])}', line)
         if place < 20
         else line
         for place, line in enumerate(lines)

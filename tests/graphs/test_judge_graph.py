@@ -28,10 +28,10 @@ class ScriptedJudge:
     def __init__(self, replies=None, *, name="scripted", repairs=None, default="4"):
         self.replies, self.repairs = replies or {}, repairs or {}
         self.name, self.signature, self.default = name, f"judge:{name}", default
-        self.asked, self.repaired = Counter(), Counter()
+        self.n_asked, self.repaired = Counter(), Counter()
 
     async def ask(self, task):
-        self.asked[task.systems[0]] += 1
+        self.n_asked[task.systems[0]] += 1
         text = self.replies.get(task.systems[0], self.default)
         return Reply(text=text) if isinstance(text, str) else text
 
@@ -61,14 +61,14 @@ class Book:
     """Keeps what the graph records, and counts how often."""
 
     def __init__(self):
-        self.kept, self.calls = {}, Counter()
+        self.judgements, self.calls = {}, Counter()
 
     def record(self, position, judgement):
         self.calls[position] += 1
-        self.kept[position] = judgement
+        self.judgements[position] = judgement
 
     def is_done(self, position):
-        return position in self.kept
+        return position in self.judgements
 
 
 def deps(judge, tasks, book=None, **changes):
@@ -79,7 +79,7 @@ def deps(judge, tasks, book=None, **changes):
 async def run(context):
     """Return what the book of `context` holds in the end."""
     state = await build_judge_graph().ainvoke({}, context=context)
-    records = context.is_done.__self__.kept
+    records = context.is_done.__self__.judgements
     assert state.get("n_done", 0) <= len(records)
     return [records[position] for position in range(len(context.tasks))]
 
@@ -90,7 +90,7 @@ async def test_every_task_is_asked_once_and_comes_back_in_its_place():
     result = await run(deps(judge, tasks, book))
     assert [item.system for item in result] == ["s003", "s001", "s002"]
     assert {item.value for item in result} == {4.0}
-    assert set(judge.asked.values()) == set(book.calls.values()) == {1}
+    assert set(judge.n_asked.values()) == set(book.calls.values()) == {1}
     assert judge.repaired == {}
 
 
@@ -187,14 +187,14 @@ async def test_the_fallback_fills_in_what_is_left_and_says_so():
 
     class Local(ScriptedJudge):
         async def ask(self, task):
-            self.asked[task.systems[0]] += 1
+            self.n_asked[task.systems[0]] += 1
             return judgement_of(
                 task, judge="local", scored_by="embedding", signature="local's", value=2.0
             )
 
     fallback = Local(name="local")
     whole, refused, unread = await run(deps(judge, [task(0), task(1), task(2)], fallback=fallback))
-    assert fallback.asked == {"s001": 1, "s002": 1}
+    assert fallback.n_asked == {"s001": 1, "s002": 1}
     assert (whole.scored_by, whole.value) == ("llm", 4.0)
     for judgement, reason, raw in ((refused, "refused", "I won't"), (unread, "unparseable", "hm")):
         assert (judgement.value, judgement.unscored, judgement.scored_by) == (
@@ -219,7 +219,7 @@ async def test_an_empty_summary_is_never_filled_in():
     fallback = ScriptedJudge()
     (judgement,) = await run(deps(judge, [task(0)], fallback=fallback))
     assert judgement.unscored == "empty_input"
-    assert fallback.asked == {}
+    assert fallback.n_asked == {}
 
 
 async def test_one_order_of_a_pair_filled_in_still_makes_one_verdict():
@@ -248,7 +248,7 @@ async def test_what_is_recorded_already_is_not_asked():
     result = await run(deps(judge, tasks, book))
     assert result[:3] == first
     assert len(result) == 5
-    assert set(judge.asked.values()) == set(book.calls.values()) == {1}
+    assert set(judge.n_asked.values()) == set(book.calls.values()) == {1}
 
 
 async def test_nothing_to_do_ends_with_what_is_recorded():
@@ -272,7 +272,7 @@ async def test_a_chunk_is_recorded_when_it_is_done_whatever_the_others_do():
     class Watched(Book):
         def record(self, position, judgement):
             super().record(position, judgement)
-            if len(self.kept) == 4:
+            if len(self.judgements) == 4:
                 others_done.set()
 
     result = await run(deps(Waiting(), [task(n) for n in range(6)], Watched(), chunk_size=2))
@@ -305,7 +305,7 @@ async def test_a_killed_run_resumes_from_its_checkpoints_with_whole_chunks_kept(
     class Watched(Book):
         def record(self, position, judgement):
             super().record(position, judgement)
-            if len(self.kept) == 4:
+            if len(self.judgements) == 4:
                 first_chunks.set()
 
     judge, book = Dies(), Watched()
@@ -318,7 +318,7 @@ async def test_a_killed_run_resumes_from_its_checkpoints_with_whole_chunks_kept(
         # a process that dies leaves nothing behind that still writes
         tasks = asyncio.all_tasks() - {asyncio.current_task()}
         await asyncio.gather(*tasks, return_exceptions=True)
-    assert len(book.kept) == 4
+    assert len(book.judgements) == 4
     judge.alive = True
     async with AsyncSqliteSaver.from_conn_string(path) as saver:
         graph = build_judge_graph(checkpointer=saver)
@@ -326,9 +326,9 @@ async def test_a_killed_run_resumes_from_its_checkpoints_with_whole_chunks_kept(
         state = await graph.ainvoke(None, config, context=context)
         assert not (await graph.aget_state(config)).next
     assert state["n_done"] == 6
-    assert [book.kept[n].system for n in range(6)] == [f"s{n:03}" for n in range(6)]
+    assert [book.judgements[n].system for n in range(6)] == [f"s{n:03}" for n in range(6)]
     assert set(book.calls.values()) == {1}
-    assert all(judge.asked[f"s{n:03}"] == 1 for n in range(4))
+    assert all(judge.n_asked[f"s{n:03}"] == 1 for n in range(4))
 
 
 async def test_state_holds_positions_and_nothing_of_tasks_or_judgements(tmp_path):

@@ -17,13 +17,13 @@ ARTICLES = tuple(
 
 
 class Writer:
-    """Returns its questions and remembers which articles it was shown."""
+    """Returns its questions and keeps the ids of the articles."""
 
     def __init__(self, *questions, failing=()):
-        self.questions, self.shown, self.failing = questions, [], list(failing)
+        self.questions, self.aids, self.failing = questions, [], list(failing)
 
     async def write(self, articles, *, cluster, n):
-        self.shown.append([article.aid for article in articles])
+        self.aids.append([article.aid for article in articles])
         return self.failing.pop(0) if self.failing else self.questions[:n]
 
 
@@ -51,11 +51,11 @@ class ByFirstLetter:
 
 
 class Filter:
-    def __init__(self, found):
-        self.found = found
+    def __init__(self, result):
+        self.result = result
 
     async def check(self, question):
-        return self.found
+        return self.result
 
 
 TABLE = {
@@ -105,8 +105,8 @@ async def test_questions_are_written_on_the_representative_articles():
     context = deps()
     await run(context)
     # seed article: lower median of lengths 10..60 is c; seed groups: x = a, b, e -> median b; y; z
-    assert context.builder.seed_writer.shown == [["c"]]
-    assert context.builder.writer.shown == [["b", "c", "d"]]
+    assert context.builder.seed_writer.aids == [["c"]]
+    assert context.builder.writer.aids == [["b", "c", "d"]]
 
 
 async def test_every_question_goes_to_every_article():
@@ -118,7 +118,7 @@ async def test_every_question_goes_to_every_article():
 async def test_without_seed_questions_the_medium_article_is_used():
     context = deps(seed_writer=Writer(failing=[Unscored(reason="backend", detail="down")]))
     state = await run(context)
-    assert context.builder.writer.shown == [["c"]]
+    assert context.builder.writer.aids == [["c"]]
     assert texts(state) == ["no seed questions: backend: down"]
     assert len(state["question_answers"]) == 1
 
@@ -127,7 +127,7 @@ async def test_articles_too_long_together_are_halved_until_they_fit():
     too_long = Unscored(reason="too_long")
     context = deps(writer=Writer("cause?", failing=[too_long]))
     state = await run(context)
-    assert context.builder.writer.shown == [["b", "c", "d"], ["b"]]
+    assert context.builder.writer.aids == [["b", "c", "d"], ["b"]]
     assert len(state["question_answers"]) == 1
 
 
@@ -203,7 +203,7 @@ async def test_a_killed_run_resumes_where_it_stopped():
     state = await graph.ainvoke(None, config, context=context)
     assert [q["question"] for q in state["question_answers"]] == ["cause?"]
     assert context.builder.answerer.calls == calls
-    assert len(context.builder.writer.shown) == 1
+    assert len(context.builder.writer.aids) == 1
 
 
 async def test_progress_counts_every_step():

@@ -102,7 +102,7 @@ def test_twelve_protocols_and_labels_of_parts_make_the_table(cli, server):
                code=0)  # fmt: skip
     report = json.loads(Path("table5.json").read_text())
     assert len(report["groups"]) == 12
-    faithful, covered = sorted(report["protocols"], key=lambda one: -len(one["rows"]))
+    faithful, covered = sorted(report["protocols"], key=lambda group: -len(group["rows"]))
     assert (len(faithful["rows"]), len(covered["rows"])) == (7, 5)
     for part in (faithful, covered):
         for row in part["rows"]:

@@ -17,12 +17,12 @@ class Table:
 
     fingerprint = "table"
 
-    def __init__(self, known):
-        self.known, self.asked = known, []
+    def __init__(self, shares):
+        self.shares, self.pairs = shares, []
 
     def classify(self, pairs):
-        self.asked += pairs
-        p = np.array([self.known.get(pair, 0.1) for pair in pairs], dtype=np.float32)
+        self.pairs += pairs
+        p = np.array([self.shares.get(pair, 0.1) for pair in pairs], dtype=np.float32)
         return np.column_stack([p, 1 - p, np.zeros_like(p)])
 
 
@@ -55,9 +55,9 @@ async def test_faithfulness_is_the_mean_over_sentences_of_the_best_chunk():
     result = await judge.ask(request)
     assert result.value == pytest.approx(3.0, abs=1e-6)
     assert result.scored_by == "entailment"
-    n_asked = len(model.asked)
+    n_asked = len(model.pairs)
     assert (await judge.ask(request)).value == result.value
-    assert len(model.asked) == n_asked, "no pair is classified twice"
+    assert len(model.pairs) == n_asked, "no pair is classified twice"
 
 
 async def test_coverage_is_the_mean_over_answers_of_the_best_wording():

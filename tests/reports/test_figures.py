@@ -147,7 +147,9 @@ def boxes_of_texts(axes, renderer):
     return [(t.get_text(), Text.get_window_extent(t, renderer)) for t in texts]
 
 
-@pytest.mark.parametrize("one", list(every_figure()), ids=lambda one: one.name.partition(": ")[0])
+@pytest.mark.parametrize(
+    "one", list(every_figure()), ids=lambda figure: figure.name.partition(": ")[0]
+)
 def test_labels_stand_clear_of_one_another_and_within_the_figure(one):
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
     axes, renderer = draw(one)
@@ -168,7 +170,9 @@ def test_labels_stand_clear_of_one_another_and_within_the_figure(one):
         assert box.y1 <= one.layout.height + 2, text
 
 
-@pytest.mark.parametrize("one", list(every_figure()), ids=lambda one: one.name.partition(": ")[0])
+@pytest.mark.parametrize(
+    "one", list(every_figure()), ids=lambda figure: figure.name.partition(": ")[0]
+)
 def test_no_bar_mark_or_interval_leaves_the_axes(one):
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
     axes, _ = draw(one)

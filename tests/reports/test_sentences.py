@@ -30,7 +30,7 @@ class Page(HTMLParser):
 
     def __init__(self, text: str) -> None:
         super().__init__()
-        self.said: list[str] = []
+        self.sentences: list[str] = []
         self.tables: list[Table] = []
         self._section = ""
         self._text: list[str] | None = None
@@ -58,7 +58,7 @@ class Page(HTMLParser):
             return
         text, self._text = " ".join("".join(self._text).split()), None
         if tag == "p" and self._section == "short":
-            self.said.append(text)
+            self.sentences.append(text)
         elif tag == "p" and self._is_note and self.tables:  # a table's own notes have figures too
             self.notes.append(text)
         elif tag in {"td", "th"} and self.tables and self.tables[-1].rows:
@@ -70,7 +70,7 @@ class Page(HTMLParser):
 def unbacked(page: Page) -> list[str]:
     """Return the sentences that have a number which no table of the page has."""
     cells = [cell for table in page.tables for row in table.rows for cell in row]
-    return without_figure(page.said, [*cells, *page.notes])
+    return without_figure(page.sentences, [*cells, *page.notes])
 
 
 def wrong_leaders(page: Page) -> list[str]:
@@ -80,7 +80,7 @@ def wrong_leaders(page: Page) -> list[str]:
         row[1] for table in page.tables for row in table.rows[1:] if row[:1] and row[0][:1] == "1"
     }
     out = []
-    for sentence in page.said:
+    for sentence in page.sentences:
         result = re.match(r"(.+?) (?:has the highest (?:mean|strength)|ranks first)\b", sentence)
         if result and result[1] not in first | ranked:
             out.append(sentence)
@@ -113,7 +113,7 @@ def pages(study, tmp_path_factory) -> dict[str, Page]:
 
 @pytest.mark.parametrize("name", ["study", "rank", "compare"])
 def test_every_number_that_is_said_stands_in_a_table(pages, name):
-    assert pages[name].said
+    assert pages[name].sentences
     assert unbacked(pages[name]) == []
 
 
@@ -126,7 +126,7 @@ def test_no_sentence_says_that_all_is_scored_beside_a_table_that_lacks_some(page
     page = pages["study"]
     heads = {cell for table in page.tables for row in table.rows[:1] for cell in row}
     assert "unscored" in heads or "without a score" in heads
-    assert not any("Every item has a score" in item for item in page.said)
+    assert not any("Every item has a score" in item for item in page.sentences)
 
 
 def test_the_checker_finds_what_no_table_bears_out():

@@ -21,20 +21,21 @@ class PromptCache:
     """
 
     def __init__(self):
-        self._known = set()
+        self._beginnings = set()
         self._lock = threading.Lock()
         self.characters = self.cached = 0
-        self.sent = []
+        self.texts = []
 
     def __call__(self, call):
         text = "\n".join(message["content"] for message in call.body["messages"])
         with self._lock:
             beginnings = [text[:end] for end in range(FIRST, len(text) + 1, STEP)]
             cached = max(
-                (len(beginning) for beginning in beginnings if beginning in self._known), default=0
+                (len(beginning) for beginning in beginnings if beginning in self._beginnings),
+                default=0,
             )
-            self._known.update(beginnings)
-            self.sent.append(text)
+            self._beginnings.update(beginnings)
+            self.texts.append(text)
             self.characters += len(text)
             self.cached += cached
         usage = {"prompt_tokens_details": {"cached_tokens": cached // 4}}
@@ -90,10 +91,10 @@ def test_nearly_all_of_twelve_requests_on_the_same_articles_was_sent_before(
     answer = server.answer
     _, planned = judged(tmp_path, server, material, cache="a", command="batch plan")
     result, report = judged(tmp_path, server, material, cache="a")
-    assert len(answer.sent) == 24
+    assert len(answer.texts) == 24
     assert answer.cached / answer.characters > 0.85
     tokens = report["spent"]["tokens"]
-    assert tokens["input"] == sum(len(text) // 4 for text in answer.sent)
+    assert tokens["input"] == sum(len(text) // 4 for text in answer.texts)
     assert tokens["cached_input"] == answer.cached // 4
     assert (
         f"Tokens in: {tokens['input']:,}, of them cached by the provider: "
@@ -109,7 +110,7 @@ def test_a_batch_file_holds_what_would_be_sent(tmp_path, server, material):
     judged(tmp_path, server, material, cache="a")
     bodies = [json.loads(line)["body"] for line in batch.read_text().splitlines()]
     texts = ["\n".join(item["content"] for item in body["messages"]) for body in bodies]
-    assert sorted(texts) == sorted(server.answer.sent)
+    assert sorted(texts) == sorted(server.answer.texts)
 
 
 def test_what_was_sent_is_known_again_in_later_runs_with_the_same_cache(tmp_path, server, material):
@@ -117,8 +118,8 @@ def test_what_was_sent_is_known_again_in_later_runs_with_the_same_cache(tmp_path
     judged(tmp_path, server, material, cache="a")
     n_cached = answer.cached
     judged(tmp_path, server, material, cache="a", rest=("--seed", "1", "--run", tmp_path / "run"))
-    assert len(answer.sent) == 48
-    assert sorted(answer.sent[:24]) == sorted(answer.sent[24:])
+    assert len(answer.texts) == 48
+    assert sorted(answer.texts[:24]) == sorted(answer.texts[24:])
     assert answer.cached - n_cached > 24 * FIRST
 
 
@@ -128,11 +129,11 @@ def test_replies_are_found_in_a_cache_with_another_secret(tmp_path, server, mate
     run("cache", "export", tmp_path / "replies.jsonl", "--cache", tmp_path / "a")
     run("cache", "import", tmp_path / "replies.jsonl", "--cache", tmp_path / "b")
     _, second = judged(tmp_path, server, material, cache="b")
-    assert len(answer.sent) == 24
+    assert len(answer.texts) == 24
     assert (second["spent"]["n_calls"], second["spent"]["n_cached"]) == (0, 24)
     assert second["signature"] == first["signature"]
     judged(tmp_path, server, material, cache="c")
-    assert not set(answer.sent[:24]) & set(answer.sent[24:])  # other marks
+    assert not set(answer.texts[:24]) & set(answer.texts[24:])  # other marks
 
 
 def test_a_cost_is_planned_with_what_is_read_and_written(tmp_path, server, material):
