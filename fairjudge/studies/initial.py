@@ -212,7 +212,7 @@ def _of_paper(data: FoundData, experiment: Experiment) -> list[_Draft]:
         why_not = ""
         if aspect == "coverage" and not data.has_questions:
             why_not = _NO_QUESTIONS
-        elif protocol == "pairwise" and len(data.systems) == 1:
+        elif PROTOCOLS[protocol].paired and len(data.systems) == 1:
             why_not = "Pairs need two systems:"
         drafts.append(_Draft(aspect, text, why_not))
     return drafts
