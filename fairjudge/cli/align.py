@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -15,10 +15,6 @@ from fairjudge.cli.terminal import say
 from fairjudge.options.declaring import Opt
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
-
-if TYPE_CHECKING:
-    from fairjudge.aligning.material import AlignMaterial, AlignOptions
-    from fairjudge.aligning.running import AlignOutcome
 
 
 @opt.with_options(given=opt.fields_of(JudgeOptions, only=("reference_unit", "prompt", "scale")))
@@ -97,9 +93,14 @@ def align(
         prepare,
         read_sources,
     )
+    from fairjudge.aligning.planning import plan_align
+    from fairjudge.aligning.running import align_loaded
     from fairjudge.api.findings import Findings
+    from fairjudge.cli.plan import show_plan
     from fairjudge.datasets import read_labels, read_summaries
+    from fairjudge.engine.coroutines import run_to_end
     from fairjudge.options.checking import as_names
+    from fairjudge.run.planning import check_opens
 
     opt.check_targets(None, json_file)
     options = AlignOptions(
@@ -119,9 +120,22 @@ def align(
         options=options,
     )
     if plan:
-        _plan(material, options, model, seconds_per_call, json_file)
+        check_opens(model)
+        planned = plan_align(
+            material, options=options, model=model, seconds_per_call=seconds_per_call
+        )
+        show_plan([run_to_end(planned)], model, json_file, parts=material.sizes())
         return
-    outcome = _run(material, options, model, given["folder"], quiet=quiet)
+    with display.bars(quiet=quiet) as progress_bars:
+        outcome = run_to_end(
+            align_loaded(
+                material,
+                options=options,
+                model=progress_bars.with_retry_bar(model),
+                folder=given["folder"],
+                progress=progress_bars.counter,
+            )
+        )
     report: dict[str, Any] = {**outcome.report, "spent": outcome.spent and outcome.spent.to_json()}
     report["command"] = _command(report["criterion"], judging, model, references, summaries)
     display.show_findings(Findings("align", report), json_file)
@@ -131,50 +145,6 @@ def align(
         if report["command"] is not None:
             say(f"Judge with it: {report['command']}")
         say(f"Files: {outcome.folder}")
-
-
-def _plan(
-    material: AlignMaterial,
-    options: AlignOptions,
-    model: Model,
-    seconds_per_call: float,
-    json_file: str | None,
-) -> None:
-    from fairjudge.aligning.planning import plan_align
-    from fairjudge.cli.plan import plan_report, plan_table
-    from fairjudge.engine.coroutines import run_to_end
-    from fairjudge.run.planning import check_opens
-
-    check_opens(model)
-    planned = run_to_end(
-        plan_align(material, options=options, model=model, seconds_per_call=seconds_per_call)
-    )
-    report = plan_report([planned], max_cost=model.max_cost, max_calls=model.max_calls)
-    report["parts"] = material.sizes()
-    display.report(report, json_file, [plan_table(report)])
-
-
-def _run(
-    material: AlignMaterial,
-    options: AlignOptions,
-    model: Model,
-    folder: Path | None,
-    *,
-    quiet: bool,
-) -> AlignOutcome:
-    from fairjudge.aligning.running import align_loaded
-    from fairjudge.engine.coroutines import run_to_end
-
-    with display.bars(quiet=quiet) as progress_bars:
-        return run_to_end(
-            align_loaded(
-                material,
-                options=options,
-                model=progress_bars.with_retry_bar(model),
-                folder=folder,
-                progress=progress_bars.counter,
-            )
-        )
 
 
 def _command(

@@ -106,21 +106,17 @@ def plan(
     show_plan(plans, models[0], json_file)
 
 
-def show_plan(plans: Sequence[Plan], model: Model, json_file: str | None) -> None:
-    """Show the plan of a run, and which limit of `model` it would exceed."""
-    report = plan_report(plans, max_cost=model.max_cost, max_calls=model.max_calls)
-    display.report(report, json_file, [plan_table(report)])
+def show_plan(plans: Sequence[Plan], model: Model, json_file: str | None, **more: Any) -> None:
+    """Show the plan of a run, and which limit of `model` it would exceed.
 
-
-def plan_report(
-    plans: Sequence[Plan], *, max_cost: float | None, max_calls: int | None
-) -> dict[str, Any]:
-    """Return `plans` as JSON, with their sums and the limits that they would exceed."""
+    `more` are further fields of the JSON.
+    """
     rows = [planned.to_json() for planned in plans]
     assumes = list(dict.fromkeys(text for planned in plans for text in planned.assumes))
     total = total_of(rows)
-    over = limits_exceeded(total, max_calls=max_calls, max_cost=max_cost)
-    return {**total, "models": rows, "assumes": assumes, "over": over}
+    over = limits_exceeded(total, max_calls=model.max_calls, max_cost=model.max_cost)
+    report = {**total, "models": rows, "assumes": assumes, "over": over, **more}
+    display.report(report, json_file, [_table(report)])
 
 
 _SUMMED = ("calls", "cached", "input_tokens", "cached_input_tokens", "output_tokens", "seconds")
@@ -147,8 +143,7 @@ def limits_exceeded(
     ]
 
 
-def plan_table(report: Mapping[str, Any]) -> TextTable:
-    """Return the table of what `plan_report` returned."""
+def _table(report: Mapping[str, Any]) -> TextTable:
     rows = [*report["models"], *([{"model": "all", **report}] if len(report["models"]) > 1 else [])]
     notes = [
         "Estimated, without retries; cached replies cost nothing.",
