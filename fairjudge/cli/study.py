@@ -19,6 +19,7 @@ from fairjudge.reports.tables import TextTable, print_table
 from fairjudge.text.counting import pluralize
 
 if TYPE_CHECKING:
+    from fairjudge.backends.budgeting import Budget
     from fairjudge.studies.files import Study
     from fairjudge.studies.planning import PlannedStep
     from fairjudge.studies.running import StepResult, StudyResult
@@ -72,7 +73,7 @@ def run(
         if json_file != "-" and (note := note_on_labels(study)):
             say(f"Note: {note}")
         remaining = budget_left(study, where)
-        report = _plan_json(planned, usd_left=remaining.usd_left, calls_left=remaining.calls_left)
+        report = _plan_json(planned, remaining)
         display.report(report, json_file, [_plan_table(report)])
         return
     opt.check_targets(None, json_file)
@@ -126,14 +127,12 @@ def _show(result: StudyResult, json_file: str | None) -> None:
     )
 
 
-def _plan_json(
-    planned: Sequence[PlannedStep], *, usd_left: float | None, calls_left: int | None
-) -> dict[str, Any]:
+def _plan_json(planned: Sequence[PlannedStep], remaining: Budget) -> dict[str, Any]:
     from fairjudge.cli.plan import limits_exceeded, total_of
 
     plans = [step.plan.to_json() for step in planned if step.plan is not None]
     total = total_of(plans)
-    over = limits_exceeded(total, max_calls=calls_left, max_cost=usd_left)
+    over = limits_exceeded(total, max_calls=remaining.calls_left, max_cost=remaining.usd_left)
     steps = [
         {"step": step.step, "done": True, **({"nothing": step.nothing} if step.nothing else {})}
         if step.plan is None
