@@ -55,7 +55,7 @@ class Inputs:
         typer.BadParameter
             If there is neither something stored nor something to judge, or both.
         """
-        from fairjudge.run.collecting import AuditInput, collect
+        from fairjudge.run.collecting import collect
 
         if (self.references is None) != (self.summaries is None):
             raise typer.BadParameter("--references and --summaries go together")
@@ -66,13 +66,11 @@ class Inputs:
             )
         with display.bars(quiet=reporting.quiet) as progress_bars:
             return collect(
-                AuditInput(
-                    judgements=self.judgements,
-                    references=self.references,
-                    summaries=self.summaries,
-                    run=self.run,
-                    skip_bad=reporting.skip_bad,
-                ),
+                judgements=self.judgements,
+                references=self.references,
+                summaries=self.summaries,
+                run=self.run,
+                skip_bad=reporting.skip_bad,
                 aspect=aspect,
                 protocol=protocol,
                 probes=probes,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,42 +34,35 @@ from fairjudge.run.judges import make_judge
 from fairjudge.text.sentences import sentence_texts
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditInput:
-    """Where an audit's judgements come from: a file, an earlier run, or summaries to be judged."""
-
-    judgements: Path | None = None
-    references: Path | None = None
-    summaries: Path | None = None
-    run: Path | None = None
-    skip_bad: bool = False
-
-
 def collect(
-    inputs: AuditInput,
     *,
+    judgements: Path | None = None,
+    references: Path | None = None,
+    summaries: Path | None = None,
+    run: Path | None = None,
+    skip_bad: bool = False,
     aspect: str,
     protocol: ProtocolName,
     probes: tuple[str, ...],
     model: Model,
     progress: Progress,
 ) -> tuple[Judgement, ...]:
-    """Return judgements from files, or judge the given summaries.
+    """Return judgements from a file or an earlier run, or judge the given summaries.
 
     With `probes`, every summary is judged beside itself with that text added.
     """
-    if inputs.judgements is not None:
-        return read_judgements(inputs.judgements, skip_bad=inputs.skip_bad).records
-    if inputs.references is None or inputs.summaries is None:
-        return recorded_judgements(inputs.run, store=model.address)
+    if judgements is not None:
+        return read_judgements(judgements, skip_bad=skip_bad).records
+    if references is None or summaries is None:
+        return recorded_judgements(run, store=model.address)
     plan = resolve_plan(aspect, protocol=protocol)
     reader: Any = read_references if plan.needs_questions else read_clusters
-    clusters: tuple[Cluster, ...] = reader(inputs.references, skip_bad=inputs.skip_bad).records
-    loaded = read_summaries(inputs.summaries, skip_bad=inputs.skip_bad)
-    summaries = match_summaries(loaded, clusters).records
-    parts: Sequence[Sequence[Summary]] = [summaries]
+    clusters: tuple[Cluster, ...] = reader(references, skip_bad=skip_bad).records
+    loaded = read_summaries(summaries, skip_bad=skip_bad)
+    matched = match_summaries(loaded, clusters).records
+    parts: Sequence[Sequence[Summary]] = [matched]
     if probes:
-        parts = add_probes(summaries, clusters, probes, split_sentences=sentence_texts)
+        parts = add_probes(matched, clusters, probes, split_sentences=sentence_texts)
         if not PROTOCOLS[protocol].paired:  # every summary once
             parts = [list({(s.eid, s.system): s for pair in parts for s in pair}.values())]
     tasks = tuple(
@@ -79,19 +71,19 @@ def collect(
         for task in plan_tasks(clusters, beside, plan, split_sentences=sentence_texts)
     )
     if not tasks:
-        raise InputError("nothing to judge for this audit", path=inputs.references)
+        raise InputError("nothing to judge for this audit", path=references)
     return run_to_end(
         judge_planned(
             tasks,
             plan=plan,
             model=model,
-            run=inputs.run,
+            run=run,
             identity={
                 "aspect": aspect,
                 "protocol": protocol,
                 "probes": list(probes),
                 "clusters": digest(clusters),
-                "summaries": digest(summaries),
+                "summaries": digest(matched),
             },
             progress=progress,
         )

@@ -43,7 +43,7 @@ from fairjudge.reports.decision_tables import group_title, verdict, with_juries
 from fairjudge.reports.figures import protocol_of
 from fairjudge.reports.measure_findings import fairness_findings
 from fairjudge.reports.protocol_tables import jury_findings
-from fairjudge.run.collecting import AuditInput, collect
+from fairjudge.run.collecting import collect
 from fairjudge.run.probing import checks_report, order_report
 from fairjudge.studies.files import (
     LOCAL_MODEL,
@@ -136,10 +136,10 @@ def asking_audit_step(at: Layout, part: JudgePart, kind: Audit) -> Step:
         figures: dict[str, Any]
         match kind:
             case "verbosity":
-                audit_input = AuditInput(references=sources, summaries=summaries, **options)
+                inputs = {"references": sources, "summaries": summaries, **options}
                 target: dict[str, Any] = {"aspect": plan.aspect, "protocol": protocol}
                 figures = verbosity_report(
-                    collect(audit_input, probes=("extended",), **target, **shared)
+                    collect(**inputs, probes=("extended",), **target, **shared)
                 )
             case "order":
                 figures = run_to_end(
