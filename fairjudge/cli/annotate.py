@@ -139,13 +139,7 @@ def annotate(
     fairjudge annotate references.json --task coverage --summaries s.jsonl -o labels.jsonl
     """
     from fairjudge.annotation.planning import JobOptions
-    from fairjudge.run.annotating import (
-        ActiveOptions,
-        LabelFiles,
-        find_passages,
-        open_desk,
-        prepare,
-    )
+    from fairjudge.run.annotating import find_passages, open_desk, prepare
 
     if (active is None) != (budget is None):
         raise typer.BadParameter("--active and --budget go together")
@@ -153,17 +147,14 @@ def annotate(
         raise typer.BadParameter("--adjudicate and --active both choose the items: give one")
     if not all(find_spec(name) for name in ("fastapi", "jinja2", "uvicorn")):
         raise MissingExtraError("'fairjudge annotate'", extra="annotate")
-    files = LabelFiles(
-        source=task_file,
+    prepared = prepare(
+        task,
+        task_file,
         summaries=summaries,
         scale=scale,
         controls=controls,
         judgements=active,
         adjudicate=adjudicate,
-    )
-    prepared = prepare(
-        task,
-        files,
         aspect=aspect,
         attribute=attribute,
         options=JobOptions(
@@ -173,9 +164,9 @@ def annotate(
             seed=seed,
             qualify=qualify,
         ),
-        active=ActiveOptions(budget=budget, random_share=random_share, target=active_for)
-        if budget
-        else None,
+        budget=budget,
+        random_share=random_share,
+        target=active_for,
         skip_bad=skip_bad,
     )
     typer.echo(_job_in_words(prepared))

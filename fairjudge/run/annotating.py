@@ -33,32 +33,11 @@ from fairjudge.datasets import (
 )
 from fairjudge.domain import Judgement, Record, Summary, TaskName, Value
 from fairjudge.engine.runs import check_writable
-from fairjudge.errors import ConfigurationError, InputError
+from fairjudge.errors import InputError
 from fairjudge.records.matching import match, with_ids_of
 from fairjudge.scales import load_scale
 
 Highlight: TypeAlias = Literal["words", "embeddings", "none"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabelFiles:
-    """Input files of a job; ``source`` has references, or clusters if no questions are needed."""
-
-    source: Path
-    summaries: Path | None = None
-    scale: Path | None = None
-    controls: Path | None = None
-    judgements: Path | None = None
-    adjudicate: Path | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ActiveOptions:
-    """How many items to draw, and which share of them uniformly."""
-
-    budget: int
-    random_share: float = 0.25
-    target: Target = "mean"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,50 +57,63 @@ class PreparedJob:
 
 def prepare(
     name: TaskName,
-    files: LabelFiles,
+    source: Path,
     *,
+    summaries: Path | None = None,
+    scale: Path | None = None,
+    controls: Path | None = None,
+    judgements: Path | None = None,
+    adjudicate: Path | None = None,
     aspect: str | None = None,
     attribute: str | None = None,
     options: JobOptions,
-    active: ActiveOptions | None = None,
+    budget: int | None = None,
+    random_share: float = 0.25,
+    target: Target = "mean",
     skip_bad: bool = False,
 ) -> PreparedJob:
-    """Read the files and plan the job.
+    """Read the files and plan the job; `source` are references, or clusters without questions.
+
+    With `judgements` and a `budget`, about as many items are drawn, `random_share` of them
+    uniformly, so that labels narrow the calibrated interval of `target` most.
 
     Raises FairJudgeError if a file cannot be read, the task needs another, or nothing is left to
     label.
     """
-    scale = load_scale(files.scale) if files.scale else None
     reader = read_references if name in {"answers", "coverage"} else read_clusters
-    clusters = reader(files.source, skip_bad=skip_bad)
+    clusters = reader(source, skip_bad=skip_bad)
     every = (article for cluster in clusters for article in cluster.articles)
     values = values_of(attribute, every) if attribute else ()
-    task = label_task(name, aspect=aspect, scale=scale, attribute=attribute, values=values)
-    summaries: Sequence[Summary] | Loaded[Summary] = ()
-    if files.summaries:
-        summaries = match_summaries(read_summaries(files.summaries, skip_bad=skip_bad), clusters)
-    usable = [summary for summary in summaries if summary.text.strip()]
+    task = label_task(
+        name,
+        aspect=aspect,
+        scale=load_scale(scale) if scale else None,
+        attribute=attribute,
+        values=values,
+    )
+    matched: Sequence[Summary] | Loaded[Summary] = ()
+    if summaries:
+        matched = match_summaries(read_summaries(summaries, skip_bad=skip_bad), clusters)
+    usable = [summary for summary in matched if summary.text.strip()]
     items = build_items(task, list(clusters), usable)
     records = (*clusters, *usable)
-    controls = _controls(files.controls, items, task, records, skip_bad=skip_bad)
-    if not controls:
+    answers = _controls(controls, items, task, records, skip_bad=skip_bad)
+    if not answers:
         task = without_controls(task)
     active_draw = None
-    if active is not None:
-        if files.judgements is None:
-            raise ConfigurationError("a budget needs judgements to draw by: give --active")
+    if judgements is not None and budget is not None:
         active_draw = draw(
             items,
-            _judged(files.judgements, items, records, skip_bad=skip_bad),
-            budget=active.budget,
-            random_share=active.random_share,
-            target=active.target,
+            _judged(judgements, items, records, skip_bad=skip_bad),
+            budget=budget,
+            random_share=random_share,
+            target=target,
             seed=options.seed,
-            leave_out=controls,
+            leave_out=answers,
         )
-    adjudication = read_adjudication(files.adjudicate, items) if files.adjudicate else None
+    adjudication = read_adjudication(adjudicate, items) if adjudicate else None
     chosen = adjudication.numbers if adjudication else active_draw.drawn if active_draw else None
-    job = plan_job(items, options=options, controls=controls, order=chosen)
+    job = plan_job(items, options=options, controls=answers, order=chosen)
     if adjudication is not None:
         offered = (number for number in adjudication.numbers if job.wanted[number])
         job = replace(job, blocks=tuple((number,) for number in offered))
@@ -130,7 +122,7 @@ def prepare(
         items=items,
         job=job,
         drawn=active_draw,
-        n_empty=len(summaries) - len(usable),
+        n_empty=len(matched) - len(usable),
         adjudication=adjudication,
     )
 

@@ -8,7 +8,7 @@ from fairjudge.annotation.passages import compared_texts
 from fairjudge.annotation.planning import JobOptions
 from fairjudge.annotation.web.app import _seconds
 from fairjudge.domain import Article, Label, Summary
-from fairjudge.run.annotating import LabelFiles, prepare
+from fairjudge.run.annotating import prepare
 
 ARTICLES = (Article(aid="1", content="One."), Article(aid="2", content="Two."))
 
@@ -37,10 +37,13 @@ def test_how_long_an_item_was_open(duration, seconds):
 
 def prepared(tmp_path, **more):
     write_world(tmp_path)
-    files = LabelFiles(
-        source=tmp_path / "references.json", summaries=tmp_path / "summaries.jsonl", **more
+    return prepare(
+        "faithfulness",
+        tmp_path / "references.json",
+        summaries=tmp_path / "summaries.jsonl",
+        options=JobOptions(overlap=0.0),
+        **more,
     )
-    return prepare("faithfulness", files, options=JobOptions(overlap=0.0))
 
 
 def test_controls_are_spoken_of_where_there_are_some(tmp_path):
@@ -62,9 +65,9 @@ def test_no_call_is_made_for_an_empty_summary(tmp_path):
     path = tmp_path / "summaries.jsonl"
     with path.open("a", encoding="utf-8") as lines:
         lines.write(Summary(eid=eid, system="silent", text=" \n").model_dump_json() + "\n")
-    files = LabelFiles(source=tmp_path / "references.json", summaries=path)
+    files = {"source": tmp_path / "references.json", "summaries": path}
     for task in ("faithfulness", "rating", "preference", "coverage"):
         aspect = {"preference": "faithfulness", "rating": "coverage"}.get(task)
-        result = prepare(task, files, aspect=aspect, options=JobOptions(overlap=0.0))
+        result = prepare(task, **files, aspect=aspect, options=JobOptions(overlap=0.0))
         assert not any("silent" in item.systems for item in result.items)
         assert result.n_empty == 1

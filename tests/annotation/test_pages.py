@@ -15,14 +15,18 @@ from fairjudge.annotation.web.app import create_app
 from fairjudge.annotation.web.guard import Hosts
 from fairjudge.annotation.web.site import Access, Site
 from fairjudge.errors import RunError
-from fairjudge.run.annotating import LabelFiles, open_desk, prepare
+from fairjudge.run.annotating import open_desk, prepare
 
 
 @pytest.fixture
 def client(tmp_path):
     write_world(tmp_path)
-    files = LabelFiles(source=tmp_path / "references.json", summaries=tmp_path / "summaries.jsonl")
-    prepared = prepare("faithfulness", files, options=JobOptions(overlap=0.0))
+    prepared = prepare(
+        "faithfulness",
+        tmp_path / "references.json",
+        summaries=tmp_path / "summaries.jsonl",
+        options=JobOptions(overlap=0.0),
+    )
     desk, _ = open_desk(prepared, tmp_path / "labels.jsonl")
     site = Site(
         desk=desk,
