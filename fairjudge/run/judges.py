@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 from fairjudge.domain import JudgeTask
 from fairjudge.engine.models import Llm, Models
@@ -62,10 +62,17 @@ def make_judge(
         return LocalJudge(aspect=plan.aspect, support=support, tasks=tasks)
     if options.cascade is not None:
         judge = make_judge(models, replace(options, cascade=None), plan=plan, tasks=tasks)
-        if isinstance(options.cascade, Promise):
-            return _promised(first, judge, options, plan=plan, promise=options.cascade)
+        cascade = options.cascade
+        if isinstance(cascade, Promise):
+            if first is None:
+                raise ConfigurationError(
+                    "a cascade with a guarantee needs the models of its first judge"
+                )
+            cheap = make_judge(first, first_options(options, cascade), plan=plan)
+            cascade.check(cheap)
+            return PromisedCascade(first=cheap, judge=judge, promise=cascade)
         scorer = options.cascade_scorer
-        return _cascade(models, judge, plan=plan, thresholds=options.cascade, scorer=scorer)
+        return _cascade(models, judge, plan=plan, thresholds=cascade, scorer=scorer)
     return _llm_judge(models.llm, options, plan=plan, tasks=tasks, variants=variants)
 
 
@@ -103,15 +110,18 @@ def _llm_judge(
         return decision_judge(llm.decides, llm.target, criterion, tasks=tasks)
     worded = {name: replace(criterion, template=variant) for name, variant in variants.items()}
     return LlmJudge(
-        backend=llm.backend,
-        target=llm.target,
         criterion=next(iter(worded.values()), criterion),
         variants=worded,
-        temperature=options.sampling_temperature,
         samples=options.samples,
         token_probabilities=options.token_probabilities,
-        **llm.sampling,
+        **_settings(llm, options),
     )
+
+
+def _settings(llm: Llm, options: JudgeOptions) -> dict[str, Any]:
+    """Return the arguments of every judge that writes: its model, and how that is sampled."""
+    sampling = {"temperature": options.sampling_temperature, **llm.sampling}
+    return {"backend": llm.backend, "target": llm.target, **sampling}
 
 
 def stated_criteria(options: JudgeOptions) -> dict[str, StatedCriterion]:
@@ -132,14 +142,8 @@ def _together(models: Models, options: JudgeOptions, tasks: Iterable[JudgeTask])
     criteria = stated_criteria(options)
     if models.llm is None or models.llm.decides is not None:
         raise ConfigurationError(_NOT_TOGETHER)
-    return TogetherJudge(
-        backend=models.llm.backend,
-        target=models.llm.target,
-        criteria=criteria,
-        items=tasks_of_items(tasks),
-        temperature=options.sampling_temperature,
-        **models.llm.sampling,
-    )
+    settings = _settings(models.llm, options)
+    return TogetherJudge(criteria=criteria, items=tasks_of_items(tasks), **settings)
 
 
 def _asked_once(options: JudgeOptions, variants: Mapping[str, Template]) -> None:
@@ -169,23 +173,11 @@ def _structured_judge(llm: Llm, options: JudgeOptions, plan: JudgingPlan) -> Jud
     if llm.decides is not None:
         raise ConfigurationError(f"a {protocol} is written: a decision model cannot give one")
     if listwise:
-        return RankingJudge(
-            aspect=plan.aspect,
-            backend=llm.backend,
-            target=llm.target,
-            temperature=options.sampling_temperature,
-            **llm.sampling,
-        )
+        return RankingJudge(aspect=plan.aspect, **_settings(llm, options))
     form = FORMS[plan.aspect]
     if isinstance(form, CoverageForm):
         form = CoverageForm(groups_per_call=options.groups_per_call)
-    return ChecklistJudge(
-        form=form,
-        backend=llm.backend,
-        target=llm.target,
-        temperature=options.sampling_temperature,
-        **llm.sampling,
-    )
+    return ChecklistJudge(form=form, **_settings(llm, options))
 
 
 def _cascade(
@@ -198,21 +190,6 @@ def _cascade(
         raise ConfigurationError("--cascade needs a local scorer: embedding or entailment")
     low, high = thresholds
     return CascadeJudge(first=local, judge=judge, low=low, high=high)
-
-
-def _promised(
-    models: Models | None,
-    judge: Judge,
-    options: JudgeOptions,
-    *,
-    plan: JudgingPlan,
-    promise: Promise,
-) -> Judge:
-    if models is None:
-        raise ConfigurationError("a cascade with a guarantee needs the models of its first judge")
-    first = make_judge(models, first_options(options, promise), plan=plan)
-    promise.check(first)
-    return PromisedCascade(first=first, judge=judge, promise=promise)
 
 
 def first_options(options: JudgeOptions, promise: Promise) -> JudgeOptions:
