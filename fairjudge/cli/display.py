@@ -130,16 +130,11 @@ def report(figures: Json, json_file: str | None, tables: Iterable[TextTable]) ->
     write_json(json_file, figures)
 
 
-def progress_option(*, quiet: bool) -> bool | None:
-    """Return `fairjudge.Model.progress`: on a terminal, unless --quiet."""
-    return False if quiet else None
-
-
 def bars(*, quiet: bool) -> AbstractContextManager[Bars]:
     """Show progress bars on a terminal, unless --quiet."""
     from fairjudge.api.progress import bars
 
-    return bars(progress_option(quiet=quiet))
+    return bars(False if quiet else None)
 
 
 def say_findings(findings: Sequence[str]) -> None:
@@ -188,16 +183,7 @@ WITHOUT_LLM = (
 
 
 def _cluster_table(cluster: BuiltCluster) -> TextTable:
-    reference = cluster.reference
-    rows = [
-        {
-            "question": question.question,
-            "sources": len({answer.aid for group in question.answer_groups for answer in group}),
-            "groups": len(question.answer_groups),
-            "answers": sum(map(len, question.answer_groups)),
-        }
-        for question in reference.question_answers
-    ]
+    rows = cluster.to_json()["questions"]
     notes = [f"Dropped: {question} ({why})" for question, why in cluster.dropped]
     if cluster.unused:
         unused = [f"{aid} ({why})" for aid, why in cluster.unused]
@@ -216,9 +202,9 @@ def _cluster_table(cluster: BuiltCluster) -> TextTable:
     if cluster.problems:
         notes.append(f"Without a result: {first_items(list(cluster.problems), MAX_NAMED)}")
     return table(
-        f"{reference.eid}: {cluster.n_used} of {pluralize(cluster.n_articles, 'article')} "
-        f"used, {pluralize(len(reference.question_answers), 'question')}",
-        "question: {question} | sources> {sources} | groups> {groups} | answers> {answers}",
+        f"{cluster.reference.eid}: {cluster.n_used} of {pluralize(cluster.n_articles, 'article')} "
+        f"used, {pluralize(len(rows), 'question')}",
+        "question: {question} | sources> {n_sources} | groups> {n_groups} | answers> {n_answers}",
         rows,
         notes=notes,
     )

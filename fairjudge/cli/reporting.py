@@ -23,8 +23,8 @@ class Reporting:
 
     @property
     def progress(self) -> bool | None:
-        """See `fairjudge.Model.progress`."""
-        return display.progress_option(quiet=self.quiet)
+        """`fairjudge.Model.progress`: on a terminal, unless --quiet."""
+        return False if self.quiet else None
 
     def show(self, call: opt.Call[Findings], **more: Any) -> None:
         """Make `call` with `more` beside its options, and show the findings."""
