@@ -111,11 +111,12 @@ def import_batch(paths: Sequence[Path], *, cache: AnyCache) -> BatchImport:
     failed: list[tuple[str, str]] = []
     n_rows = 0
     for path in paths:
-        for number, row in _rows(path):
+        for number, line in _lines(path):
             n_rows += 1
             try:
+                row = json.loads(line)
                 problem = _store(row, cache)
-            except (LookupError, TypeError, AttributeError, ValueError) as error:
+            except (LookupError, TypeError, AttributeError, ValueError, RecursionError) as error:
                 message = f"not a line of a batch's results: {error!r}"
                 raise InputError(message, path=path, line=number) from None
             if problem is not None:
@@ -123,20 +124,14 @@ def import_batch(paths: Sequence[Path], *, cache: AnyCache) -> BatchImport:
     return BatchImport(n_stored=n_rows - len(failed), failed=tuple(failed))
 
 
-def _rows(path: Path) -> Iterator[tuple[int, Any]]:
-    """Yield the JSON of each line with its number."""
+def _lines(path: Path) -> list[tuple[int, str]]:
+    """Return the lines with text, each with its number."""
     try:
         text = read_file(path).decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(f"cannot read: {error}", path=path) from None
     # Not splitlines(): replies may hold U+2028 and its like.
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            try:
-                yield number, json.loads(line)
-            except (ValueError, RecursionError) as error:
-                message = f"not a line of a batch's results: {error!r}"
-                raise InputError(message, path=path, line=number) from None
+    return [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
 
 
 def _store(row: Mapping[str, Any], cache: AnyCache) -> str | None:
