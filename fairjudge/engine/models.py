@@ -215,10 +215,8 @@ async def open_models(
     outer: list[Middleware] = [count]
     inner: list[Middleware] = [limiter, *(limits or ())]
     if limits is None:
-        outer, inner = (
-            [Concurrency(model.concurrency), count],
-            [BudgetLimit(ledger.budget), limiter],
-        )
+        outer.insert(0, Concurrency(model.concurrency))
+        inner.insert(0, BudgetLimit(ledger.budget))
     if isinstance(cache, PostgresCache):
         inner.append(StoreCheck(cache))
     with draining_on_error(limiter, warn=print_warning) as on_cache_error:

@@ -22,7 +22,7 @@ from fairjudge.fairness.coverage_json import coverage_json
 from fairjudge.fairness.coverage_report import CoverageOptions, report_coverage
 from fairjudge.fairness.proportional_json import proportional_json
 from fairjudge.fairness.proportional_report import ProportionalOptions, report_proportional
-from fairjudge.fairness.scorer_checks import ChunkSizes, compare_chunk_sizes, pseudo_summaries
+from fairjudge.fairness.scorer_checks import compare_chunk_sizes, pseudo_summaries
 from fairjudge.fairness.support import Support
 from fairjudge.fairness.values import LabelledCorpus, label_corpus
 from fairjudge.records.results import COUNT_ONLY, Json, figure
@@ -64,7 +64,16 @@ def tune_chunk_size(
             size: [support for support in supports if system in {None, support.system}]
             for size, supports in by_size.items()
         }
-        return _sizes_json(compare_chunk_sizes(chosen, resampling=resampling))
+        compared = compare_chunk_sizes(chosen, resampling=resampling)
+        return {
+            "best": compared.best,
+            "identified": [
+                {"max_words": size}
+                | figure(share, keep=COUNT_ONLY)
+                | {"excluded": share.n_excluded if isinstance(share, Estimate) else None}
+                for size, share in compared.identified.items()
+            ],
+        }
 
     notes = list(bad_lines(sources, texts))
     if scorer.name == "embedding":
@@ -118,18 +127,6 @@ def check_oracle(
         "family": {"tests": comparison.family, "over": "all measures here"},
         "notes": [*bad_lines(sources), *report["notes"]],
         "signature": report["signature"],
-    }
-
-
-def _sizes_json(sizes: ChunkSizes) -> Json:
-    return {
-        "best": sizes.best,
-        "identified": [
-            {"max_words": size}
-            | figure(share, keep=COUNT_ONLY)
-            | {"excluded": share.n_excluded if isinstance(share, Estimate) else None}
-            for size, share in sizes.identified.items()
-        ],
     }
 
 

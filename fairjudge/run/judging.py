@@ -194,7 +194,12 @@ async def _judge(
     models, first = opened
 
     def cost() -> RunCost | None:
-        return _cost_of(models, first)
+        own, cheap = models.cost(), None if first is None else first.cost()
+        spent = total_cost((own, cheap))
+        if spent is None or own is None or cheap is None:
+            return spent
+        # The budget is one for both, and counts the calls and the cost of either.
+        return replace(spent, n_calls=own.n_calls, cost_usd=own.cost_usd)
 
     if model.engine == "ray":
         from fairjudge.run.ray_engine import judge_on_ray
@@ -212,18 +217,6 @@ async def _judge(
             sync=models.sync,
         )
     return cost()
-
-
-def _cost_of(models: Models, first: Models | None) -> RunCost | None:
-    """Return the usage of the models, including those of a cascade's first judge.
-
-    The budget is one for both, and counts the calls and the cost of either.
-    """
-    own, cheap = models.cost(), None if first is None else first.cost()
-    spent = total_cost((own, cheap))
-    if spent is None or own is None or cheap is None:
-        return spent
-    return replace(spent, n_calls=own.n_calls, cost_usd=own.cost_usd)
 
 
 @asynccontextmanager

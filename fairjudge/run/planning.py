@@ -31,7 +31,7 @@ from fairjudge.options.summarizing import SummarizeOptions
 from fairjudge.ports import CompletionRequest, DecisionRequest
 from fairjudge.records.folder import RunFolder
 from fairjudge.references.embedded import GroupsAlone
-from fairjudge.references.ports import ArticleBuilder, Builder, Groups, sort_groups
+from fairjudge.references.ports import Builder, Groups, sort_groups
 from fairjudge.run.builders import make_builder
 from fairjudge.run.judges import check_without_llm, first_options, make_judge
 from fairjudge.run.jury import check_members
@@ -111,9 +111,9 @@ def plan_judging(
         steps = [(first, first_options(options, promise), repeats)]
         steps += [(model, replace(options, cascade=None), material.tasks) for model in models]
     for model, judge_options, _ in steps:
-        if not _calls(model):
+        if model.llm is None:
             check_without_llm(judge_options, material.plan)
-    return tuple(run_to_end(judge(*step)) for step in steps if _calls(step[0]))
+    return tuple(run_to_end(judge(*step)) for step in steps if step[0].llm is not None)
 
 
 async def ask_all(judge: Judge, tasks: Sequence[JudgeTask]) -> None:
@@ -136,7 +136,7 @@ def plan_building(
     answer every question; and since the questions that a filter will drop before the last step
     cannot be known, none is dropped.
     """
-    if not _calls(model):
+    if model.llm is None:
         return (), ()
     loaded = read_clusters(clusters, skip_bad=skip_bad)
     check_any_usable(loaded)
@@ -147,7 +147,13 @@ def plan_building(
         async with planned(model) as (opened, planner):
             builder = make_builder(opened, settled)
             if settled.consolidation == "embedding":
-                builder = _grouping_in_two(builder)
+                # Each question has two groups of answers, so that none is dropped for lack of one.
+                consolidator = _TwoGroups()
+                builder = (
+                    replace(builder, consolidator=consolidator)
+                    if isinstance(builder, Builder)
+                    else replace(builder, grouper=GroupsAlone(consolidator=consolidator))
+                )
             with (
                 tempfile.TemporaryDirectory() as folder,
                 RunFolder(Path(folder), identity={"command": "plan"}) as run,
@@ -177,12 +183,6 @@ def plan_summaries(
         run = Path(folder) / "run"
         run_to_end(summarize_loaded(loaded, options=options, model=simulated, run_folder=run))
         return (summed(planner, model, SECONDS_PER_CALL, assumes=(SHORT,)),)
-
-
-def _grouping_in_two(builder: Builder | ArticleBuilder) -> Builder | ArticleBuilder:
-    if isinstance(builder, Builder):
-        return replace(builder, consolidator=_TwoGroups())
-    return replace(builder, grouper=GroupsAlone(consolidator=_TwoGroups()))
 
 
 class _TwoGroups:
@@ -238,10 +238,6 @@ def _building_assumes(options: SettledOptions, planner: PlanningBackend) -> tupl
     )
     assumptions = (READABLE, SHORT, "every article answers every question, once")
     return (*assumptions, note) if checks else assumptions
-
-
-def _calls(model: Model) -> bool:
-    return model.llm is not None
 
 
 @asynccontextmanager
