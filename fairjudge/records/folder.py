@@ -95,13 +95,13 @@ class RunStore(ABC):
     def sync(self) -> None:
         """Force the appended rows to disk."""
 
-    @abstractmethod
-    def may_hold(self, name: str) -> bool:
+    def may_hold(self, name: str) -> bool:  # noqa: ARG002  # not every storage knows
         """Return whether there may be rows called `name`; may be called before the run is open."""
+        return True
 
-    @abstractmethod
     def thread(self, name: str) -> str:
         """Return the thread id of this run's checkpoints called `name`."""
+        return name
 
     def read(self, name: str) -> Iterator[dict[str, Any]]:
         """Yield the rows called `name`; see `rows_with_offsets`."""
@@ -219,10 +219,6 @@ class RunFolder(RunStore):
     def may_hold(self, name: str) -> bool:
         """See `RunStore`."""
         return self._file(name).exists()
-
-    def thread(self, name: str) -> str:
-        """See `RunStore`."""
-        return name
 
     def sync(self) -> None:
         """See `RunStore`."""

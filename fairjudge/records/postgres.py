@@ -138,10 +138,6 @@ class StoredRun(RunStore):
     def sync(self) -> None:
         """Do nothing: committed rows are already durable on the server."""
 
-    def may_hold(self, name: str) -> bool:  # noqa: ARG002  # unknown before the store is open
-        """See `RunStore`."""
-        return True
-
     def thread(self, name: str) -> str:
         """See `RunStore`."""
         return f"{self._key}/{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:32]}"

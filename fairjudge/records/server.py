@@ -80,13 +80,6 @@ CREATE TABLE IF NOT EXISTS {SCHEMA}.secrets (
 """
 
 
-def driver() -> Any:
-    """Return psycopg, or raise `MissingExtraError`."""
-    with needs_extra("--store postgresql://", extra="postgres"):
-        import psycopg
-    return psycopg
-
-
 class Server:
     """A thread-safe pool of connections to one database, opened when needed.
 
@@ -108,7 +101,9 @@ class Server:
         self._patience_seconds = PATIENCE_SECONDS if patience_seconds is None else patience_seconds
         self._given_up = False
         self._prepare = prepare
-        self._psycopg = driver()
+        with needs_extra("--store postgresql://", extra="postgres"):
+            import psycopg
+        self._psycopg: Any = psycopg
         self._idle: LifoQueue[psycopg.Connection[Any]] = LifoQueue()
         self._places = threading.BoundedSemaphore(max_connections)
         self._make_tables()
