@@ -99,14 +99,12 @@ def redacted(reply: Reply, keys: Sequence[str]) -> Reply:
 
 
 def _completion(reply: Completion, keys: Sequence[str]) -> Completion:
-    changes = {
-        "text": _without(keys, reply.text),
-        "served_model": _without(keys, reply.served_model),
-    }
+    text, served_model = _without(keys, reply.text), _without(keys, reply.served_model)
     spelled = any(_spells(reply.tokens or (), key) for key in keys)
-    if not spelled and changes == {"text": reply.text, "served_model": reply.served_model}:
+    if not spelled and (text, served_model) == (reply.text, reply.served_model):
         return reply
-    return reply.model_copy(update={**changes, "tokens": None})
+    changes = {"text": text, "served_model": served_model, "tokens": None}
+    return reply.model_copy(update=changes)
 
 
 def _without(keys: Sequence[str], text: str | None) -> str | None:

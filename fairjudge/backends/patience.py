@@ -24,10 +24,6 @@ class Patience:
         """Seconds that it may still wait."""
         return max(0.0, self.max_wait_seconds - self.waited_seconds)
 
-    def spend(self, seconds: float) -> None:
-        """Count a wait."""
-        self.waited_seconds += seconds
-
     def too_long(self, seconds: float) -> str | None:
         """Return the end of a message if waiting `seconds` more exceeds the bound, else None."""
         if seconds <= self.left_seconds:
@@ -55,4 +51,4 @@ def count_wait(seconds: float) -> None:
     """Count a wait of the current request."""
     patience = of_request.get()
     if patience is not None:
-        patience.spend(seconds)
+        patience.waited_seconds += seconds

@@ -139,7 +139,7 @@ class Retrying(Middleware):
         patience: Patience,
     ) -> Reply:
         async def pause(seconds: float) -> None:
-            patience.spend(seconds)
+            patience.waited_seconds += seconds
             await self._sleep(seconds)
 
         def wait_seconds(state: RetryCallState) -> float:

@@ -37,21 +37,15 @@ def read_messages_usage(usage: Any) -> Usage:
     ``input_tokens_details``, include them.
     """
     fields = _fields(usage)
-    details = _fields(fields.get("input_tokens_details"))
-    within = _count(details.get("cached_tokens"))
-    cache_read = _count(fields.get("cache_read_input_tokens"))
-    cache_written = _count(fields.get("cache_creation_input_tokens"))
-    input_tokens = _count(fields.get("input_tokens"))
-    if within is not None:
-        return _usage(
-            input_tokens, _count(fields.get("output_tokens")), cache_read=within, cache_written=None
-        )
-    return _usage(
-        None if input_tokens is None else input_tokens + (cache_read or 0) + (cache_written or 0),
-        _count(fields.get("output_tokens")),
-        cache_read=cache_read,
-        cache_written=cache_written,
-    )
+    input_tokens, cache_written = _count(fields.get("input_tokens")), None
+    cache_read = _count(_fields(fields.get("input_tokens_details")).get("cached_tokens"))
+    if cache_read is None:
+        cache_read = _count(fields.get("cache_read_input_tokens"))
+        cache_written = _count(fields.get("cache_creation_input_tokens"))
+        if input_tokens is not None:
+            input_tokens += (cache_read or 0) + (cache_written or 0)
+    output_tokens = _count(fields.get("output_tokens"))
+    return _usage(input_tokens, output_tokens, cache_read=cache_read, cache_written=cache_written)
 
 
 def _fields(value: Any) -> Mapping[str, Any]:
