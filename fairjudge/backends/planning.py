@@ -29,13 +29,12 @@ from fairjudge.ports import (
 class PlanningBackend:
     """Counts requests; replies come from the cache, which is never written to, or are simulated.
 
-    ``reply`` makes a plausible reply, so that later steps can be counted too. ``requests`` are the
+    Simulated replies are plausible, so that later steps can be counted too. ``requests`` are the
     requests to be sent, by cache key, sealed with the cache's ``secret``.
     """
 
     cache: Cache
     secret: bytes
-    reply: Callable[[CompletionRequest], str]
     requests: dict[str, AnyRequest] = field(default_factory=dict)
     cached: set[str] = field(default_factory=set)
     input_tokens: int = 0
@@ -64,7 +63,7 @@ class PlanningBackend:
         stored: Completion | None = self._stored(request)
         if stored is not None:
             return stored
-        text = self.reply(request)
+        text = _stand_in(request)
         self._count(request, count_tokens(text))
         return Completion(text=text)
 
@@ -107,7 +106,7 @@ _REASONS = (
 )
 
 
-def stand_in(request: CompletionRequest) -> str:
+def _stand_in(request: CompletionRequest) -> str:
     """Return a simulated reply of usual length in the format of `request`."""
     schema = request.response_schema or {}
     properties: Mapping[str, Any] = schema.get("properties", {})

@@ -26,7 +26,7 @@ from fairjudge.cache.disk import ReplyCache
 from fairjudge.cache.files import AnyCache
 from fairjudge.cache.postgres import PostgresCache
 from fairjudge.engine.interrupts import draining_on_error, draining_on_interrupt
-from fairjudge.errors import BackendError, CacheError
+from fairjudge.errors import BackendError
 from fairjudge.options.models import Model, Sampling
 from fairjudge.ports import (
     Backend,
@@ -217,10 +217,18 @@ async def open_models(
     if limits is None:
         outer.insert(0, Concurrency(model.concurrency))
         inner.insert(0, BudgetLimit(ledger.budget))
-    if isinstance(cache, PostgresCache):
-        inner.append(StoreCheck(cache))
     with draining_on_error(limiter, warn=print_warning) as on_cache_error:
-        caching = _caching(cache, on_cache_error=on_cache_error)
+        caching: Caching | SharedCaching
+        if isinstance(cache, ReplyCache):
+            caching = Caching(
+                cache=cache,
+                claims=cache.claims,
+                warn=print_warning,
+                on_cache_error=on_cache_error,
+            )
+        else:
+            caching = SharedCaching(cache=cache, warn=print_warning)
+            inner.append(StoreCheck(cache))
         if asks_a_server(target):
             outer = [Warming(), *outer, TruncationCheck(warn=print_warning)]
         retrying = Retrying(
@@ -239,7 +247,9 @@ async def open_models(
                     llm=llm, _model=model, _ledger=ledger, _cache=cache, _retrying=retrying
                 )
             if ledger.retries:
-                print_note(f"{target}: {retries_text(ledger.retries)}")
+                n, by_kind = ledger.retries.total(), sorted(ledger.retries.items())
+                kinds = ", ".join(f"{kind}: {count}" for kind, count in by_kind)
+                print_note(f"{target}: {n} retr{'y' if n == 1 else 'ies'} ({kinds})")
         finally:
             await backend.aclose()
             cache.close()
@@ -286,13 +296,6 @@ def total_cost(costs: Iterable[RunCost | None]) -> RunCost | None:
     )
 
 
-def retries_text(retries: Mapping[str, int]) -> str:
-    """Return such as ``3 retries (429: 2, timeout: 1)``."""
-    n = sum(retries.values())
-    kinds = ", ".join(f"{kind}: {count}" for kind, count in sorted(retries.items()))
-    return f"{n} retr{'y' if n == 1 else 'ies'} ({kinds})"
-
-
 def open_cache(
     folder: Path | None, *, store: StoreAddress | None, warn: Callable[[str], None]
 ) -> AnyCache:
@@ -304,16 +307,6 @@ def open_cache(
         If it cannot be used.
     """
     return ReplyCache(folder, warn=warn) if store is None else PostgresCache(store, warn=warn)
-
-
-def _caching(
-    cache: AnyCache, *, on_cache_error: Callable[[CacheError], None]
-) -> Caching | SharedCaching:
-    if not isinstance(cache, ReplyCache):
-        return SharedCaching(cache=cache, warn=print_warning)
-    return Caching(
-        cache=cache, claims=cache.claims, warn=print_warning, on_cache_error=on_cache_error
-    )
 
 
 def print_warning(message: str) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fairjudge.backends import LOCAL_LARGE, loads_its_model, open_backend
-from fairjudge.backends.planning import PlanningBackend, stand_in
+from fairjudge.backends.planning import PlanningBackend
 from fairjudge.backends.pricing import CACHED_FROM
 from fairjudge.datasets import read_clusters
 from fairjudge.domain import Answer, Article, JudgeTask, Reference
@@ -219,14 +219,13 @@ def _judging_assumes(options: JudgeOptions) -> tuple[str, ...]:
 
 
 def _building_assumes(options: SettledOptions, planner: PlanningBackend) -> tuple[str, ...]:
+    assumptions = (READABLE, SHORT, "every article answers every question, once")
     if options.pipeline == "article":
-        return (
-            READABLE,
-            SHORT,
-            "every article answers every question, once",
+        returned = (
             "the model returns the requested number of questions; each that sources do not answer "
-            "differently takes one call less",
+            "differently takes one call less"
         )
+        return (*assumptions, returned)
     checks = sum(
         "diverse" in (request.response_schema or {}).get("properties", {})
         for request in planner.requests.values()
@@ -236,7 +235,6 @@ def _building_assumes(options: SettledOptions, planner: PlanningBackend) -> tupl
         f"no question is dropped before its answers are checked; each one that is takes one off "
         f"the {pluralize(checks, 'such call')}"
     )
-    assumptions = (READABLE, SHORT, "every article answers every question, once")
     return (*assumptions, note) if checks else assumptions
 
 
@@ -253,7 +251,7 @@ def planning(model: Model) -> Iterator[PlanningBackend]:
     """Yield the counting backend in place of `model`, with the cache that it would use."""
     cache = open_cache(model.cache_folder, store=model.address, warn=print_warning)
     try:
-        yield PlanningBackend(cache=cache, secret=cache.secret(), reply=stand_in)
+        yield PlanningBackend(cache=cache, secret=cache.secret())
     finally:
         cache.close()
 

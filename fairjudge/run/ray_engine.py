@@ -162,25 +162,17 @@ def judging_shards(
     clusters: dict[str, list[int]] = {}
     for position, task in enumerate(tasks):
         clusters.setdefault(task.eid, []).append(position)
-    shards: list[JudgingShard] = []
-    shard: dict[int, JudgeTask] = {}
-    pending_places: list[int] = []
-
-    def cut() -> None:
-        if pending_places:
-            shards.append(JudgingShard(tasks=dict(shard), pending=tuple(pending_places)))
-            shard.clear()
-            pending_places.clear()
-
+    shards: list[tuple[dict[int, JudgeTask], list[int]]] = []
     for cluster in clusters.values():
         pending = [position for position in cluster if not is_done(position)]
-        if pending:
-            shard |= {position: tasks[position] for position in cluster}
-            pending_places += pending
-        if len(pending_places) >= SHARD_SIZE:
-            cut()
-    cut()
-    return tuple(shards)
+        if not pending:
+            continue
+        if not shards or len(shards[-1][1]) >= SHARD_SIZE:
+            shards.append(({}, []))
+        shard, places = shards[-1]
+        shard.update({position: tasks[position] for position in cluster})
+        places += pending
+    return tuple(JudgingShard(tasks=shard, pending=tuple(places)) for shard, places in shards)
 
 
 def run_on_cluster(
