@@ -106,10 +106,11 @@ class HttpTransport(httpx2.AsyncBaseTransport):
 
     def _is_usable_after(self, reply: httpx2.Response, *, reused: bool) -> bool:
         """Return whether the connection of `reply` may be reused; see the class."""
-        reply_id = _id_of(reply)
+        # The pattern cannot match inside a text of the reply, where quotes are escaped.
+        reply_id = _ID.search(reply.content) if reply.is_success else None
         if reply_id is None:
             return False
-        if self._ids.add(reply_id):
+        if self._ids.add(reply_id[1]):
             return True
         if self._keeps_open and self._warn is not None:
             self._warn(
@@ -207,15 +208,6 @@ async def _read(reply: aiohttp.ClientResponse, *, server: str) -> bytes:
         if len(content) > MAX_BYTES:
             raise MalformedReplyError(f"{server} sent a reply of more than {MAX_BYTES >> 20} MiB")
     return bytes(content)
-
-
-def _id_of(reply: httpx2.Response) -> bytes | None:
-    """Return the id of a successful reply, None without one.
-
-    The pattern cannot match inside a text of the reply, where quotes are escaped.
-    """
-    match = _ID.search(reply.content) if reply.is_success else None
-    return None if match is None else match[1]
 
 
 def _redirect_within_origin(url: str, reply: httpx2.Response) -> str | None:

@@ -14,7 +14,7 @@ from fairjudge.backends.http_transport import sdk_http_client
 from fairjudge.backends.openai import OWN_URL
 from fairjudge.backends.reply_bodies import check_reply, read_json
 from fairjudge.backends.server_client import ServerClient
-from fairjudge.backends.systemone_wire import read_decisions
+from fairjudge.backends.systemone_wire import read_decisions, state_of
 from fairjudge.errors import ConfigurationError
 from fairjudge.ports import DecisionRequest, Decisions, Question
 
@@ -77,11 +77,9 @@ class OpenAIDecisionsBackend(ServerClient):
 
 
 def _input(request: DecisionRequest) -> Any:
-    if len(request.messages) == 1:
-        return request.messages[0].content
-    if all(message.role == "user" for message in request.messages):
+    if len(request.messages) > 1 and all(message.role == "user" for message in request.messages):
         return [HumanMessage(message.content) for message in request.messages]
-    return [message.to_json() for message in request.messages]
+    return state_of(request)
 
 
 def _as_wire(question: Question) -> Any:

@@ -69,22 +69,19 @@ class ReplayBackend:
     def _find(self, request: AnyRequest, kind: type[ReplyT]) -> ReplyT:
         answer = self._by_key.get(request_key(request))
         if answer is None:
-            answer = self._answer_by_prompt(request)
+            answers = self._by_prompt.get(prompt_key(request), {})
+            if len(answers) > 1:
+                raise ReplayMissError(
+                    f"{self.target.model} holds replies of several models to this prompt "
+                    f"({', '.join(sorted(answers))}); make a recording of one"
+                )
+            answer = next(iter(answers.values()), None)
         if isinstance(answer, BackendError):
             # A new exception: one raised twice would collect both tracebacks.
             raise type(answer)(str(answer))
         if not isinstance(answer, kind):
             raise ReplayMissError(f"{self.target.model} holds no reply to this request")
         return answer
-
-    def _answer_by_prompt(self, request: AnyRequest) -> Answer | None:
-        answers = self._by_prompt.get(prompt_key(request), {})
-        if len(answers) > 1:
-            raise ReplayMissError(
-                f"{self.target.model} holds replies of several models to this prompt "
-                f"({', '.join(sorted(answers))}); make a recording of one"
-            )
-        return next(iter(answers.values()), None)
 
 
 def read_recording(

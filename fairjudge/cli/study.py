@@ -20,7 +20,6 @@ from fairjudge.text.counting import pluralize
 
 if TYPE_CHECKING:
     from fairjudge.backends.budgeting import Budget
-    from fairjudge.studies.files import Study
     from fairjudge.studies.planning import PlannedStep
     from fairjudge.studies.running import StepResult, StudyResult
 
@@ -57,7 +56,7 @@ def run(
     from fairjudge.studies.checks import note_on_labels
     from fairjudge.studies.files import read_study
     from fairjudge.studies.planning import plan_study
-    from fairjudge.studies.running import budget_left, folder_of
+    from fairjudge.studies.running import budget_left, folder_of, run_study
 
     study = read_study(file, cache=model.cache)
     where = folder_of(study, folder)
@@ -77,23 +76,17 @@ def run(
         display.report(report, json_file, [_plan_table(report)])
         return
     opt.check_targets(None, json_file)
-    result = _run(study, where, skip_bad=skip_bad, quiet=quiet, silent=json_file == "-")
-    _show(result, json_file)
-    display.finish(result.n_lost, result.n_items, limit=max_unscored)
 
-
-def _run(study: Study, folder: Path, *, skip_bad: bool, quiet: bool, silent: bool) -> StudyResult:
-    from fairjudge.studies.running import run_study
-
-    def tell(result: StepResult) -> None:
-        if not silent and result.seconds is not None:
-            progress_bars.console.print(
-                f"{result.name}: {result.done.told}", markup=False, highlight=False
-            )
+    def tell(step: StepResult) -> None:
+        if json_file != "-" and step.seconds is not None:
+            text = f"{step.name}: {step.done.told}"
+            progress_bars.console.print(text, markup=False, highlight=False)
 
     with display.bars(quiet=quiet) as progress_bars:
         study = study.asking(progress_bars.with_retry_bar)
-        return run_study(study, folder, skip_bad=skip_bad, progress=progress_bars, tell=tell)
+        result = run_study(study, where, skip_bad=skip_bad, progress=progress_bars, tell=tell)
+    _show(result, json_file)
+    display.finish(result.n_lost, result.n_items, limit=max_unscored)
 
 
 def _show(result: StudyResult, json_file: str | None) -> None:
