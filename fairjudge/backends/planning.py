@@ -63,7 +63,7 @@ class PlanningBackend:
         stored: Completion | None = self._stored(request)
         if stored is not None:
             return stored
-        text = _stand_in(request)
+        text = stand_in(request)
         self._count(request, count_tokens(text))
         return Completion(text=text)
 
@@ -106,7 +106,7 @@ _REASONS = (
 )
 
 
-def _stand_in(request: CompletionRequest) -> str:
+def stand_in(request: CompletionRequest) -> str:
     """Return a simulated reply of usual length in the format of `request`."""
     schema = request.response_schema or {}
     properties: Mapping[str, Any] = schema.get("properties", {})
