@@ -89,7 +89,9 @@ def _show(aspect: AspectReport) -> None:
     if aspect.leaderboard is not None:
         print_table(_leaderboard(outcome, aspect.leaderboard))
     for board in aspect.derived:
-        print_table(_derived(outcome, board))
+        title = f"{outcome.plan.aspect}, {board.protocol}, derived from the checklists"
+        meaning = _meaning(board.protocol, outcome.plan.aspect, 1, 5)
+        print_table(_described(board, title, f"{meaning}."))
     for table_of_aspect in (
         *covered_tables({"groups": aspect.covered}, only=MATRICES),
         *(statement_tables({"groups": aspect.statements}) if aspect.statements else ()),
@@ -109,12 +111,6 @@ def _leaderboard(outcome: JudgeOutcome, board: Leaderboard) -> TextTable:
         f"{_meaning(plan.protocol, plan.aspect, *outcome.scale_range)}; {WEIGHTING}.",
         *([f"Unscored: {unscored}."] if outcome.n_unscored else []),
     )
-
-
-def _derived(outcome: JudgeOutcome, board: Leaderboard) -> TextTable:
-    aspect = outcome.plan.aspect
-    title = f"{aspect}, {board.protocol}, derived from the checklists"
-    return _described(board, title, f"{_meaning(board.protocol, aspect, 1, 5)}.")
 
 
 def _described(board: Leaderboard, title: str, meaning: str, *notes: str) -> TextTable:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Awaitable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,12 +25,9 @@ _MIGRATING = 0x66_6A_63_70
 """PostgreSQL advisory lock under which LangGraph's tables are made and migrated."""
 
 
-@asynccontextmanager
-async def checkpoints(run: RunStore) -> AsyncIterator[BaseCheckpointSaver[Any]]:
+def checkpoints(run: RunStore) -> AbstractAsyncContextManager[BaseCheckpointSaver[Any]]:
     """Open the checkpoints of `run`; those in a store are deleted after success."""
-    opened = _stored(run) if isinstance(run, StoredRun) else _embedded(run.path)
-    async with opened as saver:
-        yield saver
+    return _stored(run) if isinstance(run, StoredRun) else _embedded(run.path)
 
 
 def _saver(make: Any, connection: Any) -> Any:

@@ -7,7 +7,7 @@ import hashlib
 import json
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -114,13 +114,11 @@ def open_run(
     return RunFolder(folder or model.cache_folder / "runs" / name, identity=whole)
 
 
-@contextmanager
-def recording_spending(run: RunStore, model: Model) -> Iterator[SpendingFile]:
+def recording_spending(run: RunStore, model: Model) -> AbstractContextManager[SpendingFile]:
     """Record what `model` spends on `run`, so that it counts even if this start is killed."""
     # A run in a store has no folder: its spending is recorded on this machine.
     path = run.path / FILE if isinstance(run, RunFolder) else spending_path(model, str(run))
-    with recording_in(path, model) as file:
-        yield file
+    return recording_in(path, model)
 
 
 def spending_path(model: Model, name: str) -> Path:
