@@ -13,7 +13,7 @@ from fairjudge.calibration.items import Joined
 from fairjudge.calibration.jury_report import JuryReport
 from fairjudge.calibration.labels import item_json
 from fairjudge.calibration.ppi import PpiMean
-from fairjudge.calibration.protocol_table import JudgingCost, ProtocolTable
+from fairjudge.calibration.protocol_table import ProtocolTable
 from fairjudge.calibration.replaceability import AlternativeAnnotatorTest
 from fairjudge.calibration.temperature import DistributionReport, DistributionScores
 from fairjudge.domain import Undefined
@@ -109,7 +109,7 @@ def _flatten_field(entry: Json, field: str) -> Json:
 
 
 def _group(report: GroupReport, *, list_all: bool) -> Json:
-    joined = report.joined
+    joined, cost = report.joined, report.asked
     return {
         **joined.group._asdict(),
         "n_items": len(joined.keys),
@@ -124,7 +124,7 @@ def _group(report: GroupReport, *, list_all: bool) -> Json:
         "scales": {"judge": list(joined.judge_scale), "labels": list(joined.label_scale)},
         "notes": [*joined.notes, *_remarks(joined)],
         "decisions": to_json(report.decisions),
-        "cost": None if report.asked is None else _cost(report.asked),
+        "cost": cost and {**to_json(cost), "usd_per_item": cost.usd_per_item},
         "agreement": to_json(report.agreement),
         "human": to_json(report.human),
         "people": to_json(report.people),
@@ -141,10 +141,6 @@ def _group(report: GroupReport, *, list_all: bool) -> Json:
         "disagreement_causes": to_json(report.causes),
         "confusion": to_json(report.confusion),
     }
-
-
-def _cost(requests: JudgingCost) -> Json:
-    return {**to_json(requests), "usd_per_item": requests.usd_per_item}
 
 
 def _remarks(joined: Joined) -> list[str]:
@@ -189,20 +185,12 @@ def _unmatched(joined: Joined, *, list_all: bool) -> Json:
 def _calibration(report: CalibrationReport) -> Json:
     entry: Json = to_json(report)
     entry |= {
-        name: [_bin(reliability_bin) for reliability_bin in entry[name]]
+        name: [{"from": row.pop("low"), "to": row.pop("high"), **row} for row in entry[name]]
         for name in ("reliability_before", "reliability_after")
     }
     if not isinstance(report.calibrator, Undefined):
         entry["calibrator"] = report.calibrator.to_dict()
     return entry | {"distribution": _distribution(report.distribution)}
-
-
-def _bin(reliability_bin: Json) -> Json:
-    return {
-        "from": reliability_bin.pop("low"),
-        "to": reliability_bin.pop("high"),
-        **reliability_bin,
-    }
 
 
 def _distribution(report: DistributionReport | Undefined) -> Json:

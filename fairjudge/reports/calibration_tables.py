@@ -139,7 +139,9 @@ def agreement_tables(group: Json) -> list[TextTable]:
 def gains_tables(group: Json) -> list[TextTable]:
     """Return the table of a judge's gains over baselines, if any gain is known."""
     over = group.get("over_baselines", {})
-    rows = list(_gains(group, over)) if "best" in over else []
+    columns = ("against", "measure", "judge", "without", "added")
+    gains = _gains(group, over) if "best" in over else ()
+    rows = [dict(zip(columns, gain, strict=True)) for gain in gains]
     if not rows:
         return []
     return [
@@ -157,29 +159,19 @@ def gains_tables(group: Json) -> list[TextTable]:
     ]
 
 
-def _gains(group: Json, over: Json) -> Iterator[Json]:
+def _gains(group: Json, over: Json) -> Iterator[tuple[str | Json, ...]]:
     if over["gain"].get("value") is not None:
         best = spearman(group["baselines"][over["best"]], "pooled")
         judge = spearman(group["agreement"], "pooled")
         measure = "Spearman, pooled"
-        yield _gain(baseline_name(over["best"]), measure, judge, best, over["gain"])
+        yield baseline_name(over["best"]), measure, judge, best, over["gain"]
     constant = over["constant"]
     if not why(constant):
         answer, agrees = f"always {constant['answer']:g}", constant["constant_agreement"]
-        yield _gain(answer, "agreement", constant["agreement"], agrees, constant["added"])
+        yield answer, "agreement", constant["agreement"], agrees, constant["added"]
         by_chance = {"value": 1.0 / n} if (n := constant["n_answers"]) else {}
         balanced = constant["balanced_accuracy"], by_chance, constant["added_balanced"]
-        yield _gain(answer, "balanced accuracy", *balanced)
-
-
-def _gain(against: str, measure: str, judge: Json, without: Json, added: Json) -> Json:
-    return {
-        "against": against,
-        "measure": measure,
-        "judge": judge,
-        "without": without,
-        "added": added,
-    }
+        yield answer, "balanced accuracy", *balanced
 
 
 def levels_of(group: Json) -> dict[str, str]:

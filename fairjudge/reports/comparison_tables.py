@@ -253,7 +253,7 @@ def _passed(groups: Sequence[Json]) -> str:
     unknown = _unknown(groups)
     if not unknown:
         return "Passed."
-    passed = "" if _are_all(groups, "cannot tell") else "Passed, but "
+    passed = "" if all(group["verdict"] == "cannot tell" for group in groups) else "Passed, but "
     return f"{sentence(passed + unknown)} This fails with --strict."
 
 
@@ -272,13 +272,11 @@ def _cause(group: Json) -> str:
     if group["reason"]:
         return str(group["reason"])
     n = f"{pluralize(group['n_items'], 'anchor')} in {pluralize(group['n_documents'], 'document')}"
-    needed = group["documents_needed"]
+    needed, change = group["documents_needed"], group.get("watch", group)["agreement"]
     if needed is None:
-        change = group.get("watch", group)["agreement"]
         return f"{n}, {why(change) or change['method']}"
-    change = group.get("watch", group)["agreement"]["value"]
-    documents = pluralize(needed, "document")
-    return f"{n} are too few; it takes about {documents}, were the change of {change:.2f} true"
+    documents = f"it takes about {pluralize(needed, 'document')}"
+    return f"{n} are too few; {documents}, were the change of {change['value']:.2f} true"
 
 
 def _constant(groups: Sequence[Json]) -> str:
@@ -293,10 +291,6 @@ def _constant(groups: Sequence[Json]) -> str:
 
 def _is_moved(change: Json) -> bool:
     return change.get("low") is not None and not change["low"] <= 0.0 <= change["high"]
-
-
-def _are_all(groups: Sequence[Json], verdict: str) -> bool:
-    return all(group["verdict"] == verdict for group in groups)
 
 
 def _check_title(group: Json) -> str:

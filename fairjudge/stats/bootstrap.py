@@ -279,6 +279,19 @@ def with_interval(
     )
 
 
+def chunked(
+    statistic: WeightedStatistic, cells: int, *, most: int = CELLS_PER_CHUNK
+) -> WeightedStatistic:
+    """Return `statistic` by chunks of rows with `most` numbers in memory, `cells` for each row."""
+    size = max(1, most // max(1, cells))
+
+    def by_chunks(counts: FloatArray) -> FloatArray:
+        starts = range(0, len(counts), size)
+        return np.concatenate([statistic(counts[i : i + size]) for i in starts])
+
+    return by_chunks
+
+
 def divide(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
     """Divide elementwise; NaN where the denominator is 0."""
     out = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), np.nan)
