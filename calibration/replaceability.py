@@ -133,9 +133,7 @@ def alternative_annotator_test(
     omega = sum(comparison.beaten for comparison in compared) / len(compared)
     return AlternativeAnnotatorTest(
         winning_rate=omega,
-        advantage_probability=float(
-            np.mean([comparison.judge_advantage for comparison in compared])
-        ),
+        advantage_probability=float(np.mean([judge.mean() for judge, _ in wins.values()])),
         passes=omega >= 0.5,
         epsilon=epsilon,
         alignment=alignment,

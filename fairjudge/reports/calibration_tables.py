@@ -112,16 +112,16 @@ def _units(group: Json, level: str) -> str:
     return "" if n is None else f", {pluralize(n, *_UNITS[level])}"
 
 
-def agreement_tables(group: Json) -> list[TextTable]:
-    """Return one table a level; the last has the notes.
+def agreement_tables(group: Json) -> Iterator[TextTable]:
+    """Yield one table a level; the last has the notes.
 
     Where whole summaries were judged, the level of summaries is that of items.
     """
     unscored = group["counts"]["unscored"]
     reasons = f"Unscored: {tally(unscored)}." if unscored else ""
     notes = (HUMAN_NOTE, *_reasons(group), reasons, *group["notes"])
-    return [
-        table(
+    for level, label in levels_of(group).items():
+        yield table(
             f"{group_title(group)}: agreement with people, {label}{_units(group, level)}",
             "who: {who} | kendall> {kendall:interval} | spearman> {spearman:interval}"
             " | pearson> {pearson:interval}",
@@ -132,20 +132,15 @@ def agreement_tables(group: Json) -> list[TextTable]:
             ],
             notes=notes if level == "system" else (),
         )
-        for level, label in levels_of(group).items()
-    ]
 
 
-def gains_tables(group: Json) -> list[TextTable]:
-    """Return the table of a judge's gains over baselines, if any gain is known."""
+def gains_tables(group: Json) -> Iterator[TextTable]:
+    """Yield the table of a judge's gains over baselines, if any gain is known."""
     over = group.get("over_baselines", {})
     columns = ("against", "measure", "judge", "without", "added")
     gains = _gains(group, over) if "best" in over else ()
-    rows = [dict(zip(columns, gain, strict=True)) for gain in gains]
-    if not rows:
-        return []
-    return [
-        table(
+    if rows := [dict(zip(columns, gain, strict=True)) for gain in gains]:
+        yield table(
             f"{group_title(group)}: the judge against baselines that need no LLM",
             "against: {against} | measure: {measure} | judge> {judge:interval}"
             " | baseline> {without:interval} | difference> {added:interval}",
@@ -156,7 +151,6 @@ def gains_tables(group: Json) -> list[TextTable]:
                 "given ten times or more.",
             ),
         )
-    ]
 
 
 def _gains(group: Json, over: Json) -> Iterator[tuple[str | Json, ...]]:

@@ -201,9 +201,16 @@ def check_plots(report: Json, group: Json) -> Iterator[Plot]:
         yield Plot(plot, f"{_LOOKS[name]} Intervals hold at all looks at once.")
 
 
-def check_tables(report: Json) -> tuple[TextTable, ...]:
-    """Return a table of changes for each aspect, protocol and judge."""
-    return tuple(_check_table(group, report["margin"]) for group in report["groups"])
+def check_tables(report: Json) -> Iterator[TextTable]:
+    """Yield a table of changes for each aspect, protocol and judge."""
+    for group in report["groups"]:
+        judges = ", then ".join(dict.fromkeys((group["judge_before"], group["judge_after"])))
+        yield table(
+            f"Check: {_check_title(group)}, by {judges}",
+            "figure: {figure} | before> {before} | after> {after} | change> {change:interval}",
+            [{"before": "", "after": "", **row} for row in _rows(group)],
+            notes=_notes(group, report["margin"]),
+        )
 
 
 def check_findings(report: Json) -> Iterator[str]:
@@ -295,16 +302,6 @@ def _is_moved(change: Json) -> bool:
 
 def _check_title(group: Json) -> str:
     return f"{group['aspect']}, {protocol_of(group)}"
-
-
-def _check_table(group: Json, margin: float) -> TextTable:
-    judges = ", then ".join(dict.fromkeys((group["judge_before"], group["judge_after"])))
-    return table(
-        f"Check: {_check_title(group)}, by {judges}",
-        "figure: {figure} | before> {before} | after> {after} | change> {change:interval}",
-        [{"before": "", "after": "", **row} for row in _rows(group)],
-        notes=_notes(group, margin),
-    )
 
 
 def _rows(group: Json) -> Iterator[Json]:
