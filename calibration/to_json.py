@@ -8,7 +8,7 @@ from typing import Any
 from fairjudge.calibration.analysis import Analysis, GroupReport
 from fairjudge.calibration.audits import PositionAudit, VerbosityAudit
 from fairjudge.calibration.calibration_report import CalibrationReport
-from fairjudge.calibration.estimates import Planning, Separation, SystemEstimate
+from fairjudge.calibration.estimates import Separation, SystemEstimate
 from fairjudge.calibration.items import Joined
 from fairjudge.calibration.jury_report import JuryReport
 from fairjudge.calibration.labels import item_json
@@ -109,7 +109,7 @@ def _flatten_field(entry: Json, field: str) -> Json:
 
 
 def _group(report: GroupReport, *, list_all: bool) -> Json:
-    joined, cost = report.joined, report.asked
+    joined, cost, planning = report.joined, report.asked, report.planning
     return {
         **joined.group._asdict(),
         "n_items": len(joined.keys),
@@ -133,7 +133,11 @@ def _group(report: GroupReport, *, list_all: bool) -> Json:
         "calibration": _calibration(report.calibration),
         "ppi": [_estimate(estimate) for estimate in report.ppi],
         "correlation": to_json(report.correlation),
-        "planning": _planning(report.planning),
+        "planning": {
+            "n_judged": planning.n_judged,
+            "curve": to_json(planning.curve),
+            "to_separate": [_separation(separation) for separation in planning.separations],
+        },
         "replaceability": _replaceability(report.replaceability),
         "fairness": {"of": report.fairness_of, "groups": to_json(report.fairness)},
         "rates": report.rates and _flatten_field(to_json(report.rates), "errors"),
@@ -225,14 +229,6 @@ def _estimate(system_estimate: SystemEstimate) -> Json:
     if isinstance(system_estimate.ppi, Undefined):
         return entry | {"ppi": ppi, "ppi_plus": ppi}
     return entry | {name: ppi[name] for name in ("ppi", "ppi_plus", "tuning", "effective_labels")}
-
-
-def _planning(planning: Planning) -> Json:
-    return {
-        "n_judged": planning.n_judged,
-        "curve": to_json(planning.curve),
-        "to_separate": [_separation(separation) for separation in planning.separations],
-    }
 
 
 def _separation(separation: Separation) -> Json:

@@ -177,18 +177,16 @@ def bootstrap_many(
         return tuple(estimates)
     if values is not None:
         replicate_values = replicate_values + (values - _column_means(replicate_values))
-    bounds = (
-        partial(expanded_bounds, n_documents=n_documents)
-        if method == "expanded"
-        else percentile_bounds
-    )
+    bounds = partial(percentile_bounds, level=level)
+    if method == "expanded":
+        bounds = partial(expanded_bounds, level=level, n_documents=n_documents)
     return tuple(
         estimate
         if isinstance(estimate, Undefined)
         else with_interval(
             estimate,
             replicate_values[:, k],
-            bounds=partial(bounds, level=level),
+            bounds=bounds,
             method=_NAMES[method],
             null=null,
         )

@@ -89,9 +89,9 @@ def averaged_correlations(
         name: [_BUILDERS[at](part, n_documents, name) for part in parts] for name in CORRELATIONS
     }
     defined = {
-        name: [item for item in items if isinstance(item, _Prepared)]
+        name: usable
         for name, items in prepared.items()
-        if any(isinstance(item, _Prepared) for item in items)
+        if (usable := [item for item in items if isinstance(item, _Prepared)])
     }
 
     def averages(counts: FloatArray) -> FloatArray:
