@@ -178,7 +178,7 @@ def _completed(
             answer = Answer(aid=article.aid, answer=passage.text, **voice_of(item))
             missed.append(
                 MissedAnswer(
-                    question=place.question,
+                    index=place.question,
                     group=place.group,
                     answer=answer,
                     start=passage.start,
