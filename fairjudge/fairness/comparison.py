@@ -174,12 +174,8 @@ def _with_swap_p_value(
         swapped = np.concatenate(
             [swapped_difference(resampling.rng.integers(0, 2, size=(size, n))) for size in sizes]
         )
-    placed = compare(estimate.value, swapped, alternative="two-sided")
-    if not exact:
-        return replace(estimate, p_value=placed.p_value, p_floor=placed.p_floor)
-    # All ways hold the observed one, which is the 1 that the formula adds.
-    p_value = (placed.p_value * (1 + swapped.size) - 1) / swapped.size
-    return replace(estimate, p_value=p_value)
+    placed = compare(estimate.value, swapped, alternative="two-sided", exact=exact)
+    return replace(estimate, p_value=placed.p_value, p_floor=None if exact else placed.p_floor)
 
 
 def _statistics(

@@ -65,7 +65,7 @@ def _sample(sample: CoverageSample) -> Json:
         **COVERAGE.sample_json(sample.numbers),
         "p_value": sample.test.p_value,
         "p_value_strict": sample.test.p_value_strict,
-        "relabellings": sample.test.n_relabellings,
+        "relabellings": sample.test.n_permutations,
         "exact": sample.test.exact,
         "coverage": sample.coverage.overall,
         "by_value": {

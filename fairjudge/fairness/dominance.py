@@ -151,20 +151,18 @@ def _largest(
     extremes = [np.nan_to_num(np.abs(differences(rows))).max(axis=(1, 2)) for rows in ways]
     pair, column = divmod(int(np.nanargmax(np.abs(observed))), observed.shape[1])
     largest = float(observed[pair, column])
-    placed = compare(abs(largest), np.concatenate(extremes))
+    placed = compare(abs(largest), np.concatenate(extremes), exact=exact)
     first, second = (list(subsets)[code] for code in pairs[pair])
     chosen = (first, second) if largest >= 0.0 else (second, first)
     replicates = _resampled(statistic, n_samples, [subsets[name] for name in chosen], resampling)
     low, high = (
         (None, None) if replicates is None else _bounds(replicates[:, column], resampling.level)
     )
-    n = placed.n_permutations
     return LargestDifference(
         value=abs(largest),
         low=low,
         high=high,
-        # All ways hold the observed one, which is the 1 that the formula adds.
-        p_value=(placed.p_value * (1 + n) - 1) / n if exact else placed.p_value,
+        p_value=placed.p_value,
         p_floor=None if exact else placed.p_floor,
         dominated_by=chosen,
         of_value=columns[column],
