@@ -11,7 +11,6 @@ from typing import TypeAlias
 import numpy as np
 
 from fairjudge.domain import Undefined
-from fairjudge.errors import StatisticsError
 from fairjudge.fairness.choices import CoverageVariant
 from fairjudge.fairness.coverage_parity import contributions, means
 from fairjudge.fairness.equal_coverage import (
@@ -29,7 +28,6 @@ from fairjudge.stats.bootstrap import (
 )
 from fairjudge.stats.permutation import compare
 from fairjudge.stats.resampling import Resampling
-from fairjudge.text.counting import pluralize
 
 _Statistic: TypeAlias = Callable[[FloatArray], FloatArray]
 """Maps how often each sample counts, shape (r, n), to statistics of shape (r, k)."""
@@ -95,8 +93,6 @@ def dominance(
     significant. A measure is Undefined where fewer than two values dominate any sample, or, for
     the mean differences, where no value is ever in C_k of two subsets.
     """
-    if len(samples) != len(unfair):
-        raise StatisticsError(f"got {pluralize(len(samples), 'sample')} and {len(unfair)} verdicts")
     values = [dominating_value(sample) for sample in samples]
     subsets = {
         value: np.flatnonzero([name == value for name in values])

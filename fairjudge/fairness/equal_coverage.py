@@ -15,11 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import FloatArray
 from fairjudge.stats.permutation import PermutationTest, compare
 from fairjudge.stats.resampling import Resampling, adjusted_by_name
-from fairjudge.text.counting import pluralize
 
 ALPHA = 0.05
 """A summary counts as unfair below this p-value (section 4.1)."""
@@ -81,17 +79,7 @@ def coverage_by_value(coverage: FloatArray, labels: Sequence[str]) -> SampleCove
         p(d, s), at least one of each.
     labels
         The value of each document.
-
-    Raises
-    ------
-    StatisticsError
-        No documents, no units, or not one label a document.
     """
-    if coverage.ndim != 2 or not coverage.size or len(labels) != len(coverage):
-        raise StatisticsError(
-            f"expected a matrix with one row a label, got shape {coverage.shape!r} "
-            f"for {pluralize(len(labels), 'label')}"
-        )
     documents = coverage.mean(axis=1)
     values, codes = np.unique(np.asarray(labels, dtype=object), return_inverse=True)
     sizes = np.bincount(codes)
