@@ -75,14 +75,10 @@ def draw(
     if not uncertainties:
         raise InputError(
             "no judgement fits an item: judge the same files and aspect with the unit that is "
-            f"labelled, such as {items[numbers[0]].unit!r}"
+            f"labelled, such as {candidates[0].unit!r}"
         )
     mean = float(np.mean(list(uncertainties.values())))
-    scores = (
-        _mean_of_judges([items[n] for n in numbers], rows, _standard_scores)
-        if target == "correlation"
-        else {}
-    )
+    scores = _mean_of_judges(candidates, rows, _standard_scores) if target == "correlation" else {}
     groups: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for number in numbers:
         groups[() if scores else items[number].systems].append(number)
