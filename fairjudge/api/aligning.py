@@ -124,14 +124,14 @@ async def aalign(
     Examples
     --------
     >>> import fairjudge as fj
-    >>> found = fj.align(
+    >>> report = fj.align(
     ...     "references.jsonl",
     ...     "summaries.jsonl",
     ...     "labels.jsonl",
     ...     model=fj.Model("openai:gpt-4o-mini", max_cost=5),
     ...     aspect="coverage",
     ... )  # doctest: +SKIP
-    >>> found["kept"], found["criterion"]  # doctest: +SKIP
+    >>> report["kept"], report["criterion"]  # doctest: +SKIP
     >>> of = {"eid": "e", "system": "s"}
     >>> few = [of | {"aspect": "faithfulness", "annotator": "a", "value": 3}]
     >>> events = [{"eid": "e", "articles": [{"aid": "a", "content": "It rained."}]}]

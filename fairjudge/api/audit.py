@@ -441,13 +441,13 @@ def citations(
     Examples
     --------
     >>> import fairjudge as fj
-    >>> written = fj.read_summaries("summaries.jsonl").records
+    >>> summaries = fj.read_summaries("summaries.jsonl").records[:3]
     >>> cite = lambda text, aid: {"text": text.split(". ")[0] + ".", "articles": [aid]}
-    >>> citing = [one.to_json() | {"citations": [cite(one.text, "a1")]} for one in written]
+    >>> citing = [row.to_json() | {"citations": [cite(row.text, "a1")]} for row in summaries]
     >>> judge = fj.Judge("local", aspect="faithfulness", protocol="checklist")
-    >>> found = fj.audit.citations(judge("references.json", citing), citing)
-    >>> found["groups"][0]["n_cited"]
-    2
+    >>> report = fj.audit.citations(judge("references.json", citing), citing)
+    >>> report["groups"][0]["n_cited"]
+    1
     """
     from fairjudge.auditing.statements import citations_report
 
@@ -528,8 +528,8 @@ async def aorder(
     Examples
     --------
     >>> import fairjudge as fj
-    >>> found = fj.audit.order("clusters.json", model="local")
-    >>> sorted(found["by_place"])
+    >>> report = fj.audit.order("clusters.json", model="local")
+    >>> sorted(report["by_place"])
     ['first', 'last', 'middle']
     """
     from fairjudge.api.progress import bars
@@ -598,9 +598,10 @@ async def achecks(
     Examples
     --------
     >>> import fairjudge as fj
-    >>> found = fj.audit.checks("references.json", "summaries.jsonl", model="local")
-    >>> {check["name"]: check["n"] for check in found["checks"]}["itself"]
-    12
+    >>> summaries = fj.read_summaries("summaries.jsonl").records[:3]
+    >>> report = fj.audit.checks("references.json", summaries, model="local")
+    >>> {check["name"]: check["n"] for check in report["checks"]}["itself"]
+    6
     """
     from fairjudge.api.progress import bars
     from fairjudge.run.probing import checks_report

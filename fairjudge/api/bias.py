@@ -105,8 +105,8 @@ def words(
     Examples
     --------
     >>> import fairjudge as fj
-    >>> found = fj.bias.words("clusters.json", "summaries.jsonl", n_resamples=200)
-    >>> sorted(found["systems"])
+    >>> report = fj.bias.words("clusters.json", "summaries.jsonl", n_resamples=200)
+    >>> sorted(report["systems"])
     ['one-sided', 'thorough', 'unfaithful']
     """
     from fairjudge.analysis.bias import as_word_lists, read_inputs

@@ -92,8 +92,8 @@ def cascade(
     ...     return [row | {"eid": f"e{n}", "value": value} for n, value in enumerate(values)]
     >>> scores = [1, 2, 3, 4, 5] * 12
     >>> people = [row | {"annotator": "ann"} for row in rows("", scores)]
-    >>> found = fj.cascade(rows("local", scores), rows("llm", scores), people)
-    >>> found.figures["saved"]["value"]  # the local judge is always right
+    >>> report = fj.cascade(rows("local", scores), rows("llm", scores), people)
+    >>> report.figures["saved"]["value"]  # the local judge is always right
     100.0
     """
     from fairjudge.run.routing import cascade_report

@@ -200,9 +200,9 @@ def compare(
     --------
     >>> import fairjudge as fj
     >>> row = {"system": "x", "aspect": "coverage", "protocol": "likert", "judge": "j"}
-    >>> one = [row | {"eid": f"e{n}", "value": n % 5 + 1} for n in range(20)]
-    >>> other = [{**rating, "value": min(5, rating["value"] + 1)} for rating in one]
-    >>> fj.compare(one, other)["groups"][0]["n_items"]
+    >>> ratings = [row | {"eid": f"e{n}", "value": n % 5 + 1} for n in range(20)]
+    >>> higher = [{**rating, "value": min(5, rating["value"] + 1)} for rating in ratings]
+    >>> fj.compare(ratings, higher)["groups"][0]["n_items"]
     20
     """
     from fairjudge.analysis.comparing import comparison_report
@@ -271,7 +271,7 @@ def rank(
     ...     for n in range(20)
     ...     for order in ("ab", "ba")
     ... ]
-    >>> [one["system"] for one in fj.rank(rows)["groups"][0]["systems"]]
+    >>> [system["system"] for system in fj.rank(rows)["groups"][0]["systems"]]
     ['y', 'x']
     """
     from fairjudge.analysis.ranking import ranking_report

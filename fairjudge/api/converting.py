@@ -114,10 +114,10 @@ def convert(
     >>> import fairjudge as fj
     >>> with open("reviews.csv", "w") as file:
     ...     _ = file.write("hotel,stars,review\nA,5,Lovely.\nA,1,Cold soup.\nB,3,Fine.\n")
-    >>> found = fj.convert("reviews.csv")
-    >>> found
+    >>> conversion = fj.convert("reviews.csv")
+    >>> conversion
     Converted(2 clusters, 3 articles (1 to 2 each))
-    >>> found.clusters[0].articles[1].attributes
+    >>> conversion.clusters[0].articles[1].attributes
     {'stars': '1'}
     """
     from fairjudge.converting.files import convert_files

@@ -149,10 +149,10 @@ def coverage(
     Examples
     --------
     >>> import fairjudge as fj
-    >>> found = fj.fairness.coverage(
+    >>> report = fj.fairness.coverage(
     ...     "clusters.json", "summaries.jsonl", attribute="outlet_type", scorer="local"
     ... )
-    >>> [row["system"] for row in found.table()]
+    >>> [row["system"] for row in report.table()]
     ['one-sided', 'thorough', 'unfaithful']
     """
     from fairjudge.analysis.supporting import model_supports
@@ -307,10 +307,10 @@ def proportionality(
     Examples
     --------
     >>> import fairjudge as fj
-    >>> found = fj.fairness.proportionality(
+    >>> report = fj.fairness.proportionality(
     ...     "clusters.json", "summaries.jsonl", attribute="outlet_type"
     ... )
-    >>> 0 <= found.table()[0]["bur"] <= 1
+    >>> 0 <= report.table()[0]["bur"] <= 1
     True
     """
     from fairjudge.fairness.proportional_report import ProportionalOptions, report_proportional

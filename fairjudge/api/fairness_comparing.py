@@ -55,10 +55,10 @@ def compare(
     Examples
     --------
     >>> import fairjudge as fj
-    >>> found = fj.fairness.proportionality(
+    >>> report = fj.fairness.proportionality(
     ...     "clusters.json", "summaries.jsonl", attribute="outlet_type"
     ... )
-    >>> changes = fj.fairness.compare(found, baseline="thorough", n_resamples=200)
+    >>> changes = fj.fairness.compare(report, baseline="thorough", n_resamples=200)
     >>> sorted(changes["systems"])
     ['one-sided', 'unfaithful']
     """

@@ -47,10 +47,10 @@ class Converted:
     Examples
     --------
     >>> import fairjudge as fj
-    >>> found = fj.convert("clusters.json", "labels.jsonl")
-    >>> found.files[0].layout
+    >>> conversion = fj.convert("clusters.json", "labels.jsonl")
+    >>> conversion.files[0].layout
     "FairJudge's own clusters"
-    >>> [path.name for path in found.write("data")]
+    >>> [path.name for path in conversion.write("data")]
     ['clusters.jsonl', 'labels.jsonl']
     """
 

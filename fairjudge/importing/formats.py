@@ -68,8 +68,8 @@ def import_file(
     Examples
     --------
     >>> import fairjudge as fj
-    >>> found = fj.import_file("logs/run.eval")  # doctest: +SKIP
-    >>> fj.JudgeResult(found.judgements).leaderboard()  # doctest: +SKIP
+    >>> log = fj.import_file("logs/run.eval")  # doctest: +SKIP
+    >>> fj.JudgeResult(log.judgements).leaderboard()  # doctest: +SKIP
     """
     source = open_source(Path(path), skip_bad=skip_bad, answers=word_values(answers))
     if tool is not None and tool not in FORMATS:
