@@ -59,7 +59,7 @@ class CoverageFairness(CommandResult):
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``fairjudge fairness coverage --json`` writes."""
-        from fairjudge.fairness.coverage_json import coverage_json
+        from fairjudge.fairness.to_json import coverage_json
         from fairjudge.reports.kinds import with_findings
 
         return with_findings(self.kind, coverage_json(self.report) | _joins_json(self.joins))
@@ -91,7 +91,7 @@ class ProportionalFairness(CommandResult):
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``fairjudge fairness proportional --json`` writes."""
-        from fairjudge.fairness.proportional_json import proportional_json
+        from fairjudge.fairness.to_json import proportional_json
         from fairjudge.reports.kinds import with_findings
 
         return with_findings(self.kind, proportional_json(self.report) | _joins_json(self.joins))

@@ -18,12 +18,11 @@ from fairjudge.domain import Cluster, Estimate, Summary
 from fairjudge.engine.runs import bad_lines
 from fairjudge.errors import InputError
 from fairjudge.fairness.comparison import compare_with_baseline, family_of
-from fairjudge.fairness.coverage_json import coverage_json
 from fairjudge.fairness.coverage_report import CoverageOptions, report_coverage
-from fairjudge.fairness.proportional_json import proportional_json
 from fairjudge.fairness.proportional_report import ProportionalOptions, report_proportional
 from fairjudge.fairness.scorer_checks import ChunkSizes, compare_chunk_sizes, pseudo_summaries
 from fairjudge.fairness.support import Support
+from fairjudge.fairness.to_json import coverage_json, proportional_json
 from fairjudge.fairness.values import LabelledCorpus, label_corpus
 from fairjudge.records.results import COUNT_ONLY, Json, figure
 from fairjudge.records.signature import signature

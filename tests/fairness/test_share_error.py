@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from fairjudge.domain import Summary, Undefined
 from fairjudge.errors import InputError
 from fairjudge.fairness.distributions import ValueDistribution
-from fairjudge.fairness.proportional_json import proportional_json
 from fairjudge.fairness.proportional_report import ProportionalOptions, report_proportional
 from fairjudge.fairness.share_error import (
     corrected_shares,
@@ -22,6 +21,7 @@ from fairjudge.fairness.shares import (
     second_order,
     unfair_error,
 )
+from fairjudge.fairness.to_json import proportional_json
 from fairjudge.fairness.values import label_corpus
 from tests.fairness.conftest import make_cluster
 
