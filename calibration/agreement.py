@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import combinations
 from typing import TypeAlias
 
@@ -157,6 +158,9 @@ def baseline_agreement(
     `BASELINE_RESAMPLES` resamples are drawn: these intervals are for the eye.
     """
     resampling = replace(resampling, n_resamples=min(resampling.n_resamples, BASELINE_RESAMPLES))
+    agreement = partial(
+        score_agreement, joined, resampling=resampling, rng=rng, side=_BASELINE_SIDE
+    )
     out: dict[str, Agreement | Undefined] = {}
     for name, table in baselines.items():
         values = baseline_values(joined, table)
@@ -166,13 +170,8 @@ def baseline_agreement(
                 why=f"such a score for {n_known} of {pluralize(values.size, 'item')}: too few"
             )
             continue
-        out[name] = score_agreement(
-            joined, values, resampling=resampling, rng=rng, side=_BASELINE_SIDE
-        )
-    noise = rng.random(len(joined.keys))
-    out["random"] = score_agreement(
-        joined, noise, resampling=resampling, rng=rng, side=_BASELINE_SIDE
-    )
+        out[name] = agreement(values)
+    out["random"] = agreement(rng.random(len(joined.keys)))
     return out
 
 

@@ -323,16 +323,10 @@ def _figures(joined: Joined, column: int, offset: float) -> AnnotatorFigures:
     mean_of_others = _mean_of(joined, other_columns)
     has_others = ~np.isnan(mean_of_others)
     shared = has_others & own_rows
-    with_all = correlation(
-        "spearman",
-        joined.judged[has_others],
-        _mean_of(joined, np.r_[other_columns, column])[has_others],
-    )
-    without = correlation(
-        "spearman",
-        joined.judged[has_others],
-        mean_of_others[has_others],
-        sides=(JUDGE_SIDE, LABELS_SIDE),
+    judged, sides = joined.judged[has_others], (JUDGE_SIDE, LABELS_SIDE)
+    with_all, without = (
+        correlation("spearman", judged, mean[has_others], sides=sides)
+        for mean in (_mean_of(joined, np.r_[other_columns, column]), mean_of_others)
     )
     return AnnotatorFigures(
         annotator=joined.annotators[column],

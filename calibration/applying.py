@@ -105,7 +105,7 @@ def jury_judgements(
             why[_item(member, jury, row)].update([row.unscored] if row.unscored else [])
     keys, names = list(items), [member.name for member in jury.members]
     scores = np.array(
-        [[_number(items[key].get(name)) for name in names] for key in keys], dtype=np.float64
+        [[items[key].get(name) for name in names] for key in keys], dtype=np.float64
     ).reshape(len(keys), len(names))
     covariates_by_name = covariates or {}
     columns: Covariates = {name: covariates_by_name.get(name, {}) for name in jury.covariates}
@@ -155,10 +155,6 @@ def _item(member: Member, jury: FittedJury, row: Judgement) -> ItemKey:
 def _is_of(member: Member, key: GroupKey, row: Judgement) -> bool:
     is_variant = not member.variant or row.variant == member.variant
     return is_variant and row.system is not None and _matches_group(member.calibrator, key)
-
-
-def _number(score: float | None) -> float:
-    return np.nan if score is None else score
 
 
 def _matches_group(calibrator: Calibrator, key: GroupKey) -> bool:

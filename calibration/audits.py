@@ -130,8 +130,7 @@ def _position(
     def split(name: Callable[[BothOrders], str | None]) -> dict[str, PositionBias]:
         parts: dict[str, list[BothOrders]] = defaultdict(list)
         for pair in pairs:
-            part = name(pair)
-            if part is not None:
+            if (part := name(pair)) is not None:
                 parts[part].append(pair)
         return {
             part: position_bias(pairs_of_part, level=level) for part, pairs_of_part in parts.items()

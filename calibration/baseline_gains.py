@@ -91,7 +91,11 @@ def baseline_gain(
     """
     constant = against_constant(joined, resampling=resampling, rng=rng)
     (of_systems,) = rng.spawn(1)  # the other figures stay as they were
-    systems = _systems_gain(joined, baselines, scores, resampling=resampling, rng=of_systems)
+    systems: SystemsGain | Undefined = _NO_BASELINE
+    if (best := _best(baselines, scores, "system", "kendall")) is not None:
+        values = baseline_values(joined, scores[best])
+        gain = gain_over_systems(joined, values, resampling=resampling, rng=of_systems)
+        systems = SystemsGain(best=best, gain=gain)
     best = _best(baselines, scores, "pooled", "spearman")
     if best is None:
         return BaselineGain(best="", gain=_NO_BASELINE, constant=constant, systems=systems)
@@ -105,22 +109,6 @@ def baseline_gain(
         **asdict(resampling),
     )
     return BaselineGain(best=best, gain=compared.difference, constant=constant, systems=systems)
-
-
-def _systems_gain(
-    joined: Joined,
-    baselines: Mapping[str, Agreement | Undefined],
-    scores: Mapping[str, Scores],
-    *,
-    resampling: Resampling,
-    rng: np.random.Generator,
-) -> SystemsGain | Undefined:
-    best = _best(baselines, scores, "system", "kendall")
-    if best is None:
-        return _NO_BASELINE
-    values = baseline_values(joined, scores[best])
-    gain = gain_over_systems(joined, values, resampling=resampling, rng=rng)
-    return SystemsGain(best=best, gain=gain)
 
 
 def _best(

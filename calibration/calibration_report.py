@@ -190,21 +190,17 @@ def reliability_diagram(
     n = same_length(scores=x, labels=y)
     names = tuple(range(n)) if documents is None else documents
     bins = equal_size_bins(x, N_BINS)
-    out = []
-    for place in range(int(bins.max(initial=-1)) + 1):
-        rows = np.flatnonzero(bins == place)
-        out.append(
-            ReliabilityBin(
-                low=float(x[rows].min()),
-                high=float(x[rows].max()),
-                n=int(rows.size),
-                mean_score=float(x[rows].mean()),
-                mean_label=clustered_mean(
-                    y[rows], [names[row] for row in rows.tolist()], level=level
-                ),
-            )
+    rows_of_bins = (np.flatnonzero(bins == place) for place in np.unique(bins))
+    return tuple(
+        ReliabilityBin(
+            low=float(x[rows].min()),
+            high=float(x[rows].max()),
+            n=int(rows.size),
+            mean_score=float(x[rows].mean()),
+            mean_label=clustered_mean(y[rows], [names[row] for row in rows.tolist()], level=level),
         )
-    return tuple(out)
+        for rows in rows_of_bins
+    )
 
 
 def equal_size_bins(scores: FloatArray, n_bins: int) -> IntArray:

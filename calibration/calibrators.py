@@ -175,8 +175,8 @@ def calibrator_from_dict(data: Mapping[str, Any]) -> Calibrator:
     return Calibrator(
         curve=read_curve(data.get("curve")),
         n_labels=int(number(data, "n_labels")),
-        score_range=_range(data, "score_range"),
-        label_range=_range(data, "label_range"),
+        score_range=read_range(data, "score_range"),
+        label_range=read_range(data, "label_range"),
         **{name: str(data.get(name, "")) for name in GroupKey._fields},
     )
 
@@ -275,7 +275,8 @@ _FITTERS: dict[CalibratorName, Callable[[FloatArray, FloatArray], Curve | Undefi
 }
 
 
-def _range(data: Mapping[str, Any], key: str) -> tuple[float, float]:
+def read_range(data: Mapping[str, Any], key: str) -> tuple[float, float]:
+    """Read [low, high], or raise an `InputError` that names the field."""
     values = numbers(data, key)
     if len(values) != 2 or values[0] > values[1]:
         raise InputError(f"expected [low, high], got {values!r}", field=key)

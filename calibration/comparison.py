@@ -125,15 +125,12 @@ def pairwise_differences(
         else ()
     )
     by_pair = dict(zip(combinations(defined, 2), estimates, strict=True))
-    refusals = {
-        name: statistic
-        for name, statistic in statistics.items()
-        if isinstance(statistic, Undefined)
-    }
-    return {
-        (first, second): refusals.get(first) or refusals.get(second) or by_pair[first, second]
-        for first, second in combinations(statistics, 2)
-    }
+    out: dict[tuple[Name, Name], Estimate | Undefined] = {}
+    for pair in combinations(statistics, 2):
+        sides = map(statistics.__getitem__, pair)
+        refusals = [side for side in sides if isinstance(side, Undefined)]
+        out[pair] = refusals[0] if refusals else by_pair[pair]
+    return out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -88,12 +88,8 @@ def read_curve(curve: object) -> Curve:
         raise InputError(f"expected an object with one of {CALIBRATORS!r}", field="curve.method")
     if curve["method"] in ("logistic", "linear"):
         kind = Sigmoid if curve["method"] == "logistic" else Line
-        return kind(
-            intercept=number(curve, "intercept"),
-            slope=number(curve, "slope"),
-            low=number(curve, "low"),
-            high=number(curve, "high"),
-        )
+        names = ("intercept", "slope", "low", "high")
+        return kind(method=curve["method"], **{name: number(curve, name) for name in names})
     values = numbers(curve, "values")
     if curve["method"] == "isotonic":
         scores = numbers(curve, "scores")

@@ -241,10 +241,8 @@ def _of_test(test: AlternativeAnnotatorTest | Undefined, n_documents: int) -> De
         figure = test
         needed = f"{FEWEST_ANNOTATORS} annotators with {FEWEST_ITEMS} items that another labelled"
     else:
-        lost = (
-            benjamini_yekutieli([1.0 - comparison.p_value for comparison in test.annotators])
-            < _ALPHA
-        )
+        p_values = [comparison.p_value for comparison in test.annotators]
+        lost = benjamini_yekutieli([1.0 - p_value for p_value in p_values]) < _ALPHA
         figure = Estimate(
             value=test.winning_rate,
             low=test.winning_rate,
@@ -253,9 +251,7 @@ def _of_test(test: AlternativeAnnotatorTest | Undefined, n_documents: int) -> De
             method="share of annotators beaten, to one less the share lost to",
         )
         if _answer(figure) == "too few to tell":
-            needed = _documents_of_test(
-                [comparison.p_value for comparison in test.annotators], n_documents
-            )
+            needed = _documents_of_test(p_values, n_documents)
     return Decision(
         question="replace_annotator",
         answer=_answer(figure),

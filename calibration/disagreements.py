@@ -254,7 +254,6 @@ def count_causes(
             n_all=everywhere[cause],
             all=len(causes),
         )
-        for cause in sorted(
-            n_by_cause, key=lambda cause: (-n_by_cause[cause], list(WORDS).index(cause))
-        )
+        for cause in sorted(WORDS, key=lambda cause: -n_by_cause[cause])
+        if n_by_cause[cause]
     )

@@ -95,10 +95,11 @@ def chances_of(
     return np.array(probabilities)
 
 
-def sample_mean(sample: PartlyLabelled, *, level: float = 0.95) -> PpiMean | Undefined:
-    """Estimate a mean by `ppi_mean`, or by `drawn_mean` where items weigh otherwise than alike."""
-    if sample.weighted:
-        return drawn_mean(sample, level=level)
+def sample_mean(*samples: PartlyLabelled, level: float = 0.95) -> PpiMean | Undefined:
+    """Estimate by `drawn_mean` two samples, or one whose items weigh unlike; else by `ppi_mean`."""
+    (sample, *others) = samples
+    if others or sample.weighted:
+        return drawn_mean(*samples, level=level)
     return ppi_mean(
         sample.human,
         sample.judged,
@@ -110,34 +111,14 @@ def sample_mean(sample: PartlyLabelled, *, level: float = 0.95) -> PpiMean | Und
 
 
 def drawn_mean(
-    sample: PartlyLabelled, *, tuning: float | None = None, level: float = 0.95
+    *samples: PartlyLabelled, tuning: float | None = None, level: float = 0.95
 ) -> PpiMean | Undefined:
-    """Estimate a mean; as `ppi_mean`, with every item weighed by its chance.
+    """Estimate a mean, or mean(first) - mean(second); as `ppi_mean`, items weighed by chances.
 
-    Student's t on the labelled documents less one. Undefined below 2 labelled items or documents,
-    or where the chances are.
+    Student's t on the labelled documents less one; documents that both samples have count as one,
+    and one lambda serves both. Undefined where a sample has fewer than 2 labelled items or no
+    chances, or all together fewer than 2 labelled documents.
     """
-    return _estimate_by_design((sample,), tuning=tuning, level=level)
-
-
-def drawn_difference(
-    first: PartlyLabelled,
-    second: PartlyLabelled,
-    *,
-    tuning: float | None = None,
-    level: float = 0.95,
-) -> PpiMean | Undefined:
-    """Estimate mean(first) - mean(second); documents that both have count as one.
-
-    One lambda serves both sides. Undefined where either side has fewer than 2 labelled items or
-    no chances, or both together fewer than 2 labelled documents.
-    """
-    return _estimate_by_design((first, second), tuning=tuning, level=level)
-
-
-def _estimate_by_design(
-    samples: tuple[PartlyLabelled, ...], *, tuning: float | None, level: float
-) -> PpiMean | Undefined:
     names = [name for sample in samples for name in (*sample.documents, *sample.rest_documents)]
     coded, d = document_codes(names, len(names))
     parts, labelled, start = [], [], 0

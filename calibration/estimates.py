@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from fairjudge.calibration.calibrators import held_out
-from fairjudge.calibration.drawn_ppi import PartlyLabelled, drawn_difference, sample_mean
+from fairjudge.calibration.drawn_ppi import PartlyLabelled, sample_mean
 from fairjudge.calibration.items import Joined
 from fairjudge.calibration.labels import system_name
 from fairjudge.calibration.planning import (
@@ -141,7 +141,7 @@ def _estimate(
 
     `counted_pairs` are the pairs that two samples have, where they are counted.
     """
-    mean = _mean(samples, level=level)
+    mean = sample_mean(*samples, level=level)
     regression = _regression(samples, level=level, rng=rng)
     counted = samples if counted_pairs is None else (counted_pairs,)
     classical: Estimate | Undefined
@@ -175,12 +175,6 @@ def _estimate(
     )
 
 
-def _mean(samples: Sequence[PartlyLabelled], *, level: float) -> PpiMean | Undefined:
-    if len(samples) > 1:
-        return drawn_difference(*samples, level=level)
-    return sample_mean(samples[0], level=level)
-
-
 def _regression(
     samples: Sequence[PartlyLabelled], *, level: float, rng: np.random.Generator
 ) -> PpiMean | Undefined | None:
@@ -190,7 +184,8 @@ def _regression(
     refusals = [result for result in fitted if isinstance(result, Undefined)]
     if refusals:
         return refusals[0]
-    return _mean([result for result in fitted if isinstance(result, PartlyLabelled)], level=level)
+    predictions = (result for result in fitted if isinstance(result, PartlyLabelled))
+    return sample_mean(*predictions, level=level)
 
 
 def predicted(sample: PartlyLabelled, *, rng: np.random.Generator) -> PartlyLabelled | Undefined:
@@ -260,10 +255,9 @@ def plan_labels(joined: Joined, *, level: float, n_judged: int) -> Planning:
     documents = [
         (name, document) for name, sample in series.items() for document in sample.documents
     ]
-    human = [sample.human - sample.human.mean() for sample in series.values() if sample.human.size]
-    judged = [
-        sample.judged - sample.judged.mean() for sample in series.values() if sample.judged.size
-    ]
+    labelled = [sample for sample in series.values() if sample.human.size]
+    human = [sample.human - sample.human.mean() for sample in labelled]
+    judged = [sample.judged - sample.judged.mean() for sample in labelled]
     pilot_sample = (
         pilot(np.concatenate(human), np.concatenate(judged), documents=documents)
         if human

@@ -201,10 +201,8 @@ def _join_group(
     people = HumanValues.of(ratings_by_item)
     chances_said = labels.chances
     if meet_as_wholes and unit != WHOLE:
-        people, chances_said = (
-            HumanValues.of_parts(ratings_by_item),
-            chances_of_wholes(chances_said),
-        )
+        people = HumanValues.of_parts(ratings_by_item)
+        chances_said = chances_of_wholes(chances_said)
         notes.append(f"labels are of single parts ({unit}): averaged over each summary")
     if paired:
         width = 1.0 if labels.paired else label_scale[1] - label_scale[0]
@@ -215,9 +213,8 @@ def _join_group(
     table = people.means
     if not table:
         notes.append(f"no labels for aspect {group.aspect!r}")
-    labelled: Iterable[ItemKey] = table
-    if paired and not table:  # no two labels fit a pair: single ones tell why
-        labelled = labels.single
+    # where no two labels fit a pair, single ones tell why
+    labelled: Iterable[ItemKey] = labels.single if paired and not table else table
     values = judged.values
     keys = tuple(key for key in values if key in table)
     unlabelled = tuple(key for key in values if key not in table)

@@ -16,7 +16,7 @@ they have beside it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
@@ -28,6 +28,7 @@ from fairjudge.calibration.calibrators import (
     calibrator_from_dict,
     cross_fit,
     fit_calibrator,
+    read_range,
 )
 from fairjudge.calibration.choices import CalibratorName, CovariateName
 from fairjudge.calibration.curves import check_format, number, numbers
@@ -282,18 +283,19 @@ def jury_from_dict(data: Mapping[str, Any]) -> FittedJury:
         Not a jury, another version, or a missing or malformed field; the field is named.
     """
     check_format(data, "jury", FORMAT_VERSION)
+    entries = data.get("members")
+    if not isinstance(entries, list) or not all(isinstance(entry, Mapping) for entry in entries):
+        raise InputError(f"expected a list of objects, got {entries!r}", field="members")
     members = tuple(
         Member(calibrator=calibrator_from_dict(entry), variant=str(entry.get("variant", "")))
-        for entry in _objects(data.get("members"), "members")
+        for entry in entries
     )
     names = data.get("covariates", [])
     choices = get_args(CovariateName)
     if not isinstance(names, list) or not all(name in choices for name in names):
         raise InputError(f"expected a list of {choices!r}, got {names!r}", field="covariates")
     covariates: tuple[CovariateName, ...] = tuple(names)
-    label_range, stacking = numbers(data, "label_range"), data.get("stacking")
-    if len(label_range) != 2:
-        raise InputError(f"expected [low, high], got {label_range!r}", field="label_range")
+    stacking = data.get("stacking")
     if not isinstance(stacking, Mapping):
         raise InputError("expected an object", field="stacking")
     return FittedJury(
@@ -304,7 +306,7 @@ def jury_from_dict(data: Mapping[str, Any]) -> FittedJury:
         stacking=_stacking(
             stacking, n_members=len(members), n_columns=len(members) + len(covariates)
         ),
-        label_range=(label_range[0], label_range[1]),
+        label_range=read_range(data, "label_range"),
     )
 
 
@@ -319,9 +321,3 @@ def _stacking(data: Mapping[str, Any], *, n_members: int, n_columns: int) -> Sta
     if n < 1:
         raise InputError(f"expected 1 or more, got {n!r}", field="n")
     return Stacking(n_members=n_members, means=means, covariance=covariance, n=n)
-
-
-def _objects(value: object, field: str) -> Sequence[Mapping[str, Any]]:
-    if not isinstance(value, list) or not all(isinstance(entry, Mapping) for entry in value):
-        raise InputError(f"expected a list of objects, got {value!r}", field=field)
-    return value

@@ -96,14 +96,8 @@ def _patterns(
     """Sum the products of members' values, (n, members), their means and labels by pattern."""
     values = np.column_stack([members, items.covariates])
     present = np.isfinite(values)
-    rows = np.column_stack(
-        [
-            np.ones(len(values)),
-            np.where(present, values, 0.0),
-            np.nan_to_num(means),
-            items.labels,
-        ]
-    )
+    known = np.where(present, values, 0.0)
+    rows = np.column_stack([np.ones(len(values)), known, np.nan_to_num(means), items.labels])
     for pattern in np.unique(present, axis=0):
         matches = (present == pattern).all(axis=1)
         distinct, coded = np.unique(documents[matches], return_inverse=True)

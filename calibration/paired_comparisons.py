@@ -249,17 +249,10 @@ class Fit:
         """
         k = len(self.design.names)
         strengths = self.coefficients[:k]
-        above = (
-            surely_above(
-                strengths,
-                self.covariance[:k, :k],
-                freedom=self.freedom,
-                level=self.level,
-                rng=rng,
-            )
-            if self.freedom
-            else None
-        )
+        above = None
+        if self.freedom:
+            own = self.covariance[:k, :k]
+            above = surely_above(strengths, own, freedom=self.freedom, level=self.level, rng=rng)
         return ranks(strengths, above, rounding=_LEVEL)
 
 

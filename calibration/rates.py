@@ -93,9 +93,8 @@ def group_rates(joined: Joined, *, level: float = 0.95) -> RatesReport | None:
     systems together, also where one system's prevalence is corrected.
     """
     scales = joined.judge_scale, joined.label_scale
-    if joined.averaged_labels:
-        return None
-    if not PROTOCOLS[joined.protocol].yes_no or scales != (YES_OR_NO, YES_OR_NO):
+    yes_no = PROTOCOLS[joined.protocol].yes_no and scales == (YES_OR_NO, YES_OR_NO)
+    if joined.averaged_labels or not yes_no:
         return None
     rows = np.flatnonzero((joined.human != 0.5) & np.isin(joined.judged, YES_OR_NO))
     unlabelled = np.flatnonzero(np.isin(joined.judged_rest, YES_OR_NO))

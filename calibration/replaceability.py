@@ -133,9 +133,7 @@ def alternative_annotator_test(
     omega = sum(comparison.beaten for comparison in compared) / len(compared)
     return AlternativeAnnotatorTest(
         winning_rate=omega,
-        advantage_probability=float(
-            np.mean([comparison.judge_advantage for comparison in compared])
-        ),
+        advantage_probability=float(np.mean([judge.mean() for judge, _ in wins.values()])),
         passes=omega >= 0.5,
         epsilon=epsilon,
         alignment=alignment,
@@ -158,11 +156,8 @@ def _advantages(
     alignment: Alignment,
 ) -> tuple[FloatArray, FloatArray]:
     """Return, item by item, whether the judge, and whether the annotator, does as well."""
-    other_columns = np.delete(np.arange(ratings.shape[1]), annotator)
-    other_ratings, other_present = (
-        ratings[np.ix_(rows, other_columns)],
-        present[np.ix_(rows, other_columns)],
-    )
+    others = np.ix_(rows, np.delete(np.arange(ratings.shape[1]), annotator))
+    other_ratings, other_present = ratings[others], present[others]
     judge = _disagreement(scores[rows], other_ratings, other_present, alignment)
     person = _disagreement(ratings[rows, annotator], other_ratings, other_present, alignment)
     # Distances that differ by rounding alone are ties, which both sides win.

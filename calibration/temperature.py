@@ -107,12 +107,7 @@ def distribution_report(
 
 
 def _levels(joined: Joined) -> FloatArray | None:
-    names = {
-        name
-        for probability in joined.probabilities
-        if probability is not None
-        for name in probability
-    }
+    names = {name for shares in joined.probabilities for name in shares or ()}
     try:
         levels = sorted({float(name) for name in names})
     except ValueError:

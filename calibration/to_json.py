@@ -8,12 +8,12 @@ from typing import Any
 from fairjudge.calibration.analysis import Analysis, GroupReport
 from fairjudge.calibration.audits import PositionAudit, VerbosityAudit
 from fairjudge.calibration.calibration_report import CalibrationReport
-from fairjudge.calibration.estimates import Planning, Separation, SystemEstimate
+from fairjudge.calibration.estimates import Separation, SystemEstimate
 from fairjudge.calibration.items import Joined
 from fairjudge.calibration.jury_report import JuryReport
 from fairjudge.calibration.labels import item_json
 from fairjudge.calibration.ppi import PpiMean
-from fairjudge.calibration.protocol_table import JudgingCost, ProtocolTable
+from fairjudge.calibration.protocol_table import ProtocolTable
 from fairjudge.calibration.replaceability import AlternativeAnnotatorTest
 from fairjudge.calibration.temperature import DistributionReport, DistributionScores
 from fairjudge.domain import Undefined
@@ -109,7 +109,7 @@ def _flatten_field(entry: Json, field: str) -> Json:
 
 
 def _group(report: GroupReport, *, list_all: bool) -> Json:
-    joined = report.joined
+    joined, cost, planning = report.joined, report.asked, report.planning
     return {
         **joined.group._asdict(),
         "n_items": len(joined.keys),
@@ -124,7 +124,7 @@ def _group(report: GroupReport, *, list_all: bool) -> Json:
         "scales": {"judge": list(joined.judge_scale), "labels": list(joined.label_scale)},
         "notes": [*joined.notes, *_remarks(joined)],
         "decisions": to_json(report.decisions),
-        "cost": None if report.asked is None else _cost(report.asked),
+        "cost": cost and {**to_json(cost), "usd_per_item": cost.usd_per_item},
         "agreement": to_json(report.agreement),
         "human": to_json(report.human),
         "people": to_json(report.people),
@@ -133,7 +133,11 @@ def _group(report: GroupReport, *, list_all: bool) -> Json:
         "calibration": _calibration(report.calibration),
         "ppi": [_estimate(estimate) for estimate in report.ppi],
         "correlation": to_json(report.correlation),
-        "planning": _planning(report.planning),
+        "planning": {
+            "n_judged": planning.n_judged,
+            "curve": to_json(planning.curve),
+            "to_separate": [_separation(separation) for separation in planning.separations],
+        },
         "replaceability": _replaceability(report.replaceability),
         "fairness": {"of": report.fairness_of, "groups": to_json(report.fairness)},
         "rates": report.rates and _flatten_field(to_json(report.rates), "errors"),
@@ -141,10 +145,6 @@ def _group(report: GroupReport, *, list_all: bool) -> Json:
         "disagreement_causes": to_json(report.causes),
         "confusion": to_json(report.confusion),
     }
-
-
-def _cost(requests: JudgingCost) -> Json:
-    return {**to_json(requests), "usd_per_item": requests.usd_per_item}
 
 
 def _remarks(joined: Joined) -> list[str]:
@@ -189,20 +189,12 @@ def _unmatched(joined: Joined, *, list_all: bool) -> Json:
 def _calibration(report: CalibrationReport) -> Json:
     entry: Json = to_json(report)
     entry |= {
-        name: [_bin(reliability_bin) for reliability_bin in entry[name]]
+        name: [{"from": row.pop("low"), "to": row.pop("high"), **row} for row in entry[name]]
         for name in ("reliability_before", "reliability_after")
     }
     if not isinstance(report.calibrator, Undefined):
         entry["calibrator"] = report.calibrator.to_dict()
     return entry | {"distribution": _distribution(report.distribution)}
-
-
-def _bin(reliability_bin: Json) -> Json:
-    return {
-        "from": reliability_bin.pop("low"),
-        "to": reliability_bin.pop("high"),
-        **reliability_bin,
-    }
 
 
 def _distribution(report: DistributionReport | Undefined) -> Json:
@@ -237,14 +229,6 @@ def _estimate(system_estimate: SystemEstimate) -> Json:
     if isinstance(system_estimate.ppi, Undefined):
         return entry | {"ppi": ppi, "ppi_plus": ppi}
     return entry | {name: ppi[name] for name in ("ppi", "ppi_plus", "tuning", "effective_labels")}
-
-
-def _planning(planning: Planning) -> Json:
-    return {
-        "n_judged": planning.n_judged,
-        "curve": to_json(planning.curve),
-        "to_separate": [_separation(separation) for separation in planning.separations],
-    }
 
 
 def _separation(separation: Separation) -> Json:

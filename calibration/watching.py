@@ -231,7 +231,4 @@ def by_document(values: Sequence[float], documents: Sequence[Hashable]) -> dict[
     values_by_document: dict[str, list[float]] = {}
     for value, document in zip(values, documents, strict=True):
         values_by_document.setdefault(str(document), []).append(value)
-    return {
-        document: sum(document_values) / len(document_values)
-        for document, document_values in values_by_document.items()
-    }
+    return {name: sum(own) / len(own) for name, own in values_by_document.items()}

@@ -112,16 +112,16 @@ def _units(group: Json, level: str) -> str:
     return "" if n is None else f", {pluralize(n, *_UNITS[level])}"
 
 
-def agreement_tables(group: Json) -> list[TextTable]:
-    """Return one table a level; the last has the notes.
+def agreement_tables(group: Json) -> Iterator[TextTable]:
+    """Yield one table a level; the last has the notes.
 
     Where whole summaries were judged, the level of summaries is that of items.
     """
     unscored = group["counts"]["unscored"]
     reasons = f"Unscored: {tally(unscored)}." if unscored else ""
     notes = (HUMAN_NOTE, *_reasons(group), reasons, *group["notes"])
-    return [
-        table(
+    for level, label in levels_of(group).items():
+        yield table(
             f"{group_title(group)}: agreement with people, {label}{_units(group, level)}",
             "who: {who} | kendall> {kendall:interval} | spearman> {spearman:interval}"
             " | pearson> {pearson:interval}",
@@ -132,18 +132,15 @@ def agreement_tables(group: Json) -> list[TextTable]:
             ],
             notes=notes if level == "system" else (),
         )
-        for level, label in levels_of(group).items()
-    ]
 
 
-def gains_tables(group: Json) -> list[TextTable]:
-    """Return the table of a judge's gains over baselines, if any gain is known."""
+def gains_tables(group: Json) -> Iterator[TextTable]:
+    """Yield the table of a judge's gains over baselines, if any gain is known."""
     over = group.get("over_baselines", {})
-    rows = list(_gains(group, over)) if "best" in over else []
-    if not rows:
-        return []
-    return [
-        table(
+    columns = ("against", "measure", "judge", "without", "added")
+    gains = _gains(group, over) if "best" in over else ()
+    if rows := [dict(zip(columns, gain, strict=True)) for gain in gains]:
+        yield table(
             f"{group_title(group)}: the judge against baselines that need no LLM",
             "against: {against} | measure: {measure} | judge> {judge:interval}"
             " | baseline> {without:interval} | difference> {added:interval}",
@@ -154,32 +151,21 @@ def gains_tables(group: Json) -> list[TextTable]:
                 "given ten times or more.",
             ),
         )
-    ]
 
 
-def _gains(group: Json, over: Json) -> Iterator[Json]:
+def _gains(group: Json, over: Json) -> Iterator[tuple[str | Json, ...]]:
     if over["gain"].get("value") is not None:
         best = spearman(group["baselines"][over["best"]], "pooled")
         judge = spearman(group["agreement"], "pooled")
         measure = "Spearman, pooled"
-        yield _gain(baseline_name(over["best"]), measure, judge, best, over["gain"])
+        yield baseline_name(over["best"]), measure, judge, best, over["gain"]
     constant = over["constant"]
     if not why(constant):
         answer, agrees = f"always {constant['answer']:g}", constant["constant_agreement"]
-        yield _gain(answer, "agreement", constant["agreement"], agrees, constant["added"])
+        yield answer, "agreement", constant["agreement"], agrees, constant["added"]
         by_chance = {"value": 1.0 / n} if (n := constant["n_answers"]) else {}
         balanced = constant["balanced_accuracy"], by_chance, constant["added_balanced"]
-        yield _gain(answer, "balanced accuracy", *balanced)
-
-
-def _gain(against: str, measure: str, judge: Json, without: Json, added: Json) -> Json:
-    return {
-        "against": against,
-        "measure": measure,
-        "judge": judge,
-        "without": without,
-        "added": added,
-    }
+        yield answer, "balanced accuracy", *balanced
 
 
 def levels_of(group: Json) -> dict[str, str]:

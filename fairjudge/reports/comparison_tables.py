@@ -201,9 +201,16 @@ def check_plots(report: Json, group: Json) -> Iterator[Plot]:
         yield Plot(plot, f"{_LOOKS[name]} Intervals hold at all looks at once.")
 
 
-def check_tables(report: Json) -> tuple[TextTable, ...]:
-    """Return a table of changes for each aspect, protocol and judge."""
-    return tuple(_check_table(group, report["margin"]) for group in report["groups"])
+def check_tables(report: Json) -> Iterator[TextTable]:
+    """Yield a table of changes for each aspect, protocol and judge."""
+    for group in report["groups"]:
+        judges = ", then ".join(dict.fromkeys((group["judge_before"], group["judge_after"])))
+        yield table(
+            f"Check: {_check_title(group)}, by {judges}",
+            "figure: {figure} | before> {before} | after> {after} | change> {change:interval}",
+            [{"before": "", "after": "", **row} for row in _rows(group)],
+            notes=_notes(group, report["margin"]),
+        )
 
 
 def check_findings(report: Json) -> Iterator[str]:
@@ -253,7 +260,7 @@ def _passed(groups: Sequence[Json]) -> str:
     unknown = _unknown(groups)
     if not unknown:
         return "Passed."
-    passed = "" if _are_all(groups, "cannot tell") else "Passed, but "
+    passed = "" if all(group["verdict"] == "cannot tell" for group in groups) else "Passed, but "
     return f"{sentence(passed + unknown)} This fails with --strict."
 
 
@@ -272,13 +279,11 @@ def _cause(group: Json) -> str:
     if group["reason"]:
         return str(group["reason"])
     n = f"{pluralize(group['n_items'], 'anchor')} in {pluralize(group['n_documents'], 'document')}"
-    needed = group["documents_needed"]
+    needed, change = group["documents_needed"], group.get("watch", group)["agreement"]
     if needed is None:
-        change = group.get("watch", group)["agreement"]
         return f"{n}, {why(change) or change['method']}"
-    change = group.get("watch", group)["agreement"]["value"]
-    documents = pluralize(needed, "document")
-    return f"{n} are too few; it takes about {documents}, were the change of {change:.2f} true"
+    documents = f"it takes about {pluralize(needed, 'document')}"
+    return f"{n} are too few; {documents}, were the change of {change['value']:.2f} true"
 
 
 def _constant(groups: Sequence[Json]) -> str:
@@ -295,22 +300,8 @@ def _is_moved(change: Json) -> bool:
     return change.get("low") is not None and not change["low"] <= 0.0 <= change["high"]
 
 
-def _are_all(groups: Sequence[Json], verdict: str) -> bool:
-    return all(group["verdict"] == verdict for group in groups)
-
-
 def _check_title(group: Json) -> str:
     return f"{group['aspect']}, {protocol_of(group)}"
-
-
-def _check_table(group: Json, margin: float) -> TextTable:
-    judges = ", then ".join(dict.fromkeys((group["judge_before"], group["judge_after"])))
-    return table(
-        f"Check: {_check_title(group)}, by {judges}",
-        "figure: {figure} | before> {before} | after> {after} | change> {change:interval}",
-        [{"before": "", "after": "", **row} for row in _rows(group)],
-        notes=_notes(group, margin),
-    )
 
 
 def _rows(group: Json) -> Iterator[Json]:

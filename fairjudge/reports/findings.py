@@ -157,8 +157,7 @@ def boards_beside(boards: Sequence[Leaderboard], calibrated: Collection[Judged])
 def _as_good(board: Leaderboard, ranked: Sequence[Standing]) -> list[str] | None:
     """Return the systems not significantly behind the first; None without intervals."""
     if board.ranking is None:
-        behind = [row for row in ranked[1:] if not _is_behind(row)]
-        return [row.score.system for row in behind]
+        return [row.score.system for row in ranked[1:] if not _is_behind(row)]
     places = [row.place for row in ranked if row.place is not None]
     if any(place.best_rank is None for place in places):
         return None
@@ -202,12 +201,8 @@ def _of(board: Board) -> str:
 
 def _leads(board: Board) -> str:
     if not board.systems:
-        where = _of(board)
-        return (
-            f"No system leads{where}: {board.why}."
-            if board.why
-            else f"No system has a score{where}."
-        )
+        leads = f"leads{_of(board)}: {board.why}" if board.why else f"has a score{_of(board)}"
+        return f"No system {leads}."
     first = board.systems[: board.n_level]
     if board.constant is not None:
         return f"In {board.what} {board.constant.in_words()}: no system leads."

@@ -22,7 +22,7 @@ from fairjudge.stats._arrays import (
     same_length,
     vector,
 )
-from fairjudge.stats.bootstrap import WeightedStatistic, divide, weighted_mean
+from fairjudge.stats.bootstrap import WeightedStatistic, chunked, divide, weighted_mean
 from fairjudge.text.counting import pluralize
 
 KappaWeights: TypeAlias = Literal["none", "linear", "quadratic"]
@@ -30,7 +30,6 @@ AlphaLevel: TypeAlias = Literal["nominal", "ordinal", "interval"]
 
 MOST_CATEGORIES = 200
 """Maximum number of categories; with more distinct values the measures are undefined."""
-_CELLS_PER_CHUNK = 4_000_000
 
 
 def cohen_kappa(x: ArrayLike, y: ArrayLike, *, weights: KappaWeights = "none") -> float | Undefined:
@@ -80,7 +79,7 @@ def weighted_kappa(
         chance = np.einsum("ri,ij,rj->r", rows, disagreement, columns) / rows.sum(axis=1)
         return 1.0 - divide(observed, chance)
 
-    return _chunked(statistic, k * k)
+    return chunked(statistic, k * k)
 
 
 def krippendorff_alpha(
@@ -138,7 +137,7 @@ def weighted_alpha(
         alpha: FloatArray = 1.0 - (marginals.sum(axis=1) - 1.0) * divide(observed, chance)
         return alpha
 
-    return _chunked(statistic, 3 * k * k)
+    return chunked(statistic, 3 * k * k)
 
 
 def weighted_randolph(
@@ -187,16 +186,6 @@ def _check_ratings(ratings: FloatArray, present: BoolArray) -> None:
             f"expected two equal shapes (items, raters), got {ratings.shape!r}, {present.shape!r}"
         )
     vector(ratings[present], name="ratings")
-
-
-def _chunked(statistic: WeightedStatistic, cells: int) -> WeightedStatistic:
-    size = max(1, _CELLS_PER_CHUNK // max(1, cells))
-
-    def chunked(counts: FloatArray) -> FloatArray:
-        starts = range(0, len(counts), size)
-        return np.concatenate([statistic(counts[i : i + size]) for i in starts])
-
-    return chunked
 
 
 def _too_many(values: FloatArray) -> Undefined | None:

@@ -177,18 +177,16 @@ def bootstrap_many(
         return tuple(estimates)
     if values is not None:
         replicate_values = replicate_values + (values - _column_means(replicate_values))
-    bounds = (
-        partial(expanded_bounds, n_documents=n_documents)
-        if method == "expanded"
-        else percentile_bounds
-    )
+    bounds = partial(percentile_bounds, level=level)
+    if method == "expanded":
+        bounds = partial(expanded_bounds, level=level, n_documents=n_documents)
     return tuple(
         estimate
         if isinstance(estimate, Undefined)
         else with_interval(
             estimate,
             replicate_values[:, k],
-            bounds=partial(bounds, level=level),
+            bounds=bounds,
             method=_NAMES[method],
             null=null,
         )
@@ -277,6 +275,19 @@ def with_interval(
         p_value=None if null is None else two_sided_p_value(defined, null),
         p_floor=None if null is None else min(1.0, 2.0 / (1 + defined.size)),
     )
+
+
+def chunked(
+    statistic: WeightedStatistic, cells: int, *, most: int = CELLS_PER_CHUNK
+) -> WeightedStatistic:
+    """Return `statistic` by chunks of rows with `most` numbers in memory, `cells` for each row."""
+    size = max(1, most // max(1, cells))
+
+    def by_chunks(counts: FloatArray) -> FloatArray:
+        starts = range(0, len(counts), size)
+        return np.concatenate([statistic(counts[i : i + size]) for i in starts])
+
+    return by_chunks
 
 
 def divide(numerator: FloatArray, denominator: FloatArray) -> FloatArray:

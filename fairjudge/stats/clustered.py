@@ -143,23 +143,16 @@ def t_estimate(
 ) -> Estimate:
     """Return `value` with Student's interval on `freedom` degrees of freedom; none below 1."""
     check_level(level)
+    why = "no interval: fewer than 2 documents"
+    estimate = Estimate(value=value, n=n, level=level, n_excluded=n_excluded, method=why)
     if freedom < 1:
-        return Estimate(
-            value=value,
-            n=n,
-            level=level,
-            n_excluded=n_excluded,
-            method="no interval: fewer than 2 documents",
-        )
+        return estimate
     error = sqrt(variance)
     half = float(stdtrit(freedom, (1.0 + level) / 2.0)) * error
-    return Estimate(
-        value=value,
-        n=n,
+    return replace(
+        estimate,
         low=value - half,
         high=value + half,
-        level=level,
-        n_excluded=n_excluded,
         method=_METHOD,
         p_value=None if null is None else t_p_value(value - null, error, freedom),
     )

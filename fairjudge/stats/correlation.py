@@ -23,7 +23,7 @@ from fairjudge.stats._arrays import (
     totals,
     vector,
 )
-from fairjudge.stats.bootstrap import WeightedStatistic, divide
+from fairjudge.stats.bootstrap import WeightedStatistic, chunked, divide
 
 CorrelationName: TypeAlias = Literal["kendall", "spearman", "pearson"]
 CORRELATIONS: tuple[CorrelationName, ...] = ("kendall", "spearman", "pearson")
@@ -93,13 +93,9 @@ def coded_correlation(
     )
 
     def statistic(counts: FloatArray) -> FloatArray:
-        size = max(1, _CELLS_PER_CHUNK // max(1, x_codes.size))
-        starts = range(0, len(counts), size)
-        return np.concatenate(
-            [kernel(_product(spread, np.ascontiguousarray(counts[i : i + size].T))) for i in starts]
-        )
+        return kernel(_product(spread, np.ascontiguousarray(counts.T)))
 
-    return statistic
+    return chunked(statistic, x_codes.size, most=_CELLS_PER_CHUNK)
 
 
 def rowwise(name: CorrelationName, x: FloatArray, y: FloatArray) -> FloatArray:

@@ -62,26 +62,14 @@ def clustered_wilson(
     coded, d = document_codes(documents, array.size)
     if not array.size:
         return Undefined(why="no trials")
-    p = float(array.mean())
+    p, why = float(array.mean()), "no interval: fewer than 2 documents"
+    estimate = Estimate(value=p, n=array.size, level=level, n_excluded=n_excluded, method=why)
     if d < 2:
-        return Estimate(
-            value=p,
-            n=array.size,
-            level=level,
-            n_excluded=n_excluded,
-            method="no interval: fewer than 2 documents",
-        )
+        return estimate
     quantile = float(stdtrit(d - 1, (1.0 + level) / 2.0))
     low, high = _wilson_bounds(p, _effective_trials(array, coded, d, p), quantile)
-    return Estimate(
-        value=p,
-        n=array.size,
-        low=low,
-        high=high,
-        level=level,
-        n_excluded=n_excluded,
-        method="Wilson, effective number of trials over documents",
-    )
+    method = "Wilson, effective number of trials over documents"
+    return replace(estimate, low=low, high=high, method=method)
 
 
 def shares_apart(

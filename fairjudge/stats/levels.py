@@ -16,6 +16,7 @@ from fairjudge.stats.bootstrap import (
     bootstrap,
     bootstrap_many,
     divide,
+    weighted_mean,
 )
 from fairjudge.stats.correlation import (
     CORRELATIONS,
@@ -88,9 +89,9 @@ def averaged_correlations(
         name: [_BUILDERS[at](part, n_documents, name) for part in parts] for name in CORRELATIONS
     }
     defined = {
-        name: [item for item in items if isinstance(item, _Prepared)]
+        name: usable
         for name, items in prepared.items()
-        if any(isinstance(item, _Prepared) for item in items)
+        if (usable := [item for item in items if isinstance(item, _Prepared)])
     }
 
     def averages(counts: FloatArray) -> FloatArray:
@@ -191,12 +192,7 @@ def _per_document(data: Scores, n_documents: int, name: CorrelationName) -> _Pre
             return Undefined(why="no document has more than one item")
         first, second = data.sides
         return Undefined(why=f"in no document do both {first} and {second} differ between items")
-    sums = np.column_stack([np.where(defined, values, 0.0), defined.astype(np.float64)])
-
-    def statistic(counts: FloatArray) -> FloatArray:
-        totals = counts @ sums
-        return divide(totals[:, 0], totals[:, 1])
-
+    statistic = weighted_mean(values[defined], np.flatnonzero(defined), n_documents)
     return _Prepared(
         statistic=statistic, n=n_defined, n_excluded=np.unique(data.documents).size - n_defined
     )
@@ -233,10 +229,8 @@ def _system(data: Scores, n_documents: int, name: CorrelationName) -> _Prepared 
 
     def means(counts: FloatArray) -> tuple[FloatArray, FloatArray]:
         n = counts @ sums[2]
-        return (
-            np.round(divide(counts @ sums[0], n), _DECIMALS),
-            np.round(divide(counts @ sums[1], n), _DECIMALS),
-        )
+        first, second = (np.round(divide(counts @ sums[k], n), _DECIMALS) for k in (0, 1))
+        return first, second
 
     observed = means(np.ones((1, n_documents)))
     for side, values in zip(data.sides, observed, strict=True):

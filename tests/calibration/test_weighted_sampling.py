@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairjudge.calibration.drawn_ppi import PartlyLabelled, chances_of, drawn_difference, drawn_mean
+from fairjudge.calibration.drawn_ppi import PartlyLabelled, chances_of, drawn_mean
 from fairjudge.calibration.estimates import system_estimates
 from fairjudge.calibration.items import join
 from fairjudge.calibration.ppi import PpiMean
@@ -80,8 +80,8 @@ def test_a_difference_is_that_of_the_means_and_feels_shared_documents():
     first = sample([1, 1, 0, 1], [1, 1, 0, 0], [0.5, 0.5, 1, 1], [1], documents=list("abcd"))
     second = sample([1, 1, 0, 0], [1, 1, 0, 0], [0.5, 0.5, 1, 1], [1], documents=list("abcd"))
     apart = sample([1, 1, 0, 0], [1, 1, 0, 0], [0.5, 0.5, 1, 1], [1], documents=list("efgh"))
-    result = drawn_difference(first, second, tuning=1.0)
-    other = drawn_difference(first, apart, tuning=1.0)
+    result = drawn_mean(first, second, tuning=1.0)
+    other = drawn_mean(first, apart, tuning=1.0)
     means = [drawn_mean(item, tuning=1.0) for item in (first, second)]
     assert isinstance(result, PpiMean)
     assert isinstance(other, PpiMean)
@@ -190,7 +190,7 @@ def test_intervals_of_differences_hold_where_systems_share_documents():
                     rest_documents=documents[~is_drawn].tolist(),
                 )
             )
-        result = drawn_difference(*sides)
+        result = drawn_mean(*sides)
         assert isinstance(result, PpiMean)
         hits.append(result.ppi_plus.low <= 0.0 <= result.ppi_plus.high)
     assert np.mean(hits) == pytest.approx(0.95, abs=0.024)
