@@ -98,7 +98,7 @@ def aligned(
 ) -> bool:
     """Say whether align keeps a candidate."""
     parts = split_documents(data[3], seed=seed)
-    of_development = set(parts.development)
+    of_development = set(parts["development"])
     development = [part(data, row, of_development, measure) for row in range(len(data[1]))]
     gains = {
         str(row): gain_of(scores)
@@ -108,7 +108,7 @@ def aligned(
     chosen = choose(gains)
     if chosen is None:
         return False
-    test = part(data, int(chosen), set(parts.test), measure)
+    test = part(data, int(chosen), set(parts["test"]), measure)
     return decide(development[int(chosen)], test, rng=rng).kept
 
 

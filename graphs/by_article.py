@@ -33,7 +33,6 @@ from fairjudge.references.overlap import (
 from fairjudge.references.ports import (
     AnswerSet,
     ArticleBuilder,
-    MissedAnswer,
     Question,
 )
 from fairjudge.references.steps import (
@@ -44,7 +43,6 @@ from fairjudge.references.steps import (
     drop_surplus_facets,
     how_many_questions,
     in_parts,
-    least_sources,
     sorted_out,
     split_valid,
     with_missed,
@@ -117,9 +115,8 @@ async def _write(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> Artic
     while waiting:
         articles = waiting.pop(0)
         n_calls += 1
-        outcome = await deps.builder.writer.write(
-            articles, n=n, at_least=least_sources(deps.validity, len(articles))
-        )
+        at_least = max(LEAST_SOURCES, deps.validity.least_sources(len(articles)))
+        outcome = await deps.builder.writer.write(articles, n=n, at_least=at_least)
         if not isinstance(outcome, Unscored):
             by_article.append(outcome)
         elif outcome.reason == "too_long" and len(articles) > 2:
@@ -305,7 +302,10 @@ async def _complete(state: _Part, *, runtime: Runtime[ArticleDeps]) -> ArticleSt
         return {"n_steps": 1, "problems": [problem(f"{aids_text} not read again", completion)]}
     row: Row = {
         "aids": state["aids"],
-        "missed": [_missed_row(answer) for answer in completion.missed],
+        "missed": [
+            {"question": missed.index, "group": missed.group, "answer": with_places(missed)}
+            for missed in completion.missed
+        ],
         "doubtful": [list(doubt) for doubt in completion.doubtful],
         "unsupported": [list(place) for place in completion.unsupported],
     }
@@ -318,11 +318,6 @@ async def _complete(state: _Part, *, runtime: Runtime[ArticleDeps]) -> ArticleSt
         "dropped_answers": _dropped(_ABSENT, completion.n_absent)
         + _dropped("does not say its group's label", len(completion.unsupported)),
     }
-
-
-def _missed_row(missed: MissedAnswer) -> Row:
-    answer = missed.answer.to_json() | {"start": missed.start, "end": missed.end}
-    return {"question": missed.question, "group": missed.group, "answer": answer}
 
 
 def _finish(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleState:

@@ -109,14 +109,11 @@ async def _gather(
     finally:
         for call in calls:
             call.cancel()  # without effect on what has ended
-    replies: dict[int, Reply] = {}
-    outcomes: dict[int, Outcome] = {}
-    for place, answer in zip(places, answers, strict=True):
-        if isinstance(answer, Reply):
-            replies[place] = answer
-        else:
-            outcomes[place] = answer
-    return {"replies": replies, "outcomes": outcomes}
+    answered = list(zip(places, answers, strict=True))
+    return {
+        "replies": {place: entry for place, entry in answered if isinstance(entry, Reply)},
+        "outcomes": {place: entry for place, entry in answered if not isinstance(entry, Reply)},
+    }
 
 
 async def _ask(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkState:

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from fairjudge.scorers._trained_network import PAIR, READING, SAME
+from fairjudge.scorers.trained_models import tensors
 from training.data import Example
 
 MAX_TOKENS = 192
@@ -87,15 +88,8 @@ def encode(examples: Sequence[Example], tokenizer: Any) -> list[Encoded]:
 
 def collate(rows: Sequence[Encoded]) -> Batch:
     """Pad rows of one task to the longest."""
-    width = max(len(row.ids) for row in rows)
-    ids = torch.zeros(len(rows), width, dtype=torch.long)
-    types = torch.zeros_like(ids)
-    mask = torch.zeros_like(ids)
-    for place, row in enumerate(rows):
-        ids[place, : len(row.ids)] = torch.tensor(row.ids)
-        mask[place, : len(row.ids)] = 1
-        types[place] = 2 * TASKS[row.example.task]
-        types[place, row.second :] += 1
+    task = TASKS[rows[0].example.task]
+    ids, types, mask = tensors([row.ids for row in rows], [row.second for row in rows], task)
     labels = torch.tensor([row.example.label for row in rows])
     spans = torch.tensor([row.span for row in rows])
     return Batch([row.example for row in rows], ids, types, mask, labels, spans)

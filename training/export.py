@@ -31,13 +31,8 @@ from training.statements import changed, checked, drawn, elsewhere, fit_supporte
 
 DEVELOPMENT = ("Q2", "Q3", "Q5", "Q6")
 """NAnCo's questions that choose thresholds; the others are never fitted on."""
-_NO_CALIBRATION = {
-    "support": np.array([1.0, 0.0, 0.0, 0.0]),
-    "supported": np.array([1.0, 0.0, 0.0, 0.0]),
-    "covered": np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]),
-    "answered": np.array([1.0, 0.0]),
-    "same": np.array([1.0, 0.0, 0.0, 0.0, 0.0]),
-}
+_NO_CALIBRATION = {"answered": np.array([1.0, 0.0])}
+"""The head as it is, for `answered_fit`; the other fits take logits and features alone."""
 
 
 def fitted(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,21 +23,13 @@ from fairjudge.stats._arrays import FloatArray, document_codes, same_length
 from fairjudge.stats.bootstrap import bootstrap_many, weighted_mean
 from fairjudge.text.counting import percentage, pluralize
 
+PartName: TypeAlias = Literal["examples", "development", "test"]
 SHARES = (0.2, 0.4)
 """Shares of the documents that are examples and development; the rest is the test."""
 FEWEST_DOCUMENTS = 25
 """Labelled documents below which nothing is split: 5 examples, 10 development, 10 test."""
 MAX_MORE_UNSCORED = 0.05
 """How much larger a share of the test a new prompt may leave unscored than the old one."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
-    """Documents by part; no document is in two."""
-
-    examples: tuple[str, ...]
-    development: tuple[str, ...]
-    test: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,8 +91,10 @@ class Decision:
     n_labelled: int
 
 
-def split_documents(documents: Iterable[str], *, seed: int) -> Parts:
+def split_documents(documents: Iterable[str], *, seed: int) -> dict[PartName, tuple[str, ...]]:
     """Split `documents` by a hash of seed and name; their order in the file has no effect.
+
+    Returns the documents of each part; none is in two.
 
     Raises
     ------
@@ -117,11 +112,11 @@ def split_documents(documents: Iterable[str], *, seed: int) -> Parts:
             "more, to have examples, development and a test apart from each other"
         )
     first, second = (round(share * len(names)) for share in np.cumsum(SHARES).tolist())
-    return Parts(
-        examples=tuple(names[:first]),
-        development=tuple(names[first:second]),
-        test=tuple(names[second:]),
-    )
+    return {
+        "examples": tuple(names[:first]),
+        "development": tuple(names[first:second]),
+        "test": tuple(names[second:]),
+    }
 
 
 def gain_of(paired: PairedScores) -> Gain:

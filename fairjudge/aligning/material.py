@@ -10,13 +10,13 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from itertools import combinations
 from math import fsum
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, TypeAlias, get_args
 
 import numpy as np
 
 from fairjudge.aligning.audits import groups_by_attribute
 from fairjudge.aligning.candidates import KINDS, CandidateKind, RatedItem
-from fairjudge.aligning.decision import Parts, check_enough, split_documents
+from fairjudge.aligning.decision import PartName, check_enough, split_documents
 from fairjudge.aligning.items import LabelReading
 from fairjudge.analysis.label_lines import naming_lines
 from fairjudge.calibration.labels import SIGNS, Labels, item_key
@@ -37,7 +37,6 @@ from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.matching import Match, match, with_ids_of
 from fairjudge.run.material import Sources
 
-PartName: TypeAlias = Literal["examples", "development", "test"]
 Item: TypeAlias = tuple[str, str]
 """eid, system."""
 _Pair: TypeAlias = tuple[str, str, str]
@@ -68,10 +67,8 @@ class AlignOptions:
             raise ConfigurationError(f"candidates: expected some of {KINDS}, found {self.kinds!r}")
         if not 1 <= self.rewordings <= 10:
             raise ConfigurationError(f"rewordings: expected 1 to 10, found {self.rewordings}")
-        if PROTOCOLS[self.judging.plan().protocol].paired:
-            self._check_pairs()
-
-    def _check_pairs(self) -> None:
+        if not PROTOCOLS[self.judging.plan().protocol].paired:
+            return
         if "scale" in self.kinds:
             raise ConfigurationError(
                 "a pair has no other scale: the answers are the first, the second and the tie; try "
@@ -99,7 +96,7 @@ class AlignMaterial:
     sources: Sources
     summaries: tuple[Loaded[Summary], ...]
     labels: tuple[Label, ...]
-    parts: Parts
+    parts: Mapping[PartName, tuple[str, ...]]
     protocol: ProtocolName
     scale: tuple[float, float] | None
     joined: Match[tuple[str, str]]
@@ -117,7 +114,7 @@ class AlignMaterial:
 
     def documents_of(self, part: PartName) -> frozenset[str]:
         """Return the documents of a part."""
-        return frozenset(getattr(self.parts, part))
+        return frozenset(self.parts[part])
 
     def loaded_summaries(self, part: PartName) -> tuple[Loaded[Summary], ...]:
         """Return the labelled summaries of a part, by the file that they are from."""

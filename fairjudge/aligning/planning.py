@@ -11,7 +11,8 @@ from fairjudge.aligning.candidates import (
     read_anchors,
     stand_ins,
 )
-from fairjudge.aligning.material import AlignMaterial, AlignOptions, PartName
+from fairjudge.aligning.decision import PartName
+from fairjudge.aligning.material import AlignMaterial, AlignOptions
 from fairjudge.aligning.running import (
     base_criterion,
     made_of,

@@ -22,9 +22,9 @@ from fairjudge.aligning.candidates import (
     reworded,
     scale_text,
 )
-from fairjudge.aligning.decision import choose, gain_of, why_barred
+from fairjudge.aligning.decision import PartName, choose, gain_of, why_barred
 from fairjudge.aligning.items import Sides, sides_of
-from fairjudge.aligning.material import AlignMaterial, AlignOptions, PartName
+from fairjudge.aligning.material import AlignMaterial, AlignOptions
 from fairjudge.aligning.record import (
     AlignRecord,
     Opening,
@@ -247,7 +247,7 @@ class _Work:
         return outcome.judgements
 
     def _check_sealed(self, record: AlignRecord, **known: str) -> None:
-        documents = self.material.parts.test
+        documents = self.material.parts["test"]
         check_sealed(record, documents, reopen=self.options.reopen, **known)
 
     def _opening(self, candidates: Sequence[Candidate]) -> Opening:
@@ -263,7 +263,7 @@ class _Work:
         return Opening(
             when=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
             test=self.material.sha256_of("test"),
-            documents=self.material.parts.test,
+            documents=self.material.parts["test"],
             candidates=_sha256(tried),
             names=tuple(candidate.name for candidate in candidates),
             chosen="",

@@ -5,7 +5,7 @@ Fields of the prompt, reading and checking of replies, and verdicts from lists; 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from random import Random
@@ -130,7 +130,8 @@ def blocks_of(groups: Sequence[Group], *, limit: int = GROUPS_PER_CALL) -> tuple
     The groups of a question are never separated, since they are judged in comparison: more than
     `limit` of them form a block of their own.
     """
-    questions = [tuple(block) for _, block in groupby(groups, key=_question_number)]
+    by_question = groupby(groups, key=lambda group: _question_of(group.unit))
+    questions = [tuple(members) for _, members in by_question]
     fewest = len(_filled(questions, limit))
     sizes = range(-(-len(groups) // max(fewest, 1)), limit)
     filled = (_filled(questions, size) for size in sizes)
@@ -184,10 +185,6 @@ def _question_of(unit: str) -> str:
     return unit.partition(".")[0]
 
 
-def _question_number(group: Group) -> str:
-    return _question_of(group.unit)
-
-
 def _place(unit: str) -> tuple[int, int]:
     question, _, group = unit.partition(":")[2].partition(".")
     return int(question), int(group)
@@ -210,23 +207,18 @@ def fence_groups(block: Sequence[Group], articles: Sequence[Article]) -> Fenced:
         article.aid: article.domain or article.title or f"article {article.aid}"
         for article in articles
     }
-    numbered = enumerate(block, 1)
-    texts = (
-        _question_text([*question_groups], outlets)
-        for _, question_groups in groupby(
-            numbered, key=lambda numbered_group: _question_number(numbered_group[1])
-        )
-    )
+    questions = groupby(enumerate(block, 1), key=lambda numbered: _question_of(numbered[1].unit))
+    texts = ("\n".join(_question_lines([*groups], outlets)) for _, groups in questions)
     return Fenced("reference", tuple(texts))
 
 
-def _question_text(groups: Sequence[tuple[int, Group]], outlets: Mapping[str, str]) -> str:
-    first = groups[0][1]
-    question = f"Question{' (its groups are rivals)' * first.rivals}: {_line(first.question)}"
-    return "\n".join([question, *_group_lines(groups, outlets)])
-
-
-def _group_lines(groups: Iterable[tuple[int, Group]], outlets: Mapping[str, str]) -> Iterator[str]:
+def _question_lines(
+    groups: Sequence[tuple[int, Group]], outlets: Mapping[str, str]
+) -> Iterator[str]:
+    """Yield the question of numbered `groups`, then the lines of each."""
+    any_group = groups[0][1]
+    rivals = " (its groups are rivals)" if any_group.rivals else ""
+    yield f"Question{rivals}: {_line(any_group.question)}"
     for number, group in groups:
         label = f" ({_line(group.label)})" if group.label else ""
         against = [_outlet(aid, outlets) for aid in group.disputed_by]

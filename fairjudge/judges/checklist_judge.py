@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from fairjudge.domain import Judgement, JudgeTask, Unscored
 from fairjudge.judges.checklist import CoverageForm
@@ -19,46 +19,13 @@ from fairjudge.judges.ports import Reply, Sample
 from fairjudge.judges.statements import StatementsForm
 from fairjudge.parsing.outcomes import with_cut_off
 from fairjudge.ports import Message
-from fairjudge.prompting import Fenced, load_template, render
+from fairjudge.prompting import load_template, render
 
 DEFAULT_OUTPUT_TOKENS = 4096
 """Enough for the entries of one part, each with a quote."""
 Entries: TypeAlias = tuple[Any, ...]
-
-
-class ChecklistForm(Protocol):
-    """A kind of checklist: its parts, prompts, and the reading of replies."""
-
-    prompt: str
-    """Name of the prompt; ``repair_prompt`` is that of the second attempt."""
-    repair_prompt: str
-    schema: Mapping[str, Any]
-    nothing: Unscored
-    """The outcome where there is nothing to list."""
-    version: Mapping[str, int]
-    """Versions of the parts and the reader, for the signature."""
-
-    def parts(self, task: JudgeTask) -> Sequence[Any]:
-        """Return the parts of the list; each is one call."""
-        ...
-
-    def fields(self, task: JudgeTask, part: Any) -> dict[str, str | Fenced]:
-        """Return the fields of the prompt."""
-        ...
-
-    def repair_fields(self, part: Any) -> dict[str, str]:
-        """Return the fields of the repair prompt, except ``problems``."""
-        ...
-
-    def read(self, task: JudgeTask, part: Any, text: str) -> Entries | Unscored:
-        """Return the entries of a reply, or its problems, without any text of the reply."""
-        ...
-
-    def verdict(self, entries: Entries) -> dict[str, Any]:
-        """Return the judgement's fields for the entries of all parts."""
-        ...
-
-
+ChecklistForm: TypeAlias = CoverageForm | StatementsForm
+"""A kind of checklist: its parts (each is one call), prompts, and the reading of replies."""
 FORMS: Mapping[str, ChecklistForm] = {
     "coverage": CoverageForm(),
     "faithfulness": StatementsForm(),
@@ -136,7 +103,8 @@ class ChecklistJudge(WritingModel):
 
     def _read(self, task: JudgeTask, reply: Reply) -> list[Entries | Unscored]:
         outcomes: list[Entries | Unscored] = []
-        for part, sample in zip(self.form.parts(task), _samples(reply), strict=True):
+        parts: Sequence[Any] = self.form.parts(task)
+        for part, sample in zip(parts, _samples(reply), strict=True):
             outcome = self.form.read(task, part, sample.text)
             if isinstance(outcome, Unscored) and sample.cut_off:
                 outcome = with_cut_off(outcome)

@@ -16,7 +16,7 @@ from fairjudge.judges.distributions import (
     from_tokens,
     graded_fields,
 )
-from fairjudge.judges.ports import Reply, Sample
+from fairjudge.judges.ports import Judge, Reply, Sample
 from fairjudge.parsing import PARSER_VERSION, read_verdict
 from fairjudge.parsing.outcomes import RETRYABLE, complete_or_unscored, is_cut_off, with_cut_off
 from fairjudge.ports import Backend, Completion, CompletionRequest, Message, ModelRef
@@ -34,25 +34,13 @@ Parts: TypeAlias = Mapping[str, str | float | None]
 EMPTY_SUMMARY = Unscored(reason="empty_input", detail="the summary is empty")
 
 
-class SignedJudge:
+class SignedJudge(Judge):
     """Base class of judges: an empty summary is unscored, and every judgement is signed."""
-
-    __slots__ = ()
 
     @property
     def scored_by(self) -> ScoredBy:
         """Return what kind of model judges."""
         return "llm"
-
-    @property
-    def name(self) -> str:
-        """Return the judge's name in records."""
-        raise NotImplementedError
-
-    @property
-    def signature(self) -> str:
-        """Return everything that can change this judge's verdicts."""
-        raise NotImplementedError
 
     async def ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
         """See `fairjudge.judges.ports.Judge`; an empty summary costs no call."""
@@ -283,10 +271,12 @@ class LlmJudge(WritingModel):
         return self._signatures.get(task.variant or "", self._signatures[""])
 
 
-def repair_messages(reply: Reply, form: str) -> tuple[Message, ...]:
+def repair_messages(
+    reply: Reply, form: str, *, prompt: str = "repair", **fields: str
+) -> tuple[Message, ...]:
     """Return the prompt that asks for the verdict in `reply` again, in the format `form`."""
-    fields: dict[str, str | Fenced] = {"reply": Fenced("reply", (reply.text,)), "scale": form}
-    return render(load_template("judge", "repair"), fields)
+    material = {"reply": Fenced("reply", (reply.text,))}
+    return render(load_template("judge", prompt), {**material, "scale": form, **fields})
 
 
 def judgement_of(task: JudgeTask, **fields: Any) -> Judgement:

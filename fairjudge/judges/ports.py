@@ -37,20 +37,16 @@ class Judge(Protocol):
     @property
     def name(self) -> str:
         """Return the judge's name in records."""
-        ...
 
     @property
     def signature(self) -> str:
         """Return everything that can change its verdicts, in one line."""
-        ...
 
     async def ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
         """Judge `task`; a `WritingJudge` returns its model's reply."""
-        ...
 
     def unscored(self, task: JudgeTask, why: Unscored) -> Judgement:
         """Return a judgement without a score, with the reason."""
-        ...
 
 
 @runtime_checkable
@@ -59,11 +55,9 @@ class WritingJudge(Judge, Protocol):
 
     def read(self, task: JudgeTask, reply: Reply) -> Judgement | Unscored:
         """Parse the model's reply into a judgement."""
-        ...
 
     async def repair(self, task: JudgeTask, reply: Reply) -> Reply | Unscored:
         """Ask the model again for the verdict of a reply that could not be parsed."""
-        ...
 
 
 def writing(judge: Judge) -> WritingJudge:

@@ -77,13 +77,8 @@ class JudgingPlan:
 
     @property
     def needs_questions(self) -> bool:
-        """Whether summaries are judged against questions and answers."""
+        """Whether summaries are judged against questions and answers, not against articles."""
         return self.reference_unit in {"qa_pairs", "qa_pair"}
-
-    @property
-    def shows_articles(self) -> bool:
-        """Whether summaries are judged against articles."""
-        return self.reference_unit in {"articles", "article"}
 
 
 def resolve_plan(

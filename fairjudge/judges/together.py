@@ -19,7 +19,7 @@ from fairjudge.judges.criteria import (
     rule_scale,
     support_rule,
 )
-from fairjudge.judges.llm import WritingModel
+from fairjudge.judges.llm import WritingModel, repair_messages
 from fairjudge.judges.ports import Reply
 from fairjudge.parsing import PARSER_VERSION, read_verdict, read_verdicts
 from fairjudge.parsing.outcomes import with_cut_off
@@ -159,14 +159,11 @@ class TogetherJudge(WritingModel):
     async def repair(self, task: JudgeTask, reply: Reply) -> Reply | Unscored:
         """See `fairjudge.judges.ports.WritingJudge`; asks for this criterion's verdict alone."""
         scale = self.criteria[task.aspect].scale
-        fields: dict[str, str | Fenced] = {
-            "reply": Fenced("reply", (reply.text,)),
-            "criterion": task.aspect,
-            "scale": scale.prompt_line,
-        }
         request = self._request(
             task,
-            render(load_template("judge", "repair-together"), fields),
+            repair_messages(
+                reply, scale.prompt_line, prompt="repair-together", criterion=task.aspect
+            ),
             scale.schema_or_none,
             max_output_tokens=self._limit(1),
         )

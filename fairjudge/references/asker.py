@@ -67,3 +67,10 @@ class Asker:
         cut_off = is_cut_off(completion)
         outcome = parse(completion.text, cut_off)
         return with_cut_off(outcome) if isinstance(outcome, Unscored) and cut_off else outcome
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskingStep:
+    """Base class of the steps of reference building that a model takes."""
+
+    asker: Asker

@@ -9,7 +9,7 @@ from typing import Any
 from fairjudge.domain import Answer, Article, QuestionAnswers, Unscored
 from fairjudge.parsing import read_list, read_object
 from fairjudge.prompting import INTEGER, INTEGERS, Fenced, json_array, json_object, load_template
-from fairjudge.references.asker import Asker
+from fairjudge.references.asker import AskingStep
 from fairjudge.references.extracting import MAX_GLOSS_WORDS, VOICE, voice_of
 from fairjudge.references.llm import MAX_ANSWER_WORDS
 from fairjudge.references.ports import CompletionResult, MissedAnswer
@@ -66,11 +66,8 @@ class Reply:
     unsupported: frozenset[int] = frozenset()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LlmCompleter:
+class LlmCompleter(AskingStep):
     """A `Completer` that shows all groups and some articles in one call."""
-
-    asker: Asker
 
     async def complete(
         self, questions: Sequence[QuestionAnswers], articles: Sequence[Article]
@@ -181,7 +178,7 @@ def _completed(
             answer = Answer(aid=article.aid, answer=passage.text, **voice_of(item))
             missed.append(
                 MissedAnswer(
-                    question=place.question,
+                    index=place.question,
                     group=place.group,
                     answer=answer,
                     start=passage.start,

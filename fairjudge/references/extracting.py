@@ -11,7 +11,7 @@ from fairjudge.judges.criteria import fence_articles
 from fairjudge.parsing import read_list
 from fairjudge.parsing.outcomes import RETRYABLE
 from fairjudge.prompting import INTEGER, STRING, Fenced, json_array, json_object, load_template
-from fairjudge.references.asker import Asker
+from fairjudge.references.asker import AskingStep
 from fairjudge.references.llm import MAX_ANSWER_WORDS
 from fairjudge.references.ports import ArticleAnswers, LocatedAnswer, Question
 from fairjudge.references.replies import QuotableArticle
@@ -53,15 +53,12 @@ class PassageList:
     cut_off: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LlmArticleAnswerer:
+class LlmArticleAnswerer(AskingStep):
     """Asks all questions about one article with its headline, at most 25 per call.
 
     If a reply reaches the token limit, its complete answers are kept, and the remaining questions
     are asked once more.
     """
-
-    asker: Asker
 
     async def answer(
         self, questions: Sequence[Question], article: Article

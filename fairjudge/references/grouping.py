@@ -18,7 +18,7 @@ from fairjudge.prompting import (
     json_object,
     load_template,
 )
-from fairjudge.references.asker import Asker
+from fairjudge.references.asker import AskingStep
 from fairjudge.references.ports import AnswerSet, Consolidator, Grouping
 from fairjudge.text.scripts import count_words, first_words
 from fairjudge.text.tokens import words
@@ -96,15 +96,14 @@ class GroupedAnswers:
     invalid: frozenset[int] = field(default_factory=frozenset)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LlmGrouper:
+@dataclass(frozen=True, kw_only=True)
+class LlmGrouper(AskingStep):
     """A `Grouper` that asks a model for labelled groups, rivals and invalid answers.
 
     An unparseable reply is requested once more; then several questions are sent one by one; then
     `fallback` groups the answers, or without one each answer is a group of its own.
     """
 
-    asker: Asker
     fallback: Consolidator | None = None
     batch_size: int = MAX_ANSWERS
 

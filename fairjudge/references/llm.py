@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from fairjudge.domain import Answer, Article, QuestionAnswers, Unscored
 from fairjudge.judges.criteria import fence_articles
 from fairjudge.prompting import INTEGERS, STRING, Fenced, json_array, json_object, load_template
-from fairjudge.references.asker import Asker
+from fairjudge.references.asker import AskingStep
 from fairjudge.references.ports import FilterResult, Groups
 from fairjudge.references.replies import (
     QuotableArticle,
@@ -40,11 +39,8 @@ def question_fields(n: int) -> dict[str, str]:
     }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LlmQuestionWriter:
+class LlmQuestionWriter(AskingStep):
     """Writes questions on the representative articles."""
-
-    asker: Asker
 
     async def write(
         self,
@@ -68,15 +64,12 @@ class LlmQuestionWriter:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LlmAnswerer:
+class LlmAnswerer(AskingStep):
     """Extracts all answers of one article (article-level QA).
 
     Models also answer from their own knowledge or invent answers: only answers that
     `QuotableArticle.find` finds in the article are kept, in the article's words.
     """
-
-    asker: Asker
 
     async def answer(
         self,
@@ -106,11 +99,8 @@ class LlmAnswerer:
         return tuple(Answer(aid=article.aid, answer=span) for span in spans)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LlmConsolidator:
+class LlmConsolidator(AskingStep):
     """Groups all answers to a question in one call."""
-
-    asker: Asker
 
     async def group(
         self,
@@ -131,11 +121,8 @@ class LlmConsolidator:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LlmPostFilter:
+class LlmPostFilter(AskingStep):
     """Checks the answers to a question, and whether its groups differ."""
-
-    asker: Asker
 
     async def check(self, question: QuestionAnswers) -> FilterResult | Unscored:
         """See `fairjudge.references.ports.PostFilter`."""

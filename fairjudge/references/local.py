@@ -30,6 +30,7 @@ from fairjudge.text.sentences import news_sentences
 from fairjudge.text.tokens import ENGLISH_STOP_WORDS
 from fairjudge.text.usable import usable
 
+AnswerGroups: TypeAlias = tuple[tuple[Answer, ...], ...]
 LEAST_POINTS, MOST_POINTS, MOST_ALONE = 2, 12, 3
 """Minimum and maximum number of points of a topic, and the maximum with a single source."""
 UNNAMED = "What else do several sources say?"
@@ -179,9 +180,7 @@ class CountQuestion:
     noun: str
 
 
-def count_questions(
-    articles: Sequence[Article], models: TrainedModels
-) -> dict[str, tuple[tuple[Answer, ...], ...]]:
+def count_questions(articles: Sequence[Article], models: TrainedModels) -> dict[str, AnswerGroups]:
     """Return questions with answers grouped by number, sorted by number of sources, descending."""
     sentences = [
         (article.aid, span.text)
@@ -207,7 +206,7 @@ def count_questions(
         best_so_far = best[count_question].get(aid, (SURE,))[0]
         if reading.answered >= best_so_far and span:
             best[count_question][aid] = (reading.answered, Answer(aid=aid, answer=span, gloss=text))
-    grouped: dict[str, tuple[tuple[Answer, ...], ...]] = {}
+    grouped: dict[str, AnswerGroups] = {}
     cited: set[tuple[str, str | None]] = set()
     for count_question, by_article in sorted(best.items(), key=lambda item: -len(item[1])):
         answers = [answer for _, answer in by_article.values()]
@@ -239,14 +238,11 @@ def _counts(text: str, noun: str) -> bool:
     return noun in counted or (noun in _PEOPLE and bool(_PEOPLE & counted))
 
 
-def _group_by_numbers(answers: Sequence[Answer]) -> tuple[tuple[Answer, ...], ...]:
+def _group_by_numbers(answers: Sequence[Answer]) -> AnswerGroups:
     groups: dict[frozenset[str], list[Answer]] = defaultdict(list)
     for answer in answers:
         groups[numbers_in(answer.answer)].append(answer)
     return tuple(sorted(map(tuple, groups.values()), key=lambda group: -len(group)))
-
-
-AnswerGroups: TypeAlias = tuple[tuple[Answer, ...], ...]
 
 
 @dataclass(slots=True)
@@ -258,9 +254,7 @@ class LocalReferences:
 
     embedder: Embedder
     models: TrainedModels
-    _known: dict[tuple[tuple[str, str], ...], Mapping[str, AnswerGroups]] = field(
-        default_factory=dict
-    )
+    _known: dict[object, Mapping[str, AnswerGroups]] = field(default_factory=dict)
 
     def questions(self, articles: Sequence[Article]) -> Mapping[str, AnswerGroups]:
         """Return the questions on a cluster, the best first, with their grouped answers."""

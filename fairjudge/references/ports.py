@@ -150,14 +150,10 @@ class Grouping:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MissedAnswer:
-    """A missed answer of the group with index ``group`` of the question with index ``question``."""
+class MissedAnswer(LocatedAnswer):
+    """A missed answer of the group with index ``group`` of its question."""
 
-    question: int
     group: int
-    answer: Answer
-    start: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -59,11 +59,6 @@ LEAST_SOURCES = 2
 MAX_QUESTIONS, MIN_QUESTIONS, WORDS_PER_QUESTION = 12, 4, 60
 
 
-def least_sources(validity: Validity, n: int) -> int:
-    """Return the minimum number of `n` sources, at least `LEAST_SOURCES`."""
-    return max(LEAST_SOURCES, validity.least_sources(n))
-
-
 def how_many_questions(articles: Iterable[Article]) -> int:
     """Return the number of questions for the length of `articles`, headlines included."""
     n_words = sum(count_words(f"{article.title} {article.content}") for article in articles)
@@ -166,10 +161,7 @@ def down_select(
     Ties are broken by cluster order; the result is in cluster order. Groups and questions without
     answers are dropped.
     """
-    counts = {article.aid: 0 for article in articles}
-    for question in questions:
-        for aid in answering_aids(question):
-            counts[aid] += 1
+    counts = Counter(aid for question in questions for aid in answering_aids(question))
     ranked = sorted(articles, key=lambda article: -counts[article.aid])[:limit]
     kept_aids = {article.aid for article in ranked}
     restricted = (

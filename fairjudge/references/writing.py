@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, get_args
 
 from fairjudge.domain import Article, QuestionKind, Unscored
 from fairjudge.judges.criteria import fence_articles
 from fairjudge.parsing import read_list
 from fairjudge.prompting import INTEGERS, STRING, Fenced, json_array, json_object, load_template
-from fairjudge.references.asker import Asker
+from fairjudge.references.asker import AskingStep
 from fairjudge.references.ports import Question
 from fairjudge.references.replies import question_in
 from fairjudge.text.scripts import count_words
@@ -34,11 +34,8 @@ _QUESTION = json_object(
 _SCHEMA = json_object({"questions": json_array(_QUESTION)})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LlmClusterWriter:
+class LlmClusterWriter(AskingStep):
     """A `ClusterWriter` with one call: questions on differences, each with the answers seen."""
-
-    asker: Asker
 
     async def write(
         self, articles: Sequence[Article], *, n: int, at_least: int

@@ -149,7 +149,7 @@ class Material:
 
     def articles_left_out(self) -> tuple[ArticleLeftOut, ...]:
         """Return the articles of judged clusters that no prompt shows, where articles are shown."""
-        if not any(plan.shows_articles for plan in self.options.plans()):
+        if all(plan.needs_questions for plan in self.options.plans()):
             return ()
         aids_by_eid: dict[str, set[str]] = defaultdict(set)
         for task in self.tasks:

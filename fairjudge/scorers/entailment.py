@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import Any, Self, TypeAlias, TypeVar
 
 import numpy as np
@@ -148,15 +148,6 @@ _OTHER = ("not_entailment", "not entailment", "non-entailment")
 _OVERLAP = 32
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Columns:
-    """Where a model's outputs stand; a model of two labels has no contradiction of its own."""
-
-    entailment: int
-    neutral: int
-    contradiction: int | None
-
-
 def load_entailment(model: str) -> TransformersEntailment:
     """Load an entailment model by hub id or folder, such as ``"roberta-large-mnli"``.
 
@@ -282,7 +273,7 @@ class TransformersEntailment:
 
     def _in_order(self, probabilities: NDArray[np.float32]) -> NDArray[np.float32]:
         ordered = np.zeros((len(probabilities), 3), dtype=np.float32)
-        for place, column in enumerate(astuple(self._columns)):
+        for place, column in enumerate(self._columns):
             if column is not None:
                 ordered[:, place] = probabilities[:, column]
         return ordered
@@ -296,8 +287,11 @@ def first_rows(rows: NDArray[_F], owners: Sequence[int], *, by: NDArray[_F]) -> 
     return first
 
 
-def label_columns(names: Mapping[int, str]) -> _Columns:
-    """Find which output is which from the config's label names, or raise `ConfigurationError`."""
+def label_columns(names: Mapping[int, str]) -> tuple[int, int, int | None]:
+    """Find which output is which from the config's label names, or raise `ConfigurationError`.
+
+    They are entailment, neutral and contradiction; a model of two labels has none of the last.
+    """
     by_name = {str(name).strip().casefold(): int(place) for place, name in names.items()}
     places = {
         kind: next((by_name[name] for name in spellings if name in by_name), None)
@@ -309,6 +303,4 @@ def label_columns(names: Mapping[int, str]) -> _Columns:
         raise ConfigurationError(
             f"the model's labels {list(names.values())!r} do not say which one is entailment"
         )
-    return _Columns(
-        entailment=entailment, neutral=other_place, contradiction=places["contradiction"]
-    )
+    return entailment, other_place, places["contradiction"]

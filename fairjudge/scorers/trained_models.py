@@ -301,7 +301,10 @@ class TrainedModels:
             ):
                 stop += 1
             batch = ordered[start:stop]
-            ids, types, mask = (part.to(device) for part in tensors(batch, task))
+            padded = tensors(
+                [row.ids for row in batch], [row.second for row in batch], _TASKS[task]
+            )
+            ids, types, mask = (part.to(device) for part in padded)
             with torch.inference_mode():
                 with torch.autocast(device.type, torch.bfloat16, enabled=has_bfloat16(device)):
                     hidden, pooled = self._network.encode(ids, types, mask)
@@ -322,16 +325,17 @@ def has_bfloat16(device: Any) -> bool:
     return bool(supports_bf16 and supports_bf16())
 
 
-def tensors(rows: Sequence[Row], task: str) -> tuple[Any, Any, Any]:
-    """Return ids, types and mask of shape (n, longest row)."""
+def tensors(
+    rows: Sequence[Sequence[int]], seconds: Sequence[int], task: int
+) -> tuple[Any, Any, Any]:
+    """Return ids, types and mask of shape (n, longest row); `seconds` are as in `Row.second`."""
     import torch
 
-    width = max(len(row.ids) for row in rows)
-    lengths = torch.tensor([len(row.ids) for row in rows])
-    seconds = torch.tensor([row.second for row in rows])
+    width = max(map(len, rows))
+    lengths = torch.tensor([len(row) for row in rows])
     places = torch.arange(width)[None, :]
-    ids = torch.tensor([[*row.ids, *[0] * (width - len(row.ids))] for row in rows])
-    types = 2 * _TASKS[task] + (places >= seconds[:, None]).long()
+    ids = torch.tensor([[*row, *[0] * (width - len(row))] for row in rows])
+    types = 2 * task + (places >= torch.tensor(seconds)[:, None]).long()
     return ids, types, (places < lengths[:, None]).long()
 
 

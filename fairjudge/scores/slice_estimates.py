@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import mul
 from statistics import fmean
@@ -94,14 +94,17 @@ def estimates_by_weight(weighed: Sequence[WeightedCoverage]) -> dict[str, Slices
 def estimates_by_slice(points: Sequence[Point]) -> Iterator[tuple[str, Slices]]:
     """Yield each partition with the estimates of its slices, then macro and micro averages."""
     cells: dict[str, dict[str, list[Point]]] = defaultdict(lambda: defaultdict(list))
+    wholes: dict[str, list[Point]] = defaultdict(list)
     for point in points:
         for by, name in point.slices:
             cells[by][name].append(point)
+        if point.whole:
+            wholes[point.whole].append(point)
     for by, groups in cells.items():
         # questions stay in the reference's order
         names = list(groups) if by == "coverage by question" else sorted(groups, key=_order)
         yield by, {name: _mean(groups[name]) for name in names}
-    for kind, items in _items(points).items():
+    for kind, items in wholes.items():
         yield (
             f"{kind} by weighting",
             {
@@ -112,15 +115,6 @@ def estimates_by_slice(points: Sequence[Point]) -> Iterator[tuple[str, Slices]]:
                 ),
             },
         )
-
-
-def _items(points: Iterable[Point]) -> dict[str, list[Point]]:
-    """Group the points of whole groups, or of articles, by kind."""
-    by_name: dict[str, list[Point]] = defaultdict(list)
-    for point in points:
-        if point.whole:
-            by_name[point.whole].append(point)
-    return by_name
 
 
 def _mean(points: Sequence[Point]) -> Estimate | Undefined:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from fairjudge.text.sentences import sentence_texts
 from fairjudge.text.tokens import Normaliser
@@ -36,24 +36,20 @@ class _Passage:
     terms: frozenset[str]
 
 
-@dataclass(slots=True)
 class PassageFinder:
     """Finds passages of one or two sentences in the texts `articles`."""
 
-    articles: Sequence[str]
-    _normaliser: Normaliser = field(default_factory=Normaliser)
-    _passages: list[_Passage] = field(init=False)
-    _weights: dict[str, float] = field(init=False)
-    _lengths: list[float] = field(init=False)
-    _holding: dict[str, list[int]] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._passages = list(self._split())
+    def __init__(self, articles: Sequence[str]) -> None:
+        self._normaliser = Normaliser()
+        self._passages = list(self._split(articles))
         frequency = Counter(term for passage in self._passages for term in passage.terms)
         n = len(self._passages)
         self._weights = {term: math.log(1 + n / times) for term, times in frequency.items()}
-        self._lengths = [self._length(passage.terms) for passage in self._passages]
-        self._holding = defaultdict(list)
+        self._lengths = [
+            math.sqrt(sum(self._weights[term] ** 2 for term in passage.terms))
+            for passage in self._passages
+        ]
+        self._holding: dict[str, list[int]] = defaultdict(list)
         for place, passage in enumerate(self._passages):
             for term in passage.terms:
                 self._holding[term].append(place)
@@ -82,14 +78,11 @@ class PassageFinder:
             article=passage.article, text=passage.text, likeness=min(likeness(best), 1.0)
         )
 
-    def _split(self) -> Iterator[_Passage]:
+    def _split(self, articles: Sequence[str]) -> Iterator[_Passage]:
         """Yield single sentences of all articles first, then pairs of neighbours."""
-        split = [sentence_texts(text) for text in self.articles]
+        split = [sentence_texts(text) for text in articles]
         for size in range(1, _LONGEST + 1):
             for article, sentences in enumerate(split):
                 for start in range(len(sentences) - size + 1):
                     text = " ".join(sentences[start : start + size])
                     yield _Passage(article, text, frozenset(self._normaliser.terms(text)))
-
-    def _length(self, terms: frozenset[str]) -> float:
-        return math.sqrt(sum(self._weights[term] ** 2 for term in terms))

@@ -77,9 +77,7 @@ def _has_words(text: str) -> bool:
     return any(character.isalnum() for character in text)
 
 
-@lru_cache(maxsize=64)
-def _quotable(text: str) -> Quotable:
-    return Quotable(text)
+_quotable = lru_cache(maxsize=64)(Quotable)
 
 
 def find_quote(quote: str, text: str) -> Span | None:

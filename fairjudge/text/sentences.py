@@ -180,10 +180,7 @@ def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield the bounds of a sentence, cut in scripts without full stops and if too long."""
     piece = text[start:end]
     unspaced = not piece.isascii() and UNSPACED.search(piece) is not None
-    if not unspaced:
-        yield from _bounded(text, start, end)
-        return
-    for first, last in _phrases(piece):
+    for first, last in _phrases(piece) if unspaced else [(0, len(piece))]:
         yield from _bounded(text, start + first, start + last)
 
 

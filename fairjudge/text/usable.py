@@ -56,12 +56,10 @@ def worth_reading(articles: Sequence[Article]) -> tuple[Article, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ArticleLeftOut:
+class ArticleLeftOut(Skipped):
     """An article of the cluster ``eid`` that is in no prompt, and the reason."""
 
     eid: str
-    aid: str
-    reason: str
 
     def to_json(self) -> dict[str, str]:
         """Return the ids of the article and the reason."""

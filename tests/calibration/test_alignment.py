@@ -60,10 +60,10 @@ def decided(development: PairedScores, test: PairedScores):
 )
 def test_no_document_is_in_two_parts_and_their_order_says_nothing(names, seed, random):
     parts = split_documents(names, seed=seed)
-    every = [*parts.examples, *parts.development, *parts.test]
+    every = [*parts["examples"], *parts["development"], *parts["test"]]
     assert sorted(every) == sorted(names)
-    assert len(parts.examples) >= 5
-    assert min(len(parts.development), len(parts.test)) >= 10
+    assert len(parts["examples"]) >= 5
+    assert min(len(parts["development"]), len(parts["test"])) >= 10
     mixed = list(names)
     random.shuffle(mixed)
     assert split_documents([*mixed, *mixed], seed=seed) == parts

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shlex
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -199,7 +198,7 @@ def silent_at(shares: dict[str, int]):
 
 
 def parts() -> dict[str, tuple[str, ...]]:
-    return asdict(split_documents([f"event{n}" for n in range(N_DOCUMENTS)], seed=0))
+    return split_documents([f"event{n}" for n in range(N_DOCUMENTS)], seed=0)
 
 
 def test_items_without_a_score_are_counted_and_never_0(cli, data):

@@ -352,7 +352,7 @@ class Completer:
         return CompletionResult(
             missed=tuple(
                 MissedAnswer(
-                    question=0,
+                    index=0,
                     group=0,
                     answer=Answer(aid=aid, answer="wet", stance=stance),
                     start=0,

@@ -776,7 +776,7 @@ def test_what_a_first_reading_missed_is_added_if_it_occurs_in_the_article():
         )
     )
     (missed,) = groups.missed  # the second does not stand there, the third was found before
-    assert (missed.question, missed.group) == (0, 0)
+    assert (missed.index, missed.group) == (0, 0)
     assert missed.answer.answer == "There is no doubt that rain was to blame"
     assert (missed.answer.aid, missed.answer.stance, groups.n_absent) == ("a1", "disputes", 1)
     assert (groups.doubtful, groups.problem) == ((), "")
