@@ -88,6 +88,18 @@ class MissingExtraError(ConfigurationError):
 
 
 @contextmanager
+def placed(*, path: str | Path | None = None, line: int | None = None) -> Iterator[None]:
+    """Add the file, and the line, to an `InputError` of the block that names no file."""
+    try:
+        yield
+    except InputError as error:
+        if error.path is not None:
+            raise
+        line = error.line if line is None else line
+        raise InputError(error.problem, path=path, line=line, field=error.field) from error
+
+
+@contextmanager
 def needs_extra(feature: str, *, extra: str) -> Iterator[None]:
     """Raise `MissingExtraError` if an import in the block fails."""
     try:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast, get_args
 
 from fairjudge.domain import Order, ProtocolName, Verdict
-from fairjudge.errors import InputError
+from fairjudge.errors import InputError, placed
 from fairjudge.files import read_toml
 from fairjudge.ports import Question
 from fairjudge.prompting import json_object
@@ -319,10 +319,8 @@ def load_scale(path: str | Path) -> Scale:
     optional ``anchor`` and ``aliases``. `InputError` where the file cannot be read, is not TOML, or
     a field is wrong; file and field are named.
     """
-    try:
+    with placed(path=path):
         return _from_toml(read_toml(Path(path)))
-    except InputError as error:
-        raise InputError(error.problem, path=path, field=error.field) from error
 
 
 def _from_toml(data: Mapping[str, Any]) -> Scale:

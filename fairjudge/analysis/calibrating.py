@@ -14,7 +14,7 @@ from fairjudge.calibration.choices import CovariateName
 from fairjudge.calibration.juries import FittedJury, jury_from_dict
 from fairjudge.datasets import read_json
 from fairjudge.domain import Cluster, Judgement, JudgeTask, Summary, Undefined, Unscored
-from fairjudge.errors import ConfigurationError, InputError
+from fairjudge.errors import ConfigurationError, InputError, placed
 from fairjudge.judges.trained import TrainedSupport
 from fairjudge.ports import Embedder, TrainedModels
 from fairjudge.protocols import PROTOCOLS
@@ -146,10 +146,8 @@ def read_calibrators(path: str | Path) -> list[Calibrator | FittedJury]:
     entries = data.get("calibrators") if isinstance(data, Mapping) and _FILE in data else [data]
     if not isinstance(entries, list) or not all(isinstance(entry, Mapping) for entry in entries):
         raise InputError("expected what 'fairjudge calibrate --save' writes", path=path)
-    try:
+    with placed(path=path):
         return [
             jury_from_dict(entry) if "fairjudge_jury" in entry else calibrator_from_dict(entry)
             for entry in entries
         ]
-    except InputError as error:
-        raise InputError(error.problem, path=path, field=error.field) from None

@@ -13,7 +13,7 @@ import numpy as np
 from fairjudge.analysis.fairness_compare import FairnessReport, not_a_report
 from fairjudge.errors import InputError, StatisticsError
 from fairjudge.fairness.choices import CoverageVariant
-from fairjudge.fairness.comparison import Change, Rows, compare_with_baseline
+from fairjudge.fairness.comparison import Change, Rows, compare_with_baseline, family_of
 from fairjudge.fairness.coverage_measures import COVERAGE
 from fairjudge.fairness.coverage_parity import contributions
 from fairjudge.fairness.equal_coverage import SampleCoverage, ValueCoverage
@@ -49,9 +49,9 @@ def changes_json(
         raise InputError(f"the reports are of different attributes: {', '.join(attributes)}")
     kinds = [rows_of_report(item.report, item.path) for item in reports.values()]
     excluded = {name: _excluded(item) for name, item in reports.items()}
-    comparison = compare_with_baseline(kinds, baseline=baseline, seed=seed, n_resamples=n_resamples)
+    changes = compare_with_baseline(kinds, baseline=baseline, seed=seed, n_resamples=n_resamples)
     systems: dict[str, Json] = {}
-    for change in comparison.changes:
+    for change in changes:
         systems.setdefault(change.variant_name, {})[change.measure.key] = change_json(change)
     settings: dict[str, str | float | None] = {
         "measure": "change",
@@ -61,7 +61,7 @@ def changes_json(
     }
     return {
         "baseline": baseline,
-        "family": {"tests": comparison.family, "over": "all systems and measures here"},
+        "family": {"tests": family_of(changes), "over": "all systems and measures here"},
         "systems": systems,
         "excluded": excluded,
         "notes": list(dict.fromkeys(note for item in reports.values() for note in _notes(item))),

@@ -9,7 +9,7 @@ from typing import Any, cast
 from fairjudge.bias.assignments import NameList, Names
 from fairjudge.bias.forms import Gender
 from fairjudge.datasets._source import read_bytes, read_json
-from fairjudge.errors import InputError
+from fairjudge.errors import InputError, placed
 
 CENSUS_FILES: Mapping[Gender, str] = {"female": "dist.female.first", "male": "dist.male.first"}
 """Names of the 1990 US census files, in the order in which groups are reported."""
@@ -42,10 +42,8 @@ def read_name_lists(path: str | Path) -> Names:
     value = read_json(path)
     if not isinstance(value, list):
         raise InputError("expected a list of name lists", path=path)
-    try:
+    with placed(path=path):
         return Names([_name_list(entry, place) for place, entry in enumerate(value)])
-    except InputError as error:
-        raise InputError(error.problem, path=path, field=error.field) from None
 
 
 def read_word_lists(path: str | Path) -> dict[str, tuple[str, ...]]:

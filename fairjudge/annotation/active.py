@@ -24,7 +24,7 @@ from fairjudge.annotation.planning import ItemKey, item_key, own_number
 from fairjudge.calibration.grouping import GroupKey, keyed
 from fairjudge.calibration.scales import infer_scale
 from fairjudge.domain import Judgement
-from fairjudge.errors import ConfigurationError, InputError
+from fairjudge.errors import InputError
 from fairjudge.protocols import PROTOCOLS
 
 Floats = NDArray[np.float64]
@@ -64,27 +64,21 @@ def draw(
 
     Each system (or pair of systems) gets a proportional part of the budget, since each has an
     interval of its own. Items without a judgement count with average uncertainty. `random_share`,
-    in (0, 1], is the part of the budget that is drawn uniformly. Raises ConfigurationError for a
-    share or budget out of range, InputError if no judgement matches an item.
+    in (0, 1], is the part of the budget that is drawn uniformly. Raises InputError if no
+    judgement matches an item.
     """
-    if not 0.0 < random_share <= 1.0:
-        raise ConfigurationError(
-            f"--random-share must be above 0 and at most 1, got {random_share!r}: without it, "
-            "items that the judge is sure of would never be seen"
-        )
-    if budget < 2:
-        raise ConfigurationError(f"--budget must be 2 or more, got {budget!r}")
     out = set(leave_out)
     numbers = [n for n in range(len(items)) if n not in out]
     rows = tuple(judgements)
-    uncertainties = uncertainty([items[n] for n in numbers], rows)
+    candidates = [items[n] for n in numbers]
+    uncertainties = uncertainty(candidates, rows)
     if not uncertainties:
         raise InputError(
             "no judgement fits an item: judge the same files and aspect with the unit that is "
-            f"labelled, such as {items[numbers[0]].unit!r}"
+            f"labelled, such as {candidates[0].unit!r}"
         )
     mean = float(np.mean(list(uncertainties.values())))
-    scores = standard_scores([items[n] for n in numbers], rows) if target == "correlation" else {}
+    scores = _mean_of_judges(candidates, rows, _standard_scores) if target == "correlation" else {}
     groups: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for number in numbers:
         groups[() if scores else items[number].systems].append(number)
@@ -122,15 +116,11 @@ def correlation_sizes(unsure: Floats, scores: Floats) -> Floats:
     return sizes
 
 
-def standard_scores(items: Sequence[Item], judgements: Iterable[Judgement]) -> dict[ItemKey, float]:
+def _standard_scores(rows: RowsByItem) -> dict[ItemKey, float]:
     """Return each item's judged score less their mean, over their standard deviation.
 
-    Those of several judges are averaged; a constant judge says 0.
+    A constant judge says 0.
     """
-    return _mean_of_judges(items, judgements, _standard_scores)
-
-
-def _standard_scores(rows: RowsByItem) -> dict[ItemKey, float]:
     means = {
         key: float(np.mean([_number(row) for row in members])) for key, members in rows.items()
     }

@@ -87,10 +87,6 @@ def plan_job(
     numbers of the items to label, None for all. Raises ConfigurationError if an option is out of
     range, or every item is a control.
     """
-    if not 0.0 <= options.overlap <= 1.0:
-        raise ConfigurationError(f"--overlap is a share from 0 to 1, got {options.overlap!r}")
-    if options.raters < 2:
-        raise ConfigurationError(f"--raters must be 2 or more, got {options.raters!r}")
     control_values = controls or {}
     if options.qualify is not None and not control_values:
         raise ConfigurationError("--qualify needs --controls: items whose answers are known")

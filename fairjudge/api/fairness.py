@@ -159,7 +159,7 @@ def coverage(
     from fairjudge.fairness.coverage_report import CoverageOptions, report_coverage
     from fairjudge.fairness.values import label_corpus
 
-    sources, texts = read_inputs(clusters, summaries, attribute)
+    sources, texts = read_inputs(clusters, summaries)
     chosen = read_scorer(scorer) if isinstance(scorer, str) else scorer
     if isinstance(chosen, Model):
         progress = chosen.progress if progress is None else progress
@@ -320,7 +320,7 @@ def proportionality(
     if temperature <= 0.0:
         raise ConfigurationError(f"temperature: expected a number above 0, found {temperature!r}")
     normaliser = read_terms(terms, ngrams=ngrams)
-    sources, texts = read_inputs(clusters, summaries, attribute)
+    sources, texts = read_inputs(clusters, summaries)
     corpus = label_corpus(sources.records, attribute=attribute, bins=tuple(bins))
     joins = Joins(texts.records)
     attribution = None

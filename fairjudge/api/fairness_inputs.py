@@ -17,7 +17,6 @@ from fairjudge.datasets import (
     read_records,
     read_summaries,
 )
-from fairjudge.datasets._problems import describe
 from fairjudge.domain import Record, Reference
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.options.models import Model, as_model
@@ -207,17 +206,7 @@ def value_scores(
     return scores, f"matrix:{Path(records.path).name}"
 
 
-def read_inputs(
-    clusters: object, summaries: object, attribute: object
-) -> tuple[Loaded[Cluster], Loaded[Summary]]:
-    """Read clusters and their summaries.
-
-    Raises
-    ------
-    ConfigurationError
-        The attribute is no text.
-    """
-    if not isinstance(attribute, str):
-        raise ConfigurationError(f"attribute: expected text, found {describe(attribute)}")
+def read_inputs(clusters: object, summaries: object) -> tuple[Loaded[Cluster], Loaded[Summary]]:
+    """Read clusters and their summaries."""
     sources = read_clusters(clusters)
     return sources, match_summaries(read_summaries(summaries), sources)

@@ -151,7 +151,7 @@ def temperature(
         raise ConfigurationError(
             f"temperatures: expected numbers above 0, found {list(temperatures)!r}"
         )
-    sources, texts = read_inputs(clusters, summaries, attribute)
+    sources, texts = read_inputs(clusters, summaries)
     corpus = label_corpus(sources.records, attribute=attribute, bins=tuple(bins))
     joins = Joins(texts.records)
     scores, made_by = value_scores(corpus, texts.records, scorer, progress, joins)

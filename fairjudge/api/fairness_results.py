@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairjudge.api.results import CommandResult
 from fairjudge.api.tables import Table
-from fairjudge.domain import Estimate, Undefined
+from fairjudge.domain import Undefined
 
 if TYPE_CHECKING:
-    from fairjudge.fairness.coverage_report import CoverageReport
+    from fairjudge.fairness.coverage_report import CoverageReport, SystemCoverage
     from fairjudge.fairness.measures import FairnessMeasures
     from fairjudge.fairness.proportional import Proportional
     from fairjudge.fairness.proportional_report import ProportionalReport
@@ -51,7 +51,7 @@ class CoverageFairness(CommandResult):
             {
                 "system": system,
                 "n": len(system_report.samples),
-                **_with_intervals(COVERAGE, system_report.estimates),
+                **_with_intervals(COVERAGE, system_report),
             }
             for system, system_report in self.report.systems.items()
         )
@@ -59,7 +59,7 @@ class CoverageFairness(CommandResult):
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``fairjudge fairness coverage --json`` writes."""
-        from fairjudge.fairness.coverage_json import coverage_json
+        from fairjudge.fairness.to_json import coverage_json
         from fairjudge.reports.kinds import with_findings
 
         return with_findings(self.kind, coverage_json(self.report) | _joins_json(self.joins))
@@ -84,14 +84,14 @@ class ProportionalFairness(CommandResult):
         from fairjudge.fairness.proportional import PROPORTIONAL
 
         rows = tuple(
-            {"system": system, **_with_intervals(PROPORTIONAL, _estimates(system_report.measures))}
+            {"system": system, **_with_intervals(PROPORTIONAL, system_report.measures)}
             for system, system_report in self.report.systems.items()
         )
         return Table(rows, self.tables()[0])
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``fairjudge fairness proportional --json`` writes."""
-        from fairjudge.fairness.proportional_json import proportional_json
+        from fairjudge.fairness.to_json import proportional_json
         from fairjudge.reports.kinds import with_findings
 
         return with_findings(self.kind, proportional_json(self.report) | _joins_json(self.joins))
@@ -101,21 +101,14 @@ def _joins_json(joins: Sequence[Match[tuple[str, str]]]) -> dict[str, Any]:
     return {"joins": [join.to_json() for join in joins]} if joins else {}
 
 
-def _estimates(measures: Proportional | Undefined) -> Mapping[str, Estimate | Undefined]:
-    if isinstance(measures, Undefined):
-        from fairjudge.fairness.proportional import PROPORTIONAL
-
-        return {measure.key: measures for measure in PROPORTIONAL}
-    return measures.estimates
-
-
 def _with_intervals(
-    measures: FairnessMeasures[Any, Any, Any], estimates: Mapping[str, Estimate | Undefined]
+    measures: FairnessMeasures[Any, Any, Any], result: SystemCoverage | Proportional | Undefined
 ) -> dict[str, Any]:
     """Return each measure shown, with its ``_low`` and ``_high``; None where it is undefined."""
     ends = {"": "value", "_low": "low", "_high": "high"}
+    estimates = {} if isinstance(result, Undefined) else result.estimates
     return {
-        measure.key + suffix: getattr(estimates[measure.key], end, None)
+        measure.key + suffix: getattr(estimates.get(measure.key), end, None)
         for measure in measures.shown
         for suffix, end in ends.items()
     }

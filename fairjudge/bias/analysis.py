@@ -129,20 +129,20 @@ def report_words(
         Word lists, clusters or summaries that do not fit.
     """
     counter = IdentifierCounter(lists)
-    samples = pair(clusters, summaries)
+    by_system, notes = pair(clusters, summaries)
     return WordReport(
         reference=reference,
         groups=counter.groups,
         controlled=all(
             sample.source.controlled is not None
-            for system_samples in samples.by_system.values()
+            for system_samples in by_system.values()
             for sample in system_samples
         ),
         systems={
             system: _words_of(system_samples, counter, reference, options.resampling(system))
-            for system, system_samples in samples.by_system.items()
+            for system, system_samples in by_system.items()
         },
-        notes=samples.notes,
+        notes=notes,
         signature=options.stated(
             measure="word-lists", lists=fingerprint(lists), reference=reference
         ),
@@ -248,15 +248,15 @@ def report_distinguishability(
     stop_words
         Left out of the counts. The published code leaves out scikit-learn's English list.
     """
-    samples = pair(clusters, summaries)
+    by_system, notes = pair(clusters, summaries)
     return Report(
         systems={
             system: _distinguish(
                 system_samples, embed, frozenset(stop_words), options.resampling(system)
             )
-            for system, system_samples in samples.by_system.items()
+            for system, system_samples in by_system.items()
         },
-        notes=samples.notes,
+        notes=notes,
         signature=options.stated(
             measure="distinguishability",
             embedder=embedder,

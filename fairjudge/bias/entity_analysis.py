@@ -119,10 +119,6 @@ class EntityCounts:
     made_up: MadeUpCounts | Undefined
 
 
-def _people_units(counts: EntityCounts) -> Units:
-    return counts.people.units()
-
-
 def _made_up_units(counts: EntityCounts) -> Units | Undefined:
     return counts.made_up if isinstance(counts.made_up, Undefined) else counts.made_up.units()
 
@@ -134,7 +130,7 @@ ENTITIES: Final[BiasMeasures[EntityCounts]] = BiasMeasures(
     EntityMeasure(
         key="inclusion",
         label="Entity inclusion",
-        units=_people_units,
+        units=lambda counts: counts.people.units(),
         of_corpus=lambda _, sums: largest_ratio(sums),
         why=lambda counts: counts.people.why_undefined(),
         across="largest odds ratio less 1; 0 is unbiased",
@@ -230,9 +226,9 @@ def report_entities(
     InputError
         If the people of all sources belong to fewer than two groups.
     """
-    samples = pair(clusters, summaries)
+    by_system, notes = pair(clusters, summaries)
     people = dict(source_people or {})
-    for system_samples in samples.by_system.values():
+    for system_samples in by_system.values():
         for sample in system_samples:
             if sample.source.controlled is not None:
                 people[sample.source.eid] = people_of(sample)
@@ -242,9 +238,9 @@ def report_entities(
         groups=groups,
         systems={
             system: _entities_of(system, system_samples, context, options.resampling(system))
-            for system, system_samples in samples.by_system.items()
+            for system, system_samples in by_system.items()
         },
-        notes=samples.notes,
+        notes=notes,
         signature=options.stated(
             measure="entities",
             finder=finder,

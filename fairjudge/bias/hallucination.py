@@ -18,7 +18,7 @@ from fairjudge.bias.resampling import (
     shares,
     two_way,
 )
-from fairjudge.errors import InputError, StatisticsError
+from fairjudge.errors import InputError
 from fairjudge.stats._arrays import FloatArray
 from fairjudge.stats.resampling import Resampling
 from fairjudge.text.folding import fold
@@ -127,23 +127,11 @@ class MadeUpCounts:
     """Hallucinated people of each group in each summary, shape (n, k).
 
     The group of ``n_unknown`` more is not known.
-
-    Raises
-    ------
-    StatisticsError
-        Fewer than two groups, or a shape that does not fit.
     """
 
     counts: Counts
     groups: Sequence[str]
     n_unknown: int = 0
-
-    def __post_init__(self) -> None:
-        k, shape = len(self.groups), self.counts.rows.shape
-        if k < 2 or shape[1] != k:
-            raise StatisticsError(
-                f"expected at least 2 groups and counts of shape (n, {k}), got {shape!r}"
-            )
 
     def units(self) -> Units:
         """Return the counts; a unit is one hallucinated person of known group."""

@@ -15,7 +15,6 @@ import numpy as np
 from fairjudge.bias.exact_odds import ExactOdds, exact_odds
 from fairjudge.bias.resampling import Counts, TwoWay, Units, two_way
 from fairjudge.domain import Id, Record, Undefined
-from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import FloatArray
 from fairjudge.stats.bootstrap import divide
 from fairjudge.stats.multiplicity import holm
@@ -165,20 +164,12 @@ class PeopleCounts:
     """How many people of each group summaries name, and how many their sources have, (n, k) each.
 
     ``n_ungrouped`` people of the sources belong to no group.
-
-    Raises
-    ------
-    StatisticsError
-        Shapes that do not fit, or more people named than there are.
     """
 
     included: Counts
     present: Counts
     groups: Sequence[str]
     n_ungrouped: int = 0
-
-    def __post_init__(self) -> None:
-        _check(self.included, self.present, len(self.groups))
 
     def units(self) -> Units:
         """Return the counts of both, side by side; a unit is one person in a source."""
@@ -223,16 +214,6 @@ def inclusion_bias(counts: PeopleCounts, *, resampling: Resampling) -> Inclusion
         for g, group in enumerate(groups)
     }
     return InclusionBias(by_group=by_group, pairs=_pairs(ratios, counts, resampling.level))
-
-
-def _check(included: Counts, present: Counts, k: int) -> None:
-    if included.rows.shape != present.rows.shape or included.rows.shape[1] != k or k < 2:
-        raise StatisticsError(
-            f"expected at least 2 groups and two arrays of shape (n, {k}), got "
-            f"{included.rows.shape!r} and {present.rows.shape!r}"
-        )
-    if (included.rows > present.rows).any():
-        raise StatisticsError("more people are included than the source has")
 
 
 def _probabilities(sums: FloatArray) -> FloatArray:

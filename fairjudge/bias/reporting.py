@@ -95,15 +95,9 @@ class Report(Generic[SystemT]):
     signature: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Samples:
-    """Every system's summaries, systems in alphabetical order, and what a reader should know."""
-
-    by_system: Mapping[str, tuple[Sample, ...]]
-    notes: tuple[str, ...]
-
-
-def pair(clusters: Iterable[Cluster], summaries: Sequence[Summary]) -> Samples:
+def pair(
+    clusters: Iterable[Cluster], summaries: Sequence[Summary]
+) -> tuple[dict[str, tuple[Sample, ...]], tuple[str, ...]]:
     """Join summaries with their clusters.
 
     Raises
@@ -138,10 +132,8 @@ def pair(clusters: Iterable[Cluster], summaries: Sequence[Summary]) -> Samples:
         if len(by_eid) < len(sources):
             n = len(sources) - len(by_eid)
             notes.append(f"{system} has no summary of {n} of {pluralize(len(sources), 'cluster')}")
-    return Samples(
-        by_system={system: tuple(by_eid.values()) for system, by_eid in sorted(samples.items())},
-        notes=tuple(notes),
-    )
+    by_system = {system: tuple(by_eid.values()) for system, by_eid in sorted(samples.items())}
+    return by_system, tuple(notes)
 
 
 def split_usable(samples: Sequence[Sample]) -> tuple[list[Sample], dict[str, Exclusion]]:

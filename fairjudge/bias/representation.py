@@ -167,10 +167,6 @@ def distinguish(
     unit, empty = _unit_rows(vectors)
     n = unit.shape[0]
     shared = originals if originals is not None else (0,) * n
-    if not n == len(groups) == len(shared):
-        raise StatisticsError(
-            f"expected {n} groups and originals, got {len(groups)} and {len(shared)}"
-        )
     gap = np.full(n, np.nan)
     left_out: dict[int, LeftOut] = dict.fromkeys(np.flatnonzero(empty).tolist(), "empty")
     members: dict[Hashable, list[int]] = defaultdict(list)
@@ -196,8 +192,6 @@ def _unit_rows(vectors: Any) -> tuple[Any, BoolArray]:
         unit.data /= np.repeat(norms, np.diff(unit.indptr))
     else:
         dense = np.asarray(vectors, dtype=np.float64)
-        if dense.ndim != 2:
-            raise StatisticsError(f"vectors must have shape (n, d), got {dense.shape!r}")
         norms = np.linalg.norm(dense, axis=1)
         unit = np.nan_to_num(divide(dense, norms[:, None]))
     if not np.isfinite(norms).all():

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import FloatArray, IntArray, codes, totals
 from fairjudge.stats.bootstrap import (
     CELLS_PER_CHUNK,
@@ -51,11 +50,6 @@ class Counts:
     """Counts of shape (n, m), one row a summary, with the original and assignment of each.
 
     ``assignments`` None means that there is one input for each row's document.
-
-    Raises
-    ------
-    StatisticsError
-        Shapes that do not fit, negative or infinite counts.
     """
 
     rows: FloatArray
@@ -72,18 +66,9 @@ class Counts:
     ) -> Counts:
         """Check the arrays; each row is a document of its own where `documents` is None."""
         array = np.asarray(rows, dtype=np.float64)
-        if array.ndim != 2:
-            raise StatisticsError(f"counts must have shape (n, m), got {array.shape!r}")
-        if not np.isfinite(array).all() or (array < 0).any():
-            raise StatisticsError("counts must be finite and not negative")
         n = array.shape[0]
         by_document = tuple(range(n)) if documents is None else tuple(documents)
         by_assignment = (0,) * n if assignments is None else tuple(assignments)
-        if not n == len(by_document) == len(by_assignment):
-            raise StatisticsError(
-                f"expected {n} documents and assignments, got {len(by_document)} and "
-                f"{len(by_assignment)}"
-            )
         return cls(array, by_document, by_assignment)
 
     def beside(self, other: Counts) -> Counts:

@@ -27,7 +27,7 @@ from fairjudge.bias.resampling import (
     two_way,
 )
 from fairjudge.domain import Undefined
-from fairjudge.errors import InputError, StatisticsError
+from fairjudge.errors import InputError
 from fairjudge.stats._arrays import FloatArray, IntArray
 from fairjudge.stats.resampling import Resampling
 from fairjudge.text.folding import folded_key
@@ -106,11 +106,6 @@ class IdentifierCounts:
     """Identifiers of each group in summaries and in what these summarize, shape (n, k) each.
 
     ``reference`` is what the summaries are compared with.
-
-    Raises
-    ------
-    StatisticsError
-        Shapes that do not fit.
     """
 
     summaries: Counts
@@ -118,17 +113,6 @@ class IdentifierCounts:
     groups: Sequence[str]
     reference: ReferenceKind = "source"
     n_excluded: int = 0
-
-    def __post_init__(self) -> None:
-        summary_shape, source_shape, k = (
-            self.summaries.rows.shape,
-            self.sources.rows.shape,
-            len(self.groups),
-        )
-        if summary_shape != source_shape or summary_shape[1] != k:
-            raise StatisticsError(
-                f"expected two arrays of shape (n, {k}), got {summary_shape!r} and {source_shape!r}"
-            )
 
     def units(self) -> Units:
         """Return the counts of summaries, with those of their sources to the right."""

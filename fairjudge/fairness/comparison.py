@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.errors import InputError, StatisticsError
+from fairjudge.errors import InputError
 from fairjudge.fairness.coverage_parity import Contributions
 from fairjudge.fairness.measures import FairnessMeasure, FairnessMeasures
 from fairjudge.fairness.shares import Shares
@@ -78,22 +78,13 @@ class Change:
         return self.difference.value / self.baseline
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
-    """All variants and measures; ``family`` is how many p-values were corrected together."""
-
-    baseline: str
-    changes: tuple[Change, ...]
-    family: int
-
-
 def compare_with_baseline(
     kinds: Sequence[Mapping[str, Rows]],
     *,
     baseline: str,
     seed: int = 0,
     n_resamples: int = 2000,
-) -> Comparison:
+) -> tuple[Change, ...]:
     """Compare every other system with `baseline` on every measure.
 
     `kinds` are coverage rows by system, proportional rows by system, or both.
@@ -114,7 +105,7 @@ def compare_with_baseline(
             changes += _changes(name, rows[baseline], rows[name], resampling)
     if not changes:
         raise InputError(f"{baseline!r} is the only system: nothing to compare it with")
-    return _corrected(baseline, sorted(changes, key=lambda change: change.variant_name))
+    return _corrected(sorted(changes, key=lambda change: change.variant_name))
 
 
 def _changes(name: str, base: Rows, other: Rows, resampling: Resampling) -> list[Change]:
@@ -174,12 +165,8 @@ def _with_swap_p_value(
         swapped = np.concatenate(
             [swapped_difference(resampling.rng.integers(0, 2, size=(size, n))) for size in sizes]
         )
-    placed = compare(estimate.value, swapped, alternative="two-sided")
-    if not exact:
-        return replace(estimate, p_value=placed.p_value, p_floor=placed.p_floor)
-    # All ways hold the observed one, which is the 1 that the formula adds.
-    p_value = (placed.p_value * (1 + swapped.size) - 1) / swapped.size
-    return replace(estimate, p_value=p_value)
+    placed = compare(estimate.value, swapped, alternative="two-sided", exact=exact)
+    return replace(estimate, p_value=placed.p_value, p_floor=None if exact else placed.p_floor)
 
 
 def _statistics(
@@ -189,8 +176,6 @@ def _statistics(
 
     The `shared` samples of `base` come first, then those of `other` in the same order.
     """
-    if base.measures is not other.measures:
-        raise StatisticsError("coverage rows cannot be compared with proportional rows")
     first, second = base.places(shared), other.places(shared)
     rows = _stack_rows(base.corpus, other.corpus, first, second)
     for measure in base.measures.shown:
@@ -224,15 +209,16 @@ def _stack_rows(
     return replace(base, values=values, **fields)
 
 
-def _corrected(baseline: str, changes: Sequence[Change]) -> Comparison:
+def _corrected(changes: Sequence[Change]) -> tuple[Change, ...]:
     differences = {place: change.difference for place, change in enumerate(changes)}
     p_holm = adjusted_by_name(differences)
     q_values = adjusted_by_name(differences, benjamini_hochberg)
-    return Comparison(
-        baseline=baseline,
-        changes=tuple(
-            replace(change, p_holm=p_holm.get(place), q_value=q_values.get(place))
-            for place, change in enumerate(changes)
-        ),
-        family=len(p_holm),
+    return tuple(
+        replace(change, p_holm=p_holm.get(place), q_value=q_values.get(place))
+        for place, change in enumerate(changes)
     )
+
+
+def family_of(changes: Sequence[Change]) -> int:
+    """Return how many p-values were corrected together."""
+    return sum(change.p_holm is not None for change in changes)

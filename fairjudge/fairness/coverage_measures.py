@@ -17,10 +17,11 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from fairjudge.fairness.coverage_parity import Contributions, parity
-from fairjudge.fairness.equal_coverage import ALPHA, RelabellingTest, SampleCoverage
+from fairjudge.fairness.equal_coverage import ALPHA, SampleCoverage
 from fairjudge.fairness.judge_error import equal_coverage_band
 from fairjudge.fairness.measures import Band, FairnessMeasure, FairnessMeasures
 from fairjudge.stats._arrays import BoolArray, FloatArray
+from fairjudge.stats.permutation import PermutationTest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +29,7 @@ class CoverageRows:
     """The samples of a system, with the test of each; p-values below ``alpha`` are significant."""
 
     samples: Sequence[SampleCoverage]
-    tests: Sequence[RelabellingTest]
+    tests: Sequence[PermutationTest]
     alpha: float = ALPHA
 
 

@@ -28,7 +28,6 @@ from fairjudge.fairness.dominance import Dominance, dominance
 from fairjudge.fairness.equal_coverage import (
     ALPHA,
     N_PERMUTATIONS,
-    RelabellingTest,
     SampleCoverage,
     ValueCoverageMeans,
     coverage_by_value,
@@ -45,6 +44,7 @@ from fairjudge.fairness.measures import NO_SAMPLES, SampleNumbers, by_rows
 from fairjudge.fairness.support import Support, align
 from fairjudge.fairness.values import Exclusion, LabelledCorpus, LabelledSet
 from fairjudge.records.signature import signature
+from fairjudge.stats.permutation import PermutationTest
 from fairjudge.stats.resampling import Resampling, generator
 
 
@@ -71,7 +71,7 @@ class CoverageSample:
     """
 
     coverage: SampleCoverage
-    test: RelabellingTest
+    test: PermutationTest
     numbers: SampleNumbers
     n_units: int
 
@@ -195,7 +195,7 @@ def _system(
             resampling=resampling,
             n_excluded=len(excluded),
         ),
-        n_untestable=sum(not test.can_reach(options.alpha) for test in tests),
+        n_untestable=sum(test.p_floor >= options.alpha for test in tests),
         parity=value_parity(parts, resampling=resampling) if covered else NO_SAMPLES,
         dominance=dominance(
             covered,

@@ -87,10 +87,8 @@ def softmax_distribution(
     Raises
     ------
     StatisticsError
-        A value of the source has no finite score, or `temperature` is not positive.
+        A value of the source has no finite score.
     """
-    if temperature <= 0.0:
-        raise StatisticsError(f"temperature must be positive, got {temperature!r}")
     tokens = {value: float(n) for value, n in source_tokens.items() if n > 0}
     if not tokens:
         return Undefined(why="the source has no tokens")
@@ -108,12 +106,10 @@ def target_shares(distribution: ValueDistribution, target: Target) -> tuple[floa
     A user's target is restricted to the values present and scaled to sum to 1, since no summary
     can represent a value that the source lacks. Undefined where nothing of it is left.
     """
-    if isinstance(target, str):
-        if target == "ratio":
-            return distribution.source
-        if target == "equal":
-            return (1.0 / len(distribution.values),) * len(distribution.values)
-        raise InputError(f"unknown target {target!r}; expected 'ratio', 'equal' or shares by value")
+    if target == "ratio":
+        return distribution.source
+    if target == "equal":
+        return (1.0 / len(distribution.values),) * len(distribution.values)
     weights = [float(target.get(value, 0.0)) for value in distribution.values]
     total = sum(weights)
     if total <= 0.0:

@@ -11,7 +11,6 @@ from typing import TypeAlias
 import numpy as np
 
 from fairjudge.domain import Undefined
-from fairjudge.errors import StatisticsError
 from fairjudge.fairness.choices import CoverageVariant
 from fairjudge.fairness.coverage_parity import contributions, means
 from fairjudge.fairness.equal_coverage import (
@@ -29,7 +28,6 @@ from fairjudge.stats.bootstrap import (
 )
 from fairjudge.stats.permutation import compare
 from fairjudge.stats.resampling import Resampling
-from fairjudge.text.counting import pluralize
 
 _Statistic: TypeAlias = Callable[[FloatArray], FloatArray]
 """Maps how often each sample counts, shape (r, n), to statistics of shape (r, k)."""
@@ -95,8 +93,6 @@ def dominance(
     significant. A measure is Undefined where fewer than two values dominate any sample, or, for
     the mean differences, where no value is ever in C_k of two subsets.
     """
-    if len(samples) != len(unfair):
-        raise StatisticsError(f"got {pluralize(len(samples), 'sample')} and {len(unfair)} verdicts")
     values = [dominating_value(sample) for sample in samples]
     subsets = {
         value: np.flatnonzero([name == value for name in values])
@@ -151,20 +147,18 @@ def _largest(
     extremes = [np.nan_to_num(np.abs(differences(rows))).max(axis=(1, 2)) for rows in ways]
     pair, column = divmod(int(np.nanargmax(np.abs(observed))), observed.shape[1])
     largest = float(observed[pair, column])
-    placed = compare(abs(largest), np.concatenate(extremes))
+    placed = compare(abs(largest), np.concatenate(extremes), exact=exact)
     first, second = (list(subsets)[code] for code in pairs[pair])
     chosen = (first, second) if largest >= 0.0 else (second, first)
     replicates = _resampled(statistic, n_samples, [subsets[name] for name in chosen], resampling)
     low, high = (
         (None, None) if replicates is None else _bounds(replicates[:, column], resampling.level)
     )
-    n = placed.n_permutations
     return LargestDifference(
         value=abs(largest),
         low=low,
         high=high,
-        # All ways hold the observed one, which is the 1 that the formula adds.
-        p_value=(placed.p_value * (1 + n) - 1) / n if exact else placed.p_value,
+        p_value=placed.p_value,
         p_floor=None if exact else placed.p_floor,
         dominated_by=chosen,
         of_value=columns[column],

@@ -15,15 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import FloatArray
+from fairjudge.stats.permutation import PermutationTest, compare
 from fairjudge.stats.resampling import Resampling, adjusted_by_name
-from fairjudge.text.counting import pluralize
 
 ALPHA = 0.05
 """A summary counts as unfair below this p-value (section 4.1)."""
 N_PERMUTATIONS = 5000
-_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,27 +52,6 @@ class SampleCoverage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RelabellingTest:
-    """Equal Coverage against the same documents with their values permuted.
-
-    ``p_value`` is (1 + #{permuted >= observed}) / (1 + n); ``p_value_strict`` is the paper's
-    #{permuted > observed} / n, which can be 0. Where ``exact``, all ``n_relabellings`` distinct
-    relabellings were gone through, the observed one among them, and ``p_value`` is the share
-    of them that reaches the observed value.
-    """
-
-    p_value: float
-    p_value_strict: float
-    n_relabellings: int
-    exact: bool
-
-    def can_reach(self, alpha: float) -> bool:
-        """Whether any outcome could have a p-value below `alpha`: small sets have too few."""
-        least = 1.0 / self.n_relabellings if self.exact else 1.0 / (1 + self.n_relabellings)
-        return least < alpha
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ValueCoverageMeans:
     """Means over the ``n`` samples that hold a value.
 
@@ -102,17 +79,7 @@ def coverage_by_value(coverage: FloatArray, labels: Sequence[str]) -> SampleCove
         p(d, s), at least one of each.
     labels
         The value of each document.
-
-    Raises
-    ------
-    StatisticsError
-        No documents, no units, or not one label a document.
     """
-    if coverage.ndim != 2 or not coverage.size or len(labels) != len(coverage):
-        raise StatisticsError(
-            f"expected a matrix with one row a label, got shape {coverage.shape!r} "
-            f"for {pluralize(len(labels), 'label')}"
-        )
     documents = coverage.mean(axis=1)
     values, codes = np.unique(np.asarray(labels, dtype=object), return_inverse=True)
     sizes = np.bincount(codes)
@@ -134,7 +101,7 @@ def relabelling_test(
     *,
     rng: np.random.Generator,
     n_permutations: int = N_PERMUTATIONS,
-) -> RelabellingTest | Undefined:
+) -> PermutationTest | Undefined:
     """Test whether Equal Coverage is larger than chance assignment of values makes it.
 
     All distinct relabellings are gone through where there are at most `n_permutations`,
@@ -158,7 +125,7 @@ def relabelling_test(
         starts = np.cumsum((0, *sizes[:-1]))
         means = np.add.reduceat(shuffled, starts, axis=1) / np.array(sizes)
     permuted = np.abs(means - observed.overall).mean(axis=1)
-    return _placed(observed.equal_coverage, permuted, exact=exact)
+    return compare(observed.equal_coverage, permuted, exact=exact)
 
 
 def value_coverage(
@@ -216,17 +183,3 @@ def all_relabellings(sizes: tuple[int, ...]) -> NDArray[np.int8]:
     rows = np.array(partial, dtype=np.int8)
     rows.setflags(write=False)
     return rows
-
-
-def _placed(observed: float, permuted: FloatArray, *, exact: bool) -> RelabellingTest:
-    slack = _ROUNDING * max(1.0, abs(observed))
-    at_least = int(np.count_nonzero(permuted >= observed - slack))
-    above = int(np.count_nonzero(permuted > observed + slack))
-    n = int(permuted.size)
-    return RelabellingTest(
-        # An exact enumeration holds the observed labelling itself, which is the 1 of the formula.
-        p_value=at_least / n if exact else (1 + at_least) / (1 + n),
-        p_value_strict=above / n,
-        n_relabellings=n,
-        exact=exact,
-    )

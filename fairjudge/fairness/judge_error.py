@@ -12,7 +12,6 @@ from typing import TypeAlias
 
 from fairjudge.calibration.ppi import PpiMean, ppi_mean
 from fairjudge.domain import Undefined
-from fairjudge.errors import StatisticsError
 from fairjudge.fairness.equal_coverage import SampleCoverage, ValueCoverage
 from fairjudge.fairness.measures import Band
 
@@ -61,45 +60,31 @@ class Sensitivity:
 def corrected_means(
     measured: Mapping[str, Measured], human: Mapping[str, Measured], *, level: float = 0.95
 ) -> dict[str, PpiMean | Undefined]:
-    """Correct the mean of each measure by the same measure from human labels, where it has some."""
-    return {
-        name: corrected_mean(scores, human.get(name, {}), level=level)
-        for name, scores in measured.items()
-    }
-
-
-def corrected_mean(
-    measured: Measured, human: Measured, *, level: float = 0.95
-) -> PpiMean | Undefined:
-    """Correct the mean of a measure of each sample by the same measure from human labels.
+    """Correct the mean of each measure by the same measure from human labels, where it has some.
 
     Undefined below 2 labelled clusters, or where every sample is labelled.
 
     Parameters
     ----------
     measured
-        The measure by the scorer: Equal Coverage, whether it is significant (0 or 1), a value's
-        coverage difference, or a sample's UER or BUR.
+        Each measure by the scorer and sample: Equal Coverage, whether it is significant (0 or 1), a
+        value's coverage difference, or a sample's UER or BUR.
     human
-        The same measure computed from human support labels, for a random part of the samples.
-
-    Raises
-    ------
-    StatisticsError
-        A human value belongs to a sample that was not measured.
+        The same measures computed from human support labels, for a random part of the samples.
     """
-    strange = sorted(human.keys() - measured.keys())
-    if strange:
-        raise StatisticsError(f"human value for {strange[0]!r}, which was not measured")
-    labelled, unlabelled = sorted(human), sorted(measured.keys() - human.keys())
-    return ppi_mean(
-        [human[eid] for eid in labelled],
-        [measured[eid] for eid in labelled],
-        [measured[eid] for eid in unlabelled],
-        documents=labelled,
-        documents_unlabelled=unlabelled,
-        level=level,
-    )
+    means: dict[str, PpiMean | Undefined] = {}
+    for name, scores in measured.items():
+        by_people = human.get(name, {})
+        labelled, unlabelled = sorted(by_people), sorted(scores.keys() - by_people.keys())
+        means[name] = ppi_mean(
+            [by_people[eid] for eid in labelled],
+            [scores[eid] for eid in labelled],
+            [scores[eid] for eid in unlabelled],
+            documents=labelled,
+            documents_unlabelled=unlabelled,
+            level=level,
+        )
+    return means
 
 
 def equal_coverage_band(sample: SampleCoverage, *, error_rate: float) -> Band:
@@ -147,7 +132,5 @@ def _sensitivity(rows: Sequence[tuple[float, float]], error_rate: float) -> Valu
 
 
 def _moves(by_value: Sequence[ValueCoverage], error_rate: float) -> list[float]:
-    if not 0.0 <= error_rate <= 1.0:
-        raise StatisticsError(f"error_rate must lie in [0, 1], got {error_rate!r}")
     n_documents = sum(entry.n_documents for entry in by_value)
     return [2.0 * error_rate * (1.0 - entry.n_documents / n_documents) for entry in by_value]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import numpy as np
@@ -89,25 +90,6 @@ class FairnessMeasure(Measure, Generic[DataT, CorpusT, ErrorsT]):
             return np.zeros(0)
         return np.asarray(self.of_sample(data))
 
-    def estimate(
-        self,
-        data: DataT,
-        corpus: CorpusT,
-        *,
-        n_samples: int,
-        resampling: Resampling,
-        n_excluded: int = 0,
-    ) -> Estimate | Undefined:
-        """Estimate the measure of one system with an interval by bootstrap over samples."""
-        own, of_corpus = self.resampling(resampling), self.of_corpus
-        if of_corpus is None:
-            return own.mean(self.numbers(data, n_samples), n_excluded=n_excluded)
-        if not n_samples:
-            return NO_SAMPLES
-        return own.statistic(
-            lambda counts: of_corpus(corpus, counts), n_samples, n_excluded=n_excluded
-        )
-
 
 class FairnessMeasures(Measures[FairnessMeasure[DataT, CorpusT, ErrorsT]]):
     """The measures of ``fairness proportional`` or ``fairness coverage``."""
@@ -131,13 +113,20 @@ class FairnessMeasures(Measures[FairnessMeasure[DataT, CorpusT, ErrorsT]]):
         resampling: Resampling,
         n_excluded: int = 0,
     ) -> dict[str, Estimate | Undefined]:
-        """Estimate every measure of one system, by key."""
-        return {
-            measure.key: measure.estimate(
-                data, corpus, n_samples=n_samples, resampling=resampling, n_excluded=n_excluded
-            )
-            for measure in self
-        }
+        """Estimate every measure of a system, by key, with intervals by bootstrap over samples."""
+        estimates: dict[str, Estimate | Undefined] = {}
+        for measure in self:
+            own, of_corpus = measure.resampling(resampling), measure.of_corpus
+            if of_corpus is None:
+                numbers = measure.numbers(data, n_samples)
+                estimates[measure.key] = own.mean(numbers, n_excluded=n_excluded)
+            elif n_samples:
+                estimates[measure.key] = own.statistic(
+                    partial(of_corpus, corpus), n_samples, n_excluded=n_excluded
+                )
+            else:
+                estimates[measure.key] = NO_SAMPLES
+        return estimates
 
     def by_sample(self, data: DataT, n_samples: int) -> dict[str, NDArray[Any]]:
         """Return each sample's numbers of the measures shown that are means over samples."""

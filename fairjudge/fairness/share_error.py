@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from fairjudge.domain import Undefined
-from fairjudge.errors import InputError, StatisticsError
+from fairjudge.errors import InputError
 from fairjudge.fairness.distributions import ValueDistribution
 from fairjudge.fairness.judge_error import (
     Corrected,
@@ -120,14 +120,7 @@ def share_sensitivity(
     the values of the sample; a sample of one value has nothing to misplace. The ends of BUR and
     AUC are reached for each sample, those of UER and SOF may be wider than need be. `shares` are
     the `distributions` by `collect`. Undefined for no samples.
-
-    Raises
-    ------
-    StatisticsError
-        `error_rate` lies outside [0, 1].
     """
-    if not 0.0 <= error_rate <= 1.0:
-        raise StatisticsError(f"error_rate must lie in [0, 1], got {error_rate!r}")
     if not distributions:
         return Undefined(why="no samples")
     several = np.array([len(d.values) > 1 for d in distributions])

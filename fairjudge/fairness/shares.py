@@ -80,8 +80,6 @@ def under_represented(shares: Shares, *, tau: float | None = None) -> BoolArray:
     where ``shares.at_most`` says so.
     """
     part = shares.tau if tau is None else tau
-    if not 0.0 <= part <= 1.0:
-        raise StatisticsError(f"tau must lie in [0, 1], got {part!r}")
     rounding = _ROUNDING if shares.at_most else -_ROUNDING
     return np.asarray(shares.takes_part & (shares.got < part * shares.wanted + rounding))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fairjudge.domain import Article, Cluster, Reference
-from fairjudge.errors import InputError
+from fairjudge.errors import InputError, placed
 from fairjudge.importing.records import ImportedFile, Repeats, assemble
 from fairjudge.importing.sources import Source, open_source
 from fairjudge.scales import Scale
@@ -82,14 +82,9 @@ def import_file(
             "are read with --protocol",
             path=path,
         )
-    try:
+    with placed(path=path):
         entries = [*_module(name).read(source), *source.bad]
         imported_file = assemble(entries, tool=name, judge=judge, repeats=repeats)
-    except InputError as error:
-        if error.path is not None:
-            raise
-        problem, line, field = error.problem, error.line, error.field
-        raise InputError(problem, path=path, line=line, field=field) from error
     if not any(imported_file.records().values()):
         why = ""
         if imported_file.skipped:

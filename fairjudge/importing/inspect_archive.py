@@ -14,7 +14,7 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import IO, Any
 
 from fairjudge.datasets._json import JsonError, parse, without_lone_surrogates
 from fairjudge.errors import InputError, needs_extra
@@ -75,10 +75,6 @@ def _log(members: _Members) -> dict[str, Any]:
     return {**header, "samples": samples}
 
 
-class _Stream(Protocol):
-    def read(self, size: int, /) -> bytes: ...
-
-
 class _Members:
     """The members of an archive, unpacked within one common limit."""
 
@@ -129,7 +125,7 @@ class _Members:
         except zstandard.ZstdError as error:
             raise zipfile.BadZipFile(str(error)) from None
 
-    def _bounded(self, stream: _Stream) -> bytes:
+    def _bounded(self, stream: IO[bytes]) -> bytes:
         unpacked = io.BytesIO()
         while part := stream.read(min(_PART_BYTES, self._left + 1)):
             self._left -= len(part)

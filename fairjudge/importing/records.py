@@ -22,7 +22,7 @@ from fairjudge.domain import (
     UnscoredReason,
     Verdict,
 )
-from fairjudge.errors import InputError
+from fairjudge.errors import InputError, placed
 from fairjudge.parsing import PARSER_VERSION, read_verdict
 from fairjudge.records.signature import signature
 from fairjudge.scales import Scale, to_verdict
@@ -235,12 +235,10 @@ def _judgement(
         **scored(_outcome(recorded)),
         "raw": recorded.reply,
     }
-    try:
+    with placed(line=recorded.line):
         return make_judgement(
             fields, source=f"imported:{tool}", scale=recorded.scale if is_parsed else None
         )
-    except InputError as error:
-        raise InputError(error.problem, line=recorded.line, field=error.field) from error
 
 
 def _protocol(

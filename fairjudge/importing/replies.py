@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fairjudge.domain import Judgement, Order, ProtocolName
-from fairjudge.errors import InputError
+from fairjudge.errors import InputError, placed
 from fairjudge.importing.records import (
     NumberedJudgements,
     Repeats,
@@ -108,13 +108,10 @@ def import_replies(
     all_judgements: list[Judgement] = []
     for number, row in enumerate(rows):
         line = number + 1 if lines is None else lines[number]
-        try:
+        with placed(path=path, line=line):
             judgement = _judgement(
                 row, scale=scale, protocol=protocol, columns=columns, judge=judge
             )
-        except InputError as error:
-            problem, field = error.problem, error.field
-            raise InputError(problem, path=path, line=line, field=field) from error
         places.append(line)
         all_judgements.append(judgement)
     kept_indices, judgements = settle_repeats(all_judgements, repeats)

@@ -17,13 +17,12 @@ from fairjudge.datasets import Loaded, match_summaries, write_records
 from fairjudge.domain import Cluster, Estimate, Summary
 from fairjudge.engine.runs import bad_lines
 from fairjudge.errors import InputError
-from fairjudge.fairness.comparison import compare_with_baseline
-from fairjudge.fairness.coverage_json import coverage_json
+from fairjudge.fairness.comparison import compare_with_baseline, family_of
 from fairjudge.fairness.coverage_report import CoverageOptions, report_coverage
-from fairjudge.fairness.proportional_json import proportional_json
 from fairjudge.fairness.proportional_report import ProportionalOptions, report_proportional
 from fairjudge.fairness.scorer_checks import compare_chunk_sizes, pseudo_summaries
 from fairjudge.fairness.support import Support
+from fairjudge.fairness.to_json import coverage_json, proportional_json
 from fairjudge.fairness.values import LabelledCorpus, label_corpus
 from fairjudge.records.results import COUNT_ONLY, Json, figure
 from fairjudge.records.signature import signature
@@ -113,7 +112,7 @@ def check_oracle(
     usable = replace(corpus, sets=tuple(s for s in corpus.sets if s.exclusion is None))
     report = _measured(usable, sources.records, pseudo, scorer=scorer, seed=seed, progress=progress)
     excluded = Counter(s.exclusion for s in corpus.sets if s.exclusion is not None)
-    comparison = compare_with_baseline([rows_of_report(report)], baseline="balanced", seed=seed)
+    changes = compare_with_baseline([rows_of_report(report)], baseline="balanced", seed=seed)
     return {
         "n": len(corpus.sets) - excluded.total(),
         "excluded": excluded.total(),
@@ -121,10 +120,10 @@ def check_oracle(
         "documents": n_documents,
         "measures": {
             change.measure.key: {"balanced": row.pop("baseline"), "biased": row.pop("value"), **row}
-            for change in comparison.changes
+            for change in changes
             for row in [change_json(change)]
         },
-        "family": {"tests": comparison.family, "over": "all measures here"},
+        "family": {"tests": family_of(changes), "over": "all measures here"},
         "notes": [*bad_lines(sources), *report["notes"]],
         "signature": report["signature"],
     }

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from fairjudge.annotation.active import draw, inclusion, uncertainty
 from fairjudge.annotation.items import Item
 from fairjudge.domain import Judgement
-from fairjudge.errors import ConfigurationError, InputError
+from fairjudge.errors import InputError
 
 ROOT = Path(__file__).parents[2]
 
@@ -128,8 +128,6 @@ def test_what_cannot_be_drawn_says_so():
     items = [item(n) for n in range(20)]
     with pytest.raises(InputError, match="no judgement fits"):
         draw(items, [judgement(99, 1)], budget=5)
-    with pytest.raises(ConfigurationError, match="random-share"):
-        draw(items, [judgement(0, 1)], budget=5, random_share=0.0)
 
 
 @pytest.mark.slow

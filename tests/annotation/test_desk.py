@@ -19,7 +19,7 @@ from fairjudge.annotation.store import Store
 from fairjudge.annotation.tasks import label_task
 from fairjudge.datasets import read_labels, read_references, read_summaries
 from fairjudge.domain import Label
-from fairjudge.errors import ConfigurationError, InputError, RunError
+from fairjudge.errors import InputError, RunError
 
 
 class Office:
@@ -221,12 +221,6 @@ def test_what_cannot_be_kept_is_not_acknowledged_and_the_desk_goes_on(tmp_path, 
         monkeypatch.setattr(Store, "append", append)
         assert office.label(1, 0) == 2
         assert [row["value"] for row in office.rows()] == [0]
-
-
-@pytest.mark.parametrize("options", [{"overlap": 1.5}, {"raters": 1}])
-def test_options_out_of_range_are_refused(tmp_path, options):
-    with pytest.raises(ConfigurationError):
-        Office(tmp_path, options=JobOptions(**options))
 
 
 def test_random_order_mixes_what_grouping_keeps_together(tmp_path):

@@ -1,6 +1,5 @@
 """The four measures: cases worked by hand, invariances, degenerate input, planted bias."""
 
-import math
 from types import SimpleNamespace
 
 import numpy as np
@@ -186,11 +185,6 @@ def test_inclusion_without_people_of_a_group():
     result = entity_bias([[0, 1]], [[0, 2]])
     assert "no people of group 'female' in the sources" in result.score.over_documents.why
     assert isinstance(result.by_group["female"].over_documents, Undefined)
-
-
-def test_more_included_than_present_is_refused():
-    with pytest.raises(StatisticsError, match="more people are included"):
-        entity_bias([[3, 1]], [[2, 2]])
 
 
 @given(
@@ -441,10 +435,6 @@ def test_empty_summaries_and_single_groups_are_left_out_and_counted():
 def test_bad_vectors_are_refused():
     with pytest.raises(StatisticsError, match="finite"):
         distinguish(np.array([[np.nan]]), ["a"])
-    with pytest.raises(StatisticsError, match=r"shape \(n, d\)"):
-        distinguish(np.zeros(3), ["a"] * 3)
-    with pytest.raises(StatisticsError, match="expected 1 groups"):
-        distinguish(np.zeros((1, 3)), ["a", "b"])
 
 
 # Intervals
@@ -577,23 +567,6 @@ def test_distinguishability_finds_a_planted_word_and_nothing_else():
     )
     assert planted.estimates["score"].value > 0.9
     assert planted.estimates["score"].p_value < 0.02
-
-
-def test_counts_are_checked():
-    with pytest.raises(StatisticsError, match="shape"):
-        Counts.of([1, 2])
-    with pytest.raises(StatisticsError, match="not negative"):
-        Counts.of([[math.nan]])
-    with pytest.raises(StatisticsError, match="expected 1 documents"):
-        Counts.of([[1]], documents=[1, 2])
-
-
-@pytest.mark.parametrize(
-    ("rows", "groups"), [([[1], [0]], ("one",)), ([[1, 2]], ("a", "b", "c")), ([[1]], ("a", "b"))]
-)
-def test_hallucination_bias_needs_two_groups_and_a_count_of_each(rows, groups):
-    with pytest.raises(StatisticsError, match="at least 2 groups"):
-        MadeUpCounts(counts=Counts.of(rows), groups=groups)
 
 
 def test_the_package_has_the_measures_by_name():

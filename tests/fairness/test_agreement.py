@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from fairjudge.domain import Undefined
-from fairjudge.errors import StatisticsError
 from fairjudge.fairness.equal_coverage import coverage_by_value
 from fairjudge.fairness.judge_error import (
-    corrected_mean,
+    corrected_means,
     equal_coverage_band,
     value_sensitivity,
 )
@@ -84,11 +83,10 @@ def test_a_biased_scorer_is_corrected_by_human_labels():
     keys = [f"e{i}" for i in range(400)]
     truth = dict(zip(keys, rng.normal(0.1, 0.05, 400), strict=True))
     measured = {key: value + 0.08 + rng.normal(0, 0.01) for key, value in truth.items()}
-    result = corrected_mean(measured, {key: truth[key] for key in keys[:80]})
+    people = {"x": {key: truth[key] for key in keys[:80]}}
+    result = corrected_means({"x": measured}, people)["x"]
     assert result.naive.low > 0.1
     assert result.ppi_plus.low < 0.1 < result.ppi_plus.high
-    with pytest.raises(StatisticsError, match="was not measured"):
-        corrected_mean(measured, {"z": 1.0})
 
 
 def test_equal_coverage_band_by_hand():
@@ -98,8 +96,6 @@ def test_equal_coverage_band_by_hand():
     band = equal_coverage_band(sample, error_rate=0.05)
     assert (band.low, band.high) == pytest.approx((0.15, 0.25))
     assert equal_coverage_band(sample, error_rate=0.0).low == pytest.approx(sample.equal_coverage)
-    with pytest.raises(StatisticsError, match="error_rate"):
-        equal_coverage_band(sample, error_rate=1.5)
 
 
 def test_value_sensitivity_by_hand():

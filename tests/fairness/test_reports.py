@@ -7,10 +7,9 @@ import pytest
 
 from fairjudge.domain import Summary
 from fairjudge.errors import InputError
-from fairjudge.fairness.coverage_json import coverage_json
 from fairjudge.fairness.coverage_report import CoverageOptions, report_coverage
-from fairjudge.fairness.proportional_json import proportional_json
 from fairjudge.fairness.proportional_report import ProportionalOptions, report_proportional
+from fairjudge.fairness.to_json import coverage_json, proportional_json
 from fairjudge.fairness.values import label_corpus
 from fairjudge.reports.fairness_tables import proportional_tables
 from fairjudge.text.tokens import Normaliser, Runs
