@@ -227,7 +227,10 @@ class _Draws:
         # Summaries draw from a stream of their own: the other levels' figures stay as they were.
         (apart,) = self.rng.spawn(1)
         for level in LEVELS:
-            if level == "summary" and all(map(_is_of_wholes, parts)):
+            # Where each summary is one item, the pooled figures are those over summaries.
+            if level == "summary" and all(
+                summaries_of(data)[1] == data.first.size for data in parts
+            ):
                 out[level] = dict(out["pooled"])
                 continue
             correlations = averaged_correlations(
@@ -286,11 +289,6 @@ def _scores(
         opponents=[key[2] for key in keys] if PROTOCOLS[joined.protocol].paired else None,
         sides=sides,
     )
-
-
-def _is_of_wholes(data: Scores) -> bool:
-    """Whether each summary is one item, so that the pooled figures are those over summaries."""
-    return summaries_of(data)[1] == data.first.size
 
 
 def _shared_rows(joined: Joined) -> list[tuple[int, IntArray]]:

@@ -12,11 +12,10 @@ import numpy as np
 from fairjudge.calibration.grouping import GroupKey, OfGroup, by_group
 from fairjudge.calibration.labels import SIGNS, ItemKey, item_key, mean_of, order_by_name
 from fairjudge.calibration.length import VerbosityBias, verbosity_bias
-from fairjudge.domain import Estimate, Judgement, Order, Undefined, Verdict
+from fairjudge.domain import SWAPPED, Estimate, Judgement, Order, Undefined, Verdict
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.stats.intervals import clustered_wilson, shares_apart
 
-_FLIPPED: dict[Verdict, Verdict] = {"a": "b", "b": "a", "tie": "tie"}
 EXTENDED = ":extended"
 """A system's name with this ending is that system's summary written twice."""
 
@@ -204,7 +203,7 @@ def _collect(rows: Sequence[Judgement]) -> tuple[list[BothOrders], Counter[str]]
             counts["unknown"] += 1
         else:
             counts["repeated"] += order in verdicts[key]
-            verdicts[key][order] = row.value if sign > 0 else _FLIPPED[row.value]
+            verdicts[key][order] = row.value if sign > 0 else SWAPPED[row.value]
     pairs = [
         BothOrders(
             document=key[0],

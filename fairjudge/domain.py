@@ -30,6 +30,8 @@ TaskName: TypeAlias = Literal[
 ]
 ProtocolName: TypeAlias = Literal["likert", "binary", "pairwise", "checklist", "ranking"]
 Verdict: TypeAlias = Literal["a", "b", "tie"]
+SWAPPED: dict[Verdict, Verdict] = {"a": "b", "b": "a", "tie": "tie"}
+"""Each verdict with the two summaries exchanged."""
 """A pairwise verdict in terms of ``system_a`` and ``system_b``, regardless of the order shown."""
 Order: TypeAlias = Literal["ab", "ba"]
 """Which system's summary stood first in the prompt; of a ranking, ``"ba"`` is the list reversed."""

@@ -84,7 +84,8 @@ class Fenced:
         content, places = "", []
         titles = self.titles or ("",) * len(self.texts)
         for text, title in zip(self.texts, titles, strict=True):
-            title = f" {title}" if (title := _one_line(title)) else ""  # noqa: PLW2901
+            one_line = re.sub(r"[\s<>]+", " ", title).strip()
+            title = f" {one_line}" if one_line else ""  # noqa: PLW2901
             inside = _clean(f"{title}>\n{text}\n</{self.tag} ")
             mark = _mark(inside, _OPEN_SECRET)
             opening = f"{content and chr(10)}<{self.tag} "
@@ -92,10 +93,6 @@ class Fenced:
             places.append((start, start + _MARK_LENGTH + len(inside)))
             content += f"{opening}{mark}{inside}{mark}>"
         return content, tuple(places)
-
-
-def _one_line(title: str) -> str:
-    return re.sub(r"[\s<>]+", " ", title).strip()
 
 
 def parse_template(data: bytes, *, where: str) -> Template:

@@ -68,8 +68,7 @@ def train(
 @app.command()
 def curve(*, folder: Folder = RUN) -> None:
     """Print the learning curve."""
-    lines = (folder / "curve.jsonl").read_text(encoding="utf-8").splitlines()
-    rows = [json.loads(line) for line in lines]
+    rows = data.read_curve(folder)
     typer.echo("  ".join(f"{name:>8}" for name in rows[0]))
     for row in rows:
         typer.echo("  ".join(f"{value:>8}" for value in row.values()))

@@ -368,3 +368,8 @@ def spread(rows: Sequence[T], limit: int) -> list[T]:
 def some_of(values: Sequence[str], limit: int, draw: random.Random) -> list[str]:
     """Draw at most `n` of the values."""
     return draw.sample(values, k=min(limit, len(values)))
+
+
+def read_curve(run: Path) -> list[dict[str, Any]]:
+    """Return the rows of a run's learning curve."""
+    return [json.loads(line) for line in (run / "curve.jsonl").read_text("utf-8").splitlines()]

@@ -74,7 +74,7 @@ def export(
         "calibrated_on": CALIBRATE,
         "run": records[0],
         "other_runs": records[1:],
-        "curve": [json.loads(line) for run in runs for line in _curve(run)],
+        "curve": [row for run in runs for row in data.read_curve(run)],
         "in_8_bits": in_8_bits,
         "kept_out": test_documents(source=source),
         "measured_only": sorted(data.MEASURED_ONLY),
@@ -88,10 +88,6 @@ def mean_of(weights: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
     return {
         name: torch.stack([w[name].float() for w in weights]).mean(dim=0) for name in weights[0]
     }
-
-
-def _curve(run: Path) -> list[str]:
-    return (run / "curve.jsonl").read_text("utf-8").splitlines()
 
 
 def recalibrate(target: Path, *, source: Path, only: Sequence[str] = ()) -> dict[str, Any]:

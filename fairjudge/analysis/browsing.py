@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import Any, TypeAlias
 
 from fairjudge.analysis.report_inputs import Inputs
-from fairjudge.domain import Cluster, Judgement, Label, Reference, Summary
+from fairjudge.domain import SWAPPED, Cluster, Judgement, Label, Reference, Summary
 from fairjudge.text.closest import PassageFinder
 from fairjudge.text.sentences import sentence_texts
 
@@ -157,9 +157,6 @@ def _by_item(labels: Sequence[Label]) -> dict[_LabelKey, list[list[Any]]]:
     return labels_by_item
 
 
-_SWAPPED = {"a": "b", "b": "a"}
-
-
 def _labels_of(
     row: Judgement, labels: Mapping[_LabelKey, list[list[Any]]]
 ) -> list[list[Any]] | None:
@@ -168,7 +165,7 @@ def _labels_of(
     labels_of_item = list(labels.get((row.eid, first, row.system_b, row.aspect, row.unit), ()))
     if row.system_b is not None:
         turned = labels.get((row.eid, row.system_b, first, row.aspect, row.unit), ())
-        labels_of_item += [[annotator, _SWAPPED.get(value, value)] for annotator, value in turned]
+        labels_of_item += [[annotator, SWAPPED.get(value, value)] for annotator, value in turned]
     return labels_of_item or None
 
 

@@ -11,14 +11,12 @@ import numpy as np
 
 from fairjudge.annotation.board import Job
 from fairjudge.annotation.items import Item
-from fairjudge.domain import Judgement, Label, Value, Verdict
+from fairjudge.domain import SWAPPED, Judgement, Label, Value
 from fairjudge.errors import ConfigurationError, InputError
 
 OfferOrder: TypeAlias = Literal["grouped", "random"]
 ItemKey: TypeAlias = tuple[str, tuple[str, ...], str]
 """eid, systems in order of name, unit."""
-
-_FLIPPED: Mapping[Verdict, Verdict] = {"a": "b", "b": "a", "tie": "tie"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +61,7 @@ def match_controls(items: Sequence[Item], labels: Sequence[Label]) -> dict[int, 
         number, item_swapped = place[key]
         value = label.value
         if swapped != item_swapped and isinstance(value, str):
-            value = _FLIPPED[value]
+            value = SWAPPED[value]
         if out.setdefault(number, value) != value:
             raise InputError(f"two controls of {items[number].id} differ", field="value")
     if labels and not out:

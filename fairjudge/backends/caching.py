@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from fairjudge.backends.keys import request_key
 from fairjudge.backends.ports import AnyRequest, Ask, Middleware, Reply, Request, Warn
-from fairjudge.cache.claims import Claims
+from fairjudge.cache.claims import Claims, short_key
 from fairjudge.errors import CacheError
 from fairjudge.parsing.outcomes import is_broken_off
 from fairjudge.ports import Cache, Completion, CompletionRequest, Decisions, SharedCache
@@ -64,11 +64,6 @@ def _place(key: str) -> tuple[int, str]:
     return id(asyncio.get_running_loop()), key
 
 
-def _short(key: str) -> int:
-    """Return the first 60 bits of `key`: a run may have millions of keys."""
-    return int(key[:15], 16)
-
-
 class SingleFlight(Middleware):
     """Base class of middlewares over a cache: one call for equal requests, with counts.
 
@@ -86,10 +81,10 @@ class SingleFlight(Middleware):
 
     def _count_stored(self, key: str) -> None:
         self.hits += 1
-        self.earlier += _short(key) not in self._requested
+        self.earlier += short_key(key) not in self._requested
 
     def _count_reply(self, key: str) -> None:
-        self._requested.add(_short(key))
+        self._requested.add(short_key(key))
 
     async def aclose(self) -> None:
         """Cancel calls that are no longer awaited; the cache stays open."""

@@ -19,6 +19,8 @@ from fairjudge.stats.multiplicity import holm
 from fairjudge.stats.resampling import adjusted_by_name
 
 ORIGINAL = "original"
+_PLACES = {ORIGINAL: 0, "local": 1}
+"""Of groups in the report, before all others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +59,8 @@ def quality_by_group(scores: Iterable[tuple[Source, float]]) -> QualityByGroup:
     for source, score in scores:
         scores_by_group[input_group(source)][source.original].append(score)
     means = {
-        group: {original: fmean(scores) for original, scores in by_original.items()}
-        for group, by_original in sorted(scores_by_group.items(), key=lambda each: _order(each[0]))
+        group: {original: fmean(scores) for original, scores in scores_by_group[group].items()}
+        for group in sorted(scores_by_group, key=lambda name: (_PLACES.get(name, 2), name))
     }
     pairs = {
         (group, other): _paired(means[group], means[other])
@@ -72,10 +74,6 @@ def quality_by_group(scores: Iterable[tuple[Source, float]]) -> QualityByGroup:
             for (a, b), difference in pairs.items()
         ),
     )
-
-
-def _order(group: str) -> tuple[int, str]:
-    return (0 if group == ORIGINAL else 1 if group == "local" else 2, group)
 
 
 def _paired(first: Mapping[str, float], second: Mapping[str, float]) -> Estimate | Undefined:

@@ -33,7 +33,7 @@ class Claims:
         try:
             if self._file < 0:
                 self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
-            fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _byte(key))
+            fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, short_key(key))
         except OSError as error:
             # A folder without locks or permissions: two calls are better than none.
             return error.errno not in _LOCK_HELD_ERRORS
@@ -42,7 +42,7 @@ class Claims:
     def release(self, key: str) -> None:
         """End the claim on `key`."""
         if sys.platform != "win32" and self._file >= 0:
-            fcntl.lockf(self._file, fcntl.LOCK_UN, 1, _byte(key))
+            fcntl.lockf(self._file, fcntl.LOCK_UN, 1, short_key(key))
 
     def close(self) -> None:
         """End every claim."""
@@ -51,6 +51,6 @@ class Claims:
             self._file = -1
 
 
-def _byte(key: str) -> int:
-    """Return the file offset of `key`'s lock: the first 60 bits of the hash."""
+def short_key(key: str) -> int:
+    """Return the first 60 bits of a hash: the file offset of its lock; a run may have millions."""
     return int(key[:15], 16)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from fairjudge.domain import Order, Verdict
+from fairjudge.domain import SWAPPED, Order, Verdict
 from fairjudge.importing.llmbar import OUTPUTS
 from fairjudge.importing.records import Entry, RecordedJudgement, Skipped, make_label
 from fairjudge.importing.sources import (
@@ -25,7 +25,6 @@ from fairjudge.scales import Level, Scale
 ASPECT = "correctness"
 _PAIR = ("response_A", "response_B")
 _DECISIONS: Mapping[str, Verdict] = {"A>B": "a", "B>A": "b", "A=B": "tie"}
-_SWAPPED: Mapping[Verdict, Verdict] = {"a": "b", "b": "a", "tie": "tie"}
 _ORDERS: tuple[Order, ...] = ("ab", "ba")
 _ARENA = Scale(
     name="pairwise-arena-hard",
@@ -77,7 +76,7 @@ def _recorded(
     model = first_text(judgment, "judge_model")
     decided = _DECISIONS.get(str(entry.get("decision")))
     # The file's decision is about the responses in the order shown.
-    value = _SWAPPED[decided] if decided is not None and order == "ba" else decided
+    value = SWAPPED[decided] if decided is not None and order == "ba" else decided
     return RecordedJudgement(
         line=line,
         **item,

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-import numpy as np
-
+from fairjudge.calibration.items import ratings_of
 from fairjudge.domain import Answer, Estimate, Label, QuestionAnswers, Reference, Undefined
 from fairjudge.errors import InputError
 from fairjudge.references.steps import (
@@ -86,10 +85,12 @@ def apply_validity(
         if isinstance(label.value, str) or not 0.0 <= label.value <= 1.0:
             raise InputError(f"expected 1 (valid) or 0, got {label.value!r}", field="value")
         values_by_item[label.eid, label.unit][label.annotator].append(float(label.value))
-    shares = {
-        item: fmean(map(fmean, by_annotator.values()))
+    means_by_item = {
+        item: {annotator: fmean(values) for annotator, values in by_annotator.items()}
         for item, by_annotator in values_by_item.items()
     }
+    shares = {item: fmean(means.values()) for item, means in means_by_item.items()}
+    _, ratings, present = ratings_of(list(means_by_item.values()))
     known_items = {
         (reference.eid, f"answer:{q}.{g}")
         for reference in references
@@ -105,7 +106,7 @@ def apply_validity(
     return ValidatedReferences(
         references=tuple(reference for reference, _ in results),
         clusters=tuple(cluster for _, cluster in results),
-        alpha=_alpha(values_by_item),
+        alpha=krippendorff_alpha(ratings, present, level="nominal"),
         n_labels=len(validity_labels),
         n_unmatched=len(shares.keys() - known_items),
     )
@@ -150,19 +151,6 @@ def _with_groups(question: QuestionAnswers, keep: Sequence[bool]) -> QuestionAns
     places = iter([is_kept for group, is_kept in zip(question.answer_groups, keep, strict=True)
                    for _ in group])  # fmt: skip
     return keep_answers(question, lambda _: next(places))
-
-
-def _alpha(
-    values_by_item: Mapping[tuple[str, str], Mapping[str, Sequence[float]]],
-) -> float | Undefined:
-    names = sorted(set().union(*values_by_item.values()))
-    ratings = np.zeros((len(values_by_item), len(names)))
-    present = np.zeros(ratings.shape, dtype=bool)
-    for row, by_annotator in enumerate(values_by_item.values()):
-        for annotator, values in by_annotator.items():
-            ratings[row, names.index(annotator)] = fmean(values)
-            present[row, names.index(annotator)] = True
-    return krippendorff_alpha(ratings, present, level="nominal")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,16 +54,12 @@ def _single(make: Callable[[Json], TextTable]) -> Callable[[Json], Iterable[Text
     return lambda report: (make(report),)
 
 
-def _none(report: Json) -> tuple[()]:  # noqa: ARG001  # this kind has none
-    return ()
-
-
 @dataclass(frozen=True, slots=True)
 class _Kind:
     """What JSON of a kind shows; ``name`` stands before its findings among those of others."""
 
-    findings: Callable[[Json], Iterable[str]] = _none
-    tables: Callable[[Json], Iterable[TextTable]] = _none
+    findings: Callable[[Json], Iterable[str]] = lambda _: ()
+    tables: Callable[[Json], Iterable[TextTable]] = lambda _: ()
     name: str = ""
 
 

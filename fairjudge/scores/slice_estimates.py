@@ -61,22 +61,18 @@ def _vital(group: WeightedCoverage) -> float:
     return float(group.importance == "vital")
 
 
-def _equal(_: WeightedCoverage) -> float:
-    return 1.0
-
-
 _Weighting: TypeAlias = tuple[Callable[[WeightedCoverage], float], bool]
 """The weight of a group, and whether the score is strict."""
 EQUAL, BY_SOURCES = "groups equal", "by number of sources"
 BY_QUESTION = "questions, AND or OR"
 _ALWAYS: Mapping[str, _Weighting] = {
-    EQUAL: (_equal, False),
+    EQUAL: (lambda _: 1.0, False),
     BY_SOURCES: (lambda group: group.weight, False),
 }
 _WITH_IMPORTANCE: Mapping[str, _Weighting] = {
     "vital groups": (_vital, False),
     "vital groups, strict": (_vital, True),
-    "all groups, strict": (_equal, True),
+    "all groups, strict": (lambda _: 1.0, True),
 }
 
 

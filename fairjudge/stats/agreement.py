@@ -6,7 +6,8 @@ the documents' multiplicities for `fairjudge.stats.bootstrap.bootstrap`.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -44,13 +45,8 @@ def cohen_kappa(x: ArrayLike, y: ArrayLike, *, weights: KappaWeights = "none") -
     first, second = vector(x, name="x"), vector(y, name="y")
     if same_length(x=first, y=second) == 0:
         return Undefined(why="no items")
-    too_many = _too_many(np.r_[first, second])
-    if too_many is not None:
-        return too_many
-    value = float(weighted_kappa(first, second, weights=weights)(np.ones((1, first.size)))[0])
-    if np.isnan(value):
-        return Undefined(why="both raters gave every item the same one value")
-    return value
+    weighted = partial(weighted_kappa, first, second, weights=weights)
+    return _unweighted(weighted, np.r_[first, second], first.size, raters="both")
 
 
 def weighted_kappa(
@@ -104,13 +100,8 @@ def krippendorff_alpha(
     _check_ratings(ratings, present)
     if not np.any(present.sum(axis=1) >= 2):
         return Undefined(why="no item has two ratings")
-    too_many = _too_many(ratings[present])
-    if too_many is not None:
-        return too_many
-    value = float(weighted_alpha(ratings, present, level=level)(np.ones((1, len(ratings))))[0])
-    if np.isnan(value):
-        return Undefined(why="all raters gave every item the same one value")
-    return value
+    weighted = partial(weighted_alpha, ratings, present, level=level)
+    return _unweighted(weighted, ratings[present], len(ratings), raters="all")
 
 
 def weighted_alpha(
@@ -188,11 +179,16 @@ def _check_ratings(ratings: FloatArray, present: BoolArray) -> None:
     vector(ratings[present], name="ratings")
 
 
-def _too_many(values: FloatArray) -> Undefined | None:
+def _unweighted(
+    weighted: Callable[[], WeightedStatistic], values: FloatArray, n: int, *, raters: str
+) -> float | Undefined:
+    """Return a statistic in which each of `n` documents counts once; `values` are all ratings."""
     distinct = np.unique(values).size
-    if distinct <= MOST_CATEGORIES:
-        return None
-    return Undefined(why=f"{pluralize(distinct, 'distinct value')} are no categories")
+    if distinct > MOST_CATEGORIES:
+        return Undefined(why=f"{pluralize(distinct, 'distinct value')} are no categories")
+    value = float(weighted()(np.ones((1, n)))[0])
+    same = Undefined(why=f"{raters} raters gave every item the same one value")
+    return same if np.isnan(value) else value
 
 
 def _categories(values: FloatArray) -> FloatArray:

@@ -239,11 +239,6 @@ def _system(data: Scores, n_documents: int, name: CorrelationName) -> _Prepared 
     return _Prepared(statistic=lambda counts: rowwise(name, *means(counts)), n=n_systems)
 
 
-def _summary(data: Scores, n_documents: int, name: CorrelationName) -> _Prepared | Undefined:
-    """Correlate the means over the items of each document and system."""
-    return _pooled(over_summaries(data), n_documents, name)
-
-
 def summaries_of(data: Scores) -> tuple[IntArray, int]:
     """Return the code of each item's summary (or pair), from 0, and the number of summaries."""
     other_systems = data.systems if data.opponents is None else data.opponents
@@ -324,5 +319,6 @@ _BUILDERS: dict[Level, Callable[[Scores, int, CorrelationName], _Prepared | Unde
     "pooled": _pooled,
     "per_document": _per_document,
     "system": _system,
-    "summary": _summary,
+    # the means over the items of each document and system
+    "summary": lambda data, n_documents, name: _pooled(over_summaries(data), n_documents, name),
 }

@@ -305,15 +305,15 @@ def test_an_interrupt_while_the_checkpoints_are_opened_leaves_no_traceback(n_sta
     """The thread of the database must not answer a loop that is gone."""
     program = f"""
 import asyncio, pathlib, signal, sqlite3, sys, time
-from fairjudge.engine import checkpoints
+from fairjudge.engine import in_process
 connect = sqlite3.connect
 def slow(*given, **more):
     signal.pthread_kill(__import__("threading").main_thread().ident, signal.SIGINT)
     time.sleep(0.3)
     return connect(*given, **more)
-checkpoints.aiosqlite.core.sqlite3.connect = slow
+in_process.aiosqlite.core.sqlite3.connect = slow
 async def main():
-    async with checkpoints._embedded(pathlib.Path(".")) as saver:
+    async with in_process._embedded(pathlib.Path(".")) as saver:
         for _ in range({n_statements}):
             await saver.setup()
 try:

@@ -24,7 +24,7 @@ from cli_tools import (
 )
 from langgraph.checkpoint.serde.jsonplus import EXT_CONSTRUCTOR_SINGLE_ARG
 
-from fairjudge.engine import checkpoints
+from fairjudge.engine import in_process
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_a_checkpoint_that_names_code_is_not_run(server, killed, kind):
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_no_stored_value_is_made_by_calling_what_it_names(attack, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    reader = checkpoints._saver(lambda _, serde: serde, None)
+    reader = in_process._saver(lambda _, serde: serde, None)
     with suppress(NotImplementedError):  # of a type that is never written
         reader.loads_typed(ATTACKS[attack])
     assert not Path("pwned").exists()
