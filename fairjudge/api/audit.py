@@ -347,7 +347,7 @@ def covered(
     --------
     >>> import fairjudge as fj
     >>> judge = fj.Judge("local", aspect="coverage", protocol="checklist")
-    >>> result = judge("references.json", "summaries.jsonl")
+    >>> result = judge("references.json", fj.read_summaries("summaries.jsonl").records[:3])
     >>> [group["system"] for group in fj.audit.covered(result)["groups"]]
     ['thorough', 'one-sided', 'unfaithful']
     """
@@ -395,7 +395,7 @@ def statements(
     --------
     >>> import fairjudge as fj
     >>> judge = fj.Judge("local", aspect="faithfulness", protocol="checklist")
-    >>> result = judge("references.json", "summaries.jsonl")
+    >>> result = judge("references.json", fj.read_summaries("summaries.jsonl").records[:3])
     >>> [group["system"] for group in fj.audit.statements(result)["groups"]]
     ['thorough', 'one-sided', 'unfaithful']
     """
@@ -598,8 +598,9 @@ async def achecks(
     Examples
     --------
     >>> import fairjudge as fj
+    >>> references = fj.read_references("references.json").records[:1]
     >>> summaries = fj.read_summaries("summaries.jsonl").records[:3]
-    >>> report = fj.audit.checks("references.json", summaries, model="local")
+    >>> report = fj.audit.checks(references, summaries, model="local")
     >>> {check["name"]: check["n"] for check in report["checks"]}["itself"]
     6
     """
