@@ -68,10 +68,14 @@ class BackendKind:
     answers_from: Literal["server", "process", "file"] = "server"
 
     @property
+    def package(self) -> str | None:
+        """The package that must be installed, None where none must."""
+        return self.needs or self.extra
+
+    @property
     def installed(self) -> bool:
         """Whether the package that it needs is installed."""
-        package = self.needs or self.extra
-        return package is None or importlib.util.find_spec(package) is not None
+        return self.package is None or importlib.util.find_spec(self.package) is not None
 
     @property
     def has_key(self) -> bool:

@@ -45,7 +45,7 @@ def list_(*, json_file: opt.Json = None) -> None:
         heads = columns("backend", "what it is", "state")
         print_table(TextTable(title="Backends", columns=heads, rows=tuple(rows)))
     kinds = [
-        asdict(kind) | {"installed": kind.installed, "has_key": kind.has_key}
+        asdict(kind) | {"needs": kind.package, "installed": kind.installed, "has_key": kind.has_key}
         for kind in backend_kinds()
     ]
     local = {LOCAL: {"installed": local_here}, LOCAL_LARGE: {"installed": large_here}}

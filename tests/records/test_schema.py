@@ -42,6 +42,13 @@ def test_commands_begin_their_json_with_the_schema(example, command):
     assert result.stdout.count('"schema"') == 1
 
 
+def test_backends_name_the_package_that_each_needs():
+    kinds = json.loads(run("backends", "list", "--json", "-").stdout)["backends"]
+    needs = {kind["provider"]: kind["needs"] for kind in kinds}
+    assert (needs["openai"], needs["anthropic"]) == (None, "anthropic")
+    assert needs["transformers-decision"] == "transformers"
+
+
 def test_python_has_what_the_command_writes(example):
     result = invoke("bias", "words", *FILES, "--json", "-")
     report = fj.bias.words("clusters.json", "summaries.jsonl")
