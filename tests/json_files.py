@@ -17,6 +17,6 @@ def read_rows(path: str | Path) -> list[Any]:
     return [json.loads(line) for line in Path(path).read_bytes().splitlines()]
 
 
-def judged() -> list[dict[str, Any]]:
-    """Return what `cli_tools.judging` writes."""
+def read_judgements() -> list[dict[str, Any]]:
+    """Return the rows of the judgements that `cli_tools.judging` writes."""
     return read_rows("judgements.jsonl")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from cli_tools import article, as_sent, judging, summary, write_jsonl
-from json_files import judged, read_json
+from json_files import read_json, read_judgements
 from raw_server import chat, http, raw_server
 from stub_server import Fault, Reply
 
@@ -60,8 +60,8 @@ def test_json_of_the_schema_in_another_place_is_the_answer(
     with replying(chat("", choice={"message": message})) as server:
         result = cli(*command(server))
     assert result.code == 0, result.err
-    assert [row["value"] for row in judged()] == [4] * 6
-    assert {json.loads(row["raw"])["verdict"] for row in judged()} == {"4"}
+    assert [row["value"] for row in read_judgements()] == [4] * 6
+    assert {json.loads(row["raw"])["verdict"] for row in read_judgements()} == {"4"}
 
 
 @pytest.mark.parametrize(
@@ -82,8 +82,8 @@ def test_thoughts_are_never_a_verdict(cli, references, summaries, thoughts):
     with replying(chat("", choice={"message": message})) as server:
         result = cli(*command(server))
     assert result.code == 0, result.err
-    assert [row["value"] for row in judged()] == [None] * 6
-    detail = judged()[0]["detail"]
+    assert [row["value"] for row in read_judgements()] == [None] * 6
+    detail = read_judgements()[0]["detail"]
     assert f"its text went into 'reasoning_content' ({len(thoughts.strip())} characters)" in detail
     assert "reasoning-parser" in detail
 
@@ -92,7 +92,7 @@ def test_what_is_in_the_text_goes_first(cli, references, summaries):
     message = {"role": "assistant", "content": "Verdict: 3", "reasoning_content": ANSWER}
     with replying(chat("", choice={"message": message})) as server:
         assert cli(*command(server)).code == 0
-    assert [row["value"] for row in judged()] == [3] * 6
+    assert [row["value"] for row in read_judgements()] == [3] * 6
 
 
 @pytest.mark.parametrize(
@@ -110,9 +110,9 @@ def test_messages_of_anthropic_too(cli, references, summaries, monkeypatch, bloc
     body = json.dumps({**whole, "content": [block], "stop_reason": "end_turn"}).encode()
     with replying(body) as server:
         assert cli(*command(server, "anthropic")).code == 0
-    assert [row["value"] for row in judged()] == [value] * 6
+    assert [row["value"] for row in read_judgements()] == [value] * 6
     if value is None:
-        assert "its text went into 'thinking'" in judged()[0]["detail"]
+        assert "its text went into 'thinking'" in read_judgements()[0]["detail"]
 
 
 FINAL = "<|end|><|start|>assistant<|channel|>final<|message|>"
@@ -144,7 +144,7 @@ def test_thoughts_in_the_text_are_no_verdict(cli, references, summaries, server,
     options = ("--max-unscored", "1", "--concurrency", "1")
     write_jsonl(Path("summaries.jsonl"), [summary(f"system{n}") for n in range(3)])
     cli(*judging(server), *options, code=0)
-    assert [row["value"] for row in judged()] == [4, None, None]
+    assert [row["value"] for row in read_judgements()] == [4, None, None]
 
 
 SENTENCE = "The council of the town voted on the repair of the old bridge on Monday evening. "
@@ -182,8 +182,8 @@ def long_texts() -> None:
 def test_a_prompt_that_the_server_cut_off_is_too_long(cli, long_texts, server, window):
     counting(server, lambda n: min(n, window))
     result = cli(*faithfully(server), "--max-unscored", "1", code=0)
-    assert [row["unscored"] for row in judged()] == ["too_long"] * 3
-    assert f"counted {window:,} tokens of a prompt that has about" in judged()[0]["detail"]
+    assert [row["unscored"] for row in read_judgements()] == ["too_long"] * 3
+    assert f"counted {window:,} tokens of a prompt that has about" in read_judgements()[0]["detail"]
     assert result.err.count("OLLAMA_CONTEXT_LENGTH") == 1
 
 
@@ -191,7 +191,7 @@ def test_a_prompt_that_the_server_cut_off_is_too_long(cli, long_texts, server, w
 def test_other_tokenizers_are_no_truncation(cli, long_texts, server, share):
     counting(server, lambda n: int(share * n))
     result = cli(*faithfully(server), code=0)
-    assert [row["unscored"] for row in judged()] == [None] * 3
+    assert [row["unscored"] for row in read_judgements()] == [None] * 3
     assert "cut the prompt off" not in result.err
 
 
@@ -205,7 +205,7 @@ def test_a_server_that_leaves_out_what_it_kept_is_no_truncation(cli, long_texts,
     """The first prompt is counted whole, the others without their beginning."""
     counting(server, lambda n: n if len(server.calls) == 1 else 600)
     cli(*faithfully(server), "--concurrency", "1", code=0)
-    assert [row["unscored"] for row in judged()] == [None] * 3
+    assert [row["unscored"] for row in read_judgements()] == [None] * 3
 
 
 def test_a_tokenizer_is_known_from_shorter_prompts(cli, server):
@@ -218,7 +218,7 @@ def test_a_tokenizer_is_known_from_shorter_prompts(cli, server):
     write_jsonl(Path("summaries.jsonl"), rows)
     counting(server, lambda n: min(n, 8192))
     cli(*faithfully(server), "--concurrency", "1", "--max-unscored", "1", code=0)
-    by_name = {row["eid"]: row["unscored"] for row in judged()}
+    by_name = {row["eid"]: row["unscored"] for row in read_judgements()}
     assert by_name.pop("long") == "too_long"
     assert set(by_name.values()) == {None}
 
@@ -239,4 +239,4 @@ def test_usage_of_zeros_books_the_estimate(cli, references, summaries, server):
 def test_the_faults_of_a_server_stay_what_they_are(cli, references, summaries, server):
     server.fail(Fault(status=400, message="maximum context length is 4096 tokens"))
     cli(*judging(server, concurrency=1), "--max-unscored", "1")
-    assert judged()[0]["unscored"] == "too_long"
+    assert read_judgements()[0]["unscored"] == "too_long"

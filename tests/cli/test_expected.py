@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from cli_tools import judging
-from json_files import judged, read_json
+from json_files import read_json, read_judgements
 from stub_server import Reply
 
 TEXT = '{"reasoning":"ok","verdict":"4"}'
@@ -68,8 +68,8 @@ def test_the_value_is_the_mean_over_the_probabilities(cli, references, summaries
     server.answer = lambda _: SERVERS[kind]
     result = cli(*judging(server), "--token-probabilities", "--json", "out.json", code=0)
     assert pytest.approx(3.702, abs=1e-3) == EXPECTED
-    assert [row["value"] for row in judged()] == [pytest.approx(EXPECTED)] * 6
-    assert all("without_probabilities" not in row for row in judged())
+    assert [row["value"] for row in read_judgements()] == [pytest.approx(EXPECTED)] * 6
+    assert all("without_probabilities" not in row for row in read_judgements())
     assert "token probabilities" not in result.out
     assert "without_probabilities" not in read_json("out.json")
 
@@ -79,8 +79,8 @@ def test_a_row_without_them_says_so_and_why(cli, references, summaries, server, 
     reply, why = SILENT[kind]
     server.answer = lambda _: reply
     result = cli(*judging(server), "--token-probabilities", "--json", "out.json", code=0)
-    assert [row["value"] for row in judged()] == [4] * 6
-    (reason,) = {row["without_probabilities"] for row in judged()}
+    assert [row["value"] for row in read_judgements()] == [4] * 6
+    (reason,) = {row["without_probabilities"] for row in read_judgements()}
     assert why in reason
     assert f"No score comes from token probabilities: 6 {reason}." in " ".join(result.out.split())
     assert read_json("out.json")["without_probabilities"] == {reason: 6}
@@ -110,10 +110,10 @@ def test_a_mean_over_both_kinds_says_so_everywhere(cli, references, summaries, s
 def test_samples_stand_in_and_say_so(cli, references, summaries, server):
     server.answer = lambda _: Reply(text=TEXT)
     cli(*judging(server), "--token-probabilities", "--samples", "3", code=0)
-    assert {row["without_probabilities"] for row in judged()} == {
+    assert {row["without_probabilities"] for row in read_judgements()} == {
         "the backend gave no token probabilities"
     }
-    assert all(len(row["samples"]) == 3 for row in judged())
+    assert all(len(row["samples"]) == 3 for row in read_judgements())
 
 
 def test_a_jury_of_both_kinds_says_who_gave_none(cli, references, summaries, server):
@@ -124,7 +124,7 @@ def test_a_jury_of_both_kinds_says_who_gave_none(cli, references, summaries, ser
     members = ("--backend", "openai:one", "--backend", "openai:two")
     result = cli(*judging(server), *members, "--expected", code=0)
     why = "openai:two: the backend gave no token probabilities"
-    first = [row for row in judged() if row["judge"].startswith("jury")]
+    first = [row for row in read_judgements() if row["judge"].startswith("jury")]
     assert {row["without_probabilities"] for row in first} == {why}
     assert why in " ".join(result.out.split())
 
@@ -132,4 +132,4 @@ def test_a_jury_of_both_kinds_says_who_gave_none(cli, references, summaries, ser
 def test_without_expected_nothing_is_said(cli, references, summaries, server):
     server.answer = lambda _: Reply(text=TEXT)
     assert "token probabilities" not in cli(*judging(server)).out
-    assert all("without_probabilities" not in row for row in judged())
+    assert all("without_probabilities" not in row for row in read_judgements())

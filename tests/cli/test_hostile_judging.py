@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from cli_tools import as_sent, judging, reference, summary, text_of, write_jsonl
-from json_files import judged, read_json
+from json_files import read_json, read_judgements
 from stub_server import Fault, Reply
 
 SYSTEMS = [f"system{n}" for n in range(6)]
@@ -29,7 +29,7 @@ def report(cli, *args) -> dict:
 def test_an_empty_summary_is_unscored_without_a_call(cli, references, server, text):
     with_text(text)
     cli(*judging(server), code=3)
-    first, *others = judged()
+    first, *others = read_judgements()
     assert (first["value"], first["unscored"]) == (None, "empty_input")
     assert all(row["unscored"] is None for row in others)
     assert len(server.calls) == 5
@@ -41,7 +41,7 @@ def test_an_empty_summary_wins_and_loses_no_pair(cli, references, server, text):
     with_text(text)
     server.answer = lambda call: "Verdict: 1"
     cli(*judging(server), "--protocol", "pairwise", code=3)
-    empty = [row for row in judged() if "system0" in (row["system_a"], row["system_b"])]
+    empty = [row for row in read_judgements() if "system0" in (row["system_a"], row["system_b"])]
     assert [row["unscored"] for row in empty] == ["empty_input"] * 10
     assert len(server.calls) == 20
 
@@ -59,7 +59,7 @@ def test_a_summary_in_another_language_is_sent_as_it_is(cli, references, server,
     with_text(text)
     assert cli(*judging(server)).code == 0
     assert sum(text in text_of(call) for call in server.calls) == 1
-    assert judged()[0]["unscored"] is None
+    assert read_judgements()[0]["unscored"] is None
 
 
 @pytest.mark.local_model
@@ -69,7 +69,7 @@ def test_the_local_judge_scores_other_languages_or_says_why_not(cli, references)
     inputs = ("--references", "references.jsonl", "--summaries", "summaries.jsonl")
     options = ("--aspect", "coverage", "--protocol", "likert", "-o", "judgements.jsonl")
     cli("judge", *inputs, *options, "--max-unscored", "1", code=0)
-    for row in judged():
+    for row in read_judgements():
         assert row["unscored"] == "empty_input" or 1 <= row["value"] <= 5
 
 
@@ -99,7 +99,7 @@ def test_what_a_summary_says_stays_between_its_marks(cli, references, server, te
     ]
     server.answer = lambda call: f'The summary says "{text}".\n\nVerdict: {verdict}'
     result = cli(*judging(server), "--protocol", protocol)
-    values = {row["value"] for row in judged()}
+    values = {row["value"] for row in read_judgements()}
     unscored = text in {HOSTILE["fence"], HOSTILE["turns"]} and values == {None}
     assert values == {value} or unscored
     assert result.code == (3 if unscored else 0)
@@ -119,7 +119,7 @@ def test_a_summary_longer_than_the_window_is_unscored(cli, references, server):
 
     server.receive = receive
     cli(*judging(server), code=3)
-    assert [row["unscored"] for row in judged()] == ["too_long", *[None] * 5]
+    assert [row["unscored"] for row in read_judgements()] == ["too_long", *[None] * 5]
     assert len(server.calls) == 6, "a prompt that is too long is not sent again"
 
 
@@ -134,7 +134,7 @@ def test_the_local_judge_reads_a_long_summary_to_its_end(cli, references):
     inputs = ("--references", "references.jsonl", "--summaries", "summaries.jsonl")
     options = ("--aspect", "coverage", "--protocol", "likert", "-o", "judgements.jsonl")
     assert cli("judge", *inputs, *options).code == 0
-    without, complete = (row["value"] for row in judged())
+    without, complete = (row["value"] for row in read_judgements())
     assert complete > without + 1
 
 
@@ -147,7 +147,7 @@ def test_a_cluster_of_200_articles(cli, server, unit, n_calls):
     cli(*judging(server), "--aspect", "faithfulness", "--reference-unit", unit, code=0)
     assert len(server.calls) == n_calls
     assert sum(text_of(call).count("<article ") for call in server.calls) == 200
-    assert len(judged()) == n_calls
+    assert len(read_judgements()) == n_calls
 
 
 def test_a_judge_that_only_refuses_gives_no_ranks(cli, references, summaries, server):
@@ -167,7 +167,7 @@ def test_a_judge_that_always_says_the_first_gives_no_ranks(cli, references, summ
     server.answer = lambda call: "Verdict: 1"
     result = report(cli, *judging(server), "--protocol", "pairwise")
     assert {score["mean"] for score in result["systems"].values()} == {0.5}
-    assert {(row["verdict"], row["flipped"]) for row in judged()} == {("tie", True)}
+    assert {(row["verdict"], row["flipped"]) for row in read_judgements()} == {("tie", True)}
     cli("audit", "position", "judgements.jsonl", "--json", "audit.json")
     (group,) = read_json("audit.json")["groups"]
     assert group["n_pairs"] == 15
@@ -205,8 +205,8 @@ def test_a_repair_asks_for_the_verdict_without_the_summarys_words(cli, reference
     with_text(HOSTILE["orders"])
     server.answer = lambda call: "Verdict: 3" if "Ignore all" not in text_of(call) else "Hm."
     assert cli(*judging(server)).code == 0
-    assert {row["value"] for row in judged()} == {3.0}
-    assert judged()[0]["repair"] == "Verdict: 3"
+    assert {row["value"] for row in read_judgements()} == {3.0}
+    assert read_judgements()[0]["repair"] == "Verdict: 3"
 
 
 def test_the_whole_run_of_hostile_summaries_goes_through_in_one(cli, references, server):
@@ -215,5 +215,5 @@ def test_the_whole_run_of_hostile_summaries_goes_through_in_one(cli, references,
     write_jsonl(Path("summaries.jsonl"), rows)
     server.answer = lambda call: "Verdict: 3"
     cli(*judging(server), code=0)
-    assert {row["value"] for row in judged()} == {3.0}
+    assert {row["value"] for row in read_judgements()} == {3.0}
     assert len(server.calls) == len(rows)

@@ -7,7 +7,7 @@ import time
 
 import pytest
 from cli_tools import judging
-from json_files import judged, read_json
+from json_files import read_json, read_judgements
 from raw_server import chat, http, raw_server
 from stub_server import Fault
 
@@ -29,9 +29,9 @@ def test_a_request_waits_no_longer_in_all_than_its_bound(cli, references, summar
     """Each of up to six attempts is told to wait a second; two waits are allowed."""
     times = asked_for(server, *slowed(1000))
     cli(*judging(server, concurrency=1), "--max-wait", "2", "--max-unscored", "1", code=0)
-    assert [row["unscored"] for row in judged()] == ["backend"] * 6
+    assert [row["unscored"] for row in read_judgements()] == ["backend"] * 6
     text = "asks to wait 1 s after 2.0 s, longer than the 2 s of --max-wait"
-    assert text in judged()[0]["detail"]
+    assert text in read_judgements()[0]["detail"]
     assert len(server.calls) <= 6 * 3
     assert times[-1] - times[0] < 6 * 2 + 3
 
@@ -40,7 +40,7 @@ def test_the_waits_of_others_count(cli, references, summaries, server):
     """Six at once, all told to wait: none waits for the pauses that the others were given."""
     times = asked_for(server, *slowed(1000))
     result = cli(*judging(server, concurrency=6), "--max-wait", "2", "--max-unscored", "1", code=0)
-    assert [row["unscored"] for row in judged()] == ["backend"] * 6
+    assert [row["unscored"] for row in read_judgements()] == ["backend"] * 6
     assert times[-1] - times[0] < 2 + 2
     assert result.err.count("of --max-wait") == 1
 
@@ -48,13 +48,13 @@ def test_the_waits_of_others_count(cli, references, summaries, server):
 def test_what_comes_within_the_bound_is_scored(cli, references, summaries, server):
     server.fail(*slowed(2))
     cli(*judging(server, concurrency=1), "--max-wait", "3", code=0)
-    assert [row["unscored"] for row in judged()] == [None] * 6
+    assert [row["unscored"] for row in read_judgements()] == [None] * 6
 
 
 def test_waits_without_a_word_of_the_server_are_bounded_too(cli, references, summaries, server):
     times = asked_for(server, *[Fault(status=503)] * 1000)
     cli(*judging(server, concurrency=6), "--max-wait", "0.5", "--max-unscored", "1")
-    assert [row["unscored"] for row in judged()] == ["backend"] * 6
+    assert [row["unscored"] for row in read_judgements()] == ["backend"] * 6
     assert times[-1] - times[0] < 0.5 + 2
 
 
@@ -135,8 +135,8 @@ def test_after_a_good_reply_broken_http_ends_no_run(cli, references, summaries):
         options = ("--concurrency", "1", "--max-wait", "0.5", "--max-unscored", "1")
         result = cli(*command(server), *options)
     assert result.code == 0, result.err
-    assert [row["unscored"] for row in judged()] == [None, "backend", *[None] * 4]
-    assert "not valid HTTP: Bad status line" in judged()[1]["detail"]
+    assert [row["unscored"] for row in read_judgements()] == [None, "backend", *[None] * 4]
+    assert "not valid HTTP: Bad status line" in read_judgements()[1]["detail"]
 
 
 @pytest.mark.parametrize("status", [307, 308])

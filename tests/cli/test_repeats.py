@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from cli_tools import judging, openai, text_of
-from json_files import judged, read_json
+from json_files import read_json, read_judgements
 from stub_server import Reply
 
 ASKED = ("--references", "references.jsonl", "--summaries", "summaries.jsonl")
@@ -23,7 +23,7 @@ def by_wording(call) -> Reply:
 def test_every_repeat_and_wording_is_kept_and_measured(cli, references, summaries, server):
     server.answer = by_wording
     result = cli(*judging(server), *TWICE, "--json", "out.json", code=0)
-    rows_written = judged()
+    rows_written = read_judgements()
     assert len(server.calls) == len(rows_written) == 6 * 2 * 3
     assert [(row["variant"], row["repeat"]) for row in rows_written[:6]] == [
         (name, repeat)
@@ -70,8 +70,8 @@ def test_a_custom_wording_stands_beside_the_first(cli, references, summaries, se
         "## user\n{{articles}} {{text}} Judge! {{scale}}\n"
     )
     assert cli(*judging(server), "--paraphrase", "own.md").code == 0
-    assert {row["variant"] for row in judged()} == {"coverage-single.v3", "mine.v1"}
-    assert all("repeat" not in row for row in judged())
+    assert {row["variant"] for row in read_judgements()} == {"coverage-single.v3", "mine.v1"}
+    assert all("repeat" not in row for row in read_judgements())
 
 
 @pytest.mark.parametrize(

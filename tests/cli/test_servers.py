@@ -22,7 +22,7 @@ from cli_tools import (
     text_of,
     write_jsonl,
 )
-from json_files import judged, read_json, read_rows
+from json_files import read_json, read_judgements, read_rows
 from stub_server import Fault, Reply
 
 from fairjudge.engine import models
@@ -90,7 +90,7 @@ def test_with_the_right_key_the_same_command_goes_on(cli, references, summaries,
     assert cli(*judging(server, concurrency=2)).code == 1
     server._faults.clear()
     assert cli(*judging(server, concurrency=2)).code == 0
-    assert len(judged()) == 6
+    assert len(read_judgements()) == 6
 
 
 def test_a_model_that_the_server_does_not_have(cli, clusters, server):
@@ -104,7 +104,7 @@ def test_a_server_that_refuses_all(cli, references, summaries, server):
     server.answer = lambda call: Reply(text=None, refusal="I can't help with that.")
     result = cli(*judging(server), code=3)
     assert "6 of 6 items without a result (100.0 %)" in result.err
-    assert {row["unscored"] for row in judged()} == {"refused"}
+    assert {row["unscored"] for row in read_judgements()} == {"refused"}
     assert len(server.calls) == 6  # a refusal is an answer: it is not asked again
 
 
@@ -121,15 +121,15 @@ def test_refusals_are_not_cached_but_are_recorded(cli, references, summaries, se
 def test_a_refusal_in_plain_text_is_refused_and_not_repaired(cli, references, summaries, server):
     server.answer = lambda call: "I'm sorry, but I cannot help with rating this summary."
     cli(*judging(server), code=3)
-    assert {row["unscored"] for row in judged()} == {"refused"}
+    assert {row["unscored"] for row in read_judgements()} == {"refused"}
     assert len(server.calls) == 6
 
 
 def test_a_server_that_only_talks_is_asked_to_repair_once(cli, references, summaries, server):
     server.answer = lambda call: "What a lovely day it is."
     cli(*judging(server), code=3)
-    assert {row["unscored"] for row in judged()} == {"unparseable"}
-    assert {row["raw"] for row in judged()} == {"What a lovely day it is."}
+    assert {row["unscored"] for row in read_judgements()} == {"unparseable"}
+    assert {row["raw"] for row in read_judgements()} == {"What a lovely day it is."}
     # 6 questions, and one repair: all six would send the same prompt, so they share one call
     assert len(server.calls) == 7
 
@@ -137,7 +137,7 @@ def test_a_server_that_only_talks_is_asked_to_repair_once(cli, references, summa
 def test_pages_instead_of_replies_are_asked_again(cli, references, summaries, server):
     server.fail(*[Fault(broken="garbage")] * 6)
     result = cli(*judging(server), code=0)
-    assert [row["unscored"] for row in judged()] == [None] * 6
+    assert [row["unscored"] for row in read_judgements()] == [None] * 6
     assert "6 retries (no reply: 6)" in result.err
 
 
@@ -153,7 +153,7 @@ def test_pages_instead_of_replies_are_asked_again(cli, references, summaries, se
 def test_a_server_that_recovers(cli, references, summaries, server, faults):
     server.fail(*faults)
     cli(*judging(server, concurrency=1), code=0)
-    assert [row["unscored"] for row in judged()] == [None] * 6
+    assert [row["unscored"] for row in read_judgements()] == [None] * 6
     assert len(server.calls) == 6 + len(faults)
 
 
@@ -183,11 +183,11 @@ def test_what_a_dead_server_left_open_is_asked_again_by_the_same_command(
 
     server.receive = lambda call: (server.calls.append(call), answer(call))[1]
     cli(*judging(server, concurrency=1), code=3)
-    assert [row["unscored"] for row in judged()] == [None] * 3 + ["backend"] * 3
+    assert [row["unscored"] for row in read_judgements()] == [None] * 3 + ["backend"] * 3
     first = prompts_of(server)
     server.receive = lambda call: (server.calls.append(call), journalist(call))[1]
     assert cli(*judging(server, concurrency=1)).code == 0
-    assert [row["unscored"] for row in judged()] == [None] * 6
+    assert [row["unscored"] for row in read_judgements()] == [None] * 6
     finished = [prompt for prompt, n in first.items() if n == 1]
     assert len(finished) == 3
     assert all(prompts_of(server)[prompt] == 1 for prompt in finished)
@@ -208,8 +208,8 @@ def test_an_article_longer_than_the_window_is_unscored_and_the_rest_goes_on(cli,
     server.receive = lambda call: (server.calls.append(call), answer(call))[1]
     unit = ("--aspect", "faithfulness", "--reference-unit", "article")
     cli(*judging(server), *unit, code=3)
-    assert {row["unit"] for row in judged() if row["unscored"]} == {"article:bridge0"}
-    assert {row["unscored"] for row in judged()} == {None, "too_long"}
+    assert {row["unit"] for row in read_judgements() if row["unscored"]} == {"article:bridge0"}
+    assert {row["unscored"] for row in read_judgements()} == {None, "too_long"}
     assert len(server.calls) == 6 * 4
 
 
@@ -270,7 +270,9 @@ def test_a_build_that_lost_answers_to_the_server_is_mended_by_the_same_command(
 def test_calls_are_limited_exactly_and_a_larger_limit_goes_on(cli, references, summaries, server):
     cli(*judging(server), "--max-calls", "2", code=3)
     assert len(server.calls) == 2
-    assert sorted(str(row["unscored"]) for row in judged()) == ["None"] * 2 + ["budget"] * 4
+    assert (
+        sorted(str(row["unscored"]) for row in read_judgements()) == ["None"] * 2 + ["budget"] * 4
+    )
     cli(*judging(server), "--max-calls", "3")
     assert len(server.calls) == 5
     cli(*judging(server), code=0)
@@ -308,8 +310,8 @@ def test_a_server_that_asks_for_days_ends_one_item(cli, references, summaries, s
     result = cli(*judging(server, concurrency=1), "--max-unscored", "1", code=0)
     (line,) = result.err.splitlines()
     assert "longer than the 120 s of --max-wait" in line
-    assert [row["unscored"] for row in judged()] == ["backend"] + [None] * 5
-    assert "it asks to wait" in judged()[0]["detail"]
+    assert [row["unscored"] for row in read_judgements()] == ["backend"] + [None] * 5
+    assert "it asks to wait" in read_judgements()[0]["detail"]
     assert len(server.calls) == 6
 
 
@@ -317,7 +319,7 @@ def test_the_longest_wait_is_a_users_choice(cli, references, summaries, server):
     server.fail(Fault(status=429, headers={"retry-after": "3"}))
     result = cli(*judging(server, concurrency=1), "--max-wait", "2", "--max-unscored", "1")
     assert "longer than the 2 s of --max-wait" in result.err
-    assert [row["unscored"] for row in judged()] == ["backend"] + [None] * 5
+    assert [row["unscored"] for row in read_judgements()] == ["backend"] + [None] * 5
 
 
 def test_a_build_within_a_limit_keeps_what_it_has(cli, clusters, server):
@@ -381,7 +383,7 @@ def test_an_error_of_one_item_does_not_stop_the_others(cli, references, server):
     server.fail(Fault(status=400, message="bad luck"))
     result = cli(*judging(server))
     assert result.code == 0  # 1 of 30 is within 5 %
-    assert sum(row["unscored"] == "backend" for row in judged()) == 1
+    assert sum(row["unscored"] == "backend" for row in read_judgements()) == 1
     assert len(server.calls) == 30
 
 
