@@ -36,7 +36,7 @@ _NOTES = {
     "coverage by outlet": "Share of what each outlet says that is covered, by its own wording; "
     "groups of answers weigh the same in a cluster, and clusters the same.",
 }
-"""What is said under the slices of a kind."""
+"""Notes below a table, by kind of slice."""
 _NAMES = 34
 """Room for the names of rows, in characters."""
 _COLUMN = 2
