@@ -22,7 +22,7 @@ from align_study import (
     write_data,
 )
 from cli_tools import finish, start, text_of, write_jsonl
-from json_files import read_json, read_rows
+from json_files import read_json, read_judgements, read_rows
 from stub_server import Call, Reply, StubServer
 from waiting import wait_until
 
@@ -61,9 +61,9 @@ def test_a_better_prompt_is_kept_and_can_be_used_at_once(cli, data):
     command = shlex.split(report["command"])
     cli(*command[1:], code=0)
     assert EXAMPLES in text_of(data.calls[-1])
-    judged = read_rows("judgements.jsonl")
-    assert all(row["value"] == quality(row["eid"], row["system"]) for row in judged)
-    assert len(data.calls) < n_calls + len(judged)  # what was asked before is in the cache
+    judgements = read_judgements()
+    assert all(row["value"] == quality(row["eid"], row["system"]) for row in judgements)
+    assert len(data.calls) < n_calls + len(judgements)  # what was asked before is in the cache
 
 
 def test_the_test_is_read_for_the_chosen_one_alone(cli, data):

@@ -20,7 +20,7 @@ from align_study import (
     write_pairs,
 )
 from cli_tools import text_of, write_jsonl
-from json_files import read_json, read_rows
+from json_files import read_json, read_judgements, read_rows
 from stub_server import Call, Reply, StubServer
 
 from fairjudge.aligning.decision import split_documents
@@ -82,9 +82,9 @@ def test_a_better_prompt_for_pairs_is_kept_and_can_be_used_at_once(cli, data):
     assert "changes with the order" in result.out
     cli(*shlex.split(report["command"])[1:], code=0)
     assert BETTER_LINE in text_of(data.calls[-1])
-    judged = read_rows("judgements.jsonl")
-    assert {row["order"] for row in judged} == {"ab", "ba"}
-    assert all(row["value"] == lead(row) for row in judged)
+    judgements = read_judgements()
+    assert {row["order"] for row in judgements} == {"ab", "ba"}
+    assert all(row["value"] == lead(row) for row in judgements)
 
 
 def test_examples_are_pairs_as_people_saw_them_with_their_answers(cli, data):

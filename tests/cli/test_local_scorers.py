@@ -49,10 +49,6 @@ def by_hand(folder: Path, text: str) -> float:
     return max(probability_of_entailment(folder, article, text) for article in ARTICLES)
 
 
-def judged() -> list[dict]:
-    return read_rows("out.jsonl")
-
-
 def refuse(call):
     return Reply(text=None, refusal="no")
 
@@ -61,7 +57,7 @@ def test_the_fallback_fills_in_what_the_judge_refuses(cli, files, server, model)
     server.answer = refuse
     options = ("--fallback", "entailment", "--entailment-model", model)
     cli("judge", *files, *openai(server), *options, code=0)
-    rows = judged()
+    rows = read_rows("out.jsonl")
     assert [row["scored_by"] for row in rows] == ["entailment"] * len(TEXTS)
     assert {row["fallback_for"] for row in rows} == {"refused"}
     for row, text in zip(rows, TEXTS, strict=True):
@@ -75,12 +71,12 @@ def test_what_a_summary_gets_does_not_depend_on_its_company(cli, files, server, 
     server.answer = refuse
     options = (*openai(server), "--fallback", "entailment", "--entailment-model", model)
     assert cli("judge", *files, *options).code == 0
-    together = [row["value"] for row in judged()]
+    together = [row["value"] for row in read_rows("out.jsonl")]
     alone = []
     for text in TEXTS:
         write_jsonl(Path("summaries.jsonl"), [{"eid": "e", "system": "s", "text": text}])
         assert cli("judge", *files, *options).code == 0
-        alone += [row["value"] for row in judged()]
+        alone += [row["value"] for row in read_rows("out.jsonl")]
     assert alone == pytest.approx(together, abs=1e-3)
 
 
@@ -90,7 +86,7 @@ def test_which_output_is_entailment_comes_from_the_models_config(cli, files, ser
     for folder in (model, turned):
         options = ("--fallback", "entailment", "--entailment-model", folder)
         assert cli("judge", *files, *openai(server), *options).code == 0
-        values.append([row["value"] for row in judged()])
+        values.append([row["value"] for row in read_rows("out.jsonl")])
     assert values[0] == pytest.approx(values[1], abs=1e-5)
 
 
@@ -105,7 +101,7 @@ def test_a_cascade_asks_only_where_entailment_is_unsure(cli, files, server, mode
     cli("judge", *files, *openai(server), *options, "--entailment-model", model, code=0)
     (call,) = server.calls
     assert unsure in text_of(call)
-    routed = {TEXTS[int(row["system"][1])]: row for row in judged()}
+    routed = {TEXTS[int(row["system"][1])]: row for row in read_rows("out.jsonl")}
     assert {text for text, row in routed.items() if row["routed"] == "judge"} == {unsure}
     assert (routed[unsure]["value"], routed[unsure]["scored_by"]) == (2.0, "llm")
     for rating, text in (ratings[0], ratings[1], ratings[3]):
@@ -124,7 +120,7 @@ def test_a_summary_longer_than_the_models_window_is_read_to_its_end(cli, files, 
     )
     options = ("--fallback", "entailment", "--entailment-model", model)
     assert cli("judge", *files, *openai(server), *options).code == 0
-    first, second = (row["value"] for row in judged())
+    first, second = (row["value"] for row in read_rows("out.jsonl"))
     assert first != pytest.approx(second, abs=1e-6)
 
 
@@ -144,7 +140,7 @@ def test_balance_is_measured_by_a_named_entailment_model_and_its_sources_are_aud
     """Each article is one statement, so that its share is P(entail) by the summary's one chunk."""
     options = ("--aspect", "balance", "--entailment-model", model)
     result = cli("judge", *files[:4], *options, "-o", "out.jsonl", code=0)
-    for row, text in zip(judged(), TEXTS, strict=True):
+    for row, text in zip(read_rows("out.jsonl"), TEXTS, strict=True):
         shares = [probability_of_entailment(model, text, article) for article in ARTICLES]
         assert [item["covered"] for item in row["sources"]] == pytest.approx(shares, abs=1e-5)
         assert row["value"] == pytest.approx(1 + 4 * sum(sorted(shares)[:2]) / 2, abs=1e-4)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from cli_tools import finish, journalist, judging, reference, start, summary, text_of, write_jsonl
-from json_files import read_json, read_rows
+from json_files import read_json, read_judgements
 from stub_server import Fault, Reply
 
 WRONG = {
@@ -85,7 +85,7 @@ def test_every_item_ends_judged_or_unscored_with_its_reason(server, n_items):
     command = (*judging(server, concurrency=16), *patience, "--json", "report.json")
     result = finish(start(*command), timeout=500)
     assert result.code == 0, result.err
-    rows = read_rows("judgements.jsonl")
+    rows = read_judgements()
     assert [row["system"] for row in rows] == systems
 
     prompts = {}
