@@ -161,77 +161,11 @@ def coverage_slices(
     weighting"`` has the macro average (over clusters, of the mean of each) beside the micro average
     (over all items at once, as in the paper's Table 2).
     """
-    by_eid = {reference.eid: reference for reference in with_labels(references)}
     judgements = tuple(judgements)
-    counts: Counter[str] = Counter()
-    points: list[Point] = []
-    answers: list[AnswerCovered] = []
-    uncovered: list[UncoveredGroup] = []
-    contradicted: list[Contradiction] = []
-    weighed: list[WeightedCoverage] = []
-    heard: dict[str, dict[str, float]] = defaultdict(dict)
-    for row in _rows(judgements, by_eid, counts):
-        reference = by_eid[row.eid]
-        group = _find(row.unit, reference)
-        if group is None:
-            counts["unknown"] += 1
-            continue
-        counts["sources" if row.aspect == BALANCE else "known"] += 1
-        if isinstance(group, str):
-            points += _points(row, row.aspect, (), {group: row.value}, reference)
-            continue
-        counts["voices"] += len(group.content.answers)
-        question, kind = group.question.question, group.question.kind
-        answers.append(
-            AnswerCovered(eid=row.eid, question=question, answer=group.in_words, value=row.value)
-        )
-        values = _values(row, group.content.answers)
-        names = (
-            ("question word", question_word(question)),
-            (FREQUENCY, _frequency(len(values))),
-            ("question", f"{row.eid}: {question}" if len(by_eid) > 1 else question),
-            *((("kind of question", kind),) if kind else ()),
-        )
-        weighed.append(
-            WeightedCoverage(
-                eid=row.eid,
-                value=row.value,
-                weight=group.content.weight,
-                importance=group.content.importance,
-                question=group.number,
-                aggregator=(group.question.model_extra or {}).get("aggregator_type"),
-            )
-        )
-        points += _points(row, "coverage", names, values, reference)
-        for aid in values:
-            outlet = _outlet(aid, reference)
-            heard[row.eid][outlet] = max(heard[row.eid].get(outlet, 0.0), row.value)
-        if row.contradicted_by is not None:
-            contradicted.append(_contradiction(row.contradicted_by, row.eid, group, reference))
-        missed = _uncovered(row, group, reference)
-        if missed is not None:
-            uncovered.append(missed)
-    silent = {
-        eid: [name for name, best in best_by_name.items() if best <= 0]
-        for eid, best_by_name in heard.items()
-    }
-    return CoverageSlices(
-        slices={**dict(estimates_by_slice(points)), **estimates_by_weight(weighed)},
-        answers=tuple(answers),
-        uncovered=tuple(uncovered),
-        contradicted=tuple(contradicted),
-        left_out={eid: tuple(sorted(names)) for eid, names in silent.items() if names},
-        least_covered={
-            judgement.eid: _least_covered(judgement.sources, by_eid[judgement.eid])
-            for judgement in judgements
-            if judgement.sources and judgement.eid in by_eid
-        },
-        n=counts["known"],
-        n_sources=counts["sources"],
-        n_voices=counts["voices"],
-        n_unscored=counts["unscored"],
-        n_unknown=counts["unknown"],
-    )
+    collection = _Collection(references)
+    for row in _rows(judgements, collection.by_eid, collection.counts):
+        collection.add(row)
+    return collection.slices(judgements)
 
 
 def _rows(
@@ -298,6 +232,99 @@ def _find(unit: str, reference: Cluster) -> _Group | str | None:
     return _Group(questions[q], q, questions[q].groups()[g])
 
 
+class _Collection:
+    """What the judgements of one system say of answer groups and articles, row by row."""
+
+    def __init__(self, references: Sequence[Cluster]) -> None:
+        self.by_eid = {reference.eid: reference for reference in with_labels(references)}
+        self.counts: Counter[str] = Counter()
+        self._points: list[Point] = []
+        self._answers: list[AnswerCovered] = []
+        self._uncovered: list[UncoveredGroup] = []
+        self._contradicted: list[Contradiction] = []
+        self._weighted: list[WeightedCoverage] = []
+        self._best_by_outlet: dict[str, dict[str, float]] = defaultdict(dict)
+
+    def add(self, row: _Row) -> None:
+        """Add the answer group or the article that `row` judges."""
+        reference = self.by_eid[row.eid]
+        group = _find(row.unit, reference)
+        if group is None:
+            self.counts["unknown"] += 1
+            return
+        self.counts["sources" if row.aspect == BALANCE else "known"] += 1
+        if isinstance(group, str):
+            self._points += _points(row, row.aspect, (), {group: row.value}, reference)
+        else:
+            self._add_group(row, group, reference)
+
+    def _add_group(self, row: _Row, group: _Group, reference: Cluster) -> None:
+        self.counts["voices"] += len(group.content.answers)
+        question, values = group.question.question, _values(row, group.content.answers)
+        self._answers.append(
+            AnswerCovered(eid=row.eid, question=question, answer=group.in_words, value=row.value)
+        )
+        self._weighted.append(
+            WeightedCoverage(
+                eid=row.eid,
+                value=row.value,
+                weight=group.content.weight,
+                importance=group.content.importance,
+                question=group.number,
+                aggregator=(group.question.model_extra or {}).get("aggregator_type"),
+            )
+        )
+        self._points += _points(
+            row, "coverage", self._names(row.eid, group, len(values)), values, reference
+        )
+        best = self._best_by_outlet[row.eid]
+        for aid in values:
+            outlet = _outlet(aid, reference)
+            best[outlet] = max(best.get(outlet, 0.0), row.value)
+        if row.contradicted_by is not None:
+            contradiction = _contradiction(row.contradicted_by, row.eid, group, reference)
+            self._contradicted.append(contradiction)
+        missed = _uncovered(row, group, reference)
+        if missed is not None:
+            self._uncovered.append(missed)
+
+    def _names(self, eid: str, group: _Group, n_articles: int) -> Iterator[tuple[str, str]]:
+        """Yield the slices that the group stands in as a whole."""
+        question, kind = group.question.question, group.question.kind
+        yield "question word", question_word(question)
+        yield FREQUENCY, _frequency(n_articles)
+        yield "question", f"{eid}: {question}" if len(self.by_eid) > 1 else question
+        if kind:
+            yield "kind of question", kind
+
+    def slices(self, judgements: Iterable[Judgement]) -> CoverageSlices:
+        """Return the slices of all rows, with the sources of the balances in `judgements`."""
+        silent = {
+            eid: tuple(sorted(outlet for outlet, value in best.items() if value <= 0))
+            for eid, best in self._best_by_outlet.items()
+        }
+        return CoverageSlices(
+            slices={
+                **dict(estimates_by_slice(self._points)),
+                **estimates_by_weight(self._weighted),
+            },
+            answers=tuple(self._answers),
+            uncovered=tuple(self._uncovered),
+            contradicted=tuple(self._contradicted),
+            left_out={eid: outlets for eid, outlets in silent.items() if outlets},
+            least_covered={
+                judgement.eid: _least_covered(judgement.sources, self.by_eid[judgement.eid])
+                for judgement in judgements
+                if judgement.sources and judgement.eid in self.by_eid
+            },
+            n=self.counts["known"],
+            n_sources=self.counts["sources"],
+            n_voices=self.counts["voices"],
+            n_unscored=self.counts["unscored"],
+            n_unknown=self.counts["unknown"],
+        )
+
+
 def _values(row: _Row, answers: Sequence[Answer]) -> dict[str, float]:
     """Return how far each article's own wording is covered: the mean over its answers."""
     values_by_article: dict[str, list[float]] = defaultdict(list)
@@ -310,7 +337,7 @@ def _values(row: _Row, answers: Sequence[Answer]) -> dict[str, float]:
 def _points(
     row: _Row,
     kind: str,
-    names: Sequence[tuple[str, str]],
+    names: Iterable[tuple[str, str]],
     values: Mapping[str, float],
     reference: Cluster,
 ) -> Iterator[Point]:
