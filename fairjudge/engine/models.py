@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, closing
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from math import fsum
@@ -26,7 +26,7 @@ from fairjudge.cache.disk import ReplyCache
 from fairjudge.cache.files import AnyCache
 from fairjudge.cache.postgres import PostgresCache
 from fairjudge.engine.interrupts import draining_on_error, draining_on_interrupt
-from fairjudge.errors import BackendError
+from fairjudge.errors import BackendError, CacheError
 from fairjudge.options.models import Model, Sampling
 from fairjudge.ports import (
     Backend,
@@ -141,8 +141,8 @@ class _Ledger:
     def __init__(self, budget: Budget, *, on_retry: Callable[[str], None] | None) -> None:
         self.budget = budget
         self.retries: Counter[str] = Counter()
-        self.cached: Callable[[], int] = int
-        self.tokens: Callable[[], Tokens] = Tokens
+        self.count = TokenCount()
+        self.caching: Caching | SharedCaching | None = None
         self._on_retry = on_retry
         self._before = budget.booked_here
 
@@ -153,13 +153,19 @@ class _Ledger:
         if self._on_retry is not None:
             self._on_retry(kind)
 
+    def retries_in_words(self) -> str:
+        """Return the number of retries and, in parentheses, their kinds."""
+        n = self.retries.total()
+        kinds = ", ".join(f"{kind}: {count}" for kind, count in sorted(self.retries.items()))
+        return f"{n} retr{'y' if n == 1 else 'ies'} ({kinds})"
+
     def cost(self) -> RunCost:
         """Return calls and costs since this ledger was made."""
         return run_cost(
             self.budget.booked_here - self._before,
-            n_cached=self.cached(),
+            n_cached=0 if self.caching is None else self.caching.earlier,
             retries=dict(self.retries),
-            tokens=self.tokens(),
+            tokens=self.count.tokens,
         )
 
 
@@ -193,8 +199,29 @@ async def open_models(
         return
     ledger = _Ledger(model.budget, on_retry=model.on_retry)
     ledger.budget.check_priced(target)
-    cache = open_cache(model.cache_folder, store=model.address, warn=print_warning)
-    try:
+    limiter = AdaptiveLimiter(
+        limit=model.concurrency,
+        requests_per_minute=model.requests_per_minute,
+        tokens_per_minute=model.tokens_per_minute,
+        max_wait_seconds=model.max_wait,
+    )
+    retrying = Retrying(
+        policy=RetryPolicy(max_wait_seconds=model.max_wait),
+        fail_if_never_reached=True,
+        on_retry=ledger.retried,
+        warn=print_warning,
+    )
+    # What limits a request stands outside the retries, what limits an attempt inside.
+    outer: list[Middleware] = [ledger.count]
+    inner: list[Middleware] = [limiter, *(limits or ())]
+    if limits is None:
+        outer.insert(0, Concurrency(model.concurrency))
+        inner.insert(0, BudgetLimit(ledger.budget))
+    if asks_a_server(target):
+        outer = [Warming(), *outer, TruncationCheck(warn=print_warning)]
+    with closing(open_cache(model.cache_folder, store=model.address, warn=print_warning)) as cache:
+        if isinstance(cache, PostgresCache):
+            inner.append(StoreCheck(cache))
         client = open_backend(
             target,
             timeout_seconds=model.timeout,
@@ -202,57 +229,29 @@ async def open_models(
             secret=cache.secret(),
             chat=model.chat,
         )
-    except BaseException:
-        cache.close()
-        raise
-    limiter = AdaptiveLimiter(
-        limit=model.concurrency,
-        requests_per_minute=model.requests_per_minute,
-        tokens_per_minute=model.tokens_per_minute,
-        max_wait_seconds=model.max_wait,
+        with draining_on_error(limiter, warn=print_warning) as on_cache_error:
+            ledger.caching = caching = _caching(cache, on_cache_error=on_cache_error)
+            async with aclosing(Pipeline(client, caching, *outer, retrying, *inner)) as backend:
+                with draining_on_interrupt(limiter, tell=print_note):
+                    yield Models(
+                        llm=_llm(backend, target, model),
+                        _model=model,
+                        _ledger=ledger,
+                        _cache=cache,
+                        _retrying=retrying,
+                    )
+                if ledger.retries:
+                    print_note(f"{target}: {ledger.retries_in_words()}")
+
+
+def _caching(
+    cache: AnyCache, *, on_cache_error: Callable[[CacheError], None]
+) -> Caching | SharedCaching:
+    if isinstance(cache, PostgresCache):
+        return SharedCaching(cache=cache, warn=print_warning)
+    return Caching(
+        cache=cache, claims=cache.claims, warn=print_warning, on_cache_error=on_cache_error
     )
-    count = TokenCount()
-    outer: list[Middleware] = [count]
-    inner: list[Middleware] = [limiter, *(limits or ())]
-    if limits is None:
-        outer.insert(0, Concurrency(model.concurrency))
-        inner.insert(0, BudgetLimit(ledger.budget))
-    with draining_on_error(limiter, warn=print_warning) as on_cache_error:
-        caching: Caching | SharedCaching
-        if isinstance(cache, ReplyCache):
-            caching = Caching(
-                cache=cache,
-                claims=cache.claims,
-                warn=print_warning,
-                on_cache_error=on_cache_error,
-            )
-        else:
-            caching = SharedCaching(cache=cache, warn=print_warning)
-            inner.append(StoreCheck(cache))
-        if asks_a_server(target):
-            outer = [Warming(), *outer, TruncationCheck(warn=print_warning)]
-        retrying = Retrying(
-            policy=RetryPolicy(max_wait_seconds=model.max_wait),
-            fail_if_never_reached=True,
-            on_retry=ledger.retried,
-            warn=print_warning,
-        )
-        backend = Pipeline(client, caching, *outer, retrying, *inner)
-        ledger.cached = lambda: caching.earlier
-        ledger.tokens = lambda: count.tokens
-        llm = _llm(backend, target, model)
-        try:
-            with draining_on_interrupt(limiter, tell=print_note):
-                yield Models(
-                    llm=llm, _model=model, _ledger=ledger, _cache=cache, _retrying=retrying
-                )
-            if ledger.retries:
-                n, by_kind = ledger.retries.total(), sorted(ledger.retries.items())
-                kinds = ", ".join(f"{kind}: {count}" for kind, count in by_kind)
-                print_note(f"{target}: {n} retr{'y' if n == 1 else 'ies'} ({kinds})")
-        finally:
-            await backend.aclose()
-            cache.close()
 
 
 def _llm(backend: Pipeline | PlanningBackend, target: ModelRef, model: Model) -> Llm:
