@@ -14,9 +14,10 @@ from fairjudge.reports.row_tables import side_by_side
 from fairjudge.reports.tables import TextTable, number, print_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from fairjudge.domain import Reference
+    from fairjudge.options.models import Model
     from fairjudge.run.judged import JudgeReport
 
 ASPECTS = {
@@ -43,12 +44,7 @@ def quickstart(
     from fairjudge.analysis.reporting import make_report
     from fairjudge.datasets import example_path
     from fairjudge.engine.runs import make_folder
-    from fairjudge.options.building import BuildOptions
-    from fairjudge.options.judging import JudgeOptions
     from fairjudge.options.models import Model
-    from fairjudge.run.building import build_file
-    from fairjudge.run.judged import judge_report
-    from fairjudge.run.jury import judge_files
 
     model = Model()
     opt.check_local("quickstart", model)
@@ -62,44 +58,14 @@ def quickstart(
         "side,\none gets facts wrong.\n\n1. What do the articles say?\n"
         f"$ fairjudge build {clusters} -o {references}\n"
     )
-    with display.bars(quiet=quiet) as progress_bars:
-        built = build_file(
-            clusters,
-            references,
-            options=BuildOptions(),
-            model=model,
-            run=None,
-            skip_bad=False,
-            progress=progress_bars,
-        )
-    display.write_json(str(output / "references.report.json"), built.to_dict())
-    for cluster in built.clusters:
-        _say_answers(cluster.reference)
-
+    _say_answers(_build(clusters, references, model, quiet=quiet))
     say(
         f"\n{display.WITHOUT_LLM}\n\n"
         f"2. How well do the summaries tell it? (ASPECT: {', '.join(ASPECTS)})\n"
         f"$ fairjudge judge --references {references} --summaries {summaries} \\\n"
         f"    --aspect ASPECT --protocol likert -o {output / 'ASPECT.jsonl'}\n"
     )
-    reports = {}
-    for aspect in ASPECTS:
-        options = JudgeOptions(aspect=aspect, protocol="likert")
-        with display.bars(quiet=quiet) as progress_bars:
-            outcome = judge_files(
-                references,
-                summaries,
-                output / f"{aspect}.jsonl",
-                options=options,
-                models=[model],
-                run=None,
-                skip_bad=False,
-                progress=progress_bars.counter("judging"),
-            )
-        reports[aspect] = judge_report(outcome, options)
-        display.write_json(str(output / f"{aspect}.report.json"), reports[aspect].to_dict())
-    print_table(_scores(reports))
-
+    print_table(_scores(_judge(references, summaries, model, quiet=quiet)))
     page = output / "report.html"
     make_report(output, title="FairJudge quickstart").save(page)
     say(
@@ -108,14 +74,62 @@ def quickstart(
     )
 
 
-def _say_answers(reference: Reference) -> None:
+def _build(clusters: Path, output: Path, model: Model, *, quiet: bool) -> list[Reference]:
+    """Build the references of `clusters`, and write them and their report."""
+    from fairjudge.options.building import BuildOptions
+    from fairjudge.run.building import build_file
+
+    with display.bars(quiet=quiet) as progress_bars:
+        built = build_file(
+            clusters,
+            output,
+            options=BuildOptions(),
+            model=model,
+            run=None,
+            skip_bad=False,
+            progress=progress_bars,
+        )
+    display.write_json(str(output.with_suffix(".report.json")), built.to_dict())
+    return [cluster.reference for cluster in built.clusters]
+
+
+def _say_answers(references: Iterable[Reference]) -> None:
     """Show each question with its answers, and the outlets that give them."""
-    outlets = {article.aid: article.domain or article.aid for article in reference.articles}
-    for question in reference.question_answers:
-        say(question.question)
-        for group in question.answer_groups:
-            outlet_names = dict.fromkeys(outlets[answer.aid] for answer in group)
-            say(f"  {group[0].answer} ({', '.join(outlet_names)})")
+    for reference in references:
+        outlets = {article.aid: article.domain or article.aid for article in reference.articles}
+        for question in reference.question_answers:
+            say(question.question)
+            for group in question.answer_groups:
+                outlet_names = dict.fromkeys(outlets[answer.aid] for answer in group)
+                say(f"  {group[0].answer} ({', '.join(outlet_names)})")
+
+
+def _judge(
+    references: Path, summaries: Path, model: Model, *, quiet: bool
+) -> dict[str, JudgeReport]:
+    """Judge each aspect, and write its judgements and its report beside the references."""
+    from fairjudge.options.judging import JudgeOptions
+    from fairjudge.run.judged import judge_report
+    from fairjudge.run.jury import judge_files
+
+    reports = {}
+    for aspect in ASPECTS:
+        options = JudgeOptions(aspect=aspect, protocol="likert")
+        output = references.with_name(f"{aspect}.jsonl")
+        with display.bars(quiet=quiet) as progress_bars:
+            outcome = judge_files(
+                references,
+                summaries,
+                output,
+                options=options,
+                models=[model],
+                run=None,
+                skip_bad=False,
+                progress=progress_bars.counter("judging"),
+            )
+        reports[aspect] = judge_report(outcome, options)
+        display.write_json(str(output.with_suffix(".report.json")), reports[aspect].to_dict())
+    return reports
 
 
 def _scores(reports: Mapping[str, JudgeReport]) -> TextTable:
