@@ -15,8 +15,10 @@ from fairjudge.options.declaring import Opt
 from fairjudge.text.counting import pluralize
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from fairjudge.annotation.web.site import Access
-    from fairjudge.run.annotating import PreparedJob
+    from fairjudge.run.annotating import Highlight, PreparedJob
 
 
 def annotate(
@@ -139,7 +141,7 @@ def annotate(
     fairjudge annotate references.json --task coverage --summaries s.jsonl -o labels.jsonl
     """
     from fairjudge.annotation.planning import JobOptions
-    from fairjudge.run.annotating import find_passages, open_desk, prepare
+    from fairjudge.run.annotating import prepare
 
     if (active is None) != (budget is None):
         raise typer.BadParameter("--active and --budget go together")
@@ -172,12 +174,30 @@ def annotate(
     typer.echo(_job_in_words(prepared))
     if dry_run:
         return
-    marks = find_passages(prepared, highlight)
-    desk, store = open_desk(prepared, output)
+    _serve(
+        prepared, output, highlight=highlight, host=host, port=port, other_hosts=allow_host or ()
+    )
+    n_labels = output.read_bytes().count(b"\n")
+    typer.echo(f"\n{pluralize(n_labels, 'label')} in {output}; the same command resumes")
+
+
+def _serve(
+    prepared: PreparedJob,
+    output: Path,
+    *,
+    highlight: Highlight,
+    host: str,
+    port: int,
+    other_hosts: Sequence[str],
+) -> None:
+    """Serve the job's pages until they are ended; labels go to `output`."""
     from fairjudge.annotation.web.guard import Hosts, is_loopback
     from fairjudge.annotation.web.server import serve
     from fairjudge.annotation.web.site import Access, Site
+    from fairjudge.run.annotating import find_passages, open_desk
 
+    marks = find_passages(prepared, highlight)
+    desk, store = open_desk(prepared, output)
     access = Access(
         secret=store.secret("secret"),
         progress=store.secret("progress"),
@@ -193,11 +213,9 @@ def annotate(
         ),
         host=host,
         port=port,
-        hosts=Hosts.of(host, extra_names=allow_host or ()),
+        hosts=Hosts.of(host, extra_names=other_hosts),
         announce=lambda port: typer.echo(_where(access, host, port)),
     )
-    n_labels = output.read_bytes().count(b"\n")
-    typer.echo(f"\n{pluralize(n_labels, 'label')} in {output}; the same command resumes")
 
 
 def _job_in_words(prepared: PreparedJob) -> str:
