@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -15,6 +15,9 @@ from fairjudge.cli.terminal import say
 from fairjudge.options.declaring import Opt
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
+
+if TYPE_CHECKING:
+    from fairjudge.aligning.material import AlignOptions
 
 
 @opt.with_options(given=opt.fields_of(JudgeOptions, only=("reference_unit", "prompt", "scale")))
@@ -86,33 +89,18 @@ def align(
         fairjudge calibrate align --references refs.jsonl --summaries s.jsonl \
             --labels labels.jsonl --aspect coverage --backend openai:gpt-4o-mini -o aligned --plan
     """
-    from fairjudge.aligning.items import LabelReading
-    from fairjudge.aligning.material import (
-        AlignOptions,
-        kinds_tried,
-        prepare,
-        read_sources,
-    )
+    from fairjudge.aligning.material import prepare, read_sources
     from fairjudge.aligning.planning import plan_align
     from fairjudge.aligning.running import align_loaded
     from fairjudge.api.findings import Findings
     from fairjudge.cli.plan import show_plan
     from fairjudge.datasets import read_labels, read_summaries
     from fairjudge.engine.coroutines import run_to_end
-    from fairjudge.options.checking import as_names
     from fairjudge.run.planning import check_opens
 
     opt.check_targets(None, json_file)
-    options = AlignOptions(
-        judging=judging,
-        kinds=kinds_tried(given["candidates"], judging),
-        attributes=given["attributes"],
-        rewordings=given["rewordings"],
-        reading=LabelReading(annotators=as_names(given["annotators"]), scale=given["label_scale"]),
-        seed=given["seed"],
-        level=given["level"],
-        reopen=given["reopen"],
-    )
+    folder = given.pop("folder")
+    options = _options(judging, **given)
     material = prepare(
         read_sources(references, judging, skip_bad=skip_bad),
         [display.read(read_summaries, path, skip_bad=skip_bad) for path in summaries],
@@ -132,7 +120,7 @@ def align(
                 material,
                 options=options,
                 model=progress_bars.with_retry_bar(model),
-                folder=given["folder"],
+                folder=folder,
                 progress=progress_bars.counter,
             )
         )
@@ -145,6 +133,22 @@ def align(
         if report["command"] is not None:
             say(f"Judge with it: {report['command']}")
         say(f"Files: {outcome.folder}")
+
+
+def _options(
+    judging: JudgeOptions, *, candidates: Any, annotators: Any, label_scale: Any, **given: Any
+) -> AlignOptions:
+    """Return the options of the alignment of a judge."""
+    from fairjudge.aligning.items import LabelReading
+    from fairjudge.aligning.material import AlignOptions, kinds_tried
+    from fairjudge.options.checking import as_names
+
+    return AlignOptions(
+        judging=judging,
+        kinds=kinds_tried(candidates, judging),
+        reading=LabelReading(annotators=as_names(annotators), scale=label_scale),
+        **given,
+    )
 
 
 def _command(
