@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -199,22 +199,10 @@ def calibrate_step(at: Layout, table: CalibrateTable, labels: Path) -> Step:
             )
             if every.n_by_juries:
                 write_records(by_juries, every.judgements[: every.n_by_juries])
-        groups = figures["groups"]
+        n_judges = pluralize(len(figures["groups"]), "judge")
         n_curves = pluralize(len(calibration.calibrators), "curve")
         return StepRecord(
-            told=f"{pluralize(len(groups), 'judge')}, {n_curves}",
-            findings=(
-                *(
-                    f"{group['judge']} against people, {group['aspect']} by {protocol_of(group)}: "
-                    f"{in_keys(verdict(group))}."
-                    for group in groups
-                ),
-                *jury_findings(figures),
-                *(
-                    f"{group_title(group)}: {in_keys(verdict(group))}."
-                    for group in with_juries(figures)[len(groups) :]
-                ),
-            ),
+            told=f"{n_judges}, {n_curves}", findings=tuple(_calibration_findings(figures))
         )
 
     return Step(
@@ -224,6 +212,19 @@ def calibrate_step(at: Layout, table: CalibrateTable, labels: Path) -> Step:
         settings={"table": table.model_dump(mode="json"), "seed": seed},
         work=work,
     )
+
+
+def _calibration_findings(figures: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what each judge may be used for, then what juries add and may be used for."""
+    groups = figures["groups"]
+    for group in groups:
+        yield (
+            f"{group['judge']} against people, {group['aspect']} by {protocol_of(group)}: "
+            f"{in_keys(verdict(group))}."
+        )
+    yield from jury_findings(figures)
+    for group in with_juries(figures)[len(groups) :]:
+        yield f"{group_title(group)}: {in_keys(verdict(group))}."
 
 
 def _with_costs(at: Layout, files: Sequence[Loaded[Judgement]]) -> JudgedInputs:
