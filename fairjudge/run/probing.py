@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fairjudge.auditing.metamorphic import check_results, checks
+from fairjudge.auditing.metamorphic import Check, check_results, checks
 from fairjudge.auditing.order_probes import (
     OrderBias,
     group_order_bias,
@@ -147,6 +147,35 @@ async def checks_report(
         "clusters": digest(clusters),
         "summaries": digest(matched_summaries),
     }
+    judged = await _judge_checked(checked, plans, identity, run=run, model=model, progress=progress)
+    return {
+        "judge": next(iter(judged.values())).judge,
+        "aspect": aspect,
+        "checks": [
+            {
+                "name": check_result.name,
+                "n": check_result.n,
+                "kept": figure(wilson(check_result.n_kept, check_result.n), times=100.0),
+                "n_unscored": check_result.n_unscored,
+                "broken": [
+                    {"item": item, "values": list(values)} for item, values in check_result.broken
+                ],
+            }
+            for check_result in check_results(checked, judged)
+        ],
+    }
+
+
+async def _judge_checked(
+    checked: Iterable[Check],
+    plans: Mapping[str, JudgingPlan],
+    identity: Mapping[str, Any],
+    *,
+    run: Path | None,
+    model: Model,
+    progress: Progress,
+) -> dict[str, Judgement]:
+    """Judge the tasks of checks, a run a protocol; return their judgements by task."""
     judged: dict[str, Judgement] = {}
     own = {**identity, "model": model.identity()}
     path = spending_path(model, json.dumps(own, sort_keys=True)) if run is None else run / FILE
@@ -165,19 +194,4 @@ async def checks_report(
                     progress=progress,
                 )
                 judged |= zip(tasks, rows, strict=True)
-    return {
-        "judge": next(iter(judged.values())).judge,
-        "aspect": aspect,
-        "checks": [
-            {
-                "name": check_result.name,
-                "n": check_result.n,
-                "kept": figure(wilson(check_result.n_kept, check_result.n), times=100.0),
-                "n_unscored": check_result.n_unscored,
-                "broken": [
-                    {"item": item, "values": list(values)} for item, values in check_result.broken
-                ],
-            }
-            for check_result in check_results(checked, judged)
-        ],
-    }
+    return judged
