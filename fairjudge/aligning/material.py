@@ -210,20 +210,8 @@ def prepare(
     check_distinct(files)
     records = [summary for file in files for summary in file]
     summary_keys = {(summary.eid, summary.system) for summary in records}
-    usable = tuple(
-        label
-        for label in with_ids_of(labels, records)
-        if label.aspect == judging.aspect
-        and label.unit == "summary"
-        and not label.adjudicated
-        and any(fnmatchcase(label.annotator, pattern) for pattern in options.reading.annotators)
-    )
     protocol = judging.plan().protocol
-    with naming_lines(labels):
-        # All labels must be on one scale: this is known before a model is asked.
-        for aspect_labels in Labels.by_aspect(usable, ("*",)).values():
-            of_wholes, _ = aspect_labels.of_unit("summary", paired=PROTOCOLS[protocol].paired)
-            of_wholes.scale(protocol, options.reading.scale)
+    usable = _labels_of_aspect(labels, records, options=options)
     labelled = [(label.eid, name) for label in usable for name in systems_of(label)]
     joined = match(
         labelled, summary_keys, names=("labelled summary", "summary"), complete=("left",)
@@ -258,6 +246,28 @@ def prepare(
     )
     check_enough(align_material.n_items("development"))
     return align_material
+
+
+def _labels_of_aspect(
+    labels: Loaded[Label], summaries: Sequence[Summary], *, options: AlignOptions
+) -> tuple[Label, ...]:
+    """Return people's labels on the aspect, with the ids of `summaries`; they are on one scale."""
+    judging, reading = options.judging, options.reading
+    chosen = tuple(
+        label
+        for label in with_ids_of(labels, summaries)
+        if label.aspect == judging.aspect
+        and label.unit == "summary"
+        and not label.adjudicated
+        and any(fnmatchcase(label.annotator, pattern) for pattern in reading.annotators)
+    )
+    protocol = judging.plan().protocol
+    with naming_lines(labels):
+        # Checked before a model is asked.
+        for aspect_labels in Labels.by_aspect(chosen, ("*",)).values():
+            of_wholes, _ = aspect_labels.of_unit("summary", paired=PROTOCOLS[protocol].paired)
+            of_wholes.scale(protocol, reading.scale)
+    return chosen
 
 
 def _only(file: Loaded[Summary], keep: Sequence[bool]) -> Loaded[Summary]:
