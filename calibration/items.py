@@ -192,33 +192,24 @@ def _join_group(
     paired = PROTOCOLS[group.protocol].paired
     labels, unit = labels.of_unit(group.unit, paired=paired)
     label_scale = labels.scale(group.protocol, given_scale)
-    judged = _collect(rows, group.protocol, labels)
-    meet_as_wholes, notes = unit != group.unit, []
-    if meet_as_wholes and group.unit != WHOLE:
+    judged, notes = _collect(rows, group.protocol, labels), []
+    if group.unit not in {unit, WHOLE}:
         judged = judged.averaged()
         notes.append("judgements of parts are averaged over each summary, as the labels are")
-    ratings_by_item = labels.paired or labels.single
-    people = HumanValues.of(ratings_by_item)
-    chances_said = labels.chances
-    if meet_as_wholes and unit != WHOLE:
-        people = HumanValues.of_parts(ratings_by_item)
-        chances_said = chances_of_wholes(chances_said)
-        notes.append(f"labels are of single parts ({unit}): averaged over each summary")
+    people, notes_on_labels = _human_values(group, labels, unit, judged.items)
+    notes += notes_on_labels
     if paired:
         width = 1.0 if labels.paired else label_scale[1] - label_scale[0]
         label_scale = (-width, width)
-        if not labels.paired:
-            people = people.differences(judged.items)
-            notes.append("pairs have the difference of their summaries' labels as human value")
     table = people.means
-    if not table:
-        notes.append(f"no labels for aspect {group.aspect!r}")
     # where no two labels fit a pair, single ones tell why
     labelled: Iterable[ItemKey] = labels.single if paired and not table else table
     values = judged.values
     keys = tuple(key for key in values if key in table)
     unlabelled = tuple(key for key in values if key not in table)
-    chances = chances_of(keys, chances_said)
+    chances = chances_of(
+        keys, chances_of_wholes(labels.chances) if people.averaged else labels.chances
+    )
     if chances is not None:
         notes.append(DRAWN_NOTE)
     annotators, ratings, present = ratings_of([people.ratings[key] for key in keys])
@@ -244,6 +235,24 @@ def _join_group(
         notes=tuple(notes),
         averaged_labels=people.averaged,
     )
+
+
+def _human_values(
+    group: GroupKey, labels: Labels, unit: str, judged: Iterable[ItemKey]
+) -> tuple[HumanValues, list[str]]:
+    """Return people's values of what a group judged, from labels of `unit`, and notes on them."""
+    notes, by_item = [], labels.paired or labels.single
+    if unit in {group.unit, WHOLE}:
+        people = HumanValues.of(by_item)
+    else:
+        people = HumanValues.of_parts(by_item)
+        notes.append(f"labels are of single parts ({unit}): averaged over each summary")
+    if PROTOCOLS[group.protocol].paired and not labels.paired:
+        people = people.differences(judged)
+        notes.append("pairs have the difference of their summaries' labels as human value")
+    if not people.means:
+        notes.append(f"no labels for aspect {group.aspect!r}")
+    return people, notes
 
 
 def ratings_of(
@@ -289,6 +298,7 @@ def _collect(rows: Sequence[Judgement], protocol: ProtocolName, labels: Labels) 
         if values_of_item:
             by_item[key].append(mean_of(values_of_item))
     one_order = sum(len(orders) == 1 for orders in by_item.values())
+    n_typed = sum(map(len, values_by_order.values()))
     return _JudgeValues(
         items=tuple(dict.fromkeys(item_key(row)[0] for row in rows)),
         values={key: mean_of(means) for key, means in by_item.items()},
@@ -297,11 +307,9 @@ def _collect(rows: Sequence[Judgement], protocol: ProtocolName, labels: Labels) 
         counts=Counts(
             judgements=len(rows),
             unscored=dict(unscored),
-            repeated=sum(len(values_of_item) - 1 for values_of_item in values_by_order.values()),
+            repeated=n_typed - len(values_by_order),
             mistyped=mistyped,
-            off_scale=sum(
-                len(values_by_order[where]) - len(on_scale[where]) for where in values_by_order
-            ),
+            off_scale=n_typed - sum(map(len, on_scale.values())),
             one_order=one_order if PROTOCOLS[protocol].paired else 0,
             repeated_labels=labels.repeated,
             adjudicated_labels=labels.adjudicated,
