@@ -130,25 +130,15 @@ def analyse(
     rows = tuple(judgements)
     people = with_ids_of(labels, rows)
     groups = join(rows, people, annotators=settings.annotators, label_scale=settings.label_scale)
-    baselines = dict(baseline_scores(summaries, clusters)) if summaries else {}
-    if support is not None:
-        baselines["embedding_support"] = dict(support)
-    material = _Material(
-        judgements=rows,
-        labels=people,
-        baselines=baselines,
-        words=dict(word_counts(summaries)),
-        documents=document_groups(clusters),
-        by_annotators=Labels.by_aspect(people, settings.annotators),
-        covariates=covariates(settings.covariates, summaries, clusters),
-        joined=groups,
+    material = _material(
+        rows,
+        people,
+        groups,
+        settings=settings,
+        summaries=summaries,
+        clusters=clusters,
+        support=support,
     )
-    if settings.strata is not None and settings.strata not in material.documents:
-        groupings = ", ".join(map(repr, material.documents)) or "none"
-        raise InputError(
-            f"no strata {settings.strata!r}: the clusters' groupings are {groupings}",
-            field="strata",
-        )
     source = np.random.SeedSequence(settings.seed)
     seeds = source.spawn(len(groups) + 2)
     reports = tuple(
@@ -175,7 +165,8 @@ def analyse(
             rng=np.random.default_rng(seeds[-1]),
         ),
         juries=tuple(
-            _with_decisions(jury, baselines, settings, of_decisions) for jury in fitted_juries
+            _with_decisions(jury, material.baselines, settings, of_decisions)
+            for jury in fitted_juries
         ),
     )
 
@@ -214,6 +205,39 @@ class _Material:
                     zip((*other.keys, *other.rest), values, strict=True)
                 )
         return Beside(columns=columns, strata=None if strata is None else self.documents[strata])
+
+
+def _material(
+    judgements: Sequence[Judgement],
+    labels: Sequence[Label],
+    joined: Sequence[Joined],
+    *,
+    settings: Settings,
+    summaries: Sequence[Summary],
+    clusters: Sequence[Cluster],
+    support: Mapping[tuple[str, str], float] | None,
+) -> _Material:
+    """Lay out what judges are compared with; reject strata that the clusters do not have."""
+    baselines = dict(baseline_scores(summaries, clusters)) if summaries else {}
+    if support is not None:
+        baselines["embedding_support"] = dict(support)
+    material = _Material(
+        judgements=judgements,
+        labels=labels,
+        baselines=baselines,
+        words=dict(word_counts(summaries)),
+        documents=document_groups(clusters),
+        by_annotators=Labels.by_aspect(labels, settings.annotators),
+        covariates=covariates(settings.covariates, summaries, clusters),
+        joined=joined,
+    )
+    if settings.strata is not None and settings.strata not in material.documents:
+        groupings = ", ".join(map(repr, material.documents)) or "none"
+        raise InputError(
+            f"no strata {settings.strata!r}: the clusters' groupings are {groupings}",
+            field="strata",
+        )
+    return material
 
 
 def _report(
