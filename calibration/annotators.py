@@ -166,15 +166,7 @@ def annotator_camps(
     division = divisions[best]
     if (np.count_nonzero(~division), ~division[0]) > (np.count_nonzero(division), division[0]):
         division = ~division
-    # Rows are permuted alike of a document that the same people labelled.
-    block, _ = codes(
-        [(document, row.tobytes()) for document, row in zip(joined.documents, present, strict=True)]
-    )
-    permuted_gaps = [
-        float(_gaps(_correlations(_permute(values, block, present, rng), present), divisions).max())
-        for _ in range(N_PERMUTATIONS)
-    ]
-    p_value = (1 + sum(gap >= gaps[best] - 1e-12 for gap in permuted_gaps)) / (1 + N_PERMUTATIONS)
+    p_value = _p_value(gaps[best], values, present, divisions, documents=joined.documents, rng=rng)
     sides = [chosen[division == side] for side in (True, False)]
     first, second = (_mean_of(joined, side) for side in sides)
     has_both = ~np.isnan(first) & ~np.isnan(second)
@@ -219,6 +211,27 @@ def severity(ratings: FloatArray, present: BoolArray) -> FloatArray:
     offsets = np.linalg.lstsq(normal, centred.sum(axis=0), rcond=None)[0]
     n = weight.sum()
     return np.asarray(offsets - (offsets @ weight.sum(axis=0)) / n if n else offsets)
+
+
+def _p_value(
+    gap: float,
+    values: FloatArray,
+    present: BoolArray,
+    divisions: BoolArray,
+    *,
+    documents: Sequence[str],
+    rng: np.random.Generator,
+) -> float:
+    """Return the p-value of `gap` among the largest gaps of exchangeable annotators."""
+    # Rows are permuted alike of a document that the same people labelled.
+    block, _ = codes(
+        [(document, row.tobytes()) for document, row in zip(documents, present, strict=True)]
+    )
+    permuted_gaps = [
+        float(_gaps(_correlations(_permute(values, block, present, rng), present), divisions).max())
+        for _ in range(N_PERMUTATIONS)
+    ]
+    return (1 + sum(permuted >= gap - 1e-12 for permuted in permuted_gaps)) / (1 + N_PERMUTATIONS)
 
 
 def _permute(

@@ -125,14 +125,7 @@ def _jury(
     rng: np.random.Generator,
 ) -> JuryReport:
     aspect, unit = of
-    members: dict[str, tuple[Joined, Member]] = {}
-    left_out: dict[str, str] = {}
-    for name, (joined, variant) in zip(_names(candidates), candidates, strict=True):
-        calibrator = calibrator_of(joined, settings.calibrator)
-        if isinstance(calibrator, Undefined):
-            left_out[name] = calibrator.why
-        else:
-            members[name] = joined, Member(calibrator=calibrator, variant=variant)
+    members, left_out = _members(candidates, settings.calibrator)
     items = _items([joined for joined, _ in members.values()], covariates)
     fitted = (
         fit_members(items, method=settings.calibrator, rng=rng)
@@ -174,6 +167,21 @@ def _jury(
         if isinstance(figures, Undefined)
         else _as_judge([joined for joined, _ in members.values()], figures.scores),
     )
+
+
+def _members(
+    candidates: Sequence[_Candidate], method: CalibratorName
+) -> tuple[dict[str, tuple[Joined, Member]], dict[str, str]]:
+    """Return the candidates that have a calibrator by name, and why the others have none."""
+    members: dict[str, tuple[Joined, Member]] = {}
+    left_out: dict[str, str] = {}
+    for name, (joined, variant) in zip(_names(candidates), candidates, strict=True):
+        calibrator = calibrator_of(joined, method)
+        if isinstance(calibrator, Undefined):
+            left_out[name] = calibrator.why
+        else:
+            members[name] = joined, Member(calibrator=calibrator, variant=variant)
+    return members, left_out
 
 
 def _as_judge(members: Sequence[Joined], scores: FloatArray) -> Joined:

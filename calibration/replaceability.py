@@ -115,21 +115,8 @@ def alternative_annotator_test(
         for j, rows in chosen.items()
     }
     p_values = [_one_sided_p(wins[j], epsilon, documents, rows) for j, rows in chosen.items()]
-    adjusted = benjamini_yekutieli(p_values).tolist()
-    compared = tuple(
-        AnnotatorComparison(
-            annotator=annotators[j],
-            n_items=judge.size,
-            judge_advantage=float(judge.mean()),
-            annotator_advantage=float(person.mean()),
-            p_value=p_value,
-            adjusted_p_value=q_value,
-            beaten=q_value < alpha,
-        )
-        for (j, (judge, person)), p_value, q_value in zip(
-            wins.items(), p_values, adjusted, strict=True
-        )
-    )
+    names = [annotators[j] for j in chosen]
+    compared = _comparisons(names, list(wins.values()), p_values, alpha)
     omega = sum(comparison.beaten for comparison in compared) / len(compared)
     return AlternativeAnnotatorTest(
         winning_rate=omega,
@@ -143,6 +130,30 @@ def alternative_annotator_test(
             for name, size in zip(annotators, sizes, strict=True)
             if size < FEWEST_ITEMS
         ),
+    )
+
+
+def _comparisons(
+    annotators: Sequence[str],
+    wins: Sequence[tuple[FloatArray, FloatArray]],
+    p_values: Sequence[float],
+    alpha: float,
+) -> tuple[AnnotatorComparison, ...]:
+    """Compare the judge with each annotator, by p-values adjusted for their number."""
+    adjusted = benjamini_yekutieli(p_values).tolist()
+    return tuple(
+        AnnotatorComparison(
+            annotator=annotator,
+            n_items=judge.size,
+            judge_advantage=float(judge.mean()),
+            annotator_advantage=float(person.mean()),
+            p_value=p_value,
+            adjusted_p_value=q_value,
+            beaten=q_value < alpha,
+        )
+        for annotator, (judge, person), p_value, q_value in zip(
+            annotators, wins, p_values, adjusted, strict=True
+        )
     )
 
 
