@@ -92,12 +92,10 @@ def check_report(
     if watching is not None:
         sides_by_name = {group_name(*of, judges[0]): sides for (of, judges), sides in pairs.items()}
         looks = take_look(watching, sides_by_name, level=level)
-        for name, group in zip(sides_by_name, groups, strict=True):
-            watch = looks.report(name, margin=gate.margin, level=level)
-            group |= {"watch": watch}
-            if group["verdict"] != "constant":
-                needed = watch["documents_needed"]
-                group |= {"verdict": watch["verdict"], "documents_needed": needed}
+        groups = [
+            _watched(group, looks.report(name, margin=gate.margin, level=level))
+            for name, group in zip(sides_by_name, groups, strict=True)
+        ]
         name = watching.path.name
         since = {"since": {"name": name, "n_looks": len(looks.seen), "is_new": looks.is_new}}
     verdicts = {group["verdict"] for group in groups}
@@ -114,6 +112,14 @@ def check_report(
         "groups": groups,
         **since,
     }
+
+
+def _watched(group: Mapping[str, Any], watch: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a group with the results of all looks; a constant judge keeps its own verdict."""
+    if group["verdict"] == "constant":
+        return {**group, "watch": watch}
+    by_looks = {name: watch[name] for name in ("verdict", "documents_needed")}
+    return {**group, "watch": watch, **by_looks}
 
 
 def _judges(rows: Iterable[Judgement]) -> dict[Aspect, list[str]]:

@@ -16,6 +16,7 @@ from fairjudge.domain import Estimate, Summary, Undefined
 from fairjudge.errors import InputError
 from fairjudge.fairness.comparison import Rows
 from fairjudge.fairness.coverage_measures import COVERAGE
+from fairjudge.fairness.coverage_parity import Contributions
 from fairjudge.fairness.people_alignment import (
     FAIR,
     Differences,
@@ -31,6 +32,7 @@ from fairjudge.fairness.proportional_report import (
     report_proportional,
 )
 from fairjudge.fairness.share_error import HumanShares, people_distribution
+from fairjudge.fairness.shares import Shares
 from fairjudge.fairness.values import LabelledCorpus
 from fairjudge.records.results import Json, to_json
 from fairjudge.stats.correlation import CorrelationName, weighted_correlation
@@ -72,33 +74,47 @@ def people_json(
         ]
         if not eids:
             continue
-        drawing = Resampling(rng=generator(seed, system), n_resamples=_N_RESAMPLES)
         own = {(eid, system): by_people[eid, system] for eid in eids}
-        comparison = compare_summaries(own, first, second, resampling=drawing)
-        groups = compare_groups(
-            list(own.values()),
-            _corpus_of(covered[system], eids),
-            _corpus_of(shared[system], eids),
-            resampling=drawing,
+        systems[system] = _system_json(
+            own,
+            first,
+            second,
+            parts=_corpus_of(covered[system], eids),
+            shares=_corpus_of(shared[system], eids),
+            drawing=Resampling(rng=generator(seed, system), n_resamples=_N_RESAMPLES),
         )
-        systems[system] = {
-            "n": comparison.n,
-            "leanings": dict(sorted(Counter(own.values()).items())),
-            "summaries": {
-                "equal_coverage": comparison.first,
-                "proportional": comparison.second,
-                "neither": comparison.neither,
-                "difference": to_json(comparison.difference, keep=("n", "n_excluded")),
-            },
-            "groups": {
-                "n": groups.n_groups,
-                "coverage_parity": groups.first,
-                "sof": groups.second,
-            },
-        }
     if not systems:
         raise InputError("no summary in both reports has a leaning by people")
     return {"systems": systems, "fair": FAIR}
+
+
+def _system_json(
+    leanings: Mapping[_Key, str],
+    first: Mapping[_Key, MeasuredSample],
+    second: Mapping[_Key, MeasuredSample],
+    *,
+    parts: Contributions,
+    shares: Shares,
+    drawing: Resampling,
+) -> Json:
+    """Return which of coverage and proportional agrees better with people on one system."""
+    comparison = compare_summaries(leanings, first, second, resampling=drawing)
+    groups = compare_groups(list(leanings.values()), parts, shares, resampling=drawing)
+    return {
+        "n": comparison.n,
+        "leanings": dict(sorted(Counter(leanings.values()).items())),
+        "summaries": {
+            "equal_coverage": comparison.first,
+            "proportional": comparison.second,
+            "neither": comparison.neither,
+            "difference": to_json(comparison.difference, keep=("n", "n_excluded")),
+        },
+        "groups": {
+            "n": groups.n_groups,
+            "coverage_parity": groups.first,
+            "sof": groups.second,
+        },
+    }
 
 
 def _samples(
