@@ -95,6 +95,13 @@ async def judge_by(
             )
             for place, member in enumerate(members, 1)
         ]
+    return _outcome_of_jury(outcomes, rule=rule, run=folder.shown)
+
+
+def _outcome_of_jury(
+    outcomes: Sequence[JudgeOutcome], *, rule: JuryRule, run: Path | str
+) -> JudgeOutcome:
+    """Return the outcome of a jury in `run`, from those of its members."""
     rows = with_pair_verdicts(jury_rows([outcome.judgements for outcome in outcomes], rule=rule))
     judgements = (*rows, *(row for outcome in outcomes for row in outcome.judgements))
     return replace(
@@ -109,7 +116,7 @@ async def judge_by(
         signature=rows[0].signature,
         was_finished=all(outcome.was_finished for outcome in outcomes),
         spent=total_cost(outcome.spent for outcome in outcomes),
-        run=folder.shown,
+        run=run,
         costs=tuple(cost for outcome in outcomes for cost in outcome.costs),
     )
 

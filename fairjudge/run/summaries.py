@@ -25,7 +25,7 @@ from fairjudge.engine.runs import (
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.options.models import Model
 from fairjudge.options.summarizing import SummarizeOptions
-from fairjudge.records.folder import rejecting_foreign_rows
+from fairjudge.records.folder import RunStore, rejecting_foreign_rows
 from fairjudge.records.schema import with_schema
 from fairjudge.run.sweeping import Setting, settings_of
 from fairjudge.summaries.wishes import has_attribute
@@ -129,20 +129,7 @@ async def summarize_loaded(
     if model.llm is None:
         raise ConfigurationError("summaries need an LLM: give one by --backend provider:model")
     check_wishes(loaded, options)
-    settings = settings_of(options)
-    prompts = sorted(
-        {own_prompt(prompt).label for setting in settings for prompt in setting.wishes.prompts}
-    )
-    opened = open_run(
-        run_folder,
-        command="summarize",
-        model=model,
-        identity={
-            "options": options.identity() | ({"prompt": prompts} if prompts else {}),
-            "model": model.identity(),
-            "clusters": digest(loaded.records),
-        },
-    )
+    opened = _open(run_folder, loaded, options, model)
     async with open_models(model) as models:
         summarizers = _summarizers(models.llm, options)
         work = [(summarizer, cluster) for summarizer in summarizers.values() for cluster in loaded]
@@ -177,6 +164,26 @@ async def summarize_loaded(
             run=run.shown,
             was_finished=all((c.eid, summarizer.name) in recorded for summarizer, c in work),
         )
+
+
+def _open(
+    folder: Path | None, loaded: Loaded[Cluster], options: SummarizeOptions, model: Model
+) -> RunStore:
+    """Return the run that these clusters, options and model have; it is not locked yet."""
+    settings = settings_of(options)
+    prompts = sorted(
+        {own_prompt(prompt).label for setting in settings for prompt in setting.wishes.prompts}
+    )
+    return open_run(
+        folder,
+        command="summarize",
+        model=model,
+        identity={
+            "options": options.identity() | ({"prompt": prompts} if prompts else {}),
+            "model": model.identity(),
+            "clusters": digest(loaded.records),
+        },
+    )
 
 
 def check_wishes(loaded: Loaded[Cluster], options: SummarizeOptions) -> None:
