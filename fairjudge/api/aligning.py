@@ -142,12 +142,7 @@ async def aalign(
     fairjudge.errors.InputError: 1 labelled document: align needs 25 or more, ...
     """
     from fairjudge.aligning.items import LabelReading
-    from fairjudge.aligning.material import (
-        AlignOptions,
-        kinds_tried,
-        prepare,
-        read_sources,
-    )
+    from fairjudge.aligning.material import AlignOptions, kinds_tried, prepare, read_sources
     from fairjudge.aligning.running import align_loaded
     from fairjudge.api.progress import bars
     from fairjudge.datasets import read_labels, read_summaries

@@ -87,14 +87,7 @@ def align_findings(report: Json) -> Iterator[str]:
             f"This test set has been used {pluralize(report['n_opened'], 'time')}: its results are "
             "more optimistic with each use, and the intervals do not account for that."
         )
-    audits, sides = report["audits"], ("old", "new")
-    if audits["position"]["new"] is not None:
-        before, now = (interval(audits["position"][side]["changed"]) for side in sides)
-        yield f"The share of decisions that change with the order: {before} before, {now} now."
-    groups = audits["errors"]["groups"]
-    n_before, n_now = (sum(row[side]["flagged"] for row in groups) for side in sides)
-    if n_before or n_now:
-        yield f"Groups with significant judge bias: {n_before} before, {n_now} now."
+    yield from _audit_findings(report["audits"])
     if report["kept"]:
         yield (
             "Next: read the prompt, judge with it, and calibrate it on these labels: 'fairjudge "
@@ -102,6 +95,18 @@ def align_findings(report: Json) -> Iterator[str]:
         )
     else:
         yield "Next: calibrate the old prompt; for another try, label documents that are new."
+
+
+def _audit_findings(audits: Json) -> Iterator[str]:
+    """Yield how the effect of order and bias by group change, where there are any."""
+    sides = ("old", "new")
+    if audits["position"]["new"] is not None:
+        before, now = (interval(audits["position"][side]["changed"]) for side in sides)
+        yield f"The share of decisions that change with the order: {before} before, {now} now."
+    groups = audits["errors"]["groups"]
+    n_before, n_now = (sum(row[side]["flagged"] for row in groups) for side in sides)
+    if n_before or n_now:
+        yield f"Groups with significant judge bias: {n_before} before, {n_now} now."
 
 
 def align_tables(report: Json) -> Iterator[TextTable]:
