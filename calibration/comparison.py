@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from fairjudge.calibration.agreement import FEWEST_ITEMS, Resampling
 from fairjudge.calibration.items import Joined
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.protocols import PROTOCOLS, shown_protocol
+from fairjudge.protocols import PROTOCOLS, protocol_label
 from fairjudge.stats._arrays import FloatArray, codes, same_length, vector
 from fairjudge.stats.bootstrap import BootstrapOptions, WeightedStatistic, bootstrap, bootstrap_many
 from fairjudge.stats.clustered import clustered_mean
@@ -253,7 +253,7 @@ def _comparison(
     rows = [[place[key] for key in common] for place in places]
     differences = compare_judges(
         {
-            f"{joined.judge} ({shown_protocol(joined.protocol, joined.unit)})": joined.judged[
+            f"{joined.judge} ({protocol_label(joined.protocol, joined.unit)})": joined.judged[
                 columns
             ]
             for joined, columns in zip(groups, rows, strict=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from fairjudge.domain import Judgement, ProtocolName
-from fairjudge.protocols import as_pairs, shown_protocol
+from fairjudge.protocols import as_pairs, protocol_label
 
 WHOLE = "summary"
 
@@ -29,7 +29,7 @@ class GroupKey(NamedTuple):
     @property
     def title(self) -> str:
         """Return the key in words."""
-        return f"{self.judge}, {self.aspect}, {shown_protocol(self.protocol, self.unit)}"
+        return f"{self.judge}, {self.aspect}, {protocol_label(self.protocol, self.unit)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ from fairjudge.calibration.labels import ItemKey
 from fairjudge.calibration.scales import rescale
 from fairjudge.calibration.settings import Settings
 from fairjudge.domain import Judgement, Label, Undefined
-from fairjudge.protocols import PROTOCOLS, shown_protocol
+from fairjudge.protocols import PROTOCOLS, protocol_label
 from fairjudge.stats._arrays import FloatArray
 
 Covariates = Mapping[CovariateName, Mapping[tuple[str, str], float]]
@@ -227,7 +227,7 @@ def _names(candidates: Sequence[_Candidate]) -> list[str]:
         if variant
         else joined.judge
         if judges.count(joined.judge) == 1
-        else f"{joined.judge}, {shown_protocol(joined.protocol, joined.unit)}"
+        else f"{joined.judge}, {protocol_label(joined.protocol, joined.unit)}"
         for joined, variant in candidates
     ]
 

@@ -40,11 +40,11 @@ from typing import Any, Self
 class FairJudgeError(Exception):
     """Base of every deliberate error; its text is one message fit to show a user.
 
-    ``on_command_line`` is the same in the words of a command line, where a call of Python said it
+    ``command_line_text`` is the same in the words of a command line, where a call of Python said it
     with the names of its arguments.
     """
 
-    on_command_line: str | None = None
+    command_line_text: str | None = None
 
 
 class InputError(FairJudgeError):
@@ -88,7 +88,7 @@ class MissingExtraError(ConfigurationError):
 
 
 @contextmanager
-def placed(*, path: str | Path | None = None, line: int | None = None) -> Iterator[None]:
+def error_location(*, path: str | Path | None = None, line: int | None = None) -> Iterator[None]:
     """Add the file, and the line, to an `InputError` of the block that names no file."""
     try:
         yield
@@ -146,7 +146,7 @@ class BackendError(FairJudgeError):
         return self
 
 
-class _AskedToWaitError(BackendError):
+class _RetryAfterError(BackendError):
     """``retry_after_seconds`` is the wait that the server asked for, or None."""
 
     def __init__(self, message: str, *, retry_after_seconds: float | None = None) -> None:
@@ -154,11 +154,11 @@ class _AskedToWaitError(BackendError):
         super().__init__(message)
 
 
-class RateLimitError(_AskedToWaitError):
+class RateLimitError(_RetryAfterError):
     """The server asked to slow down (429)."""
 
 
-class ServerError(_AskedToWaitError):
+class ServerError(_RetryAfterError):
     """The server failed: 5xx, a conflict that passes, or a failure named inside a status 200."""
 
 

@@ -22,7 +22,7 @@ _MAX_TIMES = 200
 gzip itself about 1,030."""
 
 
-def mode_of(path: Path) -> int | None:
+def file_mode(path: Path) -> int | None:
     """Return the mode of ``path`` by `os.stat`, None where it does not exist.
 
     `InputError` where no file can have such a name.
@@ -44,7 +44,7 @@ def check_regular(path: Path) -> None:
     A pipe may never end or wait for ever, and its content is gone once it was read; a device too.
     `InputError` for a pipe, a socket, a device, or a name that no file can have.
     """
-    mode = mode_of(path)
+    mode = file_mode(path)
     if mode is not None and not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         raise InputError(
             "expected a file, found a pipe or a device; write its content to a file first",

@@ -283,7 +283,7 @@ def read_lock() -> Mapping[str, str]:
     return locked
 
 
-def with_field(template: Template, field: str, words: str) -> Template:
+def fill_field(template: Template, field: str, words: str) -> Template:
     """Return `template` with `words` in place of a field, under a hash of their own.
 
     `PromptError` if the words hold braces, which would be fields.

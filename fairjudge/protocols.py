@@ -157,6 +157,6 @@ def as_pairs(rows: Iterable[Judgement]) -> Iterator[Judgement]:
             yield type(row).model_validate(common | pair)
 
 
-def shown_protocol(protocol: str, unit: str) -> str:
+def protocol_label(protocol: str, unit: str) -> str:
     """Return a protocol as tables name it: ``"binary by answer"`` where parts were judged."""
     return protocol if unit in {"", "summary"} else f"{protocol} by {unit}"

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast, get_args
 
 from fairjudge.domain import Order, ProtocolName, Verdict
-from fairjudge.errors import InputError, placed
+from fairjudge.errors import InputError, error_location
 from fairjudge.files import read_toml
 from fairjudge.ports import Question
 from fairjudge.prompting import json_object
@@ -84,7 +84,7 @@ class Scale:
         return "binary" if {level.value for level in self.levels} == {0.0, 1.0} else "likert"
 
     @property
-    def described(self) -> str:
+    def answer_lines(self) -> str:
         """The answers on offer: a sentence that names them, then a line a level."""
         lines = [self.instruction or _instruction(self)]
         lines += [f"- {level.answer}: {level.anchor}" for level in self.levels if level.anchor]
@@ -93,7 +93,7 @@ class Scale:
     @property
     def prompt_line(self) -> str:
         """The instruction how to answer: the answers on offer, then the form of `schema`."""
-        return f"{self.described}\n{_FORM}"
+        return f"{self.answer_lines}\n{_FORM}"
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -102,13 +102,13 @@ class Scale:
         return json_object({"reasoning": {"type": "string"}, "verdict": verdict})
 
     @property
-    def schema_or_none(self) -> dict[str, Any]:
+    def nullable_schema(self) -> dict[str, Any]:
         """The same, where null may stand for a verdict that there is not."""
         verdict = {"type": ["string", "null"], "enum": [*self.answers, None]}
         return json_object({"reasoning": {"type": "string"}, "verdict": verdict})
 
     @property
-    def token_readable(self) -> bool:
+    def has_distinct_first_tokens(self) -> bool:
         """Whether the first token of each answer identifies it.
 
         False where an answer begins with another one, as "10" does with "1".
@@ -193,7 +193,7 @@ def _words_are_unique(levels: tuple[Level, ...]) -> None:
             values.add(word)
 
 
-def by_lead(lead: float, margin: float) -> Verdict:
+def verdict_from_lead(lead: float, margin: float) -> Verdict:
     """Return a for a `lead` of at least `margin`, b for one of at most -`margin`, else a tie."""
     if abs(lead) < margin:
         return "tie"
@@ -319,7 +319,7 @@ def load_scale(path: str | Path) -> Scale:
     optional ``anchor`` and ``aliases``. `InputError` where the file cannot be read, is not TOML, or
     a field is wrong; file and field are named.
     """
-    with placed(path=path):
+    with error_location(path=path):
         return _from_toml(read_toml(Path(path)))
 
 

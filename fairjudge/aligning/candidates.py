@@ -275,7 +275,7 @@ def anchors_messages(
     fields: dict[str, str | Fenced] = {
         "aspect": Fenced("aspect", (base.aspect,)),
         "rule": Fenced("rule", (rule.replace("{{support_rule}}", SUPPORT_RULE),)),
-        "scale": Fenced("scale", (base.scale.described,)),
+        "scale": Fenced("scale", (base.scale.answer_lines,)),
         "items": _under_their_material(examples, base.scale),
         "sets": pluralize(n_sets, "set"),
         "levels": pluralize(n_anchors(base), wording.line),

@@ -28,7 +28,7 @@ from fairjudge.datasets._rows import read_rows
 from fairjudge.datasets._source import kind_of
 from fairjudge.datasets.conll2012 import read_conll2012
 from fairjudge.domain import Undefined
-from fairjudge.errors import ConfigurationError, InputError, placed
+from fairjudge.errors import ConfigurationError, InputError, error_location
 from fairjudge.text.counting import pluralize
 
 
@@ -171,7 +171,7 @@ def read_annotated(path: str | Path) -> tuple[AnnotatedDocument, ...]:
     for row in read_rows(path, csv_allowed=False):
         if row.problem is not None:
             raise InputError(row.problem, path=path, line=row.line, field=row.field)
-        with placed(path=path, line=row.line):
+        with error_location(path=path, line=row.line):
             documents.append(_from_json(row.value))
     return tuple(documents)
 

@@ -14,7 +14,7 @@ from fairjudge.calibration.choices import CovariateName
 from fairjudge.calibration.juries import FittedJury, jury_from_dict
 from fairjudge.datasets import read_json
 from fairjudge.domain import Cluster, Judgement, JudgeTask, Summary, Undefined, Unscored
-from fairjudge.errors import ConfigurationError, InputError, placed
+from fairjudge.errors import ConfigurationError, InputError, error_location
 from fairjudge.judges.trained import TrainedSupport
 from fairjudge.ports import Embedder, TrainedModels
 from fairjudge.protocols import PROTOCOLS
@@ -146,7 +146,7 @@ def read_calibrators(path: str | Path) -> list[Calibrator | FittedJury]:
     entries = data.get("calibrators") if isinstance(data, Mapping) and _FILE in data else [data]
     if not isinstance(entries, list) or not all(isinstance(entry, Mapping) for entry in entries):
         raise InputError("expected what 'fairjudge calibrate --save' writes", path=path)
-    with placed(path=path):
+    with error_location(path=path):
         return [
             jury_from_dict(entry) if "fairjudge_jury" in entry else calibrator_from_dict(entry)
             for entry in entries

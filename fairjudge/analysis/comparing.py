@@ -14,7 +14,7 @@ from fairjudge.calibration.grouping import by_group
 from fairjudge.calibration.labels import SIGNS, ItemKey, item_key
 from fairjudge.domain import Judgement
 from fairjudge.errors import InputError
-from fairjudge.protocols import PROTOCOLS, shown_protocol
+from fairjudge.protocols import PROTOCOLS, protocol_label
 from fairjudge.records.matching import match, no_match, with_ids_of
 from fairjudge.records.results import to_json
 
@@ -78,7 +78,7 @@ def comparison_report(
 def in_words(judges_by_aspect: Mapping[Aspect, Iterable[str]]) -> str:
     """Name aspects, protocols and judges."""
     return "; ".join(
-        f"{aspect} by {shown_protocol(protocol, unit)} ({', '.join(judges)})"
+        f"{aspect} by {protocol_label(protocol, unit)} ({', '.join(judges)})"
         for (aspect, protocol, unit), judges in judges_by_aspect.items()
     )
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 from fairjudge.bias.assignments import NameList, Names
 from fairjudge.bias.forms import Gender
 from fairjudge.datasets._source import read_bytes, read_json
-from fairjudge.errors import InputError, placed
+from fairjudge.errors import InputError, error_location
 
 CENSUS_FILES: Mapping[Gender, str] = {"female": "dist.female.first", "male": "dist.male.first"}
 """Names of the 1990 US census files, in the order in which groups are reported."""
@@ -42,7 +42,7 @@ def read_name_lists(path: str | Path) -> Names:
     value = read_json(path)
     if not isinstance(value, list):
         raise InputError("expected a list of name lists", path=path)
-    with placed(path=path):
+    with error_location(path=path):
         return Names([_name_list(entry, place) for place, entry in enumerate(value)])
 
 

@@ -119,7 +119,7 @@ class JudgeResult(Records[Judgement]):
             {
                 "judge": board.judge,
                 "aspect": board.aspect,
-                "protocol": board.shown_protocol,
+                "protocol": board.protocol_label,
                 "unit": board.unit,
                 **row,
             }

@@ -153,5 +153,5 @@ def run() -> None:
     except _Interrupted:
         raise KeyboardInterrupt from None
     except FairJudgeError as error:
-        say(f"error: {error.on_command_line or error}", err=True)
+        say(f"error: {error.command_line_text or error}", err=True)
         sys.exit(1)

@@ -16,7 +16,7 @@ import typer
 from fairjudge.cli.groups import Command, Group
 from fairjudge.cli.parameters import with_options
 from fairjudge.errors import InputError
-from fairjudge.files import check_regular, mode_of
+from fairjudge.files import check_regular, file_mode
 
 R = TypeVar("R")
 
@@ -121,7 +121,7 @@ def check_files(options: Mapping[str, Any]) -> None:
         if options[name] is None or str(options[name]) == "-":
             continue
         path = Path(options[name])
-        mode_of(path)
+        file_mode(path)
         _check_written(
             _option(name), path, input_files, [Path(options[f]) for f in FOLDERS if options.get(f)]
         )

@@ -32,7 +32,7 @@ from fairjudge.datasets._tables import TEXT_TABLES, is_data_set
 from fairjudge.datasets.readers import CLUSTERS, LABELS, REFERENCES, SUMMARIES
 from fairjudge.datasets.recognising import record_kind
 from fairjudge.errors import ConfigurationError, FairJudgeError, InputError
-from fairjudge.files import mode_of
+from fairjudge.files import file_mode
 from fairjudge.importing import label_studio, realsumm
 from fairjudge.importing.formats import import_file, recognise_format, word_values
 from fairjudge.importing.records import Skipped
@@ -216,7 +216,7 @@ def _files(
 
 def _is_folder(path: Path) -> bool:
     """Say whether a path is a folder, and no data set on disk."""
-    return mode_of(path) is not None and path.is_dir() and not is_data_set(path)
+    return file_mode(path) is not None and path.is_dir() and not is_data_set(path)
 
 
 def _opened(path: Path, settings: Settings, *, skip_bad: bool) -> Source:

@@ -119,7 +119,7 @@ def _naming_command(error: InputError, path: Path, kind: Kind[Any]) -> InputErro
         InputError(f"{error.problem}. {hint}", path=error.path, line=error.line, field=error.field)
         for hint in (advice + command, f"{advice}{call}({str(path)!r})")
     )
-    in_shell.on_command_line, in_shell.args = str(in_shell), in_python.args
+    in_shell.command_line_text, in_shell.args = str(in_shell), in_python.args
     return in_shell
 
 

@@ -21,7 +21,7 @@ from fairjudge.datasets._tables import (
     parquet_rows,
 )
 from fairjudge.errors import InputError
-from fairjudge.files import mode_of
+from fairjudge.files import file_mode
 
 
 def read_rows(path: Path, *, csv_allowed: bool, nan_as_null: bool = False) -> Iterator[Row]:
@@ -31,7 +31,7 @@ def read_rows(path: Path, *, csv_allowed: bool, nan_as_null: bool = False) -> It
     tells the format; without a known one, a leading ``[`` means one JSON list and anything else
     means one object a line. `nan_as_null` is for tools that write NaN where they have no number.
     """
-    if mode_of(path) is not None and path.is_dir():
+    if file_mode(path) is not None and path.is_dir():
         return folder_rows(path)
     data = read_bytes(path)
     kind = kind_of(path)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fairjudge.domain import Article, Cluster, Reference
-from fairjudge.errors import InputError, placed
+from fairjudge.errors import InputError, error_location
 from fairjudge.importing.records import ImportedFile, Repeats, assemble
 from fairjudge.importing.sources import Source, open_source
 from fairjudge.scales import Scale
@@ -82,7 +82,7 @@ def import_file(
             "are read with --protocol",
             path=path,
         )
-    with placed(path=path):
+    with error_location(path=path):
         entries = [*_module(name).read(source), *source.bad]
         imported_file = assemble(entries, tool=name, judge=judge, repeats=repeats)
     if not any(imported_file.records().values()):

@@ -22,7 +22,7 @@ from fairjudge.domain import (
     UnscoredReason,
     Verdict,
 )
-from fairjudge.errors import InputError, placed
+from fairjudge.errors import InputError, error_location
 from fairjudge.parsing import PARSER_VERSION, read_verdict
 from fairjudge.records.signature import signature
 from fairjudge.scales import Scale, to_verdict
@@ -235,7 +235,7 @@ def _judgement(
         **scored(_outcome(recorded)),
         "raw": recorded.reply,
     }
-    with placed(line=recorded.line):
+    with error_location(line=recorded.line):
         return make_judgement(
             fields, source=f"imported:{tool}", scale=recorded.scale if is_parsed else None
         )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fairjudge.domain import Judgement, Order, ProtocolName
-from fairjudge.errors import InputError, placed
+from fairjudge.errors import InputError, error_location
 from fairjudge.importing.records import (
     NumberedJudgements,
     Repeats,
@@ -108,7 +108,7 @@ def import_replies(
     all_judgements: list[Judgement] = []
     for number, row in enumerate(rows):
         line = number + 1 if lines is None else lines[number]
-        with placed(path=path, line=line):
+        with error_location(path=path, line=line):
             judgement = _judgement(
                 row, scale=scale, protocol=protocol, columns=columns, judge=judge
             )

@@ -18,7 +18,7 @@ from fairjudge.datasets._problems import describe
 from fairjudge.datasets._rows import read_rows
 from fairjudge.datasets._source import Row, read_bytes
 from fairjudge.errors import InputError
-from fairjudge.files import mode_of
+from fairjudge.files import file_mode
 from fairjudge.importing.inspect_archive import is_archive, read_archive
 from fairjudge.importing.records import Skipped
 
@@ -104,7 +104,7 @@ def open_source(
     rows: tuple[Row, ...] = ()
     if is_archive(path):
         rows = (Row(line=1, value=read_archive(path)),)
-    elif mode_of(path) is None or not path.is_dir():
+    elif file_mode(path) is None or not path.is_dir():
         rows = tuple(read_rows(path, csv_allowed=True, nan_as_null=True))
     return Source(path=path, rows=rows, skip_bad=skip_bad, answers=answers or {})
 

@@ -23,7 +23,7 @@ from fairjudge.domain import (
 )
 from fairjudge.parsing import indices_in, read_entries, whole_number
 from fairjudge.prompting import INTEGER, INTEGERS, STRING, Fenced, json_array, json_object
-from fairjudge.scales import by_lead
+from fairjudge.scales import verdict_from_lead
 from fairjudge.text.folding import folded_key
 from fairjudge.text.quoting import find_quote
 
@@ -342,4 +342,4 @@ def likert_of(share: float) -> int:
 
 def pairwise_of(share_a: float, share_b: float, *, n_groups: int) -> Verdict:
     """Return which summary covers more of `n_groups`; a tie for a lead of less than one group."""
-    return by_lead((share_a - share_b) * n_groups, PAIRWISE_MARGIN - 1e-9)
+    return verdict_from_lead((share_a - share_b) * n_groups, PAIRWISE_MARGIN - 1e-9)

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from fairjudge.domain import Answer, Article, Aspect, JudgeTask, ProtocolName, QuestionAnswers
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.balance import BALANCE
-from fairjudge.prompting import Fenced, Template, load_template, with_field
+from fairjudge.prompting import Fenced, Template, fill_field, load_template
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.scales import Scale, binary, likert, pairwise
 from fairjudge.text.own_aspects import own_aspects_advice
@@ -83,7 +83,7 @@ def rule_scale(protocol: ProtocolName) -> Scale:
 def rule_template(rule: str, protocol: ProtocolName) -> Template:
     """Return the released prompt for a custom criterion, with its `rule`."""
     name = "rule-pairwise" if PROTOCOLS[protocol].paired else "rule"
-    return replace(with_field(load_template("judge", name), "rule", rule.strip()), task="own")
+    return replace(fill_field(load_template("judge", name), "rule", rule.strip()), task="own")
 
 
 def _prompt(aspect: Aspect, protocol: ProtocolName, *, per_answer: bool) -> str:

@@ -134,7 +134,7 @@ class DecisionJudge(SignedJudge):
         """Return the fields of the template: shared evidence, and the texts of the tasks."""
         if self.template.fields == _MATERIAL:
             return {"evidence": _evidence(batch), "texts": _texts(batch)}
-        described = self.criterion.scale.described  # without the instruction how to reply
+        described = self.criterion.scale.answer_lines  # without the instruction how to reply
         return self.criterion.fields_for(batch[0]) | {"scale": described}
 
 

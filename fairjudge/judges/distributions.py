@@ -105,7 +105,7 @@ def from_tokens(
     """
     if completion.tokens is None:
         return Undefined(why="the backend gave no token probabilities")
-    if not scale.token_readable:
+    if not scale.has_distinct_first_tokens:
         return Undefined(why=f"one token does not tell the answers of {scale.name!r} apart")
     reading = locate_verdict(completion.text, scale, aspect=aspect, cut_off=is_cut_off(completion))
     if isinstance(reading, Unscored):

@@ -262,7 +262,7 @@ class LlmJudge(WritingModel):
             task,
             repair_messages(reply, self.criterion.scale.prompt_line),
             # Without "none" in the schema, the model would invent a verdict that its reply lacks.
-            self.criterion.scale.schema_or_none,
+            self.criterion.scale.nullable_schema,
             sample_index=(task.repeat or 0) * self.samples,
         )
         return await self._reply(request, repaired=True)

@@ -28,7 +28,7 @@ from fairjudge.judges.statements import share_supported
 from fairjudge.judges.trained import StatementSupport, TaskText, TrainedSupport
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.signature import signature
-from fairjudge.scales import by_lead
+from fairjudge.scales import verdict_from_lead
 from fairjudge.text.closest import PassageFinder
 from fairjudge.text.quoting import find_quote
 
@@ -64,7 +64,7 @@ def verdict_of(protocol: ProtocolName, *supports: float) -> float | Verdict:
         if not 0 <= support <= 1:
             raise ValueError(f"expected a support from 0 to 1, got {support!r}")
     if PROTOCOLS[protocol].paired:
-        return by_lead(supports[0] - supports[1], TIE_BELOW)
+        return verdict_from_lead(supports[0] - supports[1], TIE_BELOW)
     return 1 + 4 * supports[0] if PROTOCOLS[protocol].graded else float(supports[0] >= YES_FROM)
 
 

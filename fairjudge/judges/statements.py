@@ -14,7 +14,7 @@ from fairjudge.domain import Article, JudgeTask, StatementEntry, Unscored, Verdi
 from fairjudge.judges.criteria import article_texts, support_rule
 from fairjudge.parsing import indices_in, read_entries, whole_number
 from fairjudge.prompting import INTEGER, INTEGERS, STRING, Fenced, json_array, json_object
-from fairjudge.scales import by_lead
+from fairjudge.scales import verdict_from_lead
 from fairjudge.text.quoting import find_quote
 from fairjudge.text.statements import statement_texts
 
@@ -215,8 +215,8 @@ def pairwise_of(a: Sequence[StatementEntry], b: Sequence[StatementEntry]) -> Ver
     """Return the more faithful summary: fewer grave errors, then the larger supported share."""
     fewer_grave = sum(entry.grave for entry in b) - sum(entry.grave for entry in a)
     if fewer_grave:
-        return by_lead(fewer_grave, 1)
-    return by_lead(share_supported(a) - share_supported(b), PAIRWISE_MARGIN - 1e-9)
+        return verdict_from_lead(fewer_grave, 1)
+    return verdict_from_lead(share_supported(a) - share_supported(b), PAIRWISE_MARGIN - 1e-9)
 
 
 def gravest_first(entries: Sequence[StatementEntry]) -> Iterator[StatementEntry]:

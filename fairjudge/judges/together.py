@@ -51,8 +51,8 @@ class StatedCriterion:
     def stated(self, task: JudgeTask) -> str:
         """Return the criterion's text in the prompt, with its answers."""
         if self.template is None:
-            return f"{(self.rule or '').strip()}\n\n{self.scale.described}"
-        values = {"scale": self.scale.described, "support_rule": support_rule(task)}
+            return f"{(self.rule or '').strip()}\n\n{self.scale.answer_lines}"
+        values = {"scale": self.scale.answer_lines, "support_rule": support_rule(task)}
         fields: dict[str, str | Fenced] = {name: values[name] for name in self.template.fields}
         return render(self.template, fields)[0].content
 
@@ -164,7 +164,7 @@ class TogetherJudge(WritingModel):
             repair_messages(
                 reply, scale.prompt_line, prompt="repair-together", criterion=task.aspect
             ),
-            scale.schema_or_none,
+            scale.nullable_schema,
             max_output_tokens=self._limit(1),
         )
         return await self._reply(request, repaired=True)

@@ -130,10 +130,10 @@ def _named_arguments(call: Callable[..., Any]) -> Iterator[None]:
         yield
     except (ConfigurationError, InputError) as error:
         message = str(error)
-        if error.on_command_line is None and "--" in message:
+        if error.command_line_text is None and "--" in message:
             from fairjudge.options.naming import python_words
 
-            error.on_command_line = message
+            error.command_line_text = message
             error.args = (python_words(message, call),)
         raise
 

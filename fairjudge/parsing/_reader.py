@@ -322,7 +322,7 @@ def _is_settled(answer: Answer, statements: list[Answer], text: str, scale: Scal
     An earlier, closed statement of the same answer is enough. A reply that consists of an answer
     comes from a limit of one token, as in G-Eval: it counts if the scale is readable by one token.
     """
-    if scale.token_readable and text.strip() == text[answer.start : answer.end].strip():
+    if scale.has_distinct_first_tokens and text.strip() == text[answer.start : answer.end].strip():
         return True
     return any(
         statement.rank >= Rank.ASSIGNED

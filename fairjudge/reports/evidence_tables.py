@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from fairjudge.protocols import shown_protocol
+from fairjudge.protocols import protocol_label
 from fairjudge.reports.figures import Json, first_items, interval, tally
 from fairjudge.reports.row_tables import hidden_note, side_by_side, table
 from fairjudge.reports.tables import TextTable, terminal_width
@@ -72,7 +72,7 @@ def judged_by(group: Json) -> str:
     """Return the judge of a group, and how it was asked."""
     if "protocol" not in group:
         return str(group["judge"])
-    return f"{group['judge']}, {shown_protocol(group['protocol'], group['unit'])}"
+    return f"{group['judge']}, {protocol_label(group['protocol'], group['unit'])}"
 
 
 def slices(groups: Iterable[Json]) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import floor, log10
 from typing import Any, TypeAlias
 
-from fairjudge.protocols import shown_protocol
+from fairjudge.protocols import protocol_label
 from fairjudge.reports.drawing import CURVE_MARKS, PLAIN, Mark
 from fairjudge.reports.parts import Group, Plot
 from fairjudge.reports.plots import Curve, CurvePlot, ForestPlot, ForestRow
@@ -85,12 +85,12 @@ def why_no_interval(figure: Json | None) -> str:
 
 def protocol_of(group: Json) -> str:
     """Return the protocol, with the unit where parts were judged: ``"binary by answer"``."""
-    return shown_protocol(str(group["protocol"]), str(group.get("unit", "")))
+    return protocol_label(str(group["protocol"]), str(group.get("unit", "")))
 
 
 def by_unit(group: Json) -> str:
     """Return the unit in words, such as ``" by article"``; "" for whole summaries."""
-    return shown_protocol("", str(group.get("unit", "")))
+    return protocol_label("", str(group.get("unit", "")))
 
 
 def p_value(p: Json | float | None, test: Json | None = None) -> str:

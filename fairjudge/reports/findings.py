@@ -137,11 +137,11 @@ def boards_beside(boards: Sequence[Leaderboard], calibrated: Collection[Judged])
 
     def distinction(board: Leaderboard) -> str:
         protocols = {
-            (other.shown_protocol, other.unit)
+            (other.protocol_label, other.unit)
             for other in boards
             if (other.aspect, other.judge) == (board.aspect, board.judge)
         }
-        protocol = f", {board.shown_protocol} of each {board.unit}" if len(protocols) > 1 else ""
+        protocol = f", {board.protocol_label} of each {board.unit}" if len(protocols) > 1 else ""
         return protocol + (f", judged by {board.judge}" if len(judges) > 1 else "")
 
     return [

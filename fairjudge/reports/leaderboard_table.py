@@ -8,7 +8,7 @@ from itertools import accumulate, chain
 from math import ceil
 from typing import Any
 
-from fairjudge.protocols import PROTOCOLS, shown_protocol
+from fairjudge.protocols import PROTOCOLS, protocol_label
 from fairjudge.records.results import figure, to_json
 from fairjudge.reports.figures import Json, forest, row, sentence
 from fairjudge.reports.findings import Board, board_findings, of_leaderboard, two_kinds
@@ -111,7 +111,7 @@ def leaderboard_table(board: Leaderboard) -> TextTable:
     ]
     star = "(*)" if _narrow(board) else "*"
     board_table = table(
-        f"{board.aspect}, {board.shown_protocol}, {UNITS.get(board.unit, board.unit)}",
+        f"{board.aspect}, {board.protocol_label}, {UNITS.get(board.unit, board.unit)}",
         " | ".join((*figures, *counts)),
         leaderboard_rows(board),
         notes=leaderboard_notes(board),
@@ -193,7 +193,7 @@ def combined_table(boards: Sequence[Leaderboard]) -> TextTable:
 
 
 def _protocol(board: Leaderboard) -> str:
-    return board.shown_protocol if board.derived else shown_protocol(board.protocol, board.unit)
+    return board.protocol_label if board.derived else protocol_label(board.protocol, board.unit)
 
 
 _MAX_SYSTEMS = 36
@@ -265,7 +265,7 @@ def _n_lines(board: Leaderboard) -> int:
 
 def _plot(board: Leaderboard) -> Plot:
     """Return the figures by which systems are ranked."""
-    title = f"{board.aspect}, {board.shown_protocol}, by {board.judge}"
+    title = f"{board.aspect}, {board.protocol_label}, by {board.judge}"
     if has_strengths(board):
         rows = [
             row(standing.score.system, to_json(standing.place.strength))
@@ -300,7 +300,7 @@ def _ranks(board: Leaderboard) -> Plot:
         }
         for system, mean, (best, worst) in ranked
     ]
-    title = f"{board.aspect}, {board.shown_protocol}, by {board.judge}"
+    title = f"{board.aspect}, {board.protocol_label}, by {board.judge}"
     return ranks_plot(places if len(places) > 1 else [], title, allowed=RANKS_BY_MEANS)
 
 
@@ -308,4 +308,4 @@ def _described(board: Leaderboard) -> str:
     unit, protocol = UNITS.get(board.unit, board.unit), PROTOCOLS[board.protocol]
     scale = board.scale_range
     span = f" on {scale[0]:g} to {scale[1]:g}" if scale and protocol.graded else ""
-    return f"{board.shown_protocol.capitalize()}, {unit}: {protocol.meaning_of(board.aspect)}{span}"
+    return f"{board.protocol_label.capitalize()}, {unit}: {protocol.meaning_of(board.aspect)}{span}"

@@ -118,7 +118,7 @@ class Leaderboard:
     constant: Constant | None = None
 
     @property
-    def shown_protocol(self) -> str:
+    def protocol_label(self) -> str:
         """The protocol as tables name it."""
         return f"{self.protocol} from checklists" if self.derived else self.protocol
 

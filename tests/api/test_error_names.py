@@ -35,7 +35,7 @@ def test_a_call_names_its_arguments_and_keeps_the_commands_message(message: str)
         CALLS[message]()
     assert message in str(error.value)
     assert "--" not in str(error.value)
-    assert "--" in (error.value.on_command_line or "")
+    assert "--" in (error.value.command_line_text or "")
 
 
 @pytest.mark.parametrize(

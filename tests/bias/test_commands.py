@@ -36,7 +36,7 @@ def refuses(pattern: str) -> Iterator[None]:
     """Expect an error whose message in the words of a command line has `pattern`."""
     with pytest.raises(ConfigurationError) as error:
         yield
-    assert re.search(pattern, error.value.on_command_line or str(error.value))
+    assert re.search(pattern, error.value.command_line_text or str(error.value))
 
 
 def cluster(eid, text, people=None, **more):

@@ -74,5 +74,5 @@ def test_an_error_in_python_names_the_call_that_reads_the_file(tmp_path, monkeyp
         fj.FairJudgeError, match=r"layout: fj\.convert\('of a shop.jsonl'\)"
     ) as error:
         fj.read_clusters("of a shop.jsonl")
-    on_command_line = error.value.on_command_line or ""
-    assert on_command_line.endswith("fairjudge convert 'of a shop.jsonl' -o data")
+    command_line_text = error.value.command_line_text or ""
+    assert command_line_text.endswith("fairjudge convert 'of a shop.jsonl' -o data")

@@ -14,5 +14,5 @@ def test_what_checklists_say_is_separate_from_what_was_judged():
         [rating(4.0), rating(2.0, derived_from="checklist")], n_resamples=100
     )
     assert [item.mean.value for item in (*judged.standings, *derived.standings)] == [4.0, 2.0]
-    assert (judged.shown_protocol, derived.shown_protocol) == ("likert", "likert from checklists")
+    assert (judged.protocol_label, derived.protocol_label) == ("likert", "likert from checklists")
     assert {judged.protocol, derived.protocol} == {"likert"}

@@ -49,8 +49,8 @@ def test_tokens_stand_for_answers_or_their_unmistakable_beginnings():
     assert pairwise().answer_of_token(" B") == "2"
     assert likert().answer_of_token("7") is None
     assert likert().answer_of_token("") is None
-    assert likert().token_readable
-    assert not likert([""] * 10).token_readable
+    assert likert().has_distinct_first_tokens
+    assert not likert([""] * 10).has_distinct_first_tokens
 
 
 @pytest.mark.parametrize(
