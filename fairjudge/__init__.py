@@ -1,4 +1,4 @@
-"""Judge summaries of many documents with LLMs, and know how far the judge can be trusted.
+"""Evaluate multi-document summaries with LLM judges, and measure how far to trust them.
 
 Everything public is here; it is imported when it is first used.
 """

@@ -116,7 +116,7 @@ def _interruptible(function: Callable[..., Any], *given: Any, **more: Any) -> An
 app = Application(
     name="fairjudge",
     cls=_Root,
-    help="Judge summaries of many documents with LLMs, and know how far the judge can be trusted.",
+    help="Evaluate multi-document summaries with LLM judges, and measure how far to trust them.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # its tables cut the names of options off at 80 columns

@@ -177,8 +177,8 @@ def built(outcome: BuildOutcome, *, output: Path, json_file: str | None) -> None
 
 
 WITHOUT_LLM = (
-    "Built without an LLM: points that sources make and numbers they give, not questions; an LLM "
-    "(--backend) asks what they dispute and finds answers in other words."
+    "Built without an LLM: points and numbers that sources give. An LLM (--backend) writes "
+    "questions on what they dispute, and also finds paraphrased answers."
 )
 
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from fairjudge.run.judged import JudgeReport
 
 ASPECTS = {
-    "coverage": "how much it says of the answers above",
-    "balance": "how much it says of the articles that it covers least, right or wrong",
+    "coverage": "how many of the answers above the summary gives",
+    "balance": "how well it covers the articles that it covers least, whether correctly or not",
     "faithfulness": "whether the articles support its statements",
 }
 """The judged aspects, with their explanations for newcomers."""
@@ -38,8 +38,8 @@ def quickstart(
     """Build references for two bundled stories, judge three summaries of each, write a report.
 
     Everything runs on this machine, with the embedded models: no key, no model hub, no GPU. The
-    stories, outlets and people are invented. One summary is thorough, one tells a single side, one
-    gets facts wrong.
+    stories, outlets and people are invented. One summary is thorough, one is one-sided, one has
+    wrong facts.
     """
     from fairjudge.analysis.reporting import make_report
     from fairjudge.datasets import example_path
@@ -54,14 +54,14 @@ def quickstart(
     shutil.copyfile(example_path("summaries.jsonl"), summaries)
     references = output / "references.jsonl"
     say(
-        "Two invented stories, and three summaries of each: one is thorough, one tells a single "
-        "side,\none gets facts wrong.\n\n1. What do the articles say?\n"
+        "Two invented stories, and three summaries of each: one thorough, one one-sided, one with "
+        "wrong facts.\n\n1. What do the articles say?\n"
         f"$ fairjudge build {clusters} -o {references}\n"
     )
     _say_answers(_build(clusters, references, model, quiet=quiet))
     say(
         f"\n{display.WITHOUT_LLM}\n\n"
-        f"2. How well do the summaries tell it? (ASPECT: {', '.join(ASPECTS)})\n"
+        f"2. How good are the summaries? (ASPECT: {', '.join(ASPECTS)})\n"
         f"$ fairjudge judge --references {references} --summaries {summaries} \\\n"
         f"    --aspect ASPECT --protocol likert -o {output / 'ASPECT.jsonl'}\n"
     )
@@ -69,8 +69,8 @@ def quickstart(
     page = output / "report.html"
     make_report(output, title="FairJudge quickstart").save(page)
     say(
-        f"\n3. Read it all in a browser: {page}\n$ fairjudge report {output} -o {page}\n\n"
-        f"What was written: {', '.join(path.name for path in sorted(output.iterdir()))}"
+        f"\n3. Read the report in a browser: {page}\n$ fairjudge report {output} -o {page}\n\n"
+        f"Files written: {', '.join(path.name for path in sorted(output.iterdir()))}"
     )
 
 
@@ -152,10 +152,10 @@ def _scores(reports: Mapping[str, JudgeReport]) -> TextTable:
         show=number,
         notes=(
             *(f"{aspect}: {meaning}." for aspect, meaning in ASPECTS.items()),
-            "Read them together: what gets facts wrong may still speak of more articles than what "
-            "keeps to one side.",
+            "Compare all three: a summary with wrong facts may still cover more articles than a "
+            "one-sided one.",
             f"Two stories are too few to compare systems (at least {FEWEST_CLUSTERS}). The "
-            "embedded models are weak judges (docs/local.md): name an LLM by --backend, and learn "
-            "from labels by people how far to trust it (fairjudge calibrate).",
+            "embedded models are weak judges (docs/local.md): choose an LLM with --backend, and "
+            "measure its agreement with human labels (fairjudge calibrate).",
         ),
     )
