@@ -192,6 +192,15 @@ def leaderboards(
     )
 
 
+def _strength_ranges(systems: Iterable[RankedSystem]) -> dict[str, tuple[int, int]]:
+    """Return the best and the worst rank of each system that has both, by its strength."""
+    return {
+        system.system: (system.best_rank, system.worst_rank)
+        for system in systems
+        if system.best_rank is not None and system.worst_rank is not None
+    }
+
+
 def _mean_ranges(
     scores: Sequence[SystemScore],
     means: Mapping[str, Mapping[str, float]],
@@ -247,13 +256,11 @@ def leaderboard(
     ranking = strengths(rows, seed=seed)
     placed = () if ranking is None or isinstance(ranking, Undefined) else ranking.systems
     places = {score.system: score for score in placed}
-    ranges = {
-        score.system: (score.best_rank, score.worst_rank)
-        for score in placed
-        if score.best_rank is not None and score.worst_rank is not None
-    }
-    if ranking is None:
-        ranges = _mean_ranges(scores, means, seed=seed, n_resamples=n_resamples)
+    ranges = (
+        _mean_ranges(scores, means, seed=seed, n_resamples=n_resamples)
+        if ranking is None
+        else _strength_ranges(placed)
+    )
     standings = []
     for place, score in enumerate(scores):
         mean, behind = figures.get(score.system, (nothing, None))
