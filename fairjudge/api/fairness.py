@@ -40,7 +40,6 @@ from fairjudge.options.declaring import Opt, Seed
 from fairjudge.options.models import Model
 
 if TYPE_CHECKING:
-    from fairjudge.domain import Cluster
     from fairjudge.fairness.distributions import Target
     from fairjudge.fairness.support import Support
 
@@ -166,14 +165,13 @@ def coverage(
         chosen = ScorerChoice(name="embedding", argument=chosen.local())
     if units is not None:
         check_takes_units(chosen)
-    labelled: Sequence[Cluster] = sources.records
-    supports: Sequence[Support] = ()
-    made_by = ""
+    supports: Sequence[Support]
     joins = Joins(texts.records)
     if not isinstance(chosen, ScorerChoice):
-        labelled, supports, made_by = supports_of_scorer(labelled, chosen, joins)
-    corpus = label_corpus(labelled, attribute=attribute, bins=tuple(bins))
-    if isinstance(chosen, ScorerChoice):
+        labelled, supports, made_by = supports_of_scorer(sources.records, chosen, joins)
+        corpus = label_corpus(labelled, attribute=attribute, bins=tuple(bins))
+    else:
+        corpus = label_corpus(sources.records, attribute=attribute, bins=tuple(bins))
         with bars(progress) as progress_bars:
             supports, made_by = model_supports(
                 corpus,
