@@ -44,7 +44,7 @@ from _machine import RESULTS, describe_machine, write_between, write_results
 from fairjudge.analysis.calibrating import trained_support
 from fairjudge.datasets.readers import read_clusters
 from fairjudge.domain import Answer, Article, Cluster, JudgeTask, Unscored
-from fairjudge.judges.balance import balance_of, mean_covered
+from fairjudge.judges.balance import balance_score, mean_coverage
 from fairjudge.judges.trained import TrainedSupport
 from fairjudge.ports import Embedder
 from fairjudge.scorers.embedding import load_embedder
@@ -473,7 +473,7 @@ def balance(bench: Bench) -> list[Row]:
             kind: bench.support.sources(text, clusters[eid].articles)
             for kind, text in kinds.items()
         }
-        for title, figure in (("half", balance_of), ("mean", mean_covered)):
+        for title, figure in (("half", balance_score), ("mean", mean_coverage)):
             for other in KINDS[1:]:
                 lead = figure(sources[KINDS[0]]) - figure(sources[other])
                 won[f"{title} {other}"].append(float(lead > 0))

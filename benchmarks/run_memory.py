@@ -56,7 +56,7 @@ class AtOnce:
         """See `fairjudge.judges.ports.Judge`."""
         raise NotImplementedError
 
-    def unscored(self, task: JudgeTask, why: Unscored) -> Judgement:
+    def unscored_judgement(self, task: JudgeTask, outcome: Unscored) -> Judgement:
         """See `fairjudge.judges.ports.Judge`."""
         raise NotImplementedError
 

@@ -32,7 +32,7 @@ from _machine import write_results
 from fairjudge.domain import Answer, Judgement, JudgeTask, ProtocolName, QuestionAnswers
 from fairjudge.engine.models import open_models
 from fairjudge.judges.asking import ReferenceUnit
-from fairjudge.judges.ports import Judge, Reply, writing
+from fairjudge.judges.ports import Judge, Reply, as_writing_judge
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
 from fairjudge.records.results import figure
@@ -104,13 +104,13 @@ def tasks(item: Item) -> tuple[JudgeTask, tuple[JudgeTask, ...]]:
 async def judged(judge: Judge, task: JudgeTask) -> Judgement:
     """Ask as ``fairjudge judge`` does: once more where a reply cannot be read."""
     first = await judge.ask(task)
-    outcome = writing(judge).read(task, first) if isinstance(first, Reply) else first
+    outcome = as_writing_judge(judge).read(task, first) if isinstance(first, Reply) else first
     if isinstance(first, Reply) and not isinstance(outcome, Judgement):
-        repaired = await writing(judge).repair(task, first)
+        repaired = await as_writing_judge(judge).repair(task, first)
         if isinstance(repaired, Reply):
-            second = writing(judge).read(task, repaired)
+            second = as_writing_judge(judge).read(task, repaired)
             outcome = second if isinstance(second, Judgement) else outcome
-    return outcome if isinstance(outcome, Judgement) else judge.unscored(task, outcome)
+    return outcome if isinstance(outcome, Judgement) else judge.unscored_judgement(task, outcome)
 
 
 async def ask(items: Sequence[Item], model: Model) -> list[dict[str, Any]]:

@@ -21,7 +21,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Checkpointer, Send
 
 from fairjudge.domain import Judgement, JudgeTask, Unscored
-from fairjudge.judges.ports import Judge, Reply, writing
+from fairjudge.judges.ports import Judge, Reply, as_writing_judge
 
 Outcome: TypeAlias = Judgement | Unscored
 T = TypeVar("T")
@@ -127,7 +127,7 @@ async def _read(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkState
     deps, replies = runtime.context, state.get("replies", {})
     if not replies:
         return {"outcomes": {}}
-    judge = writing(deps.judge)
+    judge = as_writing_judge(deps.judge)
     return {
         "outcomes": {
             place: judge.read(deps.tasks[place], reply)
@@ -159,7 +159,7 @@ def _after_read(state: ChunkState, runtime: Runtime[JudgeDeps]) -> str:
 async def _repair(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkState:
     """Ask once more; where that fails too, the first reply's reason stands."""
     deps = runtime.context
-    replies, remaining, judge = state["replies"], _left(state), writing(deps.judge)
+    replies, remaining, judge = state["replies"], _left(state), as_writing_judge(deps.judge)
 
     async def repair(place: int) -> Outcome:
         task, first = deps.tasks[place], replies[place]
@@ -207,7 +207,7 @@ async def _record(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkOut
         judgement = (
             outcome
             if isinstance(outcome, Judgement)
-            else deps.judge.unscored(deps.tasks[place], outcome)
+            else deps.judge.unscored_judgement(deps.tasks[place], outcome)
         )
         deps.record(place, judgement)
     await deps.settle()

@@ -59,7 +59,11 @@ def labelled_insights(models: TrainedModels, embedder: Embedder, *, source: Path
     pairs, sizes = [], []
     for row in rows:
         summary = passages_of((row["text"],), vectoriser)
-        near = summary.nearest_and_joined(vectoriser.rows([row["unit"]])[0]) if summary else ()
+        near = (
+            summary.nearest_passage_and_sentences(vectoriser.rows([row["unit"]])[0])
+            if summary
+            else ()
+        )
         pairs += [(passage, row["unit"]) for passage in near]
         sizes.append(len(near))
     parts = np.split(models.covered_features(pairs), np.cumsum(sizes)[:-1])

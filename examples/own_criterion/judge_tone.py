@@ -61,7 +61,7 @@ async def judge() -> list[Judgement]:
     for task in tasks:
         reply = await judge.ask(task)
         read = judge.read(task, reply) if isinstance(reply, Reply) else reply
-        found.append(judge.unscored(task, read) if isinstance(read, Unscored) else read)
+        found.append(judge.unscored_judgement(task, read) if isinstance(read, Unscored) else read)
     return found
 
 

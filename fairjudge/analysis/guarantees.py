@@ -16,8 +16,8 @@ from fairjudge.calibration.labels import item_json
 from fairjudge.datasets import read_judgements, read_labels
 from fairjudge.domain import Undefined
 from fairjudge.errors import InputError
-from fairjudge.judges.asking import Promise
-from fairjudge.judges.cascades import promise_of
+from fairjudge.judges.asking import GuaranteedThreshold
+from fairjudge.judges.cascades import guaranteed_threshold
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.results import to_json
 
@@ -27,7 +27,7 @@ class GuaranteeResult:
     """The report, what ``judge --cascade`` needs, and the items that are not kept."""
 
     report: dict[str, Any]
-    promise: Promise
+    guarantee: GuaranteedThreshold
     escalated: tuple[dict[str, Any], ...] = ()
 
 
@@ -79,7 +79,7 @@ def guarantee_report(
         raise InputError(f"no guarantee is possible: {fit.why}", path=people_said.path)
     threshold = np.inf if fit.threshold is None else fit.threshold
     return GuaranteeResult(
-        promise=promise_of(rows, threshold=fit.threshold),
+        guarantee=guaranteed_threshold(rows, threshold=fit.threshold),
         report={
             **joined.group._asdict(),
             "within": within if not PROTOCOLS[joined.protocol].categorical else None,

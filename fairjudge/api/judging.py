@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from fairjudge.engine.models import RunCost
     from fairjudge.judges.asking import (
         AskedAspect,
-        Derived,
+        DerivedProtocol,
         Fallback,
+        GuaranteedThreshold,
         Preset,
-        Promise,
         ReferenceUnit,
         TextUnit,
         Thresholds,
@@ -372,7 +372,7 @@ class Judge:
         fallback: Fallback = "none",
         cascade: Cascade | str | Path | tuple[float, float] | None = None,
         cascade_scorer: Literal["embedding", "entailment"] = "embedding",
-        derive: Sequence[Derived] = (),
+        derive: Sequence[DerivedProtocol] = (),
         temperature: float | None = None,
         samples: int = 1,
         repeats: int = 1,
@@ -484,7 +484,7 @@ class Judge:
         )
 
 
-def _thresholds(thresholds: Any) -> Thresholds | Promise:
+def _thresholds(thresholds: Any) -> Thresholds | GuaranteedThreshold:
     from fairjudge.api.cascading import Cascade
     from fairjudge.judges.cascades import read_cascade
 

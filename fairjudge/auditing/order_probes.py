@@ -28,7 +28,7 @@ from fairjudge.domain import (
 )
 from fairjudge.errors import InputError
 from fairjudge.judges.checklist import CoverageForm, order_names
-from fairjudge.judges.tasks import JudgingPlan, plan_tasks, repeated
+from fairjudge.judges.tasks import JudgingPlan, plan_tasks, repeat_tasks
 from fairjudge.stats.clustered import clustered_mean
 from fairjudge.text.sentences import sentence_texts
 from fairjudge.text.usable import worth_reading
@@ -152,7 +152,7 @@ def group_order_tasks(
     once = plan_tasks(references, summaries, plan, split_sentences=sentence_texts)
     if not any(group_places(task, groups_per_call=groups_per_call) for task in once):
         raise InputError("the order of groups matters from three per call on; no call has as many")
-    return repeated(once, variants=order_names(n_orders))
+    return repeat_tasks(once, variants=order_names(n_orders))
 
 
 def group_places(task: JudgeTask, *, groups_per_call: int) -> dict[str, str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from fairjudge.domain import Cluster, Judgement, Summary
 from fairjudge.errors import InputError
-from fairjudge.judges.statements import gravest_first, share_supported, worst_of
+from fairjudge.judges.statements import most_severe_first, share_supported, worst_of
 from fairjudge.records.results import figure, to_json
 from fairjudge.scores.citations import CitationScores, citation_scores
 from fairjudge.stats.clustered import clustered_mean, within
@@ -119,7 +119,7 @@ def _supporting(
 
 
 def _errors(row: Judgement, outlets: Mapping[tuple[str, str], str]) -> Iterable[dict[str, Any]]:
-    for entry in gravest_first(row.statements or ()):
+    for entry in most_severe_first(row.statements or ()):
         yield {
             "eid": row.eid,
             "sentence": entry.sentence,

@@ -44,7 +44,7 @@ def baseline_judge(
     if criterion is not None:
         own = read_criterion_file(criterion)
         aspect = aspect or own.aspect
-        given |= {name: given.get(name) or value for name, value in own.alone.items()}
+        given |= {name: given.get(name) or value for name, value in own.single_options.items()}
     if aspect is None:
         raise typer.BadParameter("give --aspect, or a --criterion that names one")
     scale = given["scale"]

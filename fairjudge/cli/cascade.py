@@ -84,7 +84,7 @@ def cascade(
             annotators=tuple(annotators or ("*",)),
             seed=values["seed"],
         )
-        write_output(output, json.dumps(asdict(result.promise)) + "\n")
+        write_output(output, json.dumps(asdict(result.guarantee)) + "\n")
         if ask is not None:
             lines = [json.dumps(row, ensure_ascii=False) for row in result.escalated]
             write_output(ask, "".join(line + "\n" for line in lines))

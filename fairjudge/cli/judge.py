@@ -58,7 +58,7 @@ def judge_options(
         raise typer.BadParameter("several aspects need --together, or a run of 'judge' each")
     if own and not together:
         aspects = aspects or [own[0].aspect]
-        given |= {name: given[name] or value for name, value in own[0].alone.items()}
+        given |= {name: given[name] or value for name, value in own[0].single_options.items()}
     if own and not given["protocol"]:
         scale = given["scale"]
         given["protocol"] = load_scale(scale).protocol if scale else own[0].protocol

@@ -15,16 +15,16 @@ ReferenceUnit: TypeAlias = Literal["article", "articles", "qa_pairs", "qa_pair"]
 TextUnit: TypeAlias = Literal["summary", "sentence"]
 Preset: TypeAlias = Literal["recommended", "paper", "budget", "granular"]
 Fallback: TypeAlias = Literal["entailment", "embedding", "none"]
-Derived: TypeAlias = Literal["likert", "pairwise"]
+DerivedProtocol: TypeAlias = Literal["likert", "pairwise"]
 Thresholds: TypeAlias = tuple[float, float]
-"""(low, high): at local scores up to low and from high on the LLM is not called."""
+"""(low, high): for local scores of at most low or at least high the LLM is not called."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedAspect:
-    """An aspect to be judged together with others; a built-in one needs only its name.
+    """One of several aspects to judge in one request; a built-in one needs only its name.
 
-    For a custom aspect, ``rule`` states the criterion in a few sentences; ``scale`` is its file.
+    For a custom aspect, ``rule`` is the criterion in a few sentences and ``scale`` a scale file.
     """
 
     aspect: str
@@ -33,11 +33,11 @@ class AskedAspect:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Promise:
-    """The confidence from which answers of a judge are kept, with the settings of that judge.
+class GuaranteedThreshold:
+    """The minimum confidence for keeping a judge's answers, with the settings of that judge.
 
-    ``signature`` is that of the judgements on which it was fitted, None if they had several;
-    ``repeats`` is their number per item, in each order of a pair; ``n_answers`` is as in
+    ``signature`` is the signature of the judgements used for fitting, None if there were several;
+    ``repeats`` is the number of judgements per item and order of a pair; ``n_answers`` is as in
     `fairjudge.calibration.answers`. ``threshold`` is None if no answer may be kept.
     """
 
@@ -50,28 +50,28 @@ class Promise:
     n_answers: int
 
     @property
-    def stated(self) -> dict[str, str]:
+    def signature_parts(self) -> dict[str, str]:
         """The parts of the signature by name."""
         parts = (part.partition(":") for part in (self.signature or "").split("|"))
         return {name: value for name, _, value in parts if name}
 
     def check(self, judge: Judge) -> None:
-        """Raise an error for a judge on which the promise was not fitted.
+        """Raise an error unless the threshold was fitted on `judge`.
 
         Raises
         ------
         ConfigurationError
-            If its signature differs in more than the library's version.
+            If the signatures differ in more than the library's version.
         """
-        own = replace(self, signature=judge.signature).stated
-        fitted = self.stated
-        names = [name for name in dict.fromkeys([*fitted, *own]) if name != "version"]
-        misfits = [name for name in names if fitted.get(name) != own.get(name)]
-        if misfits:
-            differ = ", ".join(
-                f"{name} {fitted.get(name)!r}, now {own.get(name)!r}" for name in misfits
+        current = replace(self, signature=judge.signature).signature_parts
+        fit = self.signature_parts
+        names = [name for name in dict.fromkeys([*fit, *current]) if name != "version"]
+        changes = [name for name in names if fit.get(name) != current.get(name)]
+        if changes:
+            differences = ", ".join(
+                f"{name} {fit.get(name)!r}, now {current.get(name)!r}" for name in changes
             )
             raise ConfigurationError(
-                f"the guarantee was fitted for another judge than {judge.name}: {differ}; fit it "
-                "again on judgements of this one"
+                f"the guarantee was fitted for another judge than {judge.name}: {differences}; fit "
+                "it again on judgements of this one"
             )

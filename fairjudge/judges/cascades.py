@@ -1,8 +1,8 @@
 """Cascades: a cheap judge first, and a second judge only where the first is unsure.
 
-`CascadeJudge` routes by two thresholds of a local score. `PromisedCascade` keeps the confident
+`CascadeJudge` routes by two thresholds of a local score. `GuaranteedCascade` keeps the confident
 answers of its first judge with a guaranteed agreement: the guarantee and its threshold are fitted
-on labels (`fairjudge.calibration.guarantees`), and hold for that judge with its settings only.
+on labels (`fairjudge.calibration.guarantees`), and apply only to that judge with its settings.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from fairjudge.calibration.answers import Answer, answers, max_answers
 from fairjudge.domain import Judgement, JudgeTask, Unscored, Verdict
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.files import read_file
-from fairjudge.judges.asking import Promise, Thresholds
+from fairjudge.judges.asking import GuaranteedThreshold, Thresholds
 from fairjudge.judges.llm import EMPTY_SUMMARY
-from fairjudge.judges.ports import Judge, Reply, writing
+from fairjudge.judges.ports import Judge, Reply, as_writing_judge
 from fairjudge.parsing.outcomes import RETRYABLE
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.schema import without_schema
@@ -29,9 +29,9 @@ from fairjudge.records.schema import without_schema
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cascade:
-    """Keeps the confident verdicts of `first`, and calls `judge` for the others.
+    """Keeps the confident verdicts of `first`, and calls `judge` for all other tasks.
 
-    Every judgement is signed by the cascade; its ``routed`` names the judge that scored it.
+    Every judgement has the cascade's signature; ``routed`` says which judge scored it.
     """
 
     first: Judge
@@ -44,7 +44,7 @@ class Cascade:
 
     @property
     def signature(self) -> str:
-        """Return everything that can change a verdict: both judges and the condition of routing."""
+        """Return everything that can change a verdict: both judges and the routing rule."""
         return f"cascade:{self._routing_label};{self.first.signature};{self.judge.signature}"
 
     @property
@@ -53,21 +53,21 @@ class Cascade:
 
     def read(self, task: JudgeTask, reply: Reply) -> Judgement | Unscored:
         """See `fairjudge.judges.ports.WritingJudge`."""
-        outcome = writing(self.judge).read(task, reply)
+        outcome = as_writing_judge(self.judge).read(task, reply)
         if isinstance(outcome, Unscored):
             return outcome
-        return self._signed(outcome, task, routed="judge")
+        return self._sign(outcome, task, routed="judge")
 
     async def repair(self, task: JudgeTask, reply: Reply) -> Reply | Unscored:
         """See `fairjudge.judges.ports.WritingJudge`."""
-        return await writing(self.judge).repair(task, reply)
+        return await as_writing_judge(self.judge).repair(task, reply)
 
-    def unscored(self, task: JudgeTask, why: Unscored) -> Judgement:
+    def unscored_judgement(self, task: JudgeTask, outcome: Unscored) -> Judgement:
         """See `fairjudge.judges.ports.Judge`."""
-        return self._signed(self.judge.unscored(task, why), task, routed="judge")
+        return self._sign(self.judge.unscored_judgement(task, outcome), task, routed="judge")
 
-    def _signed(self, row: Judgement, task: JudgeTask, **extra: object) -> Judgement:
-        """Return `row` with the cascade's signature, and with order and repeat of `task`.
+    def _sign(self, row: Judgement, task: JudgeTask, **extra: object) -> Judgement:
+        """Return `row` with the cascade's signature and the order and repeat of `task`.
 
         The first judge may have been called in another order or for several repeats.
         """
@@ -80,9 +80,9 @@ class Cascade:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CascadeJudge(Cascade):
-    """Keeps a local scorer's scores up to `low` and from `high` on; else calls `judge`.
+    """Keeps a local score that is at most `low` or at least `high`; else calls `judge`.
 
-    ``local_value`` is the local score. An item without one goes to `judge`.
+    ``local_value`` is the local score. An item without a local score is judged by `judge`.
     """
 
     low: float
@@ -96,82 +96,85 @@ class CascadeJudge(Cascade):
         """See `fairjudge.judges.ports.Judge`."""
         if PROTOCOLS[task.protocol].paired:
             raise ConfigurationError("a cascade routes single summaries; pairs have no threshold")
-        quick = await self.first.ask(task)
-        if isinstance(quick, Unscored) and quick.reason == "empty_input":
-            return quick
-        value = quick.value if isinstance(quick, Judgement) else None
-        sure = isinstance(value, int | float) and not self.low < value < self.high
-        if isinstance(quick, Judgement) and sure:
-            return self._signed(quick, task, routed="local", local_value=value)
+        local_outcome = await self.first.ask(task)
+        if isinstance(local_outcome, Unscored) and local_outcome.reason == "empty_input":
+            return local_outcome
+        value = local_outcome.value if isinstance(local_outcome, Judgement) else None
+        is_confident = isinstance(value, int | float) and not self.low < value < self.high
+        if isinstance(local_outcome, Judgement) and is_confident:
+            return self._sign(local_outcome, task, routed="local", local_value=value)
         answer = await self.judge.ask(task)
         if isinstance(answer, Judgement):
-            return self._signed(answer, task, routed="judge", local_value=value)
+            return self._sign(answer, task, routed="judge", local_value=value)
         return answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PromisedCascade(Cascade):
+class GuaranteedCascade(Cascade):
     """Keeps the answers of `first` with enough confidence; else calls `judge`.
 
     ``first_confidence`` and ``first_value`` are the first judge's. It judges both orders of a pair,
-    which are kept or rejected together. An item that it could not score goes to `judge`.
+    which are kept or rejected together. An item that it cannot score is judged by `judge`.
     """
 
-    promise: Promise
+    guarantee: GuaranteedThreshold
 
     @property
     def _routing_label(self) -> str:
-        return f"promise:{self.promise.threshold:.6g};{self.promise.repeats}"
+        return f"promise:{self.guarantee.threshold:.6g};{self.guarantee.repeats}"
 
     async def ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
         """See `fairjudge.judges.ports.Judge`."""
         if not all(text.strip() for text in task.texts):
             return EMPTY_SUMMARY
         rows = await asyncio.gather(
-            *(_judged(self.first, single_task) for single_task in self._single_tasks(task))
+            *(
+                _judge_with_repair(self.first, single_task)
+                for single_task in self._single_tasks(task)
+            )
         )
         failures = [row for row in rows if isinstance(row, Unscored)]
         retryable = next((failure for failure in failures if failure.reason in RETRYABLE), None)
         if retryable is not None:
             return retryable
-        scored = [row for row in rows if isinstance(row, Judgement) and row.value is not None]
-        more: dict[str, Any] = {}
-        if scored and not failures:
-            (answer,) = answers(scored, n_answers=self.promise.n_answers).values()
+        judgements = [row for row in rows if isinstance(row, Judgement) and row.value is not None]
+        first_fields: dict[str, Any] = {}
+        if judgements and not failures:
+            (answer,) = answers(judgements, n_answers=self.guarantee.n_answers).values()
             value = _value(answer, task)
-            more = {"first_value": value, "first_confidence": answer.confidence}
-            if answer.confidence >= (self.promise.threshold or 0.0):
-                # The promise is about the combined answer, not about the row of one repeat.
+            first_fields = {"first_value": value, "first_confidence": answer.confidence}
+            if answer.confidence >= (self.guarantee.threshold or 0.0):
+                # The guarantee covers the combined answer, not the row of one repeat.
                 overrides = {"value": value, "unscored": None, "probabilities": None}
-                return self._signed(scored[0], task, routed="first", **overrides, **more)
+                return self._sign(judgements[0], task, routed="first", **overrides, **first_fields)
         outcome = await self.judge.ask(task)
         if isinstance(outcome, Judgement):
-            return self._signed(outcome, task, routed="judge", **more)
+            return self._sign(outcome, task, routed="judge", **first_fields)
         return outcome
 
     def _single_tasks(self, task: JudgeTask) -> list[JudgeTask]:
         numbers: Sequence[int | None] = (
-            range(self.promise.repeats) if self.promise.repeats > 1 else (None,)
+            range(self.guarantee.repeats) if self.guarantee.repeats > 1 else (None,)
         )
         orders = PROTOCOLS[task.protocol].orders
         return [replace(task, order=order, repeat=number) for order in orders for number in numbers]
 
 
-async def _judged(judge: Judge, task: JudgeTask) -> Judgement | Unscored:
+async def _judge_with_repair(judge: Judge, task: JudgeTask) -> Judgement | Unscored:
     """Ask, parse, and repair an unparseable reply once, as the judging graph does."""
     answer = await judge.ask(task)
     if not isinstance(answer, Reply):
         return answer
-    writer = writing(judge)
+    writer = as_writing_judge(judge)
     outcome = writer.read(task, answer)
     if not isinstance(outcome, Unscored) or outcome.reason != "unparseable":
         return outcome
-    again = await writer.repair(task, answer)
-    return outcome if isinstance(again, Unscored) else writer.read(task, again)
+    repaired_reply = await writer.repair(task, answer)
+    return outcome if isinstance(repaired_reply, Unscored) else writer.read(task, repaired_reply)
 
 
 def _value(answer: Answer, task: JudgeTask) -> float | Verdict:
-    """Return the answer's value for the task; an answer's pair is sorted by name, a task's not."""
+    """Return the answer's value for `task`; the pair of an answer is sorted by name."""
     if not PROTOCOLS[task.protocol].paired:
         return answer.value
     if answer.value == 0.0:
@@ -180,31 +183,33 @@ def _value(answer: Answer, task: JudgeTask) -> float | Verdict:
     return "a" if (answer.value > 0) == in_order else "b"
 
 
-def promise_of(rows: Sequence[Judgement], *, threshold: float | None) -> Promise:
-    """Return the promise with `threshold` for the judge, aspect and protocol of `rows`."""
+def guaranteed_threshold(
+    rows: Sequence[Judgement], *, threshold: float | None
+) -> GuaranteedThreshold:
+    """Return the guarantee with `threshold` for the judge, aspect and protocol of `rows`."""
     signatures = {row.signature for row in rows}
-    times = Counter((row.eid, row.system, row.system_a, row.system_b, row.unit, row.order)
+    repeats_by_item = Counter((row.eid, row.system, row.system_a, row.system_b, row.unit, row.order)
                     for row in rows)  # fmt: skip
-    return Promise(
+    return GuaranteedThreshold(
         judge=rows[0].judge,
         aspect=rows[0].aspect,
         protocol=rows[0].protocol,
         threshold=threshold,
         signature=signatures.pop() if len(signatures) == 1 else None,
-        repeats=max(times.values()),
+        repeats=max(repeats_by_item.values()),
         n_answers=max_answers(rows),
     )
 
 
-def read_cascade(path: Path) -> Thresholds | Promise:
-    """Read a file of ``calibrate cascade``: two thresholds, or with --guarantee a promise.
+def read_cascade(path: Path) -> Thresholds | GuaranteedThreshold:
+    """Read a file written by ``calibrate cascade``: two thresholds, or a guaranteed threshold.
 
-    Raises `InputError` if the file is neither.
+    Raises `InputError` if the file contains neither.
     """
     try:
         content = without_schema(json.loads(read_file(path)), path)
         if "threshold" in content:
-            return _promise(content)
+            return _read_guarantee(content)
         return float(content["low"]), float(content["high"])
     except (
         ValueError,
@@ -218,9 +223,9 @@ def read_cascade(path: Path) -> Thresholds | Promise:
         raise InputError(problem, path=path) from None
 
 
-def _promise(content: Mapping[str, Any]) -> Promise:
+def _read_guarantee(content: Mapping[str, Any]) -> GuaranteedThreshold:
     threshold, signature = content["threshold"], content["signature"]
-    return Promise(
+    return GuaranteedThreshold(
         judge=str(content["judge"]),
         aspect=str(content["aspect"]),
         protocol=str(content["protocol"]),

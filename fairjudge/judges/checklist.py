@@ -33,7 +33,7 @@ LISTED, SHUFFLED = "listed", "shuffled"
 """Orders of the groups in a prompt: the reference's, and random ones, numbered from 1."""
 
 LIKERT_SHARES = (0.10, 0.35, 0.65, 0.90)
-"""Bounds of the share covered: rated 1 below the first, up to the others 2, 3 and 4, above 5."""
+"""Bounds of the covered share: 1 is below the first, 2, 3 and 4 are up to the next, 5 is above."""
 PAIRWISE_MARGIN = 1.0
 """Minimum difference in covered groups for a win in a pair; below it is a tie."""
 
@@ -60,7 +60,7 @@ _ENTRY = json_object(
 class Group:
     """One group of answers to a question; ``unit`` is ``"answer:<question>.<group>"``.
 
-    ``wordings`` holds the indices of the answers with each distinct wording; ``rivals`` says that
+    ``wordings`` are, for each distinct wording, the indices of its answers; ``rivals`` is True if
     some groups of the question exclude each other.
     """
 
@@ -92,14 +92,14 @@ def groups_of(questions: Sequence[QuestionAnswers]) -> tuple[Group, ...]:
 
 
 def order_names(n_orders: int) -> tuple[str, ...]:
-    """Return the names of the reference's order of groups and of `n_orders` - 1 random ones."""
+    """Return the names of the reference's order of groups and of `n_orders` - 1 random orders."""
     return (LISTED, *(f"{SHUFFLED}-{number}" for number in range(1, n_orders)))
 
 
 def in_order(units: Sequence[str], *, eid: str, order: str | None) -> tuple[str, ...]:
-    """Return units of groups in the order of that name, a random one the same every time.
+    """Return units of groups in the order with the name `order`; random orders are reproducible.
 
-    Questions are shuffled, and the groups of each, which stay together.
+    A random order shuffles the questions, and the groups within each question.
     """
     if order is None or not order.startswith(SHUFFLED):
         return tuple(units)
@@ -113,29 +113,31 @@ def in_order(units: Sequence[str], *, eid: str, order: str | None) -> tuple[str,
 
 def _wordings(answers: Sequence[Answer]) -> tuple[tuple[int, ...], ...]:
     """Return the indices of the answers, grouped by equal wording, gloss and stance."""
-    alike: dict[tuple[object, ...], list[int]] = {}
-    for place, answer in enumerate(answers):
+    by_wording: dict[tuple[object, ...], list[int]] = {}
+    for index, answer in enumerate(answers):
         key = (folded_key(answer.answer), answer.gloss, answer.stance)
-        alike.setdefault(key, []).append(place)
-    return tuple(tuple(places) for places in alike.values())
+        by_wording.setdefault(key, []).append(index)
+    return tuple(tuple(indices) for indices in by_wording.values())
 
 
 Block: TypeAlias = tuple[Group, ...]
 """The groups of one call."""
 
 
-def blocks_of(groups: Sequence[Group], *, limit: int = GROUPS_PER_CALL) -> tuple[Block, ...]:
+def split_blocks(groups: Sequence[Group], *, limit: int = GROUPS_PER_CALL) -> tuple[Block, ...]:
     """Split `groups` into the fewest blocks of at most `limit` groups, of similar size.
 
-    The groups of a question are never separated, since they are judged in comparison: more than
-    `limit` of them form a block of their own.
+    The groups of a question are never separated, since they are judged in comparison; a question
+    with more than `limit` groups has a block of its own.
     """
     by_question = groupby(groups, key=lambda group: _question_of(group.unit))
     questions = [tuple(members) for _, members in by_question]
-    fewest = len(_filled(questions, limit))
-    sizes = range(-(-len(groups) // max(fewest, 1)), limit)
-    filled = (_filled(questions, size) for size in sizes)
-    return next((blocks for blocks in filled if len(blocks) == fewest), _filled(questions, limit))
+    n_blocks = len(_fill_blocks(questions, limit))
+    sizes = range(-(-len(groups) // max(n_blocks, 1)), limit)
+    candidates = (_fill_blocks(questions, size) for size in sizes)
+    return next(
+        (blocks for blocks in candidates if len(blocks) == n_blocks), _fill_blocks(questions, limit)
+    )
 
 
 class CoverageForm:
@@ -144,7 +146,7 @@ class CoverageForm:
     prompt = "coverage-checklist"
     repair_prompt = "checklist-repair"
     schema: Mapping[str, Any] = json_object({"entries": json_array(_ENTRY)})
-    nothing = NO_ANSWERS
+    no_items = NO_ANSWERS
     version: Mapping[str, int]
 
     def __init__(self, *, groups_per_call: int = GROUPS_PER_CALL) -> None:
@@ -152,10 +154,10 @@ class CoverageForm:
         self.version = {"block": groups_per_call, "reader": READER_VERSION}
 
     def parts(self, task: JudgeTask) -> Sequence[Block]:
-        """Return blocks of groups, in the order that the task's variant names."""
+        """Return blocks of groups, in the order given by the task's variant."""
         groups = {group.unit: group for group in groups_of(task.questions)}
         order = in_order(tuple(groups), eid=task.eid, order=task.variant)
-        return blocks_of([groups[unit] for unit in order], limit=self.groups_per_call)
+        return split_blocks([groups[unit] for unit in order], limit=self.groups_per_call)
 
     def fields(self, task: JudgeTask, part: Block) -> dict[str, str | Fenced]:
         """Return the fields of the prompt."""
@@ -176,22 +178,22 @@ class CoverageForm:
         return read_block(text, part, task.texts[0])
 
     def verdict(self, entries: tuple[ChecklistEntry, ...]) -> dict[str, Any]:
-        """Return the share of groups covered, and the checklist."""
-        listed = sorted(entries, key=lambda entry: _place(entry.unit))
-        return {"value": share_covered(listed), "checklist": tuple(listed)}
+        """Return the share of covered groups, and the checklist."""
+        checklist = sorted(entries, key=lambda entry: _group_index(entry.unit))
+        return {"value": share_covered(checklist), "checklist": tuple(checklist)}
 
 
 def _question_of(unit: str) -> str:
     return unit.partition(".")[0]
 
 
-def _place(unit: str) -> tuple[int, int]:
+def _group_index(unit: str) -> tuple[int, int]:
     question, _, group = unit.partition(":")[2].partition(".")
     return int(question), int(group)
 
 
-def _filled(questions: Sequence[Block], limit: int) -> tuple[Block, ...]:
-    """Return blocks of whole questions, in order, each filled up to `limit` groups."""
+def _fill_blocks(questions: Sequence[Block], limit: int) -> tuple[Block, ...]:
+    """Return blocks of complete questions, in order, each with at most `limit` groups."""
     blocks: list[Block] = []
     for question in questions:
         if blocks and len(blocks[-1]) + len(question) <= limit:
@@ -221,14 +223,14 @@ def _question_lines(
     yield f"Question{rivals}: {_line(any_group.question)}"
     for number, group in groups:
         label = f" ({_line(group.label)})" if group.label else ""
-        against = [_outlet(aid, outlets) for aid in group.disputed_by]
-        disputed = f", disputed by {'; '.join(against)}" if against else ""
-        yield f"Group {number}{label}{disputed}:"
-        for place, answers in enumerate(group.wordings, 1):
+        outlets_against = [_outlet(aid, outlets) for aid in group.disputed_by]
+        dispute = f", disputed by {'; '.join(outlets_against)}" if outlets_against else ""
+        yield f"Group {number}{label}{dispute}:"
+        for wording, answers in enumerate(group.wordings, 1):
             first = group.answers[answers[0]]
-            voices = dict.fromkeys(_voice(group.answers[at], outlets) for at in answers)
+            voices = dict.fromkeys(_voice(group.answers[index], outlets) for index in answers)
             gloss = f" [that is: {_line(first.gloss)}]" if first.gloss else ""
-            yield f"  wording {place}, {'; '.join(voices)}: {_line(first.answer)}{gloss}"
+            yield f"  wording {wording}, {'; '.join(voices)}: {_line(first.answer)}{gloss}"
 
 
 def _voice(answer: Answer, outlets: Mapping[str, str]) -> str:
@@ -250,11 +252,11 @@ def _line(text: str) -> str:
 def read_block(
     reply: str, block: Sequence[Group], text: str
 ) -> tuple[ChecklistEntry, ...] | Unscored:
-    """Read a reply on `block`: the entries of all groups, or why the reply cannot be used.
+    """Parse a reply on `block`: the entries of all groups, or why the reply cannot be used.
 
     A group that is covered, partly covered or contradicted needs a quote from the summary `text`;
-    the entry keeps the matching passage of the summary. The problems in ``detail`` are our own
-    texts without any of the reply, because they go into the repair prompt.
+    the entry contains the matching passage of the summary. The problems in ``detail`` contain no
+    text of the reply, because the repair prompt uses them.
     """
     raw_entries = read_entries(reply)
     if isinstance(raw_entries, Unscored):
@@ -296,8 +298,8 @@ def _entry(row: Mapping[str, Any], group: Group, text: str) -> ChecklistEntry | 
     if span is None:
         return "has a quote that does not stand in the summary"
     if verdict in _CONTRADICTED:
-        quoted = text[span.start : span.end]
-        return credited_entry(group, 0, (), quote=quoted, contradicted=True)
+        passage = text[span.start : span.end]
+        return credited_entry(group, 0, (), quote=passage, contradicted=True)
     answers = _answers(row.get("wordings"), group)
     if answers is None:
         return f"names wordings other than 1 to {len(group.wordings)}"
@@ -311,14 +313,14 @@ def _answers(wordings: object, group: Group) -> tuple[int, ...] | None:
     indices = indices_in(wordings, len(group.wordings))
     if indices is None:
         return None
-    return tuple(sorted({at for index in indices for at in group.wordings[index]}))
+    return tuple(sorted({answer for index in indices for answer in group.wordings[index]}))
 
 
 def credited_entry(
     group: Group, covered: float, answers: Sequence[int], *, quote: str, **extra: float
 ) -> ChecklistEntry:
-    """Return the entry of a group whose answers with the indices `answers` are covered."""
-    credited = tuple(dict.fromkeys(group.answers[at].aid for at in answers))
+    """Return the entry of a group; `answers` are the indices of its covered answers."""
+    credited = tuple(dict.fromkeys(group.answers[index].aid for index in answers))
     return ChecklistEntry(
         unit=group.unit,
         covered=covered,
@@ -330,16 +332,16 @@ def credited_entry(
 
 
 def share_covered(entries: Sequence[ChecklistEntry]) -> float:
-    """Return the share of groups covered, in [0, 1]; a partly covered group counts 0.5."""
+    """Return the share of covered groups, in [0, 1]; a partly covered group counts 0.5."""
     return fmean(entry.covered for entry in entries)
 
 
 def likert_of(share: float) -> int:
-    """Return the rating, 1 to 5, for a share of covered groups; see `LIKERT_SHARES`."""
+    """Return the rating (1 to 5) for a share of covered groups; see `LIKERT_SHARES`."""
     lowest, *higher = LIKERT_SHARES
     return 1 if share < lowest else 2 + sum(share > bound for bound in higher)
 
 
 def pairwise_of(share_a: float, share_b: float, *, n_groups: int) -> Verdict:
-    """Return which summary covers more of `n_groups`; a tie for a lead of less than one group."""
+    """Return the summary that covers more of `n_groups`; a lead of less than one group is a tie."""
     return verdict_from_lead((share_a - share_b) * n_groups, PAIRWISE_MARGIN - 1e-9)

@@ -1,7 +1,7 @@
 """Judge by a checklist: one call per summary, or one per part of a long list.
 
-A `ChecklistForm` defines the items of the list: groups of answers that a summary covers
-(`fairjudge.judges.checklist`), or its own statements that articles support
+A `ChecklistForm` defines the items of the list: groups of answers that the summary may cover
+(`fairjudge.judges.checklist`), or statements of the summary that articles may support
 (`fairjudge.judges.statements`).
 """
 
@@ -25,7 +25,7 @@ DEFAULT_OUTPUT_TOKENS = 4096
 """Enough for the entries of one part, each with a quote."""
 Entries: TypeAlias = tuple[Any, ...]
 ChecklistForm: TypeAlias = CoverageForm | StatementsForm
-"""A kind of checklist: its parts (each is one call), prompts, and the reading of replies."""
+"""A kind of checklist: its parts (one call each), its prompts, and how replies are parsed."""
 FORMS: Mapping[str, ChecklistForm] = {
     "coverage": CoverageForm(),
     "faithfulness": StatementsForm(),
@@ -35,9 +35,9 @@ FORMS: Mapping[str, ChecklistForm] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChecklistJudge(WritingModel):
-    """A model that gives a verdict and a quote for each item of a list.
+    """A model that writes a verdict and a quote for each item of a list.
 
-    The replies to all parts of a task are one `Reply`: ``others`` holds them, ``text`` joins them.
+    The replies to all parts of a task are one `Reply`: ``others`` lists them, ``text`` joins them.
     If one part fails, the whole item is unscored.
     """
 
@@ -53,15 +53,15 @@ class ChecklistJudge(WritingModel):
     async def _ask(self, task: JudgeTask) -> Reply | Unscored:
         parts = self.form.parts(task)
         if not parts:
-            return self.form.nothing
+            return self.form.no_items
         requests = [
             self._request(task, self._messages(task, part), self.form.schema) for part in parts
         ]
-        return _together(await asyncio.gather(*map(self._reply, requests)))
+        return _join_replies(await asyncio.gather(*map(self._reply, requests)))
 
     def read(self, task: JudgeTask, reply: Reply) -> Judgement | Unscored:
         """See `fairjudge.judges.ports.WritingJudge`."""
-        outcomes = self._read(task, reply)
+        outcomes = self._parse_parts(task, reply)
         failures = [outcome for outcome in outcomes if isinstance(outcome, Unscored)]
         if failures:
             detail = " / ".join(dict.fromkeys(failure.detail for failure in failures))
@@ -74,34 +74,34 @@ class ChecklistJudge(WritingModel):
     async def repair(self, task: JudgeTask, reply: Reply) -> Reply | Unscored:
         """See `fairjudge.judges.ports.WritingJudge`.
 
-        Only unusable parts are repeated: the model is shown its reply and the problems.
+        Only unusable parts are repeated; the prompt contains the reply and its problems.
         """
         parts = zip(self.form.parts(task), _samples(reply), strict=True)
-        outcomes = self._read(task, reply)
+        outcomes = self._parse_parts(task, reply)
         replies = await asyncio.gather(
             *(
-                self._repaired_sample(task, part, sample, why)
-                for (part, sample), why in zip(parts, outcomes, strict=True)
+                self._repair_sample(task, part, sample, outcome)
+                for (part, sample), outcome in zip(parts, outcomes, strict=True)
             )
         )
-        return _together(replies, repaired=True)
+        return _join_replies(replies, repaired=True)
 
-    async def _repaired_sample(
+    async def _repair_sample(
         self, task: JudgeTask, part: Any, sample: Sample, outcome: Entries | Unscored
     ) -> Sample | Unscored:
-        """Return `sample` if it could be read, else a new reply."""
+        """Return `sample` if it could be parsed, else a new reply."""
         if not isinstance(outcome, Unscored):
             return sample
         fields = {"problems": f"{outcome.detail}.", **self.form.repair_fields(part)}
-        wrong = render(load_template("judge", self.form.repair_prompt), fields)
+        repair_prompt = render(load_template("judge", self.form.repair_prompt), fields)
         message = Message(role="assistant", content=sample.text.strip() or "(nothing)")
-        messages = (*self._messages(task, part), message, *wrong)
+        messages = (*self._messages(task, part), message, *repair_prompt)
         return await self._reply(self._request(task, messages, self.form.schema))
 
     def _messages(self, task: JudgeTask, part: Any) -> tuple[Message, ...]:
         return render(load_template("judge", self.form.prompt), self.form.fields(task, part))
 
-    def _read(self, task: JudgeTask, reply: Reply) -> list[Entries | Unscored]:
+    def _parse_parts(self, task: JudgeTask, reply: Reply) -> list[Entries | Unscored]:
         outcomes: list[Entries | Unscored] = []
         parts: Sequence[Any] = self.form.parts(task)
         for part, sample in zip(parts, _samples(reply), strict=True):
@@ -116,7 +116,9 @@ def _samples(reply: Reply) -> list[Sample]:
     return [sample for sample in reply.others if sample is not None]
 
 
-def _together(replies: Sequence[Sample | Unscored], *, repaired: bool = False) -> Reply | Unscored:
+def _join_replies(
+    replies: Sequence[Sample | Unscored], *, repaired: bool = False
+) -> Reply | Unscored:
     """Return the replies to all parts as one, or the first failure."""
     samples = []
     for reply in replies:

@@ -16,7 +16,7 @@ from fairjudge.text.own_aspects import own_aspects_advice
 from fairjudge.text.suggestions import did_you_mean
 
 _MAX_WORDINGS = 3
-"""Maximum number of wordings of one answer in a prompt; more would only make it longer."""
+"""Maximum number of wordings of one answer in a prompt, to limit its length."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,12 +33,12 @@ class Criterion:
     def __post_init__(self) -> None:
         if "scale" not in self.template.fields:
             raise ConfigurationError(
-                f"prompt {self.template.label} must use {{{{scale}}}}: it says how to answer"
+                f"prompt {self.template.label} must use {{{{scale}}}}, which defines the answers"
             )
-        unknown = self.template.fields - _FIELDS.keys()
-        if unknown:
+        unknown_fields = self.template.fields - _FIELDS.keys()
+        if unknown_fields:
             raise ConfigurationError(
-                f"prompt {self.template.label} uses unknown fields {sorted(unknown)}; "
+                f"prompt {self.template.label} uses unknown fields {sorted(unknown_fields)}; "
                 f"a judge's prompt may use {sorted(_FIELDS)}"
             )
 
@@ -50,23 +50,23 @@ class Criterion:
 def builtin_criterion(aspect: Aspect, protocol: ProtocolName, *, per_answer: bool) -> Criterion:
     """Return the criterion for one of `ASPECTS`.
 
-    With ``per_answer`` coverage is judged one answer at a time, by another prompt.
+    With ``per_answer`` coverage is judged one answer at a time, with another prompt.
     """
     if aspect not in ASPECTS:
         raise ConfigurationError(
-            f"no built-in aspect {aspect!r}; there are {', '.join(map(repr, ASPECTS))}"
+            f"no built-in aspect {aspect!r}; choose from {', '.join(map(repr, ASPECTS))}"
             f"{did_you_mean(aspect, ASPECTS) or f'; {own_aspects_advice([aspect])}'}"
         )
     if protocol not in BUILTIN_SCALES[aspect]:
         raise ConfigurationError(f"{protocol} has no scale of its own")
-    name = _prompt(aspect, protocol, per_answer=per_answer)
+    name = _prompt_name(aspect, protocol, per_answer=per_answer)
     template = load_template("judge", name)
-    wording = name if name == "coverage-answer" else aspect
-    return Criterion(aspect=aspect, template=template, scale=BUILTIN_SCALES[wording][protocol])
+    scale_name = name if name == "coverage-answer" else aspect
+    return Criterion(aspect=aspect, template=template, scale=BUILTIN_SCALES[scale_name][protocol])
 
 
 def rule_scale(protocol: ProtocolName) -> Scale:
-    """Return the scale of a criterion that is only a rule: 1 to 5, yes or no, or of pairs.
+    """Return the default scale of a criterion with a rule: 1 to 5, yes or no, or pairwise.
 
     Raises `ConfigurationError` for a protocol that has no scale.
     """
@@ -76,7 +76,7 @@ def rule_scale(protocol: ProtocolName) -> Scale:
         "pairwise": lambda: pairwise(tie="neither is better by the criterion"),
     }
     if protocol not in scales:
-        raise ConfigurationError(f"--rule takes likert, binary or pairwise, not {protocol}")
+        raise ConfigurationError(f"--rule requires likert, binary or pairwise, not {protocol}")
     return scales[protocol]()
 
 
@@ -86,15 +86,15 @@ def rule_template(rule: str, protocol: ProtocolName) -> Template:
     return replace(fill_field(load_template("judge", name), "rule", rule.strip()), task="own")
 
 
-def _prompt(aspect: Aspect, protocol: ProtocolName, *, per_answer: bool) -> str:
+def _prompt_name(aspect: Aspect, protocol: ProtocolName, *, per_answer: bool) -> str:
     if aspect == "coverage" and per_answer:
         return "coverage-answer"
     return f"{aspect}-{PROTOCOLS[protocol].prompt}"
 
 
 WORDINGS = ("reworded", "reordered")
-"""The released paraphrases of each prompt: reworded; reworded with the rule before the material."""
-_PARAPHRASED = ("coverage", "faithfulness")
+"""The released paraphrases of each prompt; "reordered" also has the rule before the material."""
+_ASPECTS_WITH_PARAPHRASES = ("coverage", "faithfulness")
 """The aspects whose prompts have paraphrases."""
 
 
@@ -102,11 +102,11 @@ def builtin_paraphrases(
     aspect: Aspect, protocol: ProtocolName, *, per_answer: bool
 ) -> tuple[Template, ...]:
     """Return the paraphrases of the prompt of `builtin_criterion`, one per name in `WORDINGS`."""
-    if aspect not in _PARAPHRASED:
+    if aspect not in _ASPECTS_WITH_PARAPHRASES:
         raise ConfigurationError(
-            f"--prompt-variants: {aspect} has one prompt; give other wordings by --paraphrase"
+            f"--prompt-variants: {aspect} has one prompt; pass other wordings with --paraphrase"
         )
-    name = _prompt(aspect, protocol, per_answer=per_answer)
+    name = _prompt_name(aspect, protocol, per_answer=per_answer)
     return tuple(load_template("judge", f"{name}-{wording}") for wording in WORDINGS)
 
 
@@ -233,9 +233,9 @@ BUILTIN_SCALES: Mapping[str, Mapping[ProtocolName, Scale]] = {
 ASPECTS = tuple(name for name in BUILTIN_SCALES if name != "coverage-answer")
 """The aspects with built-in prompts."""
 LOCAL_ASPECTS = ("coverage", "faithfulness", BALANCE)
-"""Those that can be judged without a language model."""
+"""The aspects that can be judged without a language model."""
 SUPPORT_RULE = "at least one of the articles says it or plainly implies it"
-"""The rule for several articles; `support_rule` has a simpler wording for one."""
+"""The rule for several articles; `support_rule` has a simpler wording for a single article."""
 
 
 def support_rule(task: JudgeTask) -> str:
@@ -265,7 +265,7 @@ EVIDENCE_FIELDS: Mapping[str, Callable[[JudgeTask], str | Fenced]] = {
     "support_rule": support_rule,
     "questions": lambda task: fence_questions(task.questions),
 }
-"""The fields with evidence that a prompt of any protocol may use."""
+"""The evidence fields that prompts of all protocols may use."""
 
 
 def _task_field(field: Callable[[JudgeTask], str | Fenced]) -> _Field:
@@ -295,7 +295,7 @@ def article_texts(articles: Sequence[Article]) -> tuple[str, ...]:
 
 
 def fence_questions(questions: tuple[QuestionAnswers, ...]) -> Fenced:
-    """Return `questions` fenced, each with one line per group of answers (its wordings)."""
+    """Return `questions` fenced, each with one line per group of answers (with its wordings)."""
     return Fenced(
         "reference",
         tuple(

@@ -1,7 +1,7 @@
 """Judge with a decision model: typed questions, answered by a probability for every option.
 
-Binary is a predicate, Likert a score with described levels, pairwise a choice. There is nothing to
-parse, and no verdict is outside the scale.
+Binary is a predicate, Likert a score with described levels, pairwise a choice. Replies need no
+parsing, and every verdict is on the scale.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ class DecisionJudge(SignedJudge):
     """A decision model with a criterion, whose scale defines the answers.
 
     ``template`` is the prompt: that of `criterion`, or one with ``evidence`` and ``texts``.
-    ``batches`` maps a task's id to the tasks of its request, itself included; see `batch_tasks`.
-    Each of them sends the same request, which the cache makes one call. Other tasks have a request
-    of their own.
+    ``batches`` maps a task's id to all tasks of its request; see `batch_tasks`. All tasks of a
+    batch send the same request, which is one call thanks to the cache. Other tasks have separate
+    requests.
     """
 
     backend: DecisionBackend
@@ -93,7 +93,7 @@ class DecisionJudge(SignedJudge):
         )
 
     async def _ask(self, task: JudgeTask) -> Judgement | Unscored:
-        """Ask the model; if a batch is too long, the task is judged alone."""
+        """Ask the model; if a batch is too long, send the task on its own."""
         if len(set(task.texts)) < len(task.texts):
             return self._judgement(task, value="tie")
         batch = self.batches.get(task.id, (task,))
@@ -106,11 +106,11 @@ class DecisionJudge(SignedJudge):
         decisions = await or_unscored(self.backend.decide(self._request(batch)))
         if isinstance(decisions, Unscored):
             return decisions
-        name = _name([member.id for member in batch].index(task.id))
+        name = _question_name([member.id for member in batch].index(task.id))
         answer = decisions.answers.get(name)
         if answer is None or isinstance(answer, DecisionRefusal):
-            why = "the model gave no answer to this question" if answer is None else answer.why
-            return Unscored(reason="refused", detail=why)
+            detail = "the model gave no answer to this question" if answer is None else answer.why
+            return Unscored(reason="refused", detail=detail)
         scale = self.criterion.scale
         score_distribution = from_decision(answer, scale)
         if not isinstance(score_distribution, ScoreDistribution):
@@ -123,9 +123,9 @@ class DecisionJudge(SignedJudge):
             messages=render(self.template, self._material(batch)),
             questions=tuple(
                 self.criterion.scale.question(
-                    _name(place), _wording(task, self.criterion).format(n=place + 1)
+                    _question_name(index), _question_text(task, self.criterion).format(n=index + 1)
                 )
-                for place, task in enumerate(batch)
+                for index, task in enumerate(batch)
             ),
             sample_index=batch[0].repeat or 0,
         )
@@ -134,8 +134,8 @@ class DecisionJudge(SignedJudge):
         """Return the fields of the template: shared evidence, and the texts of the tasks."""
         if self.template.fields == _MATERIAL:
             return {"evidence": _evidence(batch), "texts": _texts(batch)}
-        described = self.criterion.scale.answer_lines  # without the instruction how to reply
-        return self.criterion.fields_for(batch[0]) | {"scale": described}
+        levels = self.criterion.scale.answer_lines  # without the instruction how to reply
+        return self.criterion.fields_for(batch[0]) | {"scale": levels}
 
 
 def decision_judge(
@@ -147,8 +147,8 @@ def decision_judge(
 ) -> DecisionJudge:
     """Return the decision judge for `criterion`.
 
-    The built-in aspects have prompts for decision models; for a custom criterion its own prompt is
-    used. `tasks` are all tasks of the run, for batches.
+    The built-in aspects have prompts for decision models; a custom criterion uses its own prompt.
+    `tasks` are all tasks of the run, from which batches are made.
     """
     aspect = criterion.aspect
     builtin = aspect in _QUESTIONS and criterion.template.task == "judge"
@@ -182,11 +182,11 @@ def batch_tasks(tasks: Iterable[JudgeTask]) -> dict[str, tuple[JudgeTask, ...]]:
     return {task.id: batch for batch in batches for task in batch}
 
 
-def _name(place: int) -> str:
-    return f"q{place + 1}"
+def _question_name(index: int) -> str:
+    return f"q{index + 1}"
 
 
-def _wording(task: JudgeTask, criterion: Criterion) -> str:
+def _question_text(task: JudgeTask, criterion: Criterion) -> str:
     wordings = _YES_NO if PROTOCOLS[criterion.scale.protocol].yes_no else _QUESTIONS
     kind = "pair" if criterion.scale.kind == "pair" else task.unit.partition(":")[0]
     by_kind = wordings.get(criterion.aspect, {})
@@ -199,8 +199,8 @@ def _evidence(batch: tuple[JudgeTask, ...]) -> Fenced:
     first = batch[0]
     if first.articles:
         return fence_articles(first.articles)
-    fenced = fence_questions(tuple(question for task in batch for question in task.questions))
-    return replace(fenced, titles=_numbers(len(fenced.texts)))
+    references = fence_questions(tuple(question for task in batch for question in task.questions))
+    return replace(references, titles=_numbers(len(references.texts)))
 
 
 def _texts(batch: tuple[JudgeTask, ...]) -> Fenced:

@@ -27,11 +27,11 @@ _UNKNOWN_LOGPROB = -9999.0
 class ScoreDistribution:
     """Probabilities of the answers of a scale, in its order; they sum to 1.
 
-    ``expected`` is the mean value in the scale's unit, None for a pair, whose answers have no
-    numbers; ``mode`` is the most likely value, the median of equally likely numbers, or "tie" for
+    ``expected`` is the mean value in the scale's unit, None for pairs, whose answers are not
+    numeric; ``mode`` is the most likely value, the median of equally likely numbers, or "tie" for
     equally likely positions. ``entropy`` is in nats, from 0 (certain) to log(number of answers).
-    ``off_scale`` is the share of the observed mass, in [0, 1], on no answer, which was removed
-    before normalising.
+    ``off_scale`` is the share of the observed mass, in [0, 1], that is on no answer; it was removed
+    before normalisation.
     """
 
     probabilities: Mapping[str, float]
@@ -53,14 +53,14 @@ def from_masses(
     if not on_scale > 0.0:
         return Undefined(why="no probability on any answer of the scale")
     shares = {answer: masses.get(answer, 0.0) / on_scale for answer in scale.answers}
-    worth = [
+    weighted_values = [
         shares[level.answer] * level.value
         for level in scale.levels
         if isinstance(level.value, int | float)
     ]
     return ScoreDistribution(
         probabilities=shares,
-        expected=math.fsum(worth) if worth else None,
+        expected=math.fsum(weighted_values) if weighted_values else None,
         mode=_mode(shares, scale),
         # Rounding could make it slightly negative.
         entropy=max(0.0, -math.fsum(p * math.log(p) for p in shares.values() if p > 0.0)),
@@ -73,8 +73,8 @@ def from_samples(
 ) -> ScoreDistribution | Undefined:
     """Return the distribution of n samples of one prompt.
 
-    A value between two levels (3.5) is divided between both so that the mean is kept. Unscored
-    samples are off the scale.
+    A value between two levels (3.5) is divided between both so that the mean does not change.
+    Unscored samples are off the scale.
     """
     masses = dict.fromkeys(scale.answers, 0.0)
     off_scale = 0.0
@@ -100,44 +100,49 @@ def from_tokens(
 
     Alternatives that are no answer, and mass that the server did not list, are off the scale.
     ``Undefined`` if there are no token probabilities, the reply has no verdict, the verdict's token
-    cannot be located, or one answer is a prefix of another ("1" and "10"), so that one token does
-    not distinguish them.
+    cannot be located, or a single token does not identify an answer ("1" is a prefix of "10").
     """
     if completion.tokens is None:
         return Undefined(why="the backend gave no token probabilities")
     if not scale.has_distinct_first_tokens:
         return Undefined(why=f"one token does not tell the answers of {scale.name!r} apart")
-    reading = locate_verdict(completion.text, scale, aspect=aspect, cut_off=is_cut_off(completion))
-    if isinstance(reading, Unscored):
-        return Undefined(why=f"no verdict to look at: {reading.detail}")
-    token = _verdict_token(completion.tokens, completion.text, reading.start, reading.end, scale)
+    verdict_span = locate_verdict(
+        completion.text, scale, aspect=aspect, cut_off=is_cut_off(completion)
+    )
+    if isinstance(verdict_span, Unscored):
+        return Undefined(why=f"no verdict to look at: {verdict_span.detail}")
+    token = _verdict_token(
+        completion.tokens, completion.text, verdict_span.start, verdict_span.end, scale
+    )
     if isinstance(token, Undefined):
         return token
     masses = dict.fromkeys(scale.answers, 0.0)
-    listed = 0.0
+    total = 0.0
     for alternative, logprob in token.logprobs.items():
         probability = math.exp(min(logprob, 0.0))
-        listed += probability
+        total += probability
         if (answer := scale.answer_of_token(alternative)) is not None:
             masses[answer] += probability
-    off_scale = max(1.0, listed) - math.fsum(masses.values())
+    off_scale = max(1.0, total) - math.fsum(masses.values())
     return from_masses(masses, scale, off_scale=max(0.0, off_scale))
 
 
 def _mode(shares: Mapping[str, float], scale: Scale) -> float | Position:
     best = max(shares.values())
-    top = [lv.value for lv in scale.levels if math.isclose(shares[lv.answer], best, abs_tol=1e-12)]
-    numbers = [value for value in top if isinstance(value, int | float)]
+    modes = [
+        lv.value for lv in scale.levels if math.isclose(shares[lv.answer], best, abs_tol=1e-12)
+    ]
+    numbers = [value for value in modes if isinstance(value, int | float)]
     if numbers:
         return (numbers[(len(numbers) - 1) // 2] + numbers[len(numbers) // 2]) / 2
-    positions = [value for value in top if isinstance(value, str)]
+    positions = [value for value in modes if isinstance(value, str)]
     return positions[0] if len(positions) == 1 else "tie"
 
 
 def _shares_of(verdict: float | Position, scale: Scale) -> dict[str, float]:
-    exact = [level.answer for level in scale.levels if level.value == verdict]
-    if exact:
-        return {exact[0]: 1.0}
+    exact_answers = [level.answer for level in scale.levels if level.value == verdict]
+    if exact_answers:
+        return {exact_answers[0]: 1.0}
     if isinstance(verdict, str):
         return {}
     for low, high in pairwise(scale.levels):
@@ -154,22 +159,28 @@ def _verdict_token(
 ) -> TokenAlternatives | Undefined:
     """Return the first token within the verdict that is an answer ("2" of "Summary 2").
 
-    Only the tokens after the verdict must add up to the text; those before it need not, such as
+    Only the tokens after the verdict must match the text; earlier tokens may differ, for example
     reasoning that the text does not contain.
     """
     verdict_token: TokenAlternatives | None = None
-    reached = False
-    for index, first, after in spans_from_end([token.token for token in tokens], text):
-        reached = first <= start
-        if first < end and after > start and scale.answer_of_token(tokens[index].token) is not None:
+    is_aligned = False
+    for index, token_start, token_end in spans_from_end([token.token for token in tokens], text):
+        is_aligned = token_start <= start
+        if (
+            token_start < end
+            and token_end > start
+            and scale.answer_of_token(tokens[index].token) is not None
+        ):
             verdict_token = tokens[index]
-        if reached:
+        if is_aligned:
             break
     if verdict_token is None:
-        why = (
-            "no token stands at the verdict" if reached else "the tokens do not add up to the text"
+        reason = (
+            "no token stands at the verdict"
+            if is_aligned
+            else "the tokens do not add up to the text"
         )
-        return Undefined(why=why)
+        return Undefined(why=reason)
     if verdict_token.logprobs.get(verdict_token.token, 0.0) <= _UNKNOWN_LOGPROB:
         return Undefined(why="the verdict's own token has no probability")
     return verdict_token
@@ -181,8 +192,8 @@ def graded_fields(
     """Return a judgement's ``value``, ``probabilities`` and related fields.
 
     For numbers ``value`` and ``expected`` are the mean of the distribution, and ``mode`` is the
-    most likely level. For pairs the value is the most likely verdict, and probabilities are those
-    of a, b and tie, independent of the order shown. ``entropy`` is in nats, ``off_scale`` a share.
+    most likely level. For pairs ``value`` is the most likely verdict, and the probabilities are of
+    a, b and tie, whichever was shown first. ``entropy`` is in nats, ``off_scale`` a share.
     """
     fields: dict[str, Any] = {
         "entropy": round(score_distribution.entropy, 6),
@@ -209,21 +220,21 @@ def graded_fields(
 
 
 _SPECIAL = re.compile(r"<[^<>\s]{1,40}>|\[/?[A-Z_]{1,20}\]|")
-"""Special tokens, which the text lacks: ``<|im_end|>``, ``</s>``, ``[EOS]``, or empty ones."""
+"""Special tokens, absent from the text: ``<|im_end|>``, ``</s>``, ``[EOS]`` or the empty token."""
 _BYTES = re.compile("(?:\\\\x[0-9a-fA-F]{2}|<0x[0-9a-fA-F]{2}>|\N{REPLACEMENT CHARACTER})+")
 """Tokens with parts of a character: as escapes, as sentencepiece's bytes, or undecoded."""
 
 
 def spans_from_end(tokens: Sequence[str], text: str) -> Iterator[tuple[int, int, int]]:
-    """Yield ``(index, start, end)`` of tokens in `text`, the last one first.
+    """Yield ``(index, start, end)`` of tokens in `text`, the last token first.
 
-    A server's list of tokens need not add up to the text: it may begin with reasoning that the
-    text lacks, end with a special token, and hold parts of characters as escapes or replacement
-    characters. Verdicts are near the end, so that the alignment starts there.
+    A server's list of tokens may differ from the text: it may begin with reasoning that the text
+    does not contain, end with a special token, and contain parts of characters as escapes or
+    replacement characters. Verdicts are near the end, so the alignment starts there.
 
     Trailing white space and special tokens are ignored. Tokens with parts of characters are
-    skipped, with their characters in the text. It ends at the first token that does not match,
-    since the positions before it are unknown.
+    skipped, with their characters in the text. The alignment stops at the first mismatch, since
+    earlier positions are unknown.
     """
     index, end = len(tokens), len(text.rstrip())
     at_end = True
@@ -237,7 +248,7 @@ def spans_from_end(tokens: Sequence[str], text: str) -> Iterator[tuple[int, int,
         elif _BYTES.fullmatch(token):
             while index and _BYTES.fullmatch(tokens[index - 1]):
                 index -= 1
-            end = _before_characters(text, end, tokens[index - 1] if index else "")
+            end = _start_of_characters(text, end, tokens[index - 1] if index else "")
             if end < 0:
                 return
             at_end = False
@@ -245,14 +256,14 @@ def spans_from_end(tokens: Sequence[str], text: str) -> Iterator[tuple[int, int,
             return
 
 
-def _before_characters(text: str, end: int, before: str) -> int:
+def _start_of_characters(text: str, end: int, preceding_token: str) -> int:
     """Return the start of the run of non-ASCII characters that ends at `end`; -1 if none fits.
 
-    The run is the shortest one that the token `before` precedes in the text.
+    The run is the shortest one that the token `preceding_token` precedes in the text.
     """
     start = end - 1
     while start >= 0 and not text[start].isascii():
-        if text.endswith(before, 0, start):
+        if text.endswith(preceding_token, 0, start):
             return start
         start -= 1
     return -1

@@ -29,14 +29,14 @@ from fairjudge.text.statements import statement_texts
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntailmentSupport:
-    """Support by P(entail), in [0, 1]; each pair is classified once."""
+    """Support measured by P(entail), in [0, 1]; each pair is classified once."""
 
     classifier: EntailmentModel
     name: str = "entailment"
     scored_by: Literal["entailment"] = "entailment"
     scorer: str = "entailment-v1"
     _chunks: dict[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
-    _known: dict[tuple[str, str], float] = field(default_factory=dict)
+    _probabilities: dict[tuple[str, str], float] = field(default_factory=dict)
 
     @property
     def model(self) -> Mapping[str, str]:
@@ -45,30 +45,32 @@ class EntailmentSupport:
 
     def measure(self, task_texts: Sequence[tuple[JudgeTask, str]]) -> list[float | Unscored]:
         """See `fairjudge.judges.trained.TrainedSupport`."""
-        return [self._measured(task, text) for task, text in task_texts]
+        return [self._measure(task, text) for task, text in task_texts]
 
-    def _measured(self, task: JudgeTask, text: str) -> float | Unscored:
+    def _measure(self, task: JudgeTask, text: str) -> float | Unscored:
         sentences = sentence_texts(text)
         if not sentences:
             return NO_SENTENCE
         if task.aspect == "coverage":
             groups = [group for question in task.questions for group in question.answer_groups]
-            worded = [wordings for group in groups if (wordings := _wordings(group))]
-            if not worded:
+            answer_wordings = [wordings for group in groups if (wordings := _wordings(group))]
+            if not answer_wordings:
                 return NO_ANSWER
             premises = tuple(chunks(sentences))
-            return fmean(max(self._entailed(premises, wordings)) for wordings in worded)
+            return fmean(
+                max(self._max_entailment(premises, wordings)) for wordings in answer_wordings
+            )
         premises = self._premises(tuple(article.content for article in task.articles))
         if not premises:
             return NO_ARTICLE
-        return fmean(self._entailed(premises, sentences))
+        return fmean(self._max_entailment(premises, sentences))
 
     def answers(self, text: str, answers: Sequence[Answer]) -> Sequence[float] | Unscored:
         """See `fairjudge.judges.trained.TrainedSupport`."""
         sentences = sentence_texts(text)
         if not sentences:
             return NO_SENTENCE
-        return self._entailed(tuple(chunks(sentences)), [answer.answer for answer in answers])
+        return self._max_entailment(tuple(chunks(sentences)), [answer.answer for answer in answers])
 
     def statements(
         self, text: str, articles: Sequence[Article]
@@ -80,17 +82,21 @@ class EntailmentSupport:
         premises = [self._premises((article.content,)) for article in articles]
         if not any(premises):
             return NO_ARTICLE
-        by_article = [self._entailed(chunked, sentences) for chunked in premises]
+        by_article = [
+            self._max_entailment(article_chunks, sentences) for article_chunks in premises
+        ]
         results = []
         for sentence, *supports in zip(sentences, *by_article, strict=True):
             order = sorted(range(len(articles)), key=lambda n: -supports[n])
-            entailed = {premise: self._known[premise, sentence] for premise in premises[order[0]]}
+            probabilities = {
+                premise: self._probabilities[premise, sentence] for premise in premises[order[0]]
+            }
             results.append(
                 StatementSupport(
                     statement=sentence,
                     support=supports[order[0]],
                     articles=tuple(n for n in order if supports[n] >= SUPPORTED_FROM),
-                    near=max(entailed, key=lambda premise: entailed[premise], default=""),
+                    near=max(probabilities, key=lambda premise: probabilities[premise], default=""),
                 )
             )
         return tuple(results)
@@ -102,7 +108,9 @@ class EntailmentSupport:
         sentences = sentence_texts(text)
         if not sentences:
             return NO_SENTENCE
-        return by_source(articles, lambda units: self._entailed(tuple(chunks(sentences)), units))
+        return by_source(
+            articles, lambda units: self._max_entailment(tuple(chunks(sentences)), units)
+        )
 
     def _premises(self, texts: tuple[str, ...]) -> tuple[str, ...]:
         if texts not in self._chunks:
@@ -110,17 +118,17 @@ class EntailmentSupport:
             self._chunks[texts] = tuple(dict.fromkeys(premises))
         return self._chunks[texts]
 
-    def _entailed(self, premises: Sequence[str], hypotheses: Sequence[str]) -> list[float]:
-        """Return the largest P(entail) of each hypothesis by any premise, in [0, 1]; 0 for none."""
+    def _max_entailment(self, premises: Sequence[str], hypotheses: Sequence[str]) -> list[float]:
+        """Return each hypothesis's largest P(entail) by a premise, in [0, 1]; 0 if none."""
         pairs = [(premise, hypothesis) for hypothesis in hypotheses for premise in premises]
-        new = list(dict.fromkeys(pair for pair in pairs if pair not in self._known))
-        if new:
-            rows = self.classifier.classify(new)
-            self._known.update(
-                {pair: min(1.0, float(row[0])) for pair, row in zip(new, rows, strict=True)}
+        new_pairs = list(dict.fromkeys(pair for pair in pairs if pair not in self._probabilities))
+        if new_pairs:
+            rows = self.classifier.classify(new_pairs)
+            self._probabilities.update(
+                {pair: min(1.0, float(row[0])) for pair, row in zip(new_pairs, rows, strict=True)}
             )
         return [
-            max((self._known[premise, hypothesis] for premise in premises), default=0.0)
+            max((self._probabilities[premise, hypothesis] for premise in premises), default=0.0)
             for hypothesis in hypotheses
         ]
 

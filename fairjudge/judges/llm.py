@@ -35,23 +35,25 @@ EMPTY_SUMMARY = Unscored(reason="empty_input", detail="the summary is empty")
 
 
 class SignedJudge(Judge):
-    """Base class of judges: an empty summary is unscored, and every judgement is signed."""
+    """Base class of judges: empty summaries are unscored, and every judgement has a signature."""
 
     @property
     def scored_by(self) -> ScoredBy:
-        """Return what kind of model judges."""
+        """Return the kind of model that judges."""
         return "llm"
 
     async def ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
-        """See `fairjudge.judges.ports.Judge`; an empty summary costs no call."""
+        """See `fairjudge.judges.ports.Judge`; no call is made for an empty summary."""
         return await self._ask(task) if all(map(str.strip, task.texts)) else EMPTY_SUMMARY
 
     async def _ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
         raise NotImplementedError
 
-    def unscored(self, task: JudgeTask, why: Unscored) -> Judgement:
+    def unscored_judgement(self, task: JudgeTask, outcome: Unscored) -> Judgement:
         """See `fairjudge.judges.ports.Judge`."""
-        return self._judgement(task, unscored=why.reason, raw=why.raw, detail=why.detail)
+        return self._judgement(
+            task, unscored=outcome.reason, raw=outcome.raw, detail=outcome.detail
+        )
 
     def _judgement(self, task: JudgeTask, **outcome: Any) -> Judgement:
         return judgement_of(
@@ -68,7 +70,7 @@ class SignedJudge(Judge):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WritingModel(SignedJudge):
-    """Base class of judges whose model writes: settings and requests."""
+    """Base class of judges whose model writes text: settings and requests."""
 
     backend: Backend
     target: ModelRef
@@ -76,7 +78,7 @@ class WritingModel(SignedJudge):
     seed: int | None = None
     max_output_tokens: int | None = None
     default_output_tokens: ClassVar[int | None] = None
-    """A limit that signatures do not state."""
+    """The limit that signatures omit."""
 
     @property
     def name(self) -> str:
@@ -84,7 +86,7 @@ class WritingModel(SignedJudge):
         return str(self.target)
 
     def _signature(self, prompt: Template, parts: Parts, **more: str | float | None) -> str:
-        """Return the signature of this model with `prompt`; `more` follows the settings."""
+        """Return the signature of this model with `prompt`; `more` are additional parts, last."""
         limit = self.max_output_tokens
         return signature(
             {
@@ -133,12 +135,12 @@ class LlmJudge(WritingModel):
 
     ``max_output_tokens`` must leave room for the reasoning before the verdict. With
     ``token_probabilities`` the score is the mean over the answers' probabilities at the verdict's
-    token, if the server returns them; if not, the judgement says why, and the score is the mean of
-    ``samples`` replies, or the verdict of a single one. Both make a distribution
-    (`fairjudge.judges.distributions`).
+    token, if the server returns them. Otherwise the judgement contains the reason, and the score is
+    the mean of ``samples`` replies, or the verdict of a single reply. In both cases the score is
+    derived from a distribution (`fairjudge.judges.distributions`).
 
-    ``variants`` are the criterion with several wordings of its prompt, `criterion` is the first of
-    them. A task uses the wording that its ``variant`` names, also for the signature.
+    ``variants`` are the criterion with several wordings of its prompt; `criterion` is the first.
+    The ``variant`` of a task selects the wording, also for the signature.
     """
 
     criterion: Criterion
@@ -152,15 +154,17 @@ class LlmJudge(WritingModel):
 
     def __post_init__(self) -> None:
         criteria = {"": self.criterion, **self.variants}
-        signatures = {name: self._signed(criterion) for name, criterion in criteria.items()}
+        signatures = {
+            name: self._criterion_signature(criterion) for name, criterion in criteria.items()
+        }
         object.__setattr__(self, "_signatures", signatures)
 
     @property
     def signature(self) -> str:
-        """Return everything that can change this judge's verdicts, for all of its prompts."""
+        """Return everything that can change this judge's verdicts, for all prompts."""
         return " | ".join(self._signatures[name] for name in self.variants or ("",))
 
-    def _signed(self, criterion: Criterion) -> str:
+    def _criterion_signature(self, criterion: Criterion) -> str:
         scale = criterion.scale.label
         return self._signature(
             criterion.template,
@@ -191,8 +195,8 @@ class LlmJudge(WritingModel):
     async def _sample(
         self, task: JudgeTask, first: Completion, *, why_no_masses: str | None = None
     ) -> Reply | Unscored:
-        """Draw the other samples; a retryable failure of one leaves the item unscored."""
-        requests = (self._question(task, place) for place in range(1, self.samples))
+        """Draw the remaining samples; a retryable failure of one leaves the item unscored."""
+        requests = (self._question(task, index) for index in range(1, self.samples))
         completions = await asyncio.gather(
             *(complete_or_unscored(self.backend, request) for request in requests)
         )
@@ -211,14 +215,14 @@ class LlmJudge(WritingModel):
             others=tuple(samples),
         )
 
-    def _question(self, task: JudgeTask, place: int) -> CompletionRequest:
+    def _question(self, task: JudgeTask, index: int) -> CompletionRequest:
         criterion = self.variants[task.variant or ""] if self.variants else self.criterion
         return self._request(
             task,
             render(criterion.template, criterion.fields_for(task)),
             criterion.scale.schema,
             top_logprobs=_MAX_ALTERNATIVES if self.token_probabilities else None,
-            sample_index=(task.repeat or 0) * self.samples + place,
+            sample_index=(task.repeat or 0) * self.samples + index,
         )
 
     def read(self, task: JudgeTask, reply: Reply) -> Judgement | Unscored:
@@ -226,14 +230,14 @@ class LlmJudge(WritingModel):
         scale = self.criterion.scale
         verdict = read_verdict(reply.text, scale, aspect=task.aspect, cut_off=reply.cut_off)
         score_distribution = self._distribution(reply, verdict, aspect=task.aspect)
-        why = reply.why_no_masses
-        notes: dict[str, Any] = {} if why is None else {"without_probabilities": why}
+        reason = reply.why_no_masses
+        notes: dict[str, Any] = {} if reason is None else {"without_probabilities": reason}
         if isinstance(score_distribution, ScoreDistribution):
             if reply.others:
                 texts = [None if sample is None else sample.text for sample in reply.others]
                 notes["samples"] = [reply.text, *texts]
-            graded = graded_fields(score_distribution, scale, task)
-            return self._judgement(task, raw=reply.text, **graded, **notes)
+            fields = graded_fields(score_distribution, scale, task)
+            return self._judgement(task, raw=reply.text, **fields, **notes)
         if isinstance(verdict, Unscored):
             return with_cut_off(verdict) if reply.cut_off else verdict
         value = to_verdict(verdict, task.order or "ab") if isinstance(verdict, str) else verdict
@@ -248,20 +252,20 @@ class LlmJudge(WritingModel):
             return from_masses(reply.masses, scale, off_scale=off_scale)
         if not reply.others:
             return None
-        others = [
+        verdicts = [
             read_verdict(sample.text, scale, aspect=aspect, cut_off=sample.cut_off)
             if sample
             else Unscored(reason="refused")
             for sample in reply.others
         ]
-        return from_samples([verdict, *others], scale)
+        return from_samples([verdict, *verdicts], scale)
 
     async def repair(self, task: JudgeTask, reply: Reply) -> Reply | Unscored:
         """See `fairjudge.judges.ports.WritingJudge`; the model sees its reply, not the material."""
         request = self._request(
             task,
             repair_messages(reply, self.criterion.scale.prompt_line),
-            # Without "none" in the schema, the model would invent a verdict that its reply lacks.
+            # If the schema had no "none", the model would invent a verdict.
             self.criterion.scale.nullable_schema,
             sample_index=(task.repeat or 0) * self.samples,
         )
@@ -274,7 +278,7 @@ class LlmJudge(WritingModel):
 def repair_messages(
     reply: Reply, form: str, *, prompt: str = "repair", **fields: str
 ) -> tuple[Message, ...]:
-    """Return the prompt that asks for the verdict in `reply` again, in the format `form`."""
+    """Return the prompt that asks to repeat the verdict in `reply` in the format `form`."""
     material = {"reply": Fenced("reply", (reply.text,))}
     return render(load_template("judge", prompt), {**material, "scale": form, **fields})
 

@@ -19,7 +19,7 @@ from fairjudge.domain import (
     Verdict,
 )
 from fairjudge.errors import ConfigurationError
-from fairjudge.judges.balance import BALANCE, balance_of
+from fairjudge.judges.balance import BALANCE, balance_score
 from fairjudge.judges.checklist import NO_ANSWERS, Group, credited_entry, groups_of, share_covered
 from fairjudge.judges.criteria import LOCAL_ASPECTS
 from fairjudge.judges.entailment import EntailmentSupport
@@ -35,10 +35,10 @@ from fairjudge.text.quoting import find_quote
 Support: TypeAlias = TrainedSupport | EntailmentSupport
 """Measures the support of a text by a task's evidence, in [0, 1]."""
 YES_FROM = 0.5
-"""Minimum support for the verdict yes; fixed in advance, like the margin of a tie."""
+"""Minimum support for the verdict yes; fixed in advance, as is `TIE_BELOW`."""
 TIE_BELOW = 0.05
 """Difference of support below which a pair is a tie."""
-AHEAD = 32
+BLOCK_SIZE = 32
 """Number of texts per block: a cross-encoder is faster on batches."""
 _Key: TypeAlias = tuple[str, ...]
 _Block: TypeAlias = dict[_Key, TaskText]
@@ -49,16 +49,16 @@ def check_local_aspect(aspect: str) -> None:
     if aspect not in LOCAL_ASPECTS:
         raise ConfigurationError(
             "the local backend can judge coverage, faithfulness and balance; "
-            f"{aspect!r} needs an LLM: give one by --backend provider:model"
+            f"{aspect!r} needs an LLM: pass one with --backend provider:model"
         )
 
 
 def verdict_of(protocol: ProtocolName, *supports: float) -> float | Verdict:
-    """Return the value of a judgement for one support in [0, 1], or for a pair for two.
+    """Return the value of a judgement for one support in [0, 1], or for the two of a pair.
 
     The mappings are fixed and monotone; to predict human ratings use a calibrator
-    (`fairjudge.calibration`). A rating from 1 to 5 is linear in the support and not rounded, which
-    keeps the order. Raises `ValueError` if a support is outside [0, 1].
+    (`fairjudge.calibration`). A rating from 1 to 5 is linear in the support and not rounded, to
+    preserve the order. Raises `ValueError` if a support is outside [0, 1].
     """
     for support in supports:
         if not 0 <= support <= 1:
@@ -72,22 +72,22 @@ def verdict_of(protocol: ProtocolName, *supports: float) -> float | Verdict:
 class LocalJudge(SignedJudge):
     """Judges faithfulness, coverage or balance by a `Support`.
 
-    Each text is measured once, in however many pairs it occurs.
+    Each text is measured once, even if it occurs in several pairs.
     ``tasks`` are the expected tasks, in a fixed order; their texts are measured in blocks. Raises
-    `ConfigurationError` for another aspect.
+    `ConfigurationError` for other aspects.
     """
 
     aspect: str
     support: Support
     tasks: Iterable[JudgeTask] = ()
-    _known: dict[_Key, float | Unscored] = field(default_factory=dict)
+    _supports: dict[_Key, float | Unscored] = field(default_factory=dict)
     _sources: dict[_Key, tuple[SourceCovered, ...] | Unscored] = field(default_factory=dict)
-    _waiting: dict[_Key, _Block] = field(default_factory=dict)
-    _upcoming: Iterator[TaskText] = field(init=False)
+    _pending_blocks: dict[_Key, _Block] = field(default_factory=dict)
+    _task_texts: Iterator[TaskText] = field(init=False)
 
     def __post_init__(self) -> None:
-        upcoming = ((task, text) for task in self.tasks for text in task.texts if text.strip())
-        object.__setattr__(self, "_upcoming", upcoming)
+        task_texts = ((task, text) for task in self.tasks for text in task.texts if text.strip())
+        object.__setattr__(self, "_task_texts", task_texts)
         check_local_aspect(self.aspect)
 
     @property
@@ -97,7 +97,7 @@ class LocalJudge(SignedJudge):
 
     @property
     def scored_by(self) -> ScoredBy:
-        """Return what kind of model the support is."""
+        """Return the kind of model that measures the support."""
         return self.support.scored_by
 
     @property
@@ -108,13 +108,13 @@ class LocalJudge(SignedJudge):
 
     async def _ask(self, task: JudgeTask) -> Judgement | Unscored:
         if PROTOCOLS[task.protocol].itemized:
-            listed = self._checklist if task.aspect == "coverage" else self._statements
-            return listed(task)
+            list_judgement = self._checklist if task.aspect == "coverage" else self._statements
+            return list_judgement(task)
         if task.aspect == BALANCE:
             return self._balance(task)
         supports: list[float] = []
         for text in task.texts:
-            support = self._measured(task, text)
+            support = self._measure(task, text)
             if isinstance(support, Unscored):
                 return support
             supports.append(support)
@@ -132,13 +132,13 @@ class LocalJudge(SignedJudge):
             if isinstance(sources, Unscored):
                 return sources
             sources_by_text.append(sources)
-        supports = [balance_of(sources) for sources in sources_by_text]
-        about = {"sources": sources_by_text[0]} if len(sources_by_text) == 1 else {}
+        supports = [balance_score(sources) for sources in sources_by_text]
+        fields = {"sources": sources_by_text[0]} if len(sources_by_text) == 1 else {}
         value = verdict_of(task.protocol, *supports)
-        return self._judgement(task, value=value, support=[round(s, 6) for s in supports], **about)
+        return self._judgement(task, value=value, support=[round(s, 6) for s in supports], **fields)
 
     def _checklist(self, task: JudgeTask) -> Judgement | Unscored:
-        """Return a checklist: answers with support of at least `YES_FROM`, groups by their best."""
+        """Return a checklist; an answer is covered from support `YES_FROM`, a group by its best."""
         text, groups = task.texts[0], groups_of(task.questions)
         answer_supports = self.support.answers(text, [a for group in groups for a in group.answers])
         if isinstance(answer_supports, Unscored):
@@ -153,7 +153,7 @@ class LocalJudge(SignedJudge):
         return self._judgement(task, value=share_covered(entries), checklist=entries)
 
     def _statements(self, task: JudgeTask) -> Judgement | Unscored:
-        """Return the statements: supported if at least `YES_FROM`, else absent."""
+        """Return the statements; a support of at least `YES_FROM` means supported, less absent."""
         statement_supports = self.support.statements(task.texts[0], task.articles)
         if isinstance(statement_supports, Unscored):
             return statement_supports
@@ -168,43 +168,45 @@ class LocalJudge(SignedJudge):
     ) -> ChecklistEntry:
         """Return a group's entry; the quote is the passage most similar to its best answer."""
         best = max(supports)
-        covered = [place for place, support in enumerate(supports) if support >= YES_FROM]
+        indices = [place for place, support in enumerate(supports) if support >= YES_FROM]
         quote = ""
-        if covered:
-            near = finder.closest(group.answers[supports.index(best)].answer)
-            span = None if near is None else find_quote(near.text, text)
+        if indices:
+            passage = finder.closest(group.answers[supports.index(best)].answer)
+            span = None if passage is None else find_quote(passage.text, text)
             quote = "" if span is None else text[span.start : span.end]
         return credited_entry(
-            group, 1 if covered else 0, covered, quote=quote, support=round(best, 6)
+            group, 1 if indices else 0, indices, quote=quote, support=round(best, 6)
         )
 
-    def _measured(self, task: JudgeTask, text: str) -> float | Unscored:
+    def _measure(self, task: JudgeTask, text: str) -> float | Unscored:
         key = _key((task, text))
-        if key not in self._known:
+        if key not in self._supports:
             block = self._block_of(key) or {key: (task, text)}
-            self._known.update(zip(block, self.support.measure(list(block.values())), strict=True))
-        return self._known[key]
+            self._supports.update(
+                zip(block, self.support.measure(list(block.values())), strict=True)
+            )
+        return self._supports[key]
 
     def _block_of(self, key: _Key) -> _Block | None:
-        """Return the block of texts that is measured together with `key`.
+        """Return the block of texts that is measured in one batch with `key`.
 
-        Blocks do not depend on the order of calls: a batch's composition changes a model's numbers
-        slightly, so that a resumed run could otherwise differ from an uninterrupted one.
+        Blocks do not depend on the order of calls: a batch's composition changes a model's output
+        slightly, so a resumed run could otherwise differ from an uninterrupted run.
         """
-        while key not in self._waiting:
+        while key not in self._pending_blocks:
             block: _Block = {}
-            for task_text in self._upcoming:
-                name = _key(task_text)
-                if name not in self._known and name not in self._waiting:
-                    block[name] = task_text
-                if len(block) == AHEAD:
+            for task_text in self._task_texts:
+                text_key = _key(task_text)
+                if text_key not in self._supports and text_key not in self._pending_blocks:
+                    block[text_key] = task_text
+                if len(block) == BLOCK_SIZE:
                     break
             if not block:
                 return None
-            self._waiting.update(dict.fromkeys(block, block))
-        waiting_block = self._waiting[key]
-        for name in waiting_block:
-            del self._waiting[name]
+            self._pending_blocks.update(dict.fromkeys(block, block))
+        waiting_block = self._pending_blocks[key]
+        for text_key in waiting_block:
+            del self._pending_blocks[text_key]
         return waiting_block
 
 
@@ -212,15 +214,21 @@ def _statement(
     number: int, statement_support: StatementSupport, articles: Sequence[Article]
 ) -> StatementEntry:
     """Return a statement's entry; the quote is the nearest sentence of the best article."""
-    supported = statement_support.support >= YES_FROM and bool(statement_support.articles)
-    supporting = [articles[place] for place in statement_support.articles] if supported else []
-    span = find_quote(statement_support.near, supporting[0].content) if supporting else None
-    quote = supporting[0].content[span.start : span.end] if span is not None else ""
+    is_supported = statement_support.support >= YES_FROM and bool(statement_support.articles)
+    supporting_articles = (
+        [articles[index] for index in statement_support.articles] if is_supported else []
+    )
+    span = (
+        find_quote(statement_support.near, supporting_articles[0].content)
+        if supporting_articles
+        else None
+    )
+    quote = supporting_articles[0].content[span.start : span.end] if span is not None else ""
     return StatementEntry(
         sentence=number,
         statement=statement_support.statement,
-        verdict="supported" if supported else "absent",
-        articles=tuple(article.aid for article in supporting),
+        verdict="supported" if is_supported else "absent",
+        articles=tuple(article.aid for article in supporting_articles),
         quote=quote,
         support=round(statement_support.support, 6),
     )

@@ -1,7 +1,7 @@
-"""Find the passages of texts nearest to a statement by sentence embeddings.
+"""Find the passages nearest to a statement by sentence embeddings.
 
-Cross-encoders are slow and accurate, embeddings fast and rough: a cross-encoder therefore reads
-only the few passages for each statement that embeddings select.
+Cross-encoders are slow and accurate, embeddings fast and rough: a cross-encoder therefore scores
+only the few passages per statement that embeddings select.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from fairjudge.text.statements import statement_texts
 from fairjudge.text.tokens import words
 
 NEAREST = 3
-"""Number of sentences that a statement is compared with, each with its neighbours."""
-AROUND = 1
-"""Number of neighbours on each side, as context: referents of pronouns, continued thoughts."""
-LEAST_QUOTED = 5
+"""Number of sentences to which a statement is compared, each with its neighbours."""
+CONTEXT = 1
+"""Number of neighbours on each side, as context, for example to resolve pronouns."""
+MIN_WORDS = 5
 """Minimum number of words for a part of a sentence to count as a statement."""
 
 Vectors = NDArray[np.float32]
@@ -41,15 +41,15 @@ class Vectoriser:
         return np.stack([self._rows[text] for text in texts])
 
     def add(self, texts: Sequence[str]) -> None:
-        """Embed the new ones of `texts` in one batch."""
-        new = [text for text in dict.fromkeys(texts) if text not in self._rows]
-        if new:
-            self._rows |= dict(zip(new, self.embedder.embed(new), strict=True))
+        """Embed those of `texts` that are not cached, in one batch."""
+        new_texts = [text for text in dict.fromkeys(texts) if text not in self._rows]
+        if new_texts:
+            self._rows |= dict(zip(new_texts, self.embedder.embed(new_texts), strict=True))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Passages:
-    """Texts to search: their sentences in order, and the index of each one's text."""
+    """Texts to search: their sentences in order, and the index of each sentence's text."""
 
     texts: tuple[str, ...]
     sentences: tuple[str, ...]
@@ -61,18 +61,18 @@ class Passages:
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
-        """The words and numbers of all texts; computed at first use, never for coverage."""
+        """The words and numbers of all texts; computed on first use (not used for coverage)."""
         return vocabulary_of(self.texts)
 
-    def holds(self, statement: str) -> bool:
-        """Return whether `statement` occurs verbatim, as a sentence or a longer part of one."""
+    def contains(self, statement: str) -> bool:
+        """Return whether `statement` occurs verbatim, as a sentence or as `MIN_WORDS` words."""
         words = plain(statement)
         if words in self.plain_sentences:
             return True
-        long_enough = words.count(" ") + 1 >= LEAST_QUOTED
-        return long_enough and any(f" {words} " in f" {text} " for text in self.plain_texts)
+        is_long = words.count(" ") + 1 >= MIN_WORDS
+        return is_long and any(f" {words} " in f" {text} " for text in self.plain_texts)
 
-    def holders(self, statement: str) -> tuple[int, ...]:
+    def indices_of_texts_with(self, statement: str) -> tuple[int, ...]:
         """Return the indices of the texts that contain `statement` verbatim."""
         words = plain(statement)
         return tuple(n for n, text in enumerate(self.plain_texts) if f" {words} " in f" {text} ")
@@ -80,61 +80,64 @@ class Passages:
     def nearest(self, statement: Vectors) -> tuple[tuple[int, str, str], ...]:
         """Return (text index, nearest sentence, passage) of the nearest passages, nearest first.
 
-        Unlike `near`, each passage is part of one text.
+        Unlike with `near`, each passage is part of a single text.
         """
         by_passage: dict[str, tuple[int, str, str]] = {}
-        for place in self._order(statement, NEAREST):
-            start, end = self._span(place)
+        for index in self._order(statement, NEAREST):
+            start, end = self._span(index)
             passage = " ".join(self.sentences[start:end])
-            by_passage.setdefault(passage, (self.owners[place], self.sentences[place], passage))
+            by_passage.setdefault(passage, (self.owners[index], self.sentences[index], passage))
         return tuple(by_passage.values())
 
     def near(self, statement: Vectors, *, limit: int = NEAREST) -> tuple[str, ...]:
-        """Return the nearest passages to a statement's vector, and the nearest sentences joined.
+        """Return the nearest passages to a statement's vector, then the nearest sentences, joined.
 
-        A passage is a sentence with its neighbours; a sentence inside an earlier passage adds no
-        new one. The last item joins the nearest sentences of different places, for statements that
-        combine several.
+        A passage is a sentence with its neighbours; sentences inside an earlier passage are
+        skipped. The last item joins the nearest sentences, for statements that combine several.
         """
         order = self._order(statement, limit)
         spans: dict[tuple[int, int], None] = {}
-        for place in order:
-            if not any(start <= place < end for start, end in spans):
-                spans[self._span(place)] = None
+        for index in order:
+            if not any(start <= index < end for start, end in spans):
+                spans[self._span(index)] = None
         passages = [" ".join(self.sentences[start:end]) for start, end in spans]
         if len(spans) > 1:
-            passages.append(" ".join(self.sentences[place] for place in sorted(order)))
+            passages.append(" ".join(self.sentences[index] for index in sorted(order)))
         return tuple(dict.fromkeys(passages))
 
     def _order(self, statement: Vectors, limit: int) -> list[int]:
         order: list[int] = np.argsort(-(self.vectors @ statement), kind="stable")[:limit].tolist()
         return order
 
-    def nearest_and_joined(self, statement: Vectors) -> tuple[str, ...]:
-        """Return the first and the last of `near`, for coverage: a third of the cost."""
+    def nearest_passage_and_sentences(self, statement: Vectors) -> tuple[str, ...]:
+        """Return the first and the last item of `near`, for coverage: a third of the cost."""
         passages = self.near(statement)
         return tuple(dict.fromkeys((passages[0], passages[-1])))
 
-    def _span(self, place: int) -> tuple[int, int]:
-        start, end = place, place + 1
-        while start > max(0, place - AROUND) and self.owners[start - 1] == self.owners[place]:
+    def _span(self, index: int) -> tuple[int, int]:
+        start, end = index, index + 1
+        while start > max(0, index - CONTEXT) and self.owners[start - 1] == self.owners[index]:
             start -= 1
-        last = min(len(self.sentences), place + 1 + AROUND)
-        while end < last and self.owners[end] == self.owners[place]:
+        last = min(len(self.sentences), index + 1 + CONTEXT)
+        while end < last and self.owners[end] == self.owners[index]:
             end += 1
         return start, end
 
 
 def passages_of(texts: Sequence[str], vectoriser: Vectoriser) -> Passages | None:
     """Return the passages of `texts`, None if no text has a sentence."""
-    split = [statement_texts(text) for text in texts]
-    sentences = tuple(sentence for text_sentences in split for sentence in text_sentences)
+    sentences_by_text = [statement_texts(text) for text in texts]
+    sentences = tuple(
+        sentence for text_sentences in sentences_by_text for sentence in text_sentences
+    )
     if not sentences:
         return None
     return Passages(
         texts=tuple(texts),
         sentences=sentences,
-        owners=tuple(number for number, text_sentences in enumerate(split) for _ in text_sentences),
+        owners=tuple(
+            index for index, text_sentences in enumerate(sentences_by_text) for _ in text_sentences
+        ),
         vectors=vectoriser.rows(sentences),
         plain_sentences=frozenset(map(plain, sentences)),
         plain_texts=tuple(map(plain, texts)),

@@ -10,7 +10,7 @@ from fairjudge.ports import Wire
 
 
 class Sample(Wire):
-    """A text by a model; ``cut_off`` says that it reached the limit of output tokens."""
+    """A text by a model; ``cut_off`` is True if it reached the limit of output tokens."""
 
     text: str
     cut_off: bool = False
@@ -20,8 +20,8 @@ class Reply(Sample):
     """A model's reply before it is parsed; all fields are JSON, for checkpoints.
 
     ``masses`` and ``off_scale`` are probabilities of the scale's answers, if the server returned
-    token probabilities; ``why_no_masses`` says why not, if they were requested. ``others`` are
-    further samples of the same prompt, None for a failed one.
+    token probabilities. If it did not, ``why_no_masses`` is the reason. ``others`` are further
+    samples of the same prompt, None for a failed sample.
     """
 
     repaired: bool = False
@@ -40,13 +40,13 @@ class Judge(Protocol):
 
     @property
     def signature(self) -> str:
-        """Return everything that can change its verdicts, in one line."""
+        """Return everything that can change the judge's verdicts, in one line."""
 
     async def ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
         """Judge `task`; a `WritingJudge` returns its model's reply."""
 
-    def unscored(self, task: JudgeTask, why: Unscored) -> Judgement:
-        """Return a judgement without a score, with the reason."""
+    def unscored_judgement(self, task: JudgeTask, outcome: Unscored) -> Judgement:
+        """Return a judgement without a score, with the reason in `outcome`."""
 
 
 @runtime_checkable
@@ -60,11 +60,11 @@ class WritingJudge(Judge, Protocol):
         """Ask the model again for the verdict of a reply that could not be parsed."""
 
 
-def writing(judge: Judge) -> WritingJudge:
+def as_writing_judge(judge: Judge) -> WritingJudge:
     """Return `judge`, which returned a `Reply`, as a `WritingJudge`.
 
     Raises `TypeError` if it lacks the methods.
     """
     if isinstance(judge, WritingJudge):
         return judge
-    raise TypeError(f"{type(judge).__name__} returned a reply, but has no read and repair")
+    raise TypeError(f"{type(judge).__name__} returned a reply but lacks methods read and repair")

@@ -29,7 +29,7 @@ _FORM = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankingJudge(WritingModel):
-    """A model that orders the summaries of a cluster, by one of `ASPECTS`."""
+    """A model that ranks the summaries of a cluster by one of `ASPECTS`."""
 
     aspect: str
     max_output_tokens: int = DEFAULT_OUTPUT_TOKENS
@@ -38,7 +38,7 @@ class RankingJudge(WritingModel):
     def __post_init__(self) -> None:
         if self.aspect not in ASPECTS:
             raise ConfigurationError(
-                f"--protocol ranking is for {' or '.join(ASPECTS)}, not {self.aspect!r}"
+                f"--protocol ranking requires aspect {' or '.join(ASPECTS)}, not {self.aspect!r}"
             )
 
     @property
@@ -57,11 +57,11 @@ class RankingJudge(WritingModel):
 
     def read(self, task: JudgeTask, reply: Reply) -> Judgement | Unscored:
         """See `fairjudge.judges.ports.WritingJudge`."""
-        places = read_ranking(reply.text, len(task.systems))
-        if isinstance(places, Unscored):
-            return with_cut_off(places) if reply.cut_off else places
+        indices = read_ranking(reply.text, len(task.systems))
+        if isinstance(indices, Unscored):
+            return with_cut_off(indices) if reply.cut_off else indices
         systems = task.in_prompt_order(task.systems)
-        ranking = tuple(systems[place] for place in places)
+        ranking = tuple(systems[index] for index in indices)
         return self._judgement(task, ranking=ranking, raw=reply.text)
 
     async def repair(self, task: JudgeTask, reply: Reply) -> Reply | Unscored:
@@ -74,25 +74,25 @@ class RankingJudge(WritingModel):
 def read_ranking(reply: str, n: int) -> tuple[int, ...] | Unscored:
     """Return the indices of `n` summaries from best to worst, or why there is no ranking.
 
-    Several rankings in a reply must be equal. A ranking that omits, repeats or invents a summary is
-    rejected, never corrected.
+    If a reply has several rankings, they must be equal. A ranking that omits, repeats or invents a
+    summary is rejected, never corrected.
     """
     candidates = [entry["ranking"] for entry in read_objects(reply, "ranking")]
     if not candidates or not all(isinstance(candidate, list) for candidate in candidates):
-        refused = not candidates and looks_like_refusal(reply)
+        is_refusal = not candidates and looks_like_refusal(reply)
         return Unscored(
-            reason="refused" if refused else "unparseable",
+            reason="refused" if is_refusal else "unparseable",
             detail="it holds no ranking",
             raw=reply,
         )
     rankings = {tuple(map(whole_number, candidate)) for candidate in candidates}
     if len(rankings) > 1:
         return Unscored(reason="unparseable", detail="it holds several rankings", raw=reply)
-    places = tuple(number - 1 for number in rankings.pop() if number is not None)
-    if sorted(places) != list(range(n)) or len(places) < len(candidates[0]):
+    indices = tuple(number - 1 for number in rankings.pop() if number is not None)
+    if sorted(indices) != list(range(n)) or len(indices) < len(candidates[0]):
         detail = f"its ranking does not hold each number from 1 to {n} once"
         return Unscored(reason="off_scale", detail=detail, raw=reply)
-    return places
+    return indices
 
 
 def _schema(n: int, *, or_none: bool = False) -> dict[str, Any]:

@@ -27,7 +27,7 @@ NO_SENTENCE = Unscored(reason="empty_input", detail="the summary has no sentence
 LIKERT_SHARES = (0.5, 0.25, 0.1)
 """Maximum shares of unsupported statements for the ratings 2, 3 and 4; see `likert_of`."""
 PAIRWISE_MARGIN = 0.05
-"""Minimum difference of the unsupported shares for a win in a pair; below it is a tie."""
+"""Minimum difference of the supported shares for a win in a pair; less is a tie."""
 
 _VERDICTS = ("supported", "contradicted", "absent")
 _ENTRY = json_object(
@@ -56,14 +56,14 @@ class StatementsForm:
     prompt = "faithfulness-checklist"
     repair_prompt = "statements-repair"
     schema: Mapping[str, Any] = json_object({"entries": json_array(_ENTRY)})
-    nothing = NO_SENTENCE
+    no_items = NO_SENTENCE
     version: Mapping[str, int] = {"block": SENTENCES_PER_CALL, "reader": READER_VERSION}
 
     def parts(self, task: JudgeTask) -> Sequence[SummaryPart]:
         """Return ranges of sentences of similar length."""
         n = len(statement_texts(task.texts[0]))
         n_parts = -(-n // SENTENCES_PER_CALL)
-        bounds = [round(place * n / n_parts) for place in range(n_parts + 1)] if n_parts else []
+        bounds = [round(index * n / n_parts) for index in range(n_parts + 1)] if n_parts else []
         return tuple(SummaryPart(first=start + 1, last=end) for start, end in pairwise(bounds))
 
     def fields(self, task: JudgeTask, part: SummaryPart) -> dict[str, str | Fenced]:
@@ -74,12 +74,12 @@ class StatementsForm:
             "articles": _fence_numbered(task.articles),
             "support_rule": support_rule(task),
             "text": Fenced("summary", ("\n".join(lines),)),
-            "which": _which(part, len(sentences)),
+            "which": _range_name(part, len(sentences)),
         }
 
     def repair_fields(self, part: SummaryPart) -> dict[str, str]:
         """Return the fields of the repair prompt."""
-        return {"which": _which(part, None)}
+        return {"which": _range_name(part, None)}
 
     def read(
         self, task: JudgeTask, part: SummaryPart, text: str
@@ -88,7 +88,7 @@ class StatementsForm:
         return read_statements(text, part, task.articles)
 
     def verdict(self, entries: tuple[StatementEntry, ...]) -> dict[str, Any]:
-        """Return the share of statements supported, and the statements."""
+        """Return the share of supported statements, and the statements."""
         return {"value": share_supported(entries), "statements": entries}
 
 
@@ -98,7 +98,7 @@ def _fence_numbered(articles: Sequence[Article]) -> Fenced:
     return Fenced("article", article_texts(articles), titles)
 
 
-def _which(part: SummaryPart, n_sentences: int | None) -> str:
+def _range_name(part: SummaryPart, n_sentences: int | None) -> str:
     if part.first == part.last:
         return f"sentence {part.first}"
     if (part.first, part.last) == (1, n_sentences):
@@ -109,21 +109,21 @@ def _which(part: SummaryPart, n_sentences: int | None) -> str:
 def read_statements(
     reply: str, part: SummaryPart, articles: Sequence[Article]
 ) -> tuple[StatementEntry, ...] | Unscored:
-    """Read a reply on `part`: the statements of its sentences, or why the reply cannot be used.
+    """Parse a reply on `part`: the statements of its sentences, or why the reply cannot be used.
 
-    Every sentence needs a statement. A supported or contradicted one must name articles and quote
-    one of them; the entry keeps the matching passage of the article.
+    Every sentence needs a statement. A supported or contradicted statement must cite articles and
+    quote one of them; the entry contains the matching passage of the article.
     """
     rows = read_entries(reply)
     if isinstance(rows, Unscored):
         return rows
     outcomes = [(n, _entry(row, part, articles)) for n, row in enumerate(rows, 1)]
-    problems = [f"entry {n} {why}" for n, why in outcomes if isinstance(why, str)]
+    problems = [f"entry {n} {problem}" for n, problem in outcomes if isinstance(problem, str)]
     entries = [entry for _, entry in outcomes if isinstance(entry, StatementEntry)]
     if not problems:
         numbers = {entry.sentence + 1 for entry in entries}
-        lacking = [n for n in range(part.first, part.last + 1) if n not in numbers]
-        problems = [f"sentence {n} has no entry" for n in lacking]
+        missing_numbers = [n for n in range(part.first, part.last + 1) if n not in numbers]
+        problems = [f"sentence {n} has no entry" for n in missing_numbers]
     if problems:
         detail = "; ".join(problems)
         return Unscored(reason="unparseable", detail=detail, raw=reply)
@@ -138,8 +138,8 @@ def _entry(row: object, part: SummaryPart, articles: Sequence[Article]) -> State
     evidence = {} if claim["verdict"] == "absent" else _evidence(row, articles)
     if isinstance(evidence, str):
         return evidence
-    grave = {} if claim["verdict"] == "supported" else {"grave": row.get("grave") is True}
-    return StatementEntry.model_validate({**claim, **evidence, **grave})
+    severity = {} if claim["verdict"] == "supported" else {"grave": row.get("grave") is True}
+    return StatementEntry.model_validate({**claim, **evidence, **severity})
 
 
 def _claim(row: Mapping[str, Any], part: SummaryPart) -> dict[str, Any] | str:
@@ -157,17 +157,17 @@ def _claim(row: Mapping[str, Any], part: SummaryPart) -> dict[str, Any] | str:
 
 
 def _evidence(row: Mapping[str, Any], articles: Sequence[Article]) -> dict[str, Any] | str:
-    """Return the articles, that of the quote first, and the quote; or their problem."""
-    places = indices_in(row.get("articles"), len(articles))
-    if not places:
+    """Return the articles (the quoted article first) and the quote, or their problem."""
+    indices = indices_in(row.get("articles"), len(articles))
+    if not indices:
         return f"does not name articles from 1 to {len(articles)}"
-    cited = [articles[place] for place in places]
-    quote = _find_quote(row.get("quote"), cited)
+    cited_articles = [articles[index] for index in indices]
+    quote = _find_quote(row.get("quote"), cited_articles)
     if quote is None:
         return "has a quote that does not stand in an article that it names"
-    source, words = quote
-    aids = dict.fromkeys([source.aid, *(article.aid for article in cited)])
-    return {"articles": tuple(aids), "quote": words}
+    source, passage = quote
+    aids = dict.fromkeys([source.aid, *(article.aid for article in cited_articles)])
+    return {"articles": tuple(aids), "quote": passage}
 
 
 def _find_quote(quote: object, articles: Sequence[Article]) -> tuple[Article, str] | None:
@@ -185,7 +185,7 @@ def share_supported(entries: Sequence[StatementEntry]) -> float:
 
 
 def worst_of(entries: Sequence[StatementEntry]) -> float:
-    """Return 0 if any statement is contradicted, 0.5 if any is absent, else 1."""
+    """Return 0 if a statement is contradicted, else 0.5 if a statement is absent, else 1."""
     values = {"supported": 1.0, "absent": 0.5, "contradicted": 0.0}
     return min(values[entry.verdict] for entry in entries)
 
@@ -193,18 +193,18 @@ def worst_of(entries: Sequence[StatementEntry]) -> float:
 def likert_of(entries: Sequence[StatementEntry]) -> int:
     """Return the rating, 1 to 5, by the levels of the faithfulness scale.
 
-    The share of unsupported statements limits the rating; one grave statement limits it to 2,
-    several to 1. A single one that is not grave gives 4, however few statements there are.
+    The share of unsupported statements limits the rating. One severe error limits it to 2, several
+    to 1. A single error that is not severe is rated 4, however few statements there are.
     """
     n_unsupported = sum(entry.verdict != "supported" for entry in entries)
-    n_grave = sum(entry.grave for entry in entries)
+    n_severe = sum(entry.grave for entry in entries)
     if n_unsupported == 0:
         return 5
     share = n_unsupported / len(entries)
     half, quarter, tenth = LIKERT_SHARES
-    if n_grave > 1 or share > half:
+    if n_severe > 1 or share > half:
         return 1
-    if n_grave == 1:
+    if n_severe == 1:
         return 2
     if share <= tenth or n_unsupported == 1:
         return 4
@@ -212,15 +212,15 @@ def likert_of(entries: Sequence[StatementEntry]) -> int:
 
 
 def pairwise_of(a: Sequence[StatementEntry], b: Sequence[StatementEntry]) -> Verdict:
-    """Return the more faithful summary: fewer grave errors, then the larger supported share."""
-    fewer_grave = sum(entry.grave for entry in b) - sum(entry.grave for entry in a)
-    if fewer_grave:
-        return verdict_from_lead(fewer_grave, 1)
+    """Return the more faithful summary: fewer severe errors, then the larger supported share."""
+    lead = sum(entry.grave for entry in b) - sum(entry.grave for entry in a)
+    if lead:
+        return verdict_from_lead(lead, 1)
     return verdict_from_lead(share_supported(a) - share_supported(b), PAIRWISE_MARGIN - 1e-9)
 
 
-def gravest_first(entries: Sequence[StatementEntry]) -> Iterator[StatementEntry]:
-    """Yield the unsupported statements: grave ones first, contradicted before absent ones."""
+def most_severe_first(entries: Sequence[StatementEntry]) -> Iterator[StatementEntry]:
+    """Yield the unsupported statements: severe errors first, then contradicted before absent."""
     order = {"contradicted": 0, "absent": 1}
-    wrong = [entry for entry in entries if entry.verdict in order]
-    yield from sorted(wrong, key=lambda entry: (not entry.grave, order[entry.verdict]))
+    errors = [entry for entry in entries if entry.verdict in order]
+    yield from sorted(errors, key=lambda entry: (not entry.grave, order[entry.verdict]))

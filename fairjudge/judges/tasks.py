@@ -32,11 +32,11 @@ _EVIDENCE: Mapping[str, tuple[ReferenceUnit, ...]] = {
     "coverage": ("qa_pairs", "qa_pair"),
     BALANCE: ("articles",),
 }
-"""The reference units of an aspect; the first is the default. Custom criteria take `_EVERY`."""
-_EVERY: tuple[ReferenceUnit, ...] = ("articles", "article", "qa_pairs", "qa_pair")
-_RATED = frozenset({"consistency", "relevance", "coherence", "fluency", "quality"})
+"""The reference units of each aspect, the default first; custom criteria may use `_ALL_UNITS`."""
+_ALL_UNITS: tuple[ReferenceUnit, ...] = ("articles", "article", "qa_pairs", "qa_pair")
+_ARTICLE_ASPECTS = frozenset({"consistency", "relevance", "coherence", "fluency", "quality"})
 """Aspects that the built-in prompts judge against all articles."""
-_CHECKLISTS = frozenset({("coverage", "qa_pairs"), ("faithfulness", "articles")})
+_CHECKLIST_COMBINATIONS = frozenset({("coverage", "qa_pairs"), ("faithfulness", "articles")})
 """The combinations of aspect and reference unit that have a checklist."""
 
 _PRESETS: Mapping[Preset, Mapping[str, tuple[ProtocolName, ReferenceUnit, TextUnit]]] = {
@@ -67,7 +67,7 @@ _PRESETS: Mapping[Preset, Mapping[str, tuple[ProtocolName, ReferenceUnit, TextUn
 class JudgingPlan:
     """The protocol, evidence and text unit of a run: one row of the table of protocols.
 
-    Made by `resolve_plan`, which fills in defaults and rejects invalid combinations.
+    `resolve_plan` fills in defaults and rejects invalid combinations.
     """
 
     aspect: Aspect
@@ -101,27 +101,27 @@ def resolve_plan(
     if protocol is None and base is None and aspect != BALANCE:
         raise ConfigurationError(
             f"aspect {aspect!r} needs --protocol {'|'.join(get_args(ProtocolName))}"
-            + (", since no preset knows it" if preset else " or --preset")
+            + (", since no preset contains it" if preset else " or --preset")
         )
-    only_articles = aspect in _RATED and not own_prompt
-    allowed = _EVIDENCE.get(aspect, ("articles",) if only_articles else _EVERY)
+    only_articles = aspect in _ARTICLE_ASPECTS and not own_prompt
+    units = _EVIDENCE.get(aspect, ("articles",) if only_articles else _ALL_UNITS)
     plan = JudgingPlan(
         aspect=aspect,
         protocol=protocol or (base[0] if base else "likert"),
-        reference_unit=reference_unit or (base[1] if base else allowed[0]),
+        reference_unit=reference_unit or (base[1] if base else units[0]),
         text_unit=text_unit or (base[2] if base else "summary"),
     )
-    if plan.reference_unit not in allowed:
-        advice = "; 'fairjudge build' makes these of articles" if aspect == "coverage" else ""
+    if plan.reference_unit not in units:
+        advice = "; 'fairjudge build' makes QA pairs from articles" if aspect == "coverage" else ""
         raise ConfigurationError(
-            f"{aspect} is judged against {' or '.join(allowed)}, not {plan.reference_unit!r} "
+            f"{aspect} is judged against {' or '.join(units)}, not {plan.reference_unit!r} "
             f"(--reference-unit){advice}"
         )
-    listed = (plan.aspect, plan.reference_unit)
-    if PROTOCOLS[plan.protocol].itemized and listed not in _CHECKLISTS:
+    combination = (plan.aspect, plan.reference_unit)
+    if PROTOCOLS[plan.protocol].itemized and combination not in _CHECKLIST_COMBINATIONS:
         raise ConfigurationError(
-            "a checklist is for coverage against all QA pairs (qa_pairs) and for faithfulness "
-            "against all articles (articles)"
+            "a checklist requires coverage against all QA pairs (qa_pairs) or faithfulness against "
+            "all articles (articles)"
         )
     if plan.text_unit == "sentence" and (
         not PROTOCOLS[plan.protocol].judges_parts or plan.reference_unit != "articles"
@@ -148,7 +148,7 @@ def plan_tasks(
 
     Every summary must belong to one of the clusters. Articles without news
     (`fairjudge.text.usable.worth_reading`) are excluded. Pairs are all pairs of systems of a
-    cluster, in order of appearance, each in both orders; a ranking has all systems at once.
+    cluster, in order of appearance, each in both orders; a ranking includes all systems.
     """
     by_eid: dict[str, list[Summary]] = {}
     for summary in summaries:
@@ -160,7 +160,7 @@ def plan_tasks(
     )
 
 
-def repeated(
+def repeat_tasks(
     tasks: Iterable[JudgeTask], *, repeats: int = 1, variants: Sequence[str] = ()
 ) -> tuple[JudgeTask, ...]:
     """Return every task once per repeat and prompt; the copies of a task are adjacent.
@@ -210,7 +210,7 @@ def _evidence(
     """Yield (unit, articles, questions) for each piece of evidence of `cluster`."""
     articles = worth_reading(cluster.articles)
     questions = cluster.question_answers if isinstance(cluster, Reference) else ()
-    # A checklist names the outlets of all articles, stubs included.
+    # A checklist contains the outlets of all articles, stubs included.
     outlet_articles = cluster.articles if PROTOCOLS[plan.protocol].itemized else ()
     match plan.reference_unit:
         case "articles":
@@ -233,9 +233,9 @@ def _texts(
     side: Sequence[Summary], text_unit: TextUnit, split_sentences: SentenceSplitter
 ) -> Iterator[tuple[str | None, tuple[str, ...]]]:
     """Yield (unit or None for the whole summary, texts)."""
-    whole = tuple(summary.text for summary in side)
-    sentences = split_sentences(whole[0]) if text_unit == "sentence" else ()
+    texts = tuple(summary.text for summary in side)
+    sentences = split_sentences(texts[0]) if text_unit == "sentence" else ()
     if not sentences:  # a summary without sentences is judged as a whole
-        yield None, whole
+        yield None, texts
     for i, sentence in enumerate(sentences):
         yield f"sentence:{i}", (sentence,)

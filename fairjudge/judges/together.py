@@ -1,4 +1,4 @@
-"""Judge several criteria in one request: material sent once, a verdict for each criterion."""
+"""Judge several criteria in one request, which contains the material once."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _ENTRY = '{"reasoning": "...", "verdict": "..."}'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StatedCriterion:
-    """One of several criteria: its text (a `rule` or a released template) and its scale.
+class JointCriterion:
+    """One of several criteria of a request: a `rule` or a released template, and a scale.
 
     ``rule`` is None for the built-in aspects, which have templates.
     """
@@ -48,7 +48,7 @@ class StatedCriterion:
         """Return the template of a built-in aspect."""
         return None if self.rule else load_template("judge", f"together-{self.aspect}")
 
-    def stated(self, task: JudgeTask) -> str:
+    def prompt_text(self, task: JudgeTask) -> str:
         """Return the criterion's text in the prompt, with its answers."""
         if self.template is None:
             return f"{(self.rule or '').strip()}\n\n{self.scale.answer_lines}"
@@ -57,39 +57,37 @@ class StatedCriterion:
         return render(self.template, fields)[0].content
 
 
-def stated_criterion(
+def joint_criterion(
     aspect: str, protocol: ProtocolName, *, rule: str | None = None, scale: Scale | None = None
-) -> StatedCriterion:
-    """Return the criterion of a built-in aspect, or a custom one by `rule` and `scale`.
+) -> JointCriterion:
+    """Return the criterion of a built-in aspect, or a custom criterion with `rule` and `scale`.
 
-    Raises `ConfigurationError` for one that cannot be combined with others, or whose scale is of
-    another protocol.
+    Raises `ConfigurationError` if the criterion cannot be judged with other criteria, or its scale
+    has another protocol.
     """
     if not PROTOCOLS[protocol].judges_parts:
-        raise ConfigurationError(
-            f"--together takes ratings or yes and no (likert, binary), not {protocol}"
-        )
+        raise ConfigurationError(f"--together requires protocol likert or binary, not {protocol}")
     if rule is None and aspect not in ASPECTS:
         raise ConfigurationError(
-            f"to judge {aspect!r} with others, its criterion file needs a 'rule': what it asks, in "
-            "a few sentences"
+            f"to judge {aspect!r} together with other aspects, its criterion file needs a 'rule': "
+            "the criterion in a few sentences"
         )
     scale = scale or (rule_scale(protocol) if rule else BUILTIN_SCALES[aspect][protocol])
     if scale.protocol != protocol:
         raise ConfigurationError(f"the scale of {aspect!r} is for {scale.protocol}, not {protocol}")
-    return StatedCriterion(aspect=aspect, scale=scale, rule=rule)
+    return JointCriterion(aspect=aspect, scale=scale, rule=rule)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TogetherJudge(WritingModel):
+class JointJudge(WritingModel):
     """A model that judges all criteria of an item in one request.
 
-    ``criteria`` are by aspect. ``items`` maps a task's id to the tasks on the same item, one per
-    aspect, itself included; see `tasks_of_items`. Each of them sends the same request, which the
-    cache makes one call.
+    ``criteria`` are by aspect. ``items`` maps a task's id to all tasks on the same item, one per
+    aspect; see `tasks_by_item`. All tasks of an item send the same request, which is one call
+    thanks to the cache.
     """
 
-    criteria: Mapping[str, StatedCriterion]
+    criteria: Mapping[str, JointCriterion]
     items: Mapping[str, tuple[JudgeTask, ...]] = field(repr=False)
 
     @property
@@ -111,7 +109,7 @@ class TogetherJudge(WritingModel):
 
     async def _ask(self, task: JudgeTask) -> Reply | Unscored:
         item_tasks = self.items[task.id]
-        stated = {
+        criteria = {
             json.dumps(item_task.aspect, ensure_ascii=False): self.criteria[item_task.aspect]
             for item_task in item_tasks
         }
@@ -122,18 +120,18 @@ class TogetherJudge(WritingModel):
             "questions": fence_questions(references.questions),
             "text": Fenced("summary", (task.texts[0],)),
             "criteria": "\n\n".join(
-                f"Criterion {name}\n{criterion.stated(material)}"
-                for name, criterion in stated.items()
+                f"Criterion {name}\n{criterion.prompt_text(material)}"
+                for name, criterion in criteria.items()
             ),
-            "form": "{" + ", ".join(f"{name}: {_ENTRY}" for name in stated) + "}",
+            "form": "{" + ", ".join(f"{name}: {_ENTRY}" for name in criteria) + "}",
         }
         request = self._request(
             task,
             render(load_template("judge", "together"), fields),
             json_object(
-                {criterion.aspect: criterion.scale.schema for criterion in stated.values()}
+                {criterion.aspect: criterion.scale.schema for criterion in criteria.values()}
             ),
-            max_output_tokens=self._limit(len(stated)),
+            max_output_tokens=self._limit(len(criteria)),
         )
         return await self._reply(request)
 
@@ -149,7 +147,7 @@ class TogetherJudge(WritingModel):
         verdicts = read_verdicts(reply.text, scales, cut_off=reply.cut_off)
         verdict = verdicts[task.aspect]
         if reply.repaired and all(isinstance(outcome, Unscored) for outcome in verdicts.values()):
-            # The repair prompt asks for one verdict only, so the reply need not name the criterion.
+            # The repair prompt asks for one verdict only, so the criterion's name may be missing.
             scale = scales[task.aspect]
             verdict = read_verdict(reply.text, scale, aspect=task.aspect, cut_off=reply.cut_off)
         if isinstance(verdict, Unscored):
@@ -157,7 +155,7 @@ class TogetherJudge(WritingModel):
         return self._judgement(task, value=verdict, raw=reply.text)
 
     async def repair(self, task: JudgeTask, reply: Reply) -> Reply | Unscored:
-        """See `fairjudge.judges.ports.WritingJudge`; asks for this criterion's verdict alone."""
+        """See `fairjudge.judges.ports.WritingJudge`; asks only for this criterion's verdict."""
         scale = self.criteria[task.aspect].scale
         request = self._request(
             task,
@@ -170,12 +168,12 @@ class TogetherJudge(WritingModel):
         return await self._reply(request, repaired=True)
 
     def _judgement(self, task: JudgeTask, **outcome: Any) -> Judgement:
-        together = [item_task.aspect for item_task in self.items[task.id]]
-        return super(TogetherJudge, self)._judgement(task, together=together, **outcome)
+        aspects = [item_task.aspect for item_task in self.items[task.id]]
+        return super(JointJudge, self)._judgement(task, together=aspects, **outcome)
 
 
-def together_tasks(by_aspect: Sequence[Sequence[JudgeTask]]) -> tuple[JudgeTask, ...]:
-    """Return the tasks of several aspects, with those on one item adjacent."""
+def joint_tasks(by_aspect: Sequence[Sequence[JudgeTask]]) -> tuple[JudgeTask, ...]:
+    """Return the tasks of several aspects, ordered so that tasks on one item are adjacent."""
     if len(by_aspect) == 1:
         return tuple(by_aspect[0])
     clusters: dict[str, dict[tuple[str, ...], list[JudgeTask]]] = {}
@@ -186,7 +184,7 @@ def together_tasks(by_aspect: Sequence[Sequence[JudgeTask]]) -> tuple[JudgeTask,
     )
 
 
-def tasks_of_items(tasks: Iterable[JudgeTask]) -> dict[str, tuple[JudgeTask, ...]]:
+def tasks_by_item(tasks: Iterable[JudgeTask]) -> dict[str, tuple[JudgeTask, ...]]:
     """Return a mapping of each task's id to all tasks on the same item and repeat."""
     items: dict[tuple[object, ...], list[JudgeTask]] = {}
     for task in tasks:

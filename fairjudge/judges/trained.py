@@ -1,13 +1,18 @@
 """Judge by the small trained models of the embedded default, without a language model.
 
-Faithfulness: for each statement of the summary, the maximum probability over passages of the
-articles that the passage supports the statement, as a whole or as the mean of its clauses; names
-and numbers that no article has lower it, and verbatim statements have probability 1. The score is
-the mean over statements, or for yes or no the minimum (yes means that all are supported). Coverage:
-the maximum probability over passages of the summary that the passage covers an answer; a group has
-that of its best answer, and the score is the mean over groups. Balance: coverage of the statements
-of each article (`fairjudge.judges.balance`). Passages are selected by embeddings
-(`fairjudge.judges.passages`) and read by `fairjudge.ports.TrainedModels`.
+Faithfulness: for each statement of the summary, the maximum over passages of the articles of the
+probability that the passage supports the statement, or the mean over the statement's clauses if
+larger. Names and numbers that occur in no article lower it; verbatim statements have probability 1.
+The score is the mean over statements, or their minimum for yes or no (yes means that all are
+supported).
+
+Coverage: for each answer, the maximum over passages of the summary of the probability that the
+passage covers the answer. A group counts as its best answer; the score is the mean over groups.
+
+Balance: coverage of the statements of each article (`fairjudge.judges.balance`).
+
+Passages are selected by embeddings (`fairjudge.judges.passages`) and scored by
+`fairjudge.ports.TrainedModels`.
 """
 
 from __future__ import annotations
@@ -26,9 +31,9 @@ from fairjudge.protocols import PROTOCOLS
 from fairjudge.text.statements import clauses_of, statement_texts
 
 Pair: TypeAlias = tuple[str, str, int]
-"""A passage, a statement, and the number of the statement's names and numbers in no text."""
+"""A passage, a statement, and how many names and numbers of the statement occur in no text."""
 TaskText: TypeAlias = tuple[JudgeTask, str]
-"""A task, and the one of its texts to be measured."""
+"""A task, and which of its texts to measure."""
 
 NO_ARTICLE = Unscored(reason="empty_input", detail="no article has a sentence")
 NO_ANSWER = Unscored(reason="empty_input", detail="no reference answer has text")
@@ -39,7 +44,7 @@ class StatementSupport:
     """The support of one statement of a summary by articles, in [0, 1].
 
     ``articles`` are the indices of the supporting articles, the best first; ``near`` is the nearest
-    sentence of the best one, "" if there is none.
+    sentence of the best article, "" if there is none.
     """
 
     statement: str
@@ -49,15 +54,15 @@ class StatementSupport:
 
 
 SUPPORTED_FROM = 0.5
-"""Minimum support with which a passage, and so its article, supports a statement."""
+"""Minimum probability from which a passage, and so its article, supports a statement."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainedSupport:
     """Support measured by the trained models, in [0, 1].
 
-    ``scorer`` is the version, in signatures, of this computation and of the mapping to verdicts.
-    Articles and summaries are split and embedded once per object.
+    ``scorer`` is the version of this computation and of the mapping to verdicts, for signatures.
+    Each article and summary is split and embedded once.
     """
 
     models: TrainedModels
@@ -79,25 +84,25 @@ class TrainedSupport:
     def measure(self, task_texts: Sequence[TaskText]) -> list[float | Unscored]:
         """Return the support of each text by the evidence of its task.
 
-        All tasks have the same aspect, and each text is one of its task's texts. The models read
+        All tasks have the same aspect, and each text is one of its task's texts. The models score
         all pairs in one batch, which is faster.
         """
         self._vectoriser.add(
             [sentence for task, text in task_texts for sentence in _to_embed(task, text)]
         )
-        reading = _Reading()
+        batch = _PairBatch()
         coverage = any(task.aspect == "coverage" for task, _ in task_texts)
-        settle = self._covered if coverage else self._supported
-        deferred = [settle(task, text, reading) for task, text in task_texts]
-        probabilities = reading.read(self.models, coverage=coverage)
+        support_of = self._coverage_of_answers if coverage else self._support_of_statements
+        computations = [support_of(task, text, batch) for task, text in task_texts]
+        probabilities = batch.read(self.models, coverage=coverage)
         return [
             support if isinstance(support, Unscored) else support(probabilities)
-            for support in deferred
+            for support in computations
         ]
 
     def answers(self, text: str, answers: Sequence[Answer]) -> Sequence[float] | Unscored:
         """Return the support of each of `answers` by the summary `text`."""
-        return self._units(text, [unit_of(answer) for answer in answers])
+        return self._units(text, [self_contained_text(answer) for answer in answers])
 
     def statements(
         self, text: str, articles: Sequence[Article]
@@ -111,41 +116,43 @@ class TrainedSupport:
         sources = self._passages_of(tuple(article.content for article in articles))
         if sources is None:
             return NO_ARTICLE
-        reading = _Reading()
-        deferred = [
-            self._statement_support(statement, sources, reading) for statement in statements
+        batch = _PairBatch()
+        computations = [
+            self._statement_support(statement, sources, batch) for statement in statements
         ]
-        probabilities = reading.read(self.models, coverage=False)
+        probabilities = batch.read(self.models, coverage=False)
         return tuple(
-            self._located(statement, sources, support(probabilities), probabilities)
-            for statement, support in zip(statements, deferred, strict=True)
+            self._with_articles(statement, sources, support(probabilities), probabilities)
+            for statement, support in zip(statements, computations, strict=True)
         )
 
-    def _located(
+    def _with_articles(
         self, statement: str, sources: Passages, support: float, probabilities: _Probabilities
     ) -> StatementSupport:
-        """Return a statement's support with the articles that give it, alone or combined."""
-        lacking = sources.vocabulary.lacks(statement)
-        if sources.holds(statement):
-            holders = sources.holders(statement)
+        """Return a statement's support with its supporting articles, or else the nearest ones."""
+        n_missing = sources.vocabulary.lacks(statement)
+        if sources.contains(statement):
+            indices = sources.indices_of_texts_with(statement)
             return StatementSupport(
-                statement=statement, support=support, articles=holders, near=statement
+                statement=statement, support=support, articles=indices, near=statement
             )
-        near = [
-            (probabilities.get((passage, statement, lacking), 0.0), owner, sentence)
+        candidates = [
+            (probabilities.get((passage, statement, n_missing), 0.0), owner, sentence)
             for owner, sentence, passage in sources.nearest(self._vectoriser.rows([statement])[0])
         ]
-        near.sort(key=lambda candidate: -candidate[0])
-        supporting = [candidate for candidate in near if candidate[0] >= SUPPORTED_FROM]
-        owners = dict.fromkeys(owner for _, owner, _ in supporting or near)
+        candidates.sort(key=lambda candidate: -candidate[0])
+        supporting_candidates = [
+            candidate for candidate in candidates if candidate[0] >= SUPPORTED_FROM
+        ]
+        owners = dict.fromkeys(owner for _, owner, _ in supporting_candidates or candidates)
         return StatementSupport(
-            statement=statement, support=support, articles=tuple(owners), near=near[0][2]
+            statement=statement, support=support, articles=tuple(owners), near=candidates[0][2]
         )
 
     def sources(
         self, text: str, articles: Sequence[Article]
     ) -> tuple[SourceCovered, ...] | Unscored:
-        """Return the coverage by the summary `text` of each article that has statements."""
+        """Return how far the summary `text` covers each article that has statements."""
         return by_source(articles, lambda units: self._units(text, units))
 
     def _units(self, text: str, units: Sequence[str]) -> list[float] | Unscored:
@@ -154,22 +161,26 @@ class TrainedSupport:
         summary = self._passages_of((text,))
         if summary is None:
             return NO_SENTENCE
-        reading = _Reading()
-        deferred = [self._unit_coverage(unit, summary, reading) for unit in units]
-        probabilities = reading.read(self.models, coverage=True)
-        return [support(probabilities) for support in deferred]
+        batch = _PairBatch()
+        computations = [self._unit_coverage(unit, summary, batch) for unit in units]
+        probabilities = batch.read(self.models, coverage=True)
+        return [support(probabilities) for support in computations]
 
-    def _supported(self, task: JudgeTask, text: str, reading: _Reading) -> _Deferred | Unscored:
+    def _support_of_statements(
+        self, task: JudgeTask, text: str, batch: _PairBatch
+    ) -> _Computation | Unscored:
         statements = statement_texts(text)
         if not statements:
             return NO_SENTENCE
         sources = self._passages_of(tuple(article.content for article in task.articles))
         if sources is None:
             return NO_ARTICLE
-        parts = [self._statement_support(statement, sources, reading) for statement in statements]
-        return _combined(min if PROTOCOLS[task.protocol].yes_no else _mean, parts)
+        parts = [self._statement_support(statement, sources, batch) for statement in statements]
+        return _combine(min if PROTOCOLS[task.protocol].yes_no else _mean, parts)
 
-    def _covered(self, task: JudgeTask, text: str, reading: _Reading) -> _Deferred | Unscored:
+    def _coverage_of_answers(
+        self, task: JudgeTask, text: str, batch: _PairBatch
+    ) -> _Computation | Unscored:
         summary = self._passages_of((text,))
         if summary is None:
             return NO_SENTENCE
@@ -177,39 +188,50 @@ class TrainedSupport:
         if not groups:
             return NO_ANSWER
         parts = [
-            _combined(max, [self._unit_coverage(unit_of(a), summary, reading) for a in group])
+            _combine(
+                max,
+                [
+                    self._unit_coverage(self_contained_text(answer), summary, batch)
+                    for answer in group
+                ],
+            )
             for group in groups
         ]
-        return _combined(_mean, parts)
+        return _combine(_mean, parts)
 
-    def _statement_support(self, statement: str, sources: Passages, reading: _Reading) -> _Deferred:
-        """Return the support of a statement, or the mean over its clauses if that is larger.
+    def _statement_support(
+        self, statement: str, sources: Passages, batch: _PairBatch
+    ) -> _Computation:
+        """Return the support of a statement, or the mean over its clauses if larger.
 
         Different articles may support different clauses.
         """
-        lacks = sources.vocabulary.lacks
-        whole = self._support_by(statement, sources, reading, lacking=lacks(statement))
+        n_missing = sources.vocabulary.lacks
+        statement_support = self._support_by(
+            statement, sources, batch, n_missing=n_missing(statement)
+        )
         clauses = clauses_of(statement)
         if len(clauses) == 1:
-            return whole
+            return statement_support
         parts = [
-            self._support_by(clause, sources, reading, lacking=lacks(clause)) for clause in clauses
+            self._support_by(clause, sources, batch, n_missing=n_missing(clause))
+            for clause in clauses
         ]
-        return _combined(max, [whole, _combined(_mean, parts)])
+        return _combine(max, [statement_support, _combine(_mean, parts)])
 
     def _support_by(
-        self, statement: str, passages: Passages, reading: _Reading, *, lacking: int
-    ) -> _Deferred:
-        if passages.holds(statement):
+        self, statement: str, passages: Passages, batch: _PairBatch, *, n_missing: int
+    ) -> _Computation:
+        if passages.contains(statement):
             return lambda _: 1.0
-        near = passages.near(self._vectoriser.rows([statement])[0])
-        return reading.best([(passage, statement, lacking) for passage in near])
+        passages_nearby = passages.near(self._vectoriser.rows([statement])[0])
+        return batch.best([(passage, statement, n_missing) for passage in passages_nearby])
 
-    def _unit_coverage(self, unit: str, summary: Passages, reading: _Reading) -> _Deferred:
-        if summary.holds(unit):
+    def _unit_coverage(self, unit: str, summary: Passages, batch: _PairBatch) -> _Computation:
+        if summary.contains(unit):
             return lambda _: 1.0
-        near = summary.nearest_and_joined(self._vectoriser.rows([unit])[0])
-        return reading.best([(passage, unit, 0) for passage in near])
+        passages = summary.nearest_passage_and_sentences(self._vectoriser.rows([unit])[0])
+        return batch.best([(passage, unit, 0) for passage in passages])
 
     def _passages_of(self, texts: tuple[str, ...]) -> Passages | None:
         if texts not in self._passages:
@@ -220,13 +242,13 @@ class TrainedSupport:
 def by_source(
     articles: Sequence[Article], cover: Callable[[Sequence[str]], Sequence[float] | Unscored]
 ) -> tuple[SourceCovered, ...] | Unscored:
-    """Return the mean coverage of each article's statements; `cover` gives it for statements."""
+    """Return the mean coverage of each article's statements; `cover` measures statements."""
     statements = {article.aid: statements_of(article.content) for article in articles}
     units = [unit for article_statements in statements.values() for unit in article_statements]
-    covered = cover(units) if units else NO_ARTICLE
-    if isinstance(covered, Unscored):
-        return covered
-    values = iter(covered)
+    coverage = cover(units) if units else NO_ARTICLE
+    if isinstance(coverage, Unscored):
+        return coverage
+    values = iter(coverage)
     return tuple(
         SourceCovered(
             aid=aid, covered=round(min(1.0, fmean(next(values) for _ in article_statements)), 6)
@@ -236,14 +258,14 @@ def by_source(
     )
 
 
-def unit_of(answer: Answer) -> str:
-    """Return an answer in self-contained words: its gloss if it has one."""
+def self_contained_text(answer: Answer) -> str:
+    """Return an answer in self-contained words: its gloss if available."""
     return answer.gloss or answer.answer
 
 
 def _to_embed(task: JudgeTask, text: str) -> list[str]:
     groups = (group for question in task.questions for group in question.answer_groups)
-    units = [unit_of(answer) for group in groups for answer in group]
+    units = [self_contained_text(answer) for group in groups for answer in group]
     sources = () if task.aspect == "coverage" else task.articles
     texts = [text, *(article.content for article in sources)]
     sentences = [sentence for embedded_text in texts for sentence in statement_texts(embedded_text)]
@@ -256,17 +278,17 @@ def _to_embed(task: JudgeTask, text: str) -> list[str]:
 
 
 _Probabilities: TypeAlias = Mapping[Pair, float]
-_Deferred: TypeAlias = Callable[[_Probabilities], float]
-"""Computes a number in [0, 1] from the probabilities of pairs, once the models have read these."""
+_Computation: TypeAlias = Callable[[_Probabilities], float]
+"""Computes a number in [0, 1] from the probabilities of pairs, once these are known."""
 
 
 @dataclass(slots=True)
-class _Reading:
-    """The distinct pairs that the models will read in one batch."""
+class _PairBatch:
+    """The distinct pairs to be scored in one batch."""
 
     pairs: dict[Pair, None] = field(default_factory=dict)
 
-    def best(self, pairs: Sequence[Pair]) -> _Deferred:
+    def best(self, pairs: Sequence[Pair]) -> _Computation:
         self.pairs |= dict.fromkeys(pairs)
         return lambda probabilities: max(probabilities[pair] for pair in pairs)
 
@@ -274,14 +296,14 @@ class _Reading:
         pairs = [(passage, statement) for passage, statement, _ in self.pairs]
         if not pairs:
             return {}
-        lacking = [lacking for *_, lacking in self.pairs]
-        probabilities = models.covered(pairs) if coverage else models.supported(pairs, lacking)
+        n_missing = [n_missing for *_, n_missing in self.pairs]
+        probabilities = models.covered(pairs) if coverage else models.supported(pairs, n_missing)
         return dict(zip(self.pairs, probabilities.tolist(), strict=True))
 
 
-def _combined(
-    statistic: Callable[[Iterable[float]], float], parts: Sequence[_Deferred]
-) -> _Deferred:
+def _combine(
+    statistic: Callable[[Iterable[float]], float], parts: Sequence[_Computation]
+) -> _Computation:
     return lambda probabilities: statistic(part(probabilities) for part in parts)
 
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.asking import (
     AskedAspect,
-    Derived,
+    DerivedProtocol,
     Fallback,
+    GuaranteedThreshold,
     Preset,
-    Promise,
     ReferenceUnit,
     TextUnit,
     Thresholds,
@@ -77,12 +77,12 @@ class JudgeOptions:
         Fallback,
         Opt("Local scorer for items that the judge leaves unscored; its judgements are marked."),
     ] = "none"
-    cascade: Thresholds | Promise | None = None
+    cascade: Thresholds | GuaranteedThreshold | None = None
     cascade_scorer: Annotated[
         Literal["embedding", "entailment"], Opt("The local scorer of --cascade.")
     ] = "embedding"
     derive: Annotated[
-        tuple[Derived, ...],
+        tuple[DerivedProtocol, ...],
         Opt(
             "Also derive judgements of this protocol from the checklists, without a request. "
             "Repeatable."

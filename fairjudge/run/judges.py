@@ -9,9 +9,9 @@ from typing import Any, Literal
 from fairjudge.domain import JudgeTask
 from fairjudge.engine.models import Llm, Models
 from fairjudge.errors import ConfigurationError
-from fairjudge.judges.asking import Fallback, Promise, Thresholds
+from fairjudge.judges.asking import Fallback, GuaranteedThreshold, Thresholds
 from fairjudge.judges.balance import BALANCE
-from fairjudge.judges.cascades import CascadeJudge, PromisedCascade
+from fairjudge.judges.cascades import CascadeJudge, GuaranteedCascade
 from fairjudge.judges.checklist import CoverageForm
 from fairjudge.judges.checklist_judge import FORMS, ChecklistJudge
 from fairjudge.judges.criteria import Criterion, builtin_criterion, rule_scale
@@ -23,10 +23,10 @@ from fairjudge.judges.ports import Judge
 from fairjudge.judges.ranking import RankingJudge
 from fairjudge.judges.tasks import JudgingPlan
 from fairjudge.judges.together import (
-    StatedCriterion,
-    TogetherJudge,
-    stated_criterion,
-    tasks_of_items,
+    JointCriterion,
+    JointJudge,
+    joint_criterion,
+    tasks_by_item,
 )
 from fairjudge.judges.trained import TrainedSupport
 from fairjudge.options.judging import JudgeOptions
@@ -63,14 +63,14 @@ def make_judge(
     if options.cascade is not None:
         judge = make_judge(models, replace(options, cascade=None), plan=plan, tasks=tasks)
         cascade = options.cascade
-        if isinstance(cascade, Promise):
+        if isinstance(cascade, GuaranteedThreshold):
             if first is None:
                 raise ConfigurationError(
                     "a cascade with a guarantee needs the models of its first judge"
                 )
             cheap = make_judge(first, first_options(options, cascade), plan=plan)
             cascade.check(cheap)
-            return PromisedCascade(first=cheap, judge=judge, promise=cascade)
+            return GuaranteedCascade(first=cheap, judge=judge, guarantee=cascade)
         scorer = options.cascade_scorer
         return _cascade(models, judge, plan=plan, thresholds=cascade, scorer=scorer)
     return _llm_judge(models.llm, options, plan=plan, tasks=tasks, variants=variants)
@@ -124,11 +124,11 @@ def _settings(llm: Llm, options: JudgeOptions) -> dict[str, Any]:
     return {"backend": llm.backend, "target": llm.target, **sampling}
 
 
-def stated_criteria(options: JudgeOptions) -> dict[str, StatedCriterion]:
+def stated_criteria(options: JudgeOptions) -> dict[str, JointCriterion]:
     """Return the criteria that are judged together, by aspect."""
     protocol = options.plans()[0].protocol
     return {
-        criterion.aspect: stated_criterion(
+        criterion.aspect: joint_criterion(
             criterion.aspect,
             protocol,
             rule=criterion.rule,
@@ -143,7 +143,7 @@ def _together(models: Models, options: JudgeOptions, tasks: Iterable[JudgeTask])
     if models.llm is None or models.llm.decides is not None:
         raise ConfigurationError(_NOT_TOGETHER)
     settings = _settings(models.llm, options)
-    return TogetherJudge(criteria=criteria, items=tasks_of_items(tasks), **settings)
+    return JointJudge(criteria=criteria, items=tasks_by_item(tasks), **settings)
 
 
 def _asked_once(options: JudgeOptions, variants: Mapping[str, Template]) -> None:
@@ -192,19 +192,19 @@ def _cascade(
     return CascadeJudge(first=local, judge=judge, low=low, high=high)
 
 
-def first_options(options: JudgeOptions, promise: Promise) -> JudgeOptions:
-    """Return how the first judge of a cascade was asked when the promise was fitted."""
-    plan, stated = options.plan(), promise.stated
-    if (plan.aspect, plan.protocol) != (promise.aspect, promise.protocol):
+def first_options(options: JudgeOptions, guarantee: GuaranteedThreshold) -> JudgeOptions:
+    """Return the options of the first judge with which the guarantee was fitted."""
+    plan, stated = options.plan(), guarantee.signature_parts
+    if (plan.aspect, plan.protocol) != (guarantee.aspect, guarantee.protocol):
         raise ConfigurationError(
-            f"the guarantee is for {promise.aspect} by {promise.protocol}, not for {plan.aspect} "
-            f"by {plan.protocol}"
+            f"the guarantee is for {guarantee.aspect} by {guarantee.protocol}, not for "
+            f"{plan.aspect} by {plan.protocol}"
         )
-    if promise.threshold is None:
+    if guarantee.threshold is None:
         raise ConfigurationError("the guarantee keeps no answer: judge without --cascade")
     if "judge" not in stated:
         raise ConfigurationError(
-            f"{promise.judge!r}, which has the guarantee, cannot be asked here: fit it on "
+            f"{guarantee.judge!r}, which has the guarantee, cannot be asked here: fit it on "
             "judgements by 'fairjudge judge' with one prompt"
         )
     return replace(

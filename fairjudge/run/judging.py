@@ -29,7 +29,7 @@ from fairjudge.engine.runs import (
     relaxed_gc,
 )
 from fairjudge.errors import ConfigurationError
-from fairjudge.judges.asking import Promise
+from fairjudge.judges.asking import GuaranteedThreshold
 from fairjudge.judges.deriving import derive
 from fairjudge.judges.ports import Judge
 from fairjudge.judges.tasks import JudgingPlan
@@ -164,7 +164,7 @@ async def judge_material(
     alone = {
         "--together": options.together,
         "--paraphrase": options.paraphrases,
-        "--cascade with a guarantee": isinstance(options.cascade, Promise),
+        "--cascade with a guarantee": isinstance(options.cascade, GuaranteedThreshold),
     }
     option = next((name for name, is_given in alone.items() if is_given), None)
     if model.engine != "local" and option is not None:
@@ -227,12 +227,12 @@ async def _opened(
 
     Both share the budget of `model`.
     """
-    if not isinstance(options.cascade, Promise):
+    if not isinstance(options.cascade, GuaranteedThreshold):
         async with open_models(model) as models:
             yield models, None
         return
     first_options(options, options.cascade)  # refuses before anything is opened
-    cheap = first_model(model, options.cascade.stated)
+    cheap = first_model(model, options.cascade.signature_parts)
     check_priced((cheap, model))
     async with (
         open_models(model) as models,

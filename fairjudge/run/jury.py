@@ -17,7 +17,7 @@ from fairjudge.engine.models import print_warning, total_cost
 from fairjudge.engine.progress import Progress, no_progress
 from fairjudge.engine.runs import check_writable, open_run, recording_spending
 from fairjudge.errors import ConfigurationError
-from fairjudge.judges.asking import Promise
+from fairjudge.judges.asking import GuaranteedThreshold
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
 from fairjudge.run.judging import JudgeOutcome, check_priced, judge_material
@@ -126,7 +126,7 @@ def check_members(models: Sequence[Model], options: JudgeOptions) -> None:
     names = [member.target for member in models]
     if len(models) > 1 and options.together:
         raise ConfigurationError("--together takes one --backend: a jury judges one aspect a run")
-    if len(models) > 1 and isinstance(options.cascade, Promise):
+    if len(models) > 1 and isinstance(options.cascade, GuaranteedThreshold):
         raise ConfigurationError("--cascade with a guarantee takes one --backend, the better judge")
     if len(set(names)) < len(names):
         raise ConfigurationError(f"a jury needs different judges; given were {', '.join(names)}")

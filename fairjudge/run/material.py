@@ -30,8 +30,8 @@ from fairjudge.judges.criteria import (
     builtin_paraphrases,
     rule_template,
 )
-from fairjudge.judges.tasks import JudgingPlan, plan_tasks, repeated
-from fairjudge.judges.together import together_tasks
+from fairjudge.judges.tasks import JudgingPlan, plan_tasks, repeat_tasks
+from fairjudge.judges.together import joint_tasks
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.prompting import Template, load_template, load_template_file
 from fairjudge.protocols import PROTOCOLS
@@ -211,14 +211,14 @@ def check_material(
     files = tuple(match_summaries(file, sources) for file in summaries)
     check_distinct(files)
     records = tuple(summary for file in files for summary in file)
-    once = together_tasks(
+    once = joint_tasks(
         [
             plan_tasks(sources.records, records, plan, split_sentences=sentence_texts)
             for plan in plans
         ]
     )
     names = () if options.together else tuple(prompt_variants(options, plans[0]))
-    tasks = repeated(once, repeats=options.repeats, variants=names)
+    tasks = repeat_tasks(once, repeats=options.repeats, variants=names)
     if not tasks:
         raise InputError(_why_nothing(plans[0], sources), path=sources.path)
     return Material(

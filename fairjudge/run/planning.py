@@ -21,9 +21,9 @@ from fairjudge.engine.coroutines import run_to_end
 from fairjudge.engine.in_process import build_references
 from fairjudge.engine.models import Models, first_model, open_cache, open_models, print_warning
 from fairjudge.errors import ConfigurationError
-from fairjudge.judges.asking import Promise
+from fairjudge.judges.asking import GuaranteedThreshold
 from fairjudge.judges.ports import Judge
-from fairjudge.judges.tasks import repeated
+from fairjudge.judges.tasks import repeat_tasks
 from fairjudge.options.building import BuildOptions, SettledOptions
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
@@ -103,12 +103,12 @@ def plan_judging(
             await ask_all(make_judge(opened, judge_options, plan=material.plan, tasks=tasks), tasks)
             return summed(planner, model, seconds_per_call, assumes=_judging_assumes(options))
 
-    if not isinstance(promise := options.cascade, Promise):
+    if not isinstance(guarantee := options.cascade, GuaranteedThreshold):
         steps = [(model, options, material.tasks) for model in models]
     else:
-        first = first_model(models[0], promise.stated)
-        repeats = repeated(material.tasks, repeats=promise.repeats)
-        steps = [(first, first_options(options, promise), repeats)]
+        first = first_model(models[0], guarantee.signature_parts)
+        repeats = repeat_tasks(material.tasks, repeats=guarantee.repeats)
+        steps = [(first, first_options(options, guarantee), repeats)]
         steps += [(model, replace(options, cascade=None), material.tasks) for model in models]
     for model, judge_options, _ in steps:
         if model.llm is None:
@@ -206,7 +206,7 @@ SHORT = "a reply is as long as a typical one of its kind"
 
 def _judging_assumes(options: JudgeOptions) -> tuple[str, ...]:
     notes = []
-    if isinstance(options.cascade, Promise):
+    if isinstance(options.cascade, GuaranteedThreshold):
         notes.append(
             "the better judge of the cascade judges every item; a run asks it only about items on "
             "which the first is not certain enough"

@@ -23,7 +23,7 @@ from fairjudge.domain import (
     Reference,
     SourceCovered,
 )
-from fairjudge.judges.balance import BALANCE, balance_of, least_covered, mean_covered
+from fairjudge.judges.balance import BALANCE, balance_score, least_covered, mean_coverage
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.scores.slice_estimates import (
     PLACES,
@@ -380,8 +380,8 @@ def question_word(question: str) -> str:
 
 def _least_covered(sources: Sequence[SourceCovered], reference: Cluster) -> LeastCovered:
     return LeastCovered(
-        value=balance_of(sources),
-        mean=mean_covered(sources),
+        value=balance_score(sources),
+        mean=mean_coverage(sources),
         sources={
             _outlet(source.aid, reference): source.covered for source in least_covered(sources)
         },

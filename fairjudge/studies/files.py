@@ -297,7 +297,7 @@ def _judge(path: Path, table: JudgeTable, place: int, model: Any) -> JudgePart:
     settings = dict(table.options)
     if table.criterion is not None:
         own = read_criterion_file(path.parent / table.criterion)
-        values = {"aspect": own.aspect, "protocol": own.protocol, **own.alone}
+        values = {"aspect": own.aspect, "protocol": own.protocol, **own.single_options}
         settings = {
             **{
                 name: value.absolute() if isinstance(value, Path) else value

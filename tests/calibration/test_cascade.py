@@ -238,8 +238,8 @@ class Fixed:
     async def repair(self, task, reply):
         return reply
 
-    def unscored(self, task, why):
-        return judgement_of(task, judge=self.name, unscored=why.reason)
+    def unscored_judgement(self, task, outcome):
+        return judgement_of(task, judge=self.name, unscored=outcome.reason)
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ REFUSED = {
     "an aspect that needs an LLM": (
         'model = "main"\n' + FAITHFUL, 'aspect = "relevance"\nprotocol = "likert"',
         "study.toml:22: [[judge]] faithful: the local backend can judge coverage, faithfulness and "
-        "balance; 'relevance' needs an LLM: give one by model, the name of a [models] table",
+        "balance; 'relevance' needs an LLM: pass one with model, the name of a [models] table",
     ),
     "an aspect that there is not": (
         FAITHFUL, 'aspect = "relevence"\nprotocol = "likert"', "did you mean 'relevance'?",

@@ -109,7 +109,7 @@ def test_what_cannot_be_judged_together_is_said(
 
 def test_pairs_are_not_judged_together(cli, references, summaries, server):
     result = cli(*together(server, protocol="pairwise"), code=1)
-    assert "--together takes ratings or yes and no (likert, binary), not pairwise" in result.err
+    assert "--together requires protocol likert or binary, not pairwise" in result.err
 
 
 def test_several_aspects_without_together_are_no_run(cli, references, summaries, server):

@@ -48,8 +48,10 @@ class ScriptedJudge:
         text = self.repairs.get(task.systems[0], Unscored(reason="backend", detail="down"))
         return Reply(text=text, repaired=True) if isinstance(text, str) else text
 
-    def unscored(self, task, why):
-        return self._judgement(task, unscored=why.reason, raw=why.raw, detail=why.detail)
+    def unscored_judgement(self, task, outcome):
+        return self._judgement(
+            task, unscored=outcome.reason, raw=outcome.raw, detail=outcome.detail
+        )
 
     def _judgement(self, task, **outcome):
         return judgement_of(

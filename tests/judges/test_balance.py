@@ -8,7 +8,7 @@ from trained_double import WordBag, WordModels
 
 from fairjudge.domain import Article, Judgement, JudgeTask, Reference, SourceCovered, Unscored
 from fairjudge.errors import ConfigurationError
-from fairjudge.judges.balance import balance_of, least_covered, mean_covered, statements_of
+from fairjudge.judges.balance import balance_score, least_covered, mean_coverage, statements_of
 from fairjudge.judges.criteria import builtin_criterion
 from fairjudge.judges.entailment import EntailmentSupport
 from fairjudge.judges.local import LocalJudge
@@ -58,8 +58,8 @@ def task(*texts: str, articles=(LEFT, RIGHT), **fields) -> JudgeTask:
 def test_balance_is_the_mean_of_the_half_of_the_sources_that_is_covered_least(shares, names, value):
     result = sources(**shares)
     assert [item.aid for item in least_covered(result)] == names
-    assert balance_of(result) == pytest.approx(value)
-    assert mean_covered(result) == pytest.approx(sum(shares.values()) / len(shares))
+    assert balance_score(result) == pytest.approx(value)
+    assert mean_coverage(result) == pytest.approx(sum(shares.values()) / len(shares))
 
 
 def test_statements_of_a_long_source_are_spread_over_it_and_copies_count_once():

@@ -22,13 +22,13 @@ from fairjudge.judges.checklist import (
     GROUPS_PER_CALL,
     READER_VERSION,
     CoverageForm,
-    blocks_of,
     fence_groups,
     groups_of,
     in_order,
     likert_of,
     pairwise_of,
     read_block,
+    split_blocks,
 )
 from fairjudge.judges.checklist_judge import ChecklistJudge
 from fairjudge.judges.deriving import derive
@@ -136,7 +136,7 @@ def questions_of(*sizes: int) -> tuple[QuestionAnswers, ...]:
 )
 def test_checklists_are_parted_between_questions(sizes, blocks):
     groups = groups_of(questions_of(*sizes))
-    result = blocks_of(groups)
+    result = split_blocks(groups)
     assert [len(block) for block in result] == blocks
     assert tuple(group for block in result for group in block) == groups
     where = {item.unit.split(".")[0]: n for n, block in enumerate(result) for item in block}

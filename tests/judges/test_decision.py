@@ -148,7 +148,7 @@ async def test_a_refused_question_is_unscored_and_the_others_are_not():
     refused, answered = [await judge.ask(task) for task in tasks]
     assert refused == Unscored(reason="refused", detail="no")
     assert answered.value == 0.5
-    assert judge.unscored(tasks[0], refused).unscored == "refused"
+    assert judge.unscored_judgement(tasks[0], refused).unscored == "refused"
 
 
 async def test_a_batch_that_is_too_long_is_asked_one_by_one():

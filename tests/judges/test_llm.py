@@ -134,7 +134,9 @@ async def test_a_repair_shows_the_reply_and_not_the_material():
 
 async def test_unscored_keeps_the_place_of_the_item():
     first = judge(lambda r: "x")
-    result = first.unscored(task("a", "b", order="ba"), Unscored(reason="budget", detail="spent"))
+    result = first.unscored_judgement(
+        task("a", "b", order="ba"), Unscored(reason="budget", detail="spent")
+    )
     assert (result.unscored, result.value, result.order) == ("budget", None, "ba")
     assert result.model_extra["detail"] == "spent"
 

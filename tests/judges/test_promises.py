@@ -1,4 +1,4 @@
-"""A cascade under a promise: what is kept of ratings, and what goes on."""
+"""A cascade under a guarantee: what is kept of ratings, and what goes on."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 
 from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.domain import Article, Judgement, JudgeTask, Unscored
-from fairjudge.judges.asking import Promise
-from fairjudge.judges.cascades import PromisedCascade
+from fairjudge.judges.asking import GuaranteedThreshold
+from fairjudge.judges.cascades import GuaranteedCascade
 from fairjudge.judges.criteria import builtin_criterion
 from fairjudge.judges.llm import LlmJudge
 from fairjudge.judges.ports import Reply
@@ -38,7 +38,7 @@ def judge(name: str, *replies: str, **more: object) -> LlmJudge:
 
 async def cascaded(first: LlmJudge, *, repeats: int, threshold: float = 0.5) -> Judgement:
     better = judge("better", "Verdict: 1")
-    promise = Promise(
+    guarantee = GuaranteedThreshold(
         judge=first.name,
         aspect="faithfulness",
         protocol="likert",
@@ -47,8 +47,8 @@ async def cascaded(first: LlmJudge, *, repeats: int, threshold: float = 0.5) -> 
         repeats=repeats,
         n_answers=3,
     )
-    cascade = PromisedCascade(first=first, judge=better, promise=promise)
-    promise.check(first)
+    cascade = GuaranteedCascade(first=first, judge=better, guarantee=guarantee)
+    guarantee.check(first)
     result = await cascade.ask(TASK)
     outcome = cascade.read(TASK, result) if isinstance(result, Reply) else result
     assert isinstance(outcome, Judgement)
@@ -80,9 +80,9 @@ async def test_a_reply_is_repaired_before_it_is_given_up():
 
 
 async def test_an_empty_summary_is_no_ones():
-    promise = Promise(judge="j", aspect="faithfulness", protocol="likert", threshold=0.5,
-                      signature="judge:j", repeats=1, n_answers=2)  # fmt: skip
-    first = PromisedCascade(first=judge("a"), judge=judge("b"), promise=promise)
+    guarantee = GuaranteedThreshold(judge="j", aspect="faithfulness", protocol="likert",
+        threshold=0.5, signature="judge:j", repeats=1, n_answers=2)  # fmt: skip
+    first = GuaranteedCascade(first=judge("a"), judge=judge("b"), guarantee=guarantee)
     result = await first.ask(replace(TASK, texts=(" ",)))
     assert isinstance(result, Unscored)
     assert result.reason == "empty_input"

@@ -68,7 +68,7 @@ def test_they_have_one_wording_and_articles_beside_them():
     with pytest.raises(ConfigurationError, match="relevance is judged against articles"):
         resolve_plan("relevance", protocol="likert", reference_unit="qa_pairs")
     local_server = fj.Model("openai:m", base_url="http://127.0.0.1:9/v1")
-    with pytest.raises(ConfigurationError, match="is for coverage or faithfulness"):
+    with pytest.raises(ConfigurationError, match="requires aspect coverage or faithfulness"):
         fj.Judge(local_server, aspect="fluency", protocol="ranking")(CLUSTERS, SUMMARIES)
 
 

@@ -14,8 +14,8 @@ from fairjudge.judges.deriving import derive
 from fairjudge.judges.ports import Reply
 from fairjudge.judges.statements import (
     SummaryPart,
-    gravest_first,
     likert_of,
+    most_severe_first,
     pairwise_of,
     read_statements,
     share_supported,
@@ -145,7 +145,7 @@ def test_pairs_go_by_grave_errors_then_by_shares():
 
 def test_what_is_wrong_is_named_gravest_first():
     items = [*statements(1, 1, 1), *statements(0, 1, grave=1)]
-    assert [(item.grave, item.verdict) for item in gravest_first(items)] == [
+    assert [(item.grave, item.verdict) for item in most_severe_first(items)] == [
         (True, "absent"), (False, "contradicted"), (False, "absent"),
     ]  # fmt: skip
 

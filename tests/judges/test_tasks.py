@@ -124,14 +124,14 @@ def test_what_is_given_wins_over_the_preset():
         ),
         (
             {"aspect": "faithfulness", "protocol": "checklist", "reference_unit": "article"},
-            "for faithfulness against all articles",
+            "or faithfulness against all articles",
         ),
-        ({"aspect": "tone", "protocol": "checklist"}, "for coverage against all QA pairs"),
+        ({"aspect": "tone", "protocol": "checklist"}, "requires coverage against all QA pairs"),
         (
             {"aspect": "coverage", "protocol": "checklist", "reference_unit": "qa_pair"},
-            "for coverage against all QA pairs",
+            "requires coverage against all QA pairs",
         ),
-        ({"aspect": "tone", "preset": "budget"}, "no preset knows it"),
+        ({"aspect": "tone", "preset": "budget"}, "no preset contains it"),
         (
             {"aspect": "coverage", "protocol": "likert", "reference_unit": "article"},
             "not 'article'",

@@ -8,7 +8,7 @@ from trained_double import WordBag, WordModels
 
 from fairjudge.domain import Answer, Article, Judgement, JudgeTask, QuestionAnswers, Unscored
 from fairjudge.errors import ConfigurationError
-from fairjudge.judges.local import AHEAD, LocalJudge, verdict_of
+from fairjudge.judges.local import BLOCK_SIZE, LocalJudge, verdict_of
 from fairjudge.judges.passages import Vectoriser, passages_of
 from fairjudge.judges.trained import TrainedSupport
 from fairjudge.text.statements import clauses_of
@@ -107,7 +107,7 @@ def test_other_aspects_are_refused():
 
 def test_unscored_and_signature_say_who_it_was():
     judge = judge_of("coverage")
-    result = judge.unscored(
+    result = judge.unscored_judgement(
         task("", aspect="coverage"), Unscored(reason="empty_input", detail="none")
     )
     assert isinstance(result, Judgement)
@@ -186,7 +186,7 @@ class Together(WordModels):
 
 @pytest.mark.parametrize("protocol", ["likert", "pairwise"])
 async def test_what_is_read_in_one_pass_does_not_depend_on_what_is_asked_first(protocol):
-    texts = [f"Text {n} of the dam." for n in range(3 * AHEAD)]
+    texts = [f"Text {n} of the dam." for n in range(3 * BLOCK_SIZE)]
     if protocol == "likert":
         tasks = [task(text) for text in texts]
     else:  # every text in many pairs
@@ -270,7 +270,7 @@ async def test_clauses_of_one_statement_may_stand_in_different_articles():
 def test_what_occurs_word_for_word_is_held(statement, is_held):
     result = passages_of([ARTICLE.content], Vectoriser(WordBag()))
     assert result is not None
-    assert result.holds(statement) is is_held
+    assert result.contains(statement) is is_held
 
 
 OTHERS = (

@@ -69,9 +69,9 @@ def test_any_aspect_can_be_judged(tmp_path, criterion, stub, monkeypatch):
         ('aspect = "tone"\nprompt = "no.md"\nscale = "scale.toml"\n', "no.md"),
         ('aspect = ""\nprompt = "tone.md"\nscale = "scale.toml"\n', "aspect"),
         ('colour = "x"\n', "colour"),
-        ('aspect = "tone"\n', "a 'rule' in place of prompt and scale"),
+        ('aspect = "tone"\n', "a 'rule' instead of prompt and scale"),
         ('aspect = "tone"\nrule = ""\n', "rule"),
-        ('aspect = "tone"\nrule = "Is it calm?"\nprompt = "tone.md"\n', "needs a scale"),
+        ('aspect = "tone"\nrule = "Is it calm?"\nprompt = "tone.md"\n', "requires a scale"),
         ("aspect =", "TOML"),
     ],
 )
@@ -193,7 +193,7 @@ criterion = "tone.toml"
     ("options", "message"),
     [
         ({"rule": RULE, "prompt": "tone.md"}, "each defines the criterion: give one"),
-        ({"rule": RULE, "protocol": "checklist"}, "a checklist is for coverage"),
+        ({"rule": RULE, "protocol": "checklist"}, "a checklist requires coverage"),
         ({"rule": RULE, "protocol": "ranking"}, "rule does not go with protocol"),
         ({"rule": "Is {{text}} calm?"}, "without {{fields}}"),
         ({"rule": RULE, "model": "local"}, "need an LLM"),
