@@ -137,7 +137,7 @@ def interval(statistic: Statistic, documents: Sequence[str]) -> tuple[float, flo
 
 
 def area(scores: Numbers, labels: Numbers) -> float:
-    """Return the area under the ROC curve."""
+    """Return the ROC AUC curve."""
     return roc_area(scores, labels > 0)
 
 
@@ -169,13 +169,13 @@ def coverage(bench: Bench) -> list[Row]:
     documents = [label["eid"] for label in realsumm]
     n = f"{len(realsumm):,} labels, {len(kept_out)} documents"
     rows = [
-        row("REALSumm, held-out documents: area under the ROC",
+        row("REALSumm, held-out documents: ROC AUC",
             interval(lambda i: area(p[i], labels[i]), documents),
             n=n, before=".857", goal=".90", compare="shared words .862"),
         row("the same: balanced accuracy",
             interval(lambda i: balanced(p[i] >= 0.5, labels[i]), documents),
             n=n, before=".69", goal=".82"),
-        row("the same: share of yes, less people's",
+        row("the same: share of yes minus the human share",
             interval(lambda i: float((p[i] >= 0.5).mean() - labels[i].mean()), documents),
             n=n, before="+.29", goal="within .05"),
     ]  # fmt: skip
@@ -184,7 +184,7 @@ def coverage(bench: Bench) -> list[Row]:
     q = insights_covered(bench.models, bench.embedder, source=bench.folder)
     covered = np.array([float(insight["covered"] > 0) for insight in summhay])
     rows.append(
-        row("SummHay conversations, by a fit without the topic: balanced accuracy",
+        row("SummHay conversations, cross-fitted: balanced accuracy",
             interval(lambda i: balanced(q[i] >= 0.5, covered[i]),
                      [label["eid"] + label["system"] for label in summhay]),
             n=f"{len(summhay)} labels", before="not measured", goal=".80",
@@ -210,7 +210,7 @@ def key_points(bench: Bench) -> list[Row]:
         row(f"key points, held-out topics, mean over topics and stances: {title}",
             interval(lambda i, f=of_part: float(np.mean([f(names[k]) for k in i])), names), n=n)
         for title, of_part in (
-            ("area under the ROC", lambda name: area(p[parts[name]], labels[parts[name]])),
+            ("ROC AUC", lambda name: area(p[parts[name]], labels[parts[name]])),
             ("average precision", lambda name: precision(p[parts[name]], labels[parts[name]])),
         )
     ]  # fmt: skip
@@ -234,10 +234,10 @@ def _by_summary(labelled: Sequence[dict[str, Any]], p: Numbers, labels: Numbers)
         return float(np.polyfit(ours[i], theirs[i], 1)[0])
 
     return [
-        row("the same, summaries: people's share covered, less the judge's",
+        row("the same, summaries: human share covered minus the judge's",
             interval(lambda i: float((theirs[i] - ours[i]).mean()), documents), n=n),
-        row("the same, summaries: people's share on the judge's, slope",
-            interval(slope, documents), n=n, compare="1 where shares can be read as they are"),
+        row("the same, summaries: slope of the human share on the judge's",
+            interval(slope, documents), n=n, compare="1 if shares need no correction"),
     ]  # fmt: skip
 
 
@@ -281,7 +281,7 @@ def summeval(bench: Bench) -> list[Row]:
         )  # fmt: skip
     rows.append(
         Row(
-            measure="1,200 SummEval summaries judged, seconds",
+            measure="1,200 SummEval summaries, seconds",
             value=seconds,
             goal="120",
         )
@@ -308,12 +308,12 @@ def documents(bench: Bench) -> list[Row]:
         note = ", never trained on" if source in training_data.MEASURED_ONLY else ""
         groups = [example.group for example in examples]
         rows += [
-            row(f"summaries of documents, right or not: {source}{note}: area under the ROC",
+            row(f"summaries of documents, faithful or not: {source}{note}: ROC AUC",
                 interval(lambda i, p=p, labels=labels: area(p[i], labels[i]), groups),
                 n=f"{len(examples)} summaries", before=f"{area(before, labels):.3f}"),
-            row("the same, by yes or no: balanced accuracy",
+            row("the same, binary verdict: balanced accuracy",
                 interval(lambda i, yes=yes, labels=labels: balanced(yes[i], labels[i]), groups),
-                n=f"{int(labels.sum())} right", before=f"{balanced(p >= 0.5, labels):.3f}"),
+                n=f"{int(labels.sum())} faithful", before=f"{balanced(p >= 0.5, labels):.3f}"),
         ]  # fmt: skip
     return rows
 
@@ -460,7 +460,14 @@ def written(bench: Bench) -> list[Row]:
         wrong_last.append(float(faithful[2] < min(faithful[:2])))
     right = np.array(wrong_last)
     share = interval(lambda i: float(right[i].mean()), list(texts))
-    return [row("faithfulness: wrong last", share, n=f"{len(texts)} events", goal=".90")]
+    return [
+        row(
+            "faithfulness: summary with wrong facts last",
+            share,
+            n=f"{len(texts)} events",
+            goal=".90",
+        )
+    ]
 
 
 def balance(bench: Bench) -> list[Row]:
@@ -479,8 +486,8 @@ def balance(bench: Bench) -> list[Row]:
                 won[f"{title} {other}"].append(float(lead > 0))
     seconds = (time.perf_counter() - started) / (len(KINDS) * len(texts))
     titles = {
-        "half": "balance, by the half of the sources covered least (chosen here)",
-        "mean": "the same by all sources",
+        "half": "balance over the less covered half of the sources (chosen here)",
+        "mean": "balance over all sources",
     }
     eids, rows = list(texts), []
     for name, wins in won.items():
@@ -490,7 +497,7 @@ def balance(bench: Bench) -> list[Row]:
             row(f"{titles[title]}: balanced over {other}",
                 interval(lambda i, v=values: float(v[i].mean()), eids), n=f"{len(eids)} events")
         )  # fmt: skip
-    return [*rows, Row(measure="a summary's balance measured, seconds", value=seconds)]
+    return [*rows, Row(measure="balance of one summary, seconds", value=seconds)]
 
 
 def _written_summaries() -> dict[str, dict[str, str]]:
@@ -529,13 +536,13 @@ def answers_read(bench: Bench) -> list[Row]:
         return interval(lambda i: float(right[i].mean()), list(shares))
 
     return [
-        row("groups that a reader finds covered: area under the ROC",
+        row("groups that a reader labelled: ROC AUC",
             interval(lambda i: area(judged[i], expected[i]), eids), n=n),
         row("the same: balanced accuracy",
             interval(lambda i: balanced(judged[i] >= 0.5, expected[i]), eids), n=n),
-        row("this reader's own coverage: balanced over one-sided over wrong", share(ordered),
+        row("this reader's labels: balanced over one-sided over wrong", share(ordered),
             n=f"{len(means)} events", goal=".90"),
-        row("this reader's own coverage: balanced over one-sided",
+        row("this reader's labels: balanced over one-sided",
             share(means[:, 0] > means[:, 1]), n=f"{len(means)} events"),
     ]  # fmt: skip
 
