@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize("terminal", [{}, {"COLUMNS": "200", "TERM": "xterm", "FORCE_COLOR": "1"}])
 def test_cli_md_is_up_to_date_whatever_the_terminal(terminal: dict[str, str]) -> None:
     result = subprocess.run(
-        [sys.executable, str(ROOT / "scripts" / "generate-docs"), "--check"],
+        [sys.executable, str(ROOT / "scripts" / "generate_docs.py"), "--check"],
         env=dict(os.environ) | terminal,
         capture_output=True,
         text=True,
