@@ -19,7 +19,7 @@ from fairjudge.judges.trained import TrainedSupport
 from fairjudge.ports import Embedder, TrainedModels
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.folder import write_output
-from fairjudge.scores.settings import told_apart
+from fairjudge.scores.settings import separate_settings
 
 _FILE = "fairjudge_calibrators"
 
@@ -76,7 +76,7 @@ def apply_to(
         calibrators,
         rows,
         covariates=covariates(needed, summaries, clusters),
-        told_apart=told_apart(rows),
+        told_apart=separate_settings(rows),
     )
 
 

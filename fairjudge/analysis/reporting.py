@@ -39,7 +39,7 @@ from fairjudge.reports.report_page import report_page
 from fairjudge.reports.svg import no_saved_figures
 from fairjudge.scores.leaderboards import Leaderboard, is_derived, leaderboards
 from fairjudge.scores.missing import NOT_APPLICABLE
-from fairjudge.scores.settings import told_apart
+from fairjudge.scores.settings import separate_settings
 
 _FROM_JUDGEMENTS = "judgements"
 NOT_JUDGED = "not judged"
@@ -100,7 +100,7 @@ def report_on(inputs: Inputs, *, title: str, seed: int) -> Report:
         If that is nothing to show.
     """
     inputs.addresses = addresses(inputs.judgements)
-    inputs.judgements = told_apart(inputs.judgements)
+    inputs.judgements = separate_settings(inputs.judgements)
     inputs.labels = list(with_ids_of(inputs.labels, inputs.judgements))
     summaries = with_ids_of(inputs.summaries.values(), inputs.judgements)
     inputs.summaries = {(summary.eid, summary.system): summary for summary in summaries}

@@ -393,7 +393,7 @@ def calibrate(
     from fairjudge.calibration.baselines import covariate_names
     from fairjudge.calibration.settings import Settings
     from fairjudge.records.matching import join_samples
-    from fairjudge.scores.settings import told_apart
+    from fairjudge.scores.settings import separate_settings
 
     if support and (summaries is None or clusters is None):
         raise ConfigurationError("support: needs summaries and clusters")
@@ -412,7 +412,7 @@ def calibrate(
     with naming_lines(people):
         return Calibration(
             analyse(
-                told_apart(judged),
+                separate_settings(judged),
                 people,
                 settings=Settings(
                     annotators=as_names(annotators),

@@ -71,10 +71,10 @@ class JudgeResult(Records[Judgement]):
     @property
     def missing(self) -> Missing:
         """Items without a score, by kind: failed, refused, or not applicable (nothing to judge)."""
-        from fairjudge.scores.missing import missing_of
+        from fairjudge.scores.missing import count_missing
 
         rows = [row for row in self.judgements if "derived_from" not in (row.model_extra or {})]
-        return missing_of(rows, n_not_applicable=self.n_not_applicable)
+        return count_missing(rows, n_not_applicable=self.n_not_applicable)
 
     @property
     def without_probabilities(self) -> Mapping[str, int]:

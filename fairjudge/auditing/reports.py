@@ -22,7 +22,7 @@ from fairjudge.records.matching import join_samples
 from fairjudge.records.results import figure, to_json
 from fairjudge.scores.coverage_slices import CoverageSlices, coverage_slices
 from fairjudge.scores.leaderboards import is_derived
-from fairjudge.scores.missing import missing_of
+from fairjudge.scores.missing import count_missing
 from fairjudge.scores.strengths import comparisons
 from fairjudge.stats.clustered import clustered_mean
 from fairjudge.text.counting import pluralize
@@ -193,7 +193,7 @@ def covered_report(rows: Sequence[Judgement], references: Sequence[Cluster]) -> 
     ]
     listed = [row for row in rows if PROTOCOLS[row.protocol].itemized and row.aspect == "coverage"]
     if not groups and listed:
-        why = missing_of(listed).in_words()
+        why = count_missing(listed).in_words()
         raise InputError(f"no checklist can be read: {len(listed)} judged, {why}")
     if not groups:
         raise InputError(

@@ -1,4 +1,4 @@
-"""What checklists of faithfulness report, as JSON: unsupported statements, and citations."""
+"""Reports from checklists of faithfulness, as JSON: unsupported statements, and citations."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ def statements_report(
     clusters: Sequence[Cluster] = (),
     summaries: Iterable[Summary] = (),
 ) -> dict[str, Any]:
-    """Return how faithful each system is by its statements, by judge.
+    """Return each system's faithfulness by judge, from statements.
 
-    ``share`` is that of statements supported, ``worst`` the mean over summaries of their worst
+    ``share`` is the share of supported statements, ``worst`` the mean over summaries of their worst
     statement (1 supported, 0.5 in no article, 0 contradicted), both in [0, 1] with an interval over
-    clusters; ``errors`` names what is not supported, gravest first; ``articles`` has the share of
-    each outlet's cluster's statements that it supports; ``citations`` what `citation_scores` says,
-    None where no summary cites. Raises InputError if no judgement has statements.
+    clusters. ``errors`` lists unsupported statements, the most severe first. ``articles`` contains,
+    per outlet, the share of statements on its events that it supports. ``citations`` are the
+    results of `citation_scores`, None if no summary has citations. Raises InputError if no
+    judgement has statements.
     """
     items = rows_with_statements(rows)
     outlets = {
@@ -68,7 +69,7 @@ def _group(
 ) -> dict[str, Any]:
     entries = [entry for row in rows for entry in row.statements or ()]
     counts = Counter(entry.verdict for entry in entries)
-    cited = citation_scores(rows, summaries)
+    citations = citation_scores(rows, summaries)
     return {
         "judge": judge,
         "system": system,
@@ -78,9 +79,9 @@ def _group(
         "grave": sum(entry.grave for entry in entries),
         "share": _mean(rows, share_supported),
         "worst": _mean(rows, worst_of),
-        "articles": _supporting(rows, outlets),
+        "articles": _support_by_outlet(rows, outlets),
         "errors": [error for row in rows for error in _errors(row, outlets)],
-        "citations": None if cited is None else _cited(cited, outlets),
+        "citations": None if citations is None else _citations(citations, outlets),
     }
 
 
@@ -97,25 +98,25 @@ def _share(values: Sequence[tuple[str, float]]) -> dict[str, Any]:
     return figure(within(mean, 0.0, 1.0))
 
 
-def _supporting(
+def _support_by_outlet(
     rows: Sequence[Judgement], outlets: Mapping[tuple[str, str], str]
 ) -> dict[str, float]:
-    """Return the share of statements that each outlet supports, of the summaries on its events."""
-    of_event: dict[str, dict[str, str]] = defaultdict(dict)
+    """Return, per outlet, the share of statements on its events that it supports."""
+    outlets_by_event: dict[str, dict[str, str]] = defaultdict(dict)
     for (eid, aid), outlet in outlets.items():
-        of_event[eid][aid] = outlet
-    supported: Counter[str] = Counter()
+        outlets_by_event[eid][aid] = outlet
+    n_supported: Counter[str] = Counter()
     n: Counter[str] = Counter()
     for row in rows:
         entries = row.statements or ()
-        outlets_of_event = of_event.get(row.eid, {})
+        outlets_of_event = outlets_by_event.get(row.eid, {})
         named_outlets = {
             aid: outlets_of_event.get(aid, aid) for entry in entries for aid in entry.articles
         }
         for aid, outlet in {**outlets_of_event, **named_outlets}.items():
             n[outlet] += len(entries)
-            supported[outlet] += sum(entry.is_supported_by([aid]) for entry in entries)
-    return {outlet: supported[outlet] / n[outlet] for outlet in n}
+            n_supported[outlet] += sum(entry.is_supported_by([aid]) for entry in entries)
+    return {outlet: n_supported[outlet] / n[outlet] for outlet in n}
 
 
 def _errors(row: Judgement, outlets: Mapping[tuple[str, str], str]) -> Iterable[dict[str, Any]]:
@@ -131,14 +132,14 @@ def _errors(row: Judgement, outlets: Mapping[tuple[str, str], str]) -> Iterable[
         }
 
 
-def _cited(scores: CitationScores, outlets: Mapping[tuple[str, str], str]) -> dict[str, Any]:
+def _citations(scores: CitationScores, outlets: Mapping[tuple[str, str], str]) -> dict[str, Any]:
     return {
         "n_sentences": scores.n_sentences,
         "n_cited": scores.n_cited,
-        "n_borne_out": scores.n_borne_out,
+        "n_borne_out": scores.n_supported,
         "n_citations": len(scores.citations),
         "n_unknown": scores.n_unknown,
-        "borne_out": scores.share_borne_out,
+        "borne_out": scores.share_supported,
         "support": dict(Counter(citation.support for citation in scores.citations)),
         "relevant": scores.share_relevant,
         "citations": [
@@ -155,7 +156,7 @@ def _cited(scores: CitationScores, outlets: Mapping[tuple[str, str], str]) -> di
 
 
 def statement_counts(rows: Iterable[Judgement]) -> dict[str, dict[str, int]]:
-    """Count each system's statements, those contradicted and those in no article."""
+    """Count each system's statements, and how many are contradicted or in no article."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for row in rows:
         if row.statements and row.system is not None:
@@ -173,14 +174,14 @@ def statement_counts(rows: Iterable[Judgement]) -> dict[str, dict[str, int]]:
 def citations_report(
     rows: Iterable[Judgement], summaries: Iterable[Summary], clusters: Sequence[Cluster] = ()
 ) -> dict[str, Any]:
-    """Return how far each system's citations support its sentences, by judge.
+    """Return how well each system's citations support its sentences, by judge.
 
     ``borne_out`` is the share of sentences whose statements are each supported by an article that
-    the sentence cites, ``relevant`` the share of citations whose article says something of a
-    statement, both with an interval over clusters. ``swapped`` is a planted check, None without
-    `clusters`: the same share of the sentences that cite, with each sentence's citations swapped
-    for as many other articles of its cluster, and how much higher it is ``as_cited``. Raises
-    InputError if no judgement has statements, or no summary that was judged has citations.
+    the sentence cites, ``relevant`` the share of citations whose article supports or contradicts a
+    statement, both with an interval over clusters. ``swapped`` is a control, None without
+    `clusters`: the share of supported sentences among those with citations if each citation is
+    replaced by another article of the cluster, and the difference to the share ``as_cited``. Raises
+    InputError if no judgement has statements, or no judged summary has citations.
     """
     items = rows_with_statements(rows)
     by_item = {(summary.eid, summary.system): summary for summary in summaries}
@@ -193,7 +194,7 @@ def citations_report(
         if (scores := citation_scores(members, by_item)) is not None
     ]
     if not groups:
-        raise InputError("no summary that was judged has citations", field="citations")
+        raise InputError("no judged summary has citations", field="citations")
     return {"groups": groups}
 
 
@@ -205,24 +206,26 @@ def _citations_group(
         "n_cited": scores.n_cited,
         "n_citations": len(scores.citations),
         "n_unknown": scores.n_unknown,
-        "borne_out": _share([(sentence.eid, sentence.borne_out) for sentence in scores.sentences]),
+        "borne_out": _share(
+            [(sentence.eid, sentence.is_supported) for sentence in scores.sentences]
+        ),
         "relevant": _share([(citation.eid, citation.relevant) for citation in scores.citations]),
         "support": dict(Counter(citation.support for citation in scores.citations)),
-        "swapped": _swapped(scores, articles) if articles else None,
+        "swapped": _swap_control(scores, articles) if articles else None,
         "citations": to_json(scores.citations),
     }
 
 
-def _swapped(scores: CitationScores, articles: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    swapped = [
-        (sentence.eid, float(sentence.borne_out), share)
+def _swap_control(scores: CitationScores, articles: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    swaps = [
+        (sentence.eid, float(sentence.is_supported), share)
         for sentence in scores.sentences
-        if (share := sentence.borne_out_if_swapped(articles.get(sentence.eid, ()))) is not None
+        if (share := sentence.support_if_swapped(articles.get(sentence.eid, ()))) is not None
     ]
-    differences = [as_cited - share for _, as_cited, share in swapped]
+    differences = [share_as_cited - share for _, share_as_cited, share in swaps]
     return {
-        "n": len(swapped),
-        "as_cited": _share([(eid, as_cited) for eid, as_cited, _ in swapped]),
-        "swapped": _share([(eid, share) for eid, _, share in swapped]),
-        "difference": figure(clustered_mean(differences, [eid for eid, *_ in swapped], null=0.0)),
+        "n": len(swaps),
+        "as_cited": _share([(eid, share_as_cited) for eid, share_as_cited, _ in swaps]),
+        "swapped": _share([(eid, share) for eid, _, share in swaps]),
+        "difference": figure(clustered_mean(differences, [eid for eid, *_ in swaps], null=0.0)),
     }

@@ -84,7 +84,7 @@ inputs = opt.options_of(Inputs)
 
 def finish(judged: Sequence[Judgement], *, protocol: str | None, limit: float) -> None:
     """End with exit code 3 where too many judgements have no score."""
-    from fairjudge.scores.missing import missing_of
+    from fairjudge.scores.missing import count_missing
 
     counted = [row for row in judged if protocol in {None, row.protocol}]
-    display.finish_judging(missing_of(counted), limit=limit, noun=("judgement",))
+    display.finish_judging(count_missing(counted), limit=limit, noun=("judgement",))

@@ -54,7 +54,7 @@ def calibrate(
     """
     from fairjudge.analysis.judged_inputs import read_judged
     from fairjudge.reports.kinds import tables_of
-    from fairjudge.scores.missing import missing_of
+    from fairjudge.scores.missing import count_missing
 
     values = calibration_of.values
     if values["support"] and (values["summaries"] is None or values["clusters"] is None):
@@ -72,7 +72,7 @@ def calibrate(
         if calibration.not_calibrated:
             say("No calibrator for " + "; for ".join(calibration.not_calibrated), err=True)
         calibration.save(save)
-    display.finish_judging(missing_of(rows), limit=max_unscored, noun=("judgement",))
+    display.finish_judging(count_missing(rows), limit=max_unscored, noun=("judgement",))
 
 
 @app.command("apply")

@@ -135,7 +135,7 @@ def _judge(
 def _scores(reports: Mapping[str, JudgeReport]) -> TextTable:
     """Return each system's mean by aspect, and how far to trust it."""
     from fairjudge.domain import Undefined
-    from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
+    from fairjudge.scores.leaderboards import MIN_CLUSTERS
 
     means = {
         aspect: {
@@ -154,7 +154,7 @@ def _scores(reports: Mapping[str, JudgeReport]) -> TextTable:
             *(f"{aspect}: {meaning}." for aspect, meaning in ASPECTS.items()),
             "Compare all three: a summary with wrong facts may still cover more articles than a "
             "one-sided one.",
-            f"Two stories are too few to compare systems (at least {FEWEST_CLUSTERS}). The "
+            f"Two stories are too few to compare systems (at least {MIN_CLUSTERS}). The "
             "embedded models are weak judges (docs/local.md): choose an LLM with --backend, and "
             "measure its agreement with human labels (fairjudge calibrate).",
         ),

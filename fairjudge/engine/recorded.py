@@ -10,7 +10,7 @@ from fairjudge.domain import Judgement, JudgeTask
 from fairjudge.parsing.outcomes import RETRYABLE
 from fairjudge.records.folder import RunStore, rejecting_foreign_rows
 from fairjudge.scores.aggregate import with_pair_verdicts
-from fairjudge.scores.ratings import Rating, pairs_of, rating_of
+from fairjudge.scores.ratings import Rating, rating_of, split_ranking
 
 ROWS = "judgements"
 _BATCH = 256
@@ -82,7 +82,7 @@ class JudgementBook:
     def ratings(self) -> tuple[Rating, ...]:
         """The ratings so far, in the order of tasks; rankings as their pairs."""
         rated = (rating for rating in self._ratings if rating is not None)
-        return tuple(pair for rating in rated for pair in pairs_of(rating))
+        return tuple(pair for rating in rated for pair in split_ranking(rating))
 
     @property
     def n_retryable(self) -> int:

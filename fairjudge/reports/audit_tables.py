@@ -99,7 +99,7 @@ def _scores_table(group: Json) -> TextTable:
 
 def parse_tables(report: Json) -> Iterator[TextTable]:
     """Yield how many judgements have no score, and why."""
-    from fairjudge.scores.leaderboards import weak_judge
+    from fairjudge.scores.leaderboards import weak_judge_caveat
 
     groups = report["groups"]
     by_default = dict.fromkeys(
@@ -110,7 +110,7 @@ def parse_tables(report: Json) -> Iterator[TextTable]:
         "judge: {judge} | aspect: {aspect} | protocol: {protocol} | judgements> {n_judgements}"
         " | unscored> {lost} | reasons: {unscored:tally} | scored by: {scored_by:tally}",
         groups,
-        notes=(weak_judge(aspect, judge) for aspect, judge in by_default),
+        notes=(weak_judge_caveat(aspect, judge) for aspect, judge in by_default),
         protocol=protocol_of,
         lost=_lost,
     )

@@ -17,7 +17,7 @@ from fairjudge.reports.judge_sections import Shows
 from fairjudge.reports.parts import Group, Heading, Part, Plot
 from fairjudge.reports.plots import ForestRow
 from fairjudge.reports.result_figures import share_ratios_plot
-from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
+from fairjudge.scores.leaderboards import MIN_CLUSTERS
 from fairjudge.stats.measures import Measure
 from fairjudge.text.counting import pluralize
 
@@ -47,7 +47,7 @@ def _by_value(figures: Json) -> Iterator[ForestRow]:
     """Yield a row for each value; the most and the least covered have filled squares."""
     ends = _ends(figures).values()
     for name, figure in figures["by_value"].items():
-        label = name if figure["n"] >= FEWEST_CLUSTERS else f"{name} (n = {figure['n']})"
+        label = name if figure["n"] >= MIN_CLUSTERS else f"{name} (n = {figure['n']})"
         mark = PLAIN if name in ends else OTHER
         yield row(label, {**figure, "value": figure["mean"]}, mark=mark, digits=3)
 
@@ -56,7 +56,7 @@ def _ends(figures: Json) -> dict[str, str]:
     """Return the value that is most over- and under-represented, where summaries are enough."""
     values = figures["by_value"]
     ends = {how: figures[how] for how in ("over", "under") if figures.get(how) in values}
-    return {how: value for how, value in ends.items() if values[value]["n"] >= FEWEST_CLUSTERS}
+    return {how: value for how, value in ends.items() if values[value]["n"] >= MIN_CLUSTERS}
 
 
 def _over_and_under(figures: Json) -> str:

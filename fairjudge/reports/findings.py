@@ -15,12 +15,12 @@ from fairjudge.domain import Estimate
 from fairjudge.reports.figures import MAX_NAMED, first_items
 from fairjudge.scores.aggregate import SystemScore
 from fairjudge.scores.leaderboards import (
-    FEWEST_CLUSTERS,
+    MIN_CLUSTERS,
     Leaderboard,
     Standing,
     n_compared,
-    shared_only,
-    too_narrow,
+    narrow_interval_caveat,
+    shared_clusters_note,
 )
 from fairjudge.stats.leaders import leaders
 from fairjudge.text.counting import percentage, pluralize
@@ -113,7 +113,7 @@ def of_leaderboard(leaderboard: Leaderboard) -> Board:
     return Board(
         aspect=leaderboard.aspect,
         systems=[row.score.system for row in ranked],
-        as_good=_as_good(leaderboard, ranked) if n_clusters >= FEWEST_CLUSTERS else None,
+        as_good=_as_good(leaderboard, ranked) if n_clusters >= MIN_CLUSTERS else None,
         not_ranked=[score.system for score in scores if not score.ranked],
         n_clusters=n_clusters,
         n_items=leaderboard.missing.n_items,
@@ -173,7 +173,7 @@ def score_in_words(scores: Iterable[SystemScore]) -> str:
     every = list(scores)
     if any(score.strength is not None for score in every):
         return "strength"
-    return "mean" if shared_only(every) is None else "mean over shared clusters"
+    return "mean" if shared_clusters_note(every) is None else "mean over shared clusters"
 
 
 def why_not_ranked(scores: Iterable[SystemScore]) -> str:
@@ -184,7 +184,9 @@ def why_not_ranked(scores: Iterable[SystemScore]) -> str:
 def n_level(scores: Iterable[SystemScore]) -> int:
     """Return how many systems share the best score."""
     figures = {
-        score.system: score.figure for score in scores if isinstance(score.figure, float | int)
+        score.system: score.ranking_value
+        for score in scores
+        if isinstance(score.ranking_value, float | int)
     }
     return len(leaders(figures))
 
@@ -222,7 +224,7 @@ def _leads(board: Board) -> str:
 
 def _cannot_tell(board: Board) -> str:
     """Say why there are no intervals."""
-    if board.n_clusters >= FEWEST_CLUSTERS:
+    if board.n_clusters >= MIN_CLUSTERS:
         return "by how much cannot be estimated: some system never loses"
     return f"too few clusters ({board.n_clusters}) to compare systems"
 
@@ -233,7 +235,7 @@ def compared(as_good: Sequence[str], *, by_rank: bool, n_clusters: int) -> str:
     That is the rank that each may have, or its difference to the first. None is called significant
     by intervals that are too narrow.
     """
-    names, narrow = first_items(as_good), too_narrow(n_clusters)
+    names, narrow = first_items(as_good), narrow_interval_caveat(n_clusters)
     if by_rank and names:
         return f"{names} may rank first too (95 %)"
     if by_rank:
@@ -267,8 +269,8 @@ def next_step(board: Board) -> str:
         return "Next: find out why these have no score; the order may change with them."
     if board.why:
         return "Next: judge all systems on the same clusters, or pairs that link them."
-    if board.as_good is None and len(board.systems) > 1 and board.n_clusters < FEWEST_CLUSTERS:
-        return f"Next: judge {FEWEST_CLUSTERS} clusters or more; a difference takes dozens."
+    if board.as_good is None and len(board.systems) > 1 and board.n_clusters < MIN_CLUSTERS:
+        return f"Next: judge {MIN_CLUSTERS} clusters or more; a difference takes dozens."
     if board.calibrated:
         return "Agreement of this judge with human labels: see 'Trust in the judge'."
     if board.by_default:

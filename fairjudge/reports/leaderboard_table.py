@@ -21,12 +21,12 @@ from fairjudge.scores.leaderboards import (
     WEIGHTING,
     Leaderboard,
     Standing,
+    missing_ranks_note,
     n_compared,
-    not_ranked,
-    shared_only,
-    too_narrow,
-    weak_judge,
-    why_no_ranks,
+    narrow_interval_caveat,
+    shared_clusters_note,
+    unranked_note,
+    weak_judge_caveat,
 )
 from fairjudge.scores.strengths import INCOMPLETE
 
@@ -125,7 +125,9 @@ def leaderboard_table(board: Leaderboard) -> TextTable:
 def _narrow(board: Leaderboard) -> str:
     """Say that the board's intervals are too narrow to call a difference significant."""
     ranked = [standing.score for standing in board.standings if standing.score.ranked]
-    return too_narrow(n_compared(ranked or [standing.score for standing in board.standings]))
+    return narrow_interval_caveat(
+        n_compared(ranked or [standing.score for standing in board.standings])
+    )
 
 
 def _rank(row: Json) -> str:
@@ -140,7 +142,7 @@ def leaderboard_notes(board: Leaderboard) -> Iterator[str]:
         yield f"Rank: {RANKS_ALLOWED} (95 %)."
     elif ranks:
         yield f"Rank: {RANKS_BY_MEANS}."
-    elif why := why_no_ranks(board):
+    elif why := missing_ranks_note(board):
         yield why
     narrow = _narrow(board)
     if any(standing.significant for standing in board.standings):
@@ -159,12 +161,12 @@ def leaderboard_cautions(board: Leaderboard) -> Iterator[str]:
     if board.ranking is not None:
         yield DESIGN
     scores = [standing.score for standing in board.standings]
-    yield from filter(None, (not_ranked(scores), shared_only(scores)))
+    yield from filter(None, (unranked_note(scores), shared_clusters_note(scores)))
     if board.without_probabilities:
         n_scored = board.missing.n_items - board.missing.n
         yield two_kinds(board.without_probabilities, n_scored)
     if board.n_by_default:
-        yield weak_judge(board.aspect, judge=board.judge)
+        yield weak_judge_caveat(board.aspect, judge=board.judge)
 
 
 def combined_table(boards: Sequence[Leaderboard]) -> TextTable:
@@ -287,9 +289,9 @@ def _ranks(board: Leaderboard) -> Plot:
         places = [to_json(standing.place) for standing in board.standings if standing.place]
         return ranks_plot(places, f"{board.aspect}, by {board.judge}")
     ranked = [
-        (standing.score.system, standing.score.figure, standing.ranks)
+        (standing.score.system, standing.score.ranking_value, standing.ranks)
         for standing in board.standings
-        if standing.ranks is not None and isinstance(standing.score.figure, float)
+        if standing.ranks is not None and isinstance(standing.score.ranking_value, float)
     ]
     places = [
         {

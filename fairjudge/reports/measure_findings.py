@@ -28,7 +28,7 @@ from fairjudge.reports.figures import (
     why,
 )
 from fairjudge.reports.findings import together
-from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
+from fairjudge.scores.leaderboards import MIN_CLUSTERS
 from fairjudge.stats.leaders import leaders
 from fairjudge.text.counting import pluralize
 
@@ -64,8 +64,8 @@ def fairness_findings(report: Json) -> Iterator[str]:
     )
     if unfair:
         yield f"{attribute}, significantly (p < {_ALPHA:g}): {unfair}."
-    elif max(system["n"] for system in systems.values()) < FEWEST_CLUSTERS:
-        yield f"Fewer than {FEWEST_CLUSTERS} summaries a system are too few to test {attribute}."
+    elif max(system["n"] for system in systems.values()) < MIN_CLUSTERS:
+        yield f"Fewer than {MIN_CLUSTERS} summaries a system are too few to test {attribute}."
     else:
         yield f"No value of {attribute} is significantly over- or under-represented on average."
     if n := len(report["excluded"]):
@@ -101,7 +101,7 @@ def _unequal(by_value: Json) -> str:
     sides = [
         (value, row["difference"]["value"] > 0)
         for value, row in by_value.items()
-        if row["n"] >= FEWEST_CLUSTERS and _is_significant(row["difference"])
+        if row["n"] >= MIN_CLUSTERS and _is_significant(row["difference"])
     ]
     parts = [
         f"{', '.join(unequal)} {how}-represented"
@@ -367,4 +367,4 @@ def quality_findings(report: Json) -> Iterator[str]:
 
 
 def _too_few(tested: str) -> str:
-    return f"Fewer than {FEWEST_CLUSTERS} original documents are too few to test {tested}."
+    return f"Fewer than {MIN_CLUSTERS} original documents are too few to test {tested}."

@@ -31,9 +31,9 @@ from fairjudge.scores.leaderboards import (
     leaderboards,
     n_compared,
 )
-from fairjudge.scores.ratings import Rated
+from fairjudge.scores.ratings import ScoreRow
 
-_Row = TypeVar("_Row", bound=Rated)
+_Row = TypeVar("_Row", bound=ScoreRow)
 
 
 def _of_first_judge(rows: Sequence[_Row]) -> list[_Row]:

@@ -46,7 +46,7 @@ from fairjudge.run.judges import (
 )
 from fairjudge.run.material import Material
 from fairjudge.scores.aggregate import SystemScore, system_scores
-from fairjudge.scores.missing import Missing, missing_of, without_probabilities
+from fairjudge.scores.missing import Missing, count_missing, without_probabilities
 from fairjudge.scores.ratings import Rating, n_summaries_scored
 from fairjudge.text.usable import ArticleLeftOut
 
@@ -96,7 +96,7 @@ class JudgeOutcome(RunOutcome):
     @property
     def missing(self) -> Missing:
         """Items without a score, including those with nothing to judge."""
-        return missing_of(self.ratings, n_not_applicable=self.n_missing)
+        return count_missing(self.ratings, n_not_applicable=self.n_missing)
 
     @property
     def all_judgements(self) -> tuple[Judgement, ...]:

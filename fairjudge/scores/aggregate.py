@@ -1,4 +1,4 @@
-"""From single judgements to one line a system. Pure; unscored is counted, never a number."""
+"""Aggregate judgements to one score per system. Pure; unscored items are counted, never scored."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fairjudge.domain import Judgement, Undefined, Verdict
 from fairjudge.protocols import PROTOCOLS
-from fairjudge.scores.ratings import Rated
+from fairjudge.scores.ratings import ScoreRow
 from fairjudge.scores.strengths import INCOMPLETE, strengths
 from fairjudge.text.counting import pluralize
 
@@ -21,24 +21,25 @@ if TYPE_CHECKING:
 
 _PairKey: TypeAlias = tuple[str, str | None, str | None, str, str, str, int | None, str | None]
 _SIDES: tuple[Verdict, ...] = ("a", "b", "tie")
-LEAST_PERCENT = 90
-"""Ranked systems were scored on at least this share of the clusters of the one scored on most.
+MIN_PERCENT = 90
+"""Minimum number of scored clusters of a ranked system, in % of the largest number of any system.
 
-Each cluster that a ranked system lacks is lost to the comparison of all of them.
+A cluster that one ranked system lacks is excluded from the comparison of all ranked systems.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairVerdict:
-    """What both orders of a pair say together.
+    """The verdict of both orders of a pair.
 
-    ``verdict`` is None where an order is unscored. ``confidence`` is 0.5 for a win in one order
-    with an explicit tie in the other, else 1. ``flipped``: the orders named opposite sides.
+    ``verdict`` is None if an order is unscored. ``confidence`` is 0.5 for a win in one order
+    with an explicit tie in the other, else 1. ``flipped`` is True if the orders contradict each
+    other.
 
-    Where both orders gave a distribution, ``probabilities`` are its mean, the verdict is the
-    likeliest ("tie" where two are equally likely), and ``confidence`` the verdict's probability.
-    ``shift`` is then the graded position bias, in [-1, 1]: by how much more probable, on average, a
-    side is when it stands first than when it stands second. Positive favours the first place.
+    If both orders have distributions, ``probabilities`` are their mean, the verdict is the most
+    likely side ("tie" if two are equally likely), and ``confidence`` is the verdict's probability.
+    ``shift`` is then the graded position bias, in [-1, 1]: the mean difference of a side's
+    probability between the first and the second position. Positive values favour the first.
     """
 
     verdict: Verdict | None
@@ -49,10 +50,10 @@ class PairVerdict:
 
 
 def reconcile(ab: Verdict | None, ba: Verdict | None) -> PairVerdict:
-    """Return the verdict of two orders, each in terms of a and b, None where unscored.
+    """Return the verdict of two orders, each in terms of a and b, None if unscored.
 
-    A side wins when both orders name it. Opposite sides are a tie, and inconsistent. A win with an
-    explicit tie is that win at half confidence.
+    A side wins if both orders prefer it. Opposite sides are an inconsistent tie. A win in one order
+    with an explicit tie in the other is a win with half the confidence.
     """
     if ab is None or ba is None:
         return PairVerdict(verdict=None)
@@ -63,9 +64,9 @@ def reconcile(ab: Verdict | None, ba: Verdict | None) -> PairVerdict:
     return PairVerdict(verdict=ba if ab == "tie" else ab, confidence=0.5)
 
 
-def average_sides(first: Mapping[Verdict, float], other: Mapping[Verdict, float]) -> PairVerdict:
-    """Average two distributions in terms of a, b and tie; `first` was asked with a first."""
-    mean = {side: (first[side] + other[side]) / 2 for side in _SIDES}
+def average_sides(ab: Mapping[Verdict, float], ba: Mapping[Verdict, float]) -> PairVerdict:
+    """Average the distributions over a, b and tie of the orders `ab` and `ba`."""
+    mean = {side: (ab[side] + ba[side]) / 2 for side in _SIDES}
     best = max(mean.values())
     likeliest = [side for side in _SIDES if math.isclose(mean[side], best, abs_tol=1e-12)]
     verdict = likeliest[0] if len(likeliest) == 1 else "tie"
@@ -73,41 +74,41 @@ def average_sides(first: Mapping[Verdict, float], other: Mapping[Verdict, float]
         verdict=verdict,
         confidence=mean[verdict],
         probabilities=mean,
-        shift=((first["a"] - other["a"]) + (other["b"] - first["b"])) / 2,
+        shift=((ab["a"] - ba["a"]) + (ba["b"] - ab["b"])) / 2,
     )
 
 
-def _pair_key(row: Rated) -> _PairKey:
-    """Return what the two orders of one pair have in common."""
+def _pair_key(row: ScoreRow) -> _PairKey:
+    """Return the key that both orders of a pair share."""
     pair = (row.eid, row.system_a, row.system_b)
     return (*pair, row.aspect, row.unit, row.judge, row.repeat, row.variant)
 
 
-def _reconciled_pairs(judgements: Iterable[Rated]) -> dict[_PairKey, PairVerdict]:
+def _reconciled_pairs(judgements: Iterable[ScoreRow]) -> dict[_PairKey, PairVerdict]:
     """Return the verdict of every pair; a pair judged in one order only is unscored."""
-    orders: dict[_PairKey, dict[str, Rated]] = defaultdict(dict)
+    orders: dict[_PairKey, dict[str, ScoreRow]] = defaultdict(dict)
     for judgement in judgements:
-        paired = PROTOCOLS[judgement.protocol].paired and judgement.systems is None
-        if paired and not isinstance(judgement.value, int | float):
+        is_pair = PROTOCOLS[judgement.protocol].paired and judgement.systems is None
+        if is_pair and not isinstance(judgement.value, int | float):
             orders[_pair_key(judgement)][judgement.order or "ab"] = judgement
     return {key: _pair(rows.get("ab"), rows.get("ba")) for key, rows in orders.items()}
 
 
-def _pair(ab: Rated | None, ba: Rated | None) -> PairVerdict:
-    """Reconcile two orders; by their distributions where both gave one."""
+def _pair(ab: ScoreRow | None, ba: ScoreRow | None) -> PairVerdict:
+    """Reconcile two orders, by their distributions if both have one."""
     pair = reconcile(_verdict(ab), _verdict(ba))
-    first, other = _sides(ab), _sides(ba)
-    if pair.verdict is None or first is None or other is None:
+    ab_sides, ba_sides = _sides(ab), _sides(ba)
+    if pair.verdict is None or ab_sides is None or ba_sides is None:
         return pair
-    return replace(average_sides(first, other), flipped=pair.flipped)
+    return replace(average_sides(ab_sides, ba_sides), flipped=pair.flipped)
 
 
-def _verdict(judgement: Rated | None) -> Verdict | None:
+def _verdict(judgement: ScoreRow | None) -> Verdict | None:
     value = None if judgement is None else judgement.value
     return None if isinstance(value, int | float) else value
 
 
-def _sides(judgement: Rated | None) -> Mapping[Verdict, float] | None:
+def _sides(judgement: ScoreRow | None) -> Mapping[Verdict, float] | None:
     probabilities = None if judgement is None else judgement.probabilities
     if probabilities is None or not probabilities.keys() <= set(_SIDES):
         return None
@@ -117,7 +118,7 @@ def _sides(judgement: Rated | None) -> Mapping[Verdict, float] | None:
 def with_pair_verdicts(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:
     """Add ``verdict``, ``confidence`` and ``flipped`` to the rows of every pair.
 
-    Where both orders have a distribution, also ``pair_probabilities``, their mean, and ``shift``;
+    If both orders have distributions, also add ``pair_probabilities`` (their mean) and ``shift``;
     see `PairVerdict`.
     """
     pairs = _reconciled_pairs(judgements)
@@ -139,20 +140,20 @@ def _pair_fields(pair: PairVerdict) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemScore:
-    """One system's line.
+    """The score of one system.
 
-    ``mean`` is over clusters, each the mean over its scored units: a rating for likert, a share
-    for binary and checklist, and for pairwise the win rate in [0, 1] (a tie is half a win for each
-    side, a win at half confidence three quarters). ``low`` and ``high`` are the worst cases: every
-    unscored unit at the bottom or the top of the scale; equal to ``mean`` where all is scored.
-    ``ranked`` is False where the system was scored on fewer than `LEAST_PERCENT` % of the clusters
-    of the system scored on most, or the systems share no cluster: means over different clusters are
-    no ranking. ``why`` says it where no system is ranked. Ranked systems are in the order of
-    ``shared_mean``, over the ``n_shared`` clusters that all of them were scored on.
+    ``mean`` is the mean over clusters of the mean over scored units: a rating for likert, a share
+    for binary and checklist, and for pairwise the win rate in [0, 1] (a tie counts 1/2 for both
+    sides, a win with half the confidence 3/4). ``low`` and ``high`` are the worst cases, with every
+    unscored unit at the bottom or the top of the scale; they equal ``mean`` if all are scored.
 
-    Where not every pair of systems is compared in every cluster, win rates depend on the
-    opponents. ``strength`` is then its log-strength (see `fairjudge.scores.strengths`), by which it
-    is ranked.
+    ``ranked`` is False if the system was scored on fewer than `MIN_PERCENT` % of the clusters of
+    the system with the most, or if the systems share no cluster: means over different clusters
+    cannot be ranked. If no system is ranked, ``why`` is the reason. Ranked systems are ordered by
+    ``shared_mean``, over the ``n_shared`` clusters on which all of them were scored.
+
+    If not every pair of systems is compared in every cluster, win rates depend on the opponents.
+    Systems are then ranked by their log-strength, ``strength`` (see `fairjudge.scores.strengths`).
     """
 
     system: str
@@ -169,14 +170,14 @@ class SystemScore:
     n_shared: int | None = None
 
     @property
-    def figure(self) -> float | Undefined:
-        """By what systems are ranked: the strength, else the mean over shared clusters."""
+    def ranking_value(self) -> float | Undefined:
+        """The value by which systems are ranked: the strength, else the mean on shared clusters."""
         if self.strength is not None:
             return self.strength
         return self.mean if self.shared_mean is None else self.shared_mean
 
     def to_json(self) -> dict[str, Any]:
-        """Return the figures; ``mean`` is null without scored items."""
+        """Return the results; ``mean`` is null without scored items."""
         strength = {} if self.strength is None else {"strength": self.strength}
         return strength | {
             "mean": None if isinstance(self.mean, Undefined) else self.mean,
@@ -191,7 +192,7 @@ class SystemScore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Point:
-    """One unit's worth for one system; ``value`` is None where unscored.
+    """The value of one unit for one system, None if unscored.
 
     ``against`` is the other system of a pair, else empty.
     """
@@ -204,52 +205,54 @@ class _Point:
 
 
 def system_scores(
-    judgements: Sequence[Rated], *, scale_range: tuple[float, float] | None = None
+    judgements: Sequence[ScoreRow], *, scale_range: tuple[float, float] | None = None
 ) -> tuple[SystemScore, ...]:
-    """Return one line a system, best first.
+    """Return one score per system, best first.
 
-    Systems that are not ranked (see `SystemScore`) come after those that are, and systems without
-    any score last. Repeated judgements of an item are averaged first. Units weigh the same within a
-    cluster, and clusters the same.
+    Systems that are not ranked (see `SystemScore`) follow the ranked ones, and systems without any
+    score are last. Repeated judgements of an item are averaged first. Units of a cluster have equal
+    weight, and so do clusters.
 
-    `judgements` are of one aspect, protocol and judge. `scale_range` is the lowest and highest
-    value of the scale, for the worst cases; by default 1 to 5 for likert, else 0 to 1.
+    `judgements` are of one aspect, protocol and judge. `scale_range` is the minimum and maximum of
+    the scale, for the worst cases; by default 1 to 5 for likert, else 0 to 1.
     """
     if not judgements:
         return ()
     bottom, top = scale_range or PROTOCOLS[judgements[0].protocol].score_range
     by_system = _cells(_points(judgements))
-    scores = [_score(name, cells, bottom, top) for name, cells in by_system.items()]
+    scores = [_system_score(name, cells, bottom, top) for name, cells in by_system.items()]
     fit = strengths(judgements)
     board = _by_means(scores, by_system) if fit is None else _by_strengths(scores, fit)
-    return tuple(sorted(board, key=_best_first))
+    return tuple(sorted(board, key=_ranking_key))
 
 
 def _by_means(scores: Sequence[SystemScore], by_system: Mapping[str, _Cells]) -> list[SystemScore]:
-    """Rank the systems scored on nearly all clusters, by the clusters that they share."""
-    most = max((score.n_clusters for score in scores), default=0)
-    enough = {
+    """Rank the systems scored on nearly all clusters by their means on the shared clusters."""
+    max_clusters = max((score.n_clusters for score in scores), default=0)
+    systems = {
         score.system
         for score in scores
-        if score.n_clusters and 100 * score.n_clusters >= LEAST_PERCENT * most
+        if score.n_clusters and 100 * score.n_clusters >= MIN_PERCENT * max_clusters
     }
     means = {
-        name: {eid: fmean(scored) for eid, cell in cells.items() if (scored := _scored(cell))}
+        name: {
+            eid: fmean(values) for eid, cell in cells.items() if (values := _scored_values(cell))
+        }
         for name, cells in by_system.items()
-        if name in enough
+        if name in systems
     }
-    shared = shared_clusters(means)
-    if enough and not shared:
-        why = f"{_apart(means)} share no cluster"
-        return [replace(score, ranked=False, why=why) for score in scores]
+    shared_eids = shared_clusters(means)
+    if systems and not shared_eids:
+        reason = f"{_disjoint_systems(means)} share no cluster"
+        return [replace(score, ranked=False, why=reason) for score in scores]
     return [
         replace(
             score,
             ranked=True,
-            shared_mean=fmean(means[score.system][eid] for eid in shared),
-            n_shared=len(shared),
+            shared_mean=fmean(means[score.system][eid] for eid in shared_eids),
+            n_shared=len(shared_eids),
         )
-        if score.system in enough
+        if score.system in systems
         else replace(score, ranked=False)
         for score in scores
     ]
@@ -257,22 +260,26 @@ def _by_means(scores: Sequence[SystemScore], by_system: Mapping[str, _Cells]) ->
 
 def shared_clusters(means: Mapping[str, Mapping[str, float]]) -> tuple[str, ...]:
     """Return the clusters on which every system of `means` was scored, sorted."""
-    every = [cells.keys() for cells in means.values()]
-    return tuple(sorted(set(every[0]).intersection(*every[1:]))) if every else ()
+    eids_by_system = [cells.keys() for cells in means.values()]
+    return (
+        tuple(sorted(set(eids_by_system[0]).intersection(*eids_by_system[1:])))
+        if eids_by_system
+        else ()
+    )
 
 
-def _apart(means: Mapping[str, Mapping[str, float]]) -> str:
-    """Return two systems that share no cluster, in words; all of them where every two share one."""
-    for first, other in combinations(means, 2):
-        if means[first].keys().isdisjoint(means[other].keys()):
-            return f"{first} and {other}"
+def _disjoint_systems(means: Mapping[str, Mapping[str, float]]) -> str:
+    """Describe two systems that share no cluster, or all systems if every two share one."""
+    for first, second in combinations(means, 2):
+        if means[first].keys().isdisjoint(means[second].keys()):
+            return f"{first} and {second}"
     return f"all {pluralize(len(means), 'system')} together"
 
 
 def _by_strengths(scores: Sequence[SystemScore], ranking: Ranking | Undefined) -> list[SystemScore]:
     if isinstance(ranking, Undefined):
-        why = f"{INCOMPLETE}, and {ranking.why}"
-        return [replace(score, ranked=False, why=why) for score in scores]
+        reason = f"{INCOMPLETE}, and {ranking.why}"
+        return [replace(score, ranked=False, why=reason) for score in scores]
     strength_by_system = {system.system: system.strength.value for system in ranking.systems}
     return [
         replace(
@@ -284,26 +291,26 @@ def _by_strengths(scores: Sequence[SystemScore], ranking: Ranking | Undefined) -
     ]
 
 
-def cluster_means(judgements: Sequence[Rated]) -> dict[str, dict[str, float]]:
+def cluster_means(judgements: Sequence[ScoreRow]) -> dict[str, dict[str, float]]:
     """Return each system's mean over its scored units in each cluster: system to eid to mean.
 
-    What `system_scores` averages over clusters. Clusters without a score are absent.
+    `system_scores` averages these means over clusters. Clusters without a score are omitted.
     """
     by_system = _cells(point for point in _points(judgements) if point.value is not None)
     return {
-        system: {eid: fmean(_scored(cell)) for eid, cell in cells.items()}
+        system: {eid: fmean(_scored_values(cell)) for eid, cell in cells.items()}
         for system, cells in by_system.items()
     }
 
 
-def _best_first(score: SystemScore) -> tuple[bool, bool, float, str]:
-    if isinstance(score.figure, Undefined):
+def _ranking_key(score: SystemScore) -> tuple[bool, bool, float, str]:
+    if isinstance(score.ranking_value, Undefined):
         return True, True, 0.0, score.system
-    return False, not score.ranked, -score.figure, score.system
+    return False, not score.ranked, -score.ranking_value, score.system
 
 
-def _points(judgements: Sequence[Rated]) -> Iterable[_Point]:
-    """Return one point an item and system: the mean of those of its repeats that are scored."""
+def _points(judgements: Sequence[ScoreRow]) -> Iterable[_Point]:
+    """Return one point per item and system: the mean over its scored repeats."""
     if all(row.repeat is None and row.variant is None for row in judgements):
         return _single_points(judgements)
     items: dict[_Point, list[float]] = defaultdict(list)
@@ -314,7 +321,7 @@ def _points(judgements: Sequence[Rated]) -> Iterable[_Point]:
     ]
 
 
-def _single_points(judgements: Sequence[Rated]) -> Iterable[_Point]:
+def _single_points(judgements: Sequence[ScoreRow]) -> Iterable[_Point]:
     for row in judgements:
         if not PROTOCOLS[row.protocol].paired and row.system is not None:
             value = row.value if isinstance(row.value, int | float) else None
@@ -322,10 +329,10 @@ def _single_points(judgements: Sequence[Rated]) -> Iterable[_Point]:
     for key, pair in _reconciled_pairs(judgements).items():
         eid, a, b, _, unit = key[:5]
         if a is not None and b is not None:
-            won = _share_of_a(pair)
-            lost = None if won is None else 1 - won
-            yield _Point(eid=eid, system=a, unit=unit, value=won, against=b)
-            yield _Point(eid=eid, system=b, unit=unit, value=lost, against=a)
+            share_of_a = _share_of_a(pair)
+            share_of_b = None if share_of_a is None else 1 - share_of_a
+            yield _Point(eid=eid, system=a, unit=unit, value=share_of_a, against=b)
+            yield _Point(eid=eid, system=b, unit=unit, value=share_of_b, against=a)
 
 
 def _share_of_a(pair: PairVerdict) -> float | None:
@@ -338,7 +345,7 @@ def _share_of_a(pair: PairVerdict) -> float | None:
 
 
 _Cells: TypeAlias = Mapping[str, Sequence[float | None]]
-"""One system's values in each cluster; None where unscored."""
+"""One system's values in each cluster; None if unscored."""
 
 
 def _cells(points: Iterable[_Point]) -> dict[str, _Cells]:
@@ -348,12 +355,12 @@ def _cells(points: Iterable[_Point]) -> dict[str, _Cells]:
     return {**by_system}
 
 
-def _scored(cell: Sequence[float | None]) -> list[float]:
+def _scored_values(cell: Sequence[float | None]) -> list[float]:
     return [value for value in cell if value is not None]
 
 
-def _score(system: str, cells: _Cells, bottom: float, top: float) -> SystemScore:
-    means = [fmean(scored) for cell in cells.values() if (scored := _scored(cell))]
+def _system_score(system: str, cells: _Cells, bottom: float, top: float) -> SystemScore:
+    means = [fmean(values) for cell in cells.values() if (values := _scored_values(cell))]
     low, high = (
         fmean(fmean(filler if v is None else v for v in cell) for cell in cells.values())
         for filler in (bottom, top)

@@ -1,8 +1,8 @@
-"""Citations of a summary, by the statements of its sentences that the cited articles support.
+"""Evaluate the citations of a summary by which statements the cited articles support.
 
-No call is made: which articles support a statement is in the checklists of faithfulness. Support
-and borne-out sentences are the recall, relevance the precision of ALCE (Gao et al. 2023), statement
-by statement in the place of sentence by sentence. Pure.
+No call is made: checklists of faithfulness contain the articles that support each statement. The
+share of supported sentences corresponds to the recall of ALCE (Gao et al. 2023), the share of
+relevant citations to its precision, measured on statements instead of sentences. Pure.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ Support: TypeAlias = Literal["full", "part", "none", "contradicts"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CitationScore:
-    """One article cited for one sentence (counted from 0).
+    """One article cited for one sentence (0-based).
 
-    ``support`` is full where the article supports every statement of the sentence, part where some,
-    contradicts where it supports none and contradicts one. ``relevant``: it says something of a
-    statement, for or against.
+    ``support`` is "full" if the article supports every statement of the sentence, "part" if it
+    supports some, and "contradicts" if it supports none and contradicts one. ``relevant`` is True
+    if the article supports or contradicts a statement.
     """
 
     eid: str
@@ -38,7 +38,7 @@ class CitationScore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CitedSentence:
-    """One sentence (counted from 0): its statements, and the articles that it cites, if any."""
+    """One sentence (0-based): its statements, and the articles that it cites, if any."""
 
     eid: str
     sentence: int
@@ -46,25 +46,25 @@ class CitedSentence:
     entries: tuple[StatementEntry, ...]
 
     @property
-    def borne_out(self) -> bool:
+    def is_supported(self) -> bool:
         """Whether each statement is supported by an article that the sentence cites."""
-        return self._is_borne_out_by(self.aids)
+        return self._is_supported_by(self.aids)
 
-    def borne_out_if_swapped(self, articles: Sequence[str]) -> float | None:
-        """Return how often equally many other `articles` support the sentence.
+    def support_if_swapped(self, articles: Sequence[str]) -> float | None:
+        """Return the share of swaps with an equal number of uncited `articles` that support it.
 
-        Each other article is cited equally often; None where there is no other, or no citation.
+        Each uncited article occurs equally often. None if the sentence or `articles` has none.
         """
-        other_aids = [aid for aid in articles if aid not in self.aids]
-        if not other_aids or not self.aids:
+        uncited_aids = [aid for aid in articles if aid not in self.aids]
+        if not uncited_aids or not self.aids:
             return None
-        n = min(len(self.aids), len(other_aids))
-        twice = other_aids * 2
+        n = min(len(self.aids), len(uncited_aids))
+        cycle = uncited_aids * 2
         return fmean(
-            self._is_borne_out_by(twice[start : start + n]) for start in range(len(other_aids))
+            self._is_supported_by(cycle[start : start + n]) for start in range(len(uncited_aids))
         )
 
-    def _is_borne_out_by(self, aids: Sequence[str]) -> bool:
+    def _is_supported_by(self, aids: Sequence[str]) -> bool:
         return all(entry.is_supported_by(aids) for entry in self.entries)
 
 
@@ -72,8 +72,8 @@ class CitedSentence:
 class CitationScores:
     """The citations of one system.
 
-    ``sentences`` are those with statements in summaries that cite; ``n_unknown`` counts citations
-    of words that are no sentence of the summary.
+    ``sentences`` are the sentences with statements in summaries with citations; ``n_unknown``
+    counts citations whose text does not occur in the summary.
     """
 
     sentences: tuple[CitedSentence, ...]
@@ -87,22 +87,22 @@ class CitationScores:
 
     @property
     def n_cited(self) -> int:
-        """How many of the sentences cite."""
+        """The number of sentences with a citation."""
         return sum(bool(sentence.aids) for sentence in self.sentences)
 
     @property
-    def n_borne_out(self) -> int:
-        """How many of the sentences their citations bear out."""
-        return sum(sentence.borne_out for sentence in self.sentences)
+    def n_supported(self) -> int:
+        """The number of sentences supported by their citations."""
+        return sum(sentence.is_supported for sentence in self.sentences)
 
     @property
-    def share_borne_out(self) -> float:
-        """Share of sentences, in [0, 1], supported by their citations."""
-        return self.n_borne_out / self.n_sentences
+    def share_supported(self) -> float:
+        """The share of sentences, in [0, 1], supported by their citations."""
+        return self.n_supported / self.n_sentences
 
     @property
     def share_relevant(self) -> float | None:
-        """The share of citations that are relevant; None where there is none."""
+        """The share of citations that are relevant; None if there are no citations."""
         n = len(self.citations)
         return sum(citation.relevant for citation in self.citations) / n if n else None
 
@@ -110,9 +110,9 @@ class CitationScores:
 def citation_scores(
     rows: Sequence[Judgement], summaries: Mapping[tuple[str, str], Summary]
 ) -> CitationScores | None:
-    """Measure a system's citations by the checklists in `rows`.
+    """Evaluate a system's citations by the checklists in `rows`.
 
-    `summaries` are by (eid, system). None where no summary that was judged has citations.
+    `summaries` are by (eid, system). None if no judged summary has citations.
     """
     sentences: list[CitedSentence] = []
     n_unknown = 0
@@ -120,8 +120,8 @@ def citation_scores(
         summary = summaries.get((row.eid, str(row.system)))
         if summary is None or summary.citations is None or not row.statements:
             continue
-        cited, unknown = cited_articles(summary)
-        n_unknown += unknown
+        aids_by_sentence, n_unmatched = cited_articles(summary)
+        n_unknown += n_unmatched
         by_sentence: dict[int, list[StatementEntry]] = defaultdict(list)
         for entry in row.statements:
             by_sentence[entry.sentence].append(entry)
@@ -129,7 +129,7 @@ def citation_scores(
             CitedSentence(
                 eid=row.eid,
                 sentence=number,
-                aids=cited.get(number, ()),
+                aids=aids_by_sentence.get(number, ()),
                 entries=tuple(entries),
             )
             for number, entries in by_sentence.items()
@@ -138,15 +138,15 @@ def citation_scores(
         return None
     return CitationScores(
         sentences=tuple(sentences),
-        citations=tuple(score for sentence in sentences for score in _scores(sentence)),
+        citations=tuple(score for sentence in sentences for score in _sentence_scores(sentence)),
         n_unknown=n_unknown,
     )
 
 
 def cited_articles(summary: Summary) -> tuple[dict[int, tuple[str, ...]], int]:
-    """Return the articles that each sentence (from 0) cites, and how many citations have no place.
+    """Return the articles cited by each sentence (0-based), and the number of unmatched citations.
 
-    A citation is of the sentences that its text shares a character with.
+    A citation belongs to every sentence that overlaps its text.
     """
     sentences = split_statements(summary.text)
     articles: dict[int, dict[str, None]] = defaultdict(dict)
@@ -162,14 +162,18 @@ def cited_articles(summary: Summary) -> tuple[dict[int, tuple[str, ...]], int]:
     return {number: tuple(aids) for number, aids in articles.items()}, n_unknown
 
 
-def _scores(cited: CitedSentence) -> Iterator[CitationScore]:
-    entries = cited.entries
-    for aid in cited.aids:
+def _sentence_scores(sentence: CitedSentence) -> Iterator[CitationScore]:
+    entries = sentence.entries
+    for aid in sentence.aids:
         n_supported = sum(entry.is_supported_by((aid,)) for entry in entries)
         is_cited = any(aid in entry.articles for entry in entries)
         support: Support = "full" if n_supported == len(entries) else "part"
         if n_supported == 0:
             support = "contradicts" if is_cited else "none"
         yield CitationScore(
-            eid=cited.eid, sentence=cited.sentence, aid=aid, support=support, relevant=is_cited
+            eid=sentence.eid,
+            sentence=sentence.sentence,
+            aid=aid,
+            support=support,
+            relevant=is_cited,
         )

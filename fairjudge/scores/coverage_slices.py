@@ -1,9 +1,9 @@
-"""Coverage by one system in slices, such as by outlet or question type (DiverseSumm section 4.3).
+"""One system's coverage by slice, such as outlet or question type (DiverseSumm section 4.3).
 
 From checklists, from judgements of single answers (unit ``answer:<q>.<g>``) and of single articles
-(``article:<aid>``), and from judgements of balance, which name each source. Values are in [0, 1]: a
-rating of 1 to 5 is (value - 1) / 4, others are as they are. In every mean the groups of a cluster
-weigh the same, and so do clusters, as on leaderboards.
+(``article:<aid>``), and from judgements of balance, which list all sources. Values are in [0, 1]; a
+rating of 1 to 5 is rescaled to (value - 1) / 4. In every mean the groups of a cluster have equal
+weight, and so do clusters, as on leaderboards.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from fairjudge.scores.slice_estimates import (
 from fairjudge.text.spellings import with_labels
 
 COVERED_FROM = 0.5
-"""Share from which on an answer counts as covered when the uncovered ones are named."""
+"""Minimum share for an answer to count as covered in lists of uncovered answers."""
 _WHO = {"whom": "who", "whose": "who"}
-_MOST_ARTICLES = 10
-"""Answers held by more articles than this are one slice: a cluster of the paper has ten."""
+_MAX_ARTICLES = 10
+"""Answers given by more articles than this form one slice; the paper's clusters have ten."""
 POSITION, PLACE = "article position", "place in the prompt"
 FREQUENCY = "articles that hold the answer"
 ALONE = "position of the one article that holds it"
-"""What is sliced by: DiverseSumm's Figures 3 and 5."""
+"""Names of partitions, of DiverseSumm's Figures 3 and 5."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,10 +63,10 @@ class Voice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UncoveredGroup:
-    """Voices of an answer group that a summary leaves out.
+    """Voices of an answer group that a summary omits.
 
-    ``label`` says in a few words what the group says, where the reference has labels. ``value`` is
-    how far the group as a whole is covered.
+    ``label`` is a short label of the group, if the reference has labels. ``value`` is the coverage
+    of the group as a whole.
     """
 
     eid: str
@@ -78,7 +78,7 @@ class UncoveredGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerCovered:
-    """How far, from 0 to 1, a summary covers an answer group; ``answer`` is its label or words."""
+    """The coverage of an answer group, in [0, 1]; ``answer`` is its label or first answer."""
 
     eid: str
     question: str
@@ -88,7 +88,7 @@ class AnswerCovered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contradiction:
-    """An answer group that a summary contradicts, and the summary's words that do so."""
+    """An answer group that a summary contradicts, and the contradicting words of the summary."""
 
     eid: str
     question: str
@@ -99,9 +99,9 @@ class Contradiction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeastCovered:
-    """The sources that a summary covers least, by outlet, the least first.
+    """The sources that a summary covers least, by outlet, the least covered first.
 
-    ``value`` is the mean of their shares, ``mean`` that of all sources.
+    ``value`` is the mean coverage of these sources, ``mean`` that of all sources.
     """
 
     value: float
@@ -111,13 +111,13 @@ class LeastCovered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoverageSlices:
-    """``slices`` has the slices of each partition, such as ``"coverage by outlet"``.
+    """One system's coverage; ``slices`` is by partition, such as ``"coverage by outlet"``.
 
-    ``answers`` has every group that was judged.
-    ``left_out`` maps a cluster to outlets without any covered answer;
-    ``least_covered`` one to the sources that a balance stands on. ``n`` counts groups and articles
-    with a score, ``n_sources`` the sources of balances, ``n_voices`` the answers in groups,
-    ``n_unscored`` judgements without a score, ``n_unknown`` units that the references lack.
+    ``answers`` are all judged groups. ``left_out`` maps a cluster to the outlets without any
+    covered answer, ``least_covered`` to the sources from which its balance is computed. ``n``
+    counts groups and articles with a score, ``n_sources`` the sources of balances, ``n_voices`` the
+    answers in groups, ``n_unscored`` judgements without a score, and ``n_unknown`` units that are
+    not in the references.
     """
 
     slices: Mapping[str, Slices]
@@ -135,10 +135,10 @@ class CoverageSlices:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Row:
-    """One group or article that was judged; ``covered`` holds a group's places, None for all.
+    """A judged group or article; ``covered`` are the indices of covered answers, None for all.
 
-    ``contradicted_by`` has the summary's words that contradict it, ``aspect`` is what an article
-    was judged for.
+    ``contradicted_by`` are the contradicting words of the summary, ``aspect`` is the aspect for
+    which an article was judged.
     """
 
     eid: str
@@ -154,12 +154,12 @@ def coverage_slices(
 ) -> CoverageSlices:
     """Slice one system's coverage by question, answer frequency, position, outlet and attributes.
 
-    `judgements` are of one system by one judge. An answer stands in the slices of every article
-    that gives it, with the value of that article's own wording. Positions count the cluster's
-    articles from 1, as a prompt shows them; answers that one article alone holds have slices of
-    their own, since one held by many is covered whatever each position is worth. ``"coverage by
-    weighting"`` has the macro average (over clusters, of the mean of each) beside the micro average
-    (over all items at once, as in the paper's Table 2).
+    `judgements` are of one system by one judge. An answer is in the slices of every article that
+    gives it, with the value of that article's wording. Positions are the 1-based indices of the
+    articles in the prompt. Answers of a single article also have separate slices, since an answer
+    of many articles can be covered whatever the effect of each position. ``"coverage by
+    weighting"`` has the macro average (over clusters) and the micro average (over all items, as in
+    the paper's Table 2).
     """
     judgements = tuple(judgements)
     collection = _Collection(references)
@@ -171,17 +171,19 @@ def coverage_slices(
 def _rows(
     judgements: Iterable[Judgement], by_eid: Mapping[str, Cluster], counts: Counter[str]
 ) -> Iterator[_Row]:
-    """Yield the single groups and articles; count unscored ones and unknown clusters."""
+    """Yield the judged groups and articles; count unscored judgements and unknown clusters."""
     for judgement in judgements:
-        listed = PROTOCOLS[judgement.protocol].itemized and judgement.aspect == "coverage"
-        single = judgement.unit.startswith(("answer:", "article:"))
-        if judgement.system is None or not (listed or single or judgement.aspect == BALANCE):
+        is_checklist = PROTOCOLS[judgement.protocol].itemized and judgement.aspect == "coverage"
+        is_single = judgement.unit.startswith(("answer:", "article:"))
+        if judgement.system is None or not (
+            is_checklist or is_single or judgement.aspect == BALANCE
+        ):
             continue
         if judgement.eid not in by_eid:
             counts["unknown"] += 1
         elif judgement.value is None or isinstance(judgement.value, str):
             counts["unscored"] += 1
-        elif listed:
+        elif is_checklist:
             for entry in judgement.checklist or ():
                 yield _Row(
                     eid=judgement.eid,
@@ -194,7 +196,7 @@ def _rows(
             for source in judgement.sources:
                 unit = f"article:{source.aid}"
                 yield _Row(eid=judgement.eid, unit=unit, value=source.covered, aspect=BALANCE)
-        elif single:
+        elif is_single:
             value = (
                 (judgement.value - 1) / 4
                 if PROTOCOLS[judgement.protocol].graded
@@ -205,27 +207,27 @@ def _rows(
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """An answer group, its question, and the number of the question in the reference."""
+    """An answer group, its question, and the index of the question in the reference."""
 
     question: QuestionAnswers
     number: int
     content: AnswerGroup
 
     @property
-    def in_words(self) -> str:
+    def text(self) -> str:
         """The group's label, else its first answer."""
         return self.content.label or next((a.answer for a in self.content.answers), "")
 
 
 def _find(unit: str, reference: Cluster) -> _Group | str | None:
-    """Return the answer group or the article id that `unit` names, None if there is none."""
+    """Return the answer group or the article id of `unit`, None if the reference has none."""
     kind, _, name = unit.partition(":")
     if kind == "article":
         return name if any(a.aid == name for a in reference.articles) else None
-    place = re.fullmatch(r"(\d+)\.(\d+)", name) if kind == "answer" else None
-    if place is None:
+    match = re.fullmatch(r"(\d+)\.(\d+)", name) if kind == "answer" else None
+    if match is None:
         return None
-    q, g = int(place[1]), int(place[2])
+    q, g = int(match[1]), int(match[2])
     questions = reference.question_answers if isinstance(reference, Reference) else ()
     if q >= len(questions) or g >= len(questions[q].answer_groups):
         return None
@@ -233,7 +235,7 @@ def _find(unit: str, reference: Cluster) -> _Group | str | None:
 
 
 class _Collection:
-    """What the judgements of one system say of answer groups and articles, row by row."""
+    """Collects the results of one system on answer groups and articles, row by row."""
 
     def __init__(self, references: Sequence[Cluster]) -> None:
         self.by_eid = {reference.eid: reference for reference in with_labels(references)}
@@ -262,7 +264,7 @@ class _Collection:
         self.counts["voices"] += len(group.content.answers)
         question, values = group.question.question, _values(row, group.content.answers)
         self._answers.append(
-            AnswerCovered(eid=row.eid, question=question, answer=group.in_words, value=row.value)
+            AnswerCovered(eid=row.eid, question=question, answer=group.text, value=row.value)
         )
         self._weighted.append(
             WeightedCoverage(
@@ -284,22 +286,22 @@ class _Collection:
         if row.contradicted_by is not None:
             contradiction = _contradiction(row.contradicted_by, row.eid, group, reference)
             self._contradicted.append(contradiction)
-        missed = _uncovered(row, group, reference)
-        if missed is not None:
-            self._uncovered.append(missed)
+        uncovered = _uncovered(row, group, reference)
+        if uncovered is not None:
+            self._uncovered.append(uncovered)
 
     def _names(self, eid: str, group: _Group, n_articles: int) -> Iterator[tuple[str, str]]:
-        """Yield the slices that the group stands in as a whole."""
+        """Yield the slices that contain the group as a whole."""
         question, kind = group.question.question, group.question.kind
         yield "question word", question_word(question)
-        yield FREQUENCY, _frequency(n_articles)
+        yield FREQUENCY, _frequency_label(n_articles)
         yield "question", f"{eid}: {question}" if len(self.by_eid) > 1 else question
         if kind:
             yield "kind of question", kind
 
     def slices(self, judgements: Iterable[Judgement]) -> CoverageSlices:
         """Return the slices of all rows, with the sources of the balances in `judgements`."""
-        silent = {
+        uncovered_outlets = {
             eid: tuple(sorted(outlet for outlet, value in best.items() if value <= 0))
             for eid, best in self._best_by_outlet.items()
         }
@@ -311,7 +313,7 @@ class _Collection:
             answers=tuple(self._answers),
             uncovered=tuple(self._uncovered),
             contradicted=tuple(self._contradicted),
-            left_out={eid: outlets for eid, outlets in silent.items() if outlets},
+            left_out={eid: outlets for eid, outlets in uncovered_outlets.items() if outlets},
             least_covered={
                 judgement.eid: _least_covered(judgement.sources, self.by_eid[judgement.eid])
                 for judgement in judgements
@@ -326,11 +328,11 @@ class _Collection:
 
 
 def _values(row: _Row, answers: Sequence[Answer]) -> dict[str, float]:
-    """Return how far each article's own wording is covered: the mean over its answers."""
+    """Return the coverage of each article's wording: the mean over its answers."""
     values_by_article: dict[str, list[float]] = defaultdict(list)
-    for place, answer in enumerate(answers):
-        credited = row.covered is None or place in row.covered
-        values_by_article[answer.aid].append(row.value if credited else 0.0)
+    for index, answer in enumerate(answers):
+        is_covered = row.covered is None or index in row.covered
+        values_by_article[answer.aid].append(row.value if is_covered else 0.0)
     return {aid: fmean(values) for aid, values in values_by_article.items()}
 
 
@@ -341,38 +343,40 @@ def _points(
     values: Mapping[str, float],
     reference: Cluster,
 ) -> Iterator[Point]:
-    """Yield the point of the unit as a whole, then one for every name that its articles bear."""
-    places = {article.aid: n for n, article in enumerate(reference.articles)}
-    known_aids = [aid for aid in values if aid in places]
+    """Yield the point of the unit as a whole, then one per slice of its articles."""
+    positions = {article.aid: n for n, article in enumerate(reference.articles)}
+    aids = [aid for aid in values if aid in positions]
     slices = tuple((f"{kind} by {by}", name) for by, name in names)
     yield Point(eid=row.eid, value=row.value, slices=slices, whole=kind)
-    borne: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for aid in known_aids:
-        article = reference.articles[places[aid]]
-        borne[f"{kind} by {POSITION}", str(places[aid] + 1)].append(values[aid])
-        borne[f"{kind} by {PLACE}", _place(places[aid], len(places))].append(values[aid])
+    values_by_slice: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for aid in aids:
+        article = reference.articles[positions[aid]]
+        values_by_slice[f"{kind} by {POSITION}", str(positions[aid] + 1)].append(values[aid])
+        values_by_slice[f"{kind} by {PLACE}", _place_label(positions[aid], len(positions))].append(
+            values[aid]
+        )
         if len(values) == 1 and kind == "coverage":
-            borne[f"{kind} by {ALONE}", str(places[aid] + 1)].append(values[aid])
-        borne[f"{kind} by outlet", _outlet(aid, reference)].append(values[aid])
+            values_by_slice[f"{kind} by {ALONE}", str(positions[aid] + 1)].append(values[aid])
+        values_by_slice[f"{kind} by outlet", _outlet(aid, reference)].append(values[aid])
         for name, attribute in article.attributes.items():
-            borne[f"{kind} by attribute {name}", str(attribute)].append(values[aid])
-    for slice_name, slice_values in borne.items():
+            values_by_slice[f"{kind} by attribute {name}", str(attribute)].append(values[aid])
+    for slice_name, slice_values in values_by_slice.items():
         yield Point(eid=row.eid, value=fmean(slice_values), slices=(slice_name,))
 
 
-def _frequency(n_articles: int) -> str:
-    more = f"more than {_MOST_ARTICLES}"
-    return str(n_articles) if n_articles <= _MOST_ARTICLES else more
+def _frequency_label(n_articles: int) -> str:
+    top_label = f"more than {_MAX_ARTICLES}"
+    return str(n_articles) if n_articles <= _MAX_ARTICLES else top_label
 
 
-def _place(place: int, n_articles: int) -> str:
-    return PLACES[0] if place == 0 else PLACES[2] if place == n_articles - 1 else PLACES[1]
+def _place_label(position: int, n_articles: int) -> str:
+    return PLACES[0] if position == 0 else PLACES[2] if position == n_articles - 1 else PLACES[1]
 
 
 def question_word(question: str) -> str:
-    """Return what, who, when, where, why, how, or other: the first of them in the question.
+    """Return the first question word of `question`: what, who, when, where, why, how, or other.
 
-    "whom" and "whose" count as who, as "which" counts as other.
+    "whom" and "whose" count as who, "which" as other.
     """
     words = (_WHO.get(word, word) for word in re.findall(r"[a-z]+", question.lower()))
     return next((word for word in words if word in QUESTION_WORDS), "other")
@@ -394,14 +398,14 @@ def _outlet(aid: str, reference: Cluster) -> str:
 
 
 def _uncovered(row: _Row, group: _Group, reference: Cluster) -> UncoveredGroup | None:
-    """Return the voices whose own wording is not covered, or None where unknown."""
-    answers, covered = group.content.answers, row.covered
-    if covered is None:
-        covered = tuple(range(len(answers))) if row.value >= COVERED_FROM else ()
+    """Return the voices whose wording is not covered, None if there are none."""
+    answers, indices = group.content.answers, row.covered
+    if indices is None:
+        indices = tuple(range(len(answers))) if row.value >= COVERED_FROM else ()
     voices = [
         Voice(outlet=_outlet(answer.aid, reference), speaker=answer.speaker, answer=answer.answer)
-        for place, answer in enumerate(answers)
-        if place not in covered
+        for index, answer in enumerate(answers)
+        if index not in indices
     ]
     if not voices:
         return None
@@ -419,7 +423,7 @@ def _contradiction(words: str, eid: str, group: _Group, reference: Cluster) -> C
     return Contradiction(
         eid=eid,
         question=group.question.question,
-        answer=group.in_words,
+        answer=group.text,
         words=words,
         outlets=tuple(outlets),
     )

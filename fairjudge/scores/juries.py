@@ -16,11 +16,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JuryVerdict:
-    """What a jury says.
+    """The combined verdict of a jury.
 
-    ``value`` is ``Undefined`` where no member scored; ``agreement`` is the share of the scored
-    members, in [0, 1], that said exactly `value`; ``split`` says that a majority was asked for and
-    several verdicts were the most frequent.
+    ``value`` is ``Undefined`` if no member scored; ``agreement`` is the share of the scored
+    members, in [0, 1], whose verdict is exactly `value`; ``split`` is True if the rule is a
+    majority and several verdicts are the most frequent.
     """
 
     value: float | Verdict | Undefined
@@ -34,33 +34,33 @@ def jury(
 ) -> JuryVerdict:
     """Combine the members' verdicts on one item.
 
-    Unscored members are excluded. "majority" takes the most frequent verdict. Where several are, a
-    tie is a tie: for pairs the verdict is "tie", for numbers it is the mean of those that are most
-    frequent (of a yes and a no, 0.5), and ``split`` says so. "mean" and "median" are for numbers;
-    on pairs both mean the majority, since verdicts have no distance. `ValueError` where numbers and
-    pairwise verdicts are mixed.
+    Unscored members are excluded. "majority" is the most frequent verdict. If several verdicts are,
+    the result is "tie" for pairs and the mean of these verdicts for numbers (0.5 for a yes and a
+    no), and ``split`` is True. "mean" and "median" apply to numbers; for pairs both are the
+    majority, since pairwise verdicts have no distance. Raises `ValueError` if numbers and pairwise
+    verdicts are mixed.
     """
-    scored = [verdict for verdict in members.values() if not isinstance(verdict, Unscored)]
-    if not scored:
-        nothing = Undefined(why="no member scored")
-        return JuryVerdict(value=nothing, n_scored=0, agreement=nothing)
-    value = _combined(scored, rule)
-    voted = rule == "majority" or isinstance(scored[0], str)
+    verdicts = [verdict for verdict in members.values() if not isinstance(verdict, Unscored)]
+    if not verdicts:
+        undefined = Undefined(why="no member scored")
+        return JuryVerdict(value=undefined, n_scored=0, agreement=undefined)
+    value = _combine(verdicts, rule)
+    is_majority = rule == "majority" or isinstance(verdicts[0], str)
     return JuryVerdict(
         value=value,
-        n_scored=len(scored),
-        agreement=sum(verdict == value for verdict in scored) / len(scored),
-        split=voted and len(_most_common(scored)) > 1,
+        n_scored=len(verdicts),
+        agreement=sum(verdict == value for verdict in verdicts) / len(verdicts),
+        split=is_majority and len(_most_common(verdicts)) > 1,
     )
 
 
-def _combined(scored: list[float | Verdict], rule: JuryRule) -> float | Verdict:
-    numbers = [verdict for verdict in scored if not isinstance(verdict, str)]
-    words = [verdict for verdict in scored if isinstance(verdict, str)]
-    if numbers and words:
+def _combine(verdicts: list[float | Verdict], rule: JuryRule) -> float | Verdict:
+    numbers = [verdict for verdict in verdicts if not isinstance(verdict, str)]
+    pairwise_verdicts = [verdict for verdict in verdicts if isinstance(verdict, str)]
+    if numbers and pairwise_verdicts:
         raise ValueError("a jury's verdicts must be all numbers or all pairwise verdicts")
-    if words:
-        best = _most_common(words)
+    if pairwise_verdicts:
+        best = _most_common(pairwise_verdicts)
         return best[0] if len(best) == 1 else "tie"
     if rule == "majority":
         return fmean(_most_common(numbers))
@@ -69,5 +69,5 @@ def _combined(scored: list[float | Verdict], rule: JuryRule) -> float | Verdict:
 
 def _most_common(verdicts: Sequence[T]) -> list[T]:
     counts = Counter(verdicts)
-    most = max(counts.values(), default=0)
-    return [verdict for verdict, count in counts.items() if count == most]
+    max_count = max(counts.values(), default=0)
+    return [verdict for verdict, count in counts.items() if count == max_count]

@@ -1,4 +1,4 @@
-"""Which items have no score, and why: counted in one place for terminal, file, page and Python."""
+"""Count items without a score by reason, for the terminal, files, pages and Python."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from fairjudge.parsing.outcomes import RETRYABLE
-from fairjudge.scores.ratings import Rated
+from fairjudge.scores.ratings import ScoreRow
 
 Kind: TypeAlias = Literal["failed", "refused", "not applicable"]
 NOT_APPLICABLE = "not applicable"
-"""The reason of items that were never asked about: their cluster has no question, or no text."""
+"""The reason of items that were not judged: their cluster has no question, or no text."""
 _KINDS: Mapping[str, Kind] = {
     "refused": "refused",
     "empty_input": "not applicable",
@@ -25,27 +25,27 @@ _KINDS: Mapping[str, Kind] = {
 class Missing:
     """Items without a score.
 
-    ``n_items`` counts all items, also those without a row; ``reasons`` those without a score by
-    reason. ``n_again`` failed in a way that another try may mend: a server's failure, or a budget
-    that was spent.
+    ``n_items`` counts all items, also those without a row; ``reasons`` counts items without a score
+    by reason. ``n_again`` items failed for a temporary reason (a server failure or an exhausted
+    budget) and may succeed on a rerun.
     """
 
     n_items: int
     reasons: Mapping[str, int]
     n_again: int = 0
 
-    def of_kind(self, kind: Kind) -> int:
-        """Return how many are of a kind."""
+    def count(self, kind: Kind) -> int:
+        """Return the number of items without a score of `kind`."""
         return sum(n for reason, n in self.reasons.items() if _KINDS.get(reason, "failed") == kind)
 
     @property
     def n_lost(self) -> int:
-        """How many were to be judged and have no score: failed, refused, or an empty summary."""
+        """Number of judged items without a score: failed, refused, or an empty summary."""
         return self.n - self.reasons.get(NOT_APPLICABLE, 0)
 
     @property
     def n_judged(self) -> int:
-        """How many were to be judged: all but those of clusters without a question or text."""
+        """Number of items to judge: all except those of clusters without a question or text."""
         return self.n_items - self.reasons.get(NOT_APPLICABLE, 0)
 
     @property
@@ -62,28 +62,28 @@ class Missing:
         """Return the counts by kind and by reason."""
         return {
             "n_items": self.n_items,
-            "failed": self.of_kind("failed"),
-            "refused": self.of_kind("refused"),
-            "not_applicable": self.of_kind("not applicable"),
+            "failed": self.count("failed"),
+            "refused": self.count("refused"),
+            "not_applicable": self.count("not applicable"),
             "asked_again": self.n_again,
             "reasons": dict(self.reasons),
         }
 
 
-def missing_of(rows: Iterable[Rated], *, n_not_applicable: int = 0) -> Missing:
-    """Count the items of `rows` without a score; `n_not_applicable` more items have no row."""
-    every = [row.unscored for row in rows]
-    reasons: Counter[str] = Counter(reason for reason in every if reason is not None)
+def count_missing(rows: Iterable[ScoreRow], *, n_not_applicable: int = 0) -> Missing:
+    """Count the items of `rows` without a score, plus `n_not_applicable` items without a row."""
+    outcomes = [row.unscored for row in rows]
+    reasons: Counter[str] = Counter(reason for reason in outcomes if reason is not None)
     if n_not_applicable:
         reasons[NOT_APPLICABLE] += n_not_applicable
     return Missing(
-        n_items=len(every) + n_not_applicable,
+        n_items=len(outcomes) + n_not_applicable,
         reasons=dict(reasons.most_common()),
-        n_again=sum(reason in RETRYABLE for reason in every),
+        n_again=sum(reason in RETRYABLE for reason in outcomes),
     )
 
 
-def without_probabilities(rows: Iterable[Rated]) -> dict[str, int]:
+def without_probabilities(rows: Iterable[ScoreRow]) -> dict[str, int]:
     """Count, by reason, values that do not use the requested token probabilities."""
     reasons = (row.without_probabilities for row in rows if row.unscored is None)
-    return dict(Counter(why for why in reasons if why is not None).most_common())
+    return dict(Counter(reason for reason in reasons if reason is not None).most_common())

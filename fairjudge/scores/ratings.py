@@ -1,4 +1,4 @@
-"""Judgements without their texts: all that scores are computed from, small enough for a million."""
+"""Judgements without their texts, which suffice for scores; a million of them fit into memory."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ class Rating:
     ranking: tuple[str, ...] | None = None
 
 
-Rated: TypeAlias = Judgement | Rating
-"""What can be scored."""
+ScoreRow: TypeAlias = Judgement | Rating
+"""A row from which scores are computed."""
 
 
 _RATING_OF = attrgetter(*(field.name for field in fields(Rating)))
 
 
 def rating_of(judgement: Judgement) -> Rating:
-    """Return `judgement` without its texts; names that recur share their memory."""
+    """Return `judgement` without its texts; repeated names share memory."""
     values: list[Any] = [intern(v) if type(v) is str else v for v in _RATING_OF(judgement)]
     return Rating(*values)
 
 
-def n_summaries_scored(rows: Iterable[Rated]) -> int:
-    """Count the summaries that have a score, of themselves, in a pair, in a ranking or by parts."""
+def n_summaries_scored(rows: Iterable[ScoreRow]) -> int:
+    """Count the summaries with a score, alone, in a pair, in a ranking or for a part."""
     return len(
         {
             (row.eid, system)
@@ -62,8 +62,8 @@ def n_summaries_scored(rows: Iterable[Rated]) -> int:
     )
 
 
-def pairs_of(rating: Rating) -> Iterator[Rating]:
-    """Yield `rating` itself, or the pairs of a ranking as `as_pairs` does."""
+def split_ranking(rating: Rating) -> Iterator[Rating]:
+    """Yield `rating` itself or, if it is a ranking, its pairs."""
     if rating.systems is None:
         yield rating
         return

@@ -1,4 +1,4 @@
-"""Names for one judge's settings where its judgements differ in scale, prompt or model."""
+"""Distinguish the settings of one judge whose judgements differ in scale, prompt or model."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping
 from fairjudge.domain import Judgement
 
 
-def told_apart(judgements: Iterable[Judgement]) -> list[Judgement]:
-    """Return `judgements`, those of a judge that judged an item under several settings renamed.
+def separate_settings(judgements: Iterable[Judgement]) -> list[Judgement]:
+    """Return `judgements`, renaming judges that judged the same item with several settings.
 
-    Such rows are no repeats of one another: their means would mix two scales or two prompts. The
-    name then says what differs between their signatures, such as ``"gpt, scale 1-7"``. Prompt
-    variants of one run stay together: they are told apart by their ``variant``.
+    Such rows are not repeats: their means would mix two scales or two prompts. The new name
+    contains the differences of the signatures, such as ``"gpt, scale 1-7"``. Prompt variants of one
+    run keep their judge's name; they are distinguished by ``variant``.
     """
     rows = list(judgements)
     names = _names(rows)
@@ -26,18 +26,18 @@ def told_apart(judgements: Iterable[Judgement]) -> list[Judgement]:
 
 
 def _names(rows: Iterable[Judgement]) -> dict[tuple[str, str], str]:
-    """Return names for the settings of the judges that judged one item under several."""
+    """Return a name per judge and signature, for judges that judged an item with several."""
     by_item: dict[tuple[object, ...], set[str]] = defaultdict(set)
     signatures: dict[str, dict[str, None]] = defaultdict(dict)
     for row in rows:
         if row.signature:
             signatures[row.judge][row.signature] = None
             by_item[_item(row)].add(row.signature)
-    apart = {str(item[0]) for item, signatures in by_item.items() if len(signatures) > 1}
+    judges = {str(item[0]) for item, signatures in by_item.items() if len(signatures) > 1}
     return {
-        (judge, signature): f"{judge}, {words}"
-        for judge in sorted(apart)
-        for signature, words in _differences(list(signatures[judge])).items()
+        (judge, signature): f"{judge}, {differences}"
+        for judge in sorted(judges)
+        for signature, differences in _differences(list(signatures[judge])).items()
     }
 
 
@@ -47,16 +47,16 @@ def _item(row: Judgement) -> tuple[object, ...]:
 
 
 def _differences(signatures: list[str]) -> Mapping[str, str]:
-    """Return in words what each of several signatures has that not all of them have."""
+    """Describe the parts of each signature that the signatures do not all share."""
     parts = {signature: dict.fromkeys(signature.split("|")) for signature in signatures}
     common = set.intersection(*(set(part) for part in parts.values()))
-    words = {
+    descriptions = {
         signature: ", ".join(
             part.replace(":", " ", 1) for part in signature_parts if part not in common
         )
         for signature, signature_parts in parts.items()
     }
     return {
-        signature: description or f"settings {place}"
-        for place, (signature, description) in enumerate(words.items(), start=1)
+        signature: description or f"settings {number}"
+        for number, (signature, description) in enumerate(descriptions.items(), start=1)
     }

@@ -1,11 +1,10 @@
-"""Means of coverage by slice and by weight of groups: in every mean clusters weigh the same.
+"""Mean coverage by slice and by weighting of groups; in every mean clusters have equal weight.
 
-Groups of answers are weighed in several ways, all from one judging: equal; by number of sources, as
-key point analysis weighs key points by their prevalence; by importance, where a reference says
-which groups are vital and which okay: the scores of AutoNuggetizer (TREC 2024 RAG), whose nuggets
-are our groups; and by question, where a reference says which questions need all answers (AND) and
-which any (OR), as NuggetBank has it. A group covered in part counts as a half, in strict scores as
-nothing. Pure.
+Groups of answers have several weightings, computed from the same judgements: equal; by number of
+sources, as key point analysis weights key points by prevalence; by importance (vital or okay), if
+the reference has it, as in the scores of AutoNuggetizer (TREC 2024 RAG), whose nuggets are our
+groups; and by question, if the reference says which questions require all answers (AND) or any
+answer (OR), as in NuggetBank. A partly covered group counts 0.5, in strict scores 0. Pure.
 """
 
 from __future__ import annotations
@@ -19,21 +18,21 @@ from statistics import fmean
 from typing import TypeAlias
 
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
+from fairjudge.scores.leaderboards import MIN_CLUSTERS
 from fairjudge.stats.clustered import clustered_mean, within
 
 QUESTION_WORDS = ("what", "who", "when", "where", "why", "how")
 PLACES = ("first article", "between", "last article")
 WEIGHTINGS = ("macro", "micro")
 _NAMES = (*PLACES, *WEIGHTINGS, *QUESTION_WORDS, "other")
-"""Names of slices in the order in which they are shown, before all others."""
+"""Names of slices that are shown first, in this order."""
 Slices: TypeAlias = Mapping[str, Estimate | Undefined]
-"""The mean, in [0, 1], of values that have something in common, by what that is."""
+"""The mean of each slice, in [0, 1], by its name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """A value and its slices; ``whole`` is the key of the item that it belongs to."""
+    """A value and its slices; ``whole`` is the kind of a complete item, "" for its parts."""
 
     eid: str
     value: float
@@ -43,10 +42,10 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WeightedCoverage:
-    """Coverage of one group, in [0, 1], and its weight.
+    """The coverage of one group, in [0, 1], and its weight.
 
-    ``question`` tells the questions of a cluster apart; ``aggregator`` is what the reference says
-    of the group's question, AND, OR or nothing.
+    ``question`` is the index of the question in its cluster; ``aggregator`` is AND, OR or None, as
+    in the reference.
     """
 
     eid: str
@@ -61,28 +60,28 @@ def _vital(group: WeightedCoverage) -> float:
     return float(group.importance == "vital")
 
 
-_Weighting: TypeAlias = tuple[Callable[[WeightedCoverage], float], bool]
+_Scheme: TypeAlias = tuple[Callable[[WeightedCoverage], float], bool]
 """The weight of a group, and whether the score is strict."""
 EQUAL, BY_SOURCES = "groups equal", "by number of sources"
 BY_QUESTION = "questions, AND or OR"
-_ALWAYS: Mapping[str, _Weighting] = {
+_SCHEMES: Mapping[str, _Scheme] = {
     EQUAL: (lambda _: 1.0, False),
     BY_SOURCES: (lambda group: group.weight, False),
 }
-_WITH_IMPORTANCE: Mapping[str, _Weighting] = {
+_IMPORTANCE_SCHEMES: Mapping[str, _Scheme] = {
     "vital groups": (_vital, False),
     "vital groups, strict": (_vital, True),
     "all groups, strict": (lambda _: 1.0, True),
 }
 
 
-def estimates_by_weight(weighed: Sequence[WeightedCoverage]) -> dict[str, Slices]:
-    """Return coverage with groups weighed in each way; see `weightings`."""
-    if not weighed:
+def estimates_by_weight(groups: Sequence[WeightedCoverage]) -> dict[str, Slices]:
+    """Return the mean coverage of `groups` by weighting; see `weightings`."""
+    if not groups:
         return {}
     return {
         "coverage by weight of groups": {
-            name: _over_clusters(by_eid) for name, by_eid in weightings(weighed).items()
+            name: _over_clusters(by_eid) for name, by_eid in weightings(groups).items()
         }
     }
 
@@ -90,22 +89,22 @@ def estimates_by_weight(weighed: Sequence[WeightedCoverage]) -> dict[str, Slices
 def estimates_by_slice(points: Sequence[Point]) -> Iterator[tuple[str, Slices]]:
     """Yield each partition with the estimates of its slices, then macro and micro averages."""
     cells: dict[str, dict[str, list[Point]]] = defaultdict(lambda: defaultdict(list))
-    wholes: dict[str, list[Point]] = defaultdict(list)
+    items_by_kind: dict[str, list[Point]] = defaultdict(list)
     for point in points:
-        for by, name in point.slices:
-            cells[by][name].append(point)
+        for partition, name in point.slices:
+            cells[partition][name].append(point)
         if point.whole:
-            wholes[point.whole].append(point)
-    for by, groups in cells.items():
+            items_by_kind[point.whole].append(point)
+    for partition, groups in cells.items():
         # questions stay in the reference's order
-        names = list(groups) if by == "coverage by question" else sorted(groups, key=_order)
-        yield by, {name: _mean(groups[name]) for name in names}
-    for kind, items in wholes.items():
+        names = list(groups) if partition == "coverage by question" else sorted(groups, key=_order)
+        yield partition, {name: _mean(groups[name]) for name in names}
+    for kind, items in items_by_kind.items():
         yield (
             f"{kind} by weighting",
             {
                 WEIGHTINGS[0]: _mean(items),
-                WEIGHTINGS[1]: _bounded(
+                WEIGHTINGS[1]: _with_bounds(
                     clustered_mean([p.value for p in items], [p.eid for p in items]),
                     len({point.eid for point in items}),
                 ),
@@ -114,7 +113,7 @@ def estimates_by_slice(points: Sequence[Point]) -> Iterator[tuple[str, Slices]]:
 
 
 def _mean(points: Sequence[Point]) -> Estimate | Undefined:
-    """Return the mean over clusters of the mean in each; an interval in [0, 1] of enough."""
+    """Return the mean over clusters of cluster means, with an interval if there are enough."""
     by_eid: dict[str, list[float]] = defaultdict(list)
     for point in points:
         by_eid[point.eid].append(point.value)
@@ -123,13 +122,13 @@ def _mean(points: Sequence[Point]) -> Estimate | Undefined:
 
 def _over_clusters(by_eid: Mapping[str, float]) -> Estimate | Undefined:
     estimate = clustered_mean(list(by_eid.values()), list(by_eid))
-    return _bounded(estimate, len(by_eid))
+    return _with_bounds(estimate, len(by_eid))
 
 
-def _bounded(estimate: Estimate | Undefined, n_clusters: int) -> Estimate | Undefined:
-    if isinstance(estimate, Estimate) and n_clusters < FEWEST_CLUSTERS:
-        why = f"no interval: fewer than {FEWEST_CLUSTERS} clusters"
-        return replace(estimate, low=None, high=None, method=why)
+def _with_bounds(estimate: Estimate | Undefined, n_clusters: int) -> Estimate | Undefined:
+    if isinstance(estimate, Estimate) and n_clusters < MIN_CLUSTERS:
+        reason = f"no interval: fewer than {MIN_CLUSTERS} clusters"
+        return replace(estimate, low=None, high=None, method=reason)
     return within(estimate, 0.0, 1.0)
 
 
@@ -139,29 +138,31 @@ def _order(name: str) -> tuple[int, int, str]:
 
 
 def weightings(groups: Sequence[WeightedCoverage]) -> dict[str, dict[str, float]]:
-    """Return the weighed mean of each cluster in [0, 1], by how groups are weighed.
+    """Return the weighted mean of each cluster, in [0, 1], by weighting.
 
-    By number of sources a group counts with its ``weight``, which is that number where the
-    reference says nothing else. Scores by importance are there where some group has one, and those
-    by question where some question is AND or OR, of the clusters that have such.
+    By number of sources, a group has its ``weight``, which is that number unless the reference
+    defines another weight. Means by importance are only of clusters in which a group has an
+    importance, and means by question only of clusters in which a question is AND or OR.
     """
     clusters: dict[str, list[WeightedCoverage]] = defaultdict(list)
     for group in groups:
         clusters[group.eid].append(group)
-    rated = {
+    clusters_with_importance = {
         eid: groups
         for eid, groups in clusters.items()
         if any(group.importance is not None for group in groups)
     }
-    means = _weighed(_ALWAYS, clusters) | _weighed(_WITH_IMPORTANCE, rated)
+    means = _weighted_means(_SCHEMES, clusters) | _weighted_means(
+        _IMPORTANCE_SCHEMES, clusters_with_importance
+    )
     return means | _by_question(clusters)
 
 
 def _by_question(clusters: Mapping[str, Sequence[WeightedCoverage]]) -> dict[str, dict[str, float]]:
-    """Return the mean over questions of the clusters in which some question is AND or OR.
+    """Return the mean over questions, for clusters in which a question is AND or OR.
 
-    An AND question is covered as far as its least covered group, an OR question as far as its best;
-    one without a word is AND, as NuggetBank reads it.
+    The coverage of an AND question is the minimum over its groups, that of an OR question the
+    maximum; other questions count as AND, as in NuggetBank.
     """
     means: dict[str, dict[str, float]] = {}
     for eid, groups in clusters.items():
@@ -181,16 +182,16 @@ def _by_question(clusters: Mapping[str, Sequence[WeightedCoverage]]) -> dict[str
     return means
 
 
-def _weighed(
-    ways: Mapping[str, _Weighting], clusters: Mapping[str, Sequence[WeightedCoverage]]
+def _weighted_means(
+    schemes: Mapping[str, _Scheme], clusters: Mapping[str, Sequence[WeightedCoverage]]
 ) -> dict[str, dict[str, float]]:
-    """Return the weighed means of the clusters in which some group counts."""
+    """Return the weighted means of the clusters with a positive total weight."""
     means: dict[str, dict[str, float]] = defaultdict(dict)
-    for name, (weight, strict) in ways.items():
+    for name, (weight, strict) in schemes.items():
         for eid, groups in clusters.items():
             total = sum(map(weight, groups))
             values = [float(group.value >= 1) if strict else group.value for group in groups]
             if total > 0:
-                weighed = sum(map(mul, map(weight, groups), values))
-                means[name][eid] = weighed / total
+                weighted_sum = sum(map(mul, map(weight, groups), values))
+                means[name][eid] = weighted_sum / total
     return means

@@ -1,8 +1,8 @@
-"""Systems compared in pairs by an incomplete design: their strengths stand for win rates.
+"""Strengths of systems compared in pairs in an incomplete design, instead of win rates.
 
-A win rate says how a system did against those that it met. Where not every pair of systems meets in
-every cluster, who met weak ones has a high rate; the strengths of `fairjudge.calibration.ranking`
-account for whom each met.
+A win rate depends on the opponents. If not every pair of systems is compared in every cluster, a
+system with weak opponents has a high rate; the strengths of `fairjudge.calibration.ranking` account
+for the opponents.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from fairjudge.domain import Undefined
 from fairjudge.protocols import PROTOCOLS
-from fairjudge.scores.ratings import Rated
+from fairjudge.scores.ratings import ScoreRow
 
 if TYPE_CHECKING:
     from fairjudge.calibration.paired_comparisons import Comparisons
@@ -27,25 +27,25 @@ _WINS = {"a": 1.0, "b": 0.0, "tie": 0.5}
 _POSITIONS = {"ab": 1.0, "ba": -1.0, None: 0.0}
 
 
-def comparisons(rows: Iterable[Rated]) -> Comparisons:
-    """Return the scored judgements of pairs among `rows`; each order is a comparison."""
+def comparisons(rows: Iterable[ScoreRow]) -> Comparisons:
+    """Return the scored pairwise judgements of `rows`; each order is one comparison."""
     from fairjudge.calibration.paired_comparisons import Comparisons
 
-    scored = [row for row in rows if isinstance(row.value, str)]
+    pairs = [row for row in rows if isinstance(row.value, str)]
     return Comparisons(
-        wins=np.array([_WINS[str(row.value)] for row in scored]),
-        system_a=tuple(str(row.system_a) for row in scored),
-        system_b=tuple(str(row.system_b) for row in scored),
-        positions=np.array([_POSITIONS[row.order] for row in scored]),
-        documents=tuple(row.eid for row in scored),
+        wins=np.array([_WINS[str(row.value)] for row in pairs]),
+        system_a=tuple(str(row.system_a) for row in pairs),
+        system_b=tuple(str(row.system_b) for row in pairs),
+        positions=np.array([_POSITIONS[row.order] for row in pairs]),
+        documents=tuple(row.eid for row in pairs),
     )
 
 
-def strengths(rows: Iterable[Rated], *, seed: int = 0) -> Ranking | Undefined | None:
+def strengths(rows: Iterable[ScoreRow], *, seed: int = 0) -> Ranking | Undefined | None:
     """Return the systems' strengths, None unless `rows` are pairs of an incomplete design.
 
-    `rows` are of one aspect, protocol and judge. A pair without a score was asked for, and makes no
-    design incomplete. Undefined where some systems are never compared with the others.
+    `rows` are of one aspect, protocol and judge. A pair without a score counts as compared.
+    ``Undefined`` if some systems are not connected to the others by comparisons.
     """
     pairs = list(_pairs(rows))
     if _is_complete(pairs):
@@ -55,17 +55,17 @@ def strengths(rows: Iterable[Rated], *, seed: int = 0) -> Ranking | Undefined | 
     return rank_systems(comparisons(pairs), rng=np.random.default_rng(seed))
 
 
-def _pairs(rows: Iterable[Rated]) -> Iterator[Rated]:
+def _pairs(rows: Iterable[ScoreRow]) -> Iterator[ScoreRow]:
     for row in rows:
         if PROTOCOLS[row.protocol].paired and row.systems is None and row.system_b is not None:
             yield row
 
 
-def _is_complete(pairs: Sequence[Rated]) -> bool:
-    """Whether every two systems are compared in the same clusters."""
-    met: dict[frozenset[str | None], set[tuple[str, str]]] = defaultdict(set)
+def _is_complete(pairs: Sequence[ScoreRow]) -> bool:
+    """Return whether every two systems are compared in the same clusters."""
+    units_by_pair: dict[frozenset[str | None], set[tuple[str, str]]] = defaultdict(set)
     for row in pairs:
-        met[frozenset((row.system_a, row.system_b))].add((row.eid, row.unit))
-    systems = sorted({str(name) for pair in met for name in pair})
-    first = next(iter(met.values()), set())
-    return all(met.get(frozenset(pair)) == first for pair in combinations(systems, 2))
+        units_by_pair[frozenset((row.system_a, row.system_b))].add((row.eid, row.unit))
+    systems = sorted({str(name) for pair in units_by_pair for name in pair})
+    first = next(iter(units_by_pair.values()), set())
+    return all(units_by_pair.get(frozenset(pair)) == first for pair in combinations(systems, 2))

@@ -32,7 +32,7 @@ from fairjudge.calibration.jury_assessment import (
 from fairjudge.calibration.jury_resampling import resampled_losses
 from fairjudge.domain import Judgement, Label, Summary, Undefined
 from fairjudge.errors import InputError
-from fairjudge.scores.settings import told_apart
+from fairjudge.scores.settings import separate_settings
 
 FEW = Resampling(n_resamples=200)
 
@@ -448,7 +448,7 @@ def test_one_judge_under_two_settings_is_a_jury_that_can_be_applied():
         )
         for row in judgements
     ]
-    (jury,) = analysed(told_apart(rows), labels).juries
+    (jury,) = analysed(separate_settings(rows), labels).juries
     assert jury.names == ("a, scale 1", "a, scale 2")
     assert apply_to([jury.fitted], rows).n_by_juries == 80
 

@@ -6,7 +6,7 @@ import pytest
 
 from fairjudge.domain import Judgement, Undefined
 from fairjudge.scores.aggregate import PairVerdict, reconcile, system_scores, with_pair_verdicts
-from fairjudge.scores.leaderboards import leaderboards, shared_only, why_no_ranks
+from fairjudge.scores.leaderboards import leaderboards, missing_ranks_note, shared_clusters_note
 
 
 def ranks_of(rows):
@@ -148,7 +148,7 @@ def test_systems_are_compared_on_the_clusters_that_they_share():
     (board,) = leaderboards(rows, n_resamples=200)
     behind = board.standings[1].behind
     assert (behind.value, behind.low, board.standings[1].significant) == (0.5, 0.5, True)
-    assert "9 clusters that all ranked" in shared_only(scores)
+    assert "9 clusters that all ranked" in shared_clusters_note(scores)
 
 
 def test_no_cluster_that_all_share_gives_no_ranks():
@@ -171,7 +171,7 @@ def test_too_few_shared_clusters_have_no_ranks_and_say_so():
     (board,) = leaderboards(rows, n_resamples=50)
     assert [standing.ranks for standing in board.standings] == [None, None]
     assert [standing.mean.low for standing in board.standings] == [None, None]
-    assert why_no_ranks(board) == (
+    assert missing_ranks_note(board) == (
         "Too few clusters (< 5) for confidence intervals; no ranks shown."
     )
 

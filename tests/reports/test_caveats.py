@@ -15,10 +15,10 @@ from fairjudge.scores.leaderboards import (
     WEIGHTING,
     leaderboard,
     leaderboards,
-    not_ranked,
-    weak_judge,
+    unranked_note,
+    weak_judge_caveat,
 )
-from fairjudge.scores.missing import missing_of
+from fairjudge.scores.missing import count_missing
 
 
 def judged(eid: str, system: str, value: float | None) -> Judgement:
@@ -49,7 +49,7 @@ def of_terminal() -> str:
         plan=SimpleNamespace(aspect="coverage", protocol="likert", reference_unit="qa_pairs"),
         ratings=ROWS,
         n_unscored=1,
-        missing=missing_of(ROWS),
+        missing=count_missing(ROWS),
         scale_range=(1.0, 5.0),
     )
     return " ".join(_leaderboard(outcome, leaderboard(ROWS, unit="summary")).notes)
@@ -59,18 +59,18 @@ def test_each_caveat_of_the_terminal_is_on_the_page_and_in_tables():
     boards = leaderboards(ROWS, n_resamples=50)
     page = " ".join(str(part) for part in leaderboard_parts(boards))
     table = " ".join(combined_table(boards).notes)
-    beside = not_ranked(standing.score for standing in boards[0].standings)
+    beside = unranked_note(standing.score for standing in boards[0].standings)
     assert beside == "Not ranked: once, whole, scored on fewer than 90 % of 3 clusters."
     bounds = "the mean if every unscored item stood at the bottom or the top"
-    for caveat in (beside, weak_judge("coverage"), WEIGHTING, bounds):
+    for caveat in (beside, weak_judge_caveat("coverage"), WEIGHTING, bounds):
         assert caveat in of_terminal()
         assert caveat in page
-    for caveat in (beside, weak_judge("coverage"), bounds):
+    for caveat in (beside, weak_judge_caveat("coverage"), bounds):
         assert caveat in table
 
 
 def test_nothing_is_said_where_all_are_ranked():
-    assert not_ranked(system_scores(ROWS[:2], scale_range=(1.0, 5.0))) is None
+    assert unranked_note(system_scores(ROWS[:2], scale_range=(1.0, 5.0))) is None
 
 
 def test_a_weak_judge_is_said_to_do_what_was_measured_of_the_aspect():
@@ -91,7 +91,7 @@ def test_a_weak_judge_is_said_to_do_what_was_measured_of_the_aspect():
         ),
         ("faithfulness", "", f"right against wrong summaries {min(areas):.2f} to {max(areas):.2f}"),
     ):
-        caveat = weak_judge(aspect)
+        caveat = weak_judge_caveat(aspect)
         assert f"a weak judge of {aspect}: " in caveat
         assert of in caveat
         assert figure in caveat

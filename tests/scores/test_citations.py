@@ -39,8 +39,8 @@ def test_a_sentence_is_borne_out_where_each_statement_has_a_cited_article():
         entry(1, "contradicted", ("c",)),
         entry(2, articles=("a",)),  # supported, but by nothing that it cites
     )
-    assert (result.n_sentences, result.n_cited, result.n_borne_out) == (3, 2, 1)
-    assert result.share_borne_out == pytest.approx(1 / 3)
+    assert (result.n_sentences, result.n_cited, result.n_supported) == (3, 2, 1)
+    assert result.share_supported == pytest.approx(1 / 3)
     assert [
         (citation.aid, citation.support, citation.relevant) for citation in result.citations
     ] == [
@@ -78,7 +78,7 @@ def test_citations_find_their_sentences_by_their_words():
 
 def test_summaries_without_citations_have_no_scores():
     assert scores(Summary(eid="e", system="s", text=TEXT), entry(0, articles=("a",))) is None
-    assert scores(summary(), entry(0, articles=("a",))).share_borne_out == 0.0
+    assert scores(summary(), entry(0, articles=("a",))).share_supported == 0.0
     assert scores(summary(), entry(0, articles=("a",))).share_relevant is None
 
 
@@ -93,17 +93,17 @@ def test_citations_are_swapped_for_other_articles_each_equally_often():
     )
     died, resigned, rained = result.sentences
     # b, c or d for a: c alone supports it
-    assert died.borne_out_if_swapped("abcd") == pytest.approx(1 / 3)
+    assert died.support_if_swapped("abcd") == pytest.approx(1 / 3)
     # a and d, d and e, e and a for b and c: none supports the first statement
-    assert resigned.borne_out_if_swapped("abcde") == 0.0
+    assert resigned.support_if_swapped("abcde") == 0.0
     # fewer others than citations: all of them
-    assert resigned.borne_out_if_swapped("abcd"[:3]) == 0.0
-    assert died.borne_out_if_swapped("a") is None
-    assert rained.borne_out_if_swapped("abcd") is None
+    assert resigned.support_if_swapped("abcd"[:3]) == 0.0
+    assert died.support_if_swapped("a") is None
+    assert rained.support_if_swapped("abcd") is None
 
 
 def test_two_others_may_support_what_neither_supports_alone():
     data = summary(("Twelve people died.", "ab"))
     result = scores(data, entry(0, articles=("a", "c")), entry(0, articles=("b", "d")))
     # of cd, de, ec: c and d together have both statements
-    assert result.sentences[0].borne_out_if_swapped("abcde") == pytest.approx(1 / 3)
+    assert result.sentences[0].support_if_swapped("abcde") == pytest.approx(1 / 3)

@@ -15,7 +15,7 @@ from fairjudge.reports.findings import board_findings, of_leaderboard
 from fairjudge.reports.leaderboard_table import leaderboard_parts
 from fairjudge.reports.tables import TextTable
 from fairjudge.scores.aggregate import system_scores
-from fairjudge.scores.leaderboards import leaderboards, not_ranked
+from fairjudge.scores.leaderboards import leaderboards, unranked_note
 from fairjudge.scores.strengths import strengths
 
 DATA = Path(__file__).parents[3] / "shared" / "data" / "summeval"
@@ -83,7 +83,7 @@ def test_systems_that_are_never_compared_have_no_leader():
     ]
     scores = system_scores(rows)
     assert not any(score.ranked for score in scores)
-    assert "2 sets that are never compared" in str(not_ranked(scores))
+    assert "2 sets that are never compared" in str(unranked_note(scores))
     assert ranks_of(rows) == {}
     (board,) = leaderboards(rows, n_resamples=50)
     assert isinstance(board.ranking, Undefined)
@@ -102,7 +102,7 @@ def test_systems_that_share_no_cluster_have_no_leader():
     ]
     scores = system_scores(rows)
     assert not any(score.ranked for score in scores)
-    assert not_ranked(scores) == "No system is ranked: a and b share no cluster."
+    assert unranked_note(scores) == "No system is ranked: a and b share no cluster."
     assert ranks_of(rows) == {}
     (board,) = leaderboards(rows, n_resamples=50)
     assert all(standing.behind is None for standing in board.standings)

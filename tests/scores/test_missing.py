@@ -3,7 +3,7 @@
 import pytest
 
 from fairjudge.domain import Judgement
-from fairjudge.scores.missing import missing_of
+from fairjudge.scores.missing import count_missing
 
 
 def rows(*reasons: str | None) -> list[Judgement]:
@@ -17,7 +17,7 @@ def rows(*reasons: str | None) -> list[Judgement]:
 
 
 def test_kinds_are_distinguished_and_together_are_all():
-    result = missing_of(
+    result = count_missing(
         rows(None, "refused", "backend", "budget", "unparseable", "empty_input", None),
         n_not_applicable=3,
     )
@@ -33,5 +33,5 @@ def test_kinds_are_distinguished_and_together_are_all():
 
 @pytest.mark.parametrize("n", [0, 2])
 def test_nothing_missing_says_nothing(n):
-    result = missing_of(rows(*[None] * n))
+    result = count_missing(rows(*[None] * n))
     assert (result.n, result.in_words(), result.n_items) == (0, "", n)

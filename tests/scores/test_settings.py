@@ -9,7 +9,7 @@ from json_files import read_json
 from fairjudge.analysis.reporting import make_report
 from fairjudge.domain import Judgement
 from fairjudge.scores.leaderboards import leaderboards
-from fairjudge.scores.settings import told_apart
+from fairjudge.scores.settings import separate_settings
 
 
 def rows(scale: str, values: tuple[int, ...], **more) -> list[dict]:
@@ -29,7 +29,7 @@ TWO = [*rows("1-5", (1, 2, 3, 4, 5, 5)), *rows("1-7", (2, 3, 4, 6, 7, 7))]
 
 
 def test_an_item_judged_on_two_scales_makes_two_judges():
-    result = told_apart(judged(*TWO))
+    result = separate_settings(judged(*TWO))
     assert list(dict.fromkeys(row.judge for row in result)) == ["gpt, scale 1-5", "gpt, scale 1-7"]
     assert [board.n_judgements for board in leaderboards(result, n_resamples=20)] == [6, 6]
 
@@ -39,14 +39,14 @@ def test_one_run_in_two_parts_stays_one_judge():
     first, second = rows("1-5", (1, 2)), rows("1-5", (3, 4))
     for row in second:
         row |= {"eid": f"more{row['eid']}", "signature": "judge:gpt|fallback:local"}
-    assert told_apart(judged(*first, *second)) == judged(*first, *second)
+    assert separate_settings(judged(*first, *second)) == judged(*first, *second)
 
 
 def test_repeats_and_variants_are_no_other_settings():
     again = [*rows("1-5", (1, 2), repeat=0), *rows("1-5", (2, 2), repeat=1)]
-    assert {row.judge for row in told_apart(judged(*again))} == {"gpt"}
+    assert {row.judge for row in separate_settings(judged(*again))} == {"gpt"}
     variants = [*rows("1-5", (1, 2), variant="a"), *rows("other", (2, 2), variant="b")]
-    assert {row.judge for row in told_apart(judged(*variants))} == {"gpt"}
+    assert {row.judge for row in separate_settings(judged(*variants))} == {"gpt"}
 
 
 def test_the_page_and_the_calibration_have_both(tmp_path):
