@@ -1,1 +1,1 @@
-"""Judgements, references and summaries in the formats of other tools."""
+"""Export of judgements, references and summaries to the formats of other tools."""

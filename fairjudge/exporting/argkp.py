@@ -1,8 +1,8 @@
-"""ArgKP in one file: a row an argument and a key point, ``label`` 1 where the one makes the other.
+"""ArgKP in one file: one row per argument and key point; ``label`` is 1 if the two match.
 
-Every answer of a reference is an argument, every group a key point; within a question each
-argument is paired with each key point. Where answers are whole articles, as what was read from
-ArgKP, the other articles are arguments too, that make no key point.
+Every answer of a reference is an argument, every group is a key point. Within a question each
+argument is paired with each key point. If all answers are whole articles, as in references imported
+from ArgKP, the other articles are arguments too; they match no key point.
 
 Source: IBM/KPA_2021_shared_task 2f5e2d5, ``kpm_data``.
 """
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fairjudge.domain import Reference
-from fairjudge.exporting.targets import ExportResult, csv_line, words_of
+from fairjudge.exporting.targets import ExportResult, csv_line, group_text
 
 _COLUMNS = ("eid", "topic", "stance", "arg_id", "argument", "key_point_id", "key_point", "label")
 
@@ -25,7 +25,7 @@ def write(references: Sequence[Reference]) -> tuple[Iterator[bytes], ExportResul
 
 
 def _rows(reference: Reference) -> Iterator[tuple[Any, ...]]:
-    whole = {
+    article_texts = {
         (article.aid, article.content): None for article in reference.articles if article.content
     }
     stances = {article.aid: article.attributes.get("stance", "") for article in reference.articles}
@@ -34,12 +34,12 @@ def _rows(reference: Reference) -> Iterator[tuple[Any, ...]]:
         arguments = {
             (answer.aid, answer.answer): None for group in groups for answer in group.answers
         }
-        if whole.keys() >= arguments.keys():
-            arguments = whole | arguments
-        for aid, words in arguments:
+        if article_texts.keys() >= arguments.keys():
+            arguments = article_texts | arguments
+        for aid, text in arguments:
             for g, group in enumerate(groups):
-                label = any((answer.aid, answer.answer) == (aid, words) for answer in group.answers)
+                label = any((answer.aid, answer.answer) == (aid, text) for answer in group.answers)
                 yield (
-                    reference.eid, question.question, stances.get(aid, ""), aid, words,
-                    f"{q}.{g}", words_of(group), int(label),
+                    reference.eid, question.question, stances.get(aid, ""), aid, text,
+                    f"{q}.{g}", group_text(group), int(label),
                 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""One row a judgement, one column a field: CSV and Parquet."""
+"""CSV and Parquet with one row per judgement and one column per field."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ COLUMNS: Mapping[str, str] = {
     "raw": "string",
     "signature": "string",
 }
-"""Column to its type. ``value`` is a number, ``verdict`` a, b or tie; one is empty, or both where
-there is no score. ``probabilities`` is JSON."""
+"""Type of each column. ``value`` is a number; ``verdict`` is a, b or tie. One of the two is empty,
+or both if there is no score. ``probabilities`` is JSON."""
 
 
 def row(judgement: Judgement) -> dict[str, Any]:
@@ -57,7 +57,7 @@ def write_csv(request: Request) -> tuple[Iterator[bytes], ExportResult]:
 
 
 def write_parquet(request: Request) -> tuple[list[bytes], ExportResult]:
-    """Return a Parquet file with typed columns; it takes pyarrow."""
+    """Return a Parquet file with typed columns; requires pyarrow."""
     with needs_extra("data export --to parquet", extra="parquet"):
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -66,6 +66,6 @@ def write_parquet(request: Request) -> tuple[list[bytes], ExportResult]:
         name: pa.array([replace_lone_surrogates(cells[name]) for cells in rows], type=kind)
         for name, kind in COLUMNS.items()
     }
-    packed = io.BytesIO()
-    pq.write_table(pa.table(columns), packed)
-    return [packed.getvalue()], ExportResult(n_rows=len(rows))
+    buffer = io.BytesIO()
+    pq.write_table(pa.table(columns), buffer)
+    return [buffer.getvalue()], ExportResult(n_rows=len(rows))

@@ -1,4 +1,4 @@
-"""Scores for Inspect's ``precomputed_scores(scores=..., on_missing="unscored")``: one a sample.
+"""Scores for Inspect's ``precomputed_scores(scores=..., on_missing="unscored")``, one per sample.
 
 Source: UKGovernmentBEIS/inspect_ai, ``src/inspect_ai/scorer/_precomputed.py``.
 """
@@ -13,31 +13,31 @@ from fairjudge.domain import Judgement
 from fairjudge.errors import InputError
 from fairjudge.exporting.targets import ExportResult, Request
 
-_ONE = ("system", "aspect", "judge", "unit")
-"""Of each of these Inspect's file has room for one value, as its samples are answered once."""
+_SINGLE_VALUED = ("system", "aspect", "judge", "unit")
+"""Fields that must have the same value in all rows: Inspect has one answer per sample."""
 
 
 def write(request: Request) -> tuple[Iterator[bytes], ExportResult]:
-    """Return one object a scored judgement. Those without a score are left out: Inspect asks so.
+    """Return one JSON object per scored judgement; Inspect requires unscored ones to be omitted.
 
-    Refused are judgements of pairs; of several systems, aspects, judges or units; and two of one
-    sample that no ``repeat`` tells apart.
+    Raises `InputError` for judgements of pairs, for several systems, aspects, judges or units, and
+    for two judgements of one sample with the same ``repeat``.
     """
     rows = request.judgements
     _check(rows)
-    scored = [row for row in rows if row.unscored is None]
-    exported = ExportResult(n_rows=len(scored), n_left_out=len(rows) - len(scored))
-    return map(json_line, map(_record, scored)), exported
+    scored_rows = [row for row in rows if row.unscored is None]
+    result = ExportResult(n_rows=len(scored_rows), n_left_out=len(rows) - len(scored_rows))
+    return map(json_line, map(_record, scored_rows)), result
 
 
 def _check(rows: Sequence[Judgement]) -> None:
     if any(row.system is None for row in rows):
-        raise InputError("Inspect scores one answer a sample; these are judgements of pairs")
-    for name in _ONE:
+        raise InputError("Inspect scores one answer per sample; these are judgements of pairs")
+    for name in _SINGLE_VALUED:
         values = sorted({str(getattr(row, name)) for row in rows})
         if len(values) > 1:
-            listed = ", ".join(map(repr, values[:5])) + (", ..." if len(values) > 5 else "")
-            raise InputError(f"Inspect's scores are of one {name}, here are {listed}; choose one")
+            names = ", ".join(map(repr, values[:5])) + (", ..." if len(values) > 5 else "")
+            raise InputError(f"Inspect's scores are for one {name}; choose one of {names}")
     keys: set[tuple[str, int]] = set()
     for row in rows:
         key = (row.eid, row.repeat or 0)
@@ -47,7 +47,9 @@ def _check(rows: Sequence[Judgement]) -> None:
 
 
 def _record(judgement: Judgement) -> dict[str, Any]:
-    metadata = {name: getattr(judgement, name) for name in (*_ONE, "protocol", "signature")}
+    metadata = {
+        name: getattr(judgement, name) for name in (*_SINGLE_VALUED, "protocol", "signature")
+    }
     return {
         "id": judgement.eid,
         "value": judgement.value,

@@ -1,8 +1,7 @@
 """Label Studio tasks: one per item, with judgements as predictions.
 
-Source: the JSON task format of labelstud.io/guide/task_format. What people then annotate comes
-back by ``data import``, as ``data`` says what was judged and each control is named after its
-aspect.
+``data import`` reads the annotations back: ``data`` of a task identifies the item, and each control
+is named after its aspect. Source: the JSON task format of labelstud.io/guide/task_format.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ def write(request: Request) -> tuple[Iterator[bytes], ExportResult]:
     for judgement in request.judgements:
         items.setdefault(json.dumps(_item(judgement), sort_keys=True), []).append(judgement)
     tasks = [_task(rows, request.texts) for rows in items.values()]
-    return _listed(tasks), ExportResult(n_rows=len(tasks))
+    return _json_list(tasks), ExportResult(n_rows=len(tasks))
 
 
-def _listed(tasks: list[dict[str, Any]]) -> Iterator[bytes]:
+def _json_list(tasks: list[dict[str, Any]]) -> Iterator[bytes]:
     yield b"[\n"
     for number, task in enumerate(tasks):
         yield (b"," if number else b"") + json_line(task)
@@ -40,7 +39,7 @@ def _item(judgement: Judgement) -> dict[str, str]:
 
 
 def _fields(judgement: Judgement, *names: str) -> dict[str, Any]:
-    """Return the fields of a judgement that it has."""
+    """Return those of a judgement's fields `names` that are not None."""
     values = {name: getattr(judgement, name) for name in names}
     return {name: value for name, value in values.items() if value is not None}
 
@@ -51,28 +50,30 @@ def _task(rows: list[Judgement], texts: dict[tuple[str, str], str]) -> dict[str,
     data: dict[str, Any] = item
     if "system_a" in item:
         sides = ("system_a", "system_b") if order == "ab" else ("system_b", "system_a")
-        panes = {"left": item[sides[0]], "right": item[sides[1]]}
+        systems_by_pane = {"left": item[sides[0]], "right": item[sides[1]]}
         data = {**item, "order": order}
     else:
-        order, panes = "ab", {"text": item["system"]}
+        order, systems_by_pane = "ab", {"text": item["system"]}
     if texts:
-        data |= {name: _text(texts, item["eid"], system) for name, system in panes.items()}
+        data |= {
+            name: _text(texts, item["eid"], system) for name, system in systems_by_pane.items()
+        }
     runs: dict[tuple[str, int], list[Judgement]] = {}
     for row in rows:
-        # the other order of a pair is a judgement of its own
+        # the other order of a pair is a separate prediction
         key = (row.judge, 2 * (row.repeat or 0) + (row.order not in {None, order}))
         runs.setdefault(key, []).append(row)
     predictions = [
-        {"model_version": judge, "result": [_result(row, order) for row in scored]}
+        {"model_version": judge, "result": [_result(row, order) for row in scored_rows]}
         for (judge, _), run in runs.items()
-        if (scored := [row for row in run if row.value is not None])
+        if (scored_rows := [row for row in run if row.value is not None])
     ]
     return {"data": data, "predictions": predictions}
 
 
 def _text(texts: dict[tuple[str, str], str], eid: str, system: str) -> str:
     if (eid, system) not in texts:
-        raise InputError(f"no summary of {eid!r} by {system!r} among those given")
+        raise InputError(f"no summary of {eid!r} by {system!r} to show")
     return texts[eid, system]
 
 
@@ -90,7 +91,7 @@ def _result(judgement: Judgement, order: Order) -> dict[str, Any]:
 
 
 def _value(judgement: Judgement, order: Order) -> tuple[str, Any]:
-    """Return a control's type and value: a tie is a choice, as Pairwise has two sides only."""
+    """Return a control's type and value; a tie is a choice, since Pairwise has only two sides."""
     if judgement.value == "tie":
         return "choices", ["tie"]
     if isinstance(judgement.value, str):

@@ -1,9 +1,10 @@
-"""NuggetBank v3: a bank for each reference, which `fairjudge.importing.nuggetbank` reads back.
+"""NuggetBank v3: one bank per reference, which `fairjudge.importing.nuggetbank` reads back.
 
-A group is an answer, named by its label or else by its first wording; the articles that give it are
-references, with their wordings. ``aggregator_type`` is AND: coverage wants every group, also of
-rivals. What a bank has no field for (stances, weights, kinds, rivals, the articles' titles and
-outlets) stands under ``metadata.fairjudge``; the articles' texts do not.
+A group of answers is one answer of the bank: its label, or else its first wording. The articles
+that contain it are its references, with their wordings. ``aggregator_type`` is AND, since coverage
+requires every group, including rivals. Values without a field in a bank (stances, weights, kinds,
+rivals, titles and outlets of articles) are under ``metadata.fairjudge``; articles' texts are
+omitted.
 """
 
 from __future__ import annotations
@@ -30,17 +31,17 @@ _LISTS = {
     "group_weights": "weight",
     "group_importance": "importance",
 }
-"""List of a question to what it is called beside an answer."""
-_NO_WORDS = "-"
+"""Per-group list of a question to the field of an answer in the bank."""
+_EMPTY_ANSWER = "-"
 
 
 def write(references: Sequence[Reference]) -> tuple[Iterator[bytes], ExportResult]:
-    """Return one bank a line."""
-    return map(json_line, map(bank_of, references)), ExportResult(n_rows=len(references))
+    """Return one bank per line."""
+    return map(json_line, map(to_bank, references)), ExportResult(n_rows=len(references))
 
 
-def bank_of(reference: Reference) -> dict[str, Any]:
-    """Return the bank of a reference."""
+def to_bank(reference: Reference) -> dict[str, Any]:
+    """Convert a reference to a bank."""
     row = reference.to_json()
     eid, questions, peer = row.pop("eid"), row.pop("question_answers"), row.pop(PEER, None)
     bank = {"query_id": eid, "title_query": eid, "format_version": VERSION, **(peer or {})}
@@ -73,7 +74,7 @@ def _nugget(question: QuestionAnswers, row: Json, eid: str, *, from_bank: bool) 
         aggregator = own_fields.pop("aggregator_type", None)
     else:
         aggregator = own_fields.get("aggregator_type", "AND")
-    answers = _answers(question, row, peer_answers, inherited=peer.get("importance"))
+    answers = _answers(question, row, peer_answers, question_importance=peer.get("importance"))
     nugget = {
         "question": question.question,
         "question_id": question_id(question.question),
@@ -86,8 +87,8 @@ def _nugget(question: QuestionAnswers, row: Json, eid: str, *, from_bank: bool) 
 
 
 def _claims(question: QuestionAnswers, row: Json, eid: str) -> dict[str, Any]:
-    """Return the claims that the groups of a question are."""
-    claims = _answers(question, row, row[PEER]["claims"], inherited=None)
+    """Return the groups of a question as claims."""
+    claims = _answers(question, row, row[PEER]["claims"], question_importance=None)
     return {
         key: {"claim": claim.pop("answer"), "claim_id": question_id(key), "query_id": eid, **claim}
         for key, claim in claims.items()
@@ -95,56 +96,62 @@ def _claims(question: QuestionAnswers, row: Json, eid: str) -> dict[str, Any]:
 
 
 def _answers(
-    question: QuestionAnswers, row: Json, rows: Sequence[Json] | None, *, inherited: object
+    question: QuestionAnswers,
+    row: Json,
+    rows: Sequence[Json] | None,
+    *,
+    question_importance: object,
 ) -> dict[str, Any]:
-    """Return the answers that the groups are; `inherited` is the question's own importance."""
+    """Return the groups as answers; `question_importance` is the default of their importance."""
     ids = Ids()
     answers = {}
-    for place, group in enumerate(question.groups()):
+    for index, group in enumerate(question.groups()):
         values = {
-            short: row[name][place] for name, short in _LISTS.items() if row.get(name) is not None
+            bank_field: row[name][index]
+            for name, bank_field in _LISTS.items()
+            if row.get(name) is not None
         }
-        wordings = row["answer_groups"][place]
-        words = group.label or next((wording["answer"] for wording in wordings), "") or _NO_WORDS
-        answer = {**_named(wordings, words), **dict(*(rows or ())[place : place + 1])}
-        ours = _unsaid(values, words, wordings, answer, inherited)
-        if values.get("importance") not in (None, inherited):
+        wordings = row["answer_groups"][index]
+        text = group.label or next((wording["answer"] for wording in wordings), "") or _EMPTY_ANSWER
+        answer = {**_answer(wordings, text), **dict(*(rows or ())[index : index + 1])}
+        fairjudge_fields = _implicit_fields(values, text, wordings, answer, question_importance)
+        if values.get("importance") not in (None, question_importance):
             answer["importance"] = values["importance"]
-        answers[ids.of(words, place)] = _with_ours(answer, ours or None)
+        answers[ids.of(text, index)] = _with_ours(answer, fairjudge_fields or None)
     return answers
 
 
-def _named(wordings: Sequence[Json], words: str) -> dict[str, Any]:
-    """Return an answer with the documents that give it."""
+def _answer(wordings: Sequence[Json], text: str) -> dict[str, Any]:
+    """Return an answer with the documents that contain it."""
     references = [
-        _reference(wording, words) for wording in wordings if wording["aid"] != NO_DOCUMENT["aid"]
+        _reference(wording, text) for wording in wordings if wording["aid"] != NO_DOCUMENT["aid"]
     ]
-    return {"answer": words, **({"references": references} if references else {})}
+    return {"answer": text, **({"references": references} if references else {})}
 
 
-def _reference(wording: Json, words: str) -> dict[str, Any]:
+def _reference(wording: Json, text: str) -> dict[str, Any]:
     own_fields = {
         name: value for name, value in wording.items() if name not in ("aid", "answer", PEER)
     }
-    text = {} if wording["answer"] == words else {"text": wording["answer"]}
-    reference = {"doc_id": wording["aid"], **text, **wording.get(PEER, {})}
+    text_field = {} if wording["answer"] == text else {"text": wording["answer"]}
+    reference = {"doc_id": wording["aid"], **text_field, **wording.get(PEER, {})}
     return _with_ours(reference, own_fields or None)
 
 
-def _unsaid(
-    group: Json, words: str, wordings: Sequence[Json], answer: Json, inherited: object
+def _implicit_fields(
+    group: Json, text: str, wordings: Sequence[Json], answer: Json, question_importance: object
 ) -> dict[str, Any]:
-    """Return what of a group an importer would not conclude from the answer."""
-    label = words if any(wording["answer"] != words for wording in wordings) else None
-    concluded = {"label": label, "weight": answer.get("importance", inherited)}
+    """Return the fields of a group that an importer cannot infer from the answer."""
+    label = text if any(wording["answer"] != text for wording in wordings) else None
+    inferred = {"label": label, "weight": answer.get("importance", question_importance)}
     own_fields = {
         name: value
         for name, value in group.items()
-        if name != "importance" and (name not in concluded or value != concluded[name])
+        if name != "importance" and (name not in inferred or value != inferred[name])
     }
     if "label" not in group and label is not None:
         own_fields["unlabelled"] = True
-    if "importance" in group and group["importance"] is None and inherited is None:
+    if "importance" in group and group["importance"] is None and question_importance is None:
         own_fields["importance"] = None
     return own_fields if wordings else {**own_fields, "empty": True}
 

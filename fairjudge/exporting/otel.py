@@ -19,16 +19,16 @@ from fairjudge.exporting.targets import ExportResult, Request, extra_text
 EVENT = "gen_ai.evaluation.result"
 _INFO, _ERROR = 9, 17
 """Severity numbers of OpenTelemetry's logs."""
-_OURS = (
+_FAIRJUDGE_FIELDS = (
     "eid", "system", "system_a", "system_b", "order", "protocol", "unit", "judge", "repeat",
     "scored_by", "signature",
 )  # fmt: skip
 _IDS = {"traceId": ("trace_id", 32), "spanId": ("span_id", 16)}
-"""Field of a log record to a judgement's own, and how many hexadecimal digits it has."""
+"""Field of a log record to the field of a judgement and its number of hexadecimal digits."""
 
 
 def write(request: Request) -> tuple[Iterator[bytes], ExportResult]:
-    """Return one event a judgement; one without a score has ``error.type``."""
+    """Return one event per judgement; an unscored judgement has ``error.type``."""
     rows, observed = request.judgements, request.observed_unix_nano
     lines = (json_line(_request(judgement, observed)) for judgement in rows)
     return lines, ExportResult(n_rows=len(rows))
@@ -43,7 +43,9 @@ def _request(judgement: Judgement, observed_unix_nano: int) -> dict[str, Any]:
 
 def _event(judgement: Judgement, observed_unix_nano: int) -> dict[str, Any]:
     return {
-        "observedTimeUnixNano": str(observed_unix_nano),  # 64-bit integers are texts in OTLP's JSON
+        "observedTimeUnixNano": str(
+            observed_unix_nano
+        ),  # 64-bit integers are strings in OTLP's JSON
         "severityNumber": _INFO if judgement.unscored is None else _ERROR,
         "eventName": EVENT,
         "attributes": [_attribute(name, value) for name, value in attributes(judgement).items()],
@@ -52,7 +54,7 @@ def _event(judgement: Judgement, observed_unix_nano: int) -> dict[str, Any]:
 
 
 def attributes(judgement: Judgement) -> dict[str, str | float | int]:
-    """Return the event's attributes: those of the conventions, and ours under ``fairjudge.``."""
+    """Return the event's attributes: the conventions', and FairJudge's under ``fairjudge.``."""
     value = judgement.value
     attributes = {
         "gen_ai.evaluation.name": judgement.aspect,
@@ -61,7 +63,7 @@ def attributes(judgement: Judgement) -> dict[str, str | float | int]:
         "gen_ai.evaluation.explanation": judgement.raw,
         "gen_ai.response.id": extra_text(judgement, "response_id"),
         "error.type": judgement.unscored,
-        **{f"fairjudge.{name}": getattr(judgement, name) for name in _OURS},
+        **{f"fairjudge.{name}": getattr(judgement, name) for name in _FAIRJUDGE_FIELDS},
     }
     return {name: value for name, value in attributes.items() if value is not None}
 
@@ -75,7 +77,7 @@ def _attribute(name: str, value: str | float) -> dict[str, Any]:
 
 
 def _ids(judgement: Judgement) -> dict[str, str]:
-    """Return the ids of the trace and span that was judged, where the judgement has them."""
+    """Return the ids of the judged trace and span, if the judgement has valid ones."""
     attributes = {}
     for name, (field, n_digits) in _IDS.items():
         value = extra_text(judgement, field) or ""

@@ -1,4 +1,4 @@
-"""The formats that judgements, references and summaries can be written in."""
+"""Export targets: the formats that judgements, references and summaries can be written in."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ TARGETS = {
     "trec-eval": "trec_eval:write",
     "nuggetizer-assignments": "nuggetizer:write_assignments",
 }
-"""Name to the function, ``"module:function"``, that writes judgements."""
+"""Name of a target to the function that writes judgements, ``"module:function"``."""
 REFERENCE_TARGETS = {
     "nuggetbank": "nuggetbank:write",
     "nuggetizer": "nuggetizer:write",
     "argkp": "argkp:write",
 }
 SUMMARY_TARGETS = {"trec-run": "trec_run:write"}
-"""The same of references, and of summaries."""
+"""The same for references and for summaries."""
 R = TypeVar("R", bound=Record)
 
 
@@ -53,14 +53,14 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportResult:
-    """Result of an export; the format cannot hold ``n_left_out`` judgements."""
+    """Result of an export; the format cannot represent ``n_left_out`` judgements."""
 
     n_rows: int
     n_left_out: int = 0
 
 
 Writer: TypeAlias = Callable[[Request], tuple[Iterable[bytes], ExportResult]]
-"""Returns the file in parts, and what became of the judgements."""
+"""Returns the file's content in parts, and the counts of rows."""
 
 
 def export_judgements(
@@ -79,31 +79,31 @@ def export_judgements(
     judgements : iterable of Judgement
         At least one.
     path : str or Path
-        The file to write; ``.gz`` packs it (but for Parquet), ``-`` is standard output.
+        The file to write; ``.gz`` compresses it (except Parquet), ``-`` is standard output.
     to : str
         One of `TARGETS`.
     summaries : iterable of Summary
-        For Label Studio, and for nuggetizer: the texts that were judged.
+        For Label Studio and nuggetizer: the judged texts.
     references : iterable of Reference
-        For nuggetizer's assignments: what checklists are of.
+        For nuggetizer's assignments: the groups that checklists refer to.
     observed_unix_nano : int
-        For OpenTelemetry: when the events were made, in nanoseconds since 1970; 0 is not known.
+        For OpenTelemetry: time of the events in nanoseconds since 1970; 0 if unknown.
 
     Returns
     -------
     ExportResult
-        How many rows were written, and how many judgements the format cannot hold.
+        Number of rows written, and of judgements that the format cannot represent.
 
     Raises
     ------
     InputError
-        No such target, no judgements, or judgements that the format has no place for; the path
-        cannot be written to.
+        If the target is unknown, there are no judgements, the format cannot represent them or the
+        path cannot be written to.
     MissingExtraError
-        Parquet without pyarrow.
+        If the target is Parquet and pyarrow is not installed.
     """
     if to not in TARGETS:
-        raise InputError(f"no target {to!r}; known are {', '.join(TARGETS)}", field="--to")
+        raise InputError(f"no target {to!r}; choose from {', '.join(TARGETS)}", field="--to")
     rows = tuple(judgements)
     if not rows:
         raise InputError("there are no judgements to export")
@@ -114,9 +114,9 @@ def export_judgements(
         observed_unix_nano=observed_unix_nano,
     )
     writer: Writer = _function(TARGETS[to])
-    parts, exported = writer(request)
+    parts, result = writer(request)
     write_bytes(path, parts)
-    return exported
+    return result
 
 
 def export_records(records: Iterable[R], path: str | Path, *, to: str) -> ExportResult:
@@ -134,13 +134,13 @@ def export_records(records: Iterable[R], path: str | Path, *, to: str) -> Export
     Raises
     ------
     InputError
-        Records that the format has no place for, or a path that cannot be written to.
+        If the format cannot represent the records, or the path cannot be written to.
     """
     writer: Callable[[Sequence[R]], tuple[Iterable[bytes], ExportResult]]
     writer = _function({**REFERENCE_TARGETS, **SUMMARY_TARGETS}[to])
-    parts, exported = writer(tuple(records))
+    parts, result = writer(tuple(records))
     write_bytes(path, parts)
-    return exported
+    return result
 
 
 def _function(name: str) -> Any:
@@ -155,13 +155,13 @@ def csv_line(cells: Iterable[Any]) -> bytes:
     return text.getvalue().encode()
 
 
-def words_of(group: AnswerGroup) -> str:
-    """Return what a group of answers says: its label, or else its first answer."""
+def group_text(group: AnswerGroup) -> str:
+    """Return the text of a group of answers: its label, or else its first answer."""
     return group.label or next((answer.answer for answer in group.answers), "")
 
 
 def extra_text(judgement: Judgement, name: str) -> str | None:
-    """Return a further field of a judgement, None where it is no text or empty."""
+    """Return an extra field of a judgement, or None if it is empty or not a string."""
     value = (judgement.model_extra or {}).get(name)
     return value if isinstance(value, str) and value else None
 
@@ -173,7 +173,7 @@ def select(
     system: str | None = None,
     judge: str | None = None,
 ) -> Iterator[Judgement]:
-    """Yield the judgements of one aspect, system (of a pair: either) and judge, None for all."""
+    """Yield the judgements of an aspect, a system (either of a pair) and a judge; None for all."""
     for judgement in judgements:
         systems = {judgement.system, judgement.system_a, judgement.system_b}
         if (

@@ -1,4 +1,4 @@
-"""A leaderboard as trec_eval's tools read it: ``run measure topic value``, and ``all`` for means.
+"""A leaderboard in trec_eval's format: ``run measure topic value``; topic ``all`` is the mean.
 
 Source: PyPI ``autojudge-base`` 1.0.0, ``leaderboard/leaderboard.py`` (format ``tot``).
 """
@@ -17,56 +17,56 @@ ALL = "all"
 
 
 def write(request: Request) -> tuple[Iterator[bytes], ExportResult]:
-    """Return a line for each system, measure and cluster, and one for the mean over clusters.
+    """Return one line per system, measure and cluster, and one for the mean over clusters.
 
-    A measure is an aspect; with protocol, unit kind or judge where there are several. Judgements of
-    one system and cluster, such as repeats and parts, are averaged.
+    A measure's name is its aspect, with protocol, unit kind or judge if there are several.
+    Judgements of one system and cluster, such as repeats and parts, are averaged.
     """
     rows = request.judgements
     if any(row.system is None for row in rows):
-        raise InputError("a leaderboard has a score a system; these are judgements of pairs")
-    scored = [row for row in rows if isinstance(row.value, int | float)]
-    names = _measures(scored)
+        raise InputError("a leaderboard has one score per system; these are judgements of pairs")
+    scored_rows = [row for row in rows if isinstance(row.value, int | float)]
+    names = _measures(scored_rows)
     values: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for row, name in zip(scored, names, strict=True):
+    for row, name in zip(scored_rows, names, strict=True):
         values[str(row.system), name][row.eid].append(float(row.value or 0))
     lines = [
         line
         for (system, name), topics in sorted(values.items())
-        for line in _lines(system, name, {eid: fmean(all_) for eid, all_ in topics.items()})
+        for line in _lines(system, name, {eid: fmean(scores) for eid, scores in topics.items()})
     ]
-    exported = ExportResult(n_rows=len(lines), n_left_out=len(rows) - len(scored))
-    return map(str.encode, lines), exported
+    result = ExportResult(n_rows=len(lines), n_left_out=len(rows) - len(scored_rows))
+    return map(str.encode, lines), result
 
 
 def _lines(system: str, measure: str, topics: dict[str, float]) -> Iterator[str]:
     if ALL in topics:
-        raise InputError(f"a leaderboard's topic {ALL!r} stands for the mean; rename the cluster")
+        raise InputError(f"a leaderboard's topic {ALL!r} is the mean; rename the cluster")
     for name in (system, measure, *topics):
         if not name.split() == [name]:
-            raise InputError(f"a leaderboard has no place for the spaces in {name!r}")
+            raise InputError(f"trec_eval's format allows no spaces; rename {name!r}")
     for eid, value in {**topics, ALL: fmean(topics.values())}.items():
         yield f"{system}\t{measure}\t{eid}\t{value!r}\n"
 
 
 def _measures(rows: Sequence[Judgement]) -> list[str]:
-    """Return a measure name per row: its aspect, and further fields where needed to be unique."""
+    """Return each row's measure name: its aspect, with further fields if needed to be unique."""
     parts = [(row.aspect, row.protocol, _kind(row.unit), row.judge) for row in rows]
     distinct = defaultdict[tuple[str, int], set[str]](set)
     for key in parts:
-        for place, part in enumerate(key):
-            distinct[key[0], place].add(part)
+        for index, part in enumerate(key):
+            distinct[key[0], index].add(part)
     return [
         "-".join(
             "_".join(part.split())
-            for place, part in enumerate(key)
-            if place == 0 or len(distinct[key[0], place]) > 1
+            for index, part in enumerate(key)
+            if index == 0 or len(distinct[key[0], index]) > 1
         )
         for key in parts
     ]
 
 
 def _kind(unit: str) -> str:
-    """Return what a unit is, without which one: other tools' units are parts."""
+    """Return the kind of a unit, without its index; units of other tools are parts."""
     kind, colon, _ = unit.partition(":")
     return kind if colon or unit == "summary" else "part"

@@ -1,7 +1,7 @@
-"""Runs of TREC's report tasks: a report a summary, which `fairjudge.importing.trec_run` reads back.
+"""Runs of TREC's report tasks, one report per summary; `fairjudge.importing.trec_run` reads them.
 
-The sentences are those of ``citations`` where they make up the text, else those of the text, each
-with what is cited of it.
+The sentences are those of ``citations`` if these make up the text, else the sentences of the text,
+each with the articles that it cites.
 """
 
 from __future__ import annotations
@@ -18,35 +18,39 @@ from fairjudge.text.statements import split_statements
 
 
 def write(summaries: Sequence[Summary]) -> tuple[Iterator[bytes], ExportResult]:
-    """Return one report a line."""
-    return map(json_line, map(report_of, summaries)), ExportResult(n_rows=len(summaries))
+    """Return one report per line."""
+    return map(json_line, map(to_report, summaries)), ExportResult(n_rows=len(summaries))
 
 
-def report_of(summary: Summary) -> dict[str, Any]:
+def to_report(summary: Summary) -> dict[str, Any]:
     """Convert a summary to a report; the default team is FairJudge."""
     extra = summary.model_extra or {}
     peer = dict(extra.get(PEER, {}))
-    name = peer.pop("sentences", "responses")
-    listed = peer.get("references") if name == "answer" else None
-    split = _sentences(summary)
-    about = {
+    sentences_key = peer.pop("sentences", "responses")
+    references = peer.get("references") if sentences_key == "answer" else None
+    sentences = _sentences(summary)
+    metadata = {
         "team_id": "fairjudge",
         **peer.pop("metadata", {}),
         "run_id": summary.system,
         peer.pop("topic", "topic_id"): summary.eid,
     }
-    sentences = [_cited(sentence, listed) for sentence in split]
-    report = {"metadata": about, name: sentences, **peer}
+    cited_sentences = [_with_citations(sentence, references) for sentence in sentences]
+    report = {"metadata": metadata, sentences_key: cited_sentences, **peer}
     if PEER not in extra:
-        report["references"] = list(dict.fromkeys(aid for s in split for aid in s["articles"]))
+        report["references"] = list(
+            dict.fromkeys(aid for sentence in sentences for aid in sentence["articles"])
+        )
     return report
 
 
 def _sentences(summary: Summary) -> list[dict[str, Any]]:
-    cited = summary.citations or ()
-    if cited and " ".join(statement.text for statement in cited) == summary.text:
-        return [statement.to_json() for statement in cited]
-    spans = [(find_quote(statement.text, summary.text), statement.articles) for statement in cited]
+    statements = summary.citations or ()
+    if statements and " ".join(statement.text for statement in statements) == summary.text:
+        return [statement.to_json() for statement in statements]
+    spans = [
+        (find_quote(statement.text, summary.text), statement.articles) for statement in statements
+    ]
     sentences = []
     for sentence in split_statements(summary.text):
         articles = dict.fromkeys(
@@ -59,13 +63,15 @@ def _sentences(summary: Summary) -> list[dict[str, Any]]:
     return sentences
 
 
-def _cited(sentence: Mapping[str, Any], listed: Sequence[str] | None) -> dict[str, Any]:
-    """Return a sentence as a run has it: places among the documents `listed` where these count."""
+def _with_citations(
+    sentence: Mapping[str, Any], references: Sequence[str] | None
+) -> dict[str, Any]:
+    """Return a sentence of a run; citations are indices into `references` if these contain them."""
     fields = dict(sentence)
     articles, confidences = fields.pop("articles"), fields.pop("confidences", None)
     citations: Any = articles
     if confidences is not None:
         citations = dict(zip(articles, confidences, strict=True))
-    elif listed is not None and {*articles} <= {*listed}:
-        citations = [listed.index(aid) for aid in articles]
+    elif references is not None and {*articles} <= {*references}:
+        citations = [references.index(aid) for aid in articles]
     return {"text": fields.pop("text"), "citations": citations, **fields}

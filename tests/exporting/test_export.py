@@ -108,8 +108,8 @@ def test_inspect_scores_are_of_one_judge_and_leave_out_what_has_no_score(tmp_pat
     ("rows", "problem"),
     [
         ([pair()], "judgements of pairs"),
-        ([single(), single(system="other")], "of one system, here are 'lead', 'other'"),
-        ([single(), single(judge="k", eid="e2")], "of one judge"),
+        ([single(), single(system="other")], "for one system; choose one of 'lead', 'other'"),
+        ([single(), single(judge="k", eid="e2")], "for one judge"),
         ([single(), single()], "two judgements of 'e1', repeat 0"),
     ],
 )
@@ -235,7 +235,7 @@ def test_gzip_holds_the_same(tmp_path, to):
 def test_nothing_to_export_and_unknown_targets_are_refused(tmp_path):
     with pytest.raises(InputError, match="there are no judgements"):
         exported(tmp_path, [], "csv")
-    with pytest.raises(InputError, match="no target 'xlsx'; known are csv"):
+    with pytest.raises(InputError, match="no target 'xlsx'; choose from csv"):
         exported(tmp_path, [single()], "xlsx")
 
 

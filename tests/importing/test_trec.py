@@ -277,8 +277,8 @@ def test_parts_of_a_report_are_averaged(tmp_path):
 @pytest.mark.parametrize(
     ("row", "problem"),
     [
-        (judgement("two words", "1", 1), "no place for the spaces in 'two words'"),
-        (judgement("a", "all", 1), "stands for the mean"),
+        (judgement("two words", "1", 1), "no spaces; rename 'two words'"),
+        (judgement("a", "all", 1), "is the mean"),
         (
             Judgement(eid="1", system_a="a", system_b="b", value="a", aspect="x",
                       protocol="pairwise", judge="j"),
