@@ -56,10 +56,10 @@ def run(
     from fairjudge.studies.checks import note_on_labels
     from fairjudge.studies.files import read_study
     from fairjudge.studies.planning import plan_study
-    from fairjudge.studies.running import budget_left, folder_of, run_study
+    from fairjudge.studies.running import remaining_budget, run_study, study_folder
 
     study = read_study(file, cache=model.cache)
-    where = folder_of(study, folder)
+    where = study_folder(study, folder)
     if plan:
         with display.bars(quiet=quiet) as progress_bars:
             planned = plan_study(
@@ -71,7 +71,7 @@ def run(
             )
         if json_file != "-" and (note := note_on_labels(study)):
             say(f"Note: {note}")
-        remaining = budget_left(study, where)
+        remaining = remaining_budget(study, where)
         report = _plan_json(planned, remaining)
         display.report(report, json_file, [_plan_table(report)])
         return
@@ -83,7 +83,7 @@ def run(
             progress_bars.console.print(text, markup=False, highlight=False)
 
     with display.bars(quiet=quiet) as progress_bars:
-        study = study.asking(progress_bars.with_retry_bar)
+        study = study.map_llms(progress_bars.with_retry_bar)
         result = run_study(study, where, skip_bad=skip_bad, progress=progress_bars, tell=tell)
     _show(result, json_file)
     display.finish(result.n_lost, result.n_items, limit=max_unscored)
@@ -127,7 +127,7 @@ def _plan_json(planned: Sequence[PlannedStep], remaining: Budget) -> dict[str, A
     total = total_of(plans)
     over = limits_exceeded(total, max_calls=remaining.calls_left, max_cost=remaining.usd_left)
     steps = [
-        {"step": step.step, "done": True, **({"nothing": step.nothing} if step.nothing else {})}
+        {"step": step.step, "done": True, **({"nothing": step.reason} if step.reason else {})}
         if step.plan is None
         else {"step": step.step, "done": False, **step.plan.to_json()}
         for step in planned
@@ -202,24 +202,24 @@ def init(
     from fairjudge.engine.runs import check_writable
     from fairjudge.errors import InputError
     from fairjudge.records.folder import write_output
-    from fairjudge.studies.found_data import find_data
     from fairjudge.studies.initial import study_text
+    from fairjudge.studies.inventory import find_data
 
     if output.exists() and not force:
         raise InputError("is there already; choose another -o, or --force", path=output)
     check_writable(output)
     settings = Settings(**{name: value for name, value in reading.items() if value is not None})
     converted = output.parent / "converted"
-    found_data = find_data(data or [Path()], converted=converted, settings=settings)
-    write_output(output, study_text(found_data, output, model=model, like=like))
-    data_files = (found_data.clusters, found_data.references, found_data.summaries)
-    n_files = sum(map(len, (*data_files, found_data.labels)))
+    inventory = find_data(data or [Path()], output_folder=converted, settings=settings)
+    write_output(output, study_text(inventory, output, model=model, like=like))
+    data_files = (inventory.clusters, inventory.references, inventory.summaries)
+    n_files = sum(map(len, (*data_files, inventory.labels)))
     say(f"Written: {output}, from {pluralize(n_files, 'file')}")
-    for path, why in found_data.left_out.items():
-        say(f"Excluded: {path}: {why}")
-    for warning in found_data.warnings:
+    for path, reason in inventory.skip_reasons.items():
+        say(f"Excluded: {path}: {reason}")
+    for warning in inventory.warnings:
         say(f"Warning: {warning}")
-    if not found_data.summaries and model.llm is None:
+    if not inventory.summaries and model.llm is None:
         say(
             "No summaries: have some written ('study init --backend PROVIDER:MODEL'), or add yours."
         )

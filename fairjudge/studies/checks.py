@@ -1,4 +1,4 @@
-"""Checks before any work, by plan and run, of what would end a study half-way."""
+"""Checks before any work, by plan and run, for errors that would stop a study half-way."""
 
 from __future__ import annotations
 
@@ -44,42 +44,42 @@ from fairjudge.run.planning import check_opens, planned
 from fairjudge.run.probing import check_checkable
 from fairjudge.run.summaries import check_wishes
 from fairjudge.studies.files import CalibrateTable, JudgePart, Study
-from fairjudge.studies.places import in_keys
+from fairjudge.studies.key_lines import flags_to_keys
 
-_STAND_IN = "What is said?"
+_PLACEHOLDER = "What is said?"
 
 
 def check_study(study: Study, *, skip_bad: bool) -> None:
-    """Raise the error in which `study` would end, as far as its file and its data tell.
+    """Raise the error that would stop `study`, as far as its file and its data show it.
 
-    What the study has yet to make is taken as made: every cluster of which references can be built
-    has a question, and every system has written a summary of every cluster.
+    Outputs of later steps are assumed: a question for every cluster whose references can be built,
+    and a summary of every cluster by every system.
     """
     budget = study.budget()
-    study = study.asking(lambda model: model.on(budget))
+    study = study.map_llms(lambda model: model.on(budget))
     sources = _sources(study, skip_bad=skip_bad)
     summaries = [read_summaries(path, skip_bad=skip_bad) for path in study.data.summaries]
     for options, model in study.writers:
-        with _named(study, f"[[summarize]] {options.system}"):
+        with _error_context(study, f"[[summarize]] {options.system}"):
             check_priced([model])
             check_wishes(sources, options)
-        summaries.append(_written(sources, str(options.system)))
+        summaries.append(_placeholder_summaries(sources, str(options.system)))
     check_distinct(summaries)
-    judged: list[Judgement] = []
+    judgements: list[Judgement] = []
     for part in study.judges:
-        with _named(study, f"[[judge]] {part.name}"):
-            judged += map(_judgement, _judge(study, part, sources, summaries))
+        with _error_context(study, f"[[judge]] {part.name}"):
+            judgements += map(_judgement, _judge(study, part, sources, summaries))
     labels = study.data.labels
     if study.tables.calibrate is not None and labels is not None:
-        with _named(study, "[calibrate]"):
-            _calibrate(study.tables.calibrate, judged, labels, skip_bad=skip_bad)
+        with _error_context(study, "[calibrate]"):
+            _calibrate(study.tables.calibrate, judgements, labels, skip_bad=skip_bad)
     for table in study.tables.fairness:
-        with _named(study, f"[[fairness]] {table.attribute}"):
+        with _error_context(study, f"[[fairness]] {table.attribute}"):
             label_corpus(sources.records, attribute=table.attribute, bins=table.bins)
 
 
 def note_on_labels(study: Study) -> str:
-    """Return why the labels can never show that a judge ranks systems; empty if they can."""
+    """Return the reason why the labels can never show that a judge ranks systems, or ``""``."""
     if study.tables.calibrate is None or study.data.labels is None:
         return ""
     aspects = {plan.aspect for part in study.judges for plan in part.options.plans()}
@@ -88,7 +88,7 @@ def note_on_labels(study: Study) -> str:
 
 
 def _sources(study: Study, *, skip_bad: bool) -> Loaded[Any]:
-    """Return the references, given or stood in for, else the clusters."""
+    """Return the references, or placeholders of those to be built; else the clusters."""
     data = study.data
     if data.references is not None:
         if data.clusters is not None:
@@ -100,26 +100,26 @@ def _sources(study: Study, *, skip_bad: bool) -> Loaded[Any]:
     if study.build is None:
         return clusters
     model, _ = study.build
-    with _named(study, "[build]"):
+    with _error_context(study, "[build]"):
         check_priced([model])
         check_any_usable(clusters)
-    return replace(clusters, records=tuple(map(_stand_in, clusters)))
+    return replace(clusters, records=tuple(map(_placeholder_reference, clusters)))
 
 
-def _stand_in(cluster: Cluster) -> Reference:
-    """Return `cluster` with a question, where one can be asked."""
-    articles, _, why = taking_part(cluster)
-    answers = tuple((Answer(aid=article.aid, answer=_STAND_IN),) for article in articles[:2])
-    question = QuestionAnswers(question=_STAND_IN, answer_groups=answers)
+def _placeholder_reference(cluster: Cluster) -> Reference:
+    """Return `cluster` as a reference with a placeholder question, if one can be built."""
+    articles, _, reason = taking_part(cluster)
+    answers = tuple((Answer(aid=article.aid, answer=_PLACEHOLDER),) for article in articles[:2])
+    question = QuestionAnswers(question=_PLACEHOLDER, answer_groups=answers)
     return Reference(
         eid=cluster.eid,
         articles=cluster.articles,
-        question_answers=() if why else (question,),
+        question_answers=() if reason else (question,),
     )
 
 
-def _written(clusters: Loaded[Any], system: str) -> Loaded[Summary]:
-    rows = [Summary(eid=cluster.eid, system=system, text=_STAND_IN) for cluster in clusters]
+def _placeholder_summaries(clusters: Loaded[Any], system: str) -> Loaded[Summary]:
+    rows = [Summary(eid=cluster.eid, system=system, text=_PLACEHOLDER) for cluster in clusters]
     return Loaded(path=system, records=tuple(rows), lines=tuple(range(1, len(rows) + 1)))
 
 
@@ -132,27 +132,27 @@ def _judge(
     """Return the material of a judge or a jury; raise if it cannot judge."""
     options = part.options
     check_members(part.models, options)
-    # Splitting sentences takes long, and no error comes of it.
-    whole = options if options.text_unit is None else replace(options, text_unit="summary")
-    material = check_material(sources, summaries, options=whole, limit=study.tables.limit)
+    # Skip sentence splitting: it is slow and cannot raise.
+    unsplit = options if options.text_unit is None else replace(options, text_unit="summary")
+    material = check_material(sources, summaries, options=unsplit, limit=study.tables.limit)
     for model in part.models:
         if model.llm is None:
             check_without_llm(options, material.plan)
         else:
-            run_to_end(_opened(model, options, material))
+            run_to_end(_check_model(model, options, material))
     if "checks" in part.audits:
         check_checkable(material.plan.aspect)
     return material.tasks
 
 
-async def _opened(model: Model, options: JudgeOptions, material: Material) -> None:
+async def _check_model(model: Model, options: JudgeOptions, material: Material) -> None:
     check_opens(model)
     async with planned(model) as (models, _):
         make_judge(models, replace(options, cascade=None), plan=material.plan)
 
 
 def _judgement(task: JudgeTask) -> Judgement:
-    """Return a judgement such as `task` may get."""
+    """Return a possible judgement of `task`."""
     fields: dict[str, Any] = {
         name: getattr(task, name)
         for name in ("eid", "aspect", "protocol", "unit", "order", "repeat", "variant")
@@ -168,27 +168,27 @@ def _judgement(task: JudgeTask) -> Judgement:
 
 
 def _calibrate(
-    table: CalibrateTable, judged: Iterable[Judgement], labels: Path, *, skip_bad: bool
+    table: CalibrateTable, judgements: Iterable[Judgement], labels: Path, *, skip_bad: bool
 ) -> None:
     covariate_names(table.covariates, of_texts=True, of_clusters=True)
     people = read_labels(labels, skip_bad=skip_bad)
     with naming_lines(people):
-        join(judged, people, annotators=table.annotators, label_scale=table.label_scale)
+        join(judgements, people, annotators=table.annotators, label_scale=table.label_scale)
 
 
 @contextmanager
-def _named(study: Study, table: str) -> Iterator[None]:
-    """Let errors name the table of the study's file, and its keys in place of flags."""
+def _error_context(study: Study, table: str) -> Iterator[None]:
+    """Add the table's name and line to errors, and replace flags by keys of the study file."""
     try:
         yield
     except MissingExtraError:
         raise
     except ConfigurationError as error:
-        message = f"{table}: {in_keys(str(error))}"
-        raise ConfigurationError(f"{study.place_of(message)}: {message}") from None
+        message = f"{table}: {flags_to_keys(str(error))}"
+        raise ConfigurationError(f"{study.location(message)}: {message}") from None
     except InputError as error:
-        problem = in_keys(error.problem)
+        problem = flags_to_keys(error.problem)
         if error.path is not None:
             raise InputError(problem, path=error.path, line=error.line, field=error.field) from None
         message = f"{table}: {problem}"
-        raise InputError(message, path=study.place_of(message)) from None
+        raise InputError(message, path=study.location(message)) from None

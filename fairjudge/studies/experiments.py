@@ -1,4 +1,4 @@
-"""What papers did, as tables of a study file; docs/replicate.md has their tables one by one."""
+"""Experiments of papers as tables of a study file; docs/replicate.md lists the papers' tables."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from fairjudge.studies.files import Measure
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Experiment:
-    """One paper's study; ``measures`` are of fairness over an attribute.
+    """One paper's experiment; ``measures`` are of fairness over an attribute.
 
-    ``writers`` are tables as text. ``judges`` are aspect and protocol of each, and perhaps unit of
-    the reference and of the text; ``about_judges`` is a comment on them. ``after`` says what the
-    paper did besides, by which commands.
+    ``writers`` are tables as text. Each judge has an aspect, a protocol and optionally the units of
+    the reference and of the text; ``about_judges`` is a comment on them. ``other_analyses`` are the
+    paper's other analyses and the commands for them.
     """
 
     paper: str
@@ -23,7 +23,7 @@ class Experiment:
     about_judges: str = "# A study has a judge; the paper has none.\n"
     judges: tuple[tuple[str, ...], ...] = (("faithfulness", "likert"),)
     measures: tuple[Measure, ...] = ()
-    after: str = ""
+    other_analyses: str = ""
 
 
 _TABLE_5 = (
@@ -48,14 +48,14 @@ def toml_text(value: str) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def commented(text: str) -> str:
+def comment_out(text: str) -> str:
     """Return the lines of `text` as comments."""
     return "".join(f"# {line}\n" for line in text.splitlines())
 
 
 def _writer(system: str, **options: str) -> str:
     lines = ["[[summarize]]", f'system = "{system}"', 'model = "main"']
-    return commented("\n".join([*lines, *(f"{key} = {options[key]}" for key in options)]))
+    return comment_out("\n".join([*lines, *(f"{key} = {options[key]}" for key in options)]))
 
 
 EXPERIMENTS: Mapping[str, Experiment] = {
@@ -64,24 +64,24 @@ EXPERIMENTS: Mapping[str, Experiment] = {
         writers="\n".join(
             (_writer("direct", strategy='"direct"'), _writer("extract", strategy='"extract"'))
         ),
-        about_judges="# The twelve protocols of Table 5; the calibration puts them side by side.\n",
+        about_judges="# The twelve protocols of Table 5; the calibration compares them.\n",
         judges=_TABLE_5,
-        after="audit position, verbosity and covered (Tables 3, 4 and 7)",
+        other_analyses="audit position, verbosity and covered (Tables 3, 4 and 7)",
     ),
     "fairsumm": Experiment(
         paper="Zhang et al. 2024, Fair Abstractive Summarization of Diverse Perspectives",
-        writers="# Tables 5, 7 and 12: temperature, length, and how fairness is asked for.\n"
+        writers="# Tables 5, 7 and 12: temperature, length and fairness instructions.\n"
         + _writer(
             "plain",
             kind='"reviews"',
             sweeps='["temperature=0.3,0.7,1", "sentences=1,3,5", "fair=ATTRIBUTE"]',
         ),
         measures=("proportional",),
-        after="fairness proportional --scorer bert_score, fairness agreement and oracle",
+        other_analyses="fairness proportional --scorer bert_score, fairness agreement and oracle",
     ),
     "coverage-fairness": Experiment(
         paper="Li et al. 2025, Coverage-based Fairness in Multi-document Summarization",
-        writers="# A.6: the model's own idea of fairness, beside the plain system.\n"
+        writers="# A.6: an instruction that leaves fairness undefined, and the plain system.\n"
         + "\n".join(
             (
                 _writer("plain", kind='"reviews"', n_words="50"),
@@ -95,7 +95,7 @@ EXPERIMENTS: Mapping[str, Experiment] = {
             )
         ),
         measures=("coverage", "proportional"),
-        after="split, fairness coverage --units, fairness agreement, fairness people",
+        other_analyses="split, fairness coverage --units, fairness agreement, fairness people",
     ),
     "news-bias": Experiment(
         paper="Steen and Markert 2024, Bias in News Summarization",
@@ -106,7 +106,7 @@ EXPERIMENTS: Mapping[str, Experiment] = {
             'text"]',
         ),
         about_judges="# Tables 4, 7 and 9: quality, by group of inputs with 'bias quality'.\n",
-        after="bias inputs first; of the summaries bias words, entities, distinguishability",
+        other_analyses="bias inputs first; then bias words, entities, distinguishability",
     ),
 }
-"""Name of a paper's experiment to what its study file holds."""
+"""Name of a paper's experiment to the content of its study file."""

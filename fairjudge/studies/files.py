@@ -26,11 +26,11 @@ from fairjudge.options.models import Model
 from fairjudge.options.summarizing import SummarizeOptions
 from fairjudge.run.sweeping import settings_of
 from fairjudge.scores.juries import JuryRule
-from fairjudge.studies.places import line_named_in, line_of
+from fairjudge.studies.key_lines import find_line, find_message_line
 from fairjudge.text.suggestions import did_you_mean
 
 Audit: TypeAlias = Literal["checks", "order", "verbosity"]
-"""Audits that ask the model; the others are made of the judgements that are there."""
+"""Audits that require further calls; the others use the existing judgements."""
 Measure: TypeAlias = Literal["coverage", "proportional"]
 LOCAL_MODEL = "local"
 """The name of the model that needs no table."""
@@ -50,7 +50,7 @@ class _Table(BaseModel):
 
 
 class _Open(_Table):
-    """A table that also takes the options of a command, by their names in Python."""
+    """A table that also accepts the options of a command, by their names in Python."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
@@ -60,7 +60,7 @@ class _Open(_Table):
 
 
 class DataTable(_Table):
-    """Files, from the study file's folder."""
+    """Input files, relative to the study file's folder."""
 
     clusters: Path | None = None
     references: Path | None = None
@@ -75,7 +75,7 @@ class ModelTable(_Open):
 
 
 class BudgetTable(_Table):
-    """Limits of spending for all steps and starts."""
+    """Budget of all steps together, across all runs."""
 
     max_cost: float | None = Field(default=None, ge=0)
     max_calls: int | None = Field(default=None, ge=0)
@@ -83,7 +83,7 @@ class BudgetTable(_Table):
 
 
 class BuildTable(_Open):
-    """References are built; options of ``build``."""
+    """Building of references; options of ``build``."""
 
     model: str = LOCAL_MODEL
 
@@ -96,7 +96,7 @@ class SummarizeTable(_Open):
 
 
 class JudgeTable(_Open):
-    """A judge; options of ``judge``. Several models are a jury."""
+    """A judge; options of ``judge``. Several models form a jury."""
 
     name: _Name | None = None
     model: _Names = (LOCAL_MODEL,)
@@ -106,7 +106,7 @@ class JudgeTable(_Open):
 
 
 class CalibrateTable(_Table):
-    """The judges are measured against ``labels``; options of ``calibrate``."""
+    """Calibration of the judges against ``labels``; options of ``calibrate``."""
 
     method: CalibratorName = "isotonic"
     annotators: _Names = ("*",)
@@ -128,7 +128,7 @@ class FairnessTable(_Table):
 
 
 class StudyFile(_Table):
-    """The tables of a study file; with ``limit`` each judge judges its first items only."""
+    """The tables of a study file; ``limit`` is the number of items per judge."""
 
     title: str = "FairJudge study"
     seed: Seed = 0
@@ -149,12 +149,12 @@ _TABLES: Mapping[str, type[_Table]] = {
     "calibrate": CalibrateTable,
     "fairness": FairnessTable,
 }
-"""The tables that take no options of a command."""
+"""The tables that do not accept options of a command."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgePart:
-    """One judge of a study: its options checked, its files found."""
+    """One judge of a study, with checked options and resolved paths."""
 
     name: str
     models: tuple[Model, ...]
@@ -165,7 +165,7 @@ class JudgePart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Study:
-    """A study file that was read and checked; paths are from where the program runs."""
+    """A checked study file; paths are relative to the working directory."""
 
     path: Path
     tables: StudyFile
@@ -174,25 +174,25 @@ class Study:
     writers: tuple[tuple[SummarizeOptions, Model], ...]
     judges: tuple[JudgePart, ...]
 
-    def asking(self, change: Callable[[Model], Model]) -> Study:
-        """Return this study with every language model changed."""
+    def map_llms(self, change: Callable[[Model], Model]) -> Study:
+        """Return this study with `change` applied to every language model."""
 
-        def of(model: Model) -> Model:
+        def change_llm(model: Model) -> Model:
             return model if model.llm is None else change(model)
 
         return replace(
             self,
-            build=None if self.build is None else (of(self.build[0]), self.build[1]),
-            writers=tuple((options, of(model)) for options, model in self.writers),
+            build=None if self.build is None else (change_llm(self.build[0]), self.build[1]),
+            writers=tuple((options, change_llm(model)) for options, model in self.writers),
             judges=tuple(
-                replace(judge, models=tuple(of(model) for model in judge.models))
+                replace(judge, models=tuple(change_llm(model) for model in judge.models))
                 for judge in self.judges
             ),
         )
 
-    def place_of(self, message: str) -> str:
-        """Return the file and, if `message` begins with a table, its line."""
-        return _place_of(message, self.path)
+    def location(self, message: str) -> str:
+        """Return the file's path and, if `message` begins with a table, its line."""
+        return _location(message, self.path)
 
     def budget(self) -> Budget:
         """Return the budget shared by all steps."""
@@ -200,34 +200,34 @@ class Study:
         return Budget(
             max_calls=budget.max_calls,
             max_cost_usd=budget.max_cost,
-            prices=load_prices(_beside(self.path, budget.prices)),
+            prices=load_prices(_resolve_paths(self.path, budget.prices)),
         )
 
 
 def read_study(path: str | Path, *, cache: str | Path | None = None) -> Study:
-    """Read a study file and check all that can be checked before any work.
+    """Read a study file and check its tables and options.
 
-    ``cache`` is the folder of the response cache, for all models.
+    ``cache`` is the folder of the response cache for all models.
     """
     path = Path(path)
     table = read_toml(path)
     try:
         tables = StudyFile.model_validate(table)
     except ValidationError as error:
-        raise _unreadable(error, table, path) from None
+        raise _first_problem(error, table, path) from None
     try:
-        return _resolved(path, tables, cache)
+        return _resolve(path, tables, cache)
     except ConfigurationError as error:
-        raise ConfigurationError(f"{_place_of(str(error), path)}: {error}") from None
+        raise ConfigurationError(f"{_location(str(error), path)}: {error}") from None
 
 
-def _place_of(message: str, path: Path) -> str:
-    line = line_named_in(message, read_file(path).decode("utf-8"))
+def _location(message: str, path: Path) -> str:
+    line = find_message_line(message, read_file(path).decode("utf-8"))
     return str(path) if line is None else f"{path}:{line}"
 
 
-def _unreadable(error: ValidationError, table: Mapping[str, Any], path: Path) -> InputError:
-    """Return the first error: an unknown name, or an invalid value."""
+def _first_problem(error: ValidationError, table: Mapping[str, Any], path: Path) -> InputError:
+    """Return the first problem: an unknown name or an invalid value."""
     text = read_file(path).decode("utf-8")
     for item in error.errors(include_url=False):
         if item["type"] == "extra_forbidden":
@@ -235,31 +235,33 @@ def _unreadable(error: ValidationError, table: Mapping[str, Any], path: Path) ->
             kind = _TABLES[str(within[0])] if within else StudyFile
             names = [field.alias or key for key, field in kind.model_fields.items()]
             hint = did_you_mean(str(name), names) or f"; there are: {', '.join(names)}"
-            where = f"[{within[0]}] has" if within else "a study has"
-            problem = f"{where} no {str(name)!r}{hint}"
-            return InputError(problem, path=path, line=line_of(text, item["loc"]))
+            subject = f"[{within[0]}] has" if within else "a study has"
+            problem = f"{subject} no {str(name)!r}{hint}"
+            return InputError(problem, path=path, line=find_line(text, item["loc"]))
     field, problem = explain(error, table)
-    line = line_of(text, error.errors(include_url=False)[0]["loc"])
+    line = find_line(text, error.errors(include_url=False)[0]["loc"])
     return InputError(problem, path=path, line=line, field=field)
 
 
-def _resolved(path: Path, tables: StudyFile, cache: str | Path | None) -> Study:
-    data = DataTable(**{name: _beside(path, value) for name, value in tables.data})
+def _resolve(path: Path, tables: StudyFile, cache: str | Path | None) -> Study:
+    data = DataTable(**{name: _resolve_paths(path, value) for name, value in tables.data})
     models = _models(path, tables, cache)
 
-    def model(name: str, of: str) -> Model:
+    def model(name: str, table: str) -> Model:
         if name not in models:
             names = ", ".join(models)
-            raise ConfigurationError(f"{of}: no [models.{name}]; there are: {names}")
+            raise ConfigurationError(f"{table}: no [models.{name}]; there are: {names}")
         return models[name]
 
     build = tables.build and (
         model(tables.build.model, "[build]"),
         checked(BuildOptions, tables.build.options, "[build]", beside=BuildTable.model_fields),
     )
-    judges = tuple(_judge(path, table, place, model) for place, table in enumerate(tables.judge, 1))
+    judges = tuple(
+        _judge(path, table, number, model) for number, table in enumerate(tables.judge, 1)
+    )
     writers = tuple(
-        (_writing(table), model(table.model, f"[[summarize]] {table.system}"))
+        (_summarize_options(table), model(table.model, f"[[summarize]] {table.system}"))
         for table in tables.summarize
     )
     study = Study(
@@ -273,31 +275,32 @@ def _models(path: Path, tables: StudyFile, cache: str | Path | None) -> dict[str
     if LOCAL_MODEL in tables.models:
         raise ConfigurationError("[models.local]: 'local' is the bundled model; choose a name")
     models_by_name = {LOCAL_MODEL: Model(LOCAL_MODEL, cache=cache)}
-    ours = {"target", "cache", "store", "max_cost", "max_calls", "prices", "progress"}
-    prices = _beside(path, tables.budget.prices)
+    study_options = {"target", "cache", "store", "max_cost", "max_calls", "prices", "progress"}
+    prices = _resolve_paths(path, tables.budget.prices)
     for name, table in tables.models.items():
-        of = f"[models.{name}]"
-        if clashes := sorted(ours & table.options.keys()):
-            raise ConfigurationError(f"{of}: no option {clashes[0]!r}; budgets are in [budget]")
+        header = f"[models.{name}]"
+        if clashes := sorted(study_options & table.options.keys()):
+            raise ConfigurationError(f"{header}: no option {clashes[0]!r}; budgets are in [budget]")
         settings = {**table.options, "target": table.backend, "cache": cache, "prices": prices}
-        models_by_name[name] = checked(Model, settings, of, beside=ModelTable.model_fields)
+        models_by_name[name] = checked(Model, settings, header, beside=ModelTable.model_fields)
     return models_by_name
 
 
-def _writing(table: SummarizeTable) -> SummarizeOptions:
-    of = f"[[summarize]] {table.system}"
+def _summarize_options(table: SummarizeTable) -> SummarizeOptions:
+    header = f"[[summarize]] {table.system}"
     settings = {"system": table.system, **table.options}
-    options = checked(SummarizeOptions, settings, of, beside=SummarizeTable.model_fields)
-    settings_of(options)  # refuses sweeps that cannot be read
+    options = checked(SummarizeOptions, settings, header, beside=SummarizeTable.model_fields)
+    settings_of(options)  # raises for invalid sweeps
     return options
 
 
-def _judge(path: Path, table: JudgeTable, place: int, model: Any) -> JudgePart:
-    of = f"[[judge]] number {place}" if table.name is None else f"[[judge]] {table.name}"
+def _judge(path: Path, table: JudgeTable, number: int, model: Any) -> JudgePart:
+    header = f"[[judge]] number {number}" if table.name is None else f"[[judge]] {table.name}"
     settings = dict(table.options)
     if table.criterion is not None:
-        own = read_criterion_file(path.parent / table.criterion)
-        values = {"aspect": own.aspect, "protocol": own.protocol, **own.single_options}
+        criterion = read_criterion_file(path.parent / table.criterion)
+        options = criterion.single_options
+        values = {"aspect": criterion.aspect, "protocol": criterion.protocol, **options}
         settings = {
             **{
                 name: value.absolute() if isinstance(value, Path) else value
@@ -309,31 +312,33 @@ def _judge(path: Path, table: JudgeTable, place: int, model: Any) -> JudgePart:
     if isinstance(settings.get("cascade"), str):
         settings["cascade"] = read_cascade(path.parent / settings["cascade"])
     if "aspect" not in settings:
-        raise ConfigurationError(f"{of}: give an aspect, or a criterion that names one")
-    options = checked(JudgeOptions, settings, of, beside=JudgeTable.model_fields)
-    paths = {field.name: _beside(path, getattr(options, field.name)) for field in fields(options)}
+        raise ConfigurationError(f"{header}: give an aspect, or a criterion that has one")
+    options = checked(JudgeOptions, settings, header, beside=JudgeTable.model_fields)
+    paths = {
+        field.name: _resolve_paths(path, getattr(options, field.name)) for field in fields(options)
+    }
     options = replace(options, **paths)
     plans = options.plans()
     return JudgePart(
         name=table.name or "+".join(plan.aspect for plan in plans) + f"-{plans[0].protocol}",
-        models=tuple(model(name, of) for name in table.model),
+        models=tuple(model(name, header) for name in table.model),
         jury=table.jury,
         options=options,
         audits=table.audits,
     )
 
 
-def _beside(path: Path, value: Any) -> Any:
-    """Return a path, or several, as seen from the folder of the study file; else `value`."""
+def _resolve_paths(path: Path, value: Any) -> Any:
+    """Return a path, or a tuple of them, resolved in the study file's folder; else `value`."""
     if isinstance(value, Path):
         return path.parent / value
     if isinstance(value, tuple):
-        return tuple(_beside(path, part) for part in value)
+        return tuple(_resolve_paths(path, part) for part in value)
     return value
 
 
 def _check(study: Study) -> None:
-    """Reject what would fail half-way."""
+    """Raise for tables that contradict each other."""
     _check_data(study)
     _check_names("[[judge]]", [judge.name for judge in study.judges])
     _check_names("[[summarize]]", [str(writer.system) for writer, _ in study.writers])
@@ -358,21 +363,21 @@ def _check(study: Study) -> None:
 
 def _check_data(study: Study) -> None:
     tables, data = study.tables, study.data
-    wrong = {
+    problems = {
         "[data]: give clusters, references or both": not (data.clusters or data.references),
         "[data]: give summaries, or have some written by [[summarize]]": not data.summaries
         and not study.writers,
-        "references are given: leave out [build], or [data] references": study.build is not None
+        "[build] and [data] references exclude each other: remove one": study.build is not None
         and data.references is not None,
         "[data]: [build] and [[summarize]] need clusters": data.clusters is None
         and bool(study.build or study.writers),
         "[calibrate] needs [data] labels": tables.calibrate is not None and data.labels is None,
     }
-    for problem in (text for text, holds in wrong.items() if holds):
+    for problem in (text for text, is_present in problems.items() if is_present):
         raise ConfigurationError(problem)
 
 
-def _check_names(of: str, names: Sequence[str]) -> None:
+def _check_names(header: str, names: Sequence[str]) -> None:
     for name in names:
         if names.count(name) > 1:
-            raise ConfigurationError(f"{of}: two are called {name!r}; give each a name of its own")
+            raise ConfigurationError(f"{header}: two are called {name!r}; choose distinct names")

@@ -1,4 +1,4 @@
-"""The steps of a study: a small graph by the files that they read and make."""
+"""The graph of a study's steps; its edges are the files that steps read and make."""
 
 from __future__ import annotations
 
@@ -25,56 +25,60 @@ from fairjudge.studies.steps import (
 )
 
 
-def steps_of(study: Study, folder: Path) -> tuple[Step, ...]:
-    """Return the steps of `study`, which write to `folder`, each after those that it builds on."""
+def make_steps(study: Study, folder: Path) -> tuple[Step, ...]:
+    """Return the steps of `study`, in order of execution; their outputs are in `folder`."""
     return tuple(_steps(Layout(study=study, folder=folder)))
 
 
-def needed_by(chosen_steps: Iterable[Step], steps: Sequence[Step]) -> set[str]:
-    """Return the names of the steps that `chosen_steps` build on, themselves included."""
+def required_names(chosen_steps: Iterable[Step], steps: Sequence[Step]) -> set[str]:
+    """Return the names of `chosen_steps` and of all steps that they depend on."""
     makers = {path: step.name for step in steps for path in step.makes}
-    before = {step.name: {makers[path] for path in step.reads if path in makers} for step in steps}
+    dependencies = {
+        step.name: {makers[path] for path in step.reads if path in makers} for step in steps
+    }
     names = set[str]()
-    waiting = [step.name for step in chosen_steps]
-    while waiting:
-        name = waiting.pop()
+    queue = [step.name for step in chosen_steps]
+    while queue:
+        name = queue.pop()
         if name not in names:
             names.add(name)
-            waiting += before[name]
+            queue += dependencies[name]
     return names
 
 
-def _steps(at: Layout) -> Iterator[Step]:
-    """Go through a study's tables, in the order in which a reader would."""
-    study = at.study
+def _steps(layout: Layout) -> Iterator[Step]:
+    """Yield the steps of a study's tables in order of execution."""
+    study = layout.study
     if study.build is not None:
-        yield build_step(at, *study.build)
+        yield build_step(layout, *study.build)
     for options, model in study.writers:
-        yield summarize_step(at, options, model)
-    if len(at.summary_files) > 1:
-        yield gather_step(at)
+        yield summarize_step(layout, options, model)
+    if len(layout.summary_files) > 1:
+        yield gather_step(layout)
     paths = list[Path]()
     for part in study.judges:
-        yield judge_step(at, part)
+        yield judge_step(layout, part)
         for kind in free_audits(part):
-            yield free_audit_step(at, part, kind)
-        # A try asks nothing beside its few items.
+            yield free_audit_step(layout, part, kind)
+        # A trial run with ``limit`` makes no further calls for audits.
         for audit in part.audits if study.tables.limit is None else ():
-            yield asking_audit_step(at, part, audit)
-            paths.append(at.audit_of(part, audit))
-    measured = list(_measured(at))
-    yield from measured
-    # Calibrated scores and calibrators are not for the page.
-    results = [path for step in measured for path in step.makes if path.suffix == ".json"]
-    to_show = [path for path in results if path.name != "calibrators.json"]
-    costs = at.folder / COSTS
-    yield report_step(at, [*map(at.judgements_by, study.judges), *paths, *to_show, costs])
+            yield asking_audit_step(layout, part, audit)
+            paths.append(layout.audit_path(part, audit))
+    analysis_steps = list(_analysis_steps(layout))
+    yield from analysis_steps
+    # The page omits calibrated scores and calibrators.
+    results = [path for step in analysis_steps for path in step.makes if path.suffix == ".json"]
+    shown_results = [path for path in results if path.name != "calibrators.json"]
+    costs = layout.folder / COSTS
+    yield report_step(
+        layout, [*map(layout.judgements_path, study.judges), *paths, *shown_results, costs]
+    )
 
 
-def _measured(at: Layout) -> Iterator[Step]:
-    tables, labels = at.study.tables, at.study.data.labels
+def _analysis_steps(layout: Layout) -> Iterator[Step]:
+    tables, labels = layout.study.tables, layout.study.data.labels
     if tables.calibrate is not None and labels is not None:
-        yield calibrate_step(at, tables.calibrate, labels)
+        yield calibrate_step(layout, tables.calibrate, labels)
     for table in tables.fairness:
         for measure in table.measures:
-            yield fairness_step(at, table, measure)
+            yield fairness_step(layout, table, measure)

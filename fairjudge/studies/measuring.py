@@ -1,4 +1,4 @@
-"""The steps that use judgements: audits, calibration, fairness and the report."""
+"""Steps that analyse judgements: audits, calibration, fairness and the report."""
 
 from __future__ import annotations
 
@@ -53,132 +53,141 @@ from fairjudge.studies.files import (
     JudgePart,
     Measure,
 )
-from fairjudge.studies.places import in_keys
+from fairjudge.studies.key_lines import flags_to_keys
 from fairjudge.studies.record import StepRecord
-from fairjudge.studies.steps import RUNS, Layout, Step, Workplace, asking, run_folders
+from fairjudge.studies.steps import RUNS, Layout, Step, StepContext, language_models, run_folders
 from fairjudge.text.counting import pluralize
 
-_SWAYS = {"audit position", "audit verbosity", "audit order", "audit checks", "audit stability"}
+_BIAS_AUDITS = {
+    "audit position",
+    "audit verbosity",
+    "audit order",
+    "audit checks",
+    "audit stability",
+}
 
 
 def free_audits(part: JudgePart) -> tuple[str, ...]:
     """Return the audits of `part` that need no further calls."""
     options, plan = part.options, part.options.plans()[0]
-    protocol, listed = plan.protocol, PROTOCOLS[plan.protocol].itemized
-    repeated = options.repeats > 1 or options.prompt_variants > 1 or options.paraphrases
+    protocol, is_itemized = plan.protocol, PROTOCOLS[plan.protocol].itemized
+    has_repeats = options.repeats > 1 or options.prompt_variants > 1 or options.paraphrases
     return (
         "parse",
         *(("position", "length") if PROTOCOLS[protocol].paired else ()),
         *(("covered",) if _names_sources(plan) else ()),
-        *(("statements",) if listed and plan.aspect == "faithfulness" else ()),
-        *(("stability",) if repeated else ()),
+        *(("statements",) if is_itemized and plan.aspect == "faithfulness" else ()),
+        *(("stability",) if has_repeats else ()),
     )
 
 
 def _names_sources(plan: JudgingPlan) -> bool:
-    """Return whether judgements are of each answer, article or source, not of all together."""
-    itemized = PROTOCOLS[plan.protocol].itemized and plan.aspect == "coverage"
-    single = plan.reference_unit in {"qa_pair", "article"} and plan.text_unit == "summary"
-    return itemized or (single and not PROTOCOLS[plan.protocol].paired)
+    """Return whether judgements are per answer, article or source rather than per summary."""
+    is_itemized = PROTOCOLS[plan.protocol].itemized and plan.aspect == "coverage"
+    is_single_unit = plan.reference_unit in {"qa_pair", "article"} and plan.text_unit == "summary"
+    return is_itemized or (is_single_unit and not PROTOCOLS[plan.protocol].paired)
 
 
-def free_audit_step(at: Layout, part: JudgePart, kind: str) -> Step:
-    """Return the step of one audit of the judgements that are there."""
-    judgements, output = at.judgements_by(part), at.audit_of(part, kind)
-    beside = {
-        "length": (at.summaries,),
-        "covered": (at.sources,),
-        "statements": (at.sources, at.summaries),
+def free_audit_step(layout: Layout, part: JudgePart, kind: str) -> Step:
+    """Return the step of one audit of the existing judgements."""
+    judgements, output = layout.judgements_path(part), layout.audit_path(part, kind)
+    other_inputs = {
+        "length": (layout.summaries,),
+        "covered": (layout.sources,),
+        "statements": (layout.sources, layout.summaries),
     }.get(kind, ())
 
-    def work(place: Workplace, _run: Path) -> StepRecord:
-        rows = _judgements(judgements, place)
+    def work(context: StepContext, _run: Path) -> StepRecord:
+        rows = _judgements(judgements, context)
         if kind == "parse" and not rows.records:
             output.unlink(missing_ok=True)
             return StepRecord(told="nothing was judged")
-        makers: Mapping[str, Callable[[], Findings]] = {
+        audits: Mapping[str, Callable[[], Findings]] = {
             "parse": lambda: audit.parse(rows),
             "position": lambda: audit.position(rows),
-            "length": lambda: audit.length(rows, _summaries(at, place)),
-            "covered": lambda: audit.covered(rows, _sources(at, place)),
+            "length": lambda: audit.length(rows, _summaries(layout, context)),
+            "covered": lambda: audit.covered(rows, _sources(layout, context)),
             "statements": lambda: audit.statements(
-                rows, _sources(at, place), summaries=_summaries(at, place)
+                rows, _sources(layout, context), summaries=_summaries(layout, context)
             ),
             "stability": lambda: audit.stability(rows),
         }
         name = f"audit {kind} of {part.name}"
-        return _or_nothing(output, name, lambda: _audit_record(output, makers[kind](), part))
+        return _record_or_note(output, name, lambda: _audit_record(output, audits[kind](), part))
 
     return Step(
         name=f"audit {kind}: {part.name}",
-        reads=(judgements, *beside),
+        reads=(judgements, *other_inputs),
         makes=(output,),
         settings={"kind": kind},
         work=work,
     )
 
 
-def asking_audit_step(at: Layout, part: JudgePart, kind: Audit) -> Step:
-    """Return the step of an audit that asks the judge of `part` more."""
-    sources, summaries, output = at.sources, at.summaries, at.audit_of(part, kind)
+def asking_audit_step(layout: Layout, part: JudgePart, kind: Audit) -> Step:
+    """Return the step of an audit that makes further calls to the judge of `part`."""
+    sources, summaries, output = layout.sources, layout.summaries, layout.audit_path(part, kind)
     (model,), plan = part.models, part.options.plans()[0]
     protocol: ProtocolName = "pairwise" if PROTOCOLS[plan.protocol].paired else "likert"
 
-    def work(place: Workplace, run: Path) -> StepRecord:
-        return _or_nothing(output, f"audit {kind} of {part.name}", lambda: ask(place, run))
+    def work(context: StepContext, run: Path) -> StepRecord:
+        return _record_or_note(output, f"audit {kind} of {part.name}", lambda: ask(context, run))
 
-    def ask(place: Workplace, run: Path) -> StepRecord:
-        shared: dict[str, Any] = {
+    def ask(context: StepContext, run: Path) -> StepRecord:
+        model_options: dict[str, Any] = {
             "model": model,
-            "progress": place.progress.counter(f"{kind}: {part.name}"),
+            "progress": context.progress.counter(f"{kind}: {part.name}"),
         }
-        options: dict[str, Any] = {"run": run, "skip_bad": place.skip_bad}
-        figures: dict[str, Any]
+        options: dict[str, Any] = {"run": run, "skip_bad": context.skip_bad}
+        report: dict[str, Any]
         match kind:
             case "verbosity":
                 inputs = {"references": sources, "summaries": summaries, **options}
                 target: dict[str, Any] = {"aspect": plan.aspect, "protocol": protocol}
-                figures = verbosity_report(
-                    collect(**inputs, probes=("extended",), **target, **shared)
+                report = verbosity_report(
+                    collect(**inputs, probes=("extended",), **target, **model_options)
                 )
             case "order":
-                figures = run_to_end(
+                report = run_to_end(
                     order_report(
-                        sources, summaries, max_articles=3, n_shuffles=3, **options, **shared
+                        sources, summaries, max_articles=3, n_shuffles=3, **options, **model_options
                     )
                 )
             case "checks":
-                figures = run_to_end(
-                    checks_report(sources, summaries, aspect=plan.aspect, **options, **shared)
+                report = run_to_end(
+                    checks_report(
+                        sources, summaries, aspect=plan.aspect, **options, **model_options
+                    )
                 )
-        return _audit_record(output, Findings(f"audit {kind}", figures), part)
+        return _audit_record(output, Findings(f"audit {kind}", report), part)
 
     return Step(
         name=f"audit {kind}: {part.name}",
         reads=(sources, summaries),
         makes=(output,),
         settings={"model": model.identity(), "aspect": plan.aspect, "protocol": protocol},
-        models=asking(model),
+        models=language_models(model),
         work=work,
     )
 
 
-def calibrate_step(at: Layout, table: CalibrateTable, labels: Path) -> Step:
-    """Return the step that measures all judges against people, and calibrates their scores."""
-    output, calibrators = at.folder / "calibration.json", at.folder / "calibrators.json"
-    judged, seed = tuple(map(at.judgements_by, at.study.judges)), at.study.tables.seed
-    calibrated = tuple(at.folder / "calibrated" / path.name for path in judged)
-    by_juries = at.folder / "calibrated" / "jury.jsonl"
+def calibrate_step(layout: Layout, table: CalibrateTable, labels: Path) -> Step:
+    """Return the step that compares all judges with human labels and calibrates their scores."""
+    output, calibrators = layout.folder / "calibration.json", layout.folder / "calibrators.json"
+    judgement_paths = tuple(map(layout.judgements_path, layout.study.judges))
+    seed = layout.study.tables.seed
+    calibrated_paths = tuple(layout.folder / "calibrated" / path.name for path in judgement_paths)
+    jury_path = layout.folder / "calibrated" / "jury.jsonl"
 
-    def work(place: Workplace, _run: Path) -> StepRecord:
-        files = [_judgements(path, place) for path in judged]
+    def work(context: StepContext, _run: Path) -> StepRecord:
+        files = [_judgements(path, context) for path in judgement_paths]
         texts: dict[str, Any] = {
-            "summaries": _summaries(at, place),
-            "clusters": read_clusters(at.sources, skip_bad=place.skip_bad),
+            "summaries": _summaries(layout, context),
+            "clusters": read_clusters(layout.sources, skip_bad=context.skip_bad),
         }
         calibration = calibrate(
-            _with_costs(at, files),
-            read_labels(labels, skip_bad=place.skip_bad),
+            _with_costs(layout, files),
+            read_labels(labels, skip_bad=context.skip_bad),
             method=table.method,
             annotators=table.annotators,
             label_scale=table.label_scale,
@@ -188,122 +197,127 @@ def calibrate_step(at: Layout, table: CalibrateTable, labels: Path) -> Step:
             n_resamples=table.resamples,
             seed=seed,
         )
-        figures = calibration.to_dict()
-        _write_json(output, figures)
+        report = calibration.to_dict()
+        _write_json(output, report)
         if calibration.calibrators:
             calibration.save(calibrators)
-            for file, path in zip(files, calibrated, strict=True):
+            for file, path in zip(files, calibrated_paths, strict=True):
                 write_records(path, calibration.apply(file.records).judgements)
-            every = apply_to(
+            all_calibrated = apply_to(
                 calibration.fitted_juries, [row for file in files for row in file], **texts
             )
-            if every.n_by_juries:
-                write_records(by_juries, every.judgements[: every.n_by_juries])
-        n_judges = pluralize(len(figures["groups"]), "judge")
+            if all_calibrated.n_by_juries:
+                write_records(jury_path, all_calibrated.judgements[: all_calibrated.n_by_juries])
+        n_judges = pluralize(len(report["groups"]), "judge")
         n_curves = pluralize(len(calibration.calibrators), "curve")
         return StepRecord(
-            told=f"{n_judges}, {n_curves}", findings=tuple(_calibration_findings(figures))
+            told=f"{n_judges}, {n_curves}", findings=tuple(_calibration_findings(report))
         )
 
     return Step(
         name="calibrate",
-        reads=(*judged, labels, at.summaries, at.sources),
-        makes=(output, calibrators, *calibrated, by_juries),
+        reads=(*judgement_paths, labels, layout.summaries, layout.sources),
+        makes=(output, calibrators, *calibrated_paths, jury_path),
         settings={"table": table.model_dump(mode="json"), "seed": seed},
         work=work,
     )
 
 
-def _calibration_findings(figures: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what each judge may be used for, then what juries add and may be used for."""
-    groups = figures["groups"]
+def _calibration_findings(report: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the verdict on each judge, the effect of juries, and the verdict on each jury."""
+    groups = report["groups"]
     for group in groups:
         yield (
-            f"{group['judge']} against people, {group['aspect']} by {protocol_of(group)}: "
-            f"{in_keys(verdict(group))}."
+            f"{group['judge']} against humans, {group['aspect']} by {protocol_of(group)}: "
+            f"{flags_to_keys(verdict(group))}."
         )
-    yield from jury_findings(figures)
-    for group in with_juries(figures)[len(groups) :]:
-        yield f"{group_title(group)}: {in_keys(verdict(group))}."
+    yield from jury_findings(report)
+    for group in with_juries(report)[len(groups) :]:
+        yield f"{group_title(group)}: {flags_to_keys(verdict(group))}."
 
 
-def _with_costs(at: Layout, files: Sequence[Loaded[Judgement]]) -> JudgedInputs:
-    """Return all judgements, with what the study's own runs spent on them."""
+def _with_costs(layout: Layout, files: Sequence[Loaded[Judgement]]) -> JudgedInputs:
+    """Return all judgements with their costs in the study's runs."""
     rows = tuple(row for file in files for row in file)
-    spent: dict[GroupKey, JudgingCost] = {}
+    cost_by_group: dict[GroupKey, JudgingCost] = {}
     file_of_costs = f"{SPENT}.jsonl"
-    for part, file in zip(at.study.judges, files, strict=True):
-        folders = [*run_folders(at.folder / RUNS, f"judge {part.name}")]
+    for part, file in zip(layout.study.judges, files, strict=True):
+        folders = [*run_folders(layout.folder / RUNS, f"judge {part.name}")]
         groups = by_group(file)
         if len(part.models) > 1:
             costs: list[Mapping[str, Any]] = [
                 {"judge": model.target, **row}
-                for place, model in enumerate(part.models, 1)
+                for number, model in enumerate(part.models, 1)
                 for folder in folders
-                for row in kept_rows(folder / f"member-{place}" / file_of_costs)
+                for row in kept_rows(folder / f"member-{number}" / file_of_costs)
             ]
-            spent |= of_jury(groups, costs) if costs else {}
+            cost_by_group |= of_jury(groups, costs) if costs else {}
         elif costs := [row for folder in folders for row in kept_rows(folder / file_of_costs)]:
-            spent |= dict.fromkeys(groups, spent_by(costs))
-    return JudgedInputs(rows=rows, requests=with_spent(requests_of(rows), spent))
+            cost_by_group |= dict.fromkeys(groups, spent_by(costs))
+    return JudgedInputs(rows=rows, requests=with_spent(requests_of(rows), cost_by_group))
 
 
-def fairness_step(at: Layout, table: FairnessTable, measure: Measure) -> Step:
+def fairness_step(layout: Layout, table: FairnessTable, measure: Measure) -> Step:
     """Return the step of one fairness measure."""
-    output = at.folder / "fairness" / f"{table.attribute}.{measure}.json"
-    seed = at.study.tables.seed
-    shared: dict[str, Any] = {"attribute": table.attribute, "bins": table.bins, "seed": seed}
-    # The judgements that say how far articles are covered, and what checklists are about.
-    own = [part for part in at.study.judges if part.name == table.scorer != LOCAL_MODEL]
-    scored = tuple(map(at.judgements_by, own))
-    inputs = (*scored, *filter(None, [at.references])) if scored else ()
+    output = layout.folder / "fairness" / f"{table.attribute}.{measure}.json"
+    seed = layout.study.tables.seed
+    options: dict[str, Any] = {"attribute": table.attribute, "bins": table.bins, "seed": seed}
+    # Judgements of coverage, and the references of checklist items.
+    scorer_judges = [
+        part for part in layout.study.judges if part.name == table.scorer != LOCAL_MODEL
+    ]
+    scorer_paths = tuple(map(layout.judgements_path, scorer_judges))
+    inputs = (*scorer_paths, *filter(None, [layout.references])) if scorer_paths else ()
 
-    def scorer(place: Workplace) -> JudgeResult | str:
-        if not scored:
+    def scorer(context: StepContext) -> JudgeResult | str:
+        if not scorer_paths:
             return LOCAL_MODEL
-        judgements = _judgements(scored[0], place).records
-        references = () if at.references is None else _sources(at, place).records
+        judgements = _judgements(scorer_paths[0], context).records
+        references = () if layout.references is None else _sources(layout, context).records
         return JudgeResult(judgements=judgements, references=references)
 
-    def work(place: Workplace, _run: Path) -> StepRecord:
-        return _or_nothing(output, f"fairness {measure}", lambda: measured(place))
+    def work(context: StepContext, _run: Path) -> StepRecord:
+        return _record_or_note(output, f"fairness {measure}", lambda: measure_fairness(context))
 
-    def measured(place: Workplace) -> StepRecord:
-        files = (read_clusters(at.clusters, skip_bad=place.skip_bad), _summaries(at, place))
+    def measure_fairness(context: StepContext) -> StepRecord:
+        files = (
+            read_clusters(layout.clusters, skip_bad=context.skip_bad),
+            _summaries(layout, context),
+        )
         if measure == "coverage":
-            figures = fairness.coverage(*files, scorer=scorer(place), **shared).to_dict()
+            report = fairness.coverage(*files, scorer=scorer(context), **options).to_dict()
         else:
-            figures = fairness.proportionality(*files, **shared).to_dict()
-        _write_json(output, figures)
-        return StepRecord(told="done", findings=tuple(fairness_findings(figures))[:1])
+            report = fairness.proportionality(*files, **options).to_dict()
+        _write_json(output, report)
+        return StepRecord(told="done", findings=tuple(fairness_findings(report))[:1])
 
     return Step(
         name=f"fairness {measure}: {table.attribute}",
-        reads=(at.clusters, at.summaries, *(inputs if measure == "coverage" else ())),
+        reads=(layout.clusters, layout.summaries, *(inputs if measure == "coverage" else ())),
         makes=(output,),
         settings={"table": table.model_dump(mode="json"), "seed": seed},
         work=work,
     )
 
 
-def report_step(at: Layout, inputs: Sequence[Path]) -> Step:
-    """Return the step that writes one page about everything."""
-    output, labels = at.folder / "report.html", at.study.data.labels
-    table = at.study.tables.calibrate or CalibrateTable()
+def report_step(layout: Layout, inputs: Sequence[Path]) -> Step:
+    """Return the step that writes the page of all results."""
+    output, labels = layout.folder / "report.html", layout.study.data.labels
+    table = layout.study.tables.calibrate or CalibrateTable()
     options: dict[str, Any] = {
-        "title": at.study.tables.title,
+        "title": layout.study.tables.title,
         "annotators": table.annotators,
         "label_scale": table.label_scale,
-        "seed": at.study.tables.seed,
+        "seed": layout.study.tables.seed,
     }
 
-    def work(place: Workplace, _run: Path) -> StepRecord:
+    def work(context: StepContext, _run: Path) -> StepRecord:
         page = report(
-            # A step may have had nothing.
+            # Steps without usable data write no file.
             *(path for path in inputs if path.exists() and path.stat().st_size),
-            references=_sources(at, place),
-            summaries=_summaries(at, place),
-            labels=None if labels is None else read_labels(labels, skip_bad=place.skip_bad),
+            references=_sources(layout, context),
+            summaries=_summaries(layout, context),
+            labels=None if labels is None else read_labels(labels, skip_bad=context.skip_bad),
             **options,
         )
         page.save(output)
@@ -311,46 +325,46 @@ def report_step(at: Layout, inputs: Sequence[Path]) -> Step:
 
     return Step(
         name="report",
-        reads=(at.sources, at.summaries, *filter(None, [labels]), *inputs),
+        reads=(layout.sources, layout.summaries, *filter(None, [labels]), *inputs),
         makes=(output,),
         settings=options,
         work=work,
     )
 
 
-def _judgements(path: Path, place: Workplace) -> Loaded[Judgement]:
-    """Return a judge's judgements; none if it had nothing to judge."""
+def _judgements(path: Path, context: StepContext) -> Loaded[Judgement]:
+    """Return a judge's judgements; none if it had no items."""
     if path.stat().st_size == 0:
         return Loaded(path=str(path), records=(), lines=())
-    return read_judgements(path, skip_bad=place.skip_bad)
+    return read_judgements(path, skip_bad=context.skip_bad)
 
 
-def _sources(at: Layout, place: Workplace) -> Loaded[Any]:
+def _sources(layout: Layout, context: StepContext) -> Loaded[Any]:
     """Return the references if there are questions, else the clusters."""
-    reader = read_clusters if at.references is None else read_references
-    return reader(at.sources, skip_bad=place.skip_bad)
+    reader = read_clusters if layout.references is None else read_references
+    return reader(layout.sources, skip_bad=context.skip_bad)
 
 
-def _summaries(at: Layout, place: Workplace) -> Loaded[Summary]:
-    return read_summaries(at.summaries, skip_bad=place.skip_bad)
+def _summaries(layout: Layout, context: StepContext) -> Loaded[Summary]:
+    return read_summaries(layout.summaries, skip_bad=context.skip_bad)
 
 
-def _or_nothing(output: Path, name: str, make: Callable[[], StepRecord]) -> StepRecord:
-    """Run `make`; inputs without usable data give a note in place of a file."""
+def _record_or_note(output: Path, name: str, make: Callable[[], StepRecord]) -> StepRecord:
+    """Return the result of `make`; for inputs without usable data, a note instead of a file."""
     try:
         return make()
     except InputError as error:
         output.unlink(missing_ok=True)
         return StepRecord(
-            told=f"nothing: {error.problem}", findings=(f"No {name}: {error.problem}.",)
+            told=f"no result: {error.problem}", findings=(f"No {name}: {error.problem}.",)
         )
 
 
 def _audit_record(output: Path, findings: Findings, part: JudgePart) -> StepRecord:
     """Write an audit's results; return the first sentence on each bias as a finding."""
     _write_json(output, findings.to_dict())
-    first = findings.findings[:1] if findings.kind in _SWAYS else ()
-    return StepRecord(told="done", findings=tuple(f"{part.name}: {text}" for text in first))
+    bias_findings = findings.findings[:1] if findings.kind in _BIAS_AUDITS else ()
+    return StepRecord(told="done", findings=tuple(f"{part.name}: {text}" for text in bias_findings))
 
 
 def _write_json(path: Path, value: Mapping[str, Any]) -> None:

@@ -23,16 +23,16 @@ FILE = "study.json"
 _FORM = "fairjudge_study"
 _LOCK = ".lock"
 KEY_LENGTH = 16
-"""Hexadecimal digits of a step's key, with which the name of its run folder ends."""
+"""Number of hexadecimal digits of a step's key, the last part of its run folder's name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepRecord:
     """The result of a step.
 
-    ``told`` is the result in a few words, ``findings`` are its findings in sentences, ``next_step``
-    names the next step. ``n_lost`` of ``n_items`` failed, were refused or are empty; the next start
-    requests the ``n_again`` of these that may succeed.
+    ``told`` is the result in a few words, ``findings`` are sentences, ``next_step`` suggests a
+    command. ``n_lost`` of ``n_items`` failed, were refused or are empty; the next run repeats the
+    ``n_again`` of these that may succeed.
     """
 
     told: str
@@ -64,21 +64,21 @@ class StudyRecord:
         """Reject a folder with other files, which steps might overwrite."""
         if any(file.name != _LOCK for file in self.folder.iterdir()):
             raise InputError(
-                "this folder holds other files than a study's; choose another by -o",
+                "this folder contains other files than a study's; choose another with -o",
                 path=self.folder,
             )
 
-    def done(self, step: str, *, key: str) -> StepRecord | None:
-        """Return the recorded result of `step`, if inputs and outputs are unchanged."""
+    def get(self, step: str, *, key: str) -> StepRecord | None:
+        """Return the recorded result of `step`; None if its inputs or outputs have changed."""
         entry = self.entries.get(step)
         if entry is None or entry["key"] != key or entry.get("n_again", entry["n_lost"]):
             return None
-        if any(_digest(self.folder / name) != make for name, make in entry["makes"].items()):
+        if any(_digest(self.folder / name) != digest for name, digest in entry["makes"].items()):
             return None
         fields = {name: entry[name] for name in ("told", "next_step", "n_items", "n_lost")}
         return StepRecord(findings=tuple(entry["findings"]), **fields)
 
-    def note(
+    def add(
         self, step: str, record: StepRecord, *, key: str, makes: Sequence[Path], seconds: float
     ) -> None:
         """Record the result of `step`."""
@@ -87,8 +87,8 @@ class StudyRecord:
         self.entries[step] |= asdict(record)
         self._write()
 
-    def keep(self, steps: Sequence[str]) -> None:
-        """Remove the entries of steps that the study no longer has."""
+    def keep_only(self, steps: Sequence[str]) -> None:
+        """Remove the entries of steps other than `steps`."""
         self.entries = {name: self.entries[name] for name in steps if name in self.entries}
         self._write()
 
@@ -98,8 +98,8 @@ class StudyRecord:
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Keep other starts out of a study's folder."""
+def lock_folder(folder: Path) -> Iterator[None]:
+    """Lock a study's folder against a second run."""
     lock = FileLock(folder / _LOCK)
     busy = f"{folder}: this study is running already"
     take(lock, busy=busy, unusable=f"{folder}: cannot use this folder")
@@ -109,17 +109,17 @@ def locked(folder: Path) -> Iterator[None]:
         lock.release()
 
 
-def key_of(settings: Mapping[str, Any], reads: Sequence[Path]) -> str:
+def content_key(settings: Mapping[str, Any], reads: Sequence[Path]) -> str:
     """Return a key that changes with a step's settings and the content of its inputs."""
-    whole = {"settings": settings, "reads": [_digest(path) for path in reads]}
-    text = json.dumps(whole, sort_keys=True, default=str)
+    content = {"settings": settings, "reads": [_digest(path) for path in reads]}
+    text = json.dumps(content, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:KEY_LENGTH]
 
 
 def spending_file(folder: Path, runs: Path) -> SpendingFile:
-    """Return the file that records the spending of all starts of the study in `folder`.
+    """Return the file that records the cost of all runs of the study in `folder`.
 
-    Studies of earlier versions have none: what their starts noted in their `runs` is in its place.
+    Studies of earlier versions have no such file; their costs are read from the folder `runs`.
     """
     n_calls, cost, n_unpriced = 0, 0.0, 0
     for path in sorted(runs.rglob("spent.jsonl")):
@@ -127,10 +127,10 @@ def spending_file(folder: Path, runs: Path) -> SpendingFile:
             n_calls += row["n_calls"]
             cost += row["cost_usd"] or 0.0
             n_unpriced += row["cost_usd"] is None
-    noted = Spending(n_calls=n_calls, cost_usd=cost, n_unpriced=n_unpriced)
-    return SpendingFile(folder / SPENDING, known=noted)
+    recorded_spending = Spending(n_calls=n_calls, cost_usd=cost, n_unpriced=n_unpriced)
+    return SpendingFile(folder / SPENDING, known=recorded_spending)
 
 
 def _digest(path: Path) -> str | None:
-    """Return the file's sha256, None where it is not there."""
+    """Return the file's SHA-256, or None if it does not exist."""
     return hashlib.sha256(read_file(path)).hexdigest() if path.is_file() else None

@@ -21,15 +21,15 @@ from fairjudge.reports.row_tables import SPENT_COLUMNS, spent_row, table
 from fairjudge.reports.tables import TextTable, to_text
 from fairjudge.studies.checks import check_study
 from fairjudge.studies.files import Study, read_study
-from fairjudge.studies.graph import steps_of
+from fairjudge.studies.graph import make_steps
 from fairjudge.studies.record import (
     StepRecord,
     StudyRecord,
-    key_of,
-    locked,
+    content_key,
+    lock_folder,
     spending_file,
 )
-from fairjudge.studies.steps import COSTS, RUNS, UNJUDGED, Step, Workplace, run_folders, run_name
+from fairjudge.studies.steps import COSTS, RUNS, UNJUDGED, Step, StepContext, run_folders, run_name
 from fairjudge.text.counting import pluralize
 
 
@@ -37,7 +37,7 @@ from fairjudge.text.counting import pluralize
 class StepResult:
     """Result of one step; ``seconds`` is None for a step from the record.
 
-    ``spent`` is what all starts asked of language models for it; None for a step that asks none.
+    ``spent`` is the cost of its calls to language models in all runs; None for a step without them.
     """
 
     name: str
@@ -48,10 +48,10 @@ class StepResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class StudyResult:
-    """Results of a study; ``folder`` holds every file, ``report`` is its page.
+    """Results of a study; ``folder`` contains all files, ``report`` is its page.
 
-    ``n_calls`` and ``cost_usd``, in US dollars, are of all its starts together; the cost is None
-    where a price is not known.
+    ``n_calls`` and ``cost_usd`` (US dollars) are totals of all runs; the cost is None if a price
+    is unknown.
 
     Examples
     --------
@@ -68,42 +68,46 @@ class StudyResult:
 
     @property
     def report(self) -> Path:
-        """The page."""
+        """The path of the page."""
         return self.folder / "report.html"
 
     @property
     def findings(self) -> tuple[str, ...]:
         """Findings in sentences: results, losses and next steps."""
         findings = dict.fromkeys(text for step in self.steps for text in step.done.findings)
-        lost = "Every item has a result."
+        completeness = "Every item has a result."
         if any(text.startswith(UNJUDGED) for text in findings):
-            judged = any(step.done.n_items for step in self.steps if step.name.startswith("judge "))
-            lost = "Every other item has a result." if judged else "No item was judged."
+            has_judgements = any(
+                step.done.n_items for step in self.steps if step.name.startswith("judge ")
+            )
+            completeness = (
+                "Every other item has a result." if has_judgements else "No item was judged."
+            )
         if self.n_lost:
             share = f"{self.n_lost} of {pluralize(self.n_items, 'item')}"
-            where = ", ".join(step.name for step in self.steps if step.done.n_lost)
-            again = sum(step.done.n_again for step in self.steps)
-            next_start = "; the next start asks for these alone"
-            if again < self.n_lost:
-                next_start = f"; the next start asks for {again} of these again" if again else ""
-            lost = f"{share} have no result ({where}){next_start}."
-        todo = [step.done.next_step for step in self.steps if step.done.next_step]
-        return (*findings, lost, *todo[:1])
+            step_names = ", ".join(step.name for step in self.steps if step.done.n_lost)
+            n_again = sum(step.done.n_again for step in self.steps)
+            next_run = "; the next run repeats only these"
+            if n_again < self.n_lost:
+                next_run = f"; the next run repeats {n_again} of these" if n_again else ""
+            completeness = f"{share} have no result ({step_names}){next_run}."
+        next_steps = [step.done.next_step for step in self.steps if step.done.next_step]
+        return (*findings, completeness, *next_steps[:1])
 
     @property
     def n_items(self) -> int:
-        """How many items the steps had."""
+        """Number of items of all steps."""
         return sum(step.done.n_items for step in self.steps)
 
     @property
     def n_lost(self) -> int:
-        """How many of them failed, were refused or are empty."""
+        """Number of items that failed, were refused or are empty."""
         return sum(step.done.n_lost for step in self.steps)
 
     def table(self) -> TextTable:
         """Return the steps as a table."""
         seconds = ["kept" if s.seconds is None else f"{s.seconds:.1f}" for s in self.steps]
-        note = "kept: nothing has changed since an earlier start did it."
+        note = "kept: done in an earlier run, and nothing has changed since."
         return table(
             "Steps",
             "step: {step.name} | result: {step.done.told} | seconds> {seconds}",
@@ -112,16 +116,16 @@ class StudyResult:
         )
 
     def cost_table(self) -> TextTable:
-        """Return the cost of each step that asks language models."""
+        """Return the cost of each step that calls language models, as a table."""
         return table(
-            "What the steps cost",
+            "Cost of the steps",
             f"step: {{step}} | {SPENT_COLUMNS}",
             [
                 spent_row(step.spent.to_json(), step=step.name)
                 for step in self.steps
                 if step.spent is not None
             ],
-            notes=["All starts together."],
+            notes=["Total of all runs."],
         )
 
     def tables(self) -> list[TextTable]:
@@ -150,8 +154,8 @@ def study(
     path
         The study file (docs/study.md).
     folder
-        Where all files go; by default named as the study file, beside it. The same call goes on
-        where an earlier one stopped, and does nothing twice.
+        Folder of all outputs; by default beside the study file, with its name. Repeating the call
+        resumes where an earlier one stopped; finished steps are not repeated.
     cache
         Folder of the response cache; by default the user's.
     skip_bad
@@ -173,11 +177,11 @@ def study(
     >>> result.findings  # doctest: +SKIP
     """
     study = read_study(path, cache=cache)
-    return run_study(study, folder_of(study, folder), skip_bad=skip_bad, progress=Bars())
+    return run_study(study, study_folder(study, folder), skip_bad=skip_bad, progress=Bars())
 
 
-def folder_of(study: Study, folder: str | Path | None) -> Path:
-    """Return where a study's files go."""
+def study_folder(study: Study, folder: str | Path | None) -> Path:
+    """Return the folder of a study's outputs."""
     return study.path.with_suffix("") if folder is None else Path(folder)
 
 
@@ -189,19 +193,19 @@ def run_study(
     progress: Bars,
     tell: Callable[[StepResult], None] = lambda _one: None,
 ) -> StudyResult:
-    """Run the steps of `study`, and report each when it ends; see `fairjudge.study`."""
+    """Run the steps of `study`; call `tell` after each. See `fairjudge.study`."""
     check_study(study, skip_bad=skip_bad)
     make_folder(folder)
     budget = study.budget()
-    study = study.asking(lambda model: model.on(budget))
-    place = Workplace(progress=progress, skip_bad=skip_bad)
+    study = study.map_llms(lambda model: model.on(budget))
+    context = StepContext(progress=progress, skip_bad=skip_bad)
     results = []
-    with locked(folder):
-        steps, record = steps_of(study, folder), StudyRecord(folder)
-        record.keep([step.name for step in steps])
+    with lock_folder(folder):
+        steps, record = make_steps(study, folder), StudyRecord(folder)
+        record.keep_only([step.name for step in steps])
         with budget.recording(spending_file(folder, folder / RUNS), counts_ended=True):
             for step in steps:
-                results.append(do_step(step, record, place=place, runs=folder / RUNS))
+                results.append(do_step(step, record, context=context, runs=folder / RUNS))
                 _write_costs(folder, results)
                 tell(results[-1])
     return StudyResult(
@@ -212,42 +216,42 @@ def run_study(
     )
 
 
-def budget_left(study: Study, folder: Path) -> Budget:
-    """Return the study's budget, with what its earlier starts spent booked."""
+def remaining_budget(study: Study, folder: Path) -> Budget:
+    """Return the study's budget after the spending of earlier runs."""
     budget = study.budget()
     budget.book_earlier(spending_file(folder, folder / RUNS).earlier)
     return budget
 
 
-def do_step(step: Step, record: StudyRecord, *, place: Workplace, runs: Path) -> StepResult:
-    """Do `step`, where the record does not have it already."""
+def do_step(step: Step, record: StudyRecord, *, context: StepContext, runs: Path) -> StepResult:
+    """Run `step`, unless its result is in the record."""
     key, seconds = step_key(step), None
-    result = record.done(step.name, key=key)
+    result = record.get(step.name, key=key)
     if result is None:
         for path in step.makes:
             make_folder(path.parent)
-        run_key = step_key(replace(step, limit=None))  # another limit goes on in the same folder
-        began = time.perf_counter()
-        result = step.work(place, runs / f"{run_name(step.name)}-{run_key}")
-        seconds = time.perf_counter() - began
-        record.note(step.name, result, key=key, makes=step.makes, seconds=seconds)
-    # What all starts spent, those with former settings among them.
+        run_key = step_key(replace(step, limit=None))  # another limit resumes in the same folder
+        start = time.perf_counter()
+        result = step.work(context, runs / f"{run_name(step.name)}-{run_key}")
+        seconds = time.perf_counter() - start
+        record.add(step.name, result, key=key, makes=step.makes, seconds=seconds)
+    # The cost of all runs, including those with former settings.
     spent = cost_in(run_folders(runs, step.name)) if step.models else None
     return StepResult(name=step.name, done=result, seconds=seconds, spent=spent)
 
 
 def cost_by_step(steps: Sequence[StepResult]) -> dict[str, Any]:
-    """Return the cost of each step that asks language models, as JSON."""
+    """Return the cost of each step that calls language models, as JSON."""
     return {step.name: step.spent.to_json() for step in steps if step.spent is not None}
 
 
 def _write_costs(folder: Path, steps: Sequence[StepResult]) -> None:
-    """Write what the steps so far cost, for the page."""
+    """Write the cost of the steps so far, for the page."""
     if costs := cost_by_step(steps):
         write_atomically(folder / COSTS, report_text({"cost_by_step": costs}))
 
 
 def step_key(step: Step) -> str:
-    """Return a key that changes if the result of `step` may change."""
+    """Return a key that changes with everything that the result of `step` depends on."""
     limit = {} if step.limit is None else {"limit": step.limit}
-    return key_of({**step.settings, **limit, "version": __version__}, step.reads)
+    return content_key({**step.settings, **limit, "version": __version__}, step.reads)

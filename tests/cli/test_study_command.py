@@ -201,7 +201,7 @@ def test_two_starts_do_not_share_a_folder(cli, study_file, server):
     [
         ('protocol = "likert"', 'protocl = "likert"', "did you mean 'protocol'?"),
         ("[data]", "[dat]", "data"),
-        ('aspect = "coverage"', "", "give an aspect, or a criterion that names one"),
+        ('aspect = "coverage"', "", "give an aspect, or a criterion that has one"),
         ('labels = "labels.jsonl"', "", "[calibrate] needs [data] labels"),
         ('name = "faithful"', 'name = "who"', "two are called 'who'"),
         ('system = "written"', 'system = "a/b"', "system"),
@@ -211,7 +211,11 @@ def test_two_starts_do_not_share_a_folder(cli, study_file, server):
             "[[judge]] who: no [models.mian]; there are: local, main",
         ),
         ('protocol = "checklist"', 'protocol = "checklists"', "expected 'likert', 'binary'"),
-        ('clusters = "clusters.jsonl"', 'references = "clusters.jsonl"', "leave out [build]"),
+        (
+            'clusters = "clusters.jsonl"',
+            'references = "clusters.jsonl"',
+            "[build] and [data] references exclude each other",
+        ),
         ('attribute = "kind"', 'attribute = "kind"\nscorer = "x"', "no scorer 'x'; known: local"),
         ('base_url = "', 'max_cost = 1\nbase_url = "', "budgets are in [budget]"),
     ],
@@ -237,7 +241,7 @@ def test_a_folder_with_another_study_json_is_refused(cli, study_file):
 
 def test_a_folder_of_other_files_is_not_written_to(cli, study_file, server):
     result = cli("study", study_file, "-o", ".", code=1)
-    assert "this folder holds other files than a study's; choose another by -o" in result.err
+    assert "this folder contains other files than a study's; choose another with -o" in result.err
     assert not server.calls
 
 
@@ -345,7 +349,7 @@ def test_a_study_goes_on_where_a_judges_checklists_cannot_be_read(cli, study_fil
     n_calls = len(server.calls)
     again = cli("study", study_file, code=3)
     assert len(server.calls) == n_calls
-    assert "asks for" not in again.out
+    assert "the next run" not in again.out
     data = read_json("study/study.json")["fairjudge_study"]["judge who"]
     assert (data["n_lost"], data["n_again"]) == (8, 0)
 
@@ -431,12 +435,12 @@ def test_a_try_by_limit_goes_on_in_its_run_folders(cli, study_file, server):
     text = study_file.read_text()
     study_file.write_text(text.replace("[data]", "limit = 3\n[data]", 1))
     result = cli("study", study_file, code=0)
-    assert "A try: 5 judgements by who are left" in result.out
+    assert "A trial run: 5 judgements by who remain" in result.out
     n_tried = len(server.calls)
     folders = {path.name for path in Path("study/runs").iterdir() if path.name.startswith("judge")}
     study_file.write_text(text)
     result = cli("study", study_file, code=0)
-    assert "A try" not in result.out
+    assert "A trial run" not in result.out
     assert len(server.calls) == n_tried + 2 * 5
     after = {path.name for path in Path("study/runs").iterdir() if path.name.startswith("judge")}
     assert after == folders

@@ -196,7 +196,7 @@ def test_init_lists_each_file_of_a_folder_that_it_leaves_out(cli, study_file):
     assert "no file of data by its name" in reasons["plan.xlsx"]
     assert "cut off" in reasons["half.json"]
     assert "'item', 'price'" in reasons["prices.csv"]
-    assert "judgements: a result, no data of a study" in reasons["judged.jsonl"]
+    assert "judgements: a result, not input data" in reasons["judged.jsonl"]
 
 
 def test_init_reads_folders_of_texts(cli, study_file):

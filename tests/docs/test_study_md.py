@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fairjudge.studies.files import read_study
-from fairjudge.studies.graph import steps_of
+from fairjudge.studies.graph import make_steps
 
 PAGE = Path(__file__).parents[2] / "docs" / "study.md"
 
@@ -14,7 +14,7 @@ def test_the_file_on_the_page_is_read_and_makes_what_the_page_says(tmp_path):
     text = PAGE.read_text("utf-8")
     path = tmp_path / "study.toml"
     path.write_text(text.partition("```toml\n")[2].partition("```")[0], "utf-8")
-    steps = steps_of(read_study(path), tmp_path / "study")
+    steps = make_steps(read_study(path), tmp_path / "study")
     by_name = {
         make.relative_to(tmp_path / "study").as_posix() for step in steps for make in step.makes
     }

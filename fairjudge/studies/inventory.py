@@ -1,4 +1,4 @@
-"""The data in files and folders, as far as a study file says something of them."""
+"""Inventory of data files and folders, for drafting a study file."""
 
 from __future__ import annotations
 
@@ -26,16 +26,17 @@ from fairjudge.text.counting import pluralize
 from fairjudge.text.spellings import with_labels
 
 _MAX_VALUES = 8
-"""An attribute with more values than this groups nothing by itself."""
+"""An attribute with more values than this is not used to group articles."""
 
 
 @dataclass(slots=True)
-class FoundData:
-    """The files of each kind, and a summary of their contents.
+class DataInventory:
+    """The files of each kind, each with a description of its content.
 
-    Of ``n_buildable`` clusters references can be built; ``labelled`` counts the labelled items of
-    each aspect, and ``protocols`` says by which protocol a judge answers as its annotators did.
-    ``warnings`` say where ids of converted files are doubtful, ``left_out`` why a file is not used.
+    ``n_buildable`` is the number of clusters whose references can be built, ``n_labelled`` the
+    number of labelled items per aspect, and ``protocols`` the protocol that matches the labels of
+    an aspect. ``warnings`` concern doubtful ids of converted files; ``skip_reasons`` are the
+    reasons why files are not used.
     """
 
     clusters: dict[Path, str] = field(default_factory=dict)
@@ -45,10 +46,10 @@ class FoundData:
     attributes: dict[str, list[str]] = field(default_factory=dict)
     systems: set[str] = field(default_factory=set)
     n_buildable: int = 0
-    labelled: Counter[str] = field(default_factory=Counter)
+    n_labelled: Counter[str] = field(default_factory=Counter)
     protocols: dict[str, ProtocolName] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
-    left_out: dict[Path, str] = field(default_factory=dict)
+    skip_reasons: dict[Path, str] = field(default_factory=dict)
 
     @property
     def has_questions(self) -> bool:
@@ -56,7 +57,7 @@ class FoundData:
         return bool(self.references or self.n_buildable)
 
     def add(self, path: Path) -> bool:
-        """Note a file; return whether it has one of FairJudge's layouts."""
+        """Add a file; return whether it has one of FairJudge's layouts."""
         try:
             kind = recognise(path).kind
         except InputError:
@@ -67,10 +68,10 @@ class FoundData:
             case "clusters" | "references":
                 clusters = read_clusters(path).records
                 n_articles = sum(len(cluster.articles) for cluster in clusters)
-                sentence = (
+                description = (
                     f"{pluralize(len(clusters), 'cluster')}, {pluralize(n_articles, 'article')}"
                 )
-                (self.clusters if kind == "clusters" else self.references)[path] = sentence
+                (self.clusters if kind == "clusters" else self.references)[path] = description
                 self.attributes |= _attributes(clusters)
                 self.n_buildable += sum(taking_part(cluster)[2] is None for cluster in clusters)
             case "summaries":
@@ -83,68 +84,70 @@ class FoundData:
                 )
             case "labels":
                 labels = read_labels(path).records
-                self._note(labels)
+                self._add_labels(labels)
                 aspects = ", ".join(sorted({label.aspect for label in labels}))
                 self.labels[path] = f"{pluralize(len(labels), 'label')} on {aspects}"
             case _:
-                self.left_out[path] = f"{kind}: a result, no data of a study"
+                self.skip_reasons[path] = f"{kind}: a result, not input data"
         return True
 
-    def _note(self, labels: Sequence[Label]) -> None:
-        """Note what `labels` are on; only the first file of labels is the study's."""
-        if self.labelled:
+    def _add_labels(self, labels: Sequence[Label]) -> None:
+        """Count the labelled items; a study uses only the first file of labels."""
+        if self.n_labelled:
             return
         items = {
             (label.aspect, label.eid, label.system, label.system_a, label.system_b)
             for label in labels
         }
-        self.labelled.update(aspect for aspect, *_ in items)
+        self.n_labelled.update(aspect for aspect, *_ in items)
         self.protocols = protocols_of(labels)
 
 
 def find_data(
-    places: Sequence[Path], *, converted: Path, settings: Settings | None = None
-) -> FoundData:
-    """Return what the files, and the files right in the folders, of `places` hold.
+    inputs: Sequence[Path], *, output_folder: Path, settings: Settings | None = None
+) -> DataInventory:
+    """Return the inventory of `inputs`: files, and folders of files (without their subfolders).
 
-    Files in other layouts are converted to FairJudge's formats in the folder `converted`, as
-    `settings` say.
+    Files in other layouts are converted with `settings` to FairJudge's formats in `output_folder`.
     """
     settings = settings or Settings()
-    found_data = FoundData()
-    paths, texts, left_out = _files(places)
-    other_paths = [path for path in paths if not found_data.add(path)]
+    inventory = DataInventory()
+    paths, text_paths, skip_reasons = _files(inputs)
+    other_paths = [path for path in paths if not inventory.add(path)]
     convertible = that_hold_data(other_paths, settings)
-    left_out |= {path: why_not_read(path) for path in other_paths if path not in convertible}
-    found_data.left_out |= left_out
-    if convertible or texts:
-        data = convert_files([*convertible, *texts], settings)
-        found_data.warnings = data.command_line_warnings
-        for path in data.write(converted):
-            found_data.add(path)
-    if not found_data.clusters and not found_data.references:
-        raise InputError("no clusters or references here: see docs/your-data.md", path=places[0])
-    return found_data
+    skip_reasons |= {path: why_not_read(path) for path in other_paths if path not in convertible}
+    inventory.skip_reasons |= skip_reasons
+    if convertible or text_paths:
+        data = convert_files([*convertible, *text_paths], settings)
+        inventory.warnings = data.command_line_warnings
+        for path in data.write(output_folder):
+            inventory.add(path)
+    if not inventory.clusters and not inventory.references:
+        raise InputError("no clusters or references here: see docs/your-data.md", path=inputs[0])
+    return inventory
 
 
-def _files(places: Iterable[Path]) -> tuple[list[Path], list[Path], dict[Path, str]]:
-    """Return data files, folders of texts, and why other files are left out."""
+def _files(inputs: Iterable[Path]) -> tuple[list[Path], list[Path], dict[Path, str]]:
+    """Return data files, folders of texts, and the reasons why other files are skipped."""
     files: list[Path] = []
-    texts: list[Path] = []
-    left_out: dict[Path, str] = {}
-    for place in places:
-        if not place.exists():
-            raise InputError("no such file or folder", path=place)
-        if not place.is_dir():
-            files.append(place)
+    text_paths: list[Path] = []
+    skip_reasons: dict[Path, str] = {}
+    for path in inputs:
+        if not path.exists():
+            raise InputError("no such file or folder", path=path)
+        if not path.is_dir():
+            files.append(path)
             continue
-        data_files, skipped_files = files_of(place)
-        of_texts = text_folders(place, alone=not data_files)
+        data_files, skipped_files = files_of(path)
+        new_text_paths = text_folders(path, alone=not data_files)
         files += data_files
-        texts += of_texts
-        paths = {place / name: why for name, why in skipped_files.items()}
-        left_out |= {path: why for path, why in paths.items() if not {path, place} & {*of_texts}}
-    return files, texts, left_out
+        text_paths += new_text_paths
+        skip_reasons |= {
+            path / name: reason
+            for name, reason in skipped_files.items()
+            if not {path / name, path} & {*new_text_paths}
+        }
+    return files, text_paths, skip_reasons
 
 
 def _attributes(clusters: Sequence[Cluster]) -> dict[str, list[str]]:
