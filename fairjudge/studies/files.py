@@ -299,8 +299,11 @@ def _judge(path: Path, table: JudgeTable, number: int, model: Any) -> JudgePart:
     settings = dict(table.options)
     if table.criterion is not None:
         criterion = read_criterion_file(path.parent / table.criterion)
-        options = criterion.single_options
-        values = {"aspect": criterion.aspect, "protocol": criterion.protocol, **options}
+        values = {
+            "aspect": criterion.aspect,
+            "protocol": criterion.protocol,
+            **criterion.single_options,
+        }
         settings = {
             **{
                 name: value.absolute() if isinstance(value, Path) else value
