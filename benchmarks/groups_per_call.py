@@ -30,7 +30,7 @@ from _data import CONVERSATIONS, read_rows
 from fairjudge.datasets import read_judgements
 from fairjudge.datasets.writers import write_jsonl
 from fairjudge.domain import Estimate
-from fairjudge.stats.clustered import clustered_mean, within
+from fairjudge.stats.clustered import clip_interval, clustered_mean
 
 N_SECTIONS = 3
 LEVELS = (("covered at all", 0.5), ("in full", 1.0))
@@ -160,7 +160,7 @@ def _agreement(
 
 def _line(name: str, values: np.ndarray, documents: Sequence[str], *, least: float = 0) -> str:
     """Return a mean with its interval; without differences between documents there is none."""
-    result = within(clustered_mean(np.asarray(values, dtype=float), documents), least, 1.0)
+    result = clip_interval(clustered_mean(np.asarray(values, dtype=float), documents), least, 1.0)
     assert isinstance(result, Estimate)
     has_interval = result.low is not None and result.high is not None and result.low < result.high
     bounds = f"[{result.low:.3f}, {result.high:.3f}]" if has_interval else "(all documents alike)"

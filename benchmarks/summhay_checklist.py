@@ -37,7 +37,7 @@ from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
 from fairjudge.records.results import figure
 from fairjudge.run.judges import make_judge
-from fairjudge.stats.clustered import clustered_mean, within
+from fairjudge.stats.clustered import clip_interval, clustered_mean
 
 QUESTION = "Which of these findings about the documents does the summary give?"
 
@@ -155,7 +155,7 @@ def agreement(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     documents = [row["summary"] for row in scored]
 
     def share(hits: Sequence[float], *, least: float = 0.0) -> dict[str, Any]:
-        return figure(within(clustered_mean(hits, documents), least, 1.0))
+        return figure(clip_interval(clustered_mean(hits, documents), least, 1.0))
 
     def hits(way: str, least: float) -> list[float]:
         return [float((row[way] >= least) == (row["label"] >= least)) for row in scored]

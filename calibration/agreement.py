@@ -17,7 +17,7 @@ from fairjudge.domain import Estimate, Undefined
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.stats._arrays import BoolArray, FloatArray, IntArray, codes
 from fairjudge.stats.agreement import (
-    MOST_CATEGORIES,
+    MAX_CATEGORIES,
     KappaWeights,
     cohen_kappa,
     krippendorff_alpha,
@@ -370,7 +370,7 @@ def _of_all_raters(ratings: FloatArray, present: BoolArray, scale: Scale, draws:
         statistic = weighted_alpha(ratings, present, level=level, documents=documents)
         out[f"alpha_{level}"] = draws.mean([statistic], n)
     k = _n_categories(ratings[present], scale)
-    is_defined = n > 0 and 2 <= k <= MOST_CATEGORIES
+    is_defined = n > 0 and 2 <= k <= MAX_CATEGORIES
     # From a copy of the stream, so that it moves no other figure's resamples.
     draws = replace(draws, rng=deepcopy(draws.rng))
     out["kappa_randolph"] = (

@@ -14,7 +14,7 @@ from fairjudge.calibration.labels import SIGNS, ItemKey, item_key, mean_of, orde
 from fairjudge.calibration.length import VerbosityBias, verbosity_bias
 from fairjudge.domain import SWAPPED, Estimate, Judgement, Order, Undefined, Verdict
 from fairjudge.protocols import PROTOCOLS
-from fairjudge.stats.intervals import clustered_wilson, shares_apart
+from fairjudge.stats.intervals import clustered_wilson, share_difference
 
 EXTENDED = ":extended"
 """A system's name with this ending is that system's summary written twice."""
@@ -175,7 +175,7 @@ def position_bias(
         second=share("second"),
         consistency=share("consistent"),
         one_tie=share("one_tie"),
-        first_minus_second=shares_apart(
+        first_minus_second=share_difference(
             kinds == "first", kinds == "second", documents, level=level, n_excluded=n_excluded
         ),
     )

@@ -18,7 +18,7 @@ from fairjudge.calibration.items import JUDGE_SIDE
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import BoolArray, FloatArray, same_length, vector
-from fairjudge.stats.clustered import clustered_mean, within
+from fairjudge.stats.clustered import clip_interval, clustered_mean
 from fairjudge.stats.correlation import correlation
 
 FEWEST_ITEMS = 30
@@ -107,7 +107,7 @@ def fit_cascade(
     )
     return CascadeFit(
         thresholds=thresholds,
-        saved=within(clustered_mean(1.0 - escalated, documents), 0.0, 1.0),
+        saved=clip_interval(clustered_mean(1.0 - escalated, documents), 0.0, 1.0),
         error_added=clustered_mean(np.abs(routed - z) - np.abs(y - z), documents, null=0.0),
         agreement={
             name: correlation("kendall", values, z, sides=(JUDGE_SIDE, "labels"))

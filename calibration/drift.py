@@ -20,7 +20,7 @@ from fairjudge.errors import ConfigurationError
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.stats._arrays import BoolArray, FloatArray, same_length
 from fairjudge.stats.bootstrap import WeightedStatistic, bootstrap
-from fairjudge.stats.clustered import clustered_mean, within
+from fairjudge.stats.clustered import clip_interval, clustered_mean
 from fairjudge.stats.correlation import correlation, weighted_correlation
 
 FEWEST_DOCUMENTS = 5
@@ -192,7 +192,7 @@ def _shift(anchors: Anchors, *, level: float) -> Estimate | Undefined:
     """Estimate the mean change of the judge's values; answers of yes and no are a share."""
     changes = anchors.after - anchors.before
     estimate = clustered_mean(changes, anchors.documents, level=level, null=0.0)
-    return within(estimate, -1.0, 1.0) if PROTOCOLS[anchors.protocol].yes_no else estimate
+    return clip_interval(estimate, -1.0, 1.0) if PROTOCOLS[anchors.protocol].yes_no else estimate
 
 
 def _rate(anchors: Anchors, among: BoolArray, *, level: float) -> Estimate | Undefined:
@@ -209,7 +209,7 @@ def _mean_change(
     changes: FloatArray, documents: Sequence[Hashable], *, level: float
 ) -> Estimate | Undefined:
     """Estimate the mean change of a share, which lies from -1 to 1."""
-    return within(clustered_mean(changes, documents, level=level, null=0.0), -1.0, 1.0)
+    return clip_interval(clustered_mean(changes, documents, level=level, null=0.0), -1.0, 1.0)
 
 
 def documents_to_tell(

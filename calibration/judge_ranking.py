@@ -29,7 +29,7 @@ from fairjudge.calibration.paired_comparisons import (
 from fairjudge.calibration.ranking import RIDGE
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats._arrays import FloatArray, IntArray, check_level, codes, same_length
-from fairjudge.stats.clustered import transformed
+from fairjudge.stats.clustered import transform_estimate
 
 PRIOR_SPREAD = 1.0
 """Of log-discriminations: two judges in three lie within a factor of e of the mean."""
@@ -124,7 +124,7 @@ def _judge(name: str, judge: int, data: _Data, fit: Fit) -> RankingJudge:
     return RankingJudge(
         judge=name,
         n_comparisons=n,
-        discrimination=transformed(fit.contrast(gradient, n=n, null=None), np.exp),
+        discrimination=transform_estimate(fit.contrast(gradient, n=n, null=None), np.exp),
         position_effect=fit.coefficient(int(stop + place[0]), n=n)
         if place.size
         else Undefined(why="position and system are confounded"),

@@ -12,7 +12,7 @@ from scipy.special import expit
 from fairjudge.calibration.paired_comparisons import Comparisons, check_comparisons
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats._arrays import BoolArray, FloatArray, codes, same_length, vector
-from fairjudge.stats.clustered import clustered_mean, t_estimate, transformed
+from fairjudge.stats.clustered import clustered_mean, t_estimate, transform_estimate
 from fairjudge.stats.intervals import clustered_wilson
 from fairjudge.stats.logistic import LogisticFit, fit_logistic
 
@@ -142,7 +142,7 @@ class _Model:
             float(terms @ self.fit.coefficients),
             float(terms @ self.fit.covariance @ terms),
             n=n,
-            freedom=self.fit.n_documents - 1,
+            degrees_of_freedom=self.fit.n_documents - 1,
             level=self.level,
             null=0.0,
         )
@@ -151,7 +151,7 @@ class _Model:
         contrast = np.zeros(self.used.size)
         contrast[self.systems.index(a)], contrast[self.systems.index(b)] = 1.0, -1.0
         method = "logistic model, sandwich variance over documents"
-        return transformed(self.linear(contrast, n=n), expit, method=method)
+        return transform_estimate(self.linear(contrast, n=n), expit, method=method)
 
 
 def _win_rates(verdicts: Comparisons, matched: BoolArray, model: _Model) -> tuple[WinRate, ...]:

@@ -211,7 +211,7 @@ class Fit:
             value,
             max(float(gradient @ self.covariance @ gradient), 0.0),
             n=n,
-            freedom=self.freedom,
+            degrees_of_freedom=self.freedom,
             level=self.level,
             null=null,
         )

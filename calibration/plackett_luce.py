@@ -31,7 +31,7 @@ from fairjudge.stats._arrays import (
     same_length,
 )
 from fairjudge.stats.bootstrap import bootstrap_many
-from fairjudge.stats.clustered import clustered_mean, within
+from fairjudge.stats.clustered import clip_interval, clustered_mean
 from fairjudge.stats.strengths import Connection, count_parts
 
 PRIOR = 1e-4
@@ -256,7 +256,7 @@ def _ranked(
                 system=name,
                 strength=replace(estimates[system], n=len(results)),
                 expected_win_rate=replace(estimates[k + system], n=len(results)),
-                win_rate=within(clustered_mean(rates, documents, level=level), 0.0, 1.0),
+                win_rate=clip_interval(clustered_mean(rates, documents, level=level), 0.0, 1.0),
                 **rank._asdict(),
             )
         )

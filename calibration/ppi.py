@@ -184,7 +184,7 @@ class Influences:
 
     def around(self, value: float, variance: float, *, freedom: float, n: int) -> Estimate:
         """Return `value` with its interval."""
-        return t_estimate(value, variance, n=n, freedom=freedom, level=self.level)
+        return t_estimate(value, variance, n=n, degrees_of_freedom=freedom, level=self.level)
 
 
 def _best(products: FloatArray, squares: FloatArray) -> FloatArray:

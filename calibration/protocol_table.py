@@ -20,7 +20,7 @@ from fairjudge.calibration.items import Joined
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats._arrays import codes
 from fairjudge.stats.bootstrap import WeightedStatistic
-from fairjudge.stats.correlation import coded_correlation, correlation
+from fairjudge.stats.correlation import correlation, document_correlation
 from fairjudge.stats.levels import over_summaries
 from fairjudge.stats.resampling import adjusted_by_name
 from fairjudge.text.counting import pluralize
@@ -209,4 +209,4 @@ def _statistic(joined: Joined, place: Mapping[str, int]) -> WeightedStatistic | 
     tau = correlation("kendall", first, second, sides=whole.sides)
     if isinstance(tau, Undefined):
         return tau
-    return coded_correlation("kendall", first, second, documents[rows], n_documents=len(place))
+    return document_correlation("kendall", first, second, documents[rows], n_documents=len(place))

@@ -21,7 +21,7 @@ from fairjudge.calibration.paired_comparisons import (
 )
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats._arrays import FloatArray, check_level
-from fairjudge.stats.clustered import clustered_mean, within
+from fairjudge.stats.clustered import clip_interval, clustered_mean
 
 RIDGE = 1e-4
 """Penalty on coefficients: fixes the strengths' sum, and keeps a system that always wins finite."""
@@ -130,7 +130,7 @@ def _expected_win_rate(fit: Fit, system: int) -> Estimate | Undefined:
         gradient[-1] = float(np.mean(p[:, 2] * (p[:, 1] - p[:, 0]) / 2))
     value = float(np.mean(p[:, 0] + p[:, 2] / 2))
     n = fit.design.n_comparisons(system)
-    return within(fit.linear(value, gradient, n=n, null=None), 0.0, 1.0)
+    return clip_interval(fit.linear(value, gradient, n=n, null=None), 0.0, 1.0)
 
 
 def _tie(design: Design, beta: FloatArray) -> float:
@@ -183,7 +183,7 @@ def _ranked(
                 system=name,
                 strength=fit.strength(system),
                 expected_win_rate=_expected_win_rate(fit, system),
-                win_rate=within(clustered_mean(own, documents, level=fit.level), 0.0, 1.0),
+                win_rate=clip_interval(clustered_mean(own, documents, level=fit.level), 0.0, 1.0),
                 **rank._asdict(),
             )
         )

@@ -24,7 +24,7 @@ from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.stats._arrays import FloatArray, check_level, codes, same_length, totals, vector
-from fairjudge.stats.clustered import clustered_mean, within
+from fairjudge.stats.clustered import clip_interval, clustered_mean
 from fairjudge.stats.intervals import clustered_wilson
 
 YES_OR_NO = (0.0, 1.0)
@@ -155,7 +155,7 @@ def prevalence(sample: Answers, *, level: float = 0.95) -> Prevalence:
 
     Where every item is labelled nothing is to be corrected: ``labelled`` is the figure to report.
     """
-    labelled = within(clustered_mean(sample.human, sample.documents, level=level), 0.0, 1.0)
+    labelled = clip_interval(clustered_mean(sample.human, sample.documents, level=level), 0.0, 1.0)
     if not sample.rest.size:
         n = sample.judged.size
         judged = clustered_wilson(sample.judged, sample.documents, level=level)
@@ -168,7 +168,9 @@ def prevalence(sample: Answers, *, level: float = 0.95) -> Prevalence:
         judged=clustered_wilson(sample.rest, sample.rest_documents, level=level),
         labelled=labelled,
         corrected=rogan_gladen(sample, level=level),
-        ppi=within(ppi_mean.ppi_plus, 0.0, 1.0) if isinstance(ppi_mean, PpiMean) else ppi_mean,
+        ppi=clip_interval(ppi_mean.ppi_plus, 0.0, 1.0)
+        if isinstance(ppi_mean, PpiMean)
+        else ppi_mean,
         n=sample.rest.size,
         n_labelled=0,
     )

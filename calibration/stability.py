@@ -17,7 +17,7 @@ import numpy as np
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats._arrays import FloatArray, codes, same_length, totals
 from fairjudge.stats.bootstrap import bootstrap_many, divide
-from fairjudge.stats.clustered import clustered_mean, transformed, within
+from fairjudge.stats.clustered import clip_interval, clustered_mean, transform_estimate
 from fairjudge.stats.intervals import clustered_wilson
 
 PARTS = ("item", "variant", "item_by_variant", "repeat")
@@ -180,14 +180,14 @@ def _share(
     """Return a mean of shares; Wilson's interval where each is 0 or 1, which may all be alike."""
     if set(values) <= {0.0, 1.0}:
         return clustered_wilson(values, documents, level=level)
-    return within(clustered_mean(values, documents, level=level), 0.0, 1.0)
+    return clip_interval(clustered_mean(values, documents, level=level), 0.0, 1.0)
 
 
 def _root(estimate: Estimate | Undefined) -> Estimate | Undefined:
     if isinstance(estimate, Undefined):
         return estimate
     method = f"{estimate.method}, of the variance"
-    return transformed(estimate, lambda variance: sqrt(max(variance, 0.0)), method=method)
+    return transform_estimate(estimate, lambda variance: sqrt(max(variance, 0.0)), method=method)
 
 
 def _variance(
@@ -221,7 +221,8 @@ def _variance(
         n=len(full),
     )
     shares = {
-        name: within(estimate, 0.0, 1.0) for name, estimate in zip(PARTS, estimates, strict=True)
+        name: clip_interval(estimate, 0.0, 1.0)
+        for name, estimate in zip(PARTS, estimates, strict=True)
     }
     if len(variants) < 2:
         shares |= dict.fromkeys(("variant", "item_by_variant"), Undefined(why="one prompt"))

@@ -18,7 +18,7 @@ from fairjudge.domain import Judgement, Label
 from fairjudge.errors import InputError
 from fairjudge.records.matching import name_of
 from fairjudge.records.results import to_json
-from fairjudge.stats.clustered import clustered_mean, within
+from fairjudge.stats.clustered import clip_interval, clustered_mean
 
 Outcome: TypeAlias = Literal["passed", "worse", "constant", "cannot tell", "unscored"]
 _ByAspect: TypeAlias = Mapping[Aspect, Mapping[str, Joined]]
@@ -200,5 +200,5 @@ def _group(was: Joined, now: Joined, *, margin: float, level: float, seed: int) 
         "n_without_after": sum(key not in after for key in labelled),
         "n_absent_after": len(absent),
         "example_absent": name_of(absent[0]) if absent else None,
-        "without_score": to_json(within(change, -1.0, 1.0)),
+        "without_score": to_json(clip_interval(change, -1.0, 1.0)),
     }

@@ -12,7 +12,7 @@ from fairjudge.errors import InputError
 from fairjudge.judges.statements import most_severe_first, share_supported, worst_of
 from fairjudge.records.results import figure, to_json
 from fairjudge.scores.citations import CitationScores, citation_scores
-from fairjudge.stats.clustered import clustered_mean, within
+from fairjudge.stats.clustered import clip_interval, clustered_mean
 
 
 def statements_report(
@@ -95,7 +95,7 @@ def _mean(rows: Sequence[Judgement], score: Any) -> dict[str, Any]:
 def _share(values: Sequence[tuple[str, float]]) -> dict[str, Any]:
     """Return a mean of shares by cluster, with an interval within [0, 1]."""
     mean = clustered_mean([float(value) for _, value in values], [eid for eid, _ in values])
-    return figure(within(mean, 0.0, 1.0))
+    return figure(clip_interval(mean, 0.0, 1.0))
 
 
 def _support_by_outlet(

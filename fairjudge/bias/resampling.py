@@ -137,7 +137,7 @@ def two_way(
             n=n,
             n_excluded=n_excluded,
             null=null,
-            fewest=FEWEST_DOCUMENTS,
+            min_documents=FEWEST_DOCUMENTS,
         ),
         over_assignments=_over_assignments(counts, statistic, plain, resampling, null),
     )

@@ -18,7 +18,7 @@ from fairjudge.domain import Estimate, Summary, Undefined
 from fairjudge.fairness.support import Support
 from fairjudge.fairness.values import LabelledCorpus, LabelledSet
 from fairjudge.stats._arrays import FloatArray
-from fairjudge.stats.correlation import CorrelationName, rowwise, weighted_correlation
+from fairjudge.stats.correlation import CorrelationName, row_correlations, weighted_correlation
 from fairjudge.stats.permutation import compare
 from fairjudge.stats.resampling import Resampling
 
@@ -71,7 +71,7 @@ def agreement_over_systems(
     x, y = _matched(first, second)
     repeated = np.broadcast_to(x, (resampling.n_resamples, x.size))
     shuffled = resampling.rng.permuted(repeated, axis=1)
-    permuted = rowwise(correlation, shuffled, np.broadcast_to(y, shuffled.shape))
+    permuted = row_correlations(correlation, shuffled, np.broadcast_to(y, shuffled.shape))
     placed = compare(agreement.rho.value, permuted, alternative="two-sided")
     rho = replace(agreement.rho, p_value=placed.p_value, p_floor=placed.p_floor)
     return replace(agreement, rho=rho)

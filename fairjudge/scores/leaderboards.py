@@ -333,7 +333,7 @@ def _estimates(
         rng=rng,
         n_resamples=n_resamples,
         method="expanded",
-        fewest=MIN_CLUSTERS,
+        min_documents=MIN_CLUSTERS,
     )
     return list(zip(estimates[: len(cells)], estimates[len(cells) :], strict=True))
 

@@ -19,7 +19,7 @@ from typing import TypeAlias
 
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.scores.leaderboards import MIN_CLUSTERS
-from fairjudge.stats.clustered import clustered_mean, within
+from fairjudge.stats.clustered import clip_interval, clustered_mean
 
 QUESTION_WORDS = ("what", "who", "when", "where", "why", "how")
 PLACES = ("first article", "between", "last article")
@@ -129,7 +129,7 @@ def _with_bounds(estimate: Estimate | Undefined, n_clusters: int) -> Estimate | 
     if isinstance(estimate, Estimate) and n_clusters < MIN_CLUSTERS:
         reason = f"no interval: fewer than {MIN_CLUSTERS} clusters"
         return replace(estimate, low=None, high=None, method=reason)
-    return within(estimate, 0.0, 1.0)
+    return clip_interval(estimate, 0.0, 1.0)
 
 
 def _order(name: str) -> tuple[int, int, str]:

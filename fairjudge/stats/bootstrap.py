@@ -1,7 +1,7 @@
 """Bootstrap over documents: resamples draw whole documents, never single rows.
 
 A resample of ``d`` documents is a row of multiplicities that sums to ``d``. A statistic maps a
-matrix of such rows, shape (r, d), to ``r`` values at once: there is no loop in Python.
+matrix of resamples, shape (r, d), to ``r`` values in one vectorised call.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from fairjudge.text.counting import percentage, pluralize
 WeightedStatistic: TypeAlias = Callable[[FloatArray], FloatArray]
 """Maps multiplicities of documents, shape (r, d), to values of shape (r,) or (r, k).
 
-NaN marks a resample (or an input) on which the statistic is undefined; it never leaves this module.
+NaN marks a resample (or an input) on which the statistic is undefined; results never contain NaN.
 """
 Method: TypeAlias = Literal["percentile", "expanded"]
 
 NO_VALUE = "the statistic has no value on these data"
 FEWEST_DOCUMENTS = 5
-"""Minimum of documents for an interval: of 2 documents half of all resamples are one document."""
+"""Minimum number of documents for an interval: half of the resamples of 2 documents repeat one."""
 FEW_DOCUMENTS = 15
-"""Documents below which intervals, though widened, are still too narrow: what they leave out is not
-called significant, and whole analyses are flagged."""
-MOST_UNDEFINED = 0.1
-"""Maximum share of resamples without a value, above which there is no interval."""
+"""With fewer documents even expanded intervals are too narrow: differences are not called
+significant, and the analysis is flagged."""
+MAX_UNDEFINED_SHARE = 0.1
+"""Maximum share of resamples on which the statistic may be undefined; above it, no interval."""
 CELLS_PER_CHUNK = 4_000_000
-"""Numbers that a matrix of resamples holds at most."""
+"""Maximum number of entries of a matrix of resamples."""
 _NAMES = {
     "percentile": "percentile bootstrap over documents",
     "expanded": "expanded percentile bootstrap over documents",
@@ -43,12 +43,12 @@ _NAMES = {
 
 
 def resample_counts(n_documents: int, n_resamples: int, rng: np.random.Generator) -> FloatArray:
-    """Draw documents with replacement.
+    """Draw bootstrap resamples of documents, as multiplicities.
 
     Returns
     -------
     array of shape (n_resamples, n_documents)
-        How often each document was drawn; every row sums to `n_documents`.
+        Number of draws of each document; every row sums to `n_documents`.
     """
     draws = rng.integers(0, n_documents, size=(n_resamples, n_documents))
     draws += np.arange(n_resamples)[:, None] * n_documents
@@ -57,21 +57,21 @@ def resample_counts(n_documents: int, n_resamples: int, rng: np.random.Generator
 
 
 def chunk_sizes(n_resamples: int, n_units: int, *, cells: int) -> list[int]:
-    """Return the numbers of resamples per chunk, so that a chunk has at most `cells` cells."""
-    most = max(1, cells // max(1, n_units))
-    return [min(most, n_resamples - start) for start in range(0, n_resamples, most)]
+    """Return the number of resamples in each chunk, so that a chunk has at most `cells` entries."""
+    chunk_size = max(1, cells // max(1, n_units))
+    return [min(chunk_size, n_resamples - start) for start in range(0, n_resamples, chunk_size)]
 
 
 def replicates(
     statistic: WeightedStatistic, *, n_documents: int, n_resamples: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Return `statistic` on resamples: shape (n_resamples,) or (n_resamples, k), NaN included."""
+    """Evaluate `statistic` on resamples: shape (n_resamples,) or (n_resamples, k), with NaN."""
     sizes = chunk_sizes(n_resamples, n_documents, cells=CELLS_PER_CHUNK)
     return np.concatenate([statistic(resample_counts(n_documents, size, rng)) for size in sizes])
 
 
 class BootstrapOptions(TypedDict, total=False):
-    """Options of `bootstrap`, which describes them, with their defaults."""
+    """Keyword options of `bootstrap`, documented there."""
 
     n_resamples: int
     level: float
@@ -79,7 +79,7 @@ class BootstrapOptions(TypedDict, total=False):
     n: int | None
     n_excluded: int
     null: float | None
-    fewest: int
+    min_documents: int
 
 
 def bootstrap(
@@ -89,14 +89,14 @@ def bootstrap(
     rng: np.random.Generator,
     **options: Unpack[BootstrapOptions],
 ) -> Estimate | Undefined:
-    """Estimate a statistic with an interval from resampled documents.
+    """Estimate a statistic with a bootstrap interval over documents.
 
     Parameters
     ----------
     statistic
         Takes multiplicities of shape (r, n_documents) and returns shape (r,).
     n_documents
-        Number of documents; an interval needs at least `fewest`.
+        Number of documents; an interval requires at least `min_documents`.
     n_resamples, level
         2000 resamples and an interval of 0.95 by default.
     method
@@ -106,20 +106,20 @@ def bootstrap(
         Numbers of units to report; `n` is `n_documents` by default.
     null
         Value of the null hypothesis; if given, ``p_value`` is its two-sided bootstrap p-value.
-    fewest
-        Minimum of documents for an interval and a p-value, 2 (the default) or more.
+    min_documents
+        Minimum number of documents for an interval and a p-value, 2 (the default) or more.
 
     Returns
     -------
     Estimate or Undefined
-        Undefined where the statistic is undefined on the data. With fewer than `fewest` documents,
-        or if it is undefined on more than the share `MOST_UNDEFINED` of the resamples, ``low`` and
-        ``high`` are None and ``method`` says why.
+        Undefined if the statistic is undefined on the data. With fewer than `min_documents`
+        documents, or if the statistic is undefined on more than the share `MAX_UNDEFINED_SHARE` of
+        the resamples, ``low`` and ``high`` are None and ``method`` contains the reason.
 
     Raises
     ------
     StatisticsError
-        If `level` does not lie strictly between 0 and 1, or a number is too small.
+        If `level` is not strictly between 0 and 1, or an option is below its minimum.
     """
     (result,) = bootstrap_many(
         lambda counts: statistic(counts)[:, None], n_documents=n_documents, rng=rng, **options
@@ -138,21 +138,21 @@ def bootstrap_many(
     n: int | None = None,
     n_excluded: int = 0,
     null: float | None = None,
-    fewest: int = 2,
+    min_documents: int = 2,
     values: FloatArray | None = None,
 ) -> tuple[Estimate | Undefined, ...]:
     """Estimate several statistics on the same resamples; see `bootstrap`.
 
-    `statistic` returns shape (r, k); the result has k entries. `values`, shape (k,), are the
-    estimates where these are not the statistic on the data. The resamples are then moved to have
-    them as their means: what is fitted on resamples has seen fewer distinct documents, which is
-    no error of the estimates.
+    `statistic` returns shape (r, k); the result has k entries. `values`, shape (k,), replace the
+    statistic on the data as the estimates. The replicates are then shifted so that their means
+    equal `values`: models fitted on resamples have seen fewer distinct documents, a bias that the
+    estimates do not have.
     """
     check_level(level)
-    if n_resamples < 1 or n_documents < 0 or fewest < 2:
+    if n_resamples < 1 or n_documents < 0 or min_documents < 2:
         raise StatisticsError(
             "expected n_resamples >= 1, n_documents >= 0 and fewest >= 2, got "
-            f"{n_resamples!r}, {n_documents!r}, {fewest!r}"
+            f"{n_resamples!r}, {n_documents!r}, {min_documents!r}"
         )
     observed = np.asarray(statistic(np.ones((1, n_documents))))[0] if values is None else values
     estimates = [
@@ -162,31 +162,31 @@ def bootstrap_many(
             value=value,
             n=n_documents if n is None else n,
             level=level,
-            method=f"no interval: fewer than {pluralize(fewest, 'document')}",
+            method=f"no interval: fewer than {pluralize(min_documents, 'document')}",
             n_excluded=n_excluded,
         )
         for value in observed.tolist()
     ]
     if n_documents < 2:
         return tuple(estimates)
-    # Drawn even with too few documents, so that later draws from `rng` do not depend on it.
+    # Draw even with too few documents, so that the state of `rng` afterwards is the same.
     replicate_values = replicates(
         statistic, n_documents=n_documents, n_resamples=n_resamples, rng=rng
     )
-    if n_documents < fewest:
+    if n_documents < min_documents:
         return tuple(estimates)
     if values is not None:
         replicate_values = replicate_values + (values - _column_means(replicate_values))
-    bounds = partial(percentile_bounds, level=level)
+    interval_bounds = partial(percentile_bounds, level=level)
     if method == "expanded":
-        bounds = partial(expanded_bounds, level=level, n_documents=n_documents)
+        interval_bounds = partial(expanded_bounds, level=level, n_documents=n_documents)
     return tuple(
         estimate
         if isinstance(estimate, Undefined)
         else with_interval(
             estimate,
             replicate_values[:, k],
-            bounds=bounds,
+            bounds=interval_bounds,
             method=_NAMES[method],
             null=null,
         )
@@ -196,10 +196,12 @@ def bootstrap_many(
 
 def weighted_mean(values: FloatArray, documents: IntArray, n_documents: int) -> WeightedStatistic:
     """Return the mean of `values` as a function of the documents' multiplicities."""
-    by_document = totals(np.column_stack([values, np.ones_like(values)]), documents, n_documents)
+    document_totals = totals(
+        np.column_stack([values, np.ones_like(values)]), documents, n_documents
+    )
 
     def mean(counts: FloatArray) -> FloatArray:
-        sums = counts @ by_document
+        sums = counts @ document_totals
         return divide(sums[:, 0], sums[:, 1])
 
     return mean
@@ -213,21 +215,21 @@ def two_sided_p_value(replicate_values: FloatArray, null: float) -> float | None
     defined = replicate_values[~np.isnan(replicate_values)]
     if not defined.size:
         return None
-    below = np.count_nonzero(defined <= null)
-    above = np.count_nonzero(defined >= null)
-    return float(min(1.0, 2.0 * (1 + min(below, above)) / (1 + defined.size)))
+    n_below = np.count_nonzero(defined <= null)
+    n_above = np.count_nonzero(defined >= null)
+    return float(min(1.0, 2.0 * (1 + min(n_below, n_above)) / (1 + defined.size)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """Both ends of an interval."""
+    """The bounds of an interval."""
 
     low: float
     high: float
 
 
 def percentile_bounds(replicate_values: FloatArray, *, level: float) -> Bounds:
-    """Return the percentile interval of replicates, shape (r,), without NaN (Efron 1981)."""
+    """Return the percentile interval (Efron 1981) of replicates, shape (r,), free of NaN."""
     return _quantiles(replicate_values, (1.0 - level) / 2.0)
 
 
@@ -256,16 +258,16 @@ def with_interval(
     method: str,
     null: float | None,
 ) -> Estimate:
-    """Add the interval of replicates, shape (r,), and with `null` its p-value and the smallest one.
+    """Add to `estimate` the interval of its replicates, shape (r,), and the p-value of `null`.
 
-    `bounds` makes the interval of the replicates that are not NaN; there is none where more than
-    the share `MOST_UNDEFINED` are.
+    `bounds` computes the interval from the replicates that are not NaN. There is no interval if
+    more than the share `MAX_UNDEFINED_SHARE` of the replicates is NaN.
     """
     defined = replicate_values[~np.isnan(replicate_values)]
     undefined_share = 1.0 - defined.size / replicate_values.size
-    if undefined_share > MOST_UNDEFINED:
-        why = f"no interval: undefined on {percentage(undefined_share)} of the resamples"
-        return replace(estimate, method=why)
+    if undefined_share > MAX_UNDEFINED_SHARE:
+        reason = f"no interval: undefined on {percentage(undefined_share)} of the resamples"
+        return replace(estimate, method=reason)
     interval = bounds(defined)
     return replace(
         estimate,
@@ -277,27 +279,32 @@ def with_interval(
     )
 
 
-def chunked(
-    statistic: WeightedStatistic, cells: int, *, most: int = CELLS_PER_CHUNK
+def in_chunks(
+    statistic: WeightedStatistic, cells: int, *, max_cells: int = CELLS_PER_CHUNK
 ) -> WeightedStatistic:
-    """Return `statistic` by chunks of rows with `most` numbers in memory, `cells` for each row."""
-    size = max(1, most // max(1, cells))
+    """Wrap `statistic` to evaluate resamples in chunks, with at most `max_cells` entries in memory.
 
-    def by_chunks(counts: FloatArray) -> FloatArray:
-        starts = range(0, len(counts), size)
-        return np.concatenate([statistic(counts[i : i + size]) for i in starts])
+    A resample takes `cells` entries.
+    """
+    chunk_size = max(1, max_cells // max(1, cells))
 
-    return by_chunks
+    def concatenated(counts: FloatArray) -> FloatArray:
+        chunk_starts = range(0, len(counts), chunk_size)
+        return np.concatenate([statistic(counts[i : i + chunk_size]) for i in chunk_starts])
+
+    return concatenated
 
 
 def divide(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
-    """Divide elementwise; NaN where the denominator is 0."""
-    out = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), np.nan)
-    np.divide(numerator, denominator, out=out, where=denominator != 0.0)
-    return out
+    """Divide element-wise; NaN where the denominator is 0."""
+    quotients = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), np.nan)
+    np.divide(numerator, denominator, out=quotients, where=denominator != 0.0)
+    return quotients
 
 
 def _column_means(replicate_values: FloatArray) -> FloatArray:
-    """Return the means of defined values of each column, NaN where there is none."""
-    defined = ~np.isnan(replicate_values)
-    return divide(np.where(defined, replicate_values, 0.0).sum(axis=0), defined.sum(axis=0) * 1.0)
+    """Return the mean of each column, ignoring NaN; NaN for columns without a number."""
+    is_defined = ~np.isnan(replicate_values)
+    return divide(
+        np.where(is_defined, replicate_values, 0.0).sum(axis=0), is_defined.sum(axis=0) * 1.0
+    )

@@ -22,9 +22,9 @@ def wilson(successes: float, n: int, *, level: float = 0.95) -> Estimate | Undef
     Parameters
     ----------
     successes
-        In [0, n].
+        Number of successes, in [0, n].
     n
-        Independent trials; 0 gives Undefined.
+        Number of independent trials; 0 gives Undefined.
     """
     if n < 0 or not 0 <= successes <= n:
         raise StatisticsError(f"expected 0 <= successes <= n, got {successes!r} of {n!r}")
@@ -42,12 +42,12 @@ def clustered_wilson(
     level: float = 0.95,
     n_excluded: int = 0,
 ) -> Estimate | Undefined:
-    """Estimate a proportion of trials clustered in documents.
+    """Estimate a proportion from trials clustered in d documents.
 
-    Wilson's interval with the effective number of trials ``p (1 - p) / V``, where V is the
-    variance of p over documents (linearised, d / (d - 1) corrected), at most n, and with Student's
-    quantile on d - 1 degrees of freedom (after Korn and Graubard 1998, who do so for
-    Clopper-Pearson). Where all trials have one outcome V is 0, and the effective number is d.
+    Wilson's interval with the effective number of trials ``p (1 - p) / V``, at most n, where V is
+    the variance of p over documents (linearised, with the factor d / (d - 1)), and with Student's
+    quantile on d - 1 degrees of freedom (after Korn and Graubard 1998, who apply both to
+    Clopper-Pearson). If all trials have the same outcome, V is 0 and the effective number is d.
 
     Parameters
     ----------
@@ -59,20 +59,22 @@ def clustered_wilson(
     if np.any((array != 0.0) & (array != 1.0)):
         raise StatisticsError("successes must be 0 or 1")
     check_level(level)
-    coded, d = document_codes(documents, array.size)
+    row_documents, n_documents = document_codes(documents, array.size)
     if not array.size:
         return Undefined(why="no trials")
-    p, why = float(array.mean()), "no interval: fewer than 2 documents"
-    estimate = Estimate(value=p, n=array.size, level=level, n_excluded=n_excluded, method=why)
-    if d < 2:
+    p, no_interval = float(array.mean()), "no interval: fewer than 2 documents"
+    estimate = Estimate(
+        value=p, n=array.size, level=level, n_excluded=n_excluded, method=no_interval
+    )
+    if n_documents < 2:
         return estimate
-    quantile = float(stdtrit(d - 1, (1.0 + level) / 2.0))
-    low, high = _wilson_bounds(p, _effective_trials(array, coded, d, p), quantile)
+    quantile = float(stdtrit(n_documents - 1, (1.0 + level) / 2.0))
+    low, high = _wilson_bounds(p, _effective_trials(array, row_documents, n_documents, p), quantile)
     method = "Wilson, effective number of trials over documents"
     return replace(estimate, low=low, high=high, method=method)
 
 
-def shares_apart(
+def share_difference(
     first: ArrayLike,
     second: ArrayLike,
     documents: Sequence[Hashable],
@@ -80,11 +82,11 @@ def shares_apart(
     level: float = 0.95,
     n_excluded: int = 0,
 ) -> Estimate | Undefined:
-    """Estimate how much more often the first of two outcomes occurs; no trial has both.
+    """Estimate the difference of the shares of two mutually exclusive outcomes.
 
-    Student's interval and test of `clustered_mean`, against 0. Where all documents are alike that
-    interval has no width: there it is Newcombe's (1998, method 10), of the shares' own intervals by
-    `clustered_wilson` and their correlation.
+    Student's interval and test against 0, from `clustered_mean`. If all documents are equal, that
+    interval has no width; it is then replaced by Newcombe's (1998, method 10), from the shares'
+    `clustered_wilson` intervals and their correlation.
 
     Parameters
     ----------
@@ -113,36 +115,45 @@ def shares_apart(
 
 
 def _newcombe_bounds(first: Estimate, second: Estimate) -> tuple[float, float]:
-    """Return the bounds of ``one - other``, shares of outcomes that exclude each other."""
-    p, q = first.value, second.value
-    odds = (1.0 - p) * (1.0 - q)
-    correlation = -sqrt(p * q / odds) if odds else -1.0
+    """Return the bounds of ``first - second``, the shares of mutually exclusive outcomes."""
+    first_share, second_share = first.value, second.value
+    non_occurrence = (1.0 - first_share) * (1.0 - second_share)
+    correlation = -sqrt(first_share * second_share / non_occurrence) if non_occurrence else -1.0
 
-    def half(up: float, down: float) -> float:
+    def half_width(up: float, down: float) -> float:
         return sqrt(max(up**2 + down**2 - 2.0 * correlation * up * down, 0.0))
 
-    (least, most), (other_least, other_most) = (
-        (p if share.low is None else share.low, p if share.high is None else share.high)
-        for p, share in ((p, first), (q, second))
+    (first_low, first_high), (second_low, second_high) = (
+        (
+            share.value if share.low is None else share.low,
+            share.value if share.high is None else share.high,
+        )
+        for share in (first, second)
     )
-    low = p - q - half(p - least, other_most - q)
-    high = p - q + half(most - p, q - other_least)
+    low = (
+        first_share - second_share - half_width(first_share - first_low, second_high - second_share)
+    )
+    high = (
+        first_share - second_share + half_width(first_high - first_share, second_share - second_low)
+    )
     return max(low, -1.0), min(high, 1.0)
 
 
 def _wilson_bounds(p: float, n: float, z: float) -> tuple[float, float]:
     centre = (p + z * z / (2 * n)) / (1 + z * z / n)
-    half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
-    low = 0.0 if p == 0.0 else max(0.0, centre - half)
-    high = 1.0 if p == 1.0 else min(1.0, centre + half)
+    half_width = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    low = 0.0 if p == 0.0 else max(0.0, centre - half_width)
+    high = 1.0 if p == 1.0 else min(1.0, centre + half_width)
     return low, high
 
 
-def _effective_trials(successes: FloatArray, documents: np.ndarray, d: int, p: float) -> float:
+def _effective_trials(
+    successes: FloatArray, documents: np.ndarray, n_documents: int, p: float
+) -> float:
     if p in {0.0, 1.0}:
-        return float(d)
-    residuals = totals((successes - p)[:, None], documents, d)[:, 0]
-    variance = d / (d - 1) * float(np.sum(residuals**2)) / successes.size**2
+        return float(n_documents)
+    residuals = totals((successes - p)[:, None], documents, n_documents)[:, 0]
+    variance = n_documents / (n_documents - 1) * float(np.sum(residuals**2)) / successes.size**2
     if variance == 0.0:
         return float(successes.size)
     return min(float(successes.size), p * (1 - p) / variance)

@@ -1,20 +1,20 @@
-"""The highest of several estimates, ties included."""
+"""The highest of several values, ties included."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 _ROUNDING = 1e-9
-"""Differences below this share of the largest absolute value (at least 1) are rounding."""
+"""Differences below this share of max(1, largest absolute value) are rounding errors."""
 
 
 def leaders(values: Mapping[str, float]) -> tuple[str, ...]:
-    """Return the names with the highest value, in the order of `values`; several for a tie.
+    """Return the names with the highest value, in the order of `values`; all names that tie.
 
-    Ties are not broken by name, order or rounding errors.
+    Values tie if they differ by rounding errors only.
     """
     if not values:
         return ()
-    best = max(values.values())
-    room = _ROUNDING * max(1.0, *(abs(value) for value in values.values()))
-    return tuple(name for name, value in values.items() if value >= best - room)
+    highest = max(values.values())
+    tolerance = _ROUNDING * max(1.0, *(abs(value) for value in values.values()))
+    return tuple(name for name, value in values.items() if value >= highest - tolerance)

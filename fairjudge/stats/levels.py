@@ -23,9 +23,9 @@ from fairjudge.stats.correlation import (
     SIDES,
     CorrelationName,
     Sides,
-    coded_correlation,
     correlation,
-    rowwise,
+    document_correlation,
+    row_correlations,
 )
 from fairjudge.stats.strengths import count_parts, strengths
 from fairjudge.text.counting import pluralize
@@ -177,7 +177,7 @@ def _pooled(data: Scores, n_documents: int, name: CorrelationName) -> _Prepared 
     value = correlation(name, data.first, data.second, sides=data.sides)
     if isinstance(value, Undefined):
         return value
-    statistic = coded_correlation(
+    statistic = document_correlation(
         name, data.first, data.second, data.documents, n_documents=n_documents
     )
     return _Prepared(statistic=statistic, n=data.first.size)
@@ -209,7 +209,7 @@ def document_correlations(data: Scores, n_documents: int, name: CorrelationName)
         documents = np.flatnonzero(sizes == size)
         rows = order[(ends - sizes)[documents][:, None] + np.arange(size)[None, :]]
         if size <= _WIDE:
-            out[documents] = rowwise(name, first[rows], second[rows])
+            out[documents] = row_correlations(name, first[rows], second[rows])
         else:
             for document, items in zip(documents, rows, strict=True):
                 value = correlation(name, first[items], second[items])
@@ -236,7 +236,7 @@ def _system(data: Scores, n_documents: int, name: CorrelationName) -> _Prepared 
     for side, values in zip(data.sides, observed, strict=True):
         if np.unique(values).size < 2:
             return Undefined(why=f"{side} give all systems the same mean")
-    return _Prepared(statistic=lambda counts: rowwise(name, *means(counts)), n=n_systems)
+    return _Prepared(statistic=lambda counts: row_correlations(name, *means(counts)), n=n_systems)
 
 
 def summaries_of(data: Scores) -> tuple[IntArray, int]:
@@ -302,7 +302,9 @@ def _strengths(
     for side, values in zip(data.sides, observed, strict=True):
         if np.unique(values).size < 2:
             return Undefined(why=f"{side} give all systems the same strength")
-    return _Prepared(statistic=lambda counts: rowwise(name, *both_strengths(counts)), n=len(names))
+    return _Prepared(
+        statistic=lambda counts: row_correlations(name, *both_strengths(counts)), n=len(names)
+    )
 
 
 def _outcomes(

@@ -80,7 +80,7 @@ class Resampling:
             n=n,
             n_excluded=n_excluded,
             null=null,
-            fewest=FEWEST_DOCUMENTS,
+            min_documents=FEWEST_DOCUMENTS,
         )
         return tuple(map(_over_samples, estimates))
 

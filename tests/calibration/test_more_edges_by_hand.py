@@ -16,7 +16,7 @@ from fairjudge.calibration.replaceability import (
     alternative_annotator_test,
 )
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.stats.clustered import within
+from fairjudge.stats.clustered import clip_interval
 from fairjudge.stats.multiplicity import benjamini_hochberg
 
 
@@ -73,11 +73,11 @@ def test_differences_without_variance_are_certain_from_two_documents_on():
 
 def test_estimates_cut_to_their_range_keep_their_value_and_those_without_ends_stay():
     result = Estimate(value=0.9, low=0.7, high=1.2, level=0.95, n=9, n_excluded=0, method="m")
-    cut = within(result, 0.0, 1.0)
+    cut = clip_interval(result, 0.0, 1.0)
     assert (cut.value, cut.low, cut.high) == (0.9, 0.7, 1.0)
-    low = within(replace(result, low=-0.2), 0.0, 1.0)
+    low = clip_interval(replace(result, low=-0.2), 0.0, 1.0)
     assert (low.low, low.high) == (0.0, 1.0)
     bare = replace(result, low=None, high=None)
-    assert within(bare, 0.0, 1.0) is bare
+    assert clip_interval(bare, 0.0, 1.0) is bare
     none = Undefined(why="no values")
-    assert within(none, 0.0, 1.0) is none
+    assert clip_interval(none, 0.0, 1.0) is none

@@ -17,7 +17,7 @@ from fairjudge.stats.bootstrap import bootstrap, resample_counts
 from fairjudge.stats.correlation import (
     CORRELATIONS,
     correlation,
-    rowwise,
+    row_correlations,
     weighted_correlation,
 )
 from fairjudge.stats.levels import LEVELS, Scores, averaged_correlations
@@ -72,9 +72,9 @@ def test_multiplicities_mean_repeated_documents(name, n, kx, ky):
 def test_rows_of_a_matrix_are_correlated_one_by_one(name):
     rng = np.random.default_rng(2)
     x, y = rng.integers(0, 4, (2, 30, 8)).astype(float)
-    for value, x_value, y_value in zip(rowwise(name, x, y), x, y, strict=True):
+    for value, x_value, y_value in zip(row_correlations(name, x, y), x, y, strict=True):
         assert value == pytest.approx(SCIPY[name](x_value, y_value), abs=1e-10)
-    assert np.isnan(rowwise(name, np.full((1, 4), 0.1), y[:1, :4])).all()
+    assert np.isnan(row_correlations(name, np.full((1, 4), 0.1), y[:1, :4])).all()
 
 
 NUMBERS = st.lists(st.integers(0, 6), min_size=3, max_size=25)

@@ -27,8 +27,8 @@ def first(counts):
     [
         lambda: clustered_mean(VALUES),
         lambda: clustered_difference(VALUES, GROUP),
-        lambda: t_estimate(1.0, 2.0, n=3, freedom=2),
-        lambda: t_estimate(1.0, 2.0, n=3, freedom=0),
+        lambda: t_estimate(1.0, 2.0, n=3, degrees_of_freedom=2),
+        lambda: t_estimate(1.0, 2.0, n=3, degrees_of_freedom=0),
         lambda: wilson(3.0, 5),
         lambda: clustered_wilson(VALUES, list(range(5))),
         lambda: clustered_wilson(VALUES, [1, 1, 2, 2, 3]),

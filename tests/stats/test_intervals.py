@@ -10,7 +10,7 @@ from statsmodels.stats.proportion import proportion_confint
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
 from fairjudge.stats.clustered import clustered_mean
-from fairjudge.stats.intervals import clustered_wilson, shares_apart, wilson
+from fairjudge.stats.intervals import clustered_wilson, share_difference, wilson
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
@@ -84,7 +84,7 @@ def test_documents_that_do_not_differ_count_by_their_items():
 
 def test_outcomes_that_never_occur_leave_a_difference_either_way():
     never = [0] * 16
-    apart = shares_apart(never, never, range(16))
+    apart = share_difference(never, never, range(16))
     bound = clustered_wilson(never, list(range(16))).high
     assert (apart.value, apart.low, apart.high, apart.p_value) == (0.0, -bound, bound, 1.0)
     assert apart.method.startswith("Newcombe")
@@ -92,17 +92,17 @@ def test_outcomes_that_never_occur_leave_a_difference_either_way():
 
 def test_an_outcome_that_always_occurs_is_not_surely_always():
     always, never = [1] * 16, [0] * 16
-    apart = shares_apart(always, never, range(16))
+    apart = share_difference(always, never, range(16))
     least = clustered_wilson(always, list(range(16))).low
     # The other share is at most what is left: p - q >= p - (1 - p).
     assert (apart.value, apart.high) == (1.0, 1.0)
     assert apart.low == pytest.approx(2 * least - 1)
-    turned = shares_apart(never, always, range(16))
+    turned = share_difference(never, always, range(16))
     assert (turned.low, turned.high) == pytest.approx((-apart.high, -apart.low))
 
 
 def test_documents_that_are_alike_inside_still_have_a_width():
-    apart = shares_apart([1, 0] * 8, [0, 1] * 8, [n // 2 for n in range(16)])
+    apart = share_difference([1, 0] * 8, [0, 1] * 8, [n // 2 for n in range(16)])
     assert apart.value == 0.0
     assert apart.low == pytest.approx(-apart.high)
     assert 0.2 < apart.high < 1.0
@@ -112,21 +112,21 @@ def test_shares_apart_is_the_mean_of_signs_where_documents_differ():
     rng = np.random.default_rng(0)
     signs = rng.integers(-1, 2, 40).astype(float)
     documents = [n // 3 for n in range(40)]
-    apart = shares_apart(signs == 1, signs == -1, documents, n_excluded=2)
+    apart = share_difference(signs == 1, signs == -1, documents, n_excluded=2)
     assert apart == clustered_mean(signs, documents, null=0.0, n_excluded=2)
 
 
 def test_shares_apart_of_nothing_of_one_document_and_of_both_at_once():
-    assert isinstance(shares_apart([], [], []), Undefined)
-    assert shares_apart([0, 0], [0, 0], ["d", "d"]).low is None
+    assert isinstance(share_difference([], [], []), Undefined)
+    assert share_difference([0, 0], [0, 0], ["d", "d"]).low is None
     with pytest.raises(StatisticsError, match="both outcomes"):
-        shares_apart([1, 0], [1, 0], [1, 2])
+        share_difference([1, 0], [1, 0], [1, 2])
 
 
 def test_the_interval_covers_small_differences():
     """Most data sets of 17 pairs at 2 % have no case: an interval of no width would miss them."""
     rng = np.random.default_rng(1)
     sample = rng.random((300, 17))
-    items = [shares_apart(u < 0.05, (u >= 0.05) & (u < 0.07), range(17)) for u in sample]
+    items = [share_difference(u < 0.05, (u >= 0.05) & (u < 0.07), range(17)) for u in sample]
     covered = [item.low <= 0.03 <= item.high for item in items]
     assert np.mean(covered) >= 0.95
