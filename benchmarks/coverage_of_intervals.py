@@ -34,7 +34,7 @@ from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats.agreement import weighted_alpha, weighted_kappa
 from fairjudge.stats.bootstrap import Method, WeightedStatistic, bootstrap
 from fairjudge.stats.correlation import CORRELATIONS, weighted_correlation
-from fairjudge.stats.levels import LEVELS, Scores, averaged_correlations
+from fairjudge.stats.levels import LEVELS, Scores, mean_correlations
 from fairjudge.text.counting import percentage
 
 N_DOCUMENTS, N_SYSTEMS = 100, 8
@@ -109,7 +109,7 @@ def intervals(
         first=data.judged, second=human, documents=data.documents, systems=data.systems.tolist()
     )
     for level in LEVELS[1:]:
-        correlations = averaged_correlations(
+        correlations = mean_correlations(
             [table],
             level,
             n_documents=n_documents,

@@ -90,7 +90,7 @@ def looks_of(changes: np.ndarray) -> list[Look]:
 def betting(changes: np.ndarray, number: int) -> tuple[float, float]:
     """Return bounds by betting; after the first look only on which side of 0 they lie: quicker."""
     if number == 0:
-        bounds = betting_bounds(changes, least=-1, most=1, planned=LOOKS)
+        bounds = betting_bounds(changes, minimum=-1, maximum=1, planned=LOOKS)
         return bounds.low, bounds.high
     threshold = math.log(2 * LOOKS / 0.05)
     above, below = (log_capital((1 + sign * changes) / 2, 0.5) > threshold for sign in (1, -1))

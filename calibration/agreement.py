@@ -31,9 +31,9 @@ from fairjudge.stats.levels import (
     LEVELS,
     Level,
     Scores,
-    averaged_correlations,
     correlation_gain,
-    summaries_of,
+    mean_correlations,
+    summary_codes,
 )
 from fairjudge.text.counting import pluralize
 
@@ -229,11 +229,11 @@ class _Draws:
         for level in LEVELS:
             # Where each summary is one item, the pooled figures are those over summaries.
             if level == "summary" and all(
-                summaries_of(data)[1] == data.first.size for data in parts
+                summary_codes(data)[1] == data.first.size for data in parts
             ):
                 out[level] = dict(out["pooled"])
                 continue
-            correlations = averaged_correlations(
+            correlations = mean_correlations(
                 parts,
                 level,
                 n_documents=self.n_documents,

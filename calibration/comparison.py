@@ -24,7 +24,7 @@ from fairjudge.stats.bootstrap import BootstrapOptions, WeightedStatistic, boots
 from fairjudge.stats.clustered import clustered_mean
 from fairjudge.stats.correlation import CorrelationName, correlation, weighted_correlation
 from fairjudge.stats.intervals import clustered_wilson
-from fairjudge.stats.resampling import adjusted_by_name
+from fairjudge.stats.resampling import adjust_by_name
 
 _ALIKE = 1e-9
 Name = TypeVar("Name", bound=Hashable)
@@ -84,7 +84,7 @@ def compare_judges(
         rng=rng,
         **options,
     )
-    adjusted = adjusted_by_name(differences)
+    adjusted = adjust_by_name(differences)
     return tuple(
         AgreementDifference(
             first=first,

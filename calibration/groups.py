@@ -20,7 +20,7 @@ from fairjudge.stats._arrays import FloatArray, codes, same_length, vector
 from fairjudge.stats.bootstrap import FEW_DOCUMENTS
 from fairjudge.stats.clustered import clustered_difference, clustered_mean
 from fairjudge.stats.multiplicity import benjamini_hochberg
-from fairjudge.stats.resampling import adjusted_by_name
+from fairjudge.stats.resampling import adjust_by_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +78,7 @@ def error_by_group(
         for place, group in enumerate(distinct)
         for name, values in sides.items()
     }
-    adjusted = adjusted_by_name(gaps, benjamini_hochberg)
+    adjusted = adjust_by_name(gaps, benjamini_hochberg)
     out = []
     for place, group in enumerate(map(str, distinct)):
         own_rows = np.flatnonzero(coded == place)

@@ -23,7 +23,7 @@ from fairjudge.calibration.jury_resampling import FoldSums, resampled_losses
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats._arrays import FloatArray, codes, totals
 from fairjudge.stats.bootstrap import bootstrap_many, divide
-from fairjudge.stats.resampling import adjusted_by_name
+from fairjudge.stats.resampling import adjust_by_name
 
 BEST, MEAN, MEAN_CALIBRATED = "best single judge", "mean", "mean, calibrated"
 """Alternatives with which a jury is compared; the second is not calibrated."""
@@ -290,7 +290,7 @@ def _comparison(
 
 
 def _adjusted(ways: Mapping[str, MethodComparison]) -> dict[str, MethodComparison]:
-    adjusted = adjusted_by_name({name: way.gain for name, way in ways.items()})
+    adjusted = adjust_by_name({name: way.gain for name, way in ways.items()})
     return {name: replace(way, adjusted_p_value=adjusted.get(name)) for name, way in ways.items()}
 
 

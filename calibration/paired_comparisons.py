@@ -22,7 +22,7 @@ from fairjudge.stats._arrays import (
     vector,
 )
 from fairjudge.stats.clustered import t_estimate
-from fairjudge.stats.strengths import Connection, count_parts
+from fairjudge.stats.strengths import Connection, count_components
 
 FEWEST_DOCUMENTS = 5
 """Below this many documents there are no intervals: their variance cannot be estimated."""
@@ -116,7 +116,7 @@ class Design:
         forward, backward = beats | ties, ~beats
         rows = np.r_[self.places[forward, 0], self.places[backward, 1]]
         columns = np.r_[self.places[forward, 1], self.places[backward, 0]]
-        return count_parts((rows, columns), len(self.names), connection)
+        return count_components((rows, columns), len(self.names), connection)
 
     def n_comparisons(self, system: int) -> int:
         """Count the comparisons of a system."""

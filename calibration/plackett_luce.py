@@ -32,7 +32,7 @@ from fairjudge.stats._arrays import (
 )
 from fairjudge.stats.bootstrap import bootstrap_many
 from fairjudge.stats.clustered import clip_interval, clustered_mean
-from fairjudge.stats.strengths import Connection, count_parts
+from fairjudge.stats.strengths import Connection, count_components
 
 PRIOR = 1e-4
 """Weight of the prior, in rankings: it fixes the scale, and keeps worths finite."""
@@ -159,7 +159,7 @@ class _Data:
         before, after = rankings[:, :-1].ravel(), rankings[:, 1:].ravel()
         is_system = after != _NOBODY
         pairs = before[is_system], after[is_system]
-        return count_parts(pairs, self.n_systems, connection)
+        return count_components(pairs, self.n_systems, connection)
 
     def log_worths(self, counts: FloatArray) -> FloatArray:
         """Return the log-worths, adding up to 0, where documents count `counts` times."""

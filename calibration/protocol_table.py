@@ -21,8 +21,8 @@ from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats._arrays import codes
 from fairjudge.stats.bootstrap import WeightedStatistic
 from fairjudge.stats.correlation import correlation, document_correlation
-from fairjudge.stats.levels import over_summaries
-from fairjudge.stats.resampling import adjusted_by_name
+from fairjudge.stats.levels import average_summaries
+from fairjudge.stats.resampling import adjust_by_name
 from fairjudge.text.counting import pluralize
 
 FEWEST_DOCUMENTS = 5
@@ -111,7 +111,7 @@ def _table(
     defined = {key: tau for key, tau in taus.items() if isinstance(tau, Estimate)}
     best = max(defined, key=lambda key: defined[key].value, default=None)
     differences, n_documents = _differences([joined for joined, _ in groups], resampling, rng)
-    adjusted = adjusted_by_name(differences)
+    adjusted = adjust_by_name(differences)
     rows = []
     for key, tau in taus.items():
         behind, p_value = None, None
@@ -201,7 +201,7 @@ def _differences(
 
 def _statistic(joined: Joined, place: Mapping[str, int]) -> WeightedStatistic | Undefined:
     """Return tau-b over the summaries of some documents, as a statistic of their multiplicities."""
-    whole = over_summaries(judge_scores(joined))
+    whole = average_summaries(judge_scores(joined))
     _, names = codes(joined.documents)
     documents = np.array([place.get(str(name), -1) for name in names])[whole.documents]
     rows = np.flatnonzero(documents >= 0)

@@ -189,7 +189,7 @@ def _betting(
         if not values:
             estimates.append(_NOTHING)
             continue
-        bounds = betting_bounds(values, least=-1.0, most=1.0, planned=planned, level=level)
+        bounds = betting_bounds(values, minimum=-1.0, maximum=1.0, planned=planned, level=level)
         mean, method = sum(values) / len(values), _METHODS["betting"].format(planned)
         estimates.append(_estimate(mean, bounds, n=len(values), level=level, method=method))
     return estimates

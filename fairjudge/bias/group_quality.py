@@ -16,7 +16,7 @@ from fairjudge.bias.reporting import Source
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats.clustered import clustered_mean
 from fairjudge.stats.multiplicity import holm
-from fairjudge.stats.resampling import adjusted_by_name
+from fairjudge.stats.resampling import adjust_by_name
 
 ORIGINAL = "original"
 _PLACES = {ORIGINAL: 0, "local": 1}
@@ -66,7 +66,7 @@ def quality_by_group(scores: Iterable[tuple[Source, float]]) -> QualityByGroup:
         (group, other): _paired(means[group], means[other])
         for other, group in combinations(means, 2)
     }
-    adjusted = adjusted_by_name(pairs, holm)
+    adjusted = adjust_by_name(pairs, holm)
     return QualityByGroup(
         by_group={group: clustered_mean(list(scores.values())) for group, scores in means.items()},
         differences=tuple(

@@ -18,7 +18,7 @@ from fairjudge.domain import Id, Record, Undefined
 from fairjudge.stats._arrays import FloatArray
 from fairjudge.stats.bootstrap import divide
 from fairjudge.stats.multiplicity import holm
-from fairjudge.stats.resampling import Resampling, adjusted_by_name
+from fairjudge.stats.resampling import Resampling, adjust_by_name
 from fairjudge.text.folding import fold
 
 _NAME_TOKEN = re.compile(r"[^\W\d_](?:[^\s\d_\x00-\x40\x5b-\x60\x7b-\x7f]|[-'](?=[^\W\d_]))*")
@@ -265,7 +265,7 @@ def _pairs(
     ratios: Mapping[tuple[int, int], TwoWay], counts: PeopleCounts, level: float
 ) -> tuple[OddsRatio, ...]:
     groups = counts.groups
-    p_holm = adjusted_by_name({key: ratio.over_documents for key, ratio in ratios.items()})
+    p_holm = adjust_by_name({key: ratio.over_documents for key, ratio in ratios.items()})
     exact = {
         (a, b): exact_odds(
             counts.included.rows[:, [a, b]],

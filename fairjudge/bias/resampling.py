@@ -31,7 +31,7 @@ from fairjudge.stats.bootstrap import (
     with_interval,
 )
 from fairjudge.stats.multiplicity import holm
-from fairjudge.stats.resampling import Resampling, adjusted_by_name
+from fairjudge.stats.resampling import Resampling, adjust_by_name
 
 SumStatistic: TypeAlias = Callable[[FloatArray], FloatArray]
 """Maps summed counts, shape (r, m), to values of shape (r,); NaN where there is none."""
@@ -98,7 +98,7 @@ def holm_over_documents(estimates: Mapping[str, TwoWay]) -> dict[str, float]:
     and nothing is to be corrected.
     """
     over_documents = {name: estimate.over_documents for name, estimate in estimates.items()}
-    return adjusted_by_name(over_documents, list if len(estimates) == 2 else holm)
+    return adjust_by_name(over_documents, list if len(estimates) == 2 else holm)
 
 
 def shares(sums: FloatArray) -> FloatArray:

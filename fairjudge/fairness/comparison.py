@@ -23,8 +23,8 @@ from fairjudge.fairness.shares import Shares
 from fairjudge.stats._arrays import FloatArray, IntArray
 from fairjudge.stats.bootstrap import chunk_sizes
 from fairjudge.stats.multiplicity import benjamini_hochberg
-from fairjudge.stats.permutation import compare
-from fairjudge.stats.resampling import Resampling, adjusted_by_name, generator
+from fairjudge.stats.permutation import compare_permutations
+from fairjudge.stats.resampling import Resampling, adjust_by_name, generator
 
 _UNPAIRED = Undefined(why="no sample that both systems have")
 _CELLS_A_CHUNK = 1_000_000
@@ -165,7 +165,7 @@ def _with_swap_p_value(
         swapped = np.concatenate(
             [swapped_difference(resampling.rng.integers(0, 2, size=(size, n))) for size in sizes]
         )
-    placed = compare(estimate.value, swapped, alternative="two-sided", exact=exact)
+    placed = compare_permutations(estimate.value, swapped, alternative="two-sided", exact=exact)
     return replace(estimate, p_value=placed.p_value, p_floor=None if exact else placed.p_floor)
 
 
@@ -211,8 +211,8 @@ def _stack_rows(
 
 def _corrected(changes: Sequence[Change]) -> tuple[Change, ...]:
     differences = {place: change.difference for place, change in enumerate(changes)}
-    p_holm = adjusted_by_name(differences)
-    q_values = adjusted_by_name(differences, benjamini_hochberg)
+    p_holm = adjust_by_name(differences)
+    q_values = adjust_by_name(differences, benjamini_hochberg)
     return tuple(
         replace(change, p_holm=p_holm.get(place), q_value=q_values.get(place))
         for place, change in enumerate(changes)

@@ -17,7 +17,7 @@ from fairjudge.fairness.choices import CoverageVariant
 from fairjudge.fairness.equal_coverage import SampleCoverage
 from fairjudge.stats._arrays import FloatArray
 from fairjudge.stats.bootstrap import divide
-from fairjudge.stats.resampling import Resampling, adjusted_by_name
+from fairjudge.stats.resampling import Resampling, adjust_by_name
 
 N_RESAMPLES = 5000
 _ROUNDING = 1e-12
@@ -124,7 +124,7 @@ def _by_value(parts: Contributions, resampling: Resampling) -> dict[str, ValuePa
         value: _mean_of(estimate, int(n), n_samples)
         for value, estimate, n in zip(parts.values, estimates, entered, strict=True)
     }
-    adjusted = adjusted_by_name(means_by_value)
+    adjusted = adjust_by_name(means_by_value)
     return {
         value: ValueParity(n=int(n), mean=means_by_value[value], p_holm=adjusted.get(value))
         for value, n in zip(parts.values, entered, strict=True)

@@ -26,7 +26,7 @@ from fairjudge.stats.bootstrap import (
     percentile_bounds,
     resample_counts,
 )
-from fairjudge.stats.permutation import compare
+from fairjudge.stats.permutation import compare_permutations
 from fairjudge.stats.resampling import Resampling
 
 _Statistic: TypeAlias = Callable[[FloatArray], FloatArray]
@@ -147,7 +147,7 @@ def _largest(
     extremes = [np.nan_to_num(np.abs(differences(rows))).max(axis=(1, 2)) for rows in ways]
     pair, column = divmod(int(np.nanargmax(np.abs(observed))), observed.shape[1])
     largest = float(observed[pair, column])
-    placed = compare(abs(largest), np.concatenate(extremes), exact=exact)
+    placed = compare_permutations(abs(largest), np.concatenate(extremes), exact=exact)
     first, second = (list(subsets)[code] for code in pairs[pair])
     chosen = (first, second) if largest >= 0.0 else (second, first)
     replicates = _resampled(statistic, n_samples, [subsets[name] for name in chosen], resampling)

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats._arrays import FloatArray
-from fairjudge.stats.permutation import PermutationTest, compare
-from fairjudge.stats.resampling import Resampling, adjusted_by_name
+from fairjudge.stats.permutation import PermutationTest, compare_permutations
+from fairjudge.stats.resampling import Resampling, adjust_by_name
 
 ALPHA = 0.05
 """A summary counts as unfair below this p-value (section 4.1)."""
@@ -125,7 +125,7 @@ def relabelling_test(
         starts = np.cumsum((0, *sizes[:-1]))
         means = np.add.reduceat(shuffled, starts, axis=1) / np.array(sizes)
     permuted = np.abs(means - observed.overall).mean(axis=1)
-    return compare(observed.equal_coverage, permuted, exact=exact)
+    return compare_permutations(observed.equal_coverage, permuted, exact=exact)
 
 
 def value_coverage(
@@ -144,7 +144,7 @@ def value_coverage(
         value: resampling.mean(differences[value], n_excluded=n_without[value], null=0.0)
         for value in values
     }
-    adjusted = adjusted_by_name(mean_differences)
+    adjusted = adjust_by_name(mean_differences)
     return {
         value: ValueCoverageMeans(
             n=len(covered[value]),

@@ -82,7 +82,7 @@ class FairnessMeasure(Measure, Generic[DataT, CorpusT, ErrorsT]):
 
     def resampling(self, shared: Resampling) -> Resampling:
         """Return what the measure draws its resamples from."""
-        return shared if self.stream == "shared" else shared.apart(self.key)
+        return shared if self.stream == "shared" else shared.with_stream(self.key)
 
     def numbers(self, data: DataT, n_samples: int) -> NDArray[Any]:
         """Return each sample's number, shape (n_samples,)."""

@@ -25,7 +25,7 @@ from fairjudge.fairness.shares import (
     unfair_error,
 )
 from fairjudge.stats._arrays import BoolArray, FloatArray
-from fairjudge.stats.resampling import Resampling, adjusted_by_name
+from fairjudge.stats.resampling import Resampling, adjust_by_name
 
 ShareMeasure: TypeAlias = FairnessMeasure[Shares, Shares, ShareErrors]
 
@@ -124,7 +124,7 @@ def _by_value(shares: Shares, resampling: Resampling) -> dict[str, ValueShares]:
 
     excess = shares.got - shares.wanted
     differences = {value: mean(excess, place, 0.0) for place, value in enumerate(shares.values)}
-    adjusted = adjusted_by_name(differences)
+    adjusted = adjust_by_name(differences)
     return {
         value: ValueShares(
             n=int(np.count_nonzero(takes_part[:, place])),

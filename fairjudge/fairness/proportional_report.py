@@ -211,7 +211,7 @@ def _system(
             several, resampling=resampling, n_excluded=n_excluded + n_one_value
         ),
         n_one_value=n_one_value,
-        novel_terms=resampling.apart("novel terms").mean(
+        novel_terms=resampling.with_stream("novel terms").mean(
             [
                 _novel_share(labelled, terms[labelled.eid], texts[labelled.eid], options.normaliser)
                 for labelled in sets

@@ -19,7 +19,7 @@ from fairjudge.fairness.support import Support
 from fairjudge.fairness.values import LabelledCorpus, LabelledSet
 from fairjudge.stats._arrays import FloatArray
 from fairjudge.stats.correlation import CorrelationName, row_correlations, weighted_correlation
-from fairjudge.stats.permutation import compare
+from fairjudge.stats.permutation import compare_permutations
 from fairjudge.stats.resampling import Resampling
 
 Sample: TypeAlias = tuple[str, str]
@@ -72,7 +72,7 @@ def agreement_over_systems(
     repeated = np.broadcast_to(x, (resampling.n_resamples, x.size))
     shuffled = resampling.rng.permuted(repeated, axis=1)
     permuted = row_correlations(correlation, shuffled, np.broadcast_to(y, shuffled.shape))
-    placed = compare(agreement.rho.value, permuted, alternative="two-sided")
+    placed = compare_permutations(agreement.rho.value, permuted, alternative="two-sided")
     rho = replace(agreement.rho, p_value=placed.p_value, p_floor=placed.p_floor)
     return replace(agreement, rho=rho)
 

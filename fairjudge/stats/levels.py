@@ -1,4 +1,4 @@
-"""Correlation of two scores at four levels: over items, summaries, within documents, systems."""
+"""Correlation of two scores at four levels: pooled items, summaries, per document, and systems."""
 
 from __future__ import annotations
 
@@ -27,33 +27,34 @@ from fairjudge.stats.correlation import (
     document_correlation,
     row_correlations,
 )
-from fairjudge.stats.strengths import count_parts, strengths
+from fairjudge.stats.strengths import count_components, strengths
 from fairjudge.text.counting import pluralize
 
 Level: TypeAlias = Literal["pooled", "per_document", "system", "summary"]
 LEVELS: tuple[Level, ...] = ("pooled", "per_document", "system", "summary")
 
-_WIDE = 64
-"""Documents with more items than this are correlated one at a time, not as rows of a matrix."""
+_MAX_ROW_ITEMS = 64
+"""Documents with more items are correlated one at a time, instead of as rows of a matrix."""
 _DECIMALS = 12
-"""Decimals of system means: smaller differences are rounding errors, and count as ties."""
+"""Decimals of system means; smaller differences are rounding errors and count as ties."""
 _STRENGTH_DECIMALS = 6
-"""Decimals of strengths: smaller differences are within the fit's tolerance, and count as ties."""
+"""Decimals of strengths; smaller differences are within the fit's tolerance and count as ties."""
 FEWEST_RANKED = 5
-"""Of fewer systems even people's very order is no evidence: a judge that guesses has it with
-probability 1 / n!, two-sided 1 / 12 for 4 systems and 1 / 60 for 5 (Kendall's exact test)."""
+"""Minimum number of systems for an interval of a ranking. With fewer systems even the humans' exact
+order is not significant: a random judge produces it with probability 1 / n!, two-sided 1 / 12 for 4
+systems and 1 / 60 for 5 (Kendall's exact test)."""
 FEWEST_SYSTEMS = 3
-"""Minimum of systems compared in pairs: two have opposite strengths, which always correlate."""
+"""Minimum number of systems compared in pairs: the strengths of two always correlate perfectly."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scores:
     """Two scores of the same items.
 
-    ``first`` and ``second`` have shape (n,), without missing scores; ``documents``, shape (n,), are
-    codes of the items' documents, in a numbering that several `Scores` may share, and ``systems``
-    name their systems. Where rows are pairs, ``opponents`` names the other system, and a score
-    above 0 is a win of the system. ``sides`` name the two scores in sentences.
+    ``first`` and ``second`` have shape (n,), without missing scores. ``documents``, shape (n,), are
+    codes of the items' documents; several `Scores` may share a numbering. ``systems`` are the
+    items' systems. If rows are pairs, ``opponents`` are the other systems, and a score above 0 is a
+    win for the system in ``systems``. ``sides`` name the two scores in sentences.
     """
 
     first: FloatArray
@@ -64,9 +65,9 @@ class Scores:
     sides: Sides = SIDES
 
 
-def averaged_correlations(
+def mean_correlations(
     parts: Sequence[Scores],
-    at: Level,
+    aggregation: Level,
     *,
     n_documents: int,
     rng: np.random.Generator,
@@ -74,45 +75,60 @@ def averaged_correlations(
 ) -> dict[CorrelationName, Estimate | Undefined]:
     """Return Kendall's tau-b, Spearman's rho and Pearson's r at one level, on shared resamples.
 
-    ``"pooled"`` takes all items as one sample; ``"per_document"`` correlates over the systems of
-    each document and averages (SummEval's summary level); ``"system"`` correlates the systems'
-    means, for pairs their strengths; ``"summary"`` correlates the means of each system in each
-    document as one sample (DiverseSumm's summary level, Table 5: an item may be a sentence of a
-    summary or an answer). Documents are resampled at every level. Each correlation is averaged over
-    `parts` (such as annotators), in [-1, 1]. ``n`` is the number of items, of documents with a
-    defined correlation, of systems or of summaries; documents with an undefined one (a single item,
-    or only ties) are excluded and counted in ``n_excluded``.
+    Each coefficient is averaged over `parts` (such as annotators), in [-1, 1]. Documents are
+    resampled at every level. The levels of `aggregation` are:
 
-    Undefined, with the reason, where the scores are constant or too few.
+    * ``"pooled"``: all items as one sample;
+    * ``"per_document"``: correlations over the systems of each document, averaged over documents
+      (SummEval's summary level);
+    * ``"system"``: the systems' means or, for pairs, their strengths;
+    * ``"summary"``: the mean of each summary (an item may be a sentence of it, or an answer) as one
+      sample (DiverseSumm's summary level, Table 5).
+
+    ``n`` is the number of items, of documents with a defined correlation, of systems or of
+    summaries. Documents without a defined correlation (a single item, or only ties) are excluded
+    and counted in ``n_excluded``. Undefined, with the reason, if scores are constant or too few.
     """
-    prepared = {
-        name: [_BUILDERS[at](part, n_documents, name) for part in parts] for name in CORRELATIONS
+    statistics = {
+        name: [_BUILDERS[aggregation](part, n_documents, name) for part in parts]
+        for name in CORRELATIONS
     }
-    defined = {
-        name: usable
-        for name, items in prepared.items()
-        if (usable := [item for item in items if isinstance(item, _Prepared)])
+    defined_statistics = {
+        name: defined
+        for name, candidates in statistics.items()
+        if (
+            defined := [
+                candidate for candidate in candidates if isinstance(candidate, _LevelStatistic)
+            ]
+        )
     }
 
     def averages(counts: FloatArray) -> FloatArray:
         return np.column_stack(
             [
-                np.mean([item.statistic(counts) for item in items], axis=0)
-                for items in defined.values()
+                np.mean(
+                    [candidate.statistic(counts) for candidate in candidates],
+                    axis=0,
+                )
+                for candidates in defined_statistics.values()
             ]
         )
 
     estimates = (
-        bootstrap_many(averages, n_documents=n_documents, rng=rng, **options) if defined else ()
+        bootstrap_many(averages, n_documents=n_documents, rng=rng, **options)
+        if defined_statistics
+        else ()
     )
-    averaged = {
-        name: _counted(estimate, defined[name], of_systems=at == "system")
-        for name, estimate in zip(defined, estimates, strict=True)
+    mean_correlation = {
+        name: _with_unit_counts(
+            estimate, defined_statistics[name], is_system_level=aggregation == "system"
+        )
+        for name, estimate in zip(defined_statistics, estimates, strict=True)
     }
     return {
-        name: averaged[name]
-        if name in averaged
-        else next(item for item in prepared[name] if isinstance(item, Undefined))
+        name: mean_correlation[name]
+        if name in mean_correlation
+        else next(candidate for candidate in statistics[name] if isinstance(candidate, Undefined))
         for name in CORRELATIONS
     }
 
@@ -120,15 +136,17 @@ def averaged_correlations(
 def correlation_gain(
     first: Scores,
     second: Scores,
-    at: Level,
+    aggregation: Level,
     name: CorrelationName,
     *,
     n_documents: int,
     rng: np.random.Generator,
     **options: Unpack[BootstrapOptions],
 ) -> Estimate | Undefined:
-    """Return the correlation of `first` less that of `second`, on the same resamples."""
-    minuend, subtrahend = (_BUILDERS[at](part, n_documents, name) for part in (first, second))
+    """Return the correlation of `first` minus that of `second`, on the same resamples."""
+    minuend, subtrahend = (
+        _BUILDERS[aggregation](part, n_documents, name) for part in (first, second)
+    )
     if isinstance(minuend, Undefined):
         return minuend
     if isinstance(subtrahend, Undefined):
@@ -143,104 +161,112 @@ def correlation_gain(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Prepared:
+class _LevelStatistic:
     statistic: WeightedStatistic
     n: int
     n_excluded: int = 0
 
 
-def _counted(
+def _with_unit_counts(
     estimate: Estimate | Undefined,
-    items: Sequence[_Prepared],
+    statistics: Sequence[_LevelStatistic],
     *,
-    of_systems: bool,
+    is_system_level: bool,
 ) -> Estimate | Undefined:
-    """Count the units; few systems that stand in one order in every resample have no interval."""
+    """Add numbers of units; remove an interval of width 0 over fewer than `FEWEST_RANKED`."""
     if isinstance(estimate, Undefined):
         return estimate
-    n = max(item.n for item in items)
-    if of_systems and n < FEWEST_RANKED and estimate.low is not None:
+    n = max(statistic.n for statistic in statistics)
+    if is_system_level and n < FEWEST_RANKED and estimate.low is not None:
         width = (estimate.high or 0.0) - estimate.low
         if not round(width, _DECIMALS):
-            why = f"no interval: every resample has one order, and {n} systems are too few"
+            no_interval = f"no interval: every resample has one order, and {n} systems are too few"
             estimate = replace(
-                estimate, low=None, high=None, p_value=None, p_floor=None, method=why
+                estimate, low=None, high=None, p_value=None, p_floor=None, method=no_interval
             )
     return replace(
         estimate,
-        n=sum(item.n for item in items),
-        n_excluded=estimate.n_excluded + sum(item.n_excluded for item in items),
+        n=sum(statistic.n for statistic in statistics),
+        n_excluded=estimate.n_excluded + sum(statistic.n_excluded for statistic in statistics),
     )
 
 
-def _pooled(data: Scores, n_documents: int, name: CorrelationName) -> _Prepared | Undefined:
+def _pooled_correlation(
+    data: Scores, n_documents: int, name: CorrelationName
+) -> _LevelStatistic | Undefined:
     value = correlation(name, data.first, data.second, sides=data.sides)
     if isinstance(value, Undefined):
         return value
     statistic = document_correlation(
         name, data.first, data.second, data.documents, n_documents=n_documents
     )
-    return _Prepared(statistic=statistic, n=data.first.size)
+    return _LevelStatistic(statistic=statistic, n=data.first.size)
 
 
-def _per_document(data: Scores, n_documents: int, name: CorrelationName) -> _Prepared | Undefined:
+def _mean_document_correlation(
+    data: Scores, n_documents: int, name: CorrelationName
+) -> _LevelStatistic | Undefined:
     values = document_correlations(data, n_documents, name)
-    defined = ~np.isnan(values)
-    n_defined = int(defined.sum())
+    is_defined = ~np.isnan(values)
+    n_defined = int(is_defined.sum())
     if not n_defined:
         if np.bincount(data.documents).max(initial=0) < 2:
             return Undefined(why="no document has more than one item")
         first, second = data.sides
         return Undefined(why=f"in no document do both {first} and {second} differ between items")
-    statistic = weighted_mean(values[defined], np.flatnonzero(defined), n_documents)
-    return _Prepared(
+    statistic = weighted_mean(values[is_defined], np.flatnonzero(is_defined), n_documents)
+    return _LevelStatistic(
         statistic=statistic, n=n_defined, n_excluded=np.unique(data.documents).size - n_defined
     )
 
 
 def document_correlations(data: Scores, n_documents: int, name: CorrelationName) -> FloatArray:
-    """Return each document's correlation over its items: shape (n_documents,), NaN if undefined."""
-    first, second, coded = data.first, data.second, data.documents
-    order = np.argsort(coded, kind="stable")
-    sizes = np.bincount(coded, minlength=n_documents)
-    ends = np.cumsum(sizes)
-    out = np.full(n_documents, np.nan)
+    """Return the correlation over the items of each document, (n_documents,); NaN if undefined."""
+    first, second, row_documents = data.first, data.second, data.documents
+    row_order = np.argsort(row_documents, kind="stable")
+    sizes = np.bincount(row_documents, minlength=n_documents)
+    row_ends = np.cumsum(sizes)
+    correlations = np.full(n_documents, np.nan)
     for size in np.unique(sizes[sizes >= 2]):
         documents = np.flatnonzero(sizes == size)
-        rows = order[(ends - sizes)[documents][:, None] + np.arange(size)[None, :]]
-        if size <= _WIDE:
-            out[documents] = row_correlations(name, first[rows], second[rows])
+        rows = row_order[(row_ends - sizes)[documents][:, None] + np.arange(size)[None, :]]
+        if size <= _MAX_ROW_ITEMS:
+            correlations[documents] = row_correlations(name, first[rows], second[rows])
         else:
             for document, items in zip(documents, rows, strict=True):
                 value = correlation(name, first[items], second[items])
-                out[document] = np.nan if isinstance(value, Undefined) else value
-    return out
+                correlations[document] = np.nan if isinstance(value, Undefined) else value
+    return correlations
 
 
-def _system(data: Scores, n_documents: int, name: CorrelationName) -> _Prepared | Undefined:
+def _system_correlation(
+    data: Scores, n_documents: int, name: CorrelationName
+) -> _LevelStatistic | Undefined:
     if data.opponents is not None:
-        return _strengths(data, data.opponents, n_documents, name)
+        return _strength_correlation(data, data.opponents, n_documents, name)
     systems, n_systems = document_codes(data.systems, data.first.size)
     if n_systems < 2:
         return Undefined(why=f"{n_systems} system: nothing to correlate")
     sums = np.zeros((3, n_documents, n_systems))
-    for plane, values in enumerate((data.first, data.second, np.ones_like(data.first))):
-        np.add.at(sums[plane], (data.documents, systems), values)
+    for index, values in enumerate((data.first, data.second, np.ones_like(data.first))):
+        np.add.at(sums[index], (data.documents, systems), values)
 
-    def means(counts: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def system_means(counts: FloatArray) -> tuple[FloatArray, FloatArray]:
         n = counts @ sums[2]
         first, second = (np.round(divide(counts @ sums[k], n), _DECIMALS) for k in (0, 1))
         return first, second
 
-    observed = means(np.ones((1, n_documents)))
-    for side, values in zip(data.sides, observed, strict=True):
+    means_on_data = system_means(np.ones((1, n_documents)))
+    for side, values in zip(data.sides, means_on_data, strict=True):
         if np.unique(values).size < 2:
             return Undefined(why=f"{side} give all systems the same mean")
-    return _Prepared(statistic=lambda counts: row_correlations(name, *means(counts)), n=n_systems)
+    return _LevelStatistic(
+        statistic=lambda counts: row_correlations(name, *system_means(counts)), n=n_systems
+    )
 
 
-def summaries_of(data: Scores) -> tuple[IntArray, int]:
-    """Return the code of each item's summary (or pair), from 0, and the number of summaries."""
+def summary_codes(data: Scores) -> tuple[IntArray, int]:
+    """Return the 0-based code of each item's summary (or pair), and the number of summaries."""
     other_systems = data.systems if data.opponents is None else data.opponents
     return document_codes(
         list(zip(data.documents.tolist(), data.systems, other_systems, strict=True)),
@@ -248,15 +274,15 @@ def summaries_of(data: Scores) -> tuple[IntArray, int]:
     )
 
 
-def over_summaries(data: Scores) -> Scores:
-    """Return the mean scores over the items of each summary (or pair)."""
-    places, n_summaries = summaries_of(data)
-    n = np.bincount(places, minlength=n_summaries)
+def average_summaries(data: Scores) -> Scores:
+    """Average scores over the items of each summary (or pair)."""
+    summary_of_row, n_summaries = summary_codes(data)
+    n = np.bincount(summary_of_row, minlength=n_summaries)
     first, second = (
-        np.round(np.bincount(places, weights=values, minlength=n_summaries) / n, _DECIMALS)
+        np.round(np.bincount(summary_of_row, weights=values, minlength=n_summaries) / n, _DECIMALS)
         for values in (data.first, data.second)
     )
-    rows = np.unique(places, return_index=True)[1]
+    rows = np.unique(summary_of_row, return_index=True)[1]
     return Scores(
         first=first,
         second=second,
@@ -266,61 +292,61 @@ def over_summaries(data: Scores) -> Scores:
     )
 
 
-def _strengths(
+def _strength_correlation(
     data: Scores,
     opponents: Sequence[Hashable],
     n_documents: int,
     name: CorrelationName,
-) -> _Prepared | Undefined:
-    """Correlate the strengths of systems compared in pairs.
-
-    Not the means of their points, which depend on the opponents.
-    """
+) -> _LevelStatistic | Undefined:
+    """Correlate strengths of systems compared in pairs (win rates depend on the opponents)."""
     n = data.first.size
-    coded, names = codes([*data.systems, *opponents])
+    system_codes, names = codes([*data.systems, *opponents])
     if len(names) < FEWEST_SYSTEMS:
         return Undefined(why=f"{pluralize(len(names), 'system')} in pairs: a correlation needs 3")
-    places, pairs = np.unique(np.column_stack([coded[:n], coded[n:]]), axis=0, return_inverse=True)
-    parts = count_parts((places[:, 0], places[:, 1]), len(names))
-    if parts > 1:
-        return Undefined(why=f"systems fall into {parts} sets that are never compared")
-    sides = [
-        _outcomes(values, pairs.ravel(), len(places), data.documents, n_documents)
+    system_pairs, pair_of_row = np.unique(
+        np.column_stack([system_codes[:n], system_codes[n:]]), axis=0, return_inverse=True
+    )
+    n_components = count_components((system_pairs[:, 0], system_pairs[:, 1]), len(names))
+    if n_components > 1:
+        return Undefined(why=f"systems fall into {n_components} sets that are never compared")
+    outcome_tables = [
+        _outcomes(values, pair_of_row.ravel(), len(system_pairs), data.documents, n_documents)
         for values in (data.first, data.second)
     ]
 
-    def both_strengths(counts: FloatArray) -> list[FloatArray]:
+    def strengths_by_side(counts: FloatArray) -> list[FloatArray]:
         return [
             np.round(
-                strengths((counts @ side).reshape(len(counts), -1, 3), places, len(names)),
+                strengths((counts @ side).reshape(len(counts), -1, 3), system_pairs, len(names)),
                 _STRENGTH_DECIMALS,
             )
-            for side in sides
+            for side in outcome_tables
         ]
 
-    observed = both_strengths(np.ones((1, n_documents)))
-    for side, values in zip(data.sides, observed, strict=True):
+    strengths_on_data = strengths_by_side(np.ones((1, n_documents)))
+    for side, values in zip(data.sides, strengths_on_data, strict=True):
         if np.unique(values).size < 2:
             return Undefined(why=f"{side} give all systems the same strength")
-    return _Prepared(
-        statistic=lambda counts: row_correlations(name, *both_strengths(counts)), n=len(names)
+    return _LevelStatistic(
+        statistic=lambda counts: row_correlations(name, *strengths_by_side(counts)), n=len(names)
     )
 
 
 def _outcomes(
     values: FloatArray, pairs: IntArray, n_pairs: int, documents: IntArray, n_documents: int
 ) -> FloatArray:
-    """Return the wins, losses and ties of each pair in each document: (n_documents, 3 n_pairs)."""
-    out = np.zeros((n_documents, n_pairs, 3))
-    for place, has_outcome in enumerate((values > 0, values < 0, values == 0)):
-        np.add.at(out[:, :, place], (documents, pairs), has_outcome)
-    return out.reshape(n_documents, -1)
+    """Count wins, losses and ties per document and pair: shape (n_documents, 3 n_pairs)."""
+    outcomes = np.zeros((n_documents, n_pairs, 3))
+    for index, has_outcome in enumerate((values > 0, values < 0, values == 0)):
+        np.add.at(outcomes[:, :, index], (documents, pairs), has_outcome)
+    return outcomes.reshape(n_documents, -1)
 
 
-_BUILDERS: dict[Level, Callable[[Scores, int, CorrelationName], _Prepared | Undefined]] = {
-    "pooled": _pooled,
-    "per_document": _per_document,
-    "system": _system,
-    # the means over the items of each document and system
-    "summary": lambda data, n_documents, name: _pooled(over_summaries(data), n_documents, name),
+_BUILDERS: dict[Level, Callable[[Scores, int, CorrelationName], _LevelStatistic | Undefined]] = {
+    "pooled": _pooled_correlation,
+    "per_document": _mean_document_correlation,
+    "system": _system_correlation,
+    "summary": lambda data, n_documents, name: _pooled_correlation(
+        average_summaries(data), n_documents, name
+    ),
 }

@@ -14,15 +14,15 @@ from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import FloatArray, document_codes, totals, vector
 from fairjudge.text.counting import pluralize
 
-_MOST_STEPS = 200
-_MOST_HALVINGS = 30
+_MAX_STEPS = 200
+_MAX_HALVINGS = 30
 _TOLERANCE = 1e-18
-_WORST_CONDITION = 1e14
+_MAX_CONDITION = 1e14
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogisticFit:
-    """Coefficients of shape (k,), and their sandwich covariance over documents, shape (k, k)."""
+    """Coefficients, shape (k,), and their cluster-robust (sandwich) covariance, shape (k, k)."""
 
     coefficients: FloatArray
     covariance: FloatArray
@@ -41,17 +41,19 @@ def fit_logistic(
     Parameters
     ----------
     design : array of shape (n, k)
-        An intercept is a column of ones.
+        For an intercept, include a column of ones.
     targets : array of shape (n,), in [0, 1]
-        Fractions, such as 0.5 for a tie, are allowed (Papke and Wooldridge 1996).
+        Fractional targets, such as 0.5 for a tie, are allowed (Papke and Wooldridge 1996).
+    documents
+        The clusters of the sandwich covariance; by default each row is its own document.
     ridge : number or array of shape (k,)
         Penalty ``ridge / 2 * coefficient^2``; 0 is maximum likelihood.
 
     Returns
     -------
     LogisticFit or Undefined
-        Undefined where the likelihood has no finite maximum (perfect separation or collinear
-        columns) and there is no ridge.
+        Undefined without `ridge` if the likelihood has no finite maximum (perfect separation or
+        collinear columns).
     """
     y = vector(targets, name="targets")
     if design.ndim != 2 or len(design) != y.size:
@@ -65,21 +67,21 @@ def fit_logistic(
     coefficients = _newton(problem)
     if coefficients is None:
         return Undefined(why="the logistic model has no finite fit: separated or collinear data")
-    coded, d = document_codes(documents, y.size)
+    row_documents, n_documents = document_codes(documents, y.size)
     inverse = np.linalg.inv(problem.information(coefficients))
     residuals = y - expit(design @ coefficients)
-    scores = totals(design * residuals[:, None], coded, d)
-    correction = d / (d - 1) if d > 1 else 1.0
+    scores = totals(design * residuals[:, None], row_documents, n_documents)
+    correction = n_documents / (n_documents - 1) if n_documents > 1 else 1.0
     return LogisticFit(
         coefficients=coefficients,
         covariance=correction * inverse @ (scores.T @ scores) @ inverse,
-        n_documents=d,
+        n_documents=n_documents,
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Problem:
-    """The penalised loss to minimise; convex."""
+    """The penalised negative log-likelihood, which is convex."""
 
     design: FloatArray
     targets: FloatArray
@@ -96,21 +98,21 @@ class _Problem:
         return np.asarray(self.design.T @ residuals - self.penalty * beta)
 
     def information(self, beta: FloatArray) -> FloatArray:
-        fitted = expit(self.design @ beta)
-        weighted = self.design * (fitted * (1.0 - fitted))[:, None]
-        return np.asarray(self.design.T @ weighted + np.diag(self.penalty))
+        probabilities = expit(self.design @ beta)
+        weighted_design = self.design * (probabilities * (1.0 - probabilities))[:, None]
+        return np.asarray(self.design.T @ weighted_design + np.diag(self.penalty))
 
     def diverges(self, beta: FloatArray) -> bool:
-        """Return whether fitted probabilities approach 0 or 1 without a penalty to prevent it."""
+        """Return whether unpenalised probabilities approach 0 or 1."""
         return not np.any(self.penalty) and float(np.max(np.abs(self.design @ beta))) > 30.0
 
 
 def _newton(problem: _Problem) -> FloatArray | None:
-    """Return the minimum of the loss, or None where there is none."""
+    """Return the coefficients that minimise the loss; None if there is no minimum."""
     beta: FloatArray = np.zeros(problem.design.shape[1])
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         descent, information = problem.descent(beta), problem.information(beta)
-        if np.linalg.cond(information) > _WORST_CONDITION or problem.diverges(beta):
+        if np.linalg.cond(information) > _MAX_CONDITION or problem.diverges(beta):
             return None
         step: FloatArray = np.asarray(np.linalg.solve(information, descent), dtype=np.float64)
         if float(descent @ step) < _TOLERANCE:
@@ -120,11 +122,11 @@ def _newton(problem: _Problem) -> FloatArray | None:
 
 
 def _damped_step(problem: _Problem, beta: FloatArray, step: FloatArray) -> FloatArray:
-    """Return `beta` plus the step, halved until the loss no longer grows."""
+    """Return `beta` plus the step, which is halved until the loss does not increase."""
     loss = problem.loss(beta)
-    for _ in range(_MOST_HALVINGS):
-        trial = np.asarray(beta + step)
-        if problem.loss(trial) <= loss * (1.0 + 1e-12):
-            return trial
+    for _ in range(_MAX_HALVINGS):
+        new_beta = np.asarray(beta + step)
+        if problem.loss(new_beta) <= loss * (1.0 + 1e-12):
+            return new_beta
         step = step / 2.0
     return np.asarray(beta + step)

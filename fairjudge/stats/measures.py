@@ -1,9 +1,9 @@
 """The base class of measures, and the registry of a command's measures.
 
-The measures of a command are listed in one `Measures`, next to their formulas
+Each command has one registry, a `Measures` instance, next to the formulas
 (`fairjudge.fairness.proportional`, `fairjudge.fairness.coverage_measures`,
 `fairjudge.bias.measures`). Estimates, JSON, tables, plots, comparisons and the Python results
-iterate over it, so that a new measure appears everywhere.
+iterate over the registry, so that a new measure appears everywhere.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ Direction: TypeAlias = Literal["lower", "higher"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
-    """One figure of a system: its names, unit and direction.
+    """A measure of systems: its names, unit and direction.
 
-    Formulas return plain numbers, such as shares in [0, 1]; ``unit`` says how files and tables show
-    them. Derived classes hold the computation.
+    Formulas return plain numbers, such as shares in [0, 1]; ``unit`` determines how files and
+    tables display them. Subclasses implement the computation.
 
     Parameters
     ----------
     key
-        Name in JSON and of the columns in Python, such as ``"uer"``.
+        Name in JSON and of data frame columns, such as ``"uer"``.
     label
         Name in tables and plots, such as ``"UER"``.
     unit
-        ``"percent"`` for shares that are shown times 100.
+        ``"percent"`` for shares that are displayed as percentages.
     direction
-        Which values are fairer, lower or higher ones.
+        Whether lower or higher values are fairer.
     shown
-        False for published variants that the JSON alone has.
+        False for published variants that are only in the JSON.
     """
 
     key: str
@@ -48,7 +48,7 @@ class Measure:
 
     @property
     def times(self) -> float:
-        """The factor from a formula's number to the unit of files and tables."""
+        """The factor that converts a formula's number to the unit of files and tables."""
         return 100.0 if self.unit == "percent" else 1.0
 
     @property
@@ -70,14 +70,14 @@ MeasureT = TypeVar("MeasureT", bound=Measure)
 
 
 class Measures(Generic[MeasureT]):
-    """The measures of one command, in the order in which they are shown.
+    """The measures of one command, in display order.
 
     Parameters
     ----------
     name
-        The command, such as ``"proportional"``.
+        Name of the command, such as ``"proportional"``.
     *measures
-        Keys must differ.
+        The measures; their keys must be unique.
     """
 
     def __init__(self, name: str, *measures: MeasureT) -> None:
@@ -111,5 +111,5 @@ class Measures(Generic[MeasureT]):
 
     @property
     def shown(self) -> tuple[MeasureT, ...]:
-        """The measures that tables show."""
+        """The measures that are displayed in tables."""
         return tuple(measure for measure in self if measure.shown)

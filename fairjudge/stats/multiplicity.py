@@ -10,7 +10,7 @@ from fairjudge.stats._arrays import FloatArray, IntArray, vector
 
 
 def holm(p_values: ArrayLike) -> FloatArray:
-    """Return p-values adjusted for the family-wise error rate, under any dependence (Holm 1979).
+    """Adjust p-values for the family-wise error rate, under any dependence (Holm 1979).
 
     Parameters
     ----------
@@ -19,15 +19,15 @@ def holm(p_values: ArrayLike) -> FloatArray:
     Returns
     -------
     array of shape (m,)
-        Reject at level alpha where the adjusted value is at most alpha.
+        Adjusted p-values; reject at level alpha those that are at most alpha.
     """
-    p, order = _sorted(p_values)
+    p, order = _sort_p_values(p_values)
     steps = np.maximum.accumulate(p * np.arange(p.size, 0, -1))
-    return _restored(steps, order)
+    return _restore_order(steps, order)
 
 
 def benjamini_hochberg(p_values: ArrayLike) -> FloatArray:
-    """Return p-values adjusted for the false discovery rate of positively dependent tests.
+    """Adjust p-values for the false discovery rate of positively dependent tests.
 
     Source: Benjamini and Hochberg (1995). Shapes as in `holm`.
     """
@@ -35,23 +35,23 @@ def benjamini_hochberg(p_values: ArrayLike) -> FloatArray:
 
 
 def benjamini_yekutieli(p_values: ArrayLike) -> FloatArray:
-    """Return p-values adjusted for the false discovery rate under any dependence.
+    """Adjust p-values for the false discovery rate under any dependence.
 
-    Source: Benjamini and Yekutieli (2001): Benjamini-Hochberg's adjustment times the m-th harmonic
-    number. Shapes as in `holm`.
+    Source: Benjamini and Yekutieli (2001). The adjustment is Benjamini-Hochberg's, times the m-th
+    harmonic number. Shapes as in `holm`.
     """
     m = np.size(np.asarray(p_values))
     return _step_up(p_values, float(np.sum(1.0 / np.arange(1, m + 1))))
 
 
 def _step_up(p_values: ArrayLike, factor: float) -> FloatArray:
-    p, order = _sorted(p_values)
-    scaled = p * p.size * factor / np.arange(1, p.size + 1)
-    steps = np.minimum.accumulate(scaled[::-1])[::-1]
-    return _restored(steps, order)
+    p, order = _sort_p_values(p_values)
+    scaled_p_values = p * p.size * factor / np.arange(1, p.size + 1)
+    steps = np.minimum.accumulate(scaled_p_values[::-1])[::-1]
+    return _restore_order(steps, order)
 
 
-def _sorted(p_values: ArrayLike) -> tuple[FloatArray, IntArray]:
+def _sort_p_values(p_values: ArrayLike) -> tuple[FloatArray, IntArray]:
     p = vector(p_values, name="p_values")
     if p.size and (p.min() < 0.0 or p.max() > 1.0):
         raise StatisticsError(f"p-values must lie in [0, 1], got {p.min()!r} to {p.max()!r}")
@@ -59,7 +59,7 @@ def _sorted(p_values: ArrayLike) -> tuple[FloatArray, IntArray]:
     return p[order], order
 
 
-def _restored(steps: FloatArray, order: IntArray) -> FloatArray:
-    out = np.empty_like(steps)
-    out[order] = np.minimum(steps, 1.0)
-    return out
+def _restore_order(steps: FloatArray, order: IntArray) -> FloatArray:
+    adjusted = np.empty_like(steps)
+    adjusted[order] = np.minimum(steps, 1.0)
+    return adjusted

@@ -1,4 +1,4 @@
-"""Permutation tests."""
+"""P-values of permutation tests."""
 
 from __future__ import annotations
 
@@ -13,18 +13,17 @@ from fairjudge.stats._arrays import FloatArray
 Alternative: TypeAlias = Literal["greater", "less", "two-sided"]
 
 _ROUNDING = 1e-12
-"""Relative difference up to which permuted values count as equal to the observed one."""
+"""Relative tolerance within which a permuted value equals the observed one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PermutationTest:
-    """A statistic against its permutation distribution.
+    """The result of a permutation test.
 
     ``p_value`` is ``(1 + #{permuted >= observed}) / (1 + n)`` (Phipson and Smyth 2010), never 0.
-    All permutations (``exact``) hold the observed one, which is the 1 that this formula adds: it is
-    then ``#{permuted >= observed} / n``.
-    ``p_value_strict`` is ``#{permuted > observed} / n``, which some papers print and which can
-    be 0. Signs are changed for the other alternatives.
+    With all permutations (``exact``), which include the observed one, it is
+    ``#{permuted >= observed} / n``. ``p_value_strict`` is ``#{permuted > observed} / n``, which
+    some papers report and which can be 0. The formulas are for the alternative ``"greater"``.
     """
 
     observed: float
@@ -36,35 +35,36 @@ class PermutationTest:
 
     @property
     def p_floor(self) -> float:
-        """The smallest ``p_value`` that these permutations can give."""
+        """The smallest possible ``p_value`` with this number of permutations."""
         return 1 / (self.n_permutations if self.exact else 1 + self.n_permutations)
 
 
-def compare(
+def compare_permutations(
     observed: float,
     permuted: FloatArray,
     *,
     alternative: Alternative = "greater",
     exact: bool = False,
 ) -> PermutationTest:
-    """Compare `observed` with `permuted`, shape (n,); two-sided, by absolute values.
+    """Test `observed` against its values under permutations, `permuted`, shape (n,).
 
-    `permuted` has all permutations, the observed one among them, where it is `exact`.
+    A two-sided test compares absolute values. With `exact`, `permuted` must contain all
+    permutations, including the observed one.
     """
     if not permuted.size:
         raise StatisticsError("a permutation test needs at least one permutation")
-    turned, target = permuted, observed
+    statistics, target = permuted, observed
     if alternative == "less":
-        turned, target = -permuted, -observed
+        statistics, target = -permuted, -observed
     elif alternative == "two-sided":
-        turned, target = np.abs(permuted), abs(observed)
-    slack = _ROUNDING * max(1.0, abs(target))
-    at_least = int(np.count_nonzero(turned >= target - slack))
-    above = int(np.count_nonzero(turned > target + slack))
+        statistics, target = np.abs(permuted), abs(observed)
+    tolerance = _ROUNDING * max(1.0, abs(target))
+    n_at_least = int(np.count_nonzero(statistics >= target - tolerance))
+    n_above = int(np.count_nonzero(statistics > target + tolerance))
     return PermutationTest(
         observed=observed,
-        p_value=at_least / permuted.size if exact else (1 + at_least) / (1 + permuted.size),
-        p_value_strict=above / permuted.size,
+        p_value=n_at_least / permuted.size if exact else (1 + n_at_least) / (1 + permuted.size),
+        p_value_strict=n_above / permuted.size,
         n_permutations=int(permuted.size),
         alternative=alternative,
         exact=exact,

@@ -1,4 +1,4 @@
-"""Bootstrap intervals and seeds of fairness and bias measures; adjusted p-values by name."""
+"""Bootstrap intervals and random generators of fairness and bias measures; adjusted p-values."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ Name = TypeVar("Name", bound=Hashable)
 class Resampling:
     """Settings of percentile bootstrap intervals over samples.
 
-    A sample is a set of documents with its summary; for bias, an original with its variants. With
-    fewer than `FEWEST_DOCUMENTS` samples there is no interval and no p-value.
+    A sample is a set of documents with its summary or, for bias, an original text with its
+    variants. With fewer than `FEWEST_DOCUMENTS` samples there is no interval and no p-value.
     """
 
     rng: np.random.Generator
     n_resamples: int = 2000
     level: float = 0.95
 
-    def apart(self, name: str) -> Resampling:
-        """Return this with a random stream of its own for `name`, independent of other draws."""
-        source: Any = self.rng.bit_generator.seed_seq
-        own = np.random.SeedSequence(
-            source.entropy, spawn_key=(*source.spawn_key, *name.encode("utf-8"))
+    def with_stream(self, name: str) -> Resampling:
+        """Return a copy with a separate random stream for `name`, independent of other draws."""
+        parent: Any = self.rng.bit_generator.seed_seq
+        seed_sequence = np.random.SeedSequence(
+            parent.entropy, spawn_key=(*parent.spawn_key, *name.encode("utf-8"))
         )
-        return replace(self, rng=np.random.default_rng(own))
+        return replace(self, rng=np.random.default_rng(seed_sequence))
 
     def mean(
         self, values: ArrayLike, *, n_excluded: int = 0, null: float | None = None
     ) -> Estimate | Undefined:
-        """Estimate the mean of one number per sample; Undefined for no samples."""
+        """Estimate the mean of one number per sample; Undefined without samples."""
         numbers = vector(values, name="values")
         if not numbers.size:
             return Undefined(why="no values")
@@ -53,11 +53,11 @@ class Resampling:
         return self.statistic(mean, numbers.size, n_excluded=n_excluded, null=null)
 
     def statistic(
-        self, statistic: WeightedStatistic, n_samples: int, **reported: Any
+        self, statistic: WeightedStatistic, n_samples: int, **options: Any
     ) -> Estimate | Undefined:
-        """Estimate a statistic of the samples' multiplicities, (r, n_samples) to (r,)."""
+        """Estimate a statistic that maps multiplicities, (r, n_samples), to values, (r,)."""
         (estimate,) = self.statistics(
-            lambda counts: statistic(counts)[:, None], n_samples, **reported
+            lambda counts: statistic(counts)[:, None], n_samples, **options
         )
         return estimate
 
@@ -70,7 +70,7 @@ class Resampling:
         n_excluded: int = 0,
         null: float | None = None,
     ) -> tuple[Estimate | Undefined, ...]:
-        """Estimate several statistics on the same resamples, (r, n_samples) to (r, k)."""
+        """Estimate k statistics on the same resamples; maps (r, n_samples) to (r, k)."""
         estimates = bootstrap_many(
             statistic,
             n_documents=n_samples,
@@ -82,29 +82,29 @@ class Resampling:
             null=null,
             min_documents=FEWEST_DOCUMENTS,
         )
-        return tuple(map(_over_samples, estimates))
+        return tuple(map(_rename_unit, estimates))
 
 
-def _over_samples(result: Estimate | Undefined) -> Estimate | Undefined:
-    """Rename the resampled unit, which `fairjudge.stats` calls a document, in the method's name."""
+def _rename_unit(result: Estimate | Undefined) -> Estimate | Undefined:
+    """Call the resampled unit a sample instead of a document, in the method's description."""
     if isinstance(result, Undefined):
         return result
     return replace(result, method=result.method.replace("documents", "samples"))
 
 
 def generator(seed: int, name: str) -> np.random.Generator:
-    """Return a random generator for `name`, independent of everything else in a file."""
+    """Return a random generator for `name`, independent of generators with other names."""
     return np.random.default_rng([seed, *name.encode("utf-8")])
 
 
-def adjusted_by_name(
+def adjust_by_name(
     estimates: Mapping[Name, Estimate | Undefined],
     adjust: Callable[[list[float]], Iterable[float]] = holm,
 ) -> dict[Name, float]:
-    """Return the adjusted p-values (by default Holm's) of the estimates that have a p-value."""
-    tested = {
+    """Adjust (by default with Holm's method) the p-values of the estimates that have one."""
+    p_values = {
         name: estimate.p_value
         for name, estimate in estimates.items()
         if isinstance(estimate, Estimate) and estimate.p_value is not None
     }
-    return dict(zip(tested, map(float, adjust(list(tested.values()))), strict=True))
+    return dict(zip(p_values, map(float, adjust(list(p_values.values()))), strict=True))

@@ -17,7 +17,7 @@ from fairjudge.fairness.equal_coverage import (
     relabelling_test,
 )
 from fairjudge.fairness.support import Support, SupportRecord, align
-from fairjudge.stats.permutation import compare
+from fairjudge.stats.permutation import compare_permutations
 
 
 def support(matrix, **more):
@@ -106,7 +106,7 @@ def test_small_sets_cannot_be_significant():
 
 @pytest.mark.parametrize(("exact", "reaches"), [(False, True), (True, False)])
 def test_the_smallest_p_value_that_relabellings_can_have(exact, reaches):
-    test = compare(1.0, np.ones(20), exact=exact)
+    test = compare_permutations(1.0, np.ones(20), exact=exact)
     assert (test.p_floor < 0.05) is reaches  # 1 / 21, or 1 / 20
 
 

@@ -19,7 +19,7 @@ from fairjudge.reports.findings import board_findings, boards_beside
 from fairjudge.reports.label_tables import mean_tables
 from fairjudge.reports.tables import to_text
 from fairjudge.scores.leaderboards import leaderboards
-from fairjudge.stats.levels import Scores, averaged_correlations
+from fairjudge.stats.levels import Scores, mean_correlations
 
 
 def printed(tables) -> str:
@@ -81,7 +81,7 @@ def test_few_systems_in_one_order_have_no_interval_and_many_have():
         data = Scores(
             first=values, second=10.0 * systems, documents=documents, systems=systems.tolist()
         )
-        result = averaged_correlations(
+        result = mean_correlations(
             [data], "system", n_documents=20, rng=rng, n_resamples=200, method="expanded"
         )
         return result["kendall"]

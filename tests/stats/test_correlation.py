@@ -20,7 +20,7 @@ from fairjudge.stats.correlation import (
     row_correlations,
     weighted_correlation,
 )
-from fairjudge.stats.levels import LEVELS, Scores, averaged_correlations
+from fairjudge.stats.levels import LEVELS, Scores, mean_correlations
 
 
 def scores(first, second, *, documents, systems, **more):
@@ -32,7 +32,7 @@ def scores(first, second, *, documents, systems, **more):
 
 def correlations(data, level, **options):
     n_documents = int(data.documents.max()) + 1
-    return averaged_correlations([data], level, n_documents=n_documents, **options)
+    return mean_correlations([data], level, n_documents=n_documents, **options)
 
 
 SCIPY = {

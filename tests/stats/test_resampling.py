@@ -16,7 +16,7 @@ from fairjudge.errors import StatisticsError
 from fairjudge.stats import bootstrap as boot
 from fairjudge.stats.bootstrap import expanded_bounds, percentile_bounds
 from fairjudge.stats.multiplicity import benjamini_hochberg, benjamini_yekutieli, holm
-from fairjudge.stats.permutation import compare
+from fairjudge.stats.permutation import compare_permutations
 
 P_VALUES = st.lists(st.floats(0.0, 1.0), min_size=1, max_size=30)
 
@@ -171,11 +171,16 @@ def test_bootstrap_p_value_by_hand():
 
 def test_permutation_p_values_by_hand():
     # Permuted 1, 2, 3, 3 against 3: two are >= 3, none above: (1 + 2) / 5 and 0 / 4.
-    test = compare(3.0, np.array([1.0, 2.0, 3.0, 3.0]))
+    test = compare_permutations(3.0, np.array([1.0, 2.0, 3.0, 3.0]))
     assert (test.p_value, test.p_value_strict) == (0.6, 0.0)
     # Two-sided against -3: |permuted| >= 3 twice. Less than 2: 1 and 2 are <= 2.
-    assert compare(-3.0, np.array([1.0, -3.0, 3.0]), alternative="two-sided").p_value == 0.75
-    assert compare(2.0, np.array([1.0, 2.0, 3.0, 4.0]), alternative="less").p_value == 0.6
+    assert (
+        compare_permutations(-3.0, np.array([1.0, -3.0, 3.0]), alternative="two-sided").p_value
+        == 0.75
+    )
+    assert (
+        compare_permutations(2.0, np.array([1.0, 2.0, 3.0, 4.0]), alternative="less").p_value == 0.6
+    )
 
 
 @pytest.mark.parametrize("level", [0.0, 1.0, 1.5, -0.5])

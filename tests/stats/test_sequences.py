@@ -117,21 +117,21 @@ def test_betting_covers_more_often_than_it_promises(mean, n):
     covered = 0.0
     for successes in range(n + 1):
         values = np.r_[np.ones(successes), np.zeros(n - successes)]
-        result = betting_bounds(values, least=0.0, most=1.0)
+        result = betting_bounds(values, minimum=0.0, maximum=1.0)
         covered += stats.binom.pmf(successes, n, mean) * (result.low <= mean <= result.high)
     assert covered >= 0.95
 
 
 def test_betting_is_alike_on_either_side_and_on_any_scale():
     values = np.random.default_rng(5).uniform(-1, 0.5, size=80)
-    result = betting_bounds(values, least=-1.0, most=1.0, planned=52)
-    mirrored = betting_bounds(-values, least=-1.0, most=1.0, planned=52)
+    result = betting_bounds(values, minimum=-1.0, maximum=1.0, planned=52)
+    mirrored = betting_bounds(-values, minimum=-1.0, maximum=1.0, planned=52)
     assert (result.low, result.high) == pytest.approx((-mirrored.high, -mirrored.low))
-    wide = betting_bounds(10 * values, least=-10.0, most=10.0, planned=52)
+    wide = betting_bounds(10 * values, minimum=-10.0, maximum=10.0, planned=52)
     assert (wide.low, wide.high) == pytest.approx((10 * result.low, 10 * result.high), abs=1e-6)
     with pytest.raises(StatisticsError, match="from -1"):
-        betting_bounds([2.0], least=-1.0, most=1.0)
-    nothing = betting_bounds([], least=-1.0, most=1.0)
+        betting_bounds([2.0], minimum=-1.0, maximum=1.0)
+    nothing = betting_bounds([], minimum=-1.0, maximum=1.0)
     assert (nothing.low, nothing.high) == (-1.0, 1.0)
 
 

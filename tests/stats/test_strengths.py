@@ -8,8 +8,8 @@ import pytest
 from fairjudge.calibration.paired_comparisons import Comparisons
 from fairjudge.calibration.ranking import rank_systems
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.stats.levels import Scores, averaged_correlations
-from fairjudge.stats.strengths import count_parts, strengths
+from fairjudge.stats.levels import Scores, mean_correlations
+from fairjudge.stats.strengths import count_components, strengths
 
 
 def test_two_systems_have_the_log_odds_of_their_wins():
@@ -48,10 +48,10 @@ def test_the_same_as_the_ranking_without_places(seed):
 
 
 def test_sets_that_never_meet_are_counted():
-    assert count_parts((np.array([0, 1]), np.array([1, 2])), 3) == 1
-    assert count_parts((np.array([0, 2]), np.array([1, 3])), 4) == 2
-    assert count_parts((np.array([0, 1]), np.array([1, 2])), 3, "strong") == 3
-    assert count_parts((np.array([0, 1, 2]), np.array([1, 2, 0])), 3, "strong") == 1
+    assert count_components((np.array([0, 1]), np.array([1, 2])), 3) == 1
+    assert count_components((np.array([0, 2]), np.array([1, 3])), 4) == 2
+    assert count_components((np.array([0, 1]), np.array([1, 2])), 3, "strong") == 3
+    assert count_components((np.array([0, 1, 2]), np.array([1, 2, 0])), 3, "strong") == 1
 
 
 def _chain(judge: list[float], people: list[float], pairs: list[tuple[str, str]]) -> dict:
@@ -62,7 +62,7 @@ def _chain(judge: list[float], people: list[float], pairs: list[tuple[str, str]]
         systems=[a for a, _ in pairs],
         opponents=[b for _, b in pairs],
     )
-    return averaged_correlations(
+    return mean_correlations(
         [data], "system", n_documents=len(judge), rng=np.random.default_rng(0), n_resamples=50
     )
 
