@@ -1,9 +1,8 @@
-"""Does the place of an article in the prompt, or of a group in a checklist, matter? Pure.
+"""Probes of order: the position of an article in the prompt, or of a group in a checklist. Pure.
 
-The probe of a summary that says what one article says: it is as faithful wherever that article
-stands. A judge that rates it lower when the article stands in the middle does not read the middle.
-A judge that calls a group covered more often where it stands early in the list leans to what it
-reads first.
+A summary of a single article is equally faithful wherever the article is in the prompt. A judge
+that rates it lower if the article is in the middle neglects the middle of its prompt. A judge that
+more often rates a group as covered if it is early in the list favours the beginning of its prompt.
 """
 
 from __future__ import annotations
@@ -39,11 +38,11 @@ PLACES = ("first", "middle", "last")
 
 
 def place_tasks(clusters: Sequence[Cluster], *, max_articles: int) -> tuple[JudgeTask, ...]:
-    """Return faithfulness tasks: leads of single articles, with that article in each place.
+    """Return faithfulness tasks on leads of single articles, with the article in each position.
 
-    Up to `max_articles` articles of each cluster of three or more that are worth reading
-    (`fairjudge.text.usable`), in order; their first two sentences are the summary. `InputError` if
-    no cluster has three such articles.
+    Uses up to `max_articles` articles, in order, of each cluster with at least three usable
+    articles (`fairjudge.text.usable`); their first two sentences are the summary. Raises
+    `InputError` if no cluster has three such articles.
     """
     tasks = []
     for cluster in clusters:
@@ -52,13 +51,17 @@ def place_tasks(clusters: Sequence[Cluster], *, max_articles: int) -> tuple[Judg
             continue
         for article in articles[:max_articles]:
             lead = " ".join(sentence_texts(article.content)[:_LEAD_SENTENCES])
-            other_articles = tuple(other for other in articles if other.aid != article.aid)
+            other_articles = tuple(
+                other_article for other_article in articles if other_article.aid != article.aid
+            )
             places = (0, (len(other_articles) + 1) // 2, len(other_articles))
-            for place, at in zip(PLACES, places, strict=True):
-                reordered = (*other_articles[:at], article, *other_articles[at:])
-                tasks.append(_task(cluster.eid, f"lead of {article.aid}:{place}", lead, reordered))
+            for place, index in zip(PLACES, places, strict=True):
+                ordered_articles = (*other_articles[:index], article, *other_articles[index:])
+                tasks.append(
+                    _task(cluster.eid, f"lead of {article.aid}:{place}", lead, ordered_articles)
+                )
     if not tasks:
-        raise InputError("the order of articles matters from three on; no cluster has as many")
+        raise InputError("an audit of article order needs a cluster with three or more articles")
     return tuple(tasks)
 
 
@@ -67,7 +70,7 @@ def shuffle_tasks(
 ) -> tuple[JudgeTask, ...]:
     """Return faithfulness tasks of `summaries`, each with its articles in `n_shuffles` orders.
 
-    The first order is the cluster's own; stubs are excluded.
+    The first order is that of the cluster; stubs are excluded.
     """
     by_eid = {cluster.eid: worth_reading(cluster.articles) for cluster in clusters}
     tasks = []
@@ -76,12 +79,17 @@ def shuffle_tasks(
         if not articles or not summary.text.strip():
             continue
         for n in range(n_shuffles):
-            # A generator for each, so that one summary's orders do not depend on the others.
-            reordered = list(articles)
+            # One generator per summary and order, so that orders of summaries are independent.
+            ordered_articles = list(articles)
             if n:
-                Random(f"{seed}/{summary.eid}/{n}").shuffle(reordered)  # noqa: S311  # no secret
+                Random(f"{seed}/{summary.eid}/{n}").shuffle(ordered_articles)  # noqa: S311  # no secret
             tasks.append(
-                _task(summary.eid, f"{summary.system}:shuffle-{n}", summary.text, tuple(reordered))
+                _task(
+                    summary.eid,
+                    f"{summary.system}:shuffle-{n}",
+                    summary.text,
+                    tuple(ordered_articles),
+                )
             )
     return tuple(tasks)
 
@@ -100,12 +108,12 @@ def _task(eid: str, system: str, text: str, articles: tuple[Article, ...]) -> Ju
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrderBias:
-    """What the order of articles does to ratings.
+    """The effect of the order of articles or groups on ratings.
 
-    ``by_place`` is the mean rating with the article first, in the middle, last;
-    ``first_minus_last`` and ``ends_minus_middle`` are tested against 0.
-    ``changed`` is the share of summaries whose rating is not the same in all shuffles, ``spread``
-    the mean difference of highest and lowest.
+    ``by_place`` is the mean rating by position of the article: first, middle or last;
+    ``first_minus_last`` and ``ends_minus_middle`` are tested against 0. ``changed`` is the share of
+    summaries whose rating differs between shuffles, ``spread`` the mean difference between their
+    maximum and minimum rating.
     """
 
     by_place: dict[str, Estimate | Undefined]
@@ -117,24 +125,26 @@ class OrderBias:
 
 
 _Item: TypeAlias = tuple[str, ...]
-"""What is judged in several places or orders; its document first."""
+"""The key of an item judged in several positions or orders; its document first."""
 
 
 def order_bias(judgements: Iterable[Judgement]) -> OrderBias:
     """Measure effects of article order from the judgements of `place_tasks` and `shuffle_tasks`."""
-    placed: dict[_Item, dict[str, list[float]]] = defaultdict(dict)
-    shuffled: dict[_Item, list[float]] = defaultdict(list)
+    values_by_place: dict[_Item, dict[str, list[float]]] = defaultdict(dict)
+    values_by_order: dict[_Item, list[float]] = defaultdict(list)
     n_unscored = 0
     for row in judgements:
         name, _, variant = str(row.system).rpartition(":")
         if not isinstance(row.value, int | float):
             n_unscored += 1
         elif variant.startswith("shuffle-"):
-            shuffled[row.eid, name].append(float(row.value))
+            values_by_order[row.eid, name].append(float(row.value))
         elif variant in PLACES:
-            placed[row.eid, name][variant] = [float(row.value)]
-    whole = {item: scores for item, scores in placed.items() if len(scores) == len(PLACES)}
-    return _bias(whole, shuffled, n_unscored=n_unscored)
+            values_by_place[row.eid, name][variant] = [float(row.value)]
+    complete_items = {
+        item: scores for item, scores in values_by_place.items() if len(scores) == len(PLACES)
+    }
+    return _bias(complete_items, values_by_order, n_unscored=n_unscored)
 
 
 def group_order_tasks(
@@ -147,25 +157,25 @@ def group_order_tasks(
 ) -> tuple[JudgeTask, ...]:
     """Return checklist tasks of `summaries`, each with its groups in `n_orders` orders.
 
-    `InputError` if no call would ask about three groups or more.
+    Raises `InputError` if no call has three or more groups.
     """
-    once = plan_tasks(references, summaries, plan, split_sentences=sentence_texts)
-    if not any(group_places(task, groups_per_call=groups_per_call) for task in once):
-        raise InputError("the order of groups matters from three per call on; no call has as many")
-    return repeat_tasks(once, variants=order_names(n_orders))
+    tasks = plan_tasks(references, summaries, plan, split_sentences=sentence_texts)
+    if not any(group_places(task, groups_per_call=groups_per_call) for task in tasks):
+        raise InputError("an audit of group order needs three or more groups in a call")
+    return repeat_tasks(tasks, variants=order_names(n_orders))
 
 
 def group_places(task: JudgeTask, *, groups_per_call: int) -> dict[str, str]:
-    """Return in which third of its call's list each group stands, by unit.
+    """Return the third of its call's list in which each group is, by unit.
 
-    Groups of calls with fewer than three are left out.
+    Groups of calls with fewer than three groups are omitted.
     """
     blocks = CoverageForm(groups_per_call=groups_per_call).parts(task)
     return {
-        group.unit: PLACES[3 * at // len(block)]
+        group.unit: PLACES[3 * index // len(block)]
         for block in blocks
         if len(block) >= 3
-        for at, group in enumerate(block)
+        for index, group in enumerate(block)
     }
 
 
@@ -174,8 +184,8 @@ def group_order_bias(
 ) -> OrderBias:
     """Measure effects of group order from the judgements of `group_order_tasks`.
 
-    ``by_place`` is the share covered of all groups in a place. Differences are within a group that
-    stood in the places compared; ``changed`` and ``spread`` are of a group's verdicts over orders.
+    ``by_place`` is the covered share of all groups in a position. Differences are within groups
+    that were in the compared positions; ``changed`` and ``spread`` are over orders of a group.
     """
     places = {
         (task.eid, task.systems[0], task.variant): group_places(
@@ -183,32 +193,37 @@ def group_order_bias(
         )
         for task in tasks
     }
-    covered: dict[_Item, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    values_by_place: dict[_Item, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     n_unscored = 0
     for row in judgements:
         if row.checklist is None:
             n_unscored += 1
             continue
         system = str(row.system)
-        place_of = places[row.eid, system, row.variant]
+        unit_places = places[row.eid, system, row.variant]
         for entry in row.checklist:
-            if entry.unit in place_of:
-                covered[row.eid, system, entry.unit][place_of[entry.unit]].append(entry.covered)
+            if entry.unit in unit_places:
+                values_by_place[row.eid, system, entry.unit][unit_places[entry.unit]].append(
+                    entry.covered
+                )
 
-    verdicts = {item: list(chain.from_iterable(by.values())) for item, by in covered.items()}
-    return _bias(covered, verdicts, n_unscored=n_unscored)
+    verdicts = {
+        item: list(chain.from_iterable(values_of_item.values()))
+        for item, values_of_item in values_by_place.items()
+    }
+    return _bias(values_by_place, verdicts, n_unscored=n_unscored)
 
 
 def _bias(
     by_place: Mapping[_Item, Mapping[str, Sequence[float]]],
-    repeated: Mapping[_Item, Sequence[float]],
+    values_by_order: Mapping[_Item, Sequence[float]],
     *,
     n_unscored: int,
 ) -> OrderBias:
-    """Compare items' values in the places that they stood in, and their values in all orders."""
+    """Compare items' values at each position, and their values over all orders."""
 
     def mean(*weights: tuple[str, float], null: float | None = None) -> Estimate | Undefined:
-        """Average weighted sums of places over the items that stood in all of them."""
+        """Average weighted sums over positions, for items with values at all these positions."""
         usable = {
             item: places
             for item, places in by_place.items()
@@ -221,7 +236,9 @@ def _bias(
         return clustered_mean(values, [item[0] for item in usable], null=null)
 
     spreads = {
-        item: max(values) - min(values) for item, values in repeated.items() if len(values) > 1
+        item: max(values) - min(values)
+        for item, values in values_by_order.items()
+        if len(values) > 1
     }
     documents = [item[0] for item in spreads]
     return OrderBias(

@@ -1,8 +1,8 @@
-"""Probes of verbosity: a summary beside itself with something added. Pure.
+"""Probes of verbosity: compare a summary with the same summary plus an addition. Pure.
 
-All additions are about as long as the summary, so that only what is added differs: ``extended``
-is the summary once more (DiverseSumm Table 4), ``filler`` phrases that say nothing, ``supported``
-sentences of the cluster's own articles, ``unsupported`` sentences of another cluster's.
+All additions are about as long as the summary and differ only in content: ``extended`` repeats the
+summary (DiverseSumm Table 4), ``filler`` adds empty phrases, ``supported`` sentences of the
+cluster's articles, ``unsupported`` sentences of another cluster's articles.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FILLER = (
     "In this connection, it should be borne in mind that the points made above are as stated.",
     "Taken together, these are the things that one would want to know about the subject at hand.",
 )
-"""Sentences that state nothing about any event."""
+"""Sentences without any information about an event."""
 
 
 def add_probes(
@@ -37,57 +37,62 @@ def add_probes(
     *,
     split_sentences: SentenceSplitter,
 ) -> tuple[tuple[Summary, Summary], ...]:
-    """Return each summary with each of its probes, named ``<system>:<probe>``.
+    """Return pairs of a summary and its probe, whose system is ``<system>:<probe>``.
 
-    Empty summaries are excluded, as are those to which nothing of the kind can be added (all of
-    the articles' sentences are in them already). `ConfigurationError` for an unknown probe;
-    `InputError` for ``unsupported`` with one cluster: its sentences come from another one.
+    Empty summaries are excluded, as are summaries without possible additions (they contain all
+    sentences of the articles). Raises `ConfigurationError` for an unknown probe, and `InputError`
+    for ``unsupported`` with a single cluster, since its sentences are from another cluster.
     """
     for probe in probes:
         if probe not in PROBES:
-            raise ConfigurationError(f"unknown probe {probe!r}; there are {', '.join(PROBES)}")
+            raise ConfigurationError(f"unknown probe {probe!r}; choose from {', '.join(PROBES)}")
     if "unsupported" in probes and len(clusters) < 2:
-        raise InputError("the probe 'unsupported' takes sentences of another cluster: give two")
-    by_eid = {cluster.eid: place for place, cluster in enumerate(clusters)}
-    split = clusters if {"supported", "unsupported"} & set(probes) else ()
-    sentences = [_article_sentences(cluster, split_sentences) for cluster in split]
+        raise InputError("the probe 'unsupported' requires two or more clusters")
+    by_eid = {cluster.eid: index for index, cluster in enumerate(clusters)}
+    source_clusters = clusters if {"supported", "unsupported"} & set(probes) else ()
+    sentences = [_article_sentences(cluster, split_sentences) for cluster in source_clusters]
     pairs = []
     for summary in summaries:
         for probe in probes:
-            added = _addition(summary, probe, by_eid[summary.eid], sentences)
-            if summary.text.strip() and added:
-                longer = Summary(
+            addition = _addition(summary, probe, by_eid[summary.eid], sentences)
+            if summary.text.strip() and addition:
+                probe_summary = Summary(
                     eid=summary.eid,
                     system=f"{summary.system}:{probe}",
-                    text=f"{summary.text.rstrip()} {added}",
+                    text=f"{summary.text.rstrip()} {addition}",
                 )
-                pairs.append((summary, longer))
+                pairs.append((summary, probe_summary))
     return tuple(pairs)
 
 
 def _article_sentences(cluster: Cluster, split_sentences: SentenceSplitter) -> tuple[str, ...]:
-    """Return the articles' sentences in turn: the first of each, then the second of each."""
-    split = [split_sentences(article.content) for article in cluster.articles]
-    deepest = max(map(len, split), default=0)
-    return tuple(sentences[n] for n in range(deepest) for sentences in split if n < len(sentences))
+    """Return the first sentence of each article, then the second of each, and so on."""
+    sentences_by_article = [split_sentences(article.content) for article in cluster.articles]
+    max_sentences = max(map(len, sentences_by_article), default=0)
+    return tuple(
+        sentences[n]
+        for n in range(max_sentences)
+        for sentences in sentences_by_article
+        if n < len(sentences)
+    )
 
 
-def _addition(summary: Summary, probe: str, place: int, sentences: Sequence[Sequence[str]]) -> str:
+def _addition(summary: Summary, probe: str, index: int, sentences: Sequence[Sequence[str]]) -> str:
     n_words = count_words(summary.text)
     if probe == "extended":
         return summary.text.strip()
     if probe == "filler":
-        return _until(cycle(FILLER), n_words)
+        return _take_words(cycle(FILLER), n_words)
     if probe == "supported":
-        return _until((s for s in sentences[place] if s not in summary.text), n_words)
-    return _until(sentences[(place + 1) % len(sentences)], n_words)
+        return _take_words((s for s in sentences[index] if s not in summary.text), n_words)
+    return _take_words(sentences[(index + 1) % len(sentences)], n_words)
 
 
-def _until(sentences: Iterable[str], n_words: int) -> str:
-    """Return sentences until they hold `n_words` words or run out."""
-    chosen: list[str] = []
+def _take_words(sentences: Iterable[str], n_words: int) -> str:
+    """Return the first of `sentences` with at least `n_words` words in total, or all."""
+    selection: list[str] = []
     for sentence in sentences:
-        if sum(count_words(sentence) for sentence in chosen) >= n_words:
+        if sum(count_words(sentence) for sentence in selection) >= n_words:
             break
-        chosen.append(sentence)
-    return " ".join(chosen)
+        selection.append(sentence)
+    return " ".join(selection)

@@ -1,4 +1,4 @@
-"""What the audits report: figures from judgements, as JSON."""
+"""Reports of audits: results from judgements, as JSON."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ def position_report(
 ) -> dict[str, Any]:
     """Return position bias by judge, aspect, protocol and unit, pair of systems and closeness.
 
-    Closeness needs people's values: `labels`, or the judgements' own ``human_a`` and ``human_b``.
-    Where judgements carry distributions over both orders, ``shift`` is the mean graded bias. Raises
+    Closeness requires human ratings: `labels`, or fields ``human_a`` and ``human_b`` of judgements.
+    If judgements have distributions over both orders, ``shift`` is the mean graded bias. Raises
     InputError if there is no pairwise judgement.
     """
     pairs = [row for row in rows if PROTOCOLS[row.protocol].paired and not is_derived(row)]
     if not pairs:
-        raise InputError("position bias needs pairwise judgements, and there are none")
-    by_label, joins = _label_quality(labels, pairs)
+        raise InputError("position bias requires pairwise judgements; there are none")
+    quality_by_aspect, joins = _label_quality(labels, pairs)
     groups: list[dict[str, Any]] = []
     for aspect in dict.fromkeys(row.aspect for row in pairs):
         group_rows = [row for row in pairs if row.aspect == aspect]
-        quality = by_label.get(aspect) or _carried_quality(group_rows)
+        quality = quality_by_aspect.get(aspect) or _quality_of_rows(group_rows)
         audits = audit_position(group_rows, quality=quality, close_within=close_within)
         groups += audits_json(audits)["groups"]
     for group in groups:
@@ -62,13 +62,17 @@ def position_report(
 def _label_quality(
     labels: object | None, pairs: Sequence[Judgement]
 ) -> tuple[dict[str, Quality], list[dict[str, Any]]]:
-    """Return people's mean value of each summary, by aspect, and how labels and pairs match."""
+    """Return each summary's mean human rating, by aspect, and a report of the matching."""
     if labels is None:
         return {}, []
     aspects = {row.aspect for row in pairs}
     all_labels = read_labels(labels)
-    rated = [label for label in all_labels if label.aspect in aspects and label.system is not None]
-    rows, joined = join_samples(rated, pairs, names=("labelled summary", "summary of a pair"))
+    labels_of_pairs = [
+        label for label in all_labels if label.aspect in aspects and label.system is not None
+    ]
+    rows, matching = join_samples(
+        labels_of_pairs, pairs, names=("labelled summary", "summary of a pair")
+    )
     values: dict[str, dict[tuple[str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
     for label in rows:
         if label.system is not None and not isinstance(label.value, str):
@@ -77,10 +81,10 @@ def _label_quality(
         aspect: {item: fmean(values) for item, values in items.items()}
         for aspect, items in values.items()
     }
-    return means, [joined.to_json()]
+    return means, [matching.to_json()]
 
 
-def _carried_quality(rows: Sequence[Judgement]) -> Quality:
+def _quality_of_rows(rows: Sequence[Judgement]) -> Quality:
     quality: dict[tuple[str, str], float] = {}
     for row in rows:
         extra = row.model_extra or {}
@@ -92,29 +96,29 @@ def _carried_quality(rows: Sequence[Judgement]) -> Quality:
 
 
 def _shift(rows: Sequence[Judgement], group: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the mean shift of a pair's distributions between its orders, once a pair."""
-    figures: dict[tuple[str, ...], float] = {}
+    """Return the mean shift of a pair's distributions between its orders, over pairs."""
+    shifts: dict[tuple[str, ...], float] = {}
     group_key = tuple(group[name] for name in GroupKey._fields)
     for key, row in keyed(rows):
         shift = (row.model_extra or {}).get("shift")
         if key == group_key and isinstance(shift, int | float):
-            figures[row.eid, str(row.system_a), str(row.system_b), row.unit] = float(shift)
-    if not figures:
+            shifts[row.eid, str(row.system_a), str(row.system_b), row.unit] = float(shift)
+    if not shifts:
         return None
     return figure(
-        clustered_mean(list(figures.values()), [key[0] for key in figures], level=0.95, null=0.0)
+        clustered_mean(list(shifts.values()), [key[0] for key in shifts], level=0.95, null=0.0)
     )
 
 
 def verbosity_report(rows: Sequence[Judgement]) -> dict[str, Any]:
     """Return verbosity bias by judge, aspect, protocol, unit and probe.
 
-    Raises InputError if no system is named as a probe of another one.
+    Raises InputError if no system has the name of a probe of another system.
     """
     groups: list[dict[str, Any]] = []
     for probe in PROBES:
-        extended = [_as_extended(row, probe) for row in rows if _takes_part(row, probe)]
-        audited_groups = audits_json(audit_verbosity(extended))["groups"]
+        probe_rows = [_rename_probe(row, probe) for row in rows if _is_of_probe(row, probe)]
+        audited_groups = audits_json(audit_verbosity(probe_rows))["groups"]
         groups += [{"probe": probe, **group} for group in audited_groups]
     if not groups:
         raise InputError(
@@ -124,14 +128,14 @@ def verbosity_report(rows: Sequence[Judgement]) -> dict[str, Any]:
     return {"groups": groups}
 
 
-def _takes_part(row: Judgement, probe: str) -> bool:
-    suffixes = tuple(f":{other}" for other in PROBES if other != probe)
+def _is_of_probe(row: Judgement, probe: str) -> bool:
+    suffixes = tuple(f":{probe_name}" for probe_name in PROBES if probe_name != probe)
     names = filter(None, (row.system, row.system_a, row.system_b))
     return not any(name.endswith(suffixes) for name in names)
 
 
-def _as_extended(row: Judgement, probe: str) -> Judgement:
-    """Name the probe as the duplication is named: the arithmetic is the same for all of them."""
+def _rename_probe(row: Judgement, probe: str) -> Judgement:
+    """Rename a probe's systems to those of the probe ``extended``, which is computed alike."""
     suffix = f":{probe}"
     names = {
         field: name.removesuffix(suffix) + EXTENDED
@@ -142,16 +146,16 @@ def _as_extended(row: Judgement, probe: str) -> Judgement:
 
 
 def parse_report(rows: Sequence[Judgement]) -> dict[str, Any]:
-    """Return how many judgements have no score, and why, by judge, aspect, protocol and unit."""
+    """Count judgements without a score by reason, for each judge, aspect, protocol and unit."""
     groups = []
     for group, members in by_group(rows).items():
-        unscored = Counter(row.unscored for row in members if row.unscored is not None)
+        counts = Counter(row.unscored for row in members if row.unscored is not None)
         groups.append(
             group._asdict()
             | {
                 "n_judgements": len(members),
-                "n_unscored": unscored.total(),
-                "unscored": dict(unscored),
+                "n_unscored": counts.total(),
+                "unscored": dict(counts),
                 "scored_by": dict(Counter(row.scored_by for row in members if not row.unscored)),
             }
         )
@@ -159,24 +163,24 @@ def parse_report(rows: Sequence[Judgement]) -> dict[str, Any]:
 
 
 def _share(estimate: Estimate | Undefined, *, times: float = 1.0) -> dict[str, Any]:
-    """Return a share's figure, its interval cut at 0 and 1: Student's knows no bounds."""
-    figures = figure(estimate, times=times)
+    """Return a share as JSON, with Student's interval clipped to [0, 1]."""
+    results = figure(estimate, times=times)
     bounds = {
-        end: min(max(figures[end], 0.0), times)
-        for end in ("low", "high")
-        if figures[end] is not None
+        bound: min(max(results[bound], 0.0), times)
+        for bound in ("low", "high")
+        if results[bound] is not None
     }
-    return {**figures, **bounds}
+    return {**results, **bounds}
 
 
 def sources_reader(rows: Sequence[Judgement]) -> Callable[..., Loaded[Any]]:
-    """Return what reads the sources of judgements: clusters for balance alone, else references."""
+    """Return the reader of the sources: of clusters if all judgements are of balance."""
     only_balance = bool(rows) and all(row.aspect == BALANCE for row in rows)
     return read_clusters if only_balance else read_references
 
 
 def covered_report(rows: Sequence[Judgement], references: Sequence[Cluster]) -> dict[str, Any]:
-    """Return the coverage by way of judging and system: slices, and the voices left out.
+    """Return coverage by judge, aspect, protocol, unit and system: slices, and omitted voices.
 
     Raises InputError if no judgement is a checklist, of balance, or of a single answer or article.
     """
@@ -191,10 +195,12 @@ def covered_report(rows: Sequence[Judgement], references: Sequence[Cluster]) -> 
         for (key, system), coverage in slices.items()
         if coverage.n or coverage.n_sources
     ]
-    listed = [row for row in rows if PROTOCOLS[row.protocol].itemized and row.aspect == "coverage"]
-    if not groups and listed:
-        why = count_missing(listed).in_words()
-        raise InputError(f"no checklist can be read: {len(listed)} judged, {why}")
+    checklists = [
+        row for row in rows if PROTOCOLS[row.protocol].itemized and row.aspect == "coverage"
+    ]
+    if not groups and checklists:
+        counts = count_missing(checklists).in_words()
+        raise InputError(f"no checklist has a score: {len(checklists)} judged, {counts}")
     if not groups:
         raise InputError(
             "no judgement is a checklist, of balance, or of a single answer or article: judge with "
@@ -213,8 +219,8 @@ def _covered_group(key: GroupKey, system: str, slices: CoverageSlices) -> dict[s
         "n_unscored": slices.n_unscored,
         "n_unknown": slices.n_unknown,
         "slices": {
-            by: {name: _share(mean) for name, mean in means.items()}
-            for by, means in slices.slices.items()
+            partition: {name: _share(mean) for name, mean in means.items()}
+            for partition, means in slices.slices.items()
         },
         "answers": [to_json(answer) for answer in slices.answers],
         "uncovered": [
@@ -231,8 +237,8 @@ def _covered_group(key: GroupKey, system: str, slices: CoverageSlices) -> dict[s
     }
 
 
-FEWEST_PAIRS = 30
-"""Judged pairs below which a win rate at equal length is refused."""
+MIN_PAIRS = 30
+"""Minimum number of judged pairs for a win rate at equal length."""
 
 
 def length_report(
@@ -244,22 +250,22 @@ def length_report(
 ) -> dict[str, Any]:
     """Return win rates as judged, at equal length, and among pairs of similar length.
 
-    Lengths are in words, or in what `count` counts. Groups (judge, aspect, protocol and unit) with
-    too little are listed with the reason. Raises InputError if there is no pairwise judgement.
+    Lengths are in words, or in the unit of `count`. Groups (judge, aspect, protocol and unit) with
+    too few pairs contain the reason. Raises InputError if there is no pairwise judgement.
     """
-    paired = [row for row in rows if PROTOCOLS[row.protocol].paired]
-    if not paired:
-        raise InputError("length-adjusted win rates need pairwise judgements; there are none")
+    pairs = [row for row in rows if PROTOCOLS[row.protocol].paired]
+    if not pairs:
+        raise InputError("length-adjusted win rates require pairwise judgements; there are none")
     names = ("summary", "summary of a pair")
-    summaries, joined = join_samples(summaries, paired, names=names, complete=("right",))
+    summaries, matching = join_samples(summaries, pairs, names=names, complete=("right",))
     lengths = {(summary.eid, summary.system): count(summary.text) for summary in summaries}
     return {
         "groups": [
             {**key._asdict(), **_length_group(members, lengths, matched_within)}
-            for key, members in by_group(paired).items()
+            for key, members in by_group(pairs).items()
         ],
         "lengths": _mean_lengths(lengths),
-        "joins": [joined.to_json()],
+        "joins": [matching.to_json()],
     }
 
 
@@ -277,22 +283,22 @@ def _mean_lengths(lengths: Mapping[tuple[str, str], int]) -> dict[str, Any]:
 def _length_group(
     rows: Sequence[Judgement], lengths: Mapping[tuple[str, str], int], matched_within: float
 ) -> dict[str, Any]:
-    used = [
+    pairs = [
         row
         for row in rows
         if isinstance(row.value, str)
         and (row.eid, str(row.system_a)) in lengths
         and (row.eid, str(row.system_b)) in lengths
     ]
-    counts = {"n": len(used), "n_left_out": len(rows) - len(used)}
-    if len(used) < FEWEST_PAIRS or len({row.eid for row in used}) < 2:
-        n_pairs = pluralize(len(used), "judged pair")
-        why = f"too little: {n_pairs} with both lengths; {FEWEST_PAIRS} are needed"
-        return {**counts, "why": why, "win_rates": []}
-    verdicts = comparisons(used)
+    counts = {"n": len(pairs), "n_left_out": len(rows) - len(pairs)}
+    if len(pairs) < MIN_PAIRS or len({row.eid for row in pairs}) < 2:
+        n_pairs = pluralize(len(pairs), "judged pair")
+        reason = f"too few: {n_pairs} with both lengths; {MIN_PAIRS} are needed"
+        return {**counts, "why": reason, "win_rates": []}
+    verdicts = comparisons(pairs)
     differences = [
-        float(lengths[row.eid, system] - lengths[row.eid, other])
-        for row, system, other in zip(used, verdicts.system_a, verdicts.system_b, strict=True)
+        float(lengths[row.eid, system] - lengths[row.eid, opponent])
+        for row, system, opponent in zip(pairs, verdicts.system_a, verdicts.system_b, strict=True)
     ]
     length_control = length_controlled(verdicts, differences, matched_within=matched_within)
     if isinstance(length_control, Undefined):
@@ -307,8 +313,8 @@ def _length_group(
                 "system_a": win_rate.system_a,
                 "system_b": win_rate.system_b,
                 **{
-                    how: _share(getattr(win_rate, how), times=100.0)
-                    for how in ("raw", "adjusted", "matched")
+                    kind: _share(getattr(win_rate, kind), times=100.0)
+                    for kind in ("raw", "adjusted", "matched")
                 },
             }
             for win_rate in length_control.win_rates

@@ -1,4 +1,4 @@
-"""How stable judges are, from repeated judgements in files."""
+"""Report the stability of judges, from repeated judgements in files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fairjudge.records.results import to_json
 from fairjudge.scales import Scale, binary, likert, pairwise, to_verdict
 
 VARIANT = "variant"
-"""The field that names the prompt of a judgement, unless another is given."""
+"""The default field with the name of a judgement's prompt."""
 _SCALES: dict[ProtocolName, Scale] = {
     "binary": binary(),
     "likert": likert(),
@@ -30,16 +30,15 @@ def stability_report(
 ) -> dict[str, Any]:
     """Return stability by judge, aspect, protocol and unit.
 
-    Repeats are judgements of one item that stand several times in the file, as ``judge --repeats``
-    writes them, or the replies that ``judge --samples`` kept. What a fallback filled in counts as
-    unscored. ``alike`` says that several prompts gave the same verdicts throughout,
-    which points to copied records rather than to a stable judge; judgements that are signed by
-    prompts of their own are no copies.
+    Repeats are several judgements of one item in the file, as written by ``judge --repeats``, or
+    the replies saved by ``judge --samples``. Scores of a fallback count as unscored. ``alike`` is
+    True if all verdicts of several prompts are equal, which indicates copied records rather than a
+    stable judge; judgements with different signatures are not copies.
 
     Raises
     ------
     InputError
-        If no group holds an item that was judged more than once.
+        If no item was judged more than once.
     """
     groups = [
         group._asdict() | _group(members, variant=variant, level=level, seed=seed)
@@ -54,15 +53,15 @@ def stability_report(
 
 def _group(rows: list[Judgement], *, variant: str, level: float, seed: int) -> dict[str, Any]:
     replies = [(value, row) for row in rows for value in _values(row)]
-    scored = [(value, row) for value, row in replies if value is not None]
-    n_unscored = len(replies) - len(scored)
-    variants = [_variant(row, variant) for _, row in scored]
+    values = [(value, row) for value, row in replies if value is not None]
+    n_unscored = len(replies) - len(values)
+    variants = [_variant(row, variant) for _, row in values]
     result = stability(
         RepeatedJudgements(
-            values=np.array([value for value, _ in scored]),
-            items=[_item(row) for _, row in scored],
+            values=np.array([value for value, _ in values]),
+            items=[_item(row) for _, row in values],
             variants=variants,
-            documents=[row.eid for _, row in scored],
+            documents=[row.eid for _, row in values],
         ),
         rng=np.random.default_rng(seed),
         level=level,
@@ -94,13 +93,13 @@ def _item(row: Judgement) -> tuple[ItemKey, Order | None]:
 def _values(row: Judgement) -> Iterator[float | None]:
     """Yield the values of a judgement's replies, None for one without a score."""
     extra = row.model_extra or {}
-    if extra.get("fallback_for"):  # a local scorer's: alike each time, and not the judge's
+    if extra.get("fallback_for"):  # a local scorer's value: always equal, and not the judge's
         yield None
         return
     texts = extra.get("samples")
     scale = _SCALES.get(row.protocol)
     if not isinstance(texts, list | tuple) or scale is None:
-        yield _signed(row, row.value)
+        yield _signed_value(row, row.value)
         return
     for text in texts:
         verdict = read_verdict(str(text or ""), scale, aspect=row.aspect)
@@ -108,10 +107,10 @@ def _values(row: Judgement) -> Iterator[float | None]:
             yield None
         else:
             choice = to_verdict(verdict, row.order or "ab") if isinstance(verdict, str) else verdict
-            yield _signed(row, choice)
+            yield _signed_value(row, choice)
 
 
-def _signed(row: Judgement, value: float | str | None) -> float | None:
+def _signed_value(row: Judgement, value: float | str | None) -> float | None:
     if not isinstance(value, str):
         return value
     return item_key(row)[1] * SIGNS[value]

@@ -340,7 +340,7 @@ def test_a_study_goes_on_where_a_judges_checklists_cannot_be_read(cli, study_fil
     result = cli("study", study_file)
     assert result.code == 3, result.err  # 8 of the judgements failed, and that is a loss
     assert (
-        "No audit covered of who: no checklist can be read: 8 judged, 8 without a score"
+        "No audit covered of who: no checklist has a score: 8 judged, 8 without a score"
         in result.out
     )
     assert "8 without a score (8 unparseable)" in result.out

@@ -67,7 +67,7 @@ def test_stubs_take_no_part_in_the_probes_of_order():
     }
     assert placed == place_tasks(CLUSTERS[:1], max_articles=2)
     few = [Cluster(eid="e1", articles=(STUB, *ARTICLES[:2]))]
-    with pytest.raises(InputError, match="from three on"):
+    with pytest.raises(InputError, match="three or more articles"):
         place_tasks(few, max_articles=2)
 
 

@@ -59,5 +59,5 @@ def test_empty_summaries_and_exhausted_articles_take_no_part():
 def test_unknown_probes_and_a_missing_other_cluster_are_refused():
     with pytest.raises(ConfigurationError, match="unknown probe 'longer'"):
         add_probes([SUMMARY], CLUSTERS, ["longer"], split_sentences=sentence_texts)
-    with pytest.raises(InputError, match="another cluster"):
+    with pytest.raises(InputError, match="two or more clusters"):
         add_probes([SUMMARY], CLUSTERS[:1], ["unsupported"], split_sentences=sentence_texts)
