@@ -21,6 +21,8 @@ from fairjudge.stats._arrays import (
     vector,
 )
 
+NO_INTERVAL = "no interval: fewer than 2 documents"
+"""The method of an estimate from a single document."""
 _METHOD = "Student's t, variance over documents"
 _ROUNDING = 1e-12
 """A sum of influences below this share of the sum of their absolute values counts as 0."""
@@ -148,8 +150,7 @@ def t_estimate(
 ) -> Estimate:
     """Return `value` with Student's t interval; no interval below 1 degree of freedom."""
     check_level(level)
-    no_interval = "no interval: fewer than 2 documents"
-    estimate = Estimate(value=value, n=n, level=level, n_excluded=n_excluded, method=no_interval)
+    estimate = Estimate(value=value, n=n, level=level, n_excluded=n_excluded, method=NO_INTERVAL)
     if degrees_of_freedom < 1:
         return estimate
     error = sqrt(variance)

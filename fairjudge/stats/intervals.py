@@ -13,7 +13,7 @@ from scipy.special import ndtri, stdtrit
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import FloatArray, check_level, document_codes, totals, vector
-from fairjudge.stats.clustered import clustered_mean
+from fairjudge.stats.clustered import NO_INTERVAL, clustered_mean
 
 
 def wilson(successes: float, n: int, *, level: float = 0.95) -> Estimate | Undefined:
@@ -62,9 +62,9 @@ def clustered_wilson(
     row_documents, n_documents = document_codes(documents, array.size)
     if not array.size:
         return Undefined(why="no trials")
-    p, no_interval = float(array.mean()), "no interval: fewer than 2 documents"
+    p = float(array.mean())
     estimate = Estimate(
-        value=p, n=array.size, level=level, n_excluded=n_excluded, method=no_interval
+        value=p, n=array.size, level=level, n_excluded=n_excluded, method=NO_INTERVAL
     )
     if n_documents < 2:
         return estimate
