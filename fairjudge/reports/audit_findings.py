@@ -23,6 +23,7 @@ from fairjudge.reports.figures import (
     percent,
     protocol_of,
     significant_sign,
+    significant_words,
     tally,
     who_in,
 )
@@ -60,12 +61,12 @@ def position_findings(report: Json) -> Iterator[str]:
 def verbosity_findings(report: Json) -> Iterator[str]:
     """Yield sentences on preference for longer versions of summaries."""
     for group in report["groups"]:
-        side = significant_sign(group["original_minus_extended"])
-        does = {
-            0: "shows no significant preference between the summary and its longer version",
-            -1: "prefers summaries made longer",
-            1: "prefers summaries as they were written to longer ones",
-        }[side]
+        does = significant_words(
+            group["original_minus_extended"],
+            above="prefers summaries as they were written to longer ones",
+            below="prefers summaries made longer",
+            neither="shows no significant preference between the summary and its longer version",
+        )
         yield (
             f"{who_in(group)} ({group['probe']}) {does}: longer first for "
             f"{percent(group['extended'])} % of {pluralize(group['n'], 'summary', 'summaries')}."
@@ -81,8 +82,11 @@ def length_findings(report: Json) -> Iterator[str]:
             yield f"{who_in(group)}: effect of length not estimated: {group['why']}."
             continue
         effect = group["length_effect"]
-        does = {1: "favours longer summaries", -1: "favours shorter summaries"}.get(
-            significant_sign(effect), "shows no significant effect of length"
+        does = significant_words(
+            effect,
+            above="favours longer summaries",
+            below="favours shorter summaries",
+            neither="shows no significant effect of length",
         )
         yield f"{who_in(group)} {does}: {interval(effect)} log-odds for a typical difference."
 
@@ -188,11 +192,12 @@ def citation_findings(report: Json) -> Iterator[str]:
             swapped = group["swapped"]
             if swapped is None or swapped["difference"].get("value") is None:
                 continue
-            does = {
-                1: "supports them significantly less often",
-                0: "supports them not significantly less often: do not rely on this share",
-                -1: "supports them significantly more often: do not rely on this share",
-            }[significant_sign(swapped["difference"])]
+            does = significant_words(
+                swapped["difference"],
+                above="supports them significantly less often",
+                below="supports them significantly more often: do not rely on this share",
+                neither="supports them not significantly less often: do not rely on this share",
+            )
             yield (
                 f"In the place of what sentences of {group['system']} cite, another article of the "
                 f"cluster {does} ({interval(swapped['swapped'])} against "

@@ -15,7 +15,7 @@ from fairjudge.reports.figures import (
     protocol_of,
     row,
     sentence,
-    significant_sign,
+    significant_words,
     tally,
     why,
 )
@@ -127,8 +127,11 @@ def _largest(group: Json) -> TextTable:
 def comparison_findings(report: Json) -> Iterator[str]:
     """Yield whether the second run judges higher or lower, and how often both agree."""
     for group in report["groups"]:
-        judges = {1: "judges higher", -1: "judges lower"}.get(
-            significant_sign(group["shift"]), "judges neither significantly higher nor lower"
+        judges = significant_words(
+            group["shift"],
+            above="judges higher",
+            below="judges lower",
+            neither="judges neither significantly higher nor lower",
         )
         yield (
             f"In {group['aspect']} the second run {judges} (shift {interval(group['shift'])}); "

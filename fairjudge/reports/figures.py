@@ -215,6 +215,11 @@ def significant_sign(figure: Json) -> int:
     return int(low > 0) - int(high < 0)
 
 
+def significant_words(figure: Json, *, above: str, below: str, neither: str) -> str:
+    """Return the words for a figure significantly above 0, below it, or neither."""
+    return {1: above, -1: below, 0: neither}[significant_sign(figure)]
+
+
 def who_in(group: Json) -> str:
     """Return the judge, aspect and unit of a group, for a sentence."""
     return f"{group['judge']} in {group['aspect']}{by_unit(group)}"

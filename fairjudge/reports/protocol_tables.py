@@ -14,6 +14,7 @@ from fairjudge.reports.figures import (
     protocol_of,
     row,
     significant_sign,
+    significant_words,
     why,
 )
 from fairjudge.reports.parts import Plot
@@ -175,11 +176,12 @@ def jury_findings(report: Json) -> Iterator[str]:
             continue
         best = next(comparison for comparison in jury["compared"] if comparison["name"] == _BEST)
         rmse = f"RMSE {_value(jury['rmse'])}, the best single judge {_value(best['rmse'])}"
-        predicate = {
-            1: "has a significantly lower error than",
-            0: "does not have a significantly lower error than",
-            -1: "has a significantly higher error than",
-        }[significant_sign(best["gain"])]
+        predicate = significant_words(
+            best["gain"],
+            above="has a significantly lower error than",
+            below="has a significantly higher error than",
+            neither="does not have a significantly lower error than",
+        )
         yield (
             f"{name}, fitted on labels, {predicate} the best single one, calibrated: {rmse}, gain "
             f"{interval(best['gain'], digits=3)}."
