@@ -155,7 +155,8 @@ MASKS: tuple[tuple[str, str], ...] = (
     (r"(</?\w+) [0-9a-f]{12}\b", r"\1 MARK"),
     (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?( UTC|Z|\+00:00)?", "WHEN"),
     (r'("(?:size_bytes|seconds|\w*[tT]imeUnixNano)": ?)"?[\d.e+-]+"?', r'\1"VARIES"'),
-    # Hashes with the port in them, or of files with a time in them.
+    # Hashes with the port in them, or of files with a time in them; 12 digits address a row.
+    (r'"[0-9a-f]{12}"', '"HASH"'),
     (r'("(?:key|checksum|candidates)": ?)"[0-9a-f]{16,64}"', r'\1"HASH"'),
     (r'("[^"]+\.(?:jsonl?|html)": ?)"[0-9a-f]{64}"', r'\1"HASH"'),
 )
