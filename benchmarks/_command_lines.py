@@ -201,7 +201,7 @@ def _writing() -> Iterator[tuple[str, str]]:
 
 
 def _measuring() -> Iterator[tuple[str, str]]:
-    out = "--json {name}.json --markdown {name}.md"
+    out = "--json {name}.json"
     for judge in ("good", "poor", "local"):
         for rows, labels in (("rated", "labels"), ("yes", "labels_yes"), ("pairs", "labels_pairs")):
             line = f"calibrate {rows}_{judge}.jsonl --labels {labels}.jsonl {FAST} {out}"
@@ -223,6 +223,8 @@ def _measuring() -> Iterator[tuple[str, str]]:
     }
     for name, options in more.items():
         yield f"calibrate-{name}", f"calibrate rated_both.jsonl {LABELLED} {FAST} {options} {out}"
+    line = f"calibrate rated_both.jsonl {LABELLED} {FAST}"
+    yield "calibrate-markdown", f"--tables markdown {line}"
     yield "calibrate-lost", f"calibrate lost_good.jsonl {LABELLED} {FAST} {out}"
     yield "calibrate-csv", f"calibrate rated_good.jsonl --labels labels.csv {FAST} {out}"
     yield "calibrate-repeats", f"calibrate again_good.jsonl {LABELLED} {FAST} {out}"

@@ -81,7 +81,9 @@ def work(options: argparse.Namespace) -> int:
                     places=(models.url, str(Path(folder).resolve())),
                 )
     print(f"{len(LINES)} lines in {time.monotonic() - began:.0f} s: {out}")
-    return 0
+    if unknown := _unknown_options(out):
+        print(f"these lines have an option that is none: {', '.join(unknown)}")
+    return int(bool(unknown))
 
 
 def _set_environment(folder: Path) -> None:
@@ -113,6 +115,17 @@ def _one(name: str, line: str, out: Path, *, places: tuple[str, ...]) -> None:
         if file.is_file() and file.suffix != ".parquet":
             with contextlib.suppress(UnicodeDecodeError):
                 file.write_text(_masked(file.read_text("utf-8"), places, name=name), "utf-8")
+
+
+def _unknown_options(out: Path) -> list[str]:
+    """Return the lines that say nothing of their command, for it has no such option."""
+    return [
+        name
+        for name, line in LINES
+        if "--no-such-option" not in line
+        and (stderr := out / name / "stderr").exists()
+        and "No such option" in stderr.read_text("utf-8", "replace")
+    ]
 
 
 def _files() -> dict[str, str]:
