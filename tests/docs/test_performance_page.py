@@ -1,0 +1,14 @@
+"""docs/performance.md says what the benchmarks' results hold."""
+
+from __future__ import annotations
+
+import pytest
+
+
+def test_the_page_is_that_of_the_results() -> None:
+    pytest.importorskip("torch", reason="needs the extra [local]")
+    import performance
+
+    assert performance.PAGE.read_text("utf-8") == performance.page(), (
+        "run benchmarks/performance.py --render"
+    )
