@@ -1,36 +1,23 @@
 """Every notebook in examples/ runs from its first cell to its last, as in Jupyter: in a loop."""
 
-import ast
 import asyncio
-import inspect
 from pathlib import Path
 
 import pytest
 from json_files import read_json
+from notebooks import code_cells, run_all, stored
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
 LARGEST_BYTES = 100_000
 
 
-def code_cells(path):
-    cells = read_json(path)["cells"]
-    return [cell for cell in cells if cell["cell_type"] == "code"]
-
-
-async def run_all(path):
-    """Run the cells one after the other, each within the running loop; return the names."""
-    names = {"__name__": "__main__"}
-    for number, cell in enumerate(code_cells(path), start=1):
-        code = compile(
-            "".join(cell["source"]),
-            f"{path.name}:{number}",
-            "exec",
-            flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT,
-        )
-        result = eval(code, names)  # noqa: S307  # our own notebook
-        if inspect.isawaitable(result):
-            await result
+async def run(path):
+    """Run a notebook, hold what its cells show to what it keeps, and return its names."""
+    names, outputs = await run_all(path)
+    assert [stored(cell) for cell in code_cells(read_json(path))] == outputs, (
+        f"run: python tests/notebooks.py examples/{path.name}"
+    )
     return names
 
 
@@ -51,7 +38,7 @@ def test_there_are_notebooks():
 @pytest.mark.local_model
 def test_a_study_of_summaries(folder):
     pytest.importorskip("torch", reason="needs the extra [local]")
-    names = asyncio.run(run_all(EXAMPLES / "study_of_summaries.ipynb"))
+    names = asyncio.run(run(EXAMPLES / "study_of_summaries.ipynb"))
     means = {row["system"]: row["mean"] for row in names["result"].leaderboard()}
     assert means["thorough"] == max(means.values()) > means["unfaithful"]
     assert names["again"].judgements == names["result"].judgements
@@ -62,7 +49,7 @@ def test_a_study_of_summaries(folder):
 @pytest.mark.local_model
 def test_trusting_a_judge(folder):
     pytest.importorskip("torch", reason="needs the extra [local]")
-    names = asyncio.run(run_all(EXAMPLES / "trusting_a_judge.ipynb"))
+    names = asyncio.run(run(EXAMPLES / "trusting_a_judge.ipynb"))
     assert names["report"].agreement.spearman.value > 0
     assert len(names["calibrated"]) == 117  # 39 groups of answers, three systems
     assert all("uncalibrated" in row.model_extra for row in names["calibrated"])
@@ -76,7 +63,7 @@ def test_outputs_are_kept_small_and_name_no_machine(path):
     text = path.read_text("utf-8")
     assert len(text) < LARGEST_BYTES
     assert not [place for place in ("/home/", "/root/", "/tmp/", "/work/") if place in text]  # noqa: S108
-    cells = code_cells(path)
+    cells = code_cells(read_json(path))
     assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))
     outputs = [output for cell in cells for output in cell["outputs"]]
     assert {output["output_type"] for output in outputs} == {"execute_result"}
