@@ -26,7 +26,7 @@ def test_the_site_builds_without_a_warning(
 ) -> None:
     assert builds.returncode == 0, builds.stderr
     first = (tmp_path / "index.html").read_text("utf-8")
-    assert "Judge summaries of many documents" in first
+    assert "Evaluate multi-document summaries" in first
     assert 'href="servers/"' in first
     assert (tmp_path / "examples" / "trusting_a_judge.ipynb").is_file()
     assert "https://fonts" not in first
