@@ -54,7 +54,7 @@ from fairjudge.calibration.settings import Settings
 from fairjudge.domain import Cluster, Estimate, Judgement, Label, Summary, Undefined
 from fairjudge.errors import InputError
 from fairjudge.protocols import PROTOCOLS
-from fairjudge.records.matching import with_ids_of
+from fairjudge.records.matching import harmonize_ids
 from fairjudge.text.counting import pluralize
 
 
@@ -128,7 +128,7 @@ def analyse(
     more baseline; `questions` says what each way of judging took. Raises what `join` does.
     """
     rows = tuple(judgements)
-    people = with_ids_of(labels, rows)
+    people = harmonize_ids(labels, rows)
     groups = join(rows, people, annotators=settings.annotators, label_scale=settings.label_scale)
     material = _material(
         rows,

@@ -24,7 +24,7 @@ from fairjudge.calibration.scales import Scale, infer_scale
 from fairjudge.domain import Judgement, Label, Order, ProtocolName, Undefined
 from fairjudge.errors import InputError
 from fairjudge.protocols import PROTOCOLS
-from fairjudge.records.matching import Match, match, with_ids_of
+from fairjudge.records.matching import Match, harmonize_ids, match
 from fairjudge.stats._arrays import BoolArray, FloatArray
 from fairjudge.text.own_aspects import built_in_aspects, own_aspects_advice
 
@@ -124,7 +124,7 @@ def join(
         annotators on different scales, or a label off its scale.
     """
     rows = tuple(judgements)
-    by_aspect = Labels.by_aspect(with_ids_of(labels, rows), annotators)
+    by_aspect = Labels.by_aspect(harmonize_ids(labels, rows), annotators)
     groups = by_group(rows)
     judged = {key.aspect for key in groups}
     if judged and by_aspect and not judged & by_aspect.keys():
@@ -142,7 +142,7 @@ def join(
         )
         for key, group in groups.items()
     )
-    if not any(joined.match.both for joined in groups_joined):
+    if not any(joined.match.matched_keys for joined in groups_joined):
         for joined in groups_joined:
             joined.match.check()
     return groups_joined

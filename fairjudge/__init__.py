@@ -1,11 +1,11 @@
 """Evaluate multi-document summaries with LLM judges, and measure how far to trust them.
 
-Everything public is here; it is imported when it is first used.
+All public names are here; each is imported at its first use.
 """
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # as type checkers know it; `typing` itself waits until it is needed
+TYPE_CHECKING = False  # recognised by type checkers; avoids the import of `typing`
 if TYPE_CHECKING:
     from typing import Any
 
@@ -86,7 +86,7 @@ _MODULES = {"audit": "api.audit", "bias": "bias", "fairness": "fairness"}
 __all__ = ["__version__", *_MODULES, *_HOMES]  # noqa: PLE0604  # keys, which are strings
 
 
-if not TYPE_CHECKING:  # to which every name would exist
+if not TYPE_CHECKING:  # which would accept every name
 
     def __getattr__(name: str) -> Any:
         from importlib import import_module

@@ -4,5 +4,5 @@ try:
     from fairjudge.cli import main
 
     main()
-except KeyboardInterrupt:  # in the first milliseconds, before `main` heeds it
+except KeyboardInterrupt:  # in the first milliseconds, before `main` handles it
     raise SystemExit(130) from None

@@ -30,43 +30,43 @@ TaskName: TypeAlias = Literal[
 ]
 ProtocolName: TypeAlias = Literal["likert", "binary", "pairwise", "checklist", "ranking"]
 Verdict: TypeAlias = Literal["a", "b", "tie"]
+"""A pairwise verdict in terms of ``system_a`` and ``system_b``, in either order of the prompt."""
 SWAPPED: dict[Verdict, Verdict] = {"a": "b", "b": "a", "tie": "tie"}
 """Each verdict with the two summaries exchanged."""
-"""A pairwise verdict in terms of ``system_a`` and ``system_b``, regardless of the order shown."""
 Order: TypeAlias = Literal["ab", "ba"]
-"""Which system's summary stood first in the prompt; of a ranking, ``"ba"`` is the list reversed."""
+"""Which system's summary the prompt shows first; for a ranking, ``"ba"`` reverses the list."""
 UnscoredReason: TypeAlias = Literal[
     "unparseable", "off_scale", "refused", "backend", "budget", "empty_input", "too_long"
 ]
 ScoredBy: TypeAlias = Literal["llm", "decision", "entailment", "embedding", "code"]
-"""``"code"``: a rule, with no model; only other tools' files have such judgements."""
+"""``"code"``: a rule without a model; occurs only in judgements imported from other tools."""
 StatementVerdict: TypeAlias = Literal["supported", "contradicted", "absent"]
-"""Whether articles support a statement, contradict it, or say nothing about it."""
+"""Whether articles support a statement, contradict it, or do not mention it."""
 Stance: TypeAlias = Literal["endorses", "reports", "disputes"]
-"""How an article stands to an answer that it quotes: as its own, as another's, or against it."""
+"""Whether an article agrees with an answer that it quotes, only reports it, or disputes it."""
 QuestionKind: TypeAlias = Literal["rivals", "facets"]
 """Whether some answers to a question exclude each other, or all can be true together."""
 Importance: TypeAlias = Literal["vital", "okay"]
-"""Whether a good summary must say it, or may (AutoNuggetizer)."""
+"""Whether a good summary must contain an answer, or may contain it (AutoNuggetizer)."""
 GROUP_LISTS = ("group_labels", "group_sources", "group_weights", "group_importance")
-"""What a question has one entry a group of, beside the answers."""
-_BEYOND_EXACT = 2.0**53
-"""From here on floats do not hold every whole number: an id that large may have lost digits."""
-_SHOWN_CHARACTERS = 60
+"""The fields of a question, besides the answers, that have one entry per answer group."""
+_FIRST_INEXACT_NUMBER = 2.0**53
+"""From 2^53 on, floats skip whole numbers, so that an id may have lost digits."""
+_MAX_REPR_CHARACTERS = 60
 AttributeValue: TypeAlias = str | int | float | bool | None
 
 
 def _id_from_number(value: object) -> object:
-    """Accept whole numbers as ids, also those that a data frame made floats of (5.0 is "5")."""
-    if isinstance(value, float) and value.is_integer() and abs(value) < _BEYOND_EXACT:
+    """Convert a whole number to an id; data frames turn some into floats (5.0 becomes "5")."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < _FIRST_INEXACT_NUMBER:
         return str(int(value))
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def replace_lone_surrogates(value: object) -> object:
-    """Put U+FFFD for halves of surrogate pairs, which no UTF-8 file can hold.
+    """Replace lone surrogates, which UTF-8 cannot encode, by U+FFFD.
 
-    Scraped news and model replies contain them; anything but a string is returned as it is.
+    Scraped news and model replies contain them. Values of other types are returned unchanged.
     """
     if not isinstance(value, str) or value.isascii():
         return value
@@ -74,13 +74,13 @@ def replace_lone_surrogates(value: object) -> object:
 
 
 def _number_or_verdict(value: object) -> float | Verdict:
-    """Accept a finite number or a verdict, and keep 3 apart from 3.0 so that files stay equal."""
+    """Accept a finite number or a verdict; 3 and 3.0 stay distinct, so that files stay equal."""
     if isinstance(value, str) and value in {"a", "b", "tie"}:
         return cast("Verdict", value)
     if isinstance(value, int | float) and not isinstance(value, bool):
         try:
             finite = math.isfinite(value)
-        except OverflowError:  # an integer beyond every float
+        except OverflowError:  # an integer too large for a float
             finite = False
         if finite:
             return value
@@ -88,7 +88,7 @@ def _number_or_verdict(value: object) -> float | Verdict:
 
 
 Id = Annotated[str, BeforeValidator(_id_from_number), Field(min_length=1)]
-"""A name that is never empty. A whole JSON number is taken too, and written back as a string."""
+"""A non-empty name. A whole JSON number is accepted too, and written back as a string."""
 Text = Annotated[str, BeforeValidator(replace_lone_surrogates)]
 """Free text that can always be written as UTF-8."""
 Value = Annotated[
@@ -98,37 +98,37 @@ Value = Annotated[
 
 
 Weight = Annotated[int | float, Field(ge=0)]
-"""How much something counts beside others of its kind; 0 and up."""
+"""The relative weight of an item; at least 0."""
 
 
-class _Short:
-    """A value as the repr of a record shows it."""
+class _ShortenedValue:
+    """A value whose repr is shortened."""
 
     def __init__(self, value: object) -> None:
         self.value = value
 
     def __repr__(self) -> str:
         match self.value:
-            case str() as text if len(text) > _SHOWN_CHARACTERS:
-                return repr(text[: _SHOWN_CHARACTERS - 3] + "...")
-            case tuple() | list() as values if len(repr(values)) > _SHOWN_CHARACTERS:
+            case str() as text if len(text) > _MAX_REPR_CHARACTERS:
+                return repr(text[: _MAX_REPR_CHARACTERS - 3] + "...")
+            case tuple() | list() as values if len(repr(values)) > _MAX_REPR_CHARACTERS:
                 return f"<list of {len(values)}>"
-            case Mapping() as values if len(repr(values)) > _SHOWN_CHARACTERS:
+            case Mapping() as values if len(repr(values)) > _MAX_REPR_CHARACTERS:
                 return f"<dict of {len(values)}>"
             case value:
                 return repr(value)
 
 
 class Record(BaseModel):
-    """A line of a file. Unknown keys are kept and written back."""
+    """One line of a file. Unknown keys are preserved when it is written back."""
 
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
     def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
-        """Show what the line has, long texts and lists by their beginning and length."""
+        """Yield the fields of the line, with long texts and lists shortened."""
         for name, value in super().__repr_args__():
             if name in self.model_fields_set and value is not None:
-                yield name, _Short(value)
+                yield name, _ShortenedValue(value)
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields that were set, unknown keys included."""
@@ -136,7 +136,7 @@ class Record(BaseModel):
 
 
 class Article(Record):
-    """One source document of a cluster; ``content`` may be empty, as crawled news is."""
+    """One source document of a cluster; ``content`` may be empty, as in crawled news."""
 
     aid: Id
     title: Text = ""
@@ -165,9 +165,9 @@ class Cluster(Record):
 class Answer(Record):
     """One article's answer to a question.
 
-    ``answer`` is the quote as it stands in the article. ``speaker`` is who holds it, None for the
-    outlet's own voice or where it is not known; ``stance`` is how the article stands to what its
-    group says; ``gloss`` says in a few words what the quote means where it is unclear by itself.
+    ``answer`` is a verbatim quote from the article. ``speaker`` is the person quoted, or None for
+    the outlet itself or an unknown speaker. ``stance`` is the article's stance towards the answer
+    group. ``gloss`` briefly explains a quote that is unclear by itself.
     """
 
     aid: Id
@@ -178,7 +178,7 @@ class Answer(Record):
 
 
 class GroupSources(Record):
-    """The articles that say what a group says, and those that dispute it, each by its ``aid``."""
+    """The ids of the articles that support an answer group, and of those that dispute it."""
 
     support: tuple[Id, ...] = ()
     dispute: tuple[Id, ...] = ()
@@ -188,9 +188,9 @@ class GroupSources(Record):
 class AnswerGroup:
     """A group of answers with its sources and weight; see `QuestionAnswers.groups`.
 
-    ``supported_by`` are the articles that say it, ``endorsed_by`` those of them that say it in
-    their own voice or side with it, ``disputed_by`` those that reject it. ``weight`` is how many
-    support it where nothing else is given.
+    ``supported_by`` are the ids of the articles that contain the answer, ``endorsed_by`` the subset
+    that agrees with it, ``disputed_by`` the articles that reject it. ``weight`` defaults to the
+    number of supporting articles.
     """
 
     label: str
@@ -205,9 +205,10 @@ class AnswerGroup:
 class QuestionAnswers(Record):
     """A question with its groups of equivalent answers.
 
-    ``group_labels``, ``group_sources``, ``group_weights`` and ``group_importance`` have one entry a
-    group where they are given. ``kind`` says whether some groups exclude each other (``rivals``)
-    or all can be true together (``facets``); ``rivals`` has the pairs that do, counted from 0.
+    ``group_labels``, ``group_sources``, ``group_weights`` and ``group_importance`` have one entry
+    per group, or are None. ``kind`` is ``"rivals"`` if some groups exclude each other, and
+    ``"facets"`` if all can be true together; ``rivals`` lists the pairs of 0-based group indices
+    that exclude each other.
     """
 
     question: Text
@@ -220,7 +221,7 @@ class QuestionAnswers(Record):
     rivals: tuple[tuple[int, int], ...] | None = None
 
     @model_validator(mode="after")
-    def _an_entry_a_group(self) -> Self:
+    def _one_entry_per_group(self) -> Self:
         n = len(self.answer_groups)
         for name in GROUP_LISTS:
             value = getattr(self, name)
@@ -232,37 +233,37 @@ class QuestionAnswers(Record):
         return self
 
     def groups(self) -> tuple[AnswerGroup, ...]:
-        """Return the groups one by one; what a file does not say follows from its answers."""
+        """Return the answer groups; fields that the file lacks are derived from the answers."""
         return tuple(map(self._group, range(len(self.answer_groups))))
 
-    def _group(self, place: int) -> AnswerGroup:
-        answers = self.answer_groups[place]
-        sources = self.group_sources[place] if self.group_sources else sources_of(answers)
-        endorsing = {answer.aid for answer in answers if answer.stance in {None, "endorses"}}
-        weight = self.group_weights[place] if self.group_weights else len(sources.support)
+    def _group(self, index: int) -> AnswerGroup:
+        answers = self.answer_groups[index]
+        sources = self.group_sources[index] if self.group_sources else sources_of(answers)
+        endorsing_aids = {answer.aid for answer in answers if answer.stance in {None, "endorses"}}
+        weight = self.group_weights[index] if self.group_weights else len(sources.support)
         return AnswerGroup(
-            label=self.group_labels[place] if self.group_labels else "",
+            label=self.group_labels[index] if self.group_labels else "",
             answers=answers,
             supported_by=sources.support,
-            endorsed_by=tuple(aid for aid in sources.support if aid in endorsing),
+            endorsed_by=tuple(aid for aid in sources.support if aid in endorsing_aids),
             disputed_by=sources.dispute,
             weight=weight,
-            importance=self.group_importance[place] if self.group_importance else None,
+            importance=self.group_importance[index] if self.group_importance else None,
         )
 
 
 def sources_of(answers: Sequence[Answer]) -> GroupSources:
     """Return the articles that support a group of answers and those that dispute it.
 
-    An article with both stands behind it. A group that only disputing articles form says what they
-    say: they are those behind it.
+    An article with both stances counts as support. If all articles of the group dispute, they
+    count as its support.
     """
     support = dict.fromkeys(answer.aid for answer in answers if answer.stance != "disputes")
-    every = dict.fromkeys(answer.aid for answer in answers)
+    aids = dict.fromkeys(answer.aid for answer in answers)
     if not support:
-        return GroupSources(support=tuple(every))
+        return GroupSources(support=tuple(aids))
     return GroupSources(
-        support=tuple(support), dispute=tuple(aid for aid in every if aid not in support)
+        support=tuple(support), dispute=tuple(aid for aid in aids if aid not in support)
     )
 
 
@@ -273,14 +274,14 @@ class Reference(Cluster):
 
 
 class Citation(Record):
-    """The articles that a sentence of a summary cites; ``text`` is the sentence as it stands."""
+    """The articles that a sentence of a summary cites; ``text`` is the verbatim sentence."""
 
     text: Text
     articles: tuple[Id, ...]
 
 
 class Summary(Record):
-    """One system's summary of one cluster; ``citations`` say which articles its sentences cite."""
+    """One system's summary of one cluster; ``citations`` are the articles that it cites."""
 
     eid: Id
     system: Id
@@ -289,7 +290,7 @@ class Summary(Record):
 
 
 class _Target(Record):
-    """The judged item: one summary, a pair, or several in a ranking."""
+    """The judged item: a summary, a pair of summaries, or the summaries of a ranking."""
 
     eid: Id
     system: Id | None = None
@@ -311,9 +312,10 @@ class _Target(Record):
 class Label(_Target):
     """One annotator's label; ``value`` is a number, or a verdict for a pair.
 
-    ``probability`` is the chance that the item had of being drawn for labelling, where items were
-    drawn with unequal chances. ``adjudicated``: the item was chosen because judge and people
-    disagreed on it, and what they said was seen; it is no random draw, and no measure counts it.
+    ``probability`` is the item's probability of being sampled for labelling, if items were sampled
+    with unequal probabilities. ``adjudicated``: the item was selected because the judge and human
+    annotators disagreed, and the annotator saw their verdicts. Such items are not a random sample,
+    and all measures exclude them.
     """
 
     annotator: Id
@@ -322,28 +324,28 @@ class Label(_Target):
     adjudicated: bool = False
 
 
-def _full_half_or_none(value: float) -> float:
+def _check_coverage_share(value: float) -> float:
     if value not in {0, 0.5, 1}:
         raise ValueError("expected 1, 0.5 or 0")
     return value
 
 
-Covered = Annotated[float, AfterValidator(_full_half_or_none)]
-"""1: covered, 0.5: in part, 0: not."""
+CoverageShare = Annotated[float, AfterValidator(_check_coverage_share)]
+"""1: covered, 0.5: partly covered, 0: not covered."""
 
 
 class ChecklistEntry(Record):
     """Whether a summary covers one group of answers, or contradicts it.
 
-    ``unit`` is ``"answer:<question>.<group>"``; ``covered`` is 1, 0.5 for in part, or 0; ``quote``
-    holds the summary's words that cover it, or contradict it where ``contradicted`` says so, which
-    is then not covered; ``credited`` names the articles whose own wording is covered; ``answers``
-    counts, from 0, the answers of the group that are covered. ``support`` is a local judge's
-    probability.
+    ``unit`` is ``"answer:<question>.<group>"``; ``covered`` is 1, 0.5 (partly covered) or 0.
+    ``quote`` is the passage of the summary that covers the group, or contradicts it if
+    ``contradicted`` is set; a contradicted group is not covered. ``credited`` are the ids of the
+    articles whose own wording is covered, ``answers`` the 0-based indices of the covered answers
+    in the group. ``support`` is a local judge's probability.
     """
 
     unit: str
-    covered: Covered
+    covered: CoverageShare
     quote: Text | None = None
     credited: tuple[Id, ...] = ()
     answers: tuple[int, ...] | None = None
@@ -360,10 +362,10 @@ class ChecklistEntry(Record):
 class StatementEntry(Record):
     """Whether articles support one statement of a summary.
 
-    ``sentence`` is the number, from 0, of the summary's sentence that makes it; ``articles`` are
-    those that support or contradict it, the first of which holds ``quote``; ``grave`` says of a
-    statement that is not supported that it makes a reader tell the story wrongly. ``support`` is a
-    local judge's probability, which cannot tell contradicted from absent.
+    ``sentence`` is the 0-based index of the summary's sentence that contains the statement.
+    ``articles`` are the ids of those that support or contradict it; ``quote`` is from the first.
+    ``grave`` marks an unsupported statement that seriously misleads a reader. ``support`` is a
+    local judge's probability, which does not distinguish contradicted from absent.
     """
 
     sentence: int = Field(ge=0)
@@ -381,12 +383,12 @@ class StatementEntry(Record):
         return self
 
     def is_supported_by(self, aids: Iterable[str]) -> bool:
-        """Say whether one of the articles `aids` supports the statement."""
+        """Return whether one of the articles `aids` supports the statement."""
         return self.verdict == "supported" and not set(aids).isdisjoint(self.articles)
 
 
 class SourceCovered(Record):
-    """How far a summary covers the statements of one article, in [0, 1]."""
+    """The share of one article's statements that a summary covers, in [0, 1]."""
 
     aid: Id
     covered: float = Field(ge=0.0, le=1.0)
@@ -396,12 +398,12 @@ class Judgement(_Target):
     """One judge's judgement of one item, or the reason why it has no score.
 
     Exactly one of ``value`` and ``unscored`` is set; a ranking of ``systems`` has ``ranking``, from
-    the best to the worst, in the place of ``value``. ``probabilities`` maps each answer on the
-    scale to its probability where the judge gives them. ``checklist`` holds what the value of that
-    protocol is made of for coverage, ``statements`` for faithfulness, ``sources`` what a balance
-    is. ``repeat`` numbers judgements of the same
-    item from 0, under one prompt; ``variant`` names the prompt where an item was judged by several.
-    ``without_probabilities`` says why a value that was to come from token probabilities does not.
+    best to worst, instead of ``value``. ``probabilities`` maps each answer on the scale to its
+    probability, if the judge returns probabilities. The verdicts from which the value is computed
+    are in ``checklist`` for coverage, ``statements`` for faithfulness, and ``sources`` for balance.
+    ``repeat`` is the 0-based number of the judgement among repeated ones with the same prompt;
+    ``variant`` is the name of the prompt if several were used. ``without_probabilities`` is the
+    reason why a value could not be computed from token probabilities as requested.
     """
 
     systems: tuple[Id, ...] | None = Field(default=None, min_length=2)
@@ -444,11 +446,11 @@ class Judgement(_Target):
 class JudgeTask:
     """One judging task: the item, the material to judge it against, and the protocol.
 
-    ``systems`` and ``texts`` hold one entry, or two in terms of a and b whatever ``order`` asks, or
-    all of a cluster.
-    Faithfulness stands on ``articles``, coverage on ``questions``; the other is empty. ``unit``
-    is as in `Judgement`; for ``"sentence:<i>"`` the text is that sentence. ``repeat`` and
-    ``variant`` are as in `Judgement`: None where the item is asked about once, by one prompt.
+    ``systems`` and ``texts`` have one entry, two entries (a and b, in either ``order``), or one
+    per summary of the cluster. Faithfulness is judged against ``articles``, coverage against
+    ``questions``; the other is empty. ``unit`` is as in `Judgement`; for ``"sentence:<i>"`` the
+    text is that sentence. ``repeat`` and ``variant`` are as in `Judgement`, or None if the item is
+    judged once, with one prompt.
     """
 
     eid: str
@@ -474,13 +476,13 @@ class JudgeTask:
         return json.dumps(parts, ensure_ascii=False)
 
     def in_prompt_order(self, values: tuple[str, ...]) -> tuple[str, ...]:
-        """Return `values`, one for each system, in the order in which a prompt shows them."""
+        """Return `values`, one per system, in the order in which the prompt shows the systems."""
         return values[::-1] if self.order == "ba" else values
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unscored:
-    """The reason why there is no score; never a number."""
+    """The reason why an item has no score; never a number."""
 
     reason: UnscoredReason
     detail: str = ""
@@ -489,7 +491,7 @@ class Unscored:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undefined:
-    """A statistic has no value on these data, and this is why. Never a number."""
+    """The reason why a statistic has no value on the data; never a number."""
 
     why: str
 
@@ -498,11 +500,11 @@ class Undefined:
 class Estimate:
     """A statistic with its interval.
 
-    ``low`` and ``high`` bound the ``level`` confidence interval made by ``method`` (such as
-    ``"percentile bootstrap over documents"``), or are None where there is none. ``n`` counts the
-    units that the statistic stands on, ``n_excluded`` those left out, ``p_value`` is two-sided
-    against no effect where the statistic has such a test, and ``p_floor`` the smallest p-value that
-    its resamples can give; None where the test is exact.
+    ``low`` and ``high`` are the bounds of the confidence interval at ``level``, computed by
+    ``method`` (such as ``"percentile bootstrap over documents"``), or None without an interval.
+    ``n`` is the number of units used, ``n_excluded`` the number excluded. ``p_value`` is two-sided,
+    for the null hypothesis of no effect, or None without a test. ``p_floor`` is the smallest
+    p-value that the resamples can yield, or None if the test is exact.
     """
 
     value: float

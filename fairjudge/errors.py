@@ -2,30 +2,30 @@
 
 FairJudgeError
 ├── InputError            a file or value that the user gave is wrong (file, line and field named)
-├── ConfigurationError    cannot be carried out as asked: unknown backend, missing key
+├── ConfigurationError    the request cannot be carried out: unknown backend, missing key
 │   └── MissingExtraError an optional dependency is not installed
 ├── PromptError           a template is malformed, changed after release, or got wrong fields
-├── CacheError            the cache folder is unusable or holds rows that are refused
+├── CacheError            the cache folder is unusable or contains invalid rows
 ├── RunError              a run folder is locked, belongs to another command, or cannot be written
 ├── StoreError            the shared store cannot be reached or used
 ├── StatisticsError       a statistic was called with arguments it is not defined for
 └── BackendError          a model call failed; becomes ``Unscored`` in exactly one place
-    ├── RateLimitError            429; carries the wait the server asked for
-    ├── ServerError               5xx, and failures that a reply of status 200 tells of
-    │   └── NoReplyError          a reply of status 200 that holds none: a page, an empty body
+    ├── RateLimitError            429; contains the wait requested by the server
+    ├── ServerError               5xx, and failures reported in a reply of status 200
+    │   └── NoReplyError          status 200 without a reply: a page, an empty body
     ├── RequestTimeoutError       no answer in time
     ├── ConnectionFailedError     refused, reset, broken off
-    ├── AuthenticationError       401, 402 or 403: the key is not accepted, or cannot pay
+    ├── AuthenticationError       401, 402 or 403: key not accepted, or account without credit
     ├── DeniedError               the same for one request, from a server that answers others
     ├── BadRequestError           400 and other 4xx
     │   ├── NotFoundError         404: no such model or path
     │   └── ContextTooLongError   the prompt does not fit the model's window
     ├── RefusedError              the model or its provider declined to answer
     ├── EmptyReplyError           a reply without text
-    ├── MalformedReplyError       a reply that is not what the wire format promises
-    ├── MismatchedReplyError      a reply that may be another request's
+    ├── MalformedReplyError       a reply that violates the wire format
+    ├── MismatchedReplyError      a reply that may belong to another request
     ├── WaitTooLongError          the server asks for a longer wait than --max-wait
-    ├── BudgetExceededError       the call would pass --max-cost or --max-calls
+    ├── BudgetExceededError       the call would exceed --max-cost or --max-calls
     └── ReplayMissError           nothing was recorded for this request
 """
 
@@ -38,10 +38,10 @@ from typing import Any, Self
 
 
 class FairJudgeError(Exception):
-    """Base of every deliberate error; its text is one message fit to show a user.
+    """Base of every deliberate error; its text is a message for users.
 
-    ``command_line_text`` is the same in the words of a command line, where a call of Python said it
-    with the names of its arguments.
+    ``command_line_text`` is the message for the command line, if it differs from the one for
+    Python: it contains option names instead of argument names.
     """
 
     command_line_text: str | None = None
@@ -50,8 +50,8 @@ class FairJudgeError(Exception):
 class InputError(FairJudgeError):
     """A file or value that the user gave is wrong.
 
-    ``problem`` says what is wrong and what was expected; ``path``, ``line`` (from 1) and ``field``
-    where, as far as known.
+    ``problem`` describes what is wrong and what was expected; ``path``, ``line`` (1-based) and
+    ``field`` are its location, or None if unknown.
     """
 
     def __init__(
@@ -69,19 +69,19 @@ class InputError(FairJudgeError):
         super().__init__(self._message())
 
     def _message(self) -> str:
-        place = self.path or ""
+        location = self.path or ""
         if self.line is not None:
-            place += f":{self.line}" if place else f"line {self.line}"
-        parts = [part for part in (place, self.field and f"field {self.field!r}") if part]
+            location += f":{self.line}" if location else f"line {self.line}"
+        parts = [part for part in (location, self.field and f"field {self.field!r}") if part]
         return ": ".join([*parts, self.problem])
 
 
 class ConfigurationError(FairJudgeError):
-    """The request cannot be carried out as asked."""
+    """The request cannot be carried out."""
 
 
 class MissingExtraError(ConfigurationError):
-    """An optional dependency, which ``extra`` brings, is not installed; ``feature`` needs it."""
+    """An optional dependency of ``feature``, part of ``extra``, is not installed."""
 
     def __init__(self, feature: str, *, extra: str) -> None:
         super().__init__(f"{feature} needs an extra: pip install 'fairjudge[{extra}]'")
@@ -89,7 +89,7 @@ class MissingExtraError(ConfigurationError):
 
 @contextmanager
 def error_location(*, path: str | Path | None = None, line: int | None = None) -> Iterator[None]:
-    """Add the file, and the line, to an `InputError` of the block that names no file."""
+    """Add the file and line to an `InputError` of the block that has no file."""
     try:
         yield
     except InputError as error:
@@ -113,7 +113,7 @@ class PromptError(FairJudgeError):
 
 
 class CacheError(FairJudgeError):
-    """The cache folder is unusable, or holds rows that are refused."""
+    """The cache folder is unusable, or contains invalid rows."""
 
 
 class RunError(FairJudgeError):
@@ -121,7 +121,7 @@ class RunError(FairJudgeError):
 
 
 class StoreError(FairJudgeError):
-    """The shared store cannot be reached or used; its password is never part of the text."""
+    """The shared store cannot be reached or used; the message never contains its password."""
 
 
 class StatisticsError(FairJudgeError):
@@ -131,9 +131,9 @@ class StatisticsError(FairJudgeError):
 class BackendError(FairJudgeError):
     """A model call failed; `fairjudge.parsing.outcomes` turns it into ``Unscored``.
 
-    ``usage`` is what the server counted (`fairjudge.ports.Usage`) where it answered all the
-    same, as by a refusal; None where nothing is known. ``status`` is the HTTP status, or the one
-    that a body of status 200 names; ``details`` the parsed body of the reply.
+    ``usage`` is the token usage (`fairjudge.ports.Usage`) if the server reported any, for example
+    with a refusal. ``status`` is the HTTP status, or the status given in the body of a reply of
+    status 200. ``details`` is the parsed body of the reply.
     """
 
     usage: Any = None
@@ -141,13 +141,13 @@ class BackendError(FairJudgeError):
     details: Any = None
 
     def with_usage(self, usage: Any) -> Self:
-        """Return this error with what the server counted."""
+        """Return this error after setting the usage reported by the server."""
         self.usage = usage
         return self
 
 
 class _RetryAfterError(BackendError):
-    """``retry_after_seconds`` is the wait that the server asked for, or None."""
+    """An error with the wait requested by the server, ``retry_after_seconds``, or None."""
 
     def __init__(self, message: str, *, retry_after_seconds: float | None = None) -> None:
         self.retry_after_seconds = retry_after_seconds
@@ -159,21 +159,21 @@ class RateLimitError(_RetryAfterError):
 
 
 class ServerError(_RetryAfterError):
-    """The server failed: 5xx, a conflict that passes, or a failure named inside a status 200."""
+    """The server failed: 5xx, a transient conflict, or a failure reported with status 200."""
 
 
 class NoReplyError(ServerError):
-    """A reply of status 200 that holds no reply: a web page, an empty body, another format."""
+    """A reply of status 200 without a model's reply: a web page, an empty body, another format."""
 
 
 class RequestTimeoutError(BackendError):
-    """No answer came in time."""
+    """The request timed out."""
 
 
 class ConnectionFailedError(BackendError):
-    """The connection was refused, reset or broken off, or does not speak HTTP.
+    """The connection was refused, reset or interrupted, or the server does not speak HTTP.
 
-    ``unsent``: before anything was sent. ``malformed``: something came that is not valid HTTP.
+    ``unsent``: nothing of the request was sent. ``malformed``: the response is not valid HTTP.
     """
 
     def __init__(self, message: str, *, unsent: bool = False, malformed: bool = False) -> None:
@@ -183,11 +183,11 @@ class ConnectionFailedError(BackendError):
 
 
 class AuthenticationError(BackendError):
-    """The server did not accept the key (401, 403), or the account cannot pay (402)."""
+    """The server did not accept the key (401, 403), or the account has no credit (402)."""
 
 
 class DeniedError(BackendError):
-    """The server denied one request (401, 402, 403) while it answers others."""
+    """The server denied one request (401, 402, 403) but answers others."""
 
 
 class BadRequestError(BackendError):
@@ -203,7 +203,7 @@ class ContextTooLongError(BadRequestError):
 
 
 class RefusedError(BackendError):
-    """The model or its provider declined to answer; the text says how."""
+    """The model or its provider declined to answer; the message quotes it."""
 
 
 class EmptyReplyError(BackendError):
@@ -211,19 +211,19 @@ class EmptyReplyError(BackendError):
 
 
 class MalformedReplyError(BackendError):
-    """The reply is not what the wire format promises."""
+    """The reply violates the wire format."""
 
 
 class MismatchedReplyError(BackendError):
-    """The reply may be that to another request: its connection carried more than was asked for."""
+    """The reply may belong to another request: its connection returned unrequested data."""
 
 
 class WaitTooLongError(BackendError):
-    """The server asks for more waiting than ``--max-wait``, which bounds one request's in all."""
+    """The total wait requested by the server for one request exceeds ``--max-wait``."""
 
 
 class BudgetExceededError(BackendError):
-    """The call would pass the limit set by ``--max-cost`` or ``--max-calls``."""
+    """The call would exceed ``--max-cost`` or ``--max-calls``."""
 
 
 class ReplayMissError(BackendError):

@@ -1,4 +1,4 @@
-"""Read files that users name: regular files only, gzip up to a bound, numbers that fit a float."""
+"""Read files of users: regular files, gzip up to a size limit, numbers in the range of floats."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from fairjudge.errors import InputError
 
 GZIP_MAGIC = b"\x1f\x8b"
 _PART_BYTES = 1 << 20
-_ALWAYS_UNPACKED_BYTES = 1 << 30
-_MAX_TIMES = 200
-"""How many times its size a larger content may be: judgements without texts reach about 90, and
-gzip itself about 1,030."""
+_MIN_UNPACKED_LIMIT = 1 << 30
+_MAX_COMPRESSION = 200
+"""Maximum ratio of unpacked to packed size for larger files; judgements without texts reach
+about 90, gzip itself about 1,030."""
 
 
 def file_mode(path: Path) -> int | None:
-    """Return the mode of ``path`` by `os.stat`, None where it does not exist.
+    """Return the `os.stat` mode of ``path``, or None if it does not exist.
 
-    `InputError` where no file can have such a name.
+    `InputError` if no file can have such a name.
     """
     try:
         return path.stat().st_mode
@@ -39,9 +39,9 @@ def file_mode(path: Path) -> int | None:
 
 
 def check_regular(path: Path) -> None:
-    """Reject a path that is neither file nor folder. A missing path passes; the reader reports it.
+    """Reject a path that is neither file nor folder; a missing path is left to the reader.
 
-    A pipe may never end or wait for ever, and its content is gone once it was read; a device too.
+    A pipe or device may never end or block forever, and can be read only once.
     `InputError` for a pipe, a socket, a device, or a name that no file can have.
     """
     mode = file_mode(path)
@@ -55,7 +55,7 @@ def check_regular(path: Path) -> None:
 def read_file(path: Path) -> bytes:
     """Return the content of the regular file at ``path``.
 
-    `InputError` where it is no file, not there or not readable.
+    `InputError` if it is missing, not a regular file, or not readable.
     """
     check_regular(path)
     try:
@@ -72,9 +72,9 @@ def read_file(path: Path) -> bytes:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Return what the TOML file at ``path`` says.
+    """Return the content of the TOML file at ``path``.
 
-    `InputError` where it cannot be read, is not TOML, or holds a whole number beyond every float.
+    `InputError` if it cannot be read, is not TOML, or contains an integer too large for a float.
     """
     try:
         table = tomllib.loads(read_file(path).decode("utf-8"))
@@ -86,9 +86,9 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def whole_number(literal: str) -> int:
-    """Return the integer of a JSON text: what its decoders take as ``parse_int``.
+    """Parse an integer of a JSON text, as the ``parse_int`` of a JSON decoder.
 
-    `ValueError` where it is beyond every float.
+    `ValueError` if it is too large for a float.
     """
     number = int(literal)
     if beyond_floats(number):
@@ -97,7 +97,7 @@ def whole_number(literal: str) -> int:
 
 
 def beyond_floats(number: int) -> bool:
-    """Say whether no float is so large."""
+    """Return whether `number` is too large for a float."""
     return abs(number) > sys.float_info.max
 
 
@@ -110,22 +110,22 @@ def _whole_numbers(value: object) -> Iterator[int]:
 
 
 def unpacked_limit(n_packed: int) -> int:
-    """Return the largest accepted unpacked size of `n_packed` bytes: 1 GiB or 200 times."""
-    return max(_ALWAYS_UNPACKED_BYTES, _MAX_TIMES * n_packed)
+    """Return the maximum unpacked size, in bytes, of `n_packed` bytes: 1 GiB or 200 times."""
+    return max(_MIN_UNPACKED_LIMIT, _MAX_COMPRESSION * n_packed)
 
 
 def unpack(data: bytes, *, path: str | Path) -> bytes:
-    """Return what the gzip `data` of the file at `path` hold.
+    """Unpack the gzip `data` of the file at `path`.
 
-    `InputError` where they are damaged, cut off, or hold more than `unpacked_limit`.
+    `InputError` if they are damaged, truncated, or larger than `unpacked_limit` when unpacked.
     """
     max_bytes = unpacked_limit(len(data))
-    unpacked = io.BytesIO()
+    content = io.BytesIO()
     try:
-        with gzip.open(io.BytesIO(data)) as packed:
-            while part := packed.read(_PART_BYTES):
-                unpacked.write(part)
-                if unpacked.tell() > max_bytes:
+        with gzip.open(io.BytesIO(data)) as gzip_file:
+            while part := gzip_file.read(_PART_BYTES):
+                content.write(part)
+                if content.tell() > max_bytes:
                     raise InputError(
                         f"{len(data):,} bytes of gzip hold more than {max_bytes:,}, as no records "
                         "of ours do; if you trust the file, unpack it yourself",
@@ -135,4 +135,4 @@ def unpack(data: bytes, *, path: str | Path) -> bytes:
         raise InputError("the gzip data are cut off; copy the file again", path=path) from None
     except (OSError, zlib.error):
         raise InputError("the gzip data are damaged; copy the file again", path=path) from None
-    return unpacked.getvalue()
+    return content.getvalue()

@@ -1,4 +1,4 @@
-"""The ports: what the core asks of models, caches and judges. One method each.
+"""The ports: interfaces of models, caches and judges for the core.
 
 Wire values (requests and replies) are pydantic: they are hashed, cached and recorded.
 """
@@ -17,14 +17,14 @@ from fairjudge.domain import replace_lone_surrogates
 
 Role: TypeAlias = Literal["system", "user", "assistant"]
 FinishReason: TypeAlias = Literal["stop", "length", "error", "refusal", "other"]
-"""``length``: the limit on tokens cut the reply off; ``error``: the server did, by its own word."""
+"""``length``: truncated at the token limit; ``error``: truncated by an error of the server."""
 
 
 def clean_text(text: object) -> object:
-    """Drop NUL and replace lone surrogates by U+FFFD; other types are returned unchanged.
+    """Remove NUL and replace lone surrogates by U+FFFD; other types are returned unchanged.
 
-    Neither can be sent as JSON to every server or kept in SQLite, so they go before a request is
-    hashed: the key is that of what was really sent.
+    Some servers reject them in JSON, and SQLite cannot store them. They are removed before a
+    request is hashed, so that the cache key belongs to the text that is sent.
     """
     text = replace_lone_surrogates(text)
     return text.replace("\0", "") if isinstance(text, str) else text
@@ -34,13 +34,13 @@ CleanText = Annotated[str, BeforeValidator(clean_text)]
 
 
 class Wire(BaseModel):
-    """A value that crosses a process edge: frozen, no unknown fields, no inf or nan."""
+    """A value sent to or from another process: frozen, without unknown fields, inf or nan."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class ModelRef(Wire):
-    """Which model answers: ``provider:model``, and the server if not the provider's own."""
+    """A model, ``provider:model``, and the URL of its server if not the provider's default."""
 
     provider: str
     model: str
@@ -53,10 +53,10 @@ class ModelRef(Wire):
 class Message(Wire):
     """One chat message.
 
-    ``fences`` are the places in ``content`` of the two marks around each piece of untrusted text,
-    which `fairjudge.prompting.seal` replaces before the message is sent. ``shared`` is how many
-    characters, from the first on, other requests on the same material are likely to begin with
-    too; it changes no reply and no key.
+    ``fences`` are the positions in ``content`` of the two marks around each untrusted text, which
+    `fairjudge.prompting.seal` replaces before the message is sent. ``shared`` is the length, in
+    characters, of the prefix that other requests on the same material are likely to have too; it
+    affects neither replies nor cache keys.
     """
 
     role: Role
@@ -65,16 +65,16 @@ class Message(Wire):
     shared: int = Field(default=0, ge=0)
 
     def to_json(self) -> dict[str, str]:
-        """Return role and content: what servers take."""
+        """Return role and content, as servers expect them."""
         return {"role": self.role, "content": self.content}
 
 
 class CompletionRequest(Wire):
-    """Everything that can change a reply, and nothing else: the cache key is a hash of it.
+    """All inputs that can change a reply; the cache key is a hash of them.
 
-    ``response_schema`` is a JSON schema that the reply should follow where the provider can
-    enforce it. ``sample_index`` tells repeated samples of one prompt apart. ``top_logprobs`` asks
-    for that many alternatives a token. ``max_output_tokens`` counts tokens.
+    ``response_schema`` is a JSON schema for the reply, if the provider can enforce it.
+    ``sample_index`` distinguishes repeated samples of one prompt. ``top_logprobs`` is the number of
+    alternatives requested per token.
     """
 
     target: ModelRef
@@ -90,10 +90,10 @@ class CompletionRequest(Wire):
 
 
 class Usage(Wire):
-    """Tokens as the server counted them; None where it did not say.
+    """Token counts reported by the server; None if not reported.
 
-    ``input_tokens`` are all of the prompt. Of them, ``cached_input_tokens`` were known to the
-    provider from an earlier prompt, and ``written_input_tokens`` are now kept for later ones.
+    ``input_tokens`` is the length of the prompt. It includes ``cached_input_tokens``, read from
+    the provider's prompt cache, and ``written_input_tokens``, written to that cache.
     """
 
     input_tokens: int | None = None
@@ -103,14 +103,14 @@ class Usage(Wire):
 
 
 class TokenAlternatives(Wire):
-    """One generated token and the log-probabilities (nats) of the likeliest tokens at its place."""
+    """One generated token and the log-probabilities (nats) of the most likely tokens there."""
 
     token: CleanText
     logprobs: Mapping[CleanText, float]
 
 
 class Completion(Wire):
-    """What a model replied. ``text`` is never empty and never a refusal: those are errors."""
+    """A model's reply. ``text`` is never empty and never a refusal: those are errors."""
 
     text: CleanText = Field(min_length=1)
     finish_reason: FinishReason = "stop"
@@ -120,7 +120,7 @@ class Completion(Wire):
 
 
 class Backend(Protocol):
-    """Generates text. Pipelines of middlewares are backends too."""
+    """A generator of text; a pipeline of middlewares is a backend too."""
 
     async def complete(self, request: CompletionRequest) -> Completion:
         """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
@@ -170,27 +170,29 @@ class Decisions(Wire):
     @property
     def refused(self) -> tuple[str, ...]:
         """The names of the questions that the model declined to answer."""
-        return tuple(n for n, a in self.answers.items() if isinstance(a, DecisionRefusal))
+        return tuple(
+            name for name, answer in self.answers.items() if isinstance(answer, DecisionRefusal)
+        )
 
 
 class DecisionBackend(Protocol):
-    """Answers typed questions with probabilities; writes no text."""
+    """A model that answers typed questions with probabilities, without text."""
 
     async def decide(self, request: DecisionRequest) -> Decisions:
         """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
 
 
 class Embedder(Protocol):
-    """Maps texts to unit vectors."""
+    """A model that maps texts to unit vectors."""
 
     fingerprint: str
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return shape (n, d): one row of unit L2 norm a text, in the order given."""
+        """Return shape (n, d): one row of unit L2 norm per text, in order."""
 
 
 class EntailmentModel(Protocol):
-    """Says whether a premise entails, contradicts or leaves open a hypothesis."""
+    """A classifier of pairs of premise and hypothesis as entailment, neutral or contradiction."""
 
     fingerprint: str
 
@@ -200,9 +202,9 @@ class EntailmentModel(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a reader makes of a passage: P(it answers), and the characters that do (end excluded).
+    """An answer found in a passage: P(passage answers), and the span (end-exclusive).
 
-    The span is the likeliest there is, however small `answered`.
+    ``start`` and ``end`` are the most likely span, even if ``answered`` is small.
     """
 
     answered: float
@@ -211,22 +213,22 @@ class Reading:
 
 
 class TrainedModels(Protocol):
-    """Small models of our own for pairs of texts; all probabilities are calibrated.
+    """FairJudge's own small models for pairs of texts; all probabilities are calibrated.
 
-    What is longer than the models' window is cut at the passage's end: give them passages of a few
-    sentences.
+    Inputs longer than the models' window are truncated at the end of the passage, so passages
+    should be a few sentences long.
     """
 
     @property
     def identity(self) -> str:
-        """Return the weights' name and digest, for signatures."""
+        """Return the name and digest of the weights, for signatures."""
 
     def supported(
         self, pairs: Sequence[tuple[str, str]], lacking: Sequence[int]
     ) -> NDArray[np.float64]:
         """Return shape (n,): P(supported) of (passage, statement).
 
-        `lacking` counts the statement's names and numbers that no source has.
+        `lacking` is the number of names and numbers in each statement that no source contains.
         """
 
     def support(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
@@ -236,30 +238,30 @@ class TrainedModels(Protocol):
         """Return shape (n,): P(covered) of (passage of a summary, unit)."""
 
     def read(self, pairs: Sequence[tuple[str, str]]) -> Sequence[Reading]:
-        """Return the best answer of each (question, passage), and how surely there is one."""
+        """Return the best answer of each (question, passage), and P(passage answers)."""
 
     def same_answer(self, triples: Sequence[tuple[str, str, str]]) -> NDArray[np.float64]:
-        """Return shape (n,): P(same) of (question, answer, answer); their order does not matter."""
+        """Return shape (n,): P(same) of (question, answer, answer), symmetric in the answers."""
 
 
 class Cache(Protocol):
-    """Keeps JSON values by key."""
+    """A store of JSON values by key."""
 
     def get(self, key: str) -> Mapping[str, Any] | None:
-        """Return the value kept under `key`, or None."""
+        """Return the value stored under `key`, or None."""
 
     def put(self, key: str, value: Mapping[str, Any]) -> None:
-        """Keep `value` under `key`."""
+        """Store `value` under `key`."""
 
 
 class SharedCache(Cache, Protocol):
-    """A cache of several machines, in which one of them claims a key before it asks."""
+    """A cache shared by several machines; one claims a key before it calls the model."""
 
     def claim(self, key: str, *, ticket: str) -> bool:
-        """Claim `key` for the caller `ticket`; True if the caller should call the model."""
+        """Claim `key` for the caller `ticket`; return whether the caller should call the model."""
 
     def release(self, key: str) -> None:
-        """End the claim on `key` without a value; `put` ends it with one."""
+        """Release the claim on `key` without a value; `put` releases it with one."""
 
     def check(self) -> None:
-        """Raise if a value stored now would be lost."""
+        """Raise if values can no longer be stored."""

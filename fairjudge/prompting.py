@@ -2,10 +2,10 @@
 
 A template is a Markdown file: TOML front matter between ``+++`` lines, then ``## system`` and
 ``## user`` parts with ``{{field}}`` placeholders. Rendering is one pass over the template alone, so
-braces in articles or replies mean nothing. Untrusted text goes in as `Fenced`: each between tags
-with a mark of its own. `render` marks with a key that everybody knows, so that equal requests are
-equal everywhere; before a request is sent, `seal` puts marks in their place that are made with a
-secret, so that the author of a text cannot have known its mark.
+braces in articles or replies have no effect. Untrusted text is passed as `Fenced`: it is enclosed
+in tags with a mark, an HMAC of the text. `render` computes marks with a public key, so that equal
+requests are equal on all machines. Before a request is sent, `seal` replaces the marks by ones
+computed with a secret, so that the author of a text cannot know its mark.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ _FIELD = re.compile(r"\{\{([a-z_]+)\}\}")
 _NAME = re.compile(r"[a-z0-9_-]+")
 _LOCK_FILE = "prompts.lock.json"
 _MARK = "mark"
-"""The field by which a template speaks of the marks; the words that fill it are always the same."""
+"""The template field that describes the marks; it is always filled with `_MARK_WORDS`."""
 _MARK_WORDS = "shown in each tag (12 hexadecimal digits)"
 _MARK_LENGTH = 12
-_OPEN_SECRET = b"not sealed"
-"""What `render` marks with; requests that are sent are sealed with a secret that is one."""
+_PUBLIC_KEY = b"not sealed"
+"""The key of the marks of `render`; `seal` replaces them before a request is sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Template:
     """A checked prompt template.
 
-    ``sha256`` is over the file's bytes and stands in signatures; ``fields`` are the names that
-    `render` must be given, no more and no fewer.
+    ``sha256`` is the hash of the file, used in signatures; ``fields`` are the names that `render`
+    requires.
     """
 
     task: str
@@ -62,15 +62,15 @@ class Template:
 
     @property
     def label(self) -> str:
-        """Return ``task/name.vN@hash``, as signatures quote it."""
+        """Return ``task/name.vN@hash``, used in signatures."""
         return f"{self.key}@{self.sha256[:8]}"
 
 
 @dataclass(frozen=True, slots=True)
 class Fenced:
-    """Untrusted text, or several, each between tags named `tag`.
+    """One or more untrusted texts, each enclosed in tags named `tag`.
 
-    ``titles`` are shown in the opening tag, one a text (outlet names, question numbers).
+    ``titles`` are added to the opening tags, one per text (outlet names, question numbers).
     """
 
     tag: str
@@ -78,28 +78,27 @@ class Fenced:
     titles: tuple[str, ...] = ()
 
     # The summaries of a cluster are judged one after another, on the same articles.
-    @lru_cache(maxsize=64)  # noqa: B019  # bounded, and of values
+    @lru_cache(maxsize=64)  # noqa: B019  # bounded; the class is a frozen value
     def render(self) -> tuple[str, tuple[tuple[int, int], ...]]:
-        """Return the texts between tags, and where the two marks of each text stand."""
-        content, places = "", []
+        """Return the enclosed texts, and the positions of the two marks of each text."""
+        content, positions = "", []
         titles = self.titles or ("",) * len(self.texts)
         for text, title in zip(self.texts, titles, strict=True):
-            one_line = re.sub(r"[\s<>]+", " ", title).strip()
-            title = f" {one_line}" if one_line else ""  # noqa: PLW2901
+            title_line = re.sub(r"[\s<>]+", " ", title).strip()
+            title = f" {title_line}" if title_line else ""  # noqa: PLW2901
             inside = _clean(f"{title}>\n{text}\n</{self.tag} ")
-            mark = _mark(inside, _OPEN_SECRET)
+            mark = _mark(inside, _PUBLIC_KEY)
             opening = f"{content and chr(10)}<{self.tag} "
             start = len(content) + len(opening)
-            places.append((start, start + _MARK_LENGTH + len(inside)))
+            positions.append((start, start + _MARK_LENGTH + len(inside)))
             content += f"{opening}{mark}{inside}{mark}>"
-        return content, tuple(places)
+        return content, tuple(positions)
 
 
 def parse_template(data: bytes, *, where: str) -> Template:
-    """Read one template file.
+    """Parse the content of one template file.
 
-    `PromptError` if the front matter, the parts or the fields are not as the module's docstring
-    says.
+    `PromptError` if it does not have the format of the module's docstring.
     """
     try:
         text = data.decode("utf-8-sig").replace("\r\n", "\n")
@@ -109,21 +108,23 @@ def parse_template(data: bytes, *, where: str) -> Template:
     if match is None:
         raise PromptError(f"{where}: expected TOML front matter between two '+++' lines")
     try:
-        front = tomllib.loads(match[1])
+        front_matter = tomllib.loads(match[1])
     except (ValueError, RecursionError) as error:
         raise PromptError(f"{where}: front matter is not TOML: {error}") from None
-    missing = {"task", "name", "version", "about"} - front.keys()
-    if missing:
-        raise PromptError(f"{where}: front matter lacks {', '.join(sorted(missing))}")
-    if not isinstance(front["version"], int):
-        raise PromptError(f"{where}: version must be a whole number, not {front['version']!r}")
+    missing_fields = {"task", "name", "version", "about"} - front_matter.keys()
+    if missing_fields:
+        raise PromptError(f"{where}: front matter lacks {', '.join(sorted(missing_fields))}")
+    if not isinstance(front_matter["version"], int):
+        raise PromptError(
+            f"{where}: version must be a whole number, not {front_matter['version']!r}"
+        )
     parts = _split_parts(match[2], where=where)
     fields = {field for _, body in parts for field in _FIELD.findall(body)} - {_MARK}
     return Template(
-        task=str(front["task"]),
-        name=str(front["name"]),
-        version=front["version"],
-        about=str(front["about"]),
+        task=str(front_matter["task"]),
+        name=str(front_matter["name"]),
+        version=front_matter["version"],
+        about=str(front_matter["about"]),
         parts=parts,
         fields=frozenset(fields),
         sha256=hashlib.sha256(text.encode()).hexdigest(),
@@ -144,26 +145,25 @@ def _split_parts(body: str, *, where: str) -> tuple[tuple[Role, str], ...]:
 def render(template: Template, fields: Mapping[str, str | Fenced]) -> tuple[Message, ...]:
     """Fill `template` and return its messages.
 
-    Plain strings are the library's own words (a scale's instruction, a count); everything that
-    comes from articles, people or models must be `Fenced`. `PromptError` if `fields` are not
-    exactly those of the template.
+    Plain strings are for trusted text (a scale's instruction, a count); text from articles, people
+    or models must be `Fenced`. `PromptError` if `fields` are not exactly those of the template.
     """
     if fields.keys() != template.fields:
         raise PromptError(
-            f"template {template.label} takes {sorted(template.fields)}, got {sorted(fields)}"
+            f"template {template.label} requires {sorted(template.fields)}, got {sorted(fields)}"
         )
-    return tuple(_filled(role, body, fields) for role, body in template.parts)
+    return tuple(_fill(role, body, fields) for role, body in template.parts)
 
 
-def _filled(role: Role, body: str, fields: Mapping[str, str | Fenced]) -> Message:
-    """Return one message; what other requests may share with it ends with its first fences."""
+def _fill(role: Role, body: str, fields: Mapping[str, str | Fenced]) -> Message:
+    """Render one message; its shared prefix ends after the first fenced texts."""
     content, fences, shared = "", [], 0
     for words, name in _pieces(body):
         content += words
         value = fields[name] if name else ""
         if isinstance(value, Fenced):
-            text, places = value.render()
-            fences += [(len(content) + start, len(content) + end) for start, end in places]
+            text, positions = value.render()
+            fences += [(len(content) + start, len(content) + end) for start, end in positions]
             shared = shared or len(content) + len(text)
             content += text
         else:
@@ -173,13 +173,13 @@ def _filled(role: Role, body: str, fields: Mapping[str, str | Fenced]) -> Messag
 
 @cache
 def _pieces(body: str) -> tuple[tuple[str, str], ...]:
-    """Return a part's words before each field, with the field's name; none follows the last."""
+    """Split a part into pairs of text and the field after it ("" after the last text)."""
     pieces = _FIELD.split(body.replace("{{" + _MARK + "}}", _MARK_WORDS))
     return tuple(zip(map(_clean, pieces[::2]), [*pieces[1::2], ""], strict=True))
 
 
 def json_object(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the JSON schema of a reply that is an object with all of `properties`, and no more."""
+    """Return the JSON schema of an object that has exactly `properties`."""
     return {
         "type": "object",
         "properties": dict(properties),
@@ -198,16 +198,17 @@ INTEGERS = json_array(INTEGER)
 
 
 def seal(messages: Sequence[Message], secret: bytes) -> tuple[Message, ...]:
-    """Return `messages` as they are sent: every fence with the mark that `secret` gives its text.
+    """Return `messages` for sending, with all marks computed with `secret`.
 
-    The mark is an HMAC over the text and its title, so that one text has the same bytes in all
-    requests that are sealed with one secret, and a text that holds the mark of another has a mark
-    of its own.
+    A mark is an HMAC of the text and its title: with one secret, a text has the same bytes in all
+    requests, and a text that contains the mark of another text has a different mark itself.
     """
-    return tuple(_sealed(message, secret) if message.fences else message for message in messages)
+    return tuple(
+        _seal_message(message, secret) if message.fences else message for message in messages
+    )
 
 
-def _sealed(message: Message, secret: bytes) -> Message:
+def _seal_message(message: Message, secret: bytes) -> Message:
     content, pieces, position = message.content, [], 0
     for start, end in message.fences:
         inside = content[start + _MARK_LENGTH : end]
@@ -228,15 +229,15 @@ def _clean(text: str) -> str:
 
 @cache
 def load_template(task: str, name: str, version: int | None = None) -> Template:
-    """Load a released template, by default its newest version, and check it against the hash lock.
+    """Load a released template, by default its newest version, and check its hash.
 
-    `PromptError` if there is no such template, or it was changed since its release.
+    `PromptError` if there is no such template, or if it was changed after its release.
     """
     key = f"{task}/{name}.v{_newest(task, name) if version is None else version}"
-    file = _released() / f"{key}.md"
+    file = _prompts_folder() / f"{key}.md"
     if not (_NAME.fullmatch(task) and _NAME.fullmatch(name) and file.is_file()):
         keys = ", ".join(template.key for template in released_templates())
-        raise PromptError(f"no prompt {key}; there are: {keys}")
+        raise PromptError(f"no prompt {key}; choose from: {keys}")
     template = parse_template(file.read_bytes(), where=f"prompts/{key}.md")
     if read_lock().get(key) != template.sha256:
         raise PromptError(
@@ -247,7 +248,7 @@ def load_template(task: str, name: str, version: int | None = None) -> Template:
 
 
 def _newest(task: str, name: str) -> int:
-    folder = _released() / task
+    folder = _prompts_folder() / task
     versions = [
         int(match[1])
         for file in (folder.iterdir() if _NAME.fullmatch(task) and folder.is_dir() else ())
@@ -257,7 +258,7 @@ def _newest(task: str, name: str) -> int:
 
 
 def load_template_file(path: str | Path) -> Template:
-    """Load a user's own template; see the module's docstring for the format."""
+    """Load a user's template; the format is in the module's docstring."""
     try:
         data = Path(path).read_bytes()
     except OSError as error:
@@ -266,10 +267,10 @@ def load_template_file(path: str | Path) -> Template:
 
 
 def released_templates() -> tuple[Template, ...]:
-    """Return every template that ships with the library, sorted by task, name and version."""
+    """Return all released templates, sorted by task, name and version."""
     templates = [
         parse_template(file.read_bytes(), where=f"prompts/{folder.name}/{file.name}")
-        for folder in _released().iterdir()
+        for folder in _prompts_folder().iterdir()
         if folder.is_dir()
         for file in folder.iterdir()
         if file.name.endswith(".md")
@@ -279,14 +280,14 @@ def released_templates() -> tuple[Template, ...]:
 
 def read_lock() -> Mapping[str, str]:
     """Return the released hashes: ``task/name.vN`` to sha256."""
-    locked: Mapping[str, str] = json.loads((_released() / _LOCK_FILE).read_text("utf-8"))
-    return locked
+    hashes: Mapping[str, str] = json.loads((_prompts_folder() / _LOCK_FILE).read_text("utf-8"))
+    return hashes
 
 
 def fill_field(template: Template, field: str, words: str) -> Template:
-    """Return `template` with `words` in place of a field, under a hash of their own.
+    """Return `template` with `field` replaced by `words`; the hash covers both.
 
-    `PromptError` if the words hold braces, which would be fields.
+    `PromptError` if `words` contain fields.
     """
     if _FIELD.search(words):
         raise PromptError(f"expected text without {{{{fields}}}}: {words!r}")
@@ -296,26 +297,28 @@ def fill_field(template: Template, field: str, words: str) -> Template:
 
 
 def lock_new_templates(folder: Path) -> tuple[str, ...]:
-    """Add the hashes of templates in `folder` that have none yet; return their names.
+    """Add the hashes of new templates in `folder` to the lock file; return their keys.
 
-    `PromptError` if a template that is already locked was changed.
+    `PromptError` if a locked template was changed.
     """
     file = folder / _LOCK_FILE
-    locked: dict[str, str] = json.loads(file.read_text("utf-8")) if file.exists() else {}
-    new = []
+    hashes: dict[str, str] = json.loads(file.read_text("utf-8")) if file.exists() else {}
+    new_keys = []
     for path in sorted(folder.glob("*/*.md")):
         template = parse_template(path.read_bytes(), where=str(path))
         key = template.key
         if f"{path.parent.name}/{path.stem}" != key:
-            raise PromptError(f"{path}: the front matter says {key!r}, the path says otherwise")
-        if key not in locked:
-            locked[key] = template.sha256
-            new.append(key)
-        elif locked[key] != template.sha256:
+            raise PromptError(
+                f"{path}: the front matter has {key!r}, which does not match the path"
+            )
+        if key not in hashes:
+            hashes[key] = template.sha256
+            new_keys.append(key)
+        elif hashes[key] != template.sha256:
             raise PromptError(f"{path}: released prompts never change; add a new version")
-    file.write_text(json.dumps(dict(sorted(locked.items())), indent=1) + "\n", "utf-8")
-    return tuple(new)
+    file.write_text(json.dumps(dict(sorted(hashes.items())), indent=1) + "\n", "utf-8")
+    return tuple(new_keys)
 
 
-def _released() -> Traversable:
+def _prompts_folder() -> Traversable:
     return resources.files("fairjudge.prompts")

@@ -1,7 +1,7 @@
-"""Protocols: what a judge is shown, in which orders, and what its verdicts mean.
+"""Protocols: which summaries a judge sees, in which orders, and what its verdicts mean.
 
-Files, options and signatures name a protocol; its `Protocol` here says what follows from the name.
-`fairjudge.scales` has the possible answers.
+Files, options and signatures contain the name of a protocol; its properties are in `Protocol`.
+The possible answers are in `fairjudge.scales`.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from itertools import combinations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 
-if TYPE_CHECKING:  # options, which `fairjudge --help` reads, import this module
+if TYPE_CHECKING:  # imported by options, hence by `fairjudge --help`
     from fairjudge.domain import Judgement, Order, ProtocolName, Verdict
 
 _Item = TypeVar("_Item")
 VerdictKind: TypeAlias = Literal["rating", "yes_no", "preference", "items"]
-"""A number on a scale, yes or no, the better of two summaries, or a verdict on each of a list."""
+"""A number on a scale, yes or no, the better of two summaries, or one verdict per list item."""
 BOTH_ORDERS: tuple[Order, Order] = ("ab", "ba")
 
 
@@ -26,10 +26,10 @@ BOTH_ORDERS: tuple[Order, Order] = ("ab", "ba")
 class Protocol:
     """One way to ask a judge for a verdict.
 
-    ``prompt`` ends the names of its prompts. ``shown`` counts the summaries of one task, None for
-    all of a cluster. ``score_range`` holds the lowest and the highest score of a system, on the
-    scale that judges use unless told otherwise; ``score_meaning`` says what a system's score is, in
-    words for readers, and ``meanings`` where an aspect has other words for it.
+    ``prompt`` is the suffix of the names of its prompts. ``shown`` is the number of summaries per
+    task, or None for all of a cluster. ``score_range`` is the lowest and highest score of a system
+    on the default scale. ``score_meaning`` describes a system's score for readers; ``meanings``
+    maps aspects to descriptions that differ from it.
     """
 
     name: ProtocolName
@@ -41,17 +41,17 @@ class Protocol:
     meanings: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def meaning_of(self, aspect: str) -> str:
-        """Return what a system's score is where `aspect` is judged."""
+        """Return the description of a system's score for `aspect`."""
         return self.meanings.get(aspect, self.score_meaning)
 
     @property
     def paired(self) -> bool:
-        """Whether judgements say which of two summaries is better."""
+        """Whether a judgement states which of two summaries is better."""
         return self.verdict == "preference"
 
     @property
     def listwise(self) -> bool:
-        """Whether one judgement ranks all summaries of a cluster; `as_pairs` makes pairs of it."""
+        """Whether one judgement ranks all summaries of a cluster; `as_pairs` splits it."""
         return self.shown is None
 
     @property
@@ -66,26 +66,26 @@ class Protocol:
 
     @property
     def itemized(self) -> bool:
-        """Whether judgements list a verdict on each group of answers, or on each statement."""
+        """Whether a judgement lists one verdict per answer group or statement."""
         return self.verdict == "items"
 
     @property
     def categorical(self) -> bool:
-        """Whether verdicts are few, so that judges and people agree when they give the same one."""
+        """Whether verdicts are categories, so that agreement means equal verdicts."""
         return self.yes_no or self.paired
 
     @property
     def judges_parts(self) -> bool:
-        """Whether single texts are judged, so that a text may be a sentence of a summary."""
+        """Whether a judged text may be part of a summary, such as a sentence."""
         return self.graded or self.yes_no
 
     @property
     def orders(self) -> tuple[Order | None, ...]:
-        """The orders in which summaries are shown; None where there is but one."""
+        """The orders in which a prompt shows summaries; None for a single summary."""
         return (None,) if self.shown == 1 else BOTH_ORDERS
 
     def sides(self, summaries: Sequence[_Item]) -> Iterator[tuple[_Item, ...]]:
-        """Yield those of one cluster's `summaries` that are shown together."""
+        """Yield the tuples of one cluster's `summaries` that one prompt shows."""
         if self.shown is None:
             return iter([tuple(summaries)] if len(summaries) > 1 else [])
         return combinations(summaries, self.shown)
@@ -135,17 +135,17 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
 def ranked_pairs(
     systems: Sequence[str], ranking: Sequence[str] | None
 ) -> Iterator[tuple[str, str, Verdict | None]]:
-    """Yield each pair of `systems` with the winner; None where the ranking does not say."""
-    place = {name: number for number, name in enumerate(ranking or ())}
+    """Yield each pair of `systems` with the winner, or None without a ranking."""
+    rank_of = {name: number for number, name in enumerate(ranking or ())}
     for a, b in combinations(systems, 2):
-        yield a, b, None if ranking is None else "a" if place[a] < place[b] else "b"
+        yield a, b, None if ranking is None else "a" if rank_of[a] < rank_of[b] else "b"
 
 
 def as_pairs(rows: Iterable[Judgement]) -> Iterator[Judgement]:
-    """Yield `rows`, each ranking as judgements on its pairs that still bear ``ranking``.
+    """Yield `rows`, with each ranking split into judgements of its pairs, which keep ``ranking``.
 
-    In the order ``"ab"`` the first of a pair stood before the second in the prompt, in ``"ba"``
-    after it: as two orders of a pair judged by itself.
+    In the order ``"ab"`` the prompt shows the first of a pair before the second, in ``"ba"`` after
+    it, as for pairwise judgements.
     """
     for row in rows:
         if row.systems is None:
@@ -158,5 +158,5 @@ def as_pairs(rows: Iterable[Judgement]) -> Iterator[Judgement]:
 
 
 def protocol_label(protocol: str, unit: str) -> str:
-    """Return a protocol as tables name it: ``"binary by answer"`` where parts were judged."""
+    """Return the protocol's name for tables, such as ``"binary by answer"`` for judged parts."""
     return protocol if unit in {"", "summary"} else f"{protocol} by {unit}"

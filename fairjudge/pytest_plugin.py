@@ -1,4 +1,4 @@
-"""A pytest fixture that fails where a changed judge agrees with people less than its baseline."""
+"""A pytest fixture that fails if a changed judge agrees with humans less than its baseline."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 
 @pytest.fixture
 def fairjudge_check() -> Callable[..., Any]:
-    """Return `fairjudge.check`, made to fail the test where the change does not pass.
+    """Return `fairjudge.check`, wrapped to fail the test if the change does not pass.
 
-    It takes the same arguments with the same defaults, and returns the findings.
+    It has the same arguments and defaults, and returns the findings.
     """
 
     def check(*args: Any, **options: Any) -> Any:

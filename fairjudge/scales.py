@@ -1,8 +1,8 @@
-"""Scales: what a judge may answer, how it is asked, and what each answer is worth.
+"""Scales: the possible answers of a judge, the instruction how to answer, and the values.
 
-A scale owns everything that depends on the set of answers: the line of the prompt that asks for
-one, the JSON schema that enforces one, the tokens that stand for one, and its value. Reading a
-reply is `fairjudge.parsing`'s business.
+A scale contains everything that depends on the set of answers: the instruction in the prompt, the
+JSON schema of the reply, the tokens that identify an answer, and its value. Replies are parsed by
+`fairjudge.parsing`.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from fairjudge.ports import Question
 from fairjudge.prompting import json_object
 
 Position: TypeAlias = Literal["first", "second", "tie"]
-"""A pairwise verdict in terms of what stood first and second in the prompt."""
+"""A pairwise verdict in terms of the first and second summary in the prompt."""
 ScaleKind: TypeAlias = Literal["number", "choice", "pair"]
 
-_AROUND_A_WORD = " \t\r\n\"'`*_.,:;()[]{}<>▁ĠĊ"
+_SURROUNDING_CHARACTERS = " \t\r\n\"'`*_.,:;()[]{}<>▁ĠĊ"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Level:
     """One answer of a scale: its text, value and meaning.
 
-    ``value`` is a number, or a position on a pairwise scale. ``aliases`` are other words read as
-    this answer.
+    ``value`` is a number, or a position on a pairwise scale. ``aliases`` are other words that
+    are parsed as this answer.
     """
 
     answer: str
@@ -47,14 +47,14 @@ class Level:
 class Scale:
     """A closed set of answers, in ascending order of value; hashable.
 
-    Answers are numbers, words (or letters) worth numbers, or positions, as ``kind`` says. There are
-    two or more levels: ``first``, ``second`` and perhaps ``tie`` for a pair. ``fractions`` says
-    whether a number between two levels (3.5 on 1 to 5) is read as given. It is never rounded:
-    without, it is off the scale. ``instruction`` replaces the generated first sentence of
-    `prompt_line`.
+    By ``kind``, answers are numbers, words (or letters) with numeric values, or positions. There
+    are two or more levels; those of a pair are ``first``, ``second`` and optionally ``tie``.
+    ``fractions`` is whether a number between two levels (3.5 on 1 to 5) is accepted; otherwise it
+    is off the scale. Numbers are never rounded. ``instruction`` replaces the generated first
+    sentence of `prompt_line`.
 
-    `InputError` for fewer than two levels, an answer or alias given twice, and values that do not
-    ascend or do not fit the kind; it names the field.
+    `InputError`, with the field, for fewer than two levels, a duplicate answer or alias, and values
+    that do not ascend or do not fit the kind.
     """
 
     name: str
@@ -68,7 +68,7 @@ class Scale:
 
     @property
     def label(self) -> str:
-        """The name with a hash of all that the scale says, for signatures."""
+        """The name with a hash of the whole scale, for signatures."""
         return f"{self.name}@{hashlib.sha256(repr(self).encode()).hexdigest()[:8]}"
 
     @property
@@ -78,32 +78,32 @@ class Scale:
 
     @property
     def protocol(self) -> ProtocolName:
-        """The protocol that judgements on this scale belong to."""
+        """The protocol of judgements on this scale."""
         if self.kind == "pair":
             return "pairwise"
         return "binary" if {level.value for level in self.levels} == {0.0, 1.0} else "likert"
 
     @property
     def answer_lines(self) -> str:
-        """The answers on offer: a sentence that names them, then a line a level."""
+        """The possible answers: one sentence, then one line per level with a description."""
         lines = [self.instruction or _instruction(self)]
         lines += [f"- {level.answer}: {level.anchor}" for level in self.levels if level.anchor]
         return "\n".join(lines)
 
     @property
     def prompt_line(self) -> str:
-        """The instruction how to answer: the answers on offer, then the form of `schema`."""
+        """The instruction how to answer: the possible answers, then the JSON form."""
         return f"{self.answer_lines}\n{_FORM}"
 
     @property
     def schema(self) -> dict[str, Any]:
-        """JSON schema of a reply: reasons first, then the verdict as one of the answers."""
+        """JSON schema of a reply: first the reasoning, then the verdict, one of the answers."""
         verdict = {"type": "string", "enum": list(self.answers)}
         return json_object({"reasoning": {"type": "string"}, "verdict": verdict})
 
     @property
     def nullable_schema(self) -> dict[str, Any]:
-        """The same, where null may stand for a verdict that there is not."""
+        """`schema` with a verdict that may be null."""
         verdict = {"type": ["string", "null"], "enum": [*self.answers, None]}
         return json_object({"reasoning": {"type": "string"}, "verdict": verdict})
 
@@ -111,40 +111,40 @@ class Scale:
     def has_distinct_first_tokens(self) -> bool:
         """Whether the first token of each answer identifies it.
 
-        False where an answer begins with another one, as "10" does with "1".
+        False if one answer is a prefix of another, as "1" is of "10".
         """
         words = [answer.casefold() for answer in self.answers]
         pairs = itertools.permutations(words, 2)
         return not any(longer.startswith(shorter) for longer, shorter in pairs)
 
     def answer_of_token(self, token: str) -> str | None:
-        """Return the answer that a token equals or begins, or None.
+        """Return the answer that a token equals or is a prefix of, or None.
 
-        White space, quotes and brackets around it are ignored. The beginning of an answer counts
-        from two characters on, and where no other answer or alias begins so.
+        Surrounding white space, quotes and brackets are ignored. A prefix must have at least two
+        characters and must not be shared with another answer.
         """
-        bare = token.strip(_AROUND_A_WORD).casefold()
+        bare = token.strip(_SURROUNDING_CHARACTERS).casefold()
         if not bare:
             return None
         words = {w.casefold(): lv.answer for lv in self.levels for w in (lv.answer, *lv.aliases)}
         if bare in words:
             return words[bare]
-        begun = {answer for word, answer in words.items() if word.startswith(bare)}
-        return begun.pop() if len(bare) > 1 and len(begun) == 1 else None
+        candidates = {answer for word, answer in words.items() if word.startswith(bare)}
+        return candidates.pop() if len(bare) > 1 and len(candidates) == 1 else None
 
     def question(self, name: str, text: str) -> Question:
-        """Return the typed question that asks a decision model for an answer on this scale."""
+        """Return the question to a decision model whose options are the answers of this scale."""
         kind: Literal["predicate", "choice", "score"] = "choice"
         if self.kind == "number":
             kind = "score"
         elif set(self.answers) == {"yes", "no"}:
             kind = "predicate"
-        described = {level.answer: level.anchor or level.answer for level in self.levels}
-        return Question(name=name, kind=kind, text=text, options=described)
+        descriptions = {level.answer: level.anchor or level.answer for level in self.levels}
+        return Question(name=name, kind=kind, text=text, options=descriptions)
 
 
 REPLY_FORM = "json"
-"""What `Scale.prompt_line` asks for; part of signatures."""
+"""The reply format that `Scale.prompt_line` requests; part of signatures."""
 _FORM = (
     'Reply with JSON alone: {"reasoning": "...", "verdict": "..."}. "reasoning" gives your reasons '
     'in a few sentences; "verdict" is your answer alone, one of those above, in quotation marks.'
@@ -162,7 +162,7 @@ def _instruction(scale: Scale) -> str:
 def _check(scale: Scale) -> None:
     if len(scale.levels) < 2:
         raise InputError("a scale needs two or more levels", field="levels")
-    _words_are_unique(scale.levels)
+    _check_words_are_unique(scale.levels)
     values = [level.value for level in scale.levels]
     if scale.kind == "pair":
         if sorted(map(str, values)) not in (["first", "second"], ["first", "second", "tie"]):
@@ -184,17 +184,17 @@ def _check(scale: Scale) -> None:
             )
 
 
-def _words_are_unique(levels: tuple[Level, ...]) -> None:
+def _check_words_are_unique(levels: tuple[Level, ...]) -> None:
     values: set[str] = set()
     for level in levels:
         for word in {level.answer.casefold(), *(alias.casefold() for alias in level.aliases)}:
             if not word.strip() or word in values:
-                raise InputError(f"{word!r} is empty or stands for two answers", field="levels")
+                raise InputError(f"{word!r} is empty or belongs to two answers", field="levels")
             values.add(word)
 
 
 def verdict_from_lead(lead: float, margin: float) -> Verdict:
-    """Return a for a `lead` of at least `margin`, b for one of at most -`margin`, else a tie."""
+    """Return "a" if `lead` >= `margin`, "b" if `lead` <= -`margin`, else "tie"."""
     if abs(lead) < margin:
         return "tie"
     return "a" if lead > 0 else "b"
@@ -215,9 +215,9 @@ LIKERT_ANCHORS = (
 def likert(
     anchors: Sequence[str] = LIKERT_ANCHORS, *, low: int = 1, fractions: bool = True
 ) -> Scale:
-    """Return a number scale from `low` upwards, one level an anchor.
+    """Return a number scale from `low` upwards, with one level per anchor.
 
-    Judges answer "3.5" though asked for whole numbers; with `fractions` that is read as given.
+    Some judges answer "3.5" despite the instruction; with `fractions` such numbers are accepted.
     """
     levels = tuple(
         Level(
@@ -233,7 +233,7 @@ def likert(
 
 
 def stars(n: int = 5) -> Scale:
-    """Return a number scale of 1 to `n` stars; "Four stars" and star signs are read too."""
+    """Return a number scale of 1 to `n` stars; "Four stars" and star symbols are parsed too."""
     scale = likert([""] * n)
     return replace(
         scale, name=f"stars-{n}", instruction=f"Answer with a number of stars, 1 to {n}."
@@ -241,7 +241,7 @@ def stars(n: int = 5) -> Scale:
 
 
 def binary(*, yes: str = "", no: str = "") -> Scale:
-    """Return yes (1) or no (0), with what each means."""
+    """Return the scale of yes (1) and no (0), with a description of each."""
     return Scale(
         name="binary",
         kind="choice",
@@ -253,11 +253,11 @@ def binary(*, yes: str = "", no: str = "") -> Scale:
 
 
 def options(answers: Sequence[str], *, anchors: Sequence[str] = ()) -> Scale:
-    """Return a scale of letters or words worth 1 to n in the order given, worst first."""
-    described = [*anchors, *[""] * (len(answers) - len(anchors))]
+    """Return a scale of letters or words with values 1 to n, in ascending order."""
+    descriptions = [*anchors, *[""] * (len(answers) - len(anchors))]
     levels = tuple(
         Level(answer=answer, value=float(value), anchor=anchor)
-        for value, (answer, anchor) in enumerate(zip(answers, described, strict=True), 1)
+        for value, (answer, anchor) in enumerate(zip(answers, descriptions, strict=True), 1)
     )
     return Scale(name=f"options-{'-'.join(answers)}", kind="choice", levels=levels)
 
@@ -267,7 +267,7 @@ def pairwise(
 ) -> Scale:
     """Return a pairwise scale: first, second and optionally tie, described by `tie`.
 
-    1 and A, 2 and B, C and "tie" are read for each other as far as no other answer claims them.
+    1 and A, 2 and B, and C and "tie" are aliases of each other unless another answer uses them.
     """
     kinds: tuple[tuple[Position, str, tuple[str, ...]], ...] = (
         ("first", "the first summary is better", ("1", "A", "first")),
@@ -288,24 +288,24 @@ def pairwise(
 
 
 def to_verdict(position: Position, order: Order) -> Verdict:
-    """Translate an answer to a verdict on ``system_a`` and ``system_b``, given the order shown."""
+    """Convert a position in the prompt to a verdict on ``system_a`` and ``system_b``."""
     if position == "tie":
         return "tie"
     return "a" if (position == "first") == (order == "ab") else "b"
 
 
-_NEEDED = object()
+_REQUIRED = object()
 _SCALE_FIELDS: Mapping[str, tuple[type, object]] = {
-    "levels": (list, _NEEDED),
-    "kind": (str, _NEEDED),
-    "name": (str, _NEEDED),
+    "levels": (list, _REQUIRED),
+    "kind": (str, _REQUIRED),
+    "name": (str, _REQUIRED),
     "fractions": (bool, False),
     "instruction": (str, ""),
 }
-"""The type of each field of a scale's file, and what it is where it is missing."""
+"""The type and the default of each field of a scale's file."""
 _LEVEL_FIELDS: Mapping[str, tuple[type, object]] = {
     "aliases": (list, []),
-    "answer": (str, _NEEDED),
+    "answer": (str, _REQUIRED),
     "value": (object, None),
     "anchor": (str, ""),
 }
@@ -315,16 +315,16 @@ def load_scale(path: str | Path) -> Scale:
     """Read a scale from a small TOML file.
 
     Fields: ``name``, ``kind`` ("number", "choice" or "pair"), optional ``fractions`` and
-    ``instruction``, and one ``[[levels]]`` table an answer with ``answer``, ``value`` and
-    optional ``anchor`` and ``aliases``. `InputError` where the file cannot be read, is not TOML, or
-    a field is wrong; file and field are named.
+    ``instruction``, and one ``[[levels]]`` table per answer with ``answer``, ``value`` and
+    optional ``anchor`` and ``aliases``. `InputError`, with file and field, if the file cannot be
+    read, is not TOML, or has an invalid field.
     """
     with error_location(path=path):
         return _from_toml(read_toml(Path(path)))
 
 
 def _from_toml(data: Mapping[str, Any]) -> Scale:
-    fields = _checked(data, _SCALE_FIELDS, where="")
+    fields = _read_fields(data, _SCALE_FIELDS, prefix="")
     if fields["kind"] not in get_args(ScaleKind):
         raise InputError(
             f'expected "number", "choice" or "pair", not {fields["kind"]!r}', field="kind"
@@ -334,13 +334,13 @@ def _from_toml(data: Mapping[str, Any]) -> Scale:
 
 
 def _level(table: object, number: int) -> Level:
-    where = f"levels[{number}]."
+    prefix = f"levels[{number}]."
     if not isinstance(table, Mapping):
         raise InputError("expected a [[levels]] table", field=f"levels[{number}]")
-    fields = _checked(table, _LEVEL_FIELDS, where=where)
+    fields = _read_fields(table, _LEVEL_FIELDS, prefix=prefix)
     if not all(isinstance(alias, str) for alias in fields["aliases"]):
-        raise InputError("expected a list of strings", field=f"{where}aliases")
-    value = _value(fields["value"], field=f"{where}value")
+        raise InputError("expected a list of strings", field=f"{prefix}aliases")
+    value = _value(fields["value"], field=f"{prefix}value")
     return Level(**{**fields, "value": value, "aliases": tuple(fields["aliases"])})
 
 
@@ -352,15 +352,15 @@ def _value(value: object, *, field: str) -> float | Position:
     raise InputError(f'expected a number, "first", "second" or "tie", not {value!r}', field=field)
 
 
-def _checked(
-    table: Mapping[str, Any], fields: Mapping[str, tuple[type, object]], *, where: str
+def _read_fields(
+    table: Mapping[str, Any], fields: Mapping[str, tuple[type, object]], *, prefix: str
 ) -> dict[str, Any]:
-    """Return all `fields` of `table`, each of its type."""
+    """Return the `fields` of `table` with defaults, after checking their types."""
     for field in sorted(table.keys() - fields):
-        raise InputError(f"unknown field; known are {sorted(fields)}", field=where + field)
+        raise InputError(f"unknown field; expected one of {sorted(fields)}", field=prefix + field)
     values = {field: table.get(field, default) for field, (_, default) in fields.items()}
     for field, (kind, _) in fields.items():
         if not isinstance(values[field], kind):
             value = "missing" if field not in table else repr(table[field])
-            raise InputError(f"expected {kind.__name__}, found {value}", field=where + field)
+            raise InputError(f"expected {kind.__name__}, found {value}", field=prefix + field)
     return values

@@ -75,7 +75,7 @@ def test_a_malformed_template_is_refused_with_the_place_named(data, message):
 
 
 def test_rendering_wants_exactly_the_fields_of_the_template():
-    with pytest.raises(PromptError, match=r"takes \['greeting', 'text'\], got \['greeting'\]"):
+    with pytest.raises(PromptError, match=r"requires \['greeting', 'text'\], got \['greeting'\]"):
         render(template(), {"greeting": "hi"})
 
 
@@ -268,7 +268,7 @@ def test_locking_refuses_a_path_that_contradicts_the_front_matter(tmp_path):
     file = tmp_path / "t" / "other.v1.md"
     file.parent.mkdir()
     file.write_bytes(GOOD)
-    with pytest.raises(PromptError, match="says otherwise"):
+    with pytest.raises(PromptError, match="does not match the path"):
         lock_new_templates(tmp_path)
 
 

@@ -34,7 +34,7 @@ from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.judges.criteria import fence_articles, fence_questions
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.protocols import PROTOCOLS
-from fairjudge.records.matching import Match, match, with_ids_of
+from fairjudge.records.matching import Match, harmonize_ids, match
 from fairjudge.run.material import Sources
 
 Item: TypeAlias = tuple[str, str]
@@ -255,7 +255,7 @@ def _labels_of_aspect(
     judging, reading = options.judging, options.reading
     chosen = tuple(
         label
-        for label in with_ids_of(labels, summaries)
+        for label in harmonize_ids(labels, summaries)
         if label.aspect == judging.aspect
         and label.unit == "summary"
         and not label.adjudicated

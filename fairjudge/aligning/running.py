@@ -349,7 +349,7 @@ def _check_answered(rows: Sequence[Judgement], *, part: str, name: str) -> None:
         reasons = ", ".join(f"{reason}: {why[reason]}" for reason in ("budget", "backend"))
         raise RunError(
             f"{part}, {name}: {pluralize(why['budget'] + failed, 'judgement')} of {len(rows)} got "
-            f"no reply ({reasons}); nothing is decided, and the same command resumes"
+            f"no reply ({reasons}); no candidate was chosen; run the same command to resume"
         )
 
 

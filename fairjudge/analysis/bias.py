@@ -24,7 +24,7 @@ from fairjudge.bias.word_lists import HELM_GENDER, WordLists
 from fairjudge.datasets import Loaded, read_clusters, read_summaries
 from fairjudge.domain import Cluster, Judgement, Record, Summary
 from fairjudge.errors import ConfigurationError, InputError
-from fairjudge.records.matching import with_ids_of
+from fairjudge.records.matching import harmonize_ids
 from fairjudge.records.results import Json, to_json
 from fairjudge.scorers.people import PeopleFinder, load_people_finder
 from fairjudge.text.counting import pluralize
@@ -77,7 +77,7 @@ def read_inputs(
     """Return the records, and notes on the lines that were left out."""
     sources = read_clusters(clusters)
     texts = read_summaries(summaries)
-    return sources.records, with_ids_of(texts, sources), (*bad_lines(sources), *bad_lines(texts))
+    return sources.records, harmonize_ids(texts, sources), (*bad_lines(sources), *bad_lines(texts))
 
 
 def bad_lines(loaded: Loaded[R]) -> tuple[str, ...]:

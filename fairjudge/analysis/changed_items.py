@@ -9,7 +9,7 @@ from fairjudge.analysis.browsing import addresses, browse_data
 from fairjudge.analysis.report_inputs import Inputs
 from fairjudge.calibration.labels import ItemKey, item_key
 from fairjudge.domain import Judgement
-from fairjudge.records.matching import with_ids_of
+from fairjudge.records.matching import harmonize_ids
 
 Json: TypeAlias = Mapping[str, Any]
 _Item: TypeAlias = tuple[str, str, ItemKey]
@@ -29,7 +29,7 @@ def with_judgements(
         for change in group["largest"]
     }
     runs = {"first": tuple(first)}
-    runs["second"] = with_ids_of(second, runs["first"])
+    runs["second"] = harmonize_ids(second, runs["first"])
     own = [(run, row) for run, records in runs.items() for row in records if _item(row) in items]
     inputs = Inputs(
         judgements=[

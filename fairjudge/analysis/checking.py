@@ -16,7 +16,6 @@ from fairjudge.calibration.grouping import by_group
 from fairjudge.calibration.items import Joined, join
 from fairjudge.domain import Judgement, Label
 from fairjudge.errors import InputError
-from fairjudge.records.matching import name_of
 from fairjudge.records.results import to_json
 from fairjudge.stats.clustered import clip_interval, clustered_mean
 
@@ -189,7 +188,7 @@ def _group(was: Joined, now: Joined, *, margin: float, level: float, seed: int) 
         level=level,
     )
     labelled = list(dict.fromkeys((*was.keys, *was.unjudged, *now.keys, *now.unjudged)))
-    present = {*now.match.both, *now.match.only_left}
+    present = {*now.match.matched_keys, *now.match.only_left}
     absent = [key for key in labelled if key not in present]
     differences = [float(key not in after) - float(key not in before) for key in labelled]
     change = clustered_mean(differences, [key[0] for key in labelled], level=level, null=0.0)

@@ -15,7 +15,7 @@ from fairjudge.calibration.labels import SIGNS, ItemKey, item_key
 from fairjudge.domain import Judgement
 from fairjudge.errors import InputError
 from fairjudge.protocols import PROTOCOLS, protocol_label
-from fairjudge.records.matching import match, no_match, with_ids_of
+from fairjudge.records.matching import harmonize_ids, match, no_match
 from fairjudge.records.results import to_json
 
 Scored: TypeAlias = tuple[float, float, ItemKey]
@@ -53,7 +53,7 @@ def comparison_report(
         If the runs have no aspect, protocol and unit, or no item, in common.
     """
     rows, second_rows = tuple(first), tuple(second)
-    first_runs, second_runs = _by_aspect(rows), _by_aspect(with_ids_of(second_rows, rows))
+    first_runs, second_runs = _by_aspect(rows), _by_aspect(harmonize_ids(second_rows, rows))
     groups = [
         {
             **of._asdict(),
@@ -114,7 +114,7 @@ def _by_aspect(rows: Iterable[Judgement]) -> dict[Aspect, dict[str, _Run]]:
 
 def _group(run: _Run, other: _Run, *, paired: bool, level: float, seed: int) -> dict[str, Any]:
     join = match(run, other, names=_NAMES, complete=("left", "right"))
-    values = [(run[item], other[item], item) for item in join.both]
+    values = [(run[item], other[item], item) for item in join.matched_keys]
     scored = [(x, y, item) for x, y, item in values if x is not None and y is not None]
     compared = compare_runs(
         np.array([x for x, _, _ in scored], dtype=np.float64),

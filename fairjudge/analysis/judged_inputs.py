@@ -18,7 +18,7 @@ from fairjudge.datasets.recognising import parts_of_judge, recognise
 from fairjudge.domain import Judgement, Record
 from fairjudge.errors import InputError
 from fairjudge.files import check_regular
-from fairjudge.records.folder import kept_rows
+from fairjudge.records.folder import run_rows
 from fairjudge.scores.leaderboards import is_derived
 from fairjudge.scores.ratings import n_summaries_scored
 
@@ -129,13 +129,13 @@ def spent_by_run(
     """
     names = _members(folder)
     if not names:
-        spent = spent_by(kept_rows(folder / _SPENT))
+        spent = spent_by(run_rows(folder / _SPENT))
         return _over_aspects(dict.fromkeys(own, spent))
     judged = {key[1:] for key in own}
     costs = [
         {"judge": name, **row}
         for place, name in enumerate(names, 1)
-        for row in kept_rows(folder / f"member-{place}" / _SPENT)
+        for row in run_rows(folder / f"member-{place}" / _SPENT)
     ]
     members = of_jury((key for key in groups if key[1:] in judged), costs)
     return _over_aspects(members) if costs else {}
@@ -244,7 +244,7 @@ def _of_run(folder: Path) -> list[Judgement]:
 
 def recorded_judgements(path: Path) -> list[Judgement]:
     """Return the last judgement of each task in a file of a run."""
-    last = {str(row.get("task")): row.get("judgement") for row in kept_rows(path)}
+    last = {str(row.get("task")): row.get("judgement") for row in run_rows(path)}
     return checked_rows(last.values(), Judgement, path)
 
 

@@ -28,7 +28,7 @@ from fairjudge.datasets import (
 from fairjudge.datasets.recognising import RecognisedFile, recognise
 from fairjudge.domain import Cluster, Judgement, Label, Reference, Summary
 from fairjudge.errors import InputError
-from fairjudge.records.folder import kept_rows
+from fairjudge.records.folder import run_rows
 from fairjudge.records.spending import FILE, read_spending
 from fairjudge.reports.content import Cost, Panel, Run, Source
 from fairjudge.text.counting import pluralize
@@ -209,10 +209,10 @@ class Inputs:
             note, n = self.take_judgements(records), len(records)
             self.judging_runs.append((folder, list(by_group(records))))
         elif (rows := folder / "summaries.jsonl").is_file():
-            summaries = checked_rows(kept_rows(rows), Summary, rows)
+            summaries = checked_rows(run_rows(rows), Summary, rows)
             note, n = self.take_summaries(summaries), len(summaries)
         elif (rows := folder / "references.jsonl").is_file():
-            built = checked_rows(map(_reference, kept_rows(rows)), Reference, rows)
+            built = checked_rows(map(_reference, run_rows(rows)), Reference, rows)
             # What only names its articles must not hide a file that has them.
             note, n = self.take_clusters(r for r in built if r.eid not in self.clusters), len(built)
         else:
@@ -229,7 +229,7 @@ class Inputs:
                 ended=_date(rows),
             )
         )
-        for row in kept_rows(folder / "spent.jsonl"):
+        for row in run_rows(folder / "spent.jsonl"):
             self._note_cost(folder.name, row, when=str(row.get("when", "")))
         killed = read_spending(folder / FILE)
         if killed is not None:  # a start that could not note what it spent

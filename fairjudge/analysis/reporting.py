@@ -31,7 +31,7 @@ from fairjudge.calibration.disagreements import WORDS
 from fairjudge.domain import Judgement, Reference
 from fairjudge.errors import FairJudgeError, InputError
 from fairjudge.protocols import PROTOCOLS
-from fairjudge.records.matching import with_ids_of
+from fairjudge.records.matching import harmonize_ids
 from fairjudge.reports.content import UNSCORED, Content, Panel
 from fairjudge.reports.evidence_tables import how_left_out
 from fairjudge.reports.pages import Report
@@ -101,8 +101,8 @@ def report_on(inputs: Inputs, *, title: str, seed: int) -> Report:
     """
     inputs.addresses = addresses(inputs.judgements)
     inputs.judgements = separate_settings(inputs.judgements)
-    inputs.labels = list(with_ids_of(inputs.labels, inputs.judgements))
-    summaries = with_ids_of(inputs.summaries.values(), inputs.judgements)
+    inputs.labels = list(harmonize_ids(inputs.labels, inputs.judgements))
+    summaries = harmonize_ids(inputs.summaries.values(), inputs.judgements)
     inputs.summaries = {(summary.eid, summary.system): summary for summary in summaries}
     if not inputs.judgements and not inputs.clusters and not inputs.panels:
         raise InputError("nothing to report on: give judgements, references or a command's --json")

@@ -21,7 +21,7 @@ from fairjudge.domain import Judgement
 from fairjudge.errors import InputError
 from fairjudge.files import check_regular
 from fairjudge.protocols import PROTOCOLS
-from fairjudge.records.folder import differences, kept_rows
+from fairjudge.records.folder import differences, run_rows
 from fairjudge.records.results import to_json
 from fairjudge.records.sealed import seal
 from fairjudge.stats._arrays import FloatArray
@@ -184,7 +184,7 @@ def _kept_looks(path: Path) -> list[dict[str, Any]]:
         Any other row is corrupt.
     """
     check_regular(path)
-    rows = [dict(row) for row in kept_rows(path)]
+    rows = [dict(row) for row in run_rows(path)]
     if not rows and path.exists() and path.stat().st_size:
         raise InputError("holds no whole row: not such a record; name another", path=path)
     return rows

@@ -17,7 +17,7 @@ from fairjudge.datasets.writers import json_line
 from fairjudge.domain import Value
 from fairjudge.errors import InputError, RunError
 from fairjudge.files import check_regular
-from fairjudge.records.folder import replacing
+from fairjudge.records.folder import atomic_replacement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +165,7 @@ class LabelsFile:
         try:
             with ExitStack() as opened:
                 former = opened.enter_context(self.path.open("rb")) if self.path.exists() else None
-                with replacing(self.path) as draft, draft.open("wb") as raw:
+                with atomic_replacement(self.path) as draft, draft.open("wb") as raw:
                     raw.writelines([*lines, *self._foreign_lines(former, torn)])
                     raw.flush()
                     os.fsync(raw.fileno())

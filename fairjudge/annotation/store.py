@@ -15,7 +15,7 @@ from filelock import FileLock
 from fairjudge.annotation.board import Event, EventKind
 from fairjudge.errors import RunError
 from fairjudge.files import check_regular
-from fairjudge.records.folder import take
+from fairjudge.records.folder import acquire_lock
 
 _VERSION = "1"
 _SCHEMA = """
@@ -50,7 +50,7 @@ class Store:
         self._numbers = {name: number for number, name in enumerate(self._names)}
         self._lock = FileLock(path.with_name(f".{path.name}.lock"))
         busy = f"{path}: another 'fairjudge annotate' is using it"
-        take(self._lock, busy=busy, unusable=f"{path}: cannot be used")
+        acquire_lock(self._lock, busy=busy, unusable=f"{path}: cannot be used")
         with ExitStack() as failing:
             failing.callback(self._lock.release)
             self._open()

@@ -20,7 +20,7 @@ from fairjudge.datasets import (
 from fairjudge.domain import Record, Reference
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.options.models import Model, as_model
-from fairjudge.records.matching import Match, join_samples, with_ids_of
+from fairjudge.records.matching import Match, harmonize_ids, join_samples
 from fairjudge.text.counting import pluralize
 
 if TYPE_CHECKING:
@@ -162,7 +162,9 @@ def _supports_of_judgements(
 def units_of_summaries(unit_rows: object, summaries: Loaded[Summary]) -> Units:
     """Read the units; every summary must have some, or some would be in sentences unnoticed."""
     records = read_units(unit_rows)
-    units_by_summary = {(row.eid, row.system): row.units for row in with_ids_of(records, summaries)}
+    units_by_summary = {
+        (row.eid, row.system): row.units for row in harmonize_ids(records, summaries)
+    }
     missing = [
         summary
         for summary in summaries

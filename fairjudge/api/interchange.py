@@ -23,7 +23,7 @@ from fairjudge.exporting.targets import (
     export_records,
 )
 from fairjudge.options.checking import checks_arguments
-from fairjudge.records.folder import replacing, write_atomically
+from fairjudge.records.folder import atomic_replacement, write_atomically
 
 if TYPE_CHECKING:
     from fairjudge.domain import ProtocolName
@@ -203,7 +203,7 @@ def _csv(rows: Rows, path: Path) -> None:
 
 def _parquet(rows: Rows, path: Path) -> None:
     frame = to_pandas(_one_kind(_flat(rows)))
-    with replacing(path) as draft, needs_extra("Parquet", extra="parquet"):
+    with atomic_replacement(path) as draft, needs_extra("Parquet", extra="parquet"):
         frame.to_parquet(draft, index=False)
 
 

@@ -16,7 +16,7 @@ from fairjudge.backends.pricing import Price, PriceTable
 from fairjudge.backends.token_counts import max_input_tokens, output_limit_tokens
 from fairjudge.errors import BudgetExceededError, ConfigurationError, RunError
 from fairjudge.ports import ModelRef, Usage
-from fairjudge.records.spending import NOTHING, Spending, SpendingFile
+from fairjudge.records.spending import NO_SPENDING, Spending, SpendingFile
 from fairjudge.text.counting import pluralize
 
 
@@ -70,7 +70,7 @@ class Budget:
         self.n_calls = 0
         self.cost_usd = 0.0
         self.n_unpriced = 0
-        self.earlier = NOTHING
+        self.earlier = NO_SPENDING
         self._before: dict[SpendingFile, Spending] = {}  # for each open file, what it leaves out
 
     def include_prices(self, prices: Mapping[str, Price]) -> None:

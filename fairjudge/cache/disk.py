@@ -1,8 +1,8 @@
 """The cache on disk: diskcache without pickle, shared by processes, checked on every read.
 
 A row is one line of text: a checksum of key and value, then the value as JSON. diskcache's own
-serialization falls back to pickle, which executes code that anyone with write access to the folder
-can plant (CVE-2025-69872); a row in that mode is quarantined and never read.
+serialization falls back to pickle, which can execute code planted by anyone with write access to
+the folder (CVE-2025-69872); a row in that mode is quarantined and never unpickled.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from fairjudge.cache.rows import (
     CacheReport,
     CacheStats,
     CheckedRow,
-    RefusedRowError,
+    InvalidRowError,
     check_row,
     decode_row,
     encode_row,
@@ -42,13 +42,13 @@ Warn = Callable[[str], None]
 BUSY_TIMEOUT_SECONDS = 10.0
 BUSY_ATTEMPTS = 6
 
-_REFUSED = "it is not text that this cache wrote (mode {}) and is never read"
+_INVALID_MODE = "it is not text written by this cache (mode {}), so it is not read"
 _SETTINGS: Mapping[str, Any] = {
     "eviction_policy": "none",  # reading a row must not write one
     "statistics": 0,
     "cull_limit": 0,
     "size_limit": 2**62,
-    "disk_min_file_size": 2**31,  # everything stays in the database
+    "disk_min_file_size": 2**31,  # all values are stored in the database
     "sqlite_journal_mode": "wal",
     "sqlite_synchronous": 1,
     "sqlite_mmap_size": 2**28,
@@ -60,36 +60,36 @@ QUARANTINE = "quarantine"
 _QUARANTINED_ROWS = "rows.jsonl"
 _DAMAGE = ("malformed", "not a database", "no such table", "no such column", "encrypted")
 _CHECKPOINT_BYTES = 2**22
-"""From this size of the write-ahead log on, `ReplyCache.sync` moves it to the database: long before
-the 4,000 pages at which SQLite would do it within the next write."""
+"""The size of the write-ahead log from which `ReplyCache.sync` checkpoints it, well below the 4,000
+pages at which SQLite does so during a write."""
 
 
 class JsonDisk(diskcache.Disk):  # type: ignore[misc]
-    """Stores only JSON text under text keys; never uses pickle or files."""
+    """A diskcache storage of JSON text under text keys, without pickle or files."""
 
     def put(self, key: object) -> tuple[str, bool]:
         """Return the database key."""
         if not isinstance(key, str):
-            raise TypeError(f"a cache key is text, not {key!r}")
+            raise TypeError(f"a cache key must be text, not {key!r}")
         return key, True
 
     def get(self, key: object, raw: object) -> str:
         """Return the cache key of a database key."""
         if not isinstance(key, str) or not raw:
-            raise RefusedRowError("its key is not text")
+            raise InvalidRowError("its key is not text")
         return key
 
     def store(self, value: Any, read: object, key: Any = UNKNOWN) -> tuple[int, int, None, str]:
         """Return the columns of a row with `value`: size, mode, file name and text."""
         if read:
-            raise TypeError("a cache value is JSON, not a file")
+            raise TypeError("a cache value must be JSON, not a file")
         text = encode_row(key, value)
         return len(text), MODE_RAW, None, text
 
     def fetch(self, mode: int, filename: str | None, value: object, read: object) -> str:
         """Return the text of a row; `decode_row` checks it."""
         if mode != MODE_RAW or filename is not None or not isinstance(value, str) or read:
-            raise RefusedRowError(_REFUSED.format(mode))
+            raise InvalidRowError(_INVALID_MODE.format(mode))
         return value
 
 
@@ -108,28 +108,28 @@ class ReplyCache:
     """JSON values by key, in a folder that any number of processes may share.
 
     Damaged data is never returned: a bad row is moved to ``quarantine/rows.jsonl``, a broken
-    database to ``quarantine/``, `warn` (by default the logger) is called, and the entry counts as
-    absent. The folder, by default `default_cache_dir`, is created if absent; one that cannot be
-    used raises `CacheError`.
+    database to ``quarantine/``. Then `warn` (by default the logger) is called, and the entry counts
+    as absent. The folder, by default `default_cache_dir`, is created if absent; an unusable folder
+    raises `CacheError`.
     """
 
     def __init__(self, path: str | Path | None = None, *, warn: Warn | None = None) -> None:
         self.path = default_cache_dir() if path is None else Path(path)
         self._warn = warn or logging.getLogger(__name__).warning
-        self._tell_once = functools.cache(self._warn)
+        self._warn_once = functools.cache(self._warn)
         self._disk = self._open()
         self.claims = Claims(self.path)
 
     def get(self, key: str) -> dict[str, Any] | None:
-        """Return the value kept under `key`, or None."""
+        """Return the value stored under `key`, or None."""
         try:
             row = self._disk.get(key)
             return None if row is None else decode_row(key, row)
-        except (RefusedRowError, ValueError) as error:
-            self._move_aside(key, str(error))
+        except (InvalidRowError, ValueError) as error:
+            self._quarantine(key, str(error))
         except sqlite3.DatabaseError as error:
             if "decode to UTF-8" in str(error):
-                self._move_aside(key, "it is not UTF-8")
+                self._quarantine(key, "it is not UTF-8")
             else:
                 self._recover(error)
         return None
@@ -147,7 +147,7 @@ class ReplyCache:
                 damaged = isinstance(error, sqlite3.DatabaseError) and _is_damage(error)
                 if not (damaged and may_recover):
                     sentence = (
-                        f"cannot write to the cache {self.path}: {error or 'it stays locked'}"
+                        f"cannot write to the cache {self.path}: {error or 'it remains locked'}"
                     )
                     raise CacheError(sentence) from error
                 self._recover(error)
@@ -155,9 +155,9 @@ class ReplyCache:
                 return
 
     def items(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield every valid (key, value) in the order stored; bad rows are quarantined."""
+        """Yield all valid (key, value) pairs in the order stored; bad rows are quarantined."""
         try:
-            yield from ((row.key, row.value) for row in self._checked() if row.problem is None)
+            yield from ((row.key, row.value) for row in self._check_rows() if row.problem is None)
         except sqlite3.DatabaseError as error:
             self._recover(error)
 
@@ -173,19 +173,19 @@ class ReplyCache:
 
     def verify(self) -> CacheReport:
         """Read every row and quarantine the bad ones."""
-        n_sound, refused = 0, []
+        n_sound, bad_rows = 0, []
         try:
             self._check_database()
-            for row in self._checked():
+            for row in self._check_rows():
                 if row.problem is None:
                     n_sound += 1
                 else:
-                    refused.append(str(row))
+                    bad_rows.append(str(row))
         except sqlite3.DatabaseError as error:
             if not self._recover(error):
                 raise CacheError(f"cannot read the cache {self.path}: {error}") from error
-            refused.append(f"the database: {error}")
-        return CacheReport(n_sound=n_sound, refused=tuple(refused))
+            bad_rows.append(f"the database: {error}")
+        return CacheReport(n_sound=n_sound, refused=tuple(bad_rows))
 
     def clear(self) -> int:
         """Remove every entry and return their number; the quarantine stays."""
@@ -206,16 +206,16 @@ class ReplyCache:
             if os.fstat(log).st_size >= _CHECKPOINT_BYTES:
                 self._query("PRAGMA wal_checkpoint(PASSIVE)")
         except (OSError, sqlite3.Error) as error:
-            self._tell_once(f"cannot write to the cache {self.path}: {error!r}")
+            self._warn_once(f"cannot write to the cache {self.path}: {error!r}")
         finally:
             os.close(log)
 
     def secret(self) -> bytes:
-        """Return the secret that marks untrusted text, the same for all users of this folder."""
+        """Return the secret for marks around untrusted text, shared by all users of this folder."""
         return folder_secret(self.path)
 
     def close(self) -> None:
-        """Close this thread's connection, and end this process's claims."""
+        """Close this thread's connection, and release this process's claims."""
         self.claims.close()
         self._disk.close()
 
@@ -235,21 +235,23 @@ class ReplyCache:
             except Exception as error:
                 # diskcache reads its settings from the database: a damaged one raises anything.
                 if _is_damage(error):
-                    self._warn_moved(error, _quarantine_database(self.path))
+                    self._warn_quarantined(error, _quarantine_database(self.path))
                 elif "locked" not in str(error) and not self._forget_settings(error):
                     raise CacheError(f"cannot use the cache {self.path}: {error}") from error
-        raise CacheError(f"cannot open the cache {self.path}: it stays locked or damaged")
+        raise CacheError(f"cannot open the cache {self.path}: it remains locked or damaged")
 
     def _forget_settings(self, error: Exception) -> bool:
-        """Remove diskcache's settings, to be recreated; return whether there were any."""
+        """Delete diskcache's settings, to be recreated; return whether there were any."""
         try:
-            n_kept = self._query("SELECT count(*) FROM Settings")[0][0]
+            n_settings = self._query("SELECT count(*) FROM Settings")[0][0]
             self._query("DELETE FROM Settings")
         except sqlite3.Error:
             return False
-        if n_kept:
-            self._warn(f"the cache {self.path} held damaged settings ({error}); made anew")
-        return bool(n_kept)
+        if n_settings:
+            self._warn(
+                f"the cache {self.path} contained damaged settings ({error}); they were recreated"
+            )
+        return bool(n_settings)
 
     def _write(self, key: str, value: Mapping[str, Any]) -> None:
         for attempt in range(BUSY_ATTEMPTS):
@@ -263,25 +265,25 @@ class ReplyCache:
                 return
 
     def _recover(self, error: Exception) -> bool:
-        """Quarantine a damaged database and start a new one; return whether that was done."""
+        """Replace a damaged database by a new one; return whether it was damaged."""
         if not _is_damage(error):
-            self._tell_once(f"the cache {self.path} cannot be used now: {error}")
+            self._warn_once(f"the cache {self.path} cannot be used now: {error}")
             return False
         self._disk.close()
-        self._warn_moved(error, _quarantine_database(self.path))
+        self._warn_quarantined(error, _quarantine_database(self.path))
         self._disk = self._open()
         return True
 
-    def _checked(self) -> Iterator[CheckedRow]:
-        """Yield every row in the order stored; bad ones are quarantined first."""
+    def _check_rows(self) -> Iterator[CheckedRow]:
+        """Yield all rows in the order stored, after quarantining bad ones."""
         last = -(2**63)
         while batch := self._select("rowid > ? ORDER BY rowid LIMIT 500", last):
             last = batch[-1].rowid
             for row in batch:
-                checked = row.check()
-                if checked.problem is not None:
-                    self._remove(row, checked.problem)
-                yield checked
+                checked_row = row.check()
+                if checked_row.problem is not None:
+                    self._remove(row, checked_row.problem)
+                yield checked_row
 
     def _select(self, where: str, parameter: object) -> list[_Row]:
         columns = self._query(f"SELECT {_Row.COLUMNS} FROM Cache WHERE {where}", parameter)  # noqa: S608
@@ -293,29 +295,33 @@ class ReplyCache:
         ) as database:
             return database.execute(sql, parameters).fetchall()
 
-    def _move_aside(self, key: str, why: str) -> None:
+    def _quarantine(self, key: str, reason: str) -> None:
         try:
             for row in self._select("raw = 1 AND key = ?", key):
-                self._remove(row, why)
+                self._remove(row, reason)
         except (sqlite3.Error, OSError) as error:
-            self._tell_once(f"the cache {self.path} holds a bad row that stays there: {error}")
+            self._warn_once(
+                f"the cache {self.path} contains a bad row that cannot be removed: {error}"
+            )
 
     def _remove(self, row: _Row, problem: str) -> None:
         _quarantine_row(self.path, row.name, problem, row.value)
         self._query("DELETE FROM Cache WHERE rowid = ?", row.rowid)
         self._warn(
-            f"the cache {self.path} held a bad row {row.name[:12]} ({problem}); "
-            f"moved to {QUARANTINE}, to be asked for again"
+            f"the cache {self.path} contained a bad row {row.name[:12]} ({problem}); "
+            f"it was moved to {QUARANTINE}, and its request will be repeated"
         )
 
-    def _warn_moved(self, error: Exception, moved: Path | None) -> None:
-        if moved is not None:
-            self._warn(f"the cache database was damaged ({error}); moved to {moved}, starting anew")
+    def _warn_quarantined(self, error: Exception, folder: Path | None) -> None:
+        if folder is not None:
+            self._warn(
+                f"the cache database was damaged ({error}); it was moved to {folder} and recreated"
+            )
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A raw database row, read as bytes: a damaged row may hold any type in any column."""
+    """A raw database row, read as bytes: a damaged row may have any type in any column."""
 
     rowid: int
     key: bytes
@@ -334,47 +340,47 @@ class _Row:
 
     def check(self) -> CheckedRow:
         if self.mode != MODE_RAW or self.form != "text 1 text ":
-            return CheckedRow(self.name, _REFUSED.format(self.mode), {})
+            return CheckedRow(self.name, _INVALID_MODE.format(self.mode), {})
         return check_row(self.name, self.value)
 
 
 def _is_damage(error: Exception) -> bool:
-    """Return whether `error` means that the database itself is broken, not busy or full."""
+    """Return whether `error` means that the database is damaged, not busy or full."""
     return any(sign in str(error) for sign in _DAMAGE)
 
 
 def _n_quarantined(folder: Path) -> int:
     """Return the number of rows and databases in the quarantine of the cache `folder`."""
-    place = folder / QUARANTINE
-    databases = list(place.glob(f"*/{DBNAME}"))
-    rows = place / _QUARANTINED_ROWS
+    quarantine = folder / QUARANTINE
+    databases = list(quarantine.glob(f"*/{DBNAME}"))
+    rows = quarantine / _QUARANTINED_ROWS
     n_rows = len(rows.read_bytes().splitlines()) if rows.exists() else 0
     return len(databases) + n_rows
 
 
-def _quarantine_row(folder: Path, key: str, problem: str, stored: bytes) -> None:
-    """Append a bad row to the quarantine, in base64, since it may hold any bytes."""
-    place = folder / QUARANTINE
-    place.mkdir(exist_ok=True)
-    line = {"key": key, "problem": problem, "stored_base64": base64.b64encode(stored).decode()}
-    with (place / _QUARANTINED_ROWS).open("a", encoding="utf-8") as file:
+def _quarantine_row(folder: Path, key: str, problem: str, content: bytes) -> None:
+    """Append a bad row to the quarantine, in base64, since it may contain any bytes."""
+    quarantine = folder / QUARANTINE
+    quarantine.mkdir(exist_ok=True)
+    line = {"key": key, "problem": problem, "stored_base64": base64.b64encode(content).decode()}
+    with (quarantine / _QUARANTINED_ROWS).open("a", encoding="utf-8") as file:
         file.write(json.dumps(line) + "\n")
 
 
 def _quarantine_database(folder: Path) -> Path | None:
-    """Move the broken database of the cache `folder` to the quarantine and return its new folder.
+    """Move the damaged database of the cache `folder` to the quarantine and return its new folder.
 
-    Returns None where another process has already replaced it by a sound one.
+    Returns None if another process has already replaced it.
     """
     if _is_sound(folder / DBNAME):
         return None
-    place = folder / QUARANTINE / uuid.uuid4().hex[:12]
-    place.mkdir(parents=True)
+    target = folder / QUARANTINE / uuid.uuid4().hex[:12]
+    target.mkdir(parents=True)
     for suffix in ("", "-wal", "-shm"):
         source = folder / (DBNAME + suffix)
         if source.exists():
-            os.replace(source, place / source.name)  # noqa: PTH105
-    return place
+            os.replace(source, target / source.name)  # noqa: PTH105
+    return target
 
 
 def _is_sound(database: Path) -> bool:

@@ -18,22 +18,22 @@ from fairjudge.files import check_regular
 
 AnyCache: TypeAlias = ReplyCache | PostgresCache
 _KEY = re.compile(r"[0-9a-f]{64}")
-_LONGEST_LINE = 100_000_000
+_MAX_LINE_CHARACTERS = 100_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportReport:
-    """Result of `import_cache`: entries added, and entries skipped because the cache has them."""
+    """Result of `import_cache`: entries added, and entries that the cache already contained."""
 
     n_added: int
     n_known: int
 
 
 def export_cache(cache: AnyCache, path: str | Path) -> int:
-    """Write every valid entry of `cache` to `path` and return their number.
+    """Write all valid entries of `cache` to `path` and return their number.
 
-    A line is ``{"key", "value"}``; a name that ends in ``.gz`` is compressed. A file that cannot be
-    written raises `InputError`.
+    Each line is ``{"key", "value"}``; a file whose name ends in ``.gz`` is compressed. A file that
+    cannot be written raises `InputError`.
     """
     n_written = 0
     try:
@@ -56,10 +56,10 @@ def import_cache(cache: AnyCache, path: str | Path) -> ImportReport:
     check_regular(Path(path))
     try:
         with _open(path, "rt") as file:
-            lines = iter(lambda: file.readline(_LONGEST_LINE + 1), "")
+            lines = iter(lambda: file.readline(_MAX_LINE_CHARACTERS + 1), "")
             for number, line in enumerate(lines, start=1):
-                if len(line) > _LONGEST_LINE:
-                    problem = f"a line of more than {_LONGEST_LINE:,} characters is no entry"
+                if len(line) > _MAX_LINE_CHARACTERS:
+                    problem = f"a line has more than {_MAX_LINE_CHARACTERS:,} characters"
                     raise InputError(problem, path=path, line=number)
                 if not line.strip():
                     continue

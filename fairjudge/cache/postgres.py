@@ -2,7 +2,7 @@
 
 A claim is a row: the process that inserts it makes the call, and the others wait for the reply.
 Each cache object is an owner that renews its lease every few seconds; claims of an owner whose
-lease has ended may be taken over.
+lease has expired may be taken over.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from fairjudge.records.address import StoreAddress
 from fairjudge.records.server import SCHEMA, Server
 
 LEASE_SECONDS = 15.0
-"""An owner without a sign of life for this time counts as dead."""
+"""The time without a renewal after which an owner counts as dead."""
 _PAGE = 500
 
 _GET = f"SELECT stored FROM {SCHEMA}.replies WHERE key = %s"  # noqa: S608  # a constant
@@ -75,9 +75,9 @@ class PostgresCache:
     """JSON values by key, in a database that any number of machines share.
 
     Damaged data is never returned: a bad row is moved to the table ``quarantine``, `warn` is
-    called, and the entry counts as absent. Values are JSON with a checksum, never pickles. Safe to
-    use from several threads. An owner's claims hold for ``lease_seconds`` after its last sign of
-    life. ``patience_seconds`` and the errors are those of `Server`.
+    called, and the entry counts as absent. Values are JSON with a checksum, never pickles. The
+    cache is thread-safe. An owner's claims expire ``lease_seconds`` after its last renewal.
+    ``patience_seconds`` and the errors are those of `Server`.
     """
 
     def __init__(
@@ -88,48 +88,50 @@ class PostgresCache:
         lease_seconds: float | None = None,
         patience_seconds: float | None = None,
     ) -> None:
-        self.path = address.shown
+        self.path = address.display_name
         self._warn = warn or logging.getLogger(__name__).warning
         self._server = Server(address, patience_seconds=patience_seconds)
         self._owner = uuid.uuid4().hex
         self._lease_seconds = LEASE_SECONDS if lease_seconds is None else lease_seconds
-        self._alive: threading.Thread | None = None
-        self._starting = threading.Lock()
-        self._closing = threading.Event()
+        self._renewal_thread: threading.Thread | None = None
+        self._start_lock = threading.Lock()
+        self._close_event = threading.Event()
 
     def get(self, key: str) -> dict[str, Any] | None:
-        """Return the value kept under `key`, or None."""
-        stored = ((key, value) for (value,) in self._server.run(_GET, (key,)))
-        return next((row.value for row in self._checked(stored) if row.problem is None), None)
+        """Return the value stored under `key`, or None."""
+        rows = ((key, content) for (content,) in self._server.run(_GET, (key,)))
+        return next((row.value for row in self._check_rows(rows) if row.problem is None), None)
 
     def put(self, key: str, value: Mapping[str, Any]) -> None:
-        """Store `value` under `key` and end this cache's claim on it, in one transaction."""
-        stored = encode_row(key, value).encode("utf-8", "surrogatepass")
-        self._server.run(_PUT, (key, self._owner, key, stored))
+        """Store `value` under `key` and release this cache's claim on it, in one transaction."""
+        content = encode_row(key, value).encode("utf-8", "surrogatepass")
+        self._server.run(_PUT, (key, self._owner, key, content))
 
     def claim(self, key: str, *, ticket: str) -> bool:
         """Return whether the caller, identified by `ticket`, must make the call for `key`.
 
-        If so, it first looks again whether the value is there (another process may have stored it
-        meanwhile), makes the call, and ends the claim by `put` or `release`. False means that
-        another process is making the call.
+        If so, the caller first reads the value again, since another process may have stored it,
+        makes the call, and releases the claim with `put` or `release`. False means that another
+        process is making the call.
         """
-        self._say_alive()
+        self._start_renewal()
         lease = self._lease_seconds
         return bool(self._server.run(_CLAIM, (key, self._owner, ticket, lease, lease)))
 
     def release(self, key: str) -> None:
-        """End the claim on `key` without a value; if the server is away, the lease ends it."""
+        """Release the claim on `key` without a value; if the server is unreachable, it expires."""
         with suppress(StoreError):
             self._server.run(_RELEASE, (key, self._owner))
 
     def check(self) -> None:
-        """Check that the server answers; wait for it, and raise `StoreError` if it stays away."""
+        """Wait until the server answers; raise `StoreError` if it does not."""
         self._server.run("SELECT 1")
 
     def items(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield every valid (key, value), sorted by key; bad rows are quarantined."""
-        return ((row.key, row.value) for row in self._checked(self._rows()) if row.problem is None)
+        return (
+            (row.key, row.value) for row in self._check_rows(self._rows()) if row.problem is None
+        )
 
     def stats(self) -> CacheStats:
         """Return the number of entries and their size."""
@@ -143,13 +145,13 @@ class PostgresCache:
 
     def verify(self) -> CacheReport:
         """Read every row and quarantine the bad ones."""
-        n_sound, refused = 0, []
-        for row in self._checked(self._rows()):
+        n_sound, bad_rows = 0, []
+        for row in self._check_rows(self._rows()):
             if row.problem is None:
                 n_sound += 1
             else:
-                refused.append(str(row))
-        return CacheReport(n_sound=n_sound, refused=tuple(refused))
+                bad_rows.append(str(row))
+        return CacheReport(n_sound=n_sound, refused=tuple(bad_rows))
 
     def sync(self) -> None:
         """Do nothing: the server has written committed rows to disk."""
@@ -160,7 +162,7 @@ class PostgresCache:
         return int(n_cleared)
 
     def secret(self) -> bytes:
-        """Return the secret that marks untrusted text, the same on all machines; made if absent."""
+        """Return the secret for marks around untrusted text, shared by all machines."""
         rows = self._server.run(_SECRET)
         if not rows:
             self._server.run(_MAKE_SECRET, (new_secret(),))
@@ -169,9 +171,9 @@ class PostgresCache:
 
     def close(self) -> None:
         """Release this cache's claims and close its connections."""
-        self._closing.set()
-        if self._alive is not None:
-            self._alive.join()
+        self._close_event.set()
+        if self._renewal_thread is not None:
+            self._renewal_thread.join()
             with suppress(StoreError):
                 self._server.run(_LEAVE, (self._owner, self._owner))
         self._server.close()
@@ -182,30 +184,30 @@ class PostgresCache:
             last = page[-1][0]
             yield from page
 
-    def _checked(self, rows: Iterable[tuple[str, bytes]]) -> Iterator[CheckedRow]:
-        """Yield every row; bad ones are quarantined first."""
-        for key, stored in rows:
-            checked = check_row(key, stored, errors="surrogatepass")
-            if checked.problem is not None:
-                self._move_aside(key, stored, checked.problem)
-            yield checked
+    def _check_rows(self, rows: Iterable[tuple[str, bytes]]) -> Iterator[CheckedRow]:
+        """Yield all rows, after quarantining bad ones."""
+        for key, content in rows:
+            checked_row = check_row(key, content, errors="surrogatepass")
+            if checked_row.problem is not None:
+                self._quarantine(key, content, checked_row.problem)
+            yield checked_row
 
-    def _move_aside(self, key: str, stored: bytes, problem: str) -> None:
-        self._server.run(_MOVE_ASIDE, (key, stored, problem))
+    def _quarantine(self, key: str, content: bytes, problem: str) -> None:
+        self._server.run(_MOVE_ASIDE, (key, content, problem))
         self._warn(
-            f"the store {self.path} held a bad row {key[:12]} ({problem}); "
-            "moved to its table quarantine, to be asked for again"
+            f"the store {self.path} contained a bad row {key[:12]} ({problem}); "
+            "it was moved to the table quarantine, and its request will be repeated"
         )
 
-    def _say_alive(self) -> None:
-        """Renew the lease now, at the first call, and from a thread from then on."""
-        with self._starting:
-            if self._alive is None:
+    def _start_renewal(self) -> None:
+        """Start the thread that renews the lease, at the first call."""
+        with self._start_lock:
+            if self._renewal_thread is None:
                 self._server.run(_ALIVE, (self._owner, self._lease_seconds))
-                self._alive = threading.Thread(target=self._stay_alive, daemon=True)
-                self._alive.start()
+                self._renewal_thread = threading.Thread(target=self._renew_lease, daemon=True)
+                self._renewal_thread.start()
 
-    def _stay_alive(self) -> None:
-        while not self._closing.wait(self._lease_seconds / 5):
-            with suppress(StoreError):  # the next call that needs the server raises it
+    def _renew_lease(self) -> None:
+        while not self._close_event.wait(self._lease_seconds / 5):
+            with suppress(StoreError):  # raised by the next call that needs the server
                 self._server.run(_ALIVE, (self._owner, self._lease_seconds))

@@ -1,6 +1,6 @@
 """Rows of a cache: a checksum of key and value, then the value as JSON; never a pickle.
 
-Also the reports on rows that both caches, on disk and in PostgreSQL, return.
+Also contains the reports of both caches, on disk and in PostgreSQL.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from fairjudge.errors import CacheError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheStats:
-    """Size of a cache; `size_bytes` is that of its database."""
+    """Number of entries and size of a cache; ``size_bytes`` is the size of its database."""
 
     path: Path | str
     n_entries: int
@@ -27,9 +27,9 @@ class CacheStats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheReport:
-    """Result of checking a whole cache; the refused rows have been quarantined.
+    """Result of checking a whole cache; bad rows have been quarantined.
 
-    `refused` has one line for each bad row (its key and why), or one for a broken database.
+    ``refused`` has one line per bad row (key and problem), or one for a damaged database.
     """
 
     n_sound: int
@@ -37,7 +37,7 @@ class CacheReport:
 
 
 class CheckedRow(NamedTuple):
-    """A row's value, or the problem with it."""
+    """A row's value, or the problem with the row."""
 
     key: str
     problem: str | None
@@ -47,8 +47,8 @@ class CheckedRow(NamedTuple):
         return f"{self.key}: {self.problem}"
 
 
-class RefusedRowError(CacheError):
-    """A row has not the form in which this cache writes rows."""
+class InvalidRowError(CacheError):
+    """A row does not have the format of this cache."""
 
 
 def encode_row(key: str, value: Mapping[str, Any]) -> str:
@@ -58,21 +58,21 @@ def encode_row(key: str, value: Mapping[str, Any]) -> str:
 
 
 def decode_row(key: str, row: str) -> dict[str, Any]:
-    """Return the value of a row; raise `RefusedRowError` if its checksum does not fit."""
+    """Return the value of a row; raise `InvalidRowError` if it is not valid."""
     text = row[8:]
     if row[:8] != f"{_checksum(key, text):08x}":
-        raise RefusedRowError("its checksum does not fit")
+        raise InvalidRowError("its checksum does not match")
     value = json.loads(text)
     if not isinstance(value, dict):
-        raise RefusedRowError("it is not a JSON object")
+        raise InvalidRowError("it is not a JSON object")
     return value
 
 
-def check_row(key: str, stored: bytes, *, errors: str = "strict") -> CheckedRow:
+def check_row(key: str, content: bytes, *, errors: str = "strict") -> CheckedRow:
     """Decode a row from its bytes; `errors` is that of `bytes.decode`."""
     try:
-        return CheckedRow(key, None, decode_row(key, stored.decode("utf-8", errors)))
-    except (RefusedRowError, ValueError) as error:
+        return CheckedRow(key, None, decode_row(key, content.decode("utf-8", errors)))
+    except (InvalidRowError, ValueError) as error:
         return CheckedRow(key, str(error), {})
 
 

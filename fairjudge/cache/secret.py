@@ -23,18 +23,18 @@ def new_secret() -> bytes:
 def folder_secret(folder: Path) -> bytes:
     """Return the secret in `folder`, created at the first call, readable by its owner only.
 
-    If it can neither be read nor written, a new one is returned for this process: the marks are as
-    safe, but a provider's prompt cache does not recognise the prompts of the next run. A pipe or a
-    device in its place raises `InputError`.
+    If it can neither be read nor written, a new secret is returned for this process. The marks are
+    as safe, but a provider's prompt cache does not recognise the prompts of the next run.
+    `InputError` if the path is a pipe or a device.
     """
     file = folder / _FILE
     with suppress(OSError):
-        secret = _read(file)
+        secret = _read_secret(file)
         return secret if len(secret) == LENGTH else _create(file)
     return new_secret()
 
 
-def _read(file: Path) -> bytes:
+def _read_secret(file: Path) -> bytes:
     check_regular(file)
     try:
         return file.read_bytes()
@@ -43,18 +43,18 @@ def _read(file: Path) -> bytes:
 
 
 def _create(file: Path) -> bytes:
-    """Write a new secret atomically, unless another process was first; return the one on disk."""
+    """Write a new secret atomically, unless another process has; return the secret on disk."""
     draft = file.with_name(f"{_FILE}.{uuid.uuid4().hex[:12]}")
     secret = new_secret()
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
-        with os.fdopen(descriptor, "wb") as opened:
-            opened.write(secret)
-        if file.exists() and len(_read(file)) != LENGTH:  # damaged: all have one length
+        with os.fdopen(descriptor, "wb") as secret_file:
+            secret_file.write(secret)
+        if file.exists() and len(_read_secret(file)) != LENGTH:  # damaged
             draft.replace(file)
         else:
             with suppress(FileExistsError):
                 os.link(draft, file)
-        return _read(file)
+        return _read_secret(file)
     finally:
         draft.unlink(missing_ok=True)

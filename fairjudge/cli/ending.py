@@ -46,7 +46,7 @@ def ending() -> Iterator[None]:
         for number in (signal.SIGINT, *_TERMINATING):
             signal.signal(number, lambda *_: os._exit(INTERRUPTED))
         handlers.clear()
-        sentence = "interrupted; what is done is kept, and the same command resumes"
+        sentence = "interrupted; finished work is kept; run the same command to resume"
         print(sentence, file=sys.stderr)  # noqa: T201
         code = INTERRUPTED
     except SystemExit as error:

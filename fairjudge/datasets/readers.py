@@ -14,7 +14,7 @@ from fairjudge.datasets._loading import Kind, Loaded, read_records
 from fairjudge.domain import Article, Cluster, Judgement, Label, Record, Reference, Summary
 from fairjudge.errors import InputError
 from fairjudge.protocols import as_pairs
-from fairjudge.records.matching import with_ids_of
+from fairjudge.records.matching import harmonize_ids
 from fairjudge.text.suggestions import did_you_mean
 
 CLUSTERS = Kind(
@@ -158,7 +158,7 @@ def match_summaries(summaries: Loaded[Summary], clusters: Iterable[Cluster]) -> 
     """
     sources = tuple(clusters)
     eids = {cluster.eid for cluster in sources}
-    matched = replace(summaries, records=with_ids_of(summaries, sources))
+    matched = replace(summaries, records=harmonize_ids(summaries, sources))
     for index, summary in enumerate(matched):
         if summary.eid in eids:
             continue

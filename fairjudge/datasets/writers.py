@@ -14,7 +14,7 @@ from typing import IO, Any
 from fairjudge.datasets._source import kind_of
 from fairjudge.domain import Record, replace_lone_surrogates
 from fairjudge.errors import InputError
-from fairjudge.records.folder import replacing
+from fairjudge.records.folder import atomic_replacement
 from fairjudge.text.printable import shows_on_terminal
 
 
@@ -83,7 +83,7 @@ def _opened(target: Path) -> Iterator[IO[bytes]]:
         with target.open("wb") as raw:
             yield raw
         return
-    with replacing(target) as draft, draft.open("wb") as raw:
+    with atomic_replacement(target) as draft, draft.open("wb") as raw:
         yield raw
         raw.flush()
         os.fsync(raw.fileno())

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from fairjudge.domain import Cluster, Reference
-from fairjudge.records.folder import RunStore, rejecting_foreign_rows
+from fairjudge.records.folder import RunStore, reject_foreign_rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +76,7 @@ class BuildBook:
     def __init__(self, run: RunStore, clusters: Sequence[Cluster]) -> None:
         self.run = run
         self._clusters = clusters
-        with rejecting_foreign_rows(run):
+        with reject_foreign_rows(run):
             rows = list(run.read(self.ROWS))
             self.done = {row["eid"]: row for row in rows if not row["retry"]}
             self.n_attempts = Counter(row["eid"] for row in rows)
@@ -94,7 +94,7 @@ class BuildBook:
 
     def built(self) -> tuple[BuiltCluster, ...]:
         """Return the outcome of each cluster, in input order, once none is pending."""
-        with rejecting_foreign_rows(self.run):
+        with reject_foreign_rows(self.run):
             return tuple(built_of(self.done[cluster.eid], cluster) for cluster in self._clusters)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from fairjudge.backends.limiting import Tokens
 from fairjudge.engine.models import RunCost, run_cost, total_cost
-from fairjudge.records.folder import kept_rows
+from fairjudge.records.folder import run_rows
 from fairjudge.records.spending import FILE, read_spending
 
 SPENT = "spent"
@@ -62,9 +62,7 @@ def cost_in(folders: Iterable[Path]) -> RunCost | None:
     """Sum calls and costs over all starts of the runs in `folders`, killed ones included."""
     parts = []
     for folder in folders:
-        parts += [
-            cost_of_starts(kept_rows(path)) for path in sorted(folder.rglob(f"{SPENT}.jsonl"))
-        ]
+        parts += [cost_of_starts(run_rows(path)) for path in sorted(folder.rglob(f"{SPENT}.jsonl"))]
         for path in sorted(folder.rglob(FILE)):
             if (killed := read_spending(path)) is not None and killed.n_calls:
                 parts.append(run_cost(killed))

@@ -228,8 +228,8 @@ async def _stored(run: StoredRun) -> AsyncIterator[BaseCheckpointSaver[Any]]:
     except Error as error:
         why = run.address.without_secrets(error)
         raise RunError(
-            f"{run}: the checkpoints cannot be used: {why}; what is done is kept, and the same "
-            "command resumes"
+            f"{run}: the checkpoints cannot be used: {why}; finished work is kept; run the same "
+            "command to resume"
         ) from None
     run.forget_checkpoints()
 

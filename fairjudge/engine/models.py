@@ -37,7 +37,7 @@ from fairjudge.ports import (
     TrainedModels,
 )
 from fairjudge.records.address import StoreAddress
-from fairjudge.records.spending import NOTHING, Spending
+from fairjudge.records.spending import NO_SPENDING, Spending
 from fairjudge.text.printable import printable
 
 
@@ -80,7 +80,7 @@ def run_cost(spending: Spending, *, n_cached: int = 0, **details: Any) -> RunCos
 
 def zero_cost(model: Model) -> RunCost | None:
     """Return a `RunCost` of zero calls, None for the embedded default."""
-    return None if model.llm is None else run_cost(NOTHING)
+    return None if model.llm is None else run_cost(NO_SPENDING)
 
 
 @dataclass(kw_only=True)

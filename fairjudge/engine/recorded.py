@@ -8,7 +8,7 @@ from typing import overload
 
 from fairjudge.domain import Judgement, JudgeTask
 from fairjudge.parsing.outcomes import RETRYABLE
-from fairjudge.records.folder import RunStore, rejecting_foreign_rows
+from fairjudge.records.folder import RunStore, reject_foreign_rows
 from fairjudge.scores.aggregate import with_pair_verdicts
 from fairjudge.scores.ratings import Rating, rating_of, split_ranking
 
@@ -51,7 +51,7 @@ class RecordedJudgements(Sequence[Judgement]):
         return self._read(start, stop)[number - start]
 
     def _read(self, start: int, stop: int) -> Sequence[Judgement]:
-        with rejecting_foreign_rows(self._run):
+        with reject_foreign_rows(self._run):
             rows = self._run.rows_at(ROWS, self._places[start:stop])
             return with_pair_verdicts([_judgement(row) for row in rows])
 
@@ -68,7 +68,7 @@ class JudgementBook:
         self._places = array("q", [_NOWHERE]) * len(tasks)
         self._ratings: list[Rating | None] = [None] * len(tasks)
         self.n_done = 0
-        with rejecting_foreign_rows(run):
+        with reject_foreign_rows(run):
             positions: dict[str, int] | None = None
             for place, row in run.rows_with_offsets(ROWS):
                 positions = positions or {task.id: at for at, task in enumerate(tasks)}

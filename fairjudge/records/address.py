@@ -16,40 +16,40 @@ _HINT = "write it as postgresql://user@host:port/database"
 class StoreAddress:
     """The address of a PostgreSQL database.
 
-    ``url`` is as libpq takes it: ``postgresql://user:password@host:port/database?sslmode=require``.
-    Better without a password: libpq reads PGPASSWORD and ``~/.pgpass``. ``shown`` has user, host,
-    port and database only, for messages and reports. An invalid URL raises `ConfigurationError`,
-    whose message does not repeat it, since it may hold a password.
+    ``url`` has libpq's format, ``postgresql://user:password@host:port/database?sslmode=require``.
+    It should not contain a password, since libpq reads PGPASSWORD and ``~/.pgpass``.
+    ``display_name``, for messages and reports, consists of user, host, port and database. An
+    invalid URL raises `ConfigurationError`, whose message omits it, since it may have a password.
     """
 
     url: str = field(repr=False)
-    shown: str = field(init=False)
+    display_name: str = field(init=False)
     _secrets: tuple[str, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         try:
             parts = urlsplit(self.url)
         except ValueError:
-            raise ConfigurationError(f"this --store cannot be read; {_HINT}") from None
+            raise ConfigurationError(f"invalid --store; {_HINT}") from None
         if parts.scheme not in _SCHEMES:
-            raise ConfigurationError(f"--store takes the URL of a PostgreSQL database; {_HINT}")
-        user_part, at, place = parts.netloc.rpartition("@")
-        ports = [host.rpartition("]")[2].partition(":")[2] for host in place.split(",")]
-        # A password with unencoded / ? # or @ would end up in `shown`.
+            raise ConfigurationError(f"--store requires the URL of a PostgreSQL database; {_HINT}")
+        credentials, at_sign, hosts = parts.netloc.rpartition("@")
+        ports = [host.rpartition("]")[2].partition(":")[2] for host in hosts.split(",")]
+        # A password with unencoded / ? # or @ would end up in `display_name`.
         if "@" in parts.path + parts.query + parts.fragment or any(
             port and not port.isdigit() for port in ports
         ):
             raise ConfigurationError(
-                f"this --store cannot be read; {_HINT}, with special characters of user and "
+                f"invalid --store; {_HINT}, with special characters of user and "
                 "password as %XX, such as %40 for @"
             )
-        user, _, password = user_part.partition(":")
-        address = f"postgresql://{user}{at}{place}{parts.path}"
-        object.__setattr__(self, "shown", address)
+        user, _, password = credentials.partition(":")
+        address = f"postgresql://{user}{at_sign}{hosts}{parts.path}"
+        object.__setattr__(self, "display_name", address)
         object.__setattr__(self, "_secrets", _secrets(password, parts.query))
 
     def __str__(self) -> str:
-        return self.shown
+        return self.display_name
 
     def without_secrets(self, text: object) -> str:
         """Return `text` on one line, with every password replaced by ``***``."""

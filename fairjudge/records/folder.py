@@ -1,8 +1,8 @@
 """Run folders: a manifest, append-only JSONL files and a lock, safe against kills.
 
 A run folder belongs to one command with one set of arguments and inputs. Rows are appended with a
-single write each and carry a checksum, so that a kill loses at most the row being written; a row
-that is torn or was changed is removed when the run is resumed, and its work is repeated.
+single write each and have a checksum, so that a kill loses at most the row being written. An
+incomplete or changed row is removed when the run is resumed, and its work is repeated.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from fairjudge.records.sealed import seal, unseal
 SCHEMA_VERSION = 1
 _MANIFEST = "manifest.json"
 CORRUPT_ROW_MESSAGE = (
-    "that is not as the run wrote it; the run's own command takes it out and asks anew (what the "
-    "cache holds costs nothing)"
+    "that was changed after it was written; rerun the run's command to repeat its work (cached "
+    "replies cost nothing)"
 )
-"""End of the message on a corrupt row, for callers that only read rows."""
+"""End of the error message on a corrupt row, for callers that only read rows."""
 
 
 class RunStore(ABC):
     """The storage of a run, locked while open: rows by name, in the order of appending.
 
-    ``path`` is the run's folder, or its name as a path; ``shown`` is its name in messages;
-    ``identity`` holds the command, the arguments that change results, and hashes of the inputs. A
-    run that is in use, has another identity, or cannot be written raises `RunError`.
+    ``path`` is the run's folder, or its name as a path; ``display_name`` is its name in messages.
+    ``identity`` contains the command, the arguments that change results, and hashes of the inputs.
+    A run that is in use, has another identity, or cannot be written raises `RunError`.
     """
 
     def __init__(
         self, path: Path, *, display_name: Path | str, identity: Mapping[str, Any]
     ) -> None:
         self.path = path
-        self.shown = display_name
+        self.display_name = display_name
         self._identity = json.loads(json.dumps(identity))
 
     def __enter__(self) -> Self:
@@ -59,7 +59,7 @@ class RunStore(ABC):
         self._close()
 
     def __str__(self) -> str:
-        return str(self.shown)
+        return str(self.display_name)
 
     @abstractmethod
     def _open(self) -> None:
@@ -71,22 +71,22 @@ class RunStore(ABC):
 
     @abstractmethod
     def _manifest(self, manifest: str) -> str:
-        """Return the stored manifest, after storing `manifest` where there was none."""
+        """Return the stored manifest, after storing `manifest` if there was none."""
 
     @abstractmethod
     def append(self, name: str, row: Mapping[str, Any]) -> int:
-        """Append one row to the rows called `name` and return its place, for `rows_at`."""
+        """Append one row to the rows called `name` and return its position, for `rows_at`."""
 
     @abstractmethod
     def rows_with_offsets(self, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Yield (place, row) of the rows called `name`.
+        """Yield (position, row) of the rows called `name`.
 
-        Rows that this program did not write are skipped, so that their work is repeated.
+        Invalid rows are skipped, so that their work is repeated.
         """
 
     @abstractmethod
-    def rows_at(self, name: str, places: Sequence[int]) -> list[dict[str, Any]]:
-        """Return the rows called `name` at `places`, in that order; the run need not be open.
+    def rows_at(self, name: str, positions: Sequence[int]) -> list[dict[str, Any]]:
+        """Return the rows called `name` at `positions`, in that order; the run need not be open.
 
         A missing or changed row raises `RunError`.
         """
@@ -95,7 +95,7 @@ class RunStore(ABC):
     def sync(self) -> None:
         """Force the appended rows to disk."""
 
-    def may_hold(self, name: str) -> bool:  # noqa: ARG002  # not every storage knows
+    def may_contain(self, name: str) -> bool:  # noqa: ARG002  # used by subclasses
         """Return whether there may be rows called `name`; may be called before the run is open."""
         return True
 
@@ -117,7 +117,7 @@ class RunStore(ABC):
             raise RunError(
                 f"{self}: this is another run (it differs in "
                 f"{', '.join(differences(identity, self._identity))}); "
-                "give the same arguments to resume it, or another --run"
+                "use the same arguments to resume it, or choose another --run"
             )
 
 
@@ -135,7 +135,9 @@ class RunFolder(RunStore):
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise RunError(f"{unusable}: {error.strerror}") from None
-        take(self._lock, busy=f"{self}: another run is using this folder", unusable=unusable)
+        acquire_lock(
+            self._lock, busy=f"{self}: another run is using this folder", unusable=unusable
+        )
 
     def _close(self) -> None:
         for descriptor in self._files.values():
@@ -154,50 +156,50 @@ class RunFolder(RunStore):
             raise RunError(f"{self}: not a run's manifest; choose another --run") from None
 
     def append(self, name: str, row: Mapping[str, Any]) -> int:
-        """See `RunStore`; a row is one write, and its place the offset in the file."""
+        """See `RunStore`; a row is one write, and its position the offset in the file."""
         data = seal(row) + b"\n"
         try:
             if name not in self._files:
                 check_regular(self._file(name))
                 flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
                 self._files[name] = os.open(self._file(name), flags, 0o644)
-            return _write_whole(self._files[name], data)
+            return _append_all(self._files[name], data)
         except OSError as error:
             raise RunError(f"{self._file(name)}: cannot write: {error.strerror}") from None
 
     def rows_with_offsets(self, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
-        """See `RunStore`; a place is an offset. Invalid rows are also removed from the file."""
+        """See `RunStore`; a position is an offset. Invalid rows are also removed from the file."""
         file = self._file(name)
         if not file.exists():
             return
-        place = 0
+        offset = 0
         while True:
-            with self._reading(file) as lines:
-                lines.seek(place)
+            with self._open_rows(file) as lines:
+                lines.seek(offset)
                 for line in lines:
                     row = _row(line) if line.endswith(b"\n") else None
                     if row is None:
                         break
-                    yield place, row
-                    place += len(line)
+                    yield offset, row
+                    offset += len(line)
                 else:
                     return
-            self._take_out_unsound(file)  # rows yielded so far keep their offsets
+            self._remove_invalid_rows(file)  # rows yielded so far keep their offsets
 
-    def rows_at(self, name: str, places: Sequence[int]) -> list[dict[str, Any]]:
+    def rows_at(self, name: str, positions: Sequence[int]) -> list[dict[str, Any]]:
         """See `RunStore`."""
         rows = []
-        with self._reading(self._file(name)) as lines:
-            for place in places:
-                lines.seek(place)
+        with self._open_rows(self._file(name)) as lines:
+            for position in positions:
+                lines.seek(position)
                 rows.append(_row(lines.readline()))
-        sound = [row for row in rows if row is not None]
-        if len(sound) < len(rows):
-            raise RunError(f"{self._file(name)}: holds a row {CORRUPT_ROW_MESSAGE}")
-        return sound
+        valid_rows = [row for row in rows if row is not None]
+        if len(valid_rows) < len(rows):
+            raise RunError(f"{self._file(name)}: contains a row {CORRUPT_ROW_MESSAGE}")
+        return valid_rows
 
     @contextmanager
-    def _reading(self, file: Path) -> Iterator[BinaryIO]:
+    def _open_rows(self, file: Path) -> Iterator[BinaryIO]:
         check_regular(file)
         try:
             with file.open("rb") as lines:
@@ -205,18 +207,22 @@ class RunFolder(RunStore):
         except OSError as error:
             raise RunError(f"{file}: cannot read: {error.strerror}") from None
 
-    def _take_out_unsound(self, file: Path) -> None:
+    def _remove_invalid_rows(self, file: Path) -> None:
         if (descriptor := self._files.pop(file.stem, None)) is not None:
             os.close(descriptor)
         try:
-            with replacing(file) as draft, draft.open("wb") as sound, file.open("rb") as lines:
+            with (
+                atomic_replacement(file) as draft,
+                draft.open("wb") as valid_lines,
+                file.open("rb") as lines,
+            ):
                 for line in lines:
                     if _row(line) is not None:
-                        sound.write(line.removesuffix(b"\n") + b"\n")
+                        valid_lines.write(line.removesuffix(b"\n") + b"\n")
         except OSError as error:
             raise RunError(f"{file}: cannot write: {error.strerror}") from None
 
-    def may_hold(self, name: str) -> bool:
+    def may_contain(self, name: str) -> bool:
         """See `RunStore`."""
         return self._file(name).exists()
 
@@ -230,29 +236,31 @@ class RunFolder(RunStore):
 
 
 @contextmanager
-def rejecting_foreign_rows(run: RunStore) -> Iterator[None]:
-    """Raise one `RunError` where rows of `run` lack fields that this program writes."""
+def reject_foreign_rows(run: RunStore) -> Iterator[None]:
+    """Raise `RunError` if the block fails on a row of `run` written by another program."""
     try:
         yield
     except (AttributeError, KeyError, TypeError, ValueError):
         raise RunError(
-            f"{run}: holds a row that this run did not write; choose another --run (the cache "
-            "keeps every reply)"
+            f"{run}: contains a row that this run did not write; choose another --run (all "
+            "replies remain in the cache)"
         ) from None
 
 
 def differences(stored: Mapping[str, Any], current: Mapping[str, Any]) -> list[str]:
-    """Name the keys in which two identities differ, with both values where these are readable."""
+    """Return the keys in which two identities differ, with both values if they are short."""
     phrases = []
     other_command = stored.get("command") != current.get("command")
     for key in ["command"] if other_command else sorted({*stored, *current}):
-        before, now = stored.get(key), current.get(key)
-        if before == now:
+        stored_value, current_value = stored.get(key), current.get(key)
+        if stored_value == current_value:
             continue
-        if isinstance(before, dict) and isinstance(now, dict):
-            phrases += [f"{key}: {inner}" for inner in differences(before, now)]
-        elif _readable(before) and _readable(now):
-            phrases.append(f"{key} ({_value_text(before)} there, now {_value_text(now)})")
+        if isinstance(stored_value, dict) and isinstance(current_value, dict):
+            phrases += [f"{key}: {inner}" for inner in differences(stored_value, current_value)]
+        elif _readable(stored_value) and _readable(current_value):
+            phrases.append(
+                f"{key} ({_value_text(stored_value)} there, now {_value_text(current_value)})"
+            )
         else:
             phrases.append(key)
     return phrases
@@ -269,10 +277,10 @@ def _readable(value: object) -> bool:
     return value is None or (isinstance(value, str | int | float) and len(str(value)) < 60)
 
 
-def kept_rows(path: Path) -> Iterator[Mapping[str, Any]]:
+def run_rows(path: Path) -> Iterator[Mapping[str, Any]]:
     """Yield the rows of one of a run's files; none if the file is missing.
 
-    The last row of a killed run may be torn and is skipped; any other corrupt row raises
+    The last row of a killed run may be incomplete and is skipped; any other corrupt row raises
     `InputError`.
     """
     if not path.is_file():
@@ -290,23 +298,24 @@ def _row(line: bytes) -> dict[str, Any] | None:
     return unseal(line.removesuffix(b"\n"))
 
 
-def _write_whole(descriptor: int, data: bytes) -> int:
-    """Append all of `data` or, on a full disk, none of it; return the offset of its beginning."""
+def _append_all(descriptor: int, data: bytes) -> int:
+    """Append all of `data` or, on a full disk, none of it; return the offset of its start."""
     n_written = os.write(descriptor, data)
-    begins = os.lseek(descriptor, 0, os.SEEK_END) - n_written
+    offset = os.lseek(descriptor, 0, os.SEEK_END) - n_written
     if n_written != len(data):
-        os.ftruncate(descriptor, begins)
+        os.ftruncate(descriptor, offset)
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    return begins
+    return offset
 
 
-def take(lock: FileLock, *, busy: str, unusable: str) -> None:
-    """Acquire `lock` at once.
+def acquire_lock(lock: FileLock, *, busy: str, unusable: str) -> None:
+    """Acquire `lock` without waiting.
 
     Raises
     ------
     RunError
-        Another process holds it (`busy`), or its file cannot be used (`unusable`, and why).
+        With the message `busy` if another process holds the lock, or with `unusable` and the reason
+        if its file cannot be used.
     """
     try:
         lock.acquire(timeout=0)
@@ -317,13 +326,13 @@ def take(lock: FileLock, *, busy: str, unusable: str) -> None:
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Write `path` whole or not at all: a temporary file beside it, then a rename."""
-    with replacing(path) as temporary:
+    """Write `path` atomically: to a temporary file beside it, which is then renamed."""
+    with atomic_replacement(path) as temporary:
         temporary.write_text(text, "utf-8")
 
 
 def write_output(path: Path, text: str) -> None:
-    """Write an output file of the user atomically; raise `InputError` if that fails."""
+    """Write a user's output file atomically; raise `InputError` if that fails."""
     try:
         write_atomically(path, text)
     except OSError as error:
@@ -331,8 +340,8 @@ def write_output(path: Path, text: str) -> None:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`; move it there if the block succeeds."""
+def atomic_replacement(path: Path) -> Iterator[Path]:
+    """Yield a temporary path beside `path`; rename it to `path` if the block succeeds."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         yield temporary

@@ -1,4 +1,4 @@
-"""Results as JSON (docs/formats.md): one form for a figure with a value, one for without."""
+"""Results as JSON (docs/formats.md), for statistics with and without a value."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Json: TypeAlias = dict[str, Any]
 
 ALL_FIELDS: Final = ("level", "n", "n_excluded", "method")
 COUNT_ONLY: Final = ("n",)
-"""Fields of a figure besides value, interval and, where there is one, p-value."""
+"""The fields of a statistic besides value, interval and p-value."""
 
 
 def figure(
@@ -22,28 +22,28 @@ def figure(
     times: float = 1.0,
     keep: Sequence[str] = ALL_FIELDS,
 ) -> Json:
-    """Return ``{"value", "low", "high", ...}``; without a value all are null, and ``why`` says why.
+    """Return ``{"value", "low", "high", ...}``; without a value, all are null and ``why`` is set.
 
-    `times` is a factor (100 turns shares into percent); `keep` names further fields of an estimate.
+    `times` is a factor (100 converts shares to percent); `keep` lists further fields to return.
     """
     if isinstance(value, Undefined):
         return {"value": None, "low": None, "high": None, "why": value.why}
     if not isinstance(value, Estimate):
         return {"value": _times(value, times), "low": None, "high": None}
-    fields_shown = {end: _times(getattr(value, end), times) for end in ("value", "low", "high")}
-    fields_shown |= {name: getattr(value, name) for name in keep}
+    fields_json = {name: _times(getattr(value, name), times) for name in ("value", "low", "high")}
+    fields_json |= {name: getattr(value, name) for name in keep}
     p_values = {"p_value": value.p_value, "p_floor": value.p_floor}
-    return fields_shown | {name: p for name, p in p_values.items() if p is not None}
+    return fields_json | {name: p for name, p in p_values.items() if p is not None}
 
 
-def excluded_json(excluded: Mapping[str, str]) -> Json:
-    """Return the number of excluded items in all and by reason; `excluded` maps eid to reason."""
-    by_reason = dict(sorted(Counter(excluded.values()).items()))
-    return {"excluded": len(excluded), "excluded_by_reason": by_reason}
+def excluded_json(reasons: Mapping[str, str]) -> Json:
+    """Return the number of excluded items, total and by reason, from `reasons` by eid."""
+    by_reason = dict(sorted(Counter(reasons.values()).items()))
+    return {"excluded": len(reasons), "excluded_by_reason": by_reason}
 
 
 def to_json(value: Any, *, times: float = 1.0, keep: Sequence[str] = ALL_FIELDS) -> Any:
-    """Return any result as JSON: estimates as figures, dataclasses by field, keys as text.
+    """Return any result as JSON: statistics by `figure`, dataclasses by field, keys as text.
 
     `times` and `keep` are passed to `figure` for every estimate; plain numbers are not changed.
     """

@@ -1,7 +1,7 @@
-"""The schema number of the commands' JSON output: added and checked here.
+"""The schema number of the commands' JSON output.
 
-A higher number means that a reader of the lower one would go wrong: a field was renamed or removed,
-or has another meaning. An additional field keeps the number. Files without one are older than 1.
+The number is increased if a field is renamed or removed, or changes its meaning, but not if a field
+is added. Files without a number are older than schema 1.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Final
 from fairjudge.errors import InputError
 
 SCHEMA: Final = 1
-"""The number that this version writes; it reads this and all lower ones."""
+"""The schema number of this version, which reads this and all lower ones."""
 _KEY = "schema"
 
 
@@ -24,7 +24,7 @@ def with_schema(report: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def report_text(report: Mapping[str, Any], *, ascii_only: bool = False) -> str:
-    """Return the text of a JSON file of `report`, with its schema number."""
+    """Return `report` as the text of a JSON file, with the schema number."""
     return json.dumps(with_schema(report), indent=1, ensure_ascii=ascii_only) + "\n"
 
 

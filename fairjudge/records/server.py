@@ -1,7 +1,7 @@
 """The PostgreSQL server of a shared store: connections, tables, errors.
 
-Every statement that is run here is idempotent, so that a lost connection is replaced and the
-statement repeated.
+All statements are idempotent, so that after a lost connection the statement is repeated on a new
+one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "fairjudge"
 PATIENCE_SECONDS = 30.0
-"""How long to wait for a server that went away; a restart or a failover takes less."""
+"""Maximum wait for an unreachable server; a restart or a failover takes less."""
 _MAX_CONNECTIONS = 8
 _CONNECT_SECONDS = 10
 _TABLES_LOCK = 0x66_6A_73_74
@@ -31,7 +31,7 @@ CONNECTION: dict[str, Any] = {
     "connect_timeout": _CONNECT_SECONDS,
     "application_name": "fairjudge",
     "prepare_threshold": None,  # statement-level poolers lose prepared statements
-    # Either side notices within a minute that the other machine is gone.
+    # Each side detects within a minute that the other machine is down.
     "keepalives_idle": 30,
     "keepalives_interval": 10,
     "keepalives_count": 3,
@@ -83,10 +83,10 @@ CREATE TABLE IF NOT EXISTS {SCHEMA}.secrets (
 class Server:
     """A thread-safe pool of connections to one database, opened when needed.
 
-    A statement waits ``patience_seconds`` (by default `PATIENCE_SECONDS`) for a server that went
-    away; after one has waited in vain, the next ones do not wait. At most ``max_connections`` are
-    open at a time. ``prepare`` is called with every new connection before its first use. An
-    unreachable server, and tables that cannot be created, raise `StoreError`.
+    A statement waits up to ``patience_seconds`` (by default `PATIENCE_SECONDS`) for an unreachable
+    server; after one such wait has failed, the next statements do not wait. At most
+    ``max_connections`` are open at a time. ``prepare`` is called with every new connection before
+    its first use. An unreachable server, and tables that cannot be created, raise `StoreError`.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class Server:
             import psycopg
         self._psycopg: Any = psycopg
         self._idle: LifoQueue[psycopg.Connection[Any]] = LifoQueue()
-        self._places = threading.BoundedSemaphore(max_connections)
+        self._free_connections = threading.BoundedSemaphore(max_connections)
         self._make_tables()
 
     def run(self, statement: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
@@ -118,7 +118,7 @@ class Server:
             except (self._psycopg.OperationalError, self._psycopg.InterfaceError) as error:
                 if time.monotonic() + wait_seconds > deadline:
                     self._given_up = True
-                    raise self.error("went away", error) from None
+                    raise self.error("became unreachable", error) from None
             except self._psycopg.Error as error:
                 raise self.error("cannot be used", error) from None
             time.sleep(wait_seconds)
@@ -133,11 +133,11 @@ class Server:
                 return
 
     def error(self, problem: str, error: Exception) -> StoreError:
-        """Return the error for a user: where, what and why, without the password."""
-        why = self.address.without_secrets(error) or type(error).__name__
+        """Return the error for a user: store, problem and reason, without the password."""
+        reason = self.address.without_secrets(error) or type(error).__name__
         return StoreError(
-            f"the store {self.address} {problem}: {why}; what is done is kept, and the same "
-            "command resumes"
+            f"the store {self.address} {problem}: {reason}; finished work is kept; run the same "
+            "command to resume"
         )
 
     def _run_once(self, statement: str, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
@@ -148,7 +148,7 @@ class Server:
 
     @contextmanager
     def _connection(self) -> Iterator[psycopg.Connection[Any]]:
-        with self._places:
+        with self._free_connections:
             try:
                 connection = self._idle.get_nowait()
             except Empty:

@@ -9,13 +9,13 @@ from fairjudge import __version__
 
 
 def signature(parts: Mapping[str, str | float | None]) -> str:
-    """Return ``key:value|...|version:X`` in the order of `parts`; values of None are left out.
+    """Return ``key:value|...|version:X`` in the order of `parts`; values of None are omitted.
 
-    `parts` should hold everything that can change the number: judge, model, prompt hash, parser,
+    `parts` should contain everything that can change the number: judge, model, prompt hash, parser,
     scale, scorer, seed. Separators inside a value are replaced, so that a signature can be split.
     """
-    stated = [f"{key}:{_plain(str(value))}" for key, value in parts.items() if value is not None]
-    return "|".join([*stated, f"version:{__version__}"])
+    fields = [f"{key}:{_plain(str(value))}" for key, value in parts.items() if value is not None]
+    return "|".join([*fields, f"version:{__version__}"])
 
 
 def _plain(value: str) -> str:

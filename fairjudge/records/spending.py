@@ -1,8 +1,8 @@
-"""The spending of a run in a file, so that the calls of a killed start stay counted.
+"""The spending of a run in a file, so that the calls of killed processes are counted.
 
-One line of fixed length, written in place before each request is sent and after it is answered: a
-kill loses nothing, and the file does not grow. It is forced to disk when it is created; after that
-a power cut loses what the operating system had not written yet.
+The file is one line of fixed length, overwritten before each request is sent and after it is
+answered, so that a kill loses nothing. It is synced to disk when it is created; after that, a power
+cut loses what the operating system has not written yet.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from typing import Any, BinaryIO, Self
 
 from fairjudge.errors import RunError
 from fairjudge.files import read_file
-from fairjudge.records.folder import replacing
+from fairjudge.records.folder import atomic_replacement
 from fairjudge.records.sealed import seal, unseal
 
 FILE = "spending.json"
 _LENGTH = 256
-"""Length of the line in bytes; three numbers and a checksum take at most 150."""
+"""Length of the line in bytes; three numbers and a checksum need at most 150."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """Base of dataclasses of numbers, which are added and subtracted field by field."""
+    """Base class of dataclasses of numbers, which are added and subtracted field by field."""
 
     def __add__(self, other: Self) -> Self:
-        return self._with(other, operator.add)
+        return self._combine(other, operator.add)
 
     def __sub__(self, other: Self) -> Self:
-        return self._with(other, operator.sub)
+        return self._combine(other, operator.sub)
 
-    def _with(self, other: Self, operation: Callable[[Any, Any], Any]) -> Self:
+    def _combine(self, other: Self, operation: Callable[[Any, Any], Any]) -> Self:
         names = self.__dataclass_fields__
         return type(self)(
             **{name: operation(getattr(self, name), getattr(other, name)) for name in names}
@@ -43,7 +43,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spending(Counts):
-    """Requests, their cost in US dollars, and how many of them have an estimated price."""
+    """Number of requests, their cost in US dollars, and the number without a known price."""
 
     n_calls: int = 0
     cost_usd: float = 0.0
@@ -51,17 +51,17 @@ class Spending(Counts):
 
     @property
     def known_cost_usd(self) -> float | None:
-        """The cost, None where the price of a request is unknown."""
+        """The cost, or None if the price of a request is unknown."""
         return None if self.n_unpriced else self.cost_usd
 
 
-NOTHING = Spending()
+NO_SPENDING = Spending()
 
 
 def read_spending(path: Path) -> Spending | None:
-    """Read the file at `path`; return None where there is none.
+    """Return the spending in the file at `path`, or None if there is no file.
 
-    Raises `RunError` where `SpendingFile` did not write it: the spending is then unknown.
+    `RunError` if `SpendingFile` did not write the file: the spending is then unknown.
     """
     if not path.exists():
         return None
@@ -74,19 +74,20 @@ def read_spending(path: Path) -> Spending | None:
         )
     except (KeyError, TypeError, ValueError):
         raise RunError(
-            f"{path}: does not say what earlier starts spent; delete it to count from nothing"
+            f"{path}: does not contain the spending of earlier runs of the command; delete it to "
+            "count from 0"
         ) from None
 
 
 class SpendingFile:
-    """The file at ``path``, created at the first spending.
+    """The spending file at ``path``, created at the first spending.
 
-    ``earlier`` is the spending of earlier starts as the file states it, `known` without a file.
+    ``earlier`` is the spending in the file at the start, or `default` if there is no file.
     """
 
-    def __init__(self, path: Path, *, known: Spending = NOTHING) -> None:
+    def __init__(self, path: Path, *, default: Spending = NO_SPENDING) -> None:
         self.path = path
-        self.earlier = read_spending(path) or known
+        self.earlier = read_spending(path) or default
         self._file: BinaryIO | None = None
 
     def write(self, spending: Spending) -> None:
@@ -101,7 +102,7 @@ class SpendingFile:
             raise RunError(f"{self.path}: cannot write: {error.strerror}") from None
 
     def close(self, *, remove: bool) -> None:
-        """Close the file; `remove` it once its content is recorded elsewhere."""
+        """Close the file, and delete it if `remove`."""
         if self._file is not None:
             self._file.close()
             self._file = None
@@ -109,10 +110,10 @@ class SpendingFile:
             self.path.unlink(missing_ok=True)
 
     def _open(self, line: bytes) -> BinaryIO:
-        """Open the file; a new one appears under its name only with `line` on disk."""
+        """Open the file; create it atomically, with `line` already written."""
         if not self.path.exists():
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with replacing(self.path) as draft, draft.open("wb") as file:
+            with atomic_replacement(self.path) as draft, draft.open("wb") as file:
                 file.write(line)
                 file.flush()
                 os.fsync(file.fileno())

@@ -34,7 +34,7 @@ from fairjudge.datasets import (
 from fairjudge.domain import Judgement, Record, Summary, TaskName, Value
 from fairjudge.engine.runs import check_writable
 from fairjudge.errors import InputError
-from fairjudge.records.matching import match, with_ids_of
+from fairjudge.records.matching import harmonize_ids, match
 from fairjudge.scales import load_scale
 
 Highlight: TypeAlias = Literal["words", "embeddings", "none"]
@@ -137,7 +137,7 @@ def _controls(
 ) -> dict[int, Value]:
     if path is None:
         return {}
-    matched = match_controls(items, with_ids_of(read_labels(path, skip_bad=skip_bad), records))
+    matched = match_controls(items, harmonize_ids(read_labels(path, skip_bad=skip_bad), records))
     pair = task.scale.kind == "pair"
     values = {level.value for level in task.scale.levels}
     for number, value in matched.items():
@@ -154,7 +154,7 @@ def _judged(
     path: Path, items: Sequence[Item], records: Sequence[Record], *, skip_bad: bool
 ) -> Sequence[Judgement]:
     """Return the judgements to draw by, with the ids of `records`; some must be of the items."""
-    rows = with_ids_of(read_judgements(path, skip_bad=skip_bad), records)
+    rows = harmonize_ids(read_judgements(path, skip_bad=skip_bad), records)
     keys = ((item_key(item)[0] for item in group) for group in (rows, items))
     match(*keys, names=("judgement", "item of this job")).check(path=str(path))
     return rows

@@ -143,7 +143,7 @@ async def build_loaded(
 
 def _finished(loaded: Loaded[Cluster], *, model: Model, opened: RunStore) -> BuildOutcome | None:
     """Return the outcome if every cluster is built, else None."""
-    if not opened.may_hold(BuildBook.ROWS):
+    if not opened.may_contain(BuildBook.ROWS):
         return None
     with opened as run:
         book = BuildBook(run, loaded.records)
@@ -171,6 +171,6 @@ def _outcome(
         bad_lines=bad_lines(loaded),
         spent=spent,
         signature=signature,
-        run=book.run.shown,
+        run=book.run.display_name,
         was_finished=was_finished,
     )

@@ -28,7 +28,7 @@ from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.address import StoreAddress
-from fairjudge.records.folder import kept_rows
+from fairjudge.records.folder import run_rows
 from fairjudge.records.postgres import StoredRun
 from fairjudge.run.judges import make_judge
 from fairjudge.text.sentences import sentence_texts
@@ -101,7 +101,7 @@ def recorded_judgements(
         rows = StoredRun(run.as_posix(), identity={}, address=store).peek(ROWS)
         problem = f"the store {store} holds no judgements of this run"
     else:
-        rows = list(kept_rows(run / f"{ROWS}.jsonl"))
+        rows = list(run_rows(run / f"{ROWS}.jsonl"))
         problem = "this folder holds no judgements"
     if not rows:
         raise InputError(problem, path=run)

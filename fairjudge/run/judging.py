@@ -35,7 +35,7 @@ from fairjudge.judges.ports import Judge
 from fairjudge.judges.tasks import JudgingPlan
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
-from fairjudge.records.folder import RunStore, rejecting_foreign_rows
+from fairjudge.records.folder import RunStore, reject_foreign_rows
 from fairjudge.run.judges import (
     first_options,
     make_fallback,
@@ -250,9 +250,9 @@ def check_priced(models: Iterable[Model]) -> None:
 
 def _finished(material: Material, *, model: Model, opened: RunStore) -> JudgeOutcome | None:
     """Return the outcome of a finished run, else None."""
-    if not opened.may_hold(_ENDS):
+    if not opened.may_contain(_ENDS):
         return None
-    with opened as run, rejecting_foreign_rows(run):
+    with opened as run, reject_foreign_rows(run):
         ends = list(run.read(_ENDS))
         if not ends or not (book := JudgementBook(run, material.tasks)).is_finished:
             return None
@@ -303,7 +303,7 @@ def _outcome(
         references=material.references,
         cited=tuple(summary for summary in material.written if summary.citations is not None),
         spent=spent,
-        run=book.run.shown,
+        run=book.run.display_name,
         was_finished=was_finished,
         costs=costs,
     )

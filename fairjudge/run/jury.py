@@ -95,7 +95,7 @@ async def judge_by(
             )
             for place, member in enumerate(members, 1)
         ]
-    return _outcome_of_jury(outcomes, rule=rule, run=folder.shown)
+    return _outcome_of_jury(outcomes, rule=rule, run=folder.display_name)
 
 
 def _outcome_of_jury(

@@ -39,7 +39,7 @@ from fairjudge.options.building import SettledOptions
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
 from fairjudge.records.folder import RunStore
-from fairjudge.records.spending import NOTHING, Spending
+from fairjudge.records.spending import NO_SPENDING, Spending
 from fairjudge.run.ray_worker import (
     BuildingWork,
     JudgingShard,
@@ -138,10 +138,10 @@ def _work(
 class ClusterUsage:
     """Usage of a model by a Ray cluster; ``booked`` is the part already charged to the budget."""
 
-    totals: Spending = NOTHING
+    totals: Spending = NO_SPENDING
     n_cached: int = 0
     tokens: Tokens = field(default_factory=Tokens)
-    booked: Spending = NOTHING
+    booked: Spending = NO_SPENDING
 
     def book(self, budget: Budget) -> None:
         """Book on `budget` the spending since the last call."""
@@ -193,7 +193,7 @@ def run_on_cluster(
     except (ray.exceptions.RayError, ConnectionError) as error:
         why = " ".join(str(error).split())[-500:]
         raise RunError(
-            f"the Ray cluster failed: {why}; what is done is kept, and the same command resumes"
+            f"the Ray cluster failed: {why}; finished work is kept; run the same command to resume"
         ) from None
 
 

@@ -15,7 +15,7 @@ from fairjudge.datasets import Loaded, read_judgements, read_labels
 from fairjudge.domain import Judgement, Label, Undefined
 from fairjudge.errors import InputError
 from fairjudge.protocols import PROTOCOLS
-from fairjudge.records.matching import match, with_ids_of
+from fairjudge.records.matching import harmonize_ids, match
 from fairjudge.records.results import figure
 from fairjudge.text.counting import pluralize
 
@@ -33,7 +33,7 @@ def cascade_report(
     people = read_labels(labels)
     cheap_rows = read_judgements(local, argument="local")
     costly_rows = read_judgements(judged, argument="judged")
-    costly_rows = replace(costly_rows, records=with_ids_of(costly_rows, cheap_rows))
+    costly_rows = replace(costly_rows, records=harmonize_ids(costly_rows, cheap_rows))
     with naming_lines(people):
         cheap, costly = _single(cheap_rows, people), _single(costly_rows, people)
     source = costly_rows.path

@@ -25,7 +25,7 @@ from fairjudge.engine.runs import (
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.options.models import Model
 from fairjudge.options.summarizing import SummarizeOptions
-from fairjudge.records.folder import RunStore, rejecting_foreign_rows
+from fairjudge.records.folder import RunStore, reject_foreign_rows
 from fairjudge.records.schema import with_schema
 from fairjudge.run.sweeping import Setting, settings_of
 from fairjudge.summaries.wishes import has_attribute
@@ -135,7 +135,7 @@ async def summarize_loaded(
         work = [(summarizer, cluster) for summarizer in summarizers.values() for cluster in loaded]
         advance = progress(len(work))
         with opened as run, recording_cost(run, model, models.cost):
-            with rejecting_foreign_rows(run):
+            with reject_foreign_rows(run):
                 rows = map(Summary.model_validate, run.read(_ROWS))
                 recorded = {(row.eid, row.system): row for row in rows}
             if recorded:
@@ -161,7 +161,7 @@ async def summarize_loaded(
             articles_left_out=articles_left_out(loaded),
             bad_lines=bad_lines(loaded),
             spent=models.cost(),
-            run=run.shown,
+            run=run.display_name,
             was_finished=all((c.eid, summarizer.name) in recorded for summarizer, c in work),
         )
 

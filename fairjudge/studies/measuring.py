@@ -37,7 +37,7 @@ from fairjudge.engine.costs import SPENT
 from fairjudge.errors import InputError
 from fairjudge.judges.tasks import JudgingPlan
 from fairjudge.protocols import PROTOCOLS
-from fairjudge.records.folder import kept_rows, write_atomically
+from fairjudge.records.folder import run_rows, write_atomically
 from fairjudge.records.schema import report_text
 from fairjudge.reports.decision_tables import group_title, verdict, with_juries
 from fairjudge.reports.figures import protocol_of
@@ -249,10 +249,10 @@ def _with_costs(layout: Layout, files: Sequence[Loaded[Judgement]]) -> JudgedInp
                 {"judge": model.target, **row}
                 for number, model in enumerate(part.models, 1)
                 for folder in folders
-                for row in kept_rows(folder / f"member-{number}" / file_of_costs)
+                for row in run_rows(folder / f"member-{number}" / file_of_costs)
             ]
             cost_by_group |= of_jury(groups, costs) if costs else {}
-        elif costs := [row for folder in folders for row in kept_rows(folder / file_of_costs)]:
+        elif costs := [row for folder in folders for row in run_rows(folder / file_of_costs)]:
             cost_by_group |= dict.fromkeys(groups, spent_by(costs))
     return JudgedInputs(rows=rows, requests=with_spent(requests_of(rows), cost_by_group))
 

@@ -15,7 +15,7 @@ from filelock import FileLock
 from fairjudge.datasets import read_json
 from fairjudge.errors import InputError
 from fairjudge.files import read_file
-from fairjudge.records.folder import kept_rows, take, write_atomically
+from fairjudge.records.folder import acquire_lock, run_rows, write_atomically
 from fairjudge.records.spending import FILE as SPENDING
 from fairjudge.records.spending import Spending, SpendingFile
 
@@ -102,7 +102,7 @@ def lock_folder(folder: Path) -> Iterator[None]:
     """Lock a study's folder against a second run."""
     lock = FileLock(folder / _LOCK)
     busy = f"{folder}: this study is running already"
-    take(lock, busy=busy, unusable=f"{folder}: cannot use this folder")
+    acquire_lock(lock, busy=busy, unusable=f"{folder}: cannot use this folder")
     try:
         yield
     finally:
@@ -123,7 +123,7 @@ def spending_file(folder: Path, runs: Path) -> SpendingFile:
     """
     n_calls, cost, n_unpriced = 0, 0.0, 0
     for path in sorted(runs.rglob("spent.jsonl")):
-        for row in kept_rows(path):
+        for row in run_rows(path):
             n_calls += row["n_calls"]
             cost += row["cost_usd"] or 0.0
             n_unpriced += row["cost_usd"] is None

@@ -57,7 +57,9 @@ def test_a_model_says_which_argument_is_out_of_bounds():
         ConfigurationError, match="concurrency: expected 1 or more, found the number 0"
     ):
         fj.Model(concurrency=0)
-    with pytest.raises(ConfigurationError, match="--store takes the URL of a PostgreSQL database"):
+    with pytest.raises(
+        ConfigurationError, match="--store requires the URL of a PostgreSQL database"
+    ):
         fj.Model(store="mysql://host/database")
 
 

@@ -308,7 +308,7 @@ def test_what_cannot_be_written_is_said_once(cache, warnings, monkeypatch):
 
 
 def test_keys_and_values_of_other_kinds_are_refused(cache):
-    with pytest.raises(TypeError, match="a cache key is text"):
+    with pytest.raises(TypeError, match="a cache key must be text"):
         cache.put(7, {"a": 1})
     with Path(os.devnull).open("rb") as file, pytest.raises(TypeError, match="not a file"):
         cache._disk.set("k", file, read=True)

@@ -76,7 +76,7 @@ def test_files_that_cannot_be_used_are_input_errors(make, tmp_path):
 def test_a_line_longer_than_any_entry_is_refused_before_it_is_read_whole(
     make, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("fairjudge.cache.files._LONGEST_LINE", 1_000)
+    monkeypatch.setattr("fairjudge.cache.files._MAX_LINE_CHARACTERS", 1_000)
     path = tmp_path / "x.jsonl.gz"
     path.write_bytes(gzip.compress(b"\n" + b"[" * 1_001))
     with pytest.raises(InputError, match="more than 1,000 characters") as raised:

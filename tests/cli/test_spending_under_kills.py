@@ -206,5 +206,5 @@ def test_an_account_that_nobody_wrote_is_one_error_that_names_it(
     Path("run").mkdir()
     Path("run/spending.json").write_text(text)
     result = cli(*judging(server), "--run", "run", "--max-calls", 2, code=1)
-    assert "run/spending.json: does not say what earlier starts spent" in result.err
+    assert "run/spending.json: does not contain the spending of earlier runs" in result.err
     assert not server.calls

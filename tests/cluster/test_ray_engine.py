@@ -198,7 +198,7 @@ def test_rows_are_kept_as_they_come_and_an_interrupt_ends_the_run(ray, server):
     process.send_signal(signal.SIGINT)
     result = end(process)
     let_go.set()
-    message = "interrupted; what is done is kept, and the same command resumes\n"
+    message = "interrupted; finished work is kept; run the same command to resume\n"
     assert result == Done(code=130, out="", err=message)
     assert len(rows.read_bytes().splitlines()) == 100
     again = run(*command)  # in one process, to the same end

@@ -451,7 +451,7 @@ def test_what_unpacks_to_far_more_than_it_is_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "s.jsonl.gz"
     path.write_bytes(packed)
     assert len(read_summaries(path)) == 1
-    monkeypatch.setattr("fairjudge.files._ALWAYS_UNPACKED_BYTES", 1_000_000)
+    monkeypatch.setattr("fairjudge.files._MIN_UNPACKED_LIMIT", 1_000_000)
     with pytest.raises(InputError, match=r"s\.jsonl\.gz: .* hold more than 1,000,000"):
         read_summaries(path)
     path.write_bytes(gzip.compress(f"{SUMMARY}\n".encode() + b" " * 1_000_000, 0))

@@ -36,7 +36,7 @@ def inputs():
     write_jsonl(Path("summaries.jsonl"), [summary(f"system{n}") for n in range(40)])
 
 
-INTERRUPTED = "interrupted; what is done is kept, and the same command resumes\n"
+INTERRUPTED = "interrupted; finished work is kept; run the same command to resume\n"
 
 
 # Three calls can be under way after these: of a build, those of the articles after the first.

@@ -109,7 +109,7 @@ def test_changed_digits_in_a_runs_rows_are_asked_again_from_the_cache(server, fi
         ("audit", "verbosity", "--run", "run"),
     ):
         output = cli(*reader, code=1)
-        assert "a row that is not as the run wrote it" in output.err
+        assert "a row that was changed after it was written" in output.err
     cli(*finished, code=0)
     assert Path("judgements.jsonl").read_bytes() == expected
     assert server.calls == []

@@ -84,8 +84,8 @@ def damage_by_overwriting(database: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "message", "max_asked"),
     [
-        (damage_row, "held a bad row", 1),
-        (damage_pickled, "held a bad row", 1),
+        (damage_row, "contained a bad row", 1),
+        (damage_pickled, "contained a bad row", 1),
         (damage_by_truncating, "the cache database was damaged", 40),
         (damage_by_overwriting, "the cache database was damaged", 40),
     ],

@@ -237,7 +237,7 @@ def test_an_archive_of_a_run_that_was_killed_has_its_header_in_the_journal(tmp_p
 
 
 def test_an_archive_that_unpacks_to_far_more_than_it_is_is_refused(tmp_path, monkeypatch, pack):
-    monkeypatch.setattr("fairjudge.files._ALWAYS_UNPACKED_BYTES", 1_000_000)
+    monkeypatch.setattr("fairjudge.files._MIN_UNPACKED_LIMIT", 1_000_000)
     bomb = sample("e3", graded("C", "GRADE: C" + " " * 2_000_000))
     with pytest.raises(InputError, match="hold more than 1,000,000"):
         import_file(pack(tmp_path / "run.eval", members(*SAMPLES, bomb)))

@@ -102,7 +102,7 @@ def test_rows_are_read_again_by_their_places_also_when_the_run_is_closed(tmp_pat
         assert [place for place, _ in run.rows_with_offsets("rows")] == places
     rows = run.rows_at("rows", [places[3], places[0]])
     assert rows == [{"n": 3, "text": "äää"}, {"n": 0, "text": ""}]
-    with pytest.raises(RunError, match="not as the run wrote it"):
+    with pytest.raises(RunError, match="was changed after it was written"):
         run.rows_at("rows", [places[1] + 1])
 
 

@@ -86,7 +86,7 @@ def test_a_row_that_was_changed_since_is_said_and_not_read(tmp_path):
         judgements = book.judgements()
     file = tmp_path / f"{ROWS}.jsonl"
     file.write_bytes(file.read_bytes().replace(b"1.0", b"5.0"))
-    with pytest.raises(RunError, match="not as the run wrote it"):
+    with pytest.raises(RunError, match="was changed after it was written"):
         list(judgements)
 
 

@@ -24,7 +24,7 @@ from fairjudge.records.address import StoreAddress
 )
 def test_user_host_and_database_are_shown(url, text):
     address = StoreAddress(url)
-    assert (str(address), address.shown) == (text, text)
+    assert (str(address), address.display_name) == (text, text)
     assert "xy" not in repr(address)
 
 
@@ -52,6 +52,6 @@ def test_no_text_keeps_the_password(password):
     text = quote(password, safe="")
     address = StoreAddress(f"postgresql://someone:{text}@server:5432/base")
     # Whole texts are compared: a password may be a word of them, such as "server".
-    assert address.shown == "postgresql://someone@server:5432/base"
-    assert repr(address) == "StoreAddress(shown='postgresql://someone@server:5432/base')"
+    assert address.display_name == "postgresql://someone@server:5432/base"
+    assert repr(address) == "StoreAddress(display_name='postgresql://someone@server:5432/base')"
     assert address.without_secrets(f"{password}\n{text}") == "*** ***"

@@ -210,7 +210,7 @@ def test_the_claim_of_a_dead_owner_is_taken_over_after_its_lease(cache, store_ur
     dead = PostgresCache(StoreAddress(store_url), lease_seconds=0.2)
     heir = PostgresCache(StoreAddress(store_url), lease_seconds=5)
     assert dead.claim("k", ticket="1")
-    dead._closing.set()  # says no more that it is alive, and has not given up its claims
+    dead._close_event.set()  # says no more that it is alive, and has not given up its claims
     assert not cache.claim("k", ticket="2")  # too young, for one who waits for 15 s
     sql(store_url, MAKE_OLD)
     wait_until(lambda: heir.claim("k", ticket="3"))
@@ -341,8 +341,8 @@ def test_a_server_that_stays_away_is_one_error_without_the_password(postgres, st
     finally:
         postgres.start()
     text = str(caught.value)
-    assert text.startswith(f"the store {cache.path} went away: ")
-    assert "same command resumes" in text
+    assert text.startswith(f"the store {cache.path} became unreachable: ")
+    assert "run the same command to resume" in text
     assert "s3cret" not in text
     assert "\n" not in text
 

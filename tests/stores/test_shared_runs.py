@@ -254,7 +254,7 @@ def test_one_name_is_one_run_at_a_time(machines, server, store_url, monkeypatch)
     refused = second.run(*command)
     assert refused.code == 1
     assert "monday in postgresql://judge@" in refused.err
-    assert "another run of this name is under way" in refused.err
+    assert "another run of this name is in progress" in refused.err
     gate.open()
     assert finish(process).code == 0
     again = second.run(*command)
@@ -332,7 +332,7 @@ def test_a_store_that_goes_away_ends_the_run_which_then_resumes(
     assert result.code == 1
     errors = [line for line in result.err.splitlines() if line.startswith("error: ")]
     assert len(errors) == 1
-    assert "the same command resumes" in errors[0]
+    assert "run the same command to resume" in errors[0]
     assert SECRET not in result.out + result.err
     resumed = machine.run(*command)
     assert resumed.code == 0, resumed.err
