@@ -198,6 +198,6 @@ def _group(was: Joined, now: Joined, *, margin: float, level: float, seed: int) 
         "n_without_before": sum(key not in before for key in labelled),
         "n_without_after": sum(key not in after for key in labelled),
         "n_absent_after": len(absent),
-        "example_absent": name_of(absent[0]) if absent else None,
+        "example_absent": item_label(absent[0]) if absent else None,
         "without_score": to_json(clip_interval(change, -1.0, 1.0)),
     }

@@ -128,7 +128,7 @@ def spending_file(folder: Path, runs: Path) -> SpendingFile:
             cost += row["cost_usd"] or 0.0
             n_unpriced += row["cost_usd"] is None
     recorded_spending = Spending(n_calls=n_calls, cost_usd=cost, n_unpriced=n_unpriced)
-    return SpendingFile(folder / SPENDING, known=recorded_spending)
+    return SpendingFile(folder / SPENDING, default=recorded_spending)
 
 
 def _digest(path: Path) -> str | None:
