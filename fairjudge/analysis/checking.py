@@ -16,6 +16,7 @@ from fairjudge.calibration.grouping import by_group
 from fairjudge.calibration.items import Joined, join
 from fairjudge.domain import Judgement, Label
 from fairjudge.errors import InputError
+from fairjudge.records.matching import item_label
 from fairjudge.records.results import to_json
 from fairjudge.stats.clustered import clip_interval, clustered_mean
 
