@@ -272,7 +272,7 @@ class _Work:
     def _judging(self) -> dict[str, str]:
         """Return the identity of the old judge, with its own files by content."""
         base = base_criterion(self.options.judging)
-        settings = replace(self.options.judging, prompt=None, scale=None).stated()
+        settings = replace(self.options.judging, prompt=None, scale=None).identity()
         prompt = {"prompt": base.template.sha256, "scale": repr(base.scale)}
         return {name: str(value) for name, value in settings.items()} | prompt
 

@@ -146,7 +146,7 @@ async def aalign(
     from fairjudge.aligning.running import align_loaded
     from fairjudge.api.progress import bars
     from fairjudge.datasets import read_labels, read_summaries
-    from fairjudge.options.checking import checked
+    from fairjudge.options.checking import make_options
     from fairjudge.options.judging import JudgeOptions
 
     chosen_model = as_model(model)
@@ -158,7 +158,7 @@ async def aalign(
         "reference_unit": reference_unit,
         "temperature": temperature,
     }
-    judging = checked(JudgeOptions, asked_of, "align")
+    judging = make_options(JudgeOptions, asked_of, "align")
     arguments = {
         "judging": judging,
         "kinds": kinds_tried(candidates, judging),
@@ -169,7 +169,7 @@ async def aalign(
         "level": level,
         "reopen": reopen,
     }
-    options = checked(AlignOptions, arguments, "align")
+    options = make_options(AlignOptions, arguments, "align")
     material = prepare(
         read_sources(references, judging),
         (read_summaries(summaries),),

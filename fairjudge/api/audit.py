@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Aspect: TypeAlias = Annotated[str, Opt("To collect judgements: 'coverage' or 'faithfulness'.")]
 Checklists: TypeAlias = Annotated[
-    object, Opt("Checklists of faithfulness.", argument=True, reads=read_judgements)
+    object, Opt("Checklists of faithfulness.", argument=True, reader=read_judgements)
 ]
 RUN = Opt(
     "Run folder: of the judgements to be collected, or of an earlier 'fairjudge judge' "
@@ -44,7 +44,7 @@ def position(
     *,
     labels: Annotated[
         object | None,
-        Opt("People's labels: pairs are split by how close people rate them.", reads=read_labels),
+        Opt("People's labels: pairs are split by how close people rate them.", reader=read_labels),
     ] = None,
     close_within: Annotated[
         float, Opt("Largest difference of labels that counts as close.", ge=0.0)
@@ -170,9 +170,9 @@ def lengthened(
 @checks_arguments
 def length(
     judgements: Annotated[
-        object, Opt("Pairwise judgements.", argument=True, reads=read_judgements)
+        object, Opt("Pairwise judgements.", argument=True, reader=read_judgements)
     ],
-    summaries: Annotated[object, Opt("The summaries, for their lengths.", reads=read_summaries)],
+    summaries: Annotated[object, Opt("The summaries, for their lengths.", reader=read_summaries)],
     *,
     matched_within: Annotated[
         float,
@@ -225,7 +225,7 @@ def length(
 
 
 def parse(
-    judgements: Annotated[object, Opt("Judgements.", argument=True, reads=read_judgements)],
+    judgements: Annotated[object, Opt("Judgements.", argument=True, reader=read_judgements)],
 ) -> Findings:
     """Count how replies were read: scorers, and reasons for missing scores.
 
@@ -264,7 +264,7 @@ def stability(
         Opt(
             "Judgements with repeats: of 'judge --repeats 3', or imported.",
             argument=True,
-            reads=read_judgements,
+            reader=read_judgements,
         ),
     ],
     *,
@@ -319,7 +319,7 @@ def covered(
         Opt(
             "Checklists, or judgements of balance, answers or articles.",
             argument=True,
-            reads=read_judgements,
+            reader=read_judgements,
         ),
     ],
     references: object | None = None,
@@ -363,11 +363,11 @@ def statements(
     judgements: Checklists,
     references: Annotated[
         object | None,
-        Opt("Clusters of the judgements, for outlets' names.", reads=read_clusters),
+        Opt("Clusters of the judgements, for outlets' names.", reader=read_clusters),
     ] = None,
     *,
     summaries: Annotated[
-        object | None, Opt("The summaries, where sentences have citations.", reads=read_summaries)
+        object | None, Opt("The summaries, where sentences have citations.", reader=read_summaries)
     ] = None,
 ) -> Findings:
     """Name the statements of each system that articles do not support, and the articles.
@@ -410,10 +410,10 @@ def statements(
 @checks_arguments
 def citations(
     judgements: Checklists,
-    summaries: Annotated[object, Opt("The summaries with citations.", reads=read_summaries)],
+    summaries: Annotated[object, Opt("The summaries with citations.", reader=read_summaries)],
     references: Annotated[
         object | None,
-        Opt("Clusters of the judgements, to swap citations for.", reads=read_clusters),
+        Opt("Clusters of the judgements, to swap citations for.", reader=read_clusters),
     ] = None,
 ) -> Findings:
     """Measure how far cited articles support the sentences that cite them.
@@ -466,7 +466,7 @@ async def aorder(
         ),
     ],
     summaries: Annotated[
-        object | None, Opt("To collect judgements: summaries.", reads=read_summaries)
+        object | None, Opt("To collect judgements: summaries.", reader=read_summaries)
     ] = None,
     *,
     model: Model | str,
@@ -560,7 +560,7 @@ order = blocking(aorder)
 @checks_arguments
 async def achecks(
     references: Annotated[object, Opt("References (coverage) or clusters.")],
-    summaries: Annotated[object, Opt("Summaries.", reads=read_summaries)],
+    summaries: Annotated[object, Opt("Summaries.", reader=read_summaries)],
     *,
     model: Model | str,
     aspect: Aspect = "coverage",

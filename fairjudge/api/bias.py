@@ -27,11 +27,11 @@ Inputs: TypeAlias = Annotated[
         "Clusters, as 'bias inputs -o' writes them: each with the key controlled: {original, "
         "variant, group, people: [{id, first_name, last_name, other_names, group}]}.",
         argument=True,
-        reads=read_clusters,
+        reader=read_clusters,
     ),
 ]
 SummaryFile: TypeAlias = Annotated[
-    object, Opt("Summaries: eid, system, text; JSON, JSONL or CSV.", reads=read_summaries)
+    object, Opt("Summaries: eid, system, text; JSON, JSONL or CSV.", reader=read_summaries)
 ]
 Lists: TypeAlias = Annotated[
     Mapping[str, Sequence[str]] | str | Path | None,
@@ -56,7 +56,7 @@ def words(
         Opt(
             "Clusters: JSON or JSONL, .gz too; those of 'bias inputs' as well.",
             argument=True,
-            reads=read_clusters,
+            reader=read_clusters,
         ),
     ],
     summaries: SummaryFile,
@@ -133,7 +133,7 @@ def entities(
         Opt(
             "Summaries: eid, system, text, and optionally people, a list of the names in it; "
             "where it is missing, spaCy finds them.",
-            reads=read_summaries,
+            reader=read_summaries,
         ),
     ],
     *,
@@ -274,7 +274,7 @@ def distinguishability(
     from fairjudge.bias.to_json import distinguishability_json
     from fairjudge.text.stop_words import GLASGOW_STOP_WORDS
 
-    embedding_model = as_model(model).local()
+    embedding_model = as_model(model).local_embedding_model()
     sources, texts, notes = read_inputs(clusters, summaries)
     embedder = None
     if representation != "counts":
@@ -338,7 +338,7 @@ def _with_notes(report: R, notes: Sequence[str]) -> R:
 @checks_arguments
 def annotate(
     clusters: Annotated[
-        object, Opt("Clusters: JSON or JSONL, .gz too.", argument=True, reads=read_clusters)
+        object, Opt("Clusters: JSON or JSONL, .gz too.", argument=True, reader=read_clusters)
     ],
     output: Annotated[str | Path, Opt("Documents for 'bias inputs -o', as JSONL.", short="-o")],
     *,
@@ -383,7 +383,7 @@ def quality(
     clusters: Inputs,
     judgements: Annotated[
         object,
-        Opt("Judgements of the inputs' summaries, by 'fairjudge judge'.", reads=read_judgements),
+        Opt("Judgements of the inputs' summaries, by 'fairjudge judge'.", reader=read_judgements),
     ],
 ) -> Findings:
     """Compare a judge's scores between groups of inputs.

@@ -140,10 +140,10 @@ async def abuild(
     from fairjudge.api.progress import bars
     from fairjudge.datasets import read_clusters
     from fairjudge.options.building import BuildOptions
-    from fairjudge.options.checking import of_arguments
+    from fairjudge.options.checking import options_from_arguments
     from fairjudge.run.building import build_loaded
 
-    options = of_arguments(BuildOptions, locals(), "build")
+    options = options_from_arguments(BuildOptions, locals(), "build")
     chosen_model = as_model(model)
     with bars(chosen_model.progress) as progress_bars:
         outcome = await build_loaded(

@@ -272,7 +272,7 @@ def calibrate(
             argument=True,
         ),
     ],
-    labels: Annotated[object, Opt("Human labels: .jsonl, .json or .csv.", reads=read_labels)],
+    labels: Annotated[object, Opt("Human labels: .jsonl, .json or .csv.", reader=read_labels)],
     *,
     annotators: Annotators = "*",
     label_scale: LabelScale = None,
@@ -281,11 +281,11 @@ def calibrate(
     ] = "isotonic",
     summaries: Annotated[
         object | None,
-        Opt("Summaries, for baselines and groups by length.", reads=read_summaries),
+        Opt("Summaries, for baselines and groups by length.", reader=read_summaries),
     ] = None,
     clusters: Annotated[
         object | None,
-        Opt("Clusters, for lead overlap and groups by outlet.", reads=read_clusters),
+        Opt("Clusters, for lead overlap and groups by outlet.", reader=read_clusters),
     ] = None,
     support: Annotated[
         bool,

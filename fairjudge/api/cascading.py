@@ -45,13 +45,14 @@ def cascade(
     local: Annotated[
         object,
         Opt(
-            "Judgements by a local scorer, or with --guarantee by any judge.", reads=read_judgements
+            "Judgements by a local scorer, or with --guarantee by any judge.",
+            reader=read_judgements,
         ),
     ],
     judged: Annotated[
-        object, Opt("Judgements of the same items by the LLM.", reads=read_judgements)
+        object, Opt("Judgements of the same items by the LLM.", reader=read_judgements)
     ],
-    labels: Annotated[object, Opt("Human labels of these items.", reads=read_labels)],
+    labels: Annotated[object, Opt("Human labels of these items.", reader=read_labels)],
     *,
     tolerance: Annotated[float, Opt("Maximum increase of the mean absolute error.", ge=0.0)] = 0.05,
     agreement_tolerance: Annotated[

@@ -26,15 +26,15 @@ from fairjudge.options.declaring import (
 def check(
     judgements: Annotated[
         object,
-        Opt("Judgements of the anchors after the change.", argument=True, reads=read_judgements),
+        Opt("Judgements of the anchors after the change.", argument=True, reader=read_judgements),
     ],
-    labels: Annotated[object, Opt("People's labels of the anchors.", reads=read_labels)],
+    labels: Annotated[object, Opt("People's labels of the anchors.", reader=read_labels)],
     *,
     baseline: Annotated[
         object,
         Opt(
             "Judgements of the same anchors before it, or what --save wrote.",
-            reads=read_judgements,
+            reader=read_judgements,
         ),
     ],
     annotators: Annotators = "*",
@@ -67,7 +67,7 @@ def check(
         Opt(
             "With --since: judgements of the systems' present summaries, by the same judge, to "
             "distinguish a change of the judge from one of the systems.",
-            reads=read_judgements,
+            reader=read_judgements,
         ),
     ] = None,
 ) -> Findings:
@@ -162,10 +162,10 @@ def check(
 
 @checks_arguments
 def compare(
-    first: Annotated[object, Opt("Judgements of one run.", argument=True, reads=read_judgements)],
+    first: Annotated[object, Opt("Judgements of one run.", argument=True, reader=read_judgements)],
     second: Annotated[
         object,
-        Opt("Judgements of the same items in another run.", argument=True, reads=read_judgements),
+        Opt("Judgements of the same items in another run.", argument=True, reader=read_judgements),
     ],
     *,
     level: Level = 0.95,

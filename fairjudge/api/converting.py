@@ -12,8 +12,8 @@ from fairjudge.options.checking import checks_arguments
 from fairjudge.options.declaring import (
     Opt,
     column_map,
-    merged_columns,
-    merged_values,
+    merge_columns,
+    merge_values,
     word_values,
 )
 
@@ -38,7 +38,7 @@ def convert(
             metavar="FIELD=COLUMN,...",
             parse=column_map,
             repeatable=True,
-            merge=merged_columns,
+            merge=merge_columns,
         ),
     ] = None,
     group: Annotated[
@@ -60,7 +60,7 @@ def convert(
             metavar="WORD=NUMBER,...",
             parse=word_values,
             repeatable=True,
-            merge=merged_values,
+            merge=merge_values,
         ),
     ] = None,
     system: Annotated[

@@ -58,7 +58,7 @@ def coverage(
             "similarity), entailment[:MODEL] (a probability; the packaged support model, or "
             "another by hub id or folder), matrix:FILE (given numbers), or judgements:FILE "
             "(a judge's verdicts by article).",
-            reads=read_scorer,
+            reader=read_scorer,
             panel="Options",
         ),
     ] = "embedding",
@@ -84,7 +84,7 @@ def coverage(
         Opt(
             "Units of the summaries by 'fairjudge fairness split', one fact each; without them the "
             "summaries' sentences are the units.",
-            reads=read_units,
+            reader=read_units,
         ),
     ] = None,
     human: Annotated[
@@ -92,7 +92,7 @@ def coverage(
         Opt(
             "Supports by people for a random part of the summaries, in the format of "
             "--save-supports; corrects the means by prediction-powered inference.",
-            reads=read_supports,
+            reader=read_supports,
         ),
     ] = None,
     progress: bool | None = None,
@@ -162,7 +162,7 @@ def coverage(
     chosen = read_scorer(scorer) if isinstance(scorer, str) else scorer
     if isinstance(chosen, Model):
         progress = chosen.progress if progress is None else progress
-        chosen = ScorerChoice(name="embedding", argument=chosen.local())
+        chosen = ScorerChoice(name="embedding", argument=chosen.local_embedding_model())
     if units is not None:
         check_takes_units(chosen)
     supports: Sequence[Support]
@@ -216,7 +216,7 @@ def proportionality(
             "How summaries are attributed to values: unigrams, bert_score[:MODEL], "
             "bart_score[:MODEL], matrix:FILE (given scores by value), or people:FILE (shares or "
             "facts by people, as for --human).",
-            reads=read_value_scorer,
+            reader=read_value_scorer,
             panel="Options",
         ),
     ] = "unigrams",
@@ -256,7 +256,7 @@ def proportionality(
             "Attribution of a random part of the summaries to the values by people: eid, "
             "system, shares, or facts, a list of the values that each fact comes from; corrects "
             "the means by prediction-powered inference.",
-            reads=read_shares,
+            reader=read_shares,
         ),
     ] = None,
     progress: bool | None = None,

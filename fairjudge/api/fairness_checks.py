@@ -35,11 +35,11 @@ def read_sizes(text: str) -> tuple[int, ...]:
 @checks_arguments
 def chunk_size(
     clusters: Annotated[
-        object, Opt("Clusters that were summarized.", argument=True, reads=read_clusters)
+        object, Opt("Clusters that were summarized.", argument=True, reader=read_clusters)
     ],
     summaries: Annotated[
         object,
-        Opt("Summaries that are known to be faithful.", reads=read_summaries),
+        Opt("Summaries that are known to be faithful.", reader=read_summaries),
     ],
     *,
     scorer: Annotated[

@@ -25,7 +25,7 @@ def read_numbers(text: str) -> tuple[float, ...]:
 
 Clusters: TypeAlias = Annotated[
     object,
-    Opt("Clusters whose articles carry attributes.", argument=True, reads=read_clusters),
+    Opt("Clusters whose articles carry attributes.", argument=True, reader=read_clusters),
 ]
 Bins: TypeAlias = Annotated[
     Sequence[float],
@@ -36,7 +36,9 @@ Bins: TypeAlias = Annotated[
 ]
 
 
-Summaries: TypeAlias = Annotated[object, Opt("Summaries: eid, system, text.", reads=read_summaries)]
+Summaries: TypeAlias = Annotated[
+    object, Opt("Summaries: eid, system, text.", reader=read_summaries)
+]
 
 
 Attribute: TypeAlias = Annotated[

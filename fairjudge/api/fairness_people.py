@@ -96,13 +96,13 @@ def temperature(
         Any,
         Opt(
             "bert_score[:MODEL], bart_score[:MODEL], or matrix:FILE (given scores by value).",
-            reads=read_value_scorer,
+            reader=read_value_scorer,
             panel="Options",
         ),
     ],
     human: Annotated[
         object,
-        Opt("Shares or facts by people, as for 'proportional --human'.", reads=read_shares),
+        Opt("Shares or facts by people, as for 'proportional --human'.", reader=read_shares),
     ],
     temperatures: Annotated[
         Sequence[float], Opt("Temperatures to try, with commas.", parse=read_numbers)

@@ -382,12 +382,12 @@ class Judge:
         groups_per_call: int = 25,
         together: Sequence[AskedAspect] = (),
     ) -> None:
-        from fairjudge.options.checking import of_arguments
+        from fairjudge.options.checking import options_from_arguments
         from fairjudge.options.judging import JudgeOptions
         from fairjudge.scores.juries import JuryRule
 
         thresholds = None if cascade is None else _thresholds(cascade)
-        options = of_arguments(JudgeOptions, locals() | {"cascade": thresholds}, "Judge")
+        options = options_from_arguments(JudgeOptions, locals() | {"cascade": thresholds}, "Judge")
         several = model if isinstance(model, Sequence) and not isinstance(model, str) else (model,)
         if not several or jury not in get_args(JuryRule):
             rules = ", ".join(map(repr, get_args(JuryRule)))

@@ -59,7 +59,7 @@ class Bars(BuildProgress):
             if tell is not None:
                 tell(kind)
 
-        return replace(model, on_retry=retried).on(model.budget)
+        return replace(model, on_retry=retried).with_budget(model.budget)
 
     def begin(self, n_clusters: int) -> None:
         """See `BuildProgress`."""

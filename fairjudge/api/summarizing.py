@@ -113,11 +113,11 @@ async def asummarize(
     """
     from fairjudge.api.progress import bars
     from fairjudge.datasets import read_clusters
-    from fairjudge.options.checking import of_arguments
+    from fairjudge.options.checking import options_from_arguments
     from fairjudge.options.summarizing import SummarizeOptions
     from fairjudge.run.summaries import summarize_loaded
 
-    options = of_arguments(SummarizeOptions, locals(), "summarize")
+    options = options_from_arguments(SummarizeOptions, locals(), "summarize")
     chosen_model = as_model(model)
     with bars(chosen_model.progress) as progress_bars:
         outcome = await summarize_loaded(

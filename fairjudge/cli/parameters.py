@@ -12,7 +12,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar, get_args, get_orig
 
 import typer
 
-from fairjudge.options.declaring import REQUIRED, OptionSpec, declared
+from fairjudge.options.declaring import REQUIRED, OptionSpec, declared_options
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -52,7 +52,7 @@ def with_options(**bundles: Callable[..., Any]) -> Callable[[Callable[..., R]], 
 def _taking_text(function: Callable[..., R]) -> Callable[..., R]:
     """Return `function` with Typer's parameters in place of those with an `Opt`."""
     hints = get_type_hints(function, include_extras=True)
-    options = {option.name: option for option in declared(function)}
+    options = {option.name: option for option in declared_options(function)}
 
     def called(**given: Any) -> R:
         return function(
@@ -168,7 +168,7 @@ def options_in(
     """
     options = [
         replace(option, default=None) if option.name in optional else option
-        for option in declared(kind)
+        for option in declared_options(kind)
         if option.name in (only or {option.name}) and option.name not in without
     ]
     return [
@@ -185,10 +185,10 @@ def _repeatable(option: OptionSpec, text: str) -> OptionSpec:
 
 def _value(option: OptionSpec, value: Any) -> Any:
     """Return the value of an option from that of the command line."""
-    opt, several = option.opt, option.each is not None
+    opt, several = option.opt, option.element_type is not None
     if several:
         value = tuple(value or ())
-    if opt.reads is None and opt.parse is None:
+    if opt.reader is None and opt.parse is None:
         return value or (() if option.default is REQUIRED else option.default) if several else value
     if not value:
         return option.default
@@ -205,12 +205,12 @@ def _value(option: OptionSpec, value: Any) -> Any:
 
 def _read_contents(option: OptionSpec, value: Any, *, skip_bad: bool) -> Any:
     """Return the contents of the file of an option that reads files; else the value itself."""
-    if option.opt.reads is None or not isinstance(value, str | Path):
+    if option.opt.reader is None or not isinstance(value, str | Path):
         return value
     from fairjudge.cli.display import say_bad_lines
     from fairjudge.datasets import Loaded
 
-    records = option.opt.reads(value, skip_bad=skip_bad)
+    records = option.opt.reader(value, skip_bad=skip_bad)
     if isinstance(records, Loaded):
         say_bad_lines(records)
     return records
@@ -231,7 +231,7 @@ def _signed(
 def _parameter(option: OptionSpec) -> inspect.Parameter:
     """Return the Typer parameter for an option."""
     opt, default = option.opt, option.default
-    several = option.each is not None
+    several = option.element_type is not None
     kind, more = _kind(option)
     if get_origin(kind) is list and not opt.argument and more["metavar"] is None:
         # Typer would show list[Path].
@@ -272,7 +272,7 @@ def _text(default: Any) -> str | None:
 def _kind(option: OptionSpec) -> tuple[Any, Mapping[str, Any]]:
     """Return the type of Typer's parameter, and more of its settings."""
     extra: Mapping[str, Any] = {"metavar": option.opt.metavar}
-    element = option.each
+    element = option.element_type
     if element is None:
         return (str if option.opt.parse else _plain_type(option.kinds)), extra
     if get_origin(element) is Literal:  # of which Typer takes no list

@@ -16,7 +16,7 @@ from fairjudge.engine.runs import resume, start
 from fairjudge.errors import InputError
 from fairjudge.graphs.by_article import ArticleDeps, build_article_graph
 from fairjudge.graphs.reference import Progress, ReferenceDeps, build_reference_graph
-from fairjudge.options.building import PAPER_ARTICLES, PAPER_QUESTIONS, SettledOptions
+from fairjudge.options.building import PAPER_ARTICLES, PAPER_QUESTIONS, ResolvedBuildOptions
 from fairjudge.parsing.outcomes import RETRYABLE
 from fairjudge.references.local import LocalReferences
 from fairjudge.references.points import has_copies
@@ -79,7 +79,7 @@ def graph_for(
 def _deps(
     builder: Builder | ArticleBuilder,
     articles: tuple[Article, ...],
-    options: SettledOptions,
+    options: ResolvedBuildOptions,
     progress: Progress,
 ) -> ArticleDeps | ReferenceDeps:
     if isinstance(builder, Builder):
@@ -115,7 +115,7 @@ async def build_one(
     cluster: Cluster,
     *,
     builder: Builder | ArticleBuilder,
-    options: SettledOptions,
+    options: ResolvedBuildOptions,
     concurrency: int,
     thread: str = "build",
     progress: Progress = lambda _stage, _done: None,

@@ -26,7 +26,7 @@ from fairjudge.engine.runs import resume, start
 from fairjudge.errors import RunError, needs_extra
 from fairjudge.graphs.judge import JudgeDeps, build_judge_graph
 from fairjudge.judges.ports import Judge
-from fairjudge.options.building import SettledOptions
+from fairjudge.options.building import ResolvedBuildOptions
 from fairjudge.records.folder import RunStore
 from fairjudge.records.postgres import StoredRun
 from fairjudge.records.server import CONNECTION, SCHEMA
@@ -103,7 +103,7 @@ async def build_references(
     book: BuildBook,
     *,
     builder: Builder | ArticleBuilder,
-    options: SettledOptions,
+    options: ResolvedBuildOptions,
     concurrency: int,
     progress: BuildProgress = SILENT,
 ) -> None:

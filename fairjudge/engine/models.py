@@ -276,7 +276,7 @@ def first_model(model: Model, stated: Mapping[str, str]) -> Model:
         max_output_tokens=None if limit is None else int(limit),
         seed=None if seed is None else int(seed),
     )
-    return first.on(model.budget)
+    return first.with_budget(model.budget)
 
 
 def total_cost(costs: Iterable[RunCost | None]) -> RunCost | None:

@@ -1,1 +1,1 @@
-"""Options of what talks to models: each declared once, for commands, Python and study files."""
+"""Options shared by commands, the Python API and study files, each declared once."""

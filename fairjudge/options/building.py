@@ -1,4 +1,4 @@
-"""Options of building references."""
+"""Options of building references (``fairjudge build``)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 Consolidation: TypeAlias = Literal["embedding", "llm"]
 Pipeline: TypeAlias = Literal["article", "paper"]
-"""One call an article for all questions, or one for each question and article as in the paper."""
+"""One call per article for all questions, or one per question and article as in the paper."""
 PAPER_ARTICLES = 10
-"""The articles that DiverseSumm keeps of a cluster: those that answer most questions."""
+"""Maximum number of articles per cluster in DiverseSumm; those that answer most are kept."""
 PAPER_QUESTIONS = 20
 
 MinSources: TypeAlias = Annotated[
@@ -26,24 +26,24 @@ MinSources: TypeAlias = Annotated[
 class BuildOptions:
     """Options of ``fairjudge build``; see its help.
 
-    The default of an option that is None depends on the backend; `settled` returns it.
+    The default of an option that is None depends on the backend; see `with_defaults`.
     """
 
     PANEL: ClassVar = "Building"
     max_articles: Annotated[
         int | None,
         Opt(
-            "Articles kept: those that answer most questions. Default: all; with --pipeline paper "
-            "and the local backend 10.",
+            "Maximum number of articles per cluster; those that answer the most questions are "
+            "kept. Default: all; with --pipeline paper and the local backend 10.",
             ge=2,
         ),
     ] = None
     n_questions: Annotated[
         int | None,
         Opt(
-            "Maximum number of questions; a story on which sources differ less gets fewer. "
-            "Default: one for every 60 words of the articles, 4 to 12; with --pipeline paper and "
-            "the local backend 20.",
+            "Maximum number of questions per cluster; stories on which sources differ less get "
+            "fewer. Default: one per 60 words of the articles, between 4 and 12; with --pipeline "
+            "paper and the local backend 20.",
             flag="--questions",
             ge=1,
         ),
@@ -51,8 +51,8 @@ class BuildOptions:
     facets: Annotated[
         int,
         Opt(
-            "Number of questions up to which those whose answers can all be true (facets) fill up. "
-            "By default one is kept where no question has rivals, and none beside rivals. Not with "
+            "Minimum number of questions: if fewer have conflicting answers (rivals), questions "
+            "whose answers can all be true (facets) are added up to this number. Not with "
             "--pipeline paper.",
             ge=0,
         ),
@@ -61,7 +61,7 @@ class BuildOptions:
     consensus_filter: Annotated[
         bool,
         Opt(
-            "Also drop questions on which one group holds more than half of the answers (Discord "
+            "Also drop questions where one group contains more than half of the answers (Discord "
             "Questions).",
             flag="--consensus-filter",
         ),
@@ -69,31 +69,31 @@ class BuildOptions:
     merge_same_sources: Annotated[
         bool,
         Opt(
-            "Also drop a question when at least 80 % of the paragraphs that answer it answer "
-            "another one (Discord Questions).",
+            "Also drop a question if at least 80 % of the paragraphs that answer it also answer "
+            "another question (Discord Questions).",
             flag="--merge-same-sources",
         ),
     ] = False
     pipeline: Annotated[
         Pipeline,
         Opt(
-            "How an LLM builds: by one call an article for all questions and one a question for "
-            "its groups, or by DiverseSumm's steps, one call for each question and article."
+            "Calls of an LLM. article: one per article for all questions, and one per question to "
+            "group its answers. paper: DiverseSumm's steps, one per question and article."
         ),
     ] = "article"
     context_tokens: Annotated[
         int,
         Opt(
-            "Maximum number of tokens of articles in the prompt that writes questions; longer "
-            "clusters are read in parts.",
+            "Maximum number of article tokens in the prompt that generates questions; longer "
+            "clusters are split into parts.",
             ge=1,
         ),
     ] = 100_000
     consolidation: Annotated[
         Consolidation | None,
         Opt(
-            "How answers are grouped by meaning: by the LLM, which then also names the invalid "
-            "ones and labels the groups (default with an LLM), or by sentence embeddings (default "
+            "Method that groups answers by meaning. llm: the LLM, which also marks invalid answers "
+            "and labels the groups (default with an LLM). embedding: sentence embeddings (default "
             "with --pipeline paper and the local backend)."
         ),
     ] = None
@@ -108,8 +108,8 @@ class BuildOptions:
     complete: Annotated[
         bool,
         Opt(
-            "Read the articles once more for answers that were missed, and drop passages that do "
-            "not say their group's label: one call where the articles are short, else one an "
+            "Read the articles a second time: add missed answers, and drop passages that do not "
+            "state the label of their group. Takes one call for short articles, else one per "
             "article. Not with --pipeline paper.",
             flag="--complete",
         ),
@@ -126,24 +126,24 @@ class BuildOptions:
             max_source_overlap=0.8 if self.merge_same_sources else None,
         )
 
-    def settled(self, *, llm: bool) -> SettledOptions:
-        """Return these options with their defaults for a language model or the local parts."""
-        by_article = llm and self.pipeline == "article"
-        return SettledOptions(
-            max_articles=self.max_articles or (None if by_article else PAPER_ARTICLES),
-            n_questions=self.n_questions or (None if by_article else PAPER_QUESTIONS),
+    def with_defaults(self, *, llm: bool) -> ResolvedBuildOptions:
+        """Return these options with the defaults for an LLM or for the local models."""
+        is_by_article = llm and self.pipeline == "article"
+        return ResolvedBuildOptions(
+            max_articles=self.max_articles or (None if is_by_article else PAPER_ARTICLES),
+            n_questions=self.n_questions or (None if is_by_article else PAPER_QUESTIONS),
             facets=self.facets,
             validity=self.validity,
-            pipeline="article" if by_article else "paper",
+            pipeline="article" if is_by_article else "paper",
             context_tokens=self.context_tokens,
-            consolidation=self.consolidation or ("llm" if by_article else "embedding"),
+            consolidation=self.consolidation or ("llm" if is_by_article else "embedding"),
             post_filter=self.post_filter,
-            complete=self.complete and by_article,
+            complete=self.complete and is_by_article,
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SettledOptions:
+class ResolvedBuildOptions:
     """`BuildOptions` with every default filled in."""
 
     max_articles: int | None
@@ -157,5 +157,5 @@ class SettledOptions:
     facets: int = 1
 
     def identity(self) -> dict[str, Any]:
-        """Return the options that identify a run."""
-        return identity_of(self, later=("complete", "facets"))
+        """Return the options by name, as part of a run's identity."""
+        return identity_of(self, omit_if_default=("complete", "facets"))

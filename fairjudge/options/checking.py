@@ -16,42 +16,46 @@ from pydantic import TypeAdapter, ValidationError
 
 from fairjudge.datasets._problems import explain
 from fairjudge.errors import ConfigurationError, InputError
-from fairjudge.options.declaring import declared, hint_of
+from fairjudge.options.declaring import declared_options, type_hint
 
 T = TypeVar("T")
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def checked(kind: type[T], options: Mapping[str, Any], of: str, *, beside: Iterable[str] = ()) -> T:
-    """Return the dataclass `kind` with the options `options`; strings become paths where needed.
+def make_options(
+    kind: type[T], options: Mapping[str, Any], context: str, *, other_names: Iterable[str] = ()
+) -> T:
+    """Return an instance of the dataclass `kind`; strings become paths where needed.
 
-    `beside` are names that may stand beside its options, for suggestions.
+    Errors begin with `context`; `other_names` are also valid there, and are suggested for typos.
 
     Raises
     ------
     ConfigurationError
-        If it has no option of such a name, or an option is of another type or out of its bounds.
+        If an option is unknown, has the wrong type, or is out of its bounds.
     """
     names = [field.name for field in fields(kind) if field.compare]  # type: ignore[arg-type]
-    flags = {option.flag.strip("-").replace("-", "_"): option.name for option in declared(kind)}
-    _check_names(options, names, flags, of=of, beside=beside)
+    names_by_flag = {
+        option.flag.strip("-").replace("-", "_"): option.name for option in declared_options(kind)
+    }
+    _check_names(options, names, names_by_flag, context=context, other_names=other_names)
     try:
-        return kind(**{name: _validated(kind, name, value) for name, value in options.items()})
+        return kind(**{name: _validate(kind, name, value) for name, value in options.items()})
     except ConfigurationError as error:
-        raise ConfigurationError(f"{of}: {error}") from None
+        raise ConfigurationError(f"{context}: {error}") from None
 
 
-def of_arguments(kind: type[T], arguments: Mapping[str, Any], of: str) -> T:
-    """Return `kind`, a dataclass, made of those arguments of a call that are named as its fields.
+def options_from_arguments(kind: type[T], arguments: Mapping[str, Any], context: str) -> T:
+    """Return an instance of the dataclass `kind` from the arguments of a call, by field name.
 
     Raises
     ------
     ConfigurationError
-        If one is of another type or out of its bounds.
+        If a value has the wrong type or is out of its bounds.
     """
     values = {field.name: arguments[field.name] for field in fields(kind)}  # type: ignore[arg-type]
-    return checked(kind, values, of)
+    return make_options(kind, values, context)
 
 
 def _check_names(
@@ -59,41 +63,43 @@ def _check_names(
     names: Sequence[str],
     flags: Mapping[str, str],
     *,
-    of: str,
-    beside: Iterable[str] = (),
+    context: str,
+    other_names: Iterable[str] = (),
 ) -> None:
-    candidates = [*beside, *names]
+    candidates = [*other_names, *names]
     for name in option_names:
         if name not in names:
             close = [flags[name]] if name in flags else get_close_matches(name, candidates, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(candidates)}"
-            raise ConfigurationError(f"{of}: no option {name!r}; {hint}")
+            choices = ", ".join(candidates)
+            hint = f"did you mean {close[0]!r}?" if close else f"choose from {choices}"
+            raise ConfigurationError(f"{context}: no option {name!r}; {hint}")
 
 
 def check_fields(value: Any) -> None:
-    """Check the fields of a dataclass against their types; those left out of comparisons are not.
+    """Check the fields of a dataclass against their types, except fields with ``compare=False``.
 
     Raises
     ------
     ConfigurationError
-        For the first one that does not.
+        For the first invalid field.
     """
     for field in fields(value):
         current = getattr(value, field.name)
         if field.compare and current is not field.default:
-            _validated(type(value), field.name, current, strict=True)
+            _validate(type(value), field.name, current, strict=True)
 
 
 def checks_arguments(call: Callable[P, R]) -> Callable[P, R]:
-    """Return `call` with a check of numbers, strings and choices by their types and bounds.
+    """Return a decorated `call` that validates numbers, strings and choices by type and bounds.
 
-    The call itself checks arguments of other types. A keyword that it does not have is an error
-    that names the closest one.
+    Arguments of other types are left to the call. The error for an unknown keyword suggests the
+    closest one.
     """
     signature = inspect.signature(call)
     names = [name for name in signature.parameters if name != "self"]
-    of = call.__qualname__.removesuffix(".__init__")
-    of = of.removeprefix("a") if inspect.iscoroutinefunction(call) else of  # as its blocking twin
+    context = call.__qualname__.removesuffix(".__init__")
+    if inspect.iscoroutinefunction(call):
+        context = context.removeprefix("a")  # the name of its blocking twin
 
     @functools.cache
     def hints() -> dict[str, Any]:
@@ -101,7 +107,7 @@ def checks_arguments(call: Callable[P, R]) -> Callable[P, R]:
         return {name: hint for name, hint in hints.items() if hint is not None}
 
     def check(*args: P.args, **kwargs: P.kwargs) -> None:
-        _check_names(kwargs, names, {}, of=of)
+        _check_names(kwargs, names, {}, context=context)
         for name, value in signature.bind(*args, **kwargs).arguments.items():
             hint = hints().get(name)
             if hint is not None and (_is_scalar(hint) or isinstance(value, _PLAIN)):
@@ -109,23 +115,23 @@ def checks_arguments(call: Callable[P, R]) -> Callable[P, R]:
                 _check(hint, plain, name, strict=isinstance(value, str))
 
     @functools.wraps(call)
-    def checking(*args: P.args, **kwargs: P.kwargs) -> R:
-        with _named_arguments(call):
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
+        with _errors_for_python(call):
             check(*args, **kwargs)
             return call(*args, **kwargs)
 
     @functools.wraps(call)
-    async def checking_first(*args: P.args, **kwargs: P.kwargs) -> Any:
-        with _named_arguments(call):
+    async def async_wrapper(*args: P.args, **kwargs: P.kwargs) -> Any:
+        with _errors_for_python(call):
             check(*args, **kwargs)
             return await cast("Any", call(*args, **kwargs))
 
-    return cast("Callable[P, R]", checking_first) if inspect.iscoroutinefunction(call) else checking
+    return cast("Callable[P, R]", async_wrapper) if inspect.iscoroutinefunction(call) else wrapper
 
 
 @contextmanager
-def _named_arguments(call: Callable[..., Any]) -> Iterator[None]:
-    """Let errors from within name the arguments of `call` instead of a command line's flags."""
+def _errors_for_python(call: Callable[..., Any]) -> Iterator[None]:
+    """Replace command-line flags by the arguments of `call` in errors raised in the block."""
     try:
         yield
     except (ConfigurationError, InputError) as error:
@@ -147,10 +153,10 @@ _PLAIN = (bool, float, int, str, Path, NoneType)
 
 
 def _plain_hint(call: Callable[..., Any], name: str) -> Any:
-    """Return the type of a parameter of plain values, None for one of other types."""
+    """Return the type of a parameter if its values are plain, else None."""
     try:
-        hint = hint_of(call, name)
-    except (KeyError, NameError):  # not annotated, or by what only type checkers import
+        hint = type_hint(call, name)
+    except (KeyError, NameError):  # no annotation, or one that only type checkers import
         return None
     return hint if _is_plain(hint) else None
 
@@ -165,7 +171,7 @@ def _is_plain(hint: Any) -> bool:
 
 
 def _is_scalar(hint: Any) -> bool:
-    """Say whether a plain type is of single values, not of sequences."""
+    """Return whether a plain type is of single values, not of sequences."""
     origin, parts = get_origin(hint), get_args(hint)
     if origin is Annotated:
         return _is_scalar(parts[0])
@@ -178,10 +184,10 @@ def _check(hint: Any, value: Any, name: str, *, strict: bool) -> Any:
     try:
         return TypeAdapter(hint).validate_python(value, strict=strict)
     except ValidationError as error:
-        place, problem = explain(error, value)
-        within = "" if place is None else f".{place}"
-        raise ConfigurationError(f"{name}{within}: {problem}") from None
+        field_path, problem = explain(error, value)
+        suffix = "" if field_path is None else f".{field_path}"
+        raise ConfigurationError(f"{name}{suffix}: {problem}") from None
 
 
-def _validated(kind: type, name: str, value: Any, *, strict: bool = False) -> Any:
-    return _check(hint_of(kind, name), value, name, strict=strict)
+def _validate(kind: type, name: str, value: Any, *, strict: bool = False) -> Any:
+    return _check(type_hint(kind, name), value, name, strict=strict)

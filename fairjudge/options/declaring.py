@@ -1,10 +1,10 @@
-"""Declarations of options, at the field or the parameter that holds the value.
+"""Declarations of options, in the type of the field or parameter that contains the value.
 
-A field of a dataclass of options, or a parameter of a call (`fairjudge.api`), is an option where
-its type is ``Annotated[..., Opt(...)]``: help, bounds, and what it is called on a command line.
-Commands are made of these declarations (`fairjudge.cli.parameters`); calls from Python and study
-files are checked by them (`fairjudge.options.checking`). ``--help`` reads them, so that modules
-which declare options import nothing heavy.
+A field of a dataclass of options, or a parameter of a call (`fairjudge.api`), is an option if its
+type is ``Annotated[..., Opt(...)]``: help, bounds, and the name on a command line. Commands are
+generated from these declarations (`fairjudge.cli.parameters`), which also validate calls from
+Python and study files (`fairjudge.options.checking`). ``--help`` imports them, so modules that
+declare options import nothing slow.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ Panel: TypeAlias = Literal[
 ]
 """The sections of ``--help``, in their order."""
 REQUIRED = inspect.Parameter.empty
-"""The default of an option that has none."""
+"""The default of a required option."""
 
 
 @dataclass(frozen=True, slots=True)
 class Opt:
-    """The metadata of an option, in the ``Annotated`` type of its field or parameter.
+    """The metadata of an option, part of the ``Annotated`` type of its field or parameter.
 
     Parameters
     ----------
@@ -49,26 +49,25 @@ class Opt:
     former : tuple of str
         Earlier names, which are still accepted.
     ge, le : float, optional
-        The smallest and the largest valid value; pydantic checks them, as it reads this object as
-        a group of metadata.
+        The smallest and the largest valid value. Pydantic checks them, since this object is
+        grouped metadata (annotated-types).
     short : str, optional
-        A name of one letter, such as ``"-o"``.
+        A one-letter name, such as ``"-o"``.
     metavar : str, optional
         The placeholder of its value in ``--help``.
     envvar : str, optional
-        The environment variable with its default.
+        The environment variable that sets its default.
     argument : bool
         Whether it is a positional argument on a command line.
     parse : callable, optional
-        Converts the text on a command line to the value, each text where it is `repeatable`;
-        raises ValueError for another format.
+        Converts the text on a command line (each text of a `repeatable` option) to the value;
+        raises ValueError for an invalid text.
     repeatable : bool
-        Whether an option with `parse` takes several values, one each time that it is used;
-        sequences without `parse` always do.
+        Whether an option with `parse` may be repeated; sequences without `parse` always may.
     merge : callable, optional
-        Makes one value of those of a `repeatable` option.
-    reads : callable, optional
-        Reads the value from the file of a command line; takes its path and ``skip_bad``.
+        Merges the values of a `repeatable` option into one.
+    reader : callable, optional
+        Reads the value from a file of the command line; called with its path and ``skip_bad``.
     panel : str, optional
         Its section in ``--help``; by default the `PANEL` of its dataclass, else "Output" for
         ``-o``, "Input" for files and arguments, and "Options" for the rest.
@@ -86,7 +85,7 @@ class Opt:
     parse: Callable[[str], Any] | None = None
     repeatable: bool = False
     merge: Callable[[Sequence[Any]], Any] | None = None
-    reads: Callable[..., Any] | None = None
+    reader: Callable[..., Any] | None = None
     panel: Panel | None = None
 
     @property
@@ -102,26 +101,26 @@ class Opt:
             yield Le(self.le)
 
 
-Seed: TypeAlias = Annotated[int, Opt("Seed of all resampling.", ge=0)]
-Resamples: TypeAlias = Annotated[int, Opt("Bootstrap resamples.", ge=100)]
-Level: TypeAlias = Annotated[float, Opt("Confidence of intervals.", ge=0.5, le=0.999)]
+Seed: TypeAlias = Annotated[int, Opt("Random seed of all resampling.", ge=0)]
+Resamples: TypeAlias = Annotated[int, Opt("Number of bootstrap resamples.", ge=100)]
+Level: TypeAlias = Annotated[float, Opt("Confidence level of intervals.", ge=0.5, le=0.999)]
 MaxUnscored: TypeAlias = Annotated[
     float,
-    Opt("Exit with 3 if a larger share than this is unscored.", ge=0.0, le=1.0, panel="Limits"),
+    Opt("Exit with code 3 if a larger share is unscored.", ge=0.0, le=1.0, panel="Limits"),
 ]
 Annotators: TypeAlias = Annotated[
     str | Sequence[str],
-    Opt("Only use labels by annotators whose names match, e.g. 'expert*'.", panel="Input"),
+    Opt("Only use labels of annotators whose name matches, e.g. 'expert*'.", panel="Input"),
 ]
 
 
 def label_scale(text: str) -> tuple[float, float]:
-    """Return the lowest and the highest label of ``LOW-HIGH``.
+    """Parse the lowest and the highest label of ``LOW-HIGH``.
 
     Raises
     ------
     ValueError
-        `text` is not such a range.
+        If `text` is no such range.
     """
     match = re.fullmatch(r"(-?\d{1,6}(?:\.\d{1,6})?)-(\d{1,6}(?:\.\d{1,6})?)", text, re.ASCII)
     low, high = (float(match[1]), float(match[2])) if match else (0.0, 0.0)
@@ -131,35 +130,35 @@ def label_scale(text: str) -> tuple[float, float]:
 
 
 def column_map(text: str) -> dict[str, tuple[str, ...]]:
-    """Return field to columns of ``field=column,field=column``; a field may stand several times.
+    """Parse ``field=column,field=column`` to columns by field; a field may be repeated.
 
     Raises
     ------
     ValueError
-        `text` is not such a list.
+        If `text` is no such list.
     """
-    return merged_columns({name: (column,)} for name, column in pairs_of(text, "field=column"))
+    return merge_columns({name: (column,)} for name, column in parse_pairs(text, "field=column"))
 
 
-def merged_columns(maps: Iterable[Mapping[str, tuple[str, ...]]]) -> dict[str, tuple[str, ...]]:
+def merge_columns(maps: Iterable[Mapping[str, tuple[str, ...]]]) -> dict[str, tuple[str, ...]]:
     """Return the columns of each field in all of `maps`."""
-    merged: dict[str, tuple[str, ...]] = {}
+    all_columns: dict[str, tuple[str, ...]] = {}
     for columns_by_field in maps:
         for name, columns in columns_by_field.items():
-            merged[name] = (*merged.get(name, ()), *columns)
-    return merged
+            all_columns[name] = (*all_columns.get(name, ()), *columns)
+    return all_columns
 
 
 def word_values(text: str) -> dict[str, float]:
-    """Return the number of each word of ``word=number,word=number``.
+    """Parse ``word=number,word=number`` to numbers by word.
 
     Raises
     ------
     ValueError
-        `text` is not such a list.
+        If `text` is no such list.
     """
     values: dict[str, float] = {}
-    for word, number in pairs_of(text, "word=number", last=True):
+    for word, number in parse_pairs(text, "word=number", last=True):
         try:
             values[word] = float(number)
         except ValueError:
@@ -167,15 +166,21 @@ def word_values(text: str) -> dict[str, float]:
     return values
 
 
-def merged_values(maps: Iterable[Mapping[str, float]]) -> dict[str, float]:
+def merge_values(maps: Iterable[Mapping[str, float]]) -> dict[str, float]:
     """Return the numbers of the words in all of `maps`."""
     return {word: number for values in maps for word, number in values.items()}
 
 
-def pairs_of(text: str, form: str, *, last: bool = False) -> Iterator[tuple[str, str]]:
-    """Yield the two sides of each ``=``; a part without one belongs to the text before its comma.
+def parse_pairs(text: str, form: str, *, last: bool = False) -> Iterator[tuple[str, str]]:
+    """Yield (key, value) of each ``key=value`` in a comma-separated list.
 
-    With `last`, it belongs to the text after the comma.
+    A part without ``=`` continues the value before its comma, or with `last`, where pairs are
+    split at the last ``=``, begins the key after the comma.
+
+    Raises
+    ------
+    ValueError
+        If a pair does not have the format `form`.
     """
     parts: list[str] = []
     for part in text.split(","):
@@ -184,17 +189,17 @@ def pairs_of(text: str, form: str, *, last: bool = False) -> Iterator[tuple[str,
         else:
             parts.append(part)
     for part in filter(str.strip, parts):
-        left, equals, right = part.rpartition("=") if last else part.partition("=")
-        if not (left.strip() and equals and right.strip()):
+        key, equals, value = part.rpartition("=") if last else part.partition("=")
+        if not (key.strip() and equals and value.strip()):
             raise ValueError(f"expected {form}, not {part.strip()!r}")
-        yield left.strip(), right.strip()
+        yield key.strip(), value.strip()
 
 
 LabelScale: TypeAlias = Annotated[
     tuple[float, float] | None,
     Opt(
-        "The labels' scale, such as 0-100; by default the common scale that most of them fit. A "
-        "label outside it is an error.",
+        "Scale of the labels, such as 0-100. Default: the common scale that most of them fit. "
+        "Labels outside it are an error.",
         metavar="LOW-HIGH",
         parse=label_scale,
         panel="Input",
@@ -216,40 +221,40 @@ class OptionSpec:
 
     @property
     def panel(self) -> Panel:
-        """Its section in ``--help``."""
-        owners: Panel | None = getattr(self.owner, "PANEL", None)
-        if panel := self.opt.panel or owners:
+        """The section in ``--help``."""
+        panel_of_owner: Panel | None = getattr(self.owner, "PANEL", None)
+        if panel := self.opt.panel or panel_of_owner:
             return panel
         if self.opt.short == "-o":
             return "Output"
-        if self.opt.argument or self.opt.reads is not None:
+        if self.opt.argument or self.opt.reader is not None:
             return "Input"
         parts = {*self.kinds, *(part for kind in self.kinds for part in get_args(kind))}
         return "Input" if parts & {Path, object} else "Options"
 
     @property
     def flag(self) -> str:
-        """Its name on a command line."""
+        """The name on a command line."""
         return self.opt.flag or f"--{self.name.removeprefix('n_').replace('_', '-')}"
 
     @property
     def kinds(self) -> tuple[Any, ...]:
-        """The types of its value, without None."""
+        """The types of the value, without None."""
         parts = get_args(self.hint) if get_origin(self.hint) in {Union, UnionType} else (self.hint,)
         return tuple(part for part in parts if part is not NoneType)
 
     @property
-    def each(self) -> Any:
-        """The type of one of its values where it takes several, else None."""
+    def element_type(self) -> Any:
+        """The type of one value if the option takes several, else None."""
         if self.variadic:
             return self.hint
-        if self.opt.parse is not None or self.opt.reads is not None:
+        if self.opt.parse is not None or self.opt.reader is not None:
             return str if self.opt.repeatable else None
-        several = [kind for kind in self.kinds if get_origin(kind) in {tuple, Sequence}]
-        return get_args(several[0])[0] if several else None
+        sequences = [kind for kind in self.kinds if get_origin(kind) in {tuple, Sequence}]
+        return get_args(sequences[0])[0] if sequences else None
 
 
-def declared(kind: Any) -> tuple[OptionSpec, ...]:
+def declared_options(kind: Any) -> tuple[OptionSpec, ...]:
     """Return the options among the fields of a dataclass, or the parameters of a call, in order."""
     if inspect.isclass(kind):
         return tuple(
@@ -266,12 +271,12 @@ def declared(kind: Any) -> tuple[OptionSpec, ...]:
     return tuple(
         option
         for parameter in inspect.signature(kind).parameters.values()
-        if (option := declared_parameter(kind, parameter)) is not None
+        if (option := parameter_option(kind, parameter)) is not None
     )
 
 
-def declared_parameter(call: Any, parameter: inspect.Parameter) -> OptionSpec | None:
-    """Return a parameter of `call` as an option, None where it is not declared as one."""
+def parameter_option(call: Any, parameter: inspect.Parameter) -> OptionSpec | None:
+    """Return the option that a parameter of `call` declares, or None."""
     for hint, opt in _declaration(call, parameter.name):
         return OptionSpec(
             name=parameter.name,
@@ -283,23 +288,24 @@ def declared_parameter(call: Any, parameter: inspect.Parameter) -> OptionSpec | 
     return None
 
 
-def identity_of(options: Any, *, later: Collection[str]) -> dict[str, Any]:
-    """Return a dataclass of options by name, as runs are identified.
+def identity_of(options: Any, *, omit_if_default: Collection[str]) -> dict[str, Any]:
+    """Return a dataclass of options by name, as part of a run's identity.
 
-    The options `later` are there only where they are set: runs of versions without them go on.
+    Options in `omit_if_default`, which were added in later versions, are omitted if they have their
+    default, so that runs of earlier versions can be resumed.
     """
     defaults = {field.name: field.default for field in fields(options)}
     return {
         name: value
         for name, value in asdict(options).items()
-        if name not in later or value != defaults[name]
+        if name not in omit_if_default or value != defaults[name]
     }
 
 
 def _declaration(kind: Any, name: str) -> Iterator[tuple[Any, Opt]]:
-    """Yield the type and the metadata of a field or a parameter that is an option."""
+    """Yield the type and the metadata of a field or parameter if it is an option."""
     try:
-        hint = hint_of(kind, name)
+        hint = type_hint(kind, name)
     except (KeyError, NameError):
         if "Opt(" in str(kind.__annotations__.get(name)):
             raise
@@ -311,16 +317,16 @@ def _declaration(kind: Any, name: str) -> Iterator[tuple[Any, Opt]]:
                 yield bare, opt
 
 
-def hint_of(kind: Any, name: str) -> Any:
-    """Return the type of one field or parameter, without resolving the types of the others.
+def type_hint(kind: Any, name: str) -> Any:
+    """Return the type of a field or parameter without resolving the types of others.
 
     Raises
     ------
     KeyError
-        If it is not annotated.
+        If it has no annotation.
     NameError
-        If its type names what is not imported.
+        If its type contains a name that is not imported.
     """
-    alone = type("", (), {"__annotations__": {name: kind.__annotations__[name]}})
+    owner = type("", (), {"__annotations__": {name: kind.__annotations__[name]}})
     module = vars(sys.modules[kind.__module__])
-    return get_type_hints(alone, globalns=module, include_extras=True)[name]
+    return get_type_hints(owner, globalns=module, include_extras=True)[name]

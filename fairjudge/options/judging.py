@@ -1,4 +1,4 @@
-"""Options of judging."""
+"""Options of judging (``fairjudge judge``)."""
 
 from __future__ import annotations
 
@@ -32,50 +32,51 @@ class JudgeOptions:
     aspect: Annotated[
         str,
         Opt(
-            "What is judged: 'coverage', 'faithfulness' or 'balance', also by the local backend; "
-            "by an LLM also 'relevance', 'coherence', 'fluency', 'consistency' or 'quality', or "
-            "the name of your own criterion (--rule)."
+            "Aspect to judge: 'coverage', 'faithfulness' or 'balance'; with an LLM also "
+            "'relevance', 'coherence', 'fluency', 'consistency', 'quality', or the name of your "
+            "own criterion (--rule)."
         ),
     ]
     protocol: Annotated[
         Literal["likert", "binary", "pairwise", "checklist", "ranking"] | None,
         Opt(
-            "Protocol of the verdicts; or choose a --preset. 'checklist' (coverage) judges for "
-            "each answer whether it is covered, with a quote; 'ranking' orders all summaries of "
-            "a cluster in one call."
+            "Format of the verdicts; or choose a --preset. checklist: whether each answer is "
+            "covered, with a quote (coverage), or each statement supported (faithfulness). "
+            "ranking: all summaries of a cluster in order, in one call."
         ),
     ] = None
     preset: Annotated[
         Preset | None,
         Opt(
-            "Protocol and units: 'paper', 'budget' and 'granular' are what DiverseSumm's "
-            "comparison recommends; 'recommended' is 'paper' with a checklist for coverage."
+            "Protocol and units. paper, budget, granular: as recommended by DiverseSumm's "
+            "comparison. recommended: 'paper', with a checklist for coverage."
         ),
     ] = None
     reference_unit: Annotated[
         ReferenceUnit | None,
         Opt(
-            "Reference of one request: all articles or one (faithfulness), all QA pairs or one "
-            "(coverage); any of these for a criterion of your own. The first is the default."
+            "Evidence in one request: 'articles' (all) or 'article' (one) for faithfulness, "
+            "'qa_pairs' (all) or 'qa_pair' (one) for coverage, any of these for your own "
+            "criterion. Default: all."
         ),
     ] = None
     text_unit: Annotated[
         TextUnit | None,
-        Opt("Whole summaries, or their sentences (faithfulness, all articles)."),
+        Opt("Judge whole summaries, or each sentence (faithfulness against all articles)."),
     ] = None
     rule: Annotated[
         str | None,
         Opt(
-            "Your own criterion in a sentence or two, under the name of --aspect; rated 1 to 5 "
-            "unless --protocol or --scale says otherwise.",
+            "Your own criterion in one or two sentences; --aspect is its name. Rated from 1 to 5 "
+            "unless --protocol or --scale is set.",
             metavar="TEXT",
         ),
     ] = None
-    prompt: Annotated[Path | None, Opt("Your own prompt template, for any aspect.")] = None
+    prompt: Annotated[Path | None, Opt("Your own prompt template (file), for any aspect.")] = None
     scale: Annotated[Path | None, Opt("Your own scale (TOML).")] = None
     fallback: Annotated[
         Fallback,
-        Opt("Local scorer for items that the judge leaves unscored; its judgements are marked."),
+        Opt("Local scorer for items that the judge leaves unscored; marked in 'scored_by'."),
     ] = "none"
     cascade: Thresholds | GuaranteedThreshold | None = None
     cascade_scorer: Annotated[
@@ -84,15 +85,15 @@ class JudgeOptions:
     derive: Annotated[
         tuple[DerivedProtocol, ...],
         Opt(
-            "Also derive judgements of this protocol from the checklists, without a request. "
+            "Also derive judgements of this protocol from the checklists, without requests. "
             "Repeatable."
         ),
     ] = ()
     temperature: Annotated[
-        float | None, Opt("Sampling temperature; 0 by default, 1 with --samples.", ge=0, le=2)
+        float | None, Opt("Sampling temperature. Default: 0; 1 with --samples.", ge=0, le=2)
     ] = None
     samples: Annotated[
-        int, Opt("Replies to each request; the score is their mean.", ge=1, le=100)
+        int, Opt("Number of replies per request; the score is their mean.", ge=1, le=100)
     ] = 1
     repeats: Annotated[
         int,
@@ -106,7 +107,7 @@ class JudgeOptions:
     prompt_variants: Annotated[
         int,
         Opt(
-            "Judge every item with N wordings of the built-in prompt, all of one meaning.",
+            "Judge every item with this many equivalent wordings of the built-in prompt.",
             ge=1,
             le=3,
         ),
@@ -114,23 +115,23 @@ class JudgeOptions:
     paraphrases: Annotated[
         tuple[Path, ...],
         Opt(
-            "Your own wording of the prompt; every item is judged by it too. Repeatable.",
+            "Your own wording of the prompt (file); every item is also judged with it. Repeatable.",
             flag="--paraphrase",
         ),
     ] = ()
     token_probabilities: Annotated[
         bool,
         Opt(
-            "Score by the probabilities of the answers' tokens where the backend gives them, else "
-            "by --samples.",
+            "Score by the probabilities of the answer tokens if the backend returns them, else by "
+            "--samples.",
             former=("--expected",),
         ),
     ] = False
     groups_per_call: Annotated[
         int,
         Opt(
-            "Maximum number of groups of answers in one call of --protocol checklist; the "
-            "groups of a question stay together.",
+            "Maximum number of answer groups per call with --protocol checklist; the groups of a "
+            "question are never split.",
             ge=1,
             le=500,
         ),
@@ -139,16 +140,16 @@ class JudgeOptions:
 
     @property
     def sampling_temperature(self) -> float:
-        """The sampling temperature: as given, else 1 with several samples and 0 without."""
+        """The sampling temperature; by default 1 with several samples, else 0."""
         return float(self.samples > 1) if self.temperature is None else self.temperature
 
-    def stated(self) -> dict[str, Any]:
-        """Return the options by name, as runs and studies are identified; no default is open."""
-        settled = replace(self, temperature=self.sampling_temperature)
-        return identity_of(settled, later=("groups_per_call", "rule"))
+    def identity(self) -> dict[str, Any]:
+        """Return the options by name, with defaults, as part of the identity of a run or study."""
+        options = replace(self, temperature=self.sampling_temperature)
+        return identity_of(options, omit_if_default=("groups_per_call", "rule"))
 
     def plan(self) -> JudgingPlan:
-        """Return the row of the table of protocols that these options select."""
+        """Return the plan (aspect, protocol and units) that these options select."""
         from fairjudge.judges.checklist import GROUPS_PER_CALL
         from fairjudge.judges.tasks import resolve_plan
         from fairjudge.protocols import PROTOCOLS
@@ -162,21 +163,21 @@ class JudgeOptions:
             own_prompt=self.prompt is not None or self.rule is not None,
         )
         if self.derive and not PROTOCOLS[plan.protocol].itemized:
-            raise ConfigurationError("--derive takes its verdicts from --protocol checklist")
-        of_groups = PROTOCOLS[plan.protocol].itemized and plan.aspect == "coverage"
-        if self.groups_per_call != GROUPS_PER_CALL and not of_groups:
-            raise ConfigurationError("--groups-per-call is of coverage by --protocol checklist")
+            raise ConfigurationError("--derive needs --protocol checklist")
+        has_groups = PROTOCOLS[plan.protocol].itemized and plan.aspect == "coverage"
+        if self.groups_per_call != GROUPS_PER_CALL and not has_groups:
+            raise ConfigurationError("--groups-per-call needs coverage with --protocol checklist")
         return plan
 
     def _protocol_of_rule(self) -> ProtocolName | None:
-        """Return the protocol of a rule on its scale, or None without a rule."""
+        """Return the protocol of the rule's scale, or None without a rule."""
         from fairjudge.scales import load_scale
 
         if self.rule is None or self.preset is not None:
             return None
         if self.prompt is not None:
             raise ConfigurationError(
-                "--rule and --prompt exclude each other, since each defines the criterion: give one"
+                "--rule and --prompt both define the criterion: use one of them"
             )
         return "likert" if self.scale is None else load_scale(self.scale).protocol
 
@@ -186,16 +187,16 @@ class JudgeOptions:
         return any(plan.needs_questions for plan in self.plans())
 
     def plans(self) -> tuple[JudgingPlan, ...]:
-        """Return the plan of each aspect: of one, or of those that are judged together.
+        """Return the plan of each aspect that is judged.
 
         Raises
         ------
         ConfigurationError
-            If an option does not go with several.
+            If an option cannot be combined with several aspects.
         """
         if not self.together:
             return (self.plan(),)
-        self._check_together()
+        self._check_joint_options()
         return tuple(
             replace(
                 self,
@@ -206,7 +207,7 @@ class JudgeOptions:
             for aspect in self.together
         )
 
-    def _check_together(self) -> None:
+    def _check_joint_options(self) -> None:
         excluded_options = {
             "--preset": self.preset,
             "--reference-unit": self.reference_unit,
@@ -223,9 +224,9 @@ class JudgeOptions:
             "--paraphrase": self.paraphrases,
         }
         for option in (name for name, value in excluded_options.items() if value):
-            raise ConfigurationError(f"{option} does not go with --together")
+            raise ConfigurationError(f"{option} cannot be combined with --together")
         names = [aspect.aspect for aspect in self.together]
         if len(names) < 2 or len(set(names)) < len(names):
             raise ConfigurationError(
-                f"--together takes two or more different aspects, not {names!r}"
+                f"--together needs two or more different aspects, not {names!r}"
             )

@@ -1,4 +1,4 @@
-"""A model, its response cache, and its limits."""
+"""Options of a model: target, response cache and limits."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
 LimitOpt = partial(Opt, panel="Limits")
 Engine: TypeAlias = Literal["local", "ray"]
-"""Where items are worked on: in this process, or sharded over a Ray cluster."""
+"""Where items are processed: in this process, or sharded over a Ray cluster."""
 
 
 class Sampling(TypedDict, total=False):
-    """Sampling options of requests; limits of None are set by each step."""
+    """Sampling options of requests; each step sets its own token limit if there is none."""
 
     seed: int | None
     max_output_tokens: int
@@ -51,43 +51,44 @@ class Model:
     Parameters
     ----------
     target : str
-        ``"provider:model"`` such as ``"openai:gpt-4o-mini"``, or ``"local"``: no key, no network
-        (extra ``local``); ``"local-large"``: the same by a larger encoder, better and slower (extra
-        ``local-large``). A chat model of LangChain may be given in its place; ``target`` is then
-        a name that identifies it by its class, its model and a hash of its settings.
+        ``"provider:model"`` such as ``"openai:gpt-4o-mini"``; ``"local"``, which needs no key and
+        no network (extra ``local``); or ``"local-large"``, a larger encoder that is more accurate
+        and slower (extra ``local-large``). Or a LangChain chat model; ``target`` then becomes a
+        name made of its class, its model and a hash of its settings.
     cache : path, optional
         Folder of the response cache and of run folders; by default the user's cache folder.
     store : str, optional
-        A PostgreSQL database that keeps both instead, shared between machines:
+        A PostgreSQL database for both instead of folders, shared between machines:
         ``"postgresql://user@host:port/database"``.
     concurrency : int
         Maximum concurrent requests.
     base_url : str, optional
-        An OpenAI-compatible server.
+        Base URL of an OpenAI-compatible server.
     timeout, max_wait : float
-        Seconds that one attempt of a request may take, and that it may wait for retries in all.
+        Timeout of one attempt of a request, and maximum total time that a request waits between
+        retries, both in seconds.
     seed, max_output_tokens : int, optional
-        Go into every request.
+        Sent with every request.
     max_cost, max_calls
-        Limits in US dollars and requests, over **all** runs that this object is given to.
+        Limits in US dollars and requests, over **all** runs that use this object.
     requests_per_minute, tokens_per_minute : int, optional
-        A provider's limits.
+        Rate limits of the provider.
     prices : path, optional
-        A TOML file of prices, which come before those that are published.
+        A TOML file of prices, which override the published ones.
     price_input, price_output : float, optional
-        This model's price in US dollars per million tokens, before all others.
+        This model's price in US dollars per million tokens; overrides all others.
     embedding_model, entailment_model : str, optional
-        Local models other than the packaged ones.
+        Local models to use instead of the packaged ones.
     engine : {"local", "ray"}
-        Where `build` and `Judge` work on items: in this process, or on the Ray cluster of
-        ``RAY_ADDRESS``; other calls work in this process.
+        Where `build` and `Judge` process items: in this process, or on the Ray cluster at
+        ``RAY_ADDRESS``; other calls always run in this process.
     progress : bool, optional
-        Show progress bars on standard error; by default where that is a terminal.
+        Show progress bars on standard error; by default only if it is a terminal.
 
     Raises
     ------
     ConfigurationError
-        If an argument is of another type, or out of its bounds.
+        If an argument has the wrong type or is out of its bounds.
 
     Examples
     --------
@@ -101,20 +102,20 @@ class Model:
         str,
         Opt(
             "Model: 'local' (bundled, no LLM, no API key), 'local-large' (extra local-large, slow "
-            "without a GPU) or provider:model, such as openai:gpt-4o-mini. 'fairjudge backends "
-            "list' shows the providers.",
+            "without a GPU) or PROVIDER:MODEL, such as openai:gpt-4o-mini. 'fairjudge backends "
+            "list' lists the providers.",
             flag="--backend",
         ),
     ] = "local"
     _: KW_ONLY
     cache: Annotated[
         str | Path | None,
-        Opt("Folder of the response cache; by default a user cache folder.", panel="Storage"),
+        Opt("Folder of the response cache. Default: in the user's cache folder.", panel="Storage"),
     ] = None
     store: Annotated[
         str | None,
         Opt(
-            "Keep responses, checkpoints and runs in a PostgreSQL database shared between "
+            "Store responses, checkpoints and runs in a PostgreSQL database shared between "
             "machines: postgresql://user@host:port/database. --run is then a name.",
             metavar="URL",
             envvar="FAIRJUDGE_STORE",
@@ -123,29 +124,29 @@ class Model:
     ] = None
     concurrency: Annotated[
         int,
-        LimitOpt("Maximum concurrent requests; reduced for a while after a 429.", ge=1, le=4096),
+        LimitOpt("Maximum concurrent requests; temporarily reduced after HTTP 429.", ge=1, le=4096),
     ] = 8
     base_url: Annotated[
         str | None,
-        Opt("Base URL of the API instead of the provider's own, e.g. http://localhost:8000/v1."),
+        Opt("Base URL of the API, if not the provider's own, e.g. http://localhost:8000/v1."),
     ] = None
     timeout: Annotated[float, LimitOpt("Timeout of one request, in seconds.", ge=0.001)] = 300.0
     max_wait: Annotated[
         float,
         LimitOpt(
-            "Maximum time that one request waits in pauses that the server asks for, in seconds "
-            "in all; an item that would wait longer is left without a result.",
+            "Maximum total time that a request waits when the server asks to retry later, in "
+            "seconds; items that would wait longer get no result.",
             ge=0,
         ),
     ] = 120.0
     seed: Annotated[
-        int | None, Opt("Passed to models that take a seed; part of the cache key.")
+        int | None, Opt("Seed sent to models that support one; part of the cache key.")
     ] = None
     max_output_tokens: Annotated[
         int | None,
         Opt(
-            "Maximum tokens of one reply, reasoning tokens included; by default 1024 for verdicts "
-            "and summaries, 2048 for units, and 2048 to 8000 for the steps of a build.",
+            "Maximum tokens per reply, including reasoning tokens. Default: 1024 for verdicts and "
+            "summaries, 2048 for units, and 2048 to 8000 for the steps of a build.",
             ge=1,
         ),
     ] = None
@@ -154,53 +155,53 @@ class Model:
     ] = None
     max_calls: Annotated[
         int | None,
-        LimitOpt("Maximum number of requests to the model, retries included.", ge=0),
+        LimitOpt("Maximum number of requests to the model, including retries.", ge=0),
     ] = None
     requests_per_minute: Annotated[
         int | None, LimitOpt("Maximum requests per minute.", flag="--rpm", ge=1)
     ] = None
     tokens_per_minute: Annotated[
         int | None,
-        LimitOpt("Maximum tokens per minute, of prompts and replies.", flag="--tpm", ge=1),
+        LimitOpt("Maximum tokens per minute, prompts and replies.", flag="--tpm", ge=1),
     ] = None
     prices: Annotated[
         str | Path | None,
         LimitOpt(
             "Your own prices (TOML: [[price]] with model, input and output in US dollars per "
-            "million tokens, date, source, and where they differ cached_input, cache_write); they "
-            "hold at any --base-url."
+            "million tokens, date, source, and if different cached_input, cache_write); they "
+            "apply with any --base-url."
         ),
     ] = None
     price_input: Annotated[
         float | None,
-        LimitOpt("Price of the model's input, in US dollars per million tokens.", ge=0),
+        LimitOpt("Price of input tokens, in US dollars per million.", ge=0),
     ] = None
     price_output: Annotated[
         float | None,
-        LimitOpt("Price of its output, in US dollars per million tokens.", ge=0),
+        LimitOpt("Price of output tokens, in US dollars per million.", ge=0),
     ] = None
     embedding_model: Annotated[
         str | None,
-        Opt("Sentence encoder by hub id or folder, instead of the packaged all-MiniLM-L6-v2."),
+        Opt("Sentence encoder (hub id or folder) instead of the packaged all-MiniLM-L6-v2."),
     ] = None
     entailment_model: Annotated[
         str | None,
         Opt(
-            "Entailment model by hub id or folder, for --fallback and --cascade-scorer, instead "
-            "of the package's own."
+            "Entailment model (hub id or folder) for --fallback and --cascade-scorer, instead of "
+            "the packaged one."
         ),
     ] = None
     engine: Annotated[
         Engine,
-        Opt("Run in this process, or on the Ray cluster of RAY_ADDRESS (or of this machine)."),
+        Opt("Run in this process, or on a Ray cluster (at RAY_ADDRESS, else on this machine)."),
     ] = "local"
     progress: bool | None = None
     on_retry: Callable[[str], None] | None = field(default=None, compare=False)
-    """Called with the kind of error of each retry (`fairjudge.backends.retrying.kind_of`)."""
+    """Called on each retry with the kind of error (`fairjudge.backends.retrying.kind_of`)."""
     planner: PlanningBackend | None = field(default=None, compare=False)
-    """Simulates the replies in place of the model, for a plan; sends no request."""
+    """Simulates replies for a plan instead of sending requests."""
     chat: BaseChatModel | None = field(default=None, compare=False)
-    """The chat model of LangChain that ``target`` stands for."""
+    """The LangChain chat model that ``target`` identifies."""
     _budget: Budget | None = field(default=None, init=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -212,10 +213,10 @@ class Model:
             object.__setattr__(self, "chat", self.target)
             object.__setattr__(self, "target", str(chat_target(self.target)))
         if self.chat is not None and self.engine == "ray":
-            raise ConfigurationError("engine: a chat model of LangChain cannot be sent to Ray")
+            raise ConfigurationError("engine: a LangChain chat model cannot be sent to Ray")
         check_fields(self)
         if (self.price_input is None) != (self.price_output is None):
-            raise ConfigurationError("price_input and price_output: give both, or neither")
+            raise ConfigurationError("price_input and price_output: set both or neither")
         if self.store:
             StoreAddress(self.store)
 
@@ -240,14 +241,14 @@ class Model:
 
     @property
     def cache_folder(self) -> Path:
-        """The folder of the response cache and of unnamed runs."""
+        """The folder of the response cache and of runs without a folder of their own."""
         from fairjudge.cache.disk import default_cache_dir
 
         return default_cache_dir() if self.cache is None else Path(self.cache)
 
     @property
     def address(self) -> StoreAddress | None:
-        """The address of the shared store, which shows no password."""
+        """The URL of the shared store, with the password hidden."""
         return StoreAddress(self.store) if self.store else None
 
     @property
@@ -262,12 +263,12 @@ class Model:
         """Whether calls or cost have a limit."""
         return not (self.budget.max_calls is None and self.budget.max_cost_usd is None)
 
-    def on(self, budget: Budget) -> Model:
-        """Return this model with `budget` in place of its own."""
+    def with_budget(self, budget: Budget) -> Model:
+        """Return a copy of this model that spends from `budget`."""
         budget.include_prices(self.own_price)
-        shared = replace(self)
-        object.__setattr__(shared, "_budget", budget)
-        return shared
+        model = replace(self)
+        object.__setattr__(model, "_budget", budget)
+        return model
 
     def new_budget(self) -> Budget:
         """Return an unspent budget."""
@@ -277,14 +278,14 @@ class Model:
 
     @property
     def price_list(self) -> PriceTable:
-        """The published prices, with those of `prices` before them."""
+        """The published prices, overridden by those in `prices`."""
         from fairjudge.backends.pricing import load_prices
 
         return load_prices(self.prices).including(self.own_price)
 
     @property
     def own_price(self) -> dict[str, Price]:
-        """The price that was given for this model, by its name; empty without one."""
+        """The price set for this model, by its name; empty if none is set."""
         from fairjudge.backends.pricing import Price
 
         if self.llm is None or self.price_input is None or self.price_output is None:
@@ -301,13 +302,13 @@ class Model:
 
     @property
     def sampling(self) -> Sampling:
-        """Settings of every request for text."""
+        """Sampling settings of every request for text."""
         limit = self.max_output_tokens
-        sampling: Sampling = {"seed": self.seed}
-        return sampling if limit is None else {**sampling, "max_output_tokens": limit}
+        settings: Sampling = {"seed": self.seed}
+        return settings if limit is None else {**settings, "max_output_tokens": limit}
 
     def identity(self) -> dict[str, Any]:
-        """Return the settings that can change a result: no budgets, concurrency or folders."""
+        """Return the settings that can change results: not budgets, concurrency or folders."""
         from fairjudge.scorers.trained_models import trained_identity
 
         llm = self.llm
@@ -320,7 +321,7 @@ class Model:
             **self.sampling,
         }
 
-    def local(self) -> str | None:
+    def local_embedding_model(self) -> str | None:
         """Return the embedding model of a local model; None for the packaged one.
 
         Raises
@@ -329,14 +330,12 @@ class Model:
             If this is an LLM.
         """
         if self.llm is not None:
-            raise ConfigurationError(
-                f"{self!r} writes text; give its verdicts (a JudgeResult), or a local model"
-            )
+            raise ConfigurationError(f"{self!r} is an LLM; pass a JudgeResult or a local model")
         return self.embedding_model
 
 
 def is_chat_model(value: object) -> TypeGuard[BaseChatModel]:
-    """Say whether `value` is a chat model of LangChain, without importing it for other objects."""
+    """Return whether `value` is a LangChain chat model, without importing LangChain if not."""
     if isinstance(value, str) or "langchain_core.language_models" not in sys.modules:
         return False
     from langchain_core.language_models import BaseChatModel
@@ -345,19 +344,18 @@ def is_chat_model(value: object) -> TypeGuard[BaseChatModel]:
 
 
 def as_model(model: object, *, argument: str = "model") -> Model:
-    """Return `model` as a model; a string names its target.
+    """Return a `Model`; a string is its target.
 
     Raises
     ------
     ConfigurationError
-        If it is neither.
+        If `model` is neither a model nor a string.
     """
     if isinstance(model, Model):
         return model
     if isinstance(model, str) or is_chat_model(model):
         return Model(cast("str", model))
     raise ConfigurationError(
-        f"{argument}: expected a fairjudge.Model, a string such as 'openai:gpt-4o-mini', or a chat "
-        "model of LangChain, "
-        f"found {type(model).__name__}"
+        f"{argument}: expected a fairjudge.Model, a string such as 'openai:gpt-4o-mini', or a "
+        f"LangChain chat model, found {type(model).__name__}"
     )

@@ -1,4 +1,4 @@
-"""Messages in the words of a command line, in those of Python: ``--rpm 5`` is an argument."""
+"""Translate messages from command-line flags to Python arguments (``--rpm 5``)."""
 
 from __future__ import annotations
 
@@ -7,44 +7,46 @@ from collections.abc import Callable, Iterator
 from typing import Any, Literal, get_args, get_origin
 
 from fairjudge.domain import ProtocolName
-from fairjudge.options.declaring import OptionSpec, declared, pairs_of
+from fairjudge.options.declaring import OptionSpec, declared_options, parse_pairs
 
 _WORDS = re.compile(
     r"'[a-z][^']* [^']*'|(--[a-z][a-z-]*)(?: ('\w[^']*=[^']*'|[\w|:]+(?:=[\w@%+:,=./-]*\w)?))?"
 )
-"""A command in quotes, which stays as it is, or a flag with the word after it."""
-_OTHERS = {"--backend": "model", "--from": "tool", "--options": "answers", "--run": "run"}
+"""A quoted command, which is not translated, or a flag with its value."""
+_SPECIAL_NAMES = {"--backend": "model", "--from": "tool", "--options": "answers", "--run": "run"}
 _ASPECTS = {"coverage", "faithfulness", "balance"}
 
 
 def python_words(message: str, call: Callable[..., Any]) -> str:
-    """Return `message` with the arguments of `call`, and of the options that it takes, for flags.
+    """Return `message` with its command-line flags replaced by arguments of `call`.
 
-    A value after a flag is written as in a call, where it is a number or one of its choices.
+    The value after a flag becomes a Python value if it is a number or one of the flag's choices.
     """
     options = {option.flag: option for option in _options(call)}
 
-    def named(match: re.Match[str]) -> str:
+    def translate(match: re.Match[str]) -> str:
         flag, word = match[1], match[2]
         if flag is None:
             return match[0]
         option = options.get(flag)
-        name = _OTHERS.get(flag) or (option.name if option else flag[2:].replace("-", "_"))
+        name = _SPECIAL_NAMES.get(flag) or (option.name if option else flag[2:].replace("-", "_"))
         if word is None:
             return name
         return _with_value(name, word, _ASPECTS if name == "aspect" else _choices(option))
 
-    return _WORDS.sub(named, message)
+    return _WORDS.sub(translate, message)
 
 
 def _with_value(name: str, word: str, choices: set[str]) -> str:
     if word.isdecimal():
         return f"{name}={word}"
     if "=" in word:
-        several: dict[str, list[str]] = {}
-        for left, right in pairs_of(word.strip("'"), "pairs", last=name == "values"):
-            several.setdefault(left, []).append(right)
-        pairs = {left: only[0] if len(only) == 1 else only for left, only in several.items()}
+        values_by_key: dict[str, list[str]] = {}
+        for key, value in parse_pairs(word.strip("'"), "pairs", last=name == "values"):
+            values_by_key.setdefault(key, []).append(value)
+        pairs = {
+            key: values[0] if len(values) == 1 else values for key, values in values_by_key.items()
+        }
         return f"{name}={pairs}"
     if word.isupper():
         return f"{name}={word!r}"
@@ -61,7 +63,7 @@ def _options(call: Callable[..., Any]) -> Iterator[OptionSpec]:
     from fairjudge.options.summarizing import SummarizeOptions
 
     for kind in (BuildOptions, SummarizeOptions, Model, JudgeOptions, call):
-        yield from declared(kind)
+        yield from declared_options(kind)
 
 
 def _choices(option: OptionSpec | None) -> set[str]:

@@ -1,4 +1,4 @@
-"""Options of writing summaries."""
+"""Options of writing summaries (``fairjudge summarize``)."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ class SummarizeOptions:
     strategy: Annotated[
         Literal["direct", "extract", "differences"],
         Opt(
-            "All articles in one prompt; salient sentences of each article first, for models with "
-            "a short context; or, as DiverseSumm asks, only what the articles say differently."
+            "direct: all articles in one prompt. extract: first select salient sentences of each "
+            "article, for models with a short context. differences: only what the articles report "
+            "differently (DiverseSumm)."
         ),
     ] = "direct"
     fair_attribute: Annotated[
@@ -34,61 +35,63 @@ class SummarizeOptions:
     fair_wording: Annotated[
         Literal["sources", "length", "undefined"],
         Opt(
-            "With --fair: in proportion to the number of sources, to the length of their texts "
-            "(FairSumm), or fairly, without saying what that is (coverage fairness, A.6)."
+            "With --fair, what the prompt asks for. sources: in proportion to the number of "
+            "sources. length: in proportion to the length of their texts (FairSumm). undefined: "
+            "fairly, without a definition (coverage fairness, A.6)."
         ),
     ] = "sources"
     fair_labels: Annotated[
         Literal["shown", "hidden"],
-        Opt("With --fair: whether the prompt labels each source with its value."),
+        Opt("With --fair: show or hide the value of each source in the prompt."),
     ] = "shown"
     focus: Annotated[
-        str | None, Opt("Topic or claim that the summary is to be about.", metavar="TOPIC")
+        str | None, Opt("Topic or claim to summarize the articles on.", metavar="TOPIC")
     ] = None
     instruction: Annotated[
-        str | None, Opt("Your own instruction at the end of the prompt.", metavar="TEXT")
+        str | None, Opt("Your own instruction, added at the end of the prompt.", metavar="TEXT")
     ] = None
     kind: Annotated[
         Literal["news", "reviews", "tweets", "debates", "documents"],
-        Opt("Kind of the texts; only the prompts for news ask what sources say differently."),
+        Opt("Kind of the texts; only the news prompts ask how sources differ."),
     ] = "news"
     prompts: Annotated[
         tuple[str, ...],
         Opt(
-            "Your own prompt, with {{articles}}; of several one is drawn for each cluster. "
-            "'fairjudge prompts show summarize/direct' shows ours.",
+            "Your own prompt, a file with the placeholder {{articles}}. Repeatable: one is drawn "
+            "at random for each cluster. 'fairjudge prompts show summarize/direct' shows the "
+            "built-in prompt.",
             flag="--prompt",
             metavar="FILE",
         ),
     ] = ()
     n_sentences: Annotated[
-        int | None, Opt("Wanted length in sentences.", flag="--sentences", ge=1)
+        int | None, Opt("Requested length in sentences.", flag="--sentences", ge=1)
     ] = None
-    n_words: Annotated[int | None, Opt("Wanted length in words.", flag="--words", ge=1)] = None
+    n_words: Annotated[int | None, Opt("Requested length in words.", flag="--words", ge=1)] = None
     temperature: Annotated[float, Opt("Sampling temperature.", ge=0, le=2)] = 0.0
     sweeps: Annotated[
         tuple[str, ...],
         Opt(
-            "Also write variants that differ in one thing: temperature=0.5,1, sentences=1,5, "
-            "words=50 or fair=ATTR (none: without it), wording=length,undefined, labels=hidden, "
-            "kind=reviews, prompt=FILE, focus=TOPIC or instruction=TEXT. May be given several "
-            "times. Each is a separate system named SYSTEM+NAME=V.",
+            "Also write variants that differ in one setting: temperature=0.5,1, sentences=1,5, "
+            "words=50, fair=ATTR (fair=none: without it), wording=length,undefined, "
+            "labels=hidden, kind=reviews, prompt=FILE, focus=TOPIC or instruction=TEXT. "
+            "Repeatable. Each variant is a separate system named SYSTEM+NAME=V.",
             flag="--sweep",
             metavar="NAME=V,V",
         ),
     ] = ()
-    system: Annotated[
-        str | None, Opt("Name of the resulting system; by default model-strategy.")
-    ] = None
+    system: Annotated[str | None, Opt("Name of the resulting system. Default: MODEL-STRATEGY.")] = (
+        None
+    )
 
     @property
     def wishes(self) -> Wishes:
-        """Requests to the summarizer beyond covering the sources."""
+        """The instructions to the summarizer beyond covering the sources."""
         from fairjudge.summaries.wishes import Wishes
 
         return Wishes(**{field.name: getattr(self, field.name) for field in fields(Wishes)})
 
     def identity(self) -> dict[str, Any]:
-        """Return the options that identify a run."""
-        later = ("fair_wording", "fair_labels", "focus", "instruction", "kind", "prompts")
-        return identity_of(self, later=later)
+        """Return the options by name, as part of a run's identity."""
+        names = ("fair_wording", "fair_labels", "focus", "instruction", "kind", "prompts")
+        return identity_of(self, omit_if_default=names)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from fairjudge.engine.models import Llm, Models
 from fairjudge.errors import ConfigurationError
-from fairjudge.options.building import Consolidation, SettledOptions
+from fairjudge.options.building import Consolidation, ResolvedBuildOptions
 from fairjudge.prompting import Template, load_template
 from fairjudge.records.signature import signature
 from fairjudge.references.asker import Asker
@@ -31,7 +31,7 @@ LOCAL_BUILDER = "local-points"
 """Names what builds without an LLM in signatures and identities of runs: another one, new runs."""
 
 
-def make_builder(models: Models, options: SettledOptions) -> Builder | ArticleBuilder:
+def make_builder(models: Models, options: ResolvedBuildOptions) -> Builder | ArticleBuilder:
     """Return the parts for these models; the local ones have one pipeline.
 
     Raises
@@ -66,7 +66,7 @@ def make_builder(models: Models, options: SettledOptions) -> Builder | ArticleBu
 
 
 def _article_builder(
-    models: Models, llm: Llm, asker: Asker, options: SettledOptions
+    models: Models, llm: Llm, asker: Asker, options: ResolvedBuildOptions
 ) -> ArticleBuilder:
     consolidation = options.consolidation
     embeddings = EmbeddingConsolidator(load=lambda: models.embedder)

@@ -104,7 +104,7 @@ async def build_loaded(
     Steps that fail are counted in the outcome; they raise no error.
     """
     check_any_usable(loaded)
-    settled = options.settled(llm=model.llm is not None)
+    settled = options.with_defaults(llm=model.llm is not None)
     identity = {
         "options": settled.identity(),
         "model": model.identity(),

@@ -73,7 +73,7 @@ async def judge_by(
         )
     check_members(models, material.options)
     names = [member.target for member in models]
-    members = [member.on(models[0].budget) for member in models]
+    members = [member.with_budget(models[0].budget) for member in models]
     opened = open_run(
         run_folder,
         command="judge",
@@ -130,7 +130,7 @@ def check_members(models: Sequence[Model], options: JudgeOptions) -> None:
         raise ConfigurationError("--cascade with a guarantee takes one --backend, the better judge")
     if len(set(names)) < len(names):
         raise ConfigurationError(f"a jury needs different judges; given were {', '.join(names)}")
-    check_priced([member.on(models[0].budget) for member in models])
+    check_priced([member.with_budget(models[0].budget) for member in models])
 
 
 def jury_rows(members: Sequence[Sequence[Judgement]], *, rule: JuryRule) -> tuple[Judgement, ...]:

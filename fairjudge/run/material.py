@@ -135,7 +135,7 @@ class Material:
         options = replace(self.options, derive=())  # derives from what the run holds
         return {
             # own files by their content
-            "options": {key: _by_content(value) for key, value in options.stated().items()},
+            "options": {key: _by_content(value) for key, value in options.identity().items()},
             "references": digest(self.sources.records),
             "summaries": digest(self.written),
         }

@@ -24,7 +24,7 @@ from fairjudge.errors import ConfigurationError
 from fairjudge.judges.asking import GuaranteedThreshold
 from fairjudge.judges.ports import Judge
 from fairjudge.judges.tasks import repeat_tasks
-from fairjudge.options.building import BuildOptions, SettledOptions
+from fairjudge.options.building import BuildOptions, ResolvedBuildOptions
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
 from fairjudge.options.summarizing import SummarizeOptions
@@ -141,7 +141,7 @@ def plan_building(
     loaded = read_clusters(clusters, skip_bad=skip_bad)
     check_any_usable(loaded)
     undropped = replace(options.validity, max_largest_share=None, max_source_overlap=None)
-    settled = replace(options.settled(llm=True), validity=undropped)
+    settled = replace(options.with_defaults(llm=True), validity=undropped)
 
     async def build() -> tuple[tuple[Plan, ...], tuple[Reference, ...]]:
         async with planned(model) as (opened, planner):
@@ -218,7 +218,7 @@ def _judging_assumes(options: JudgeOptions) -> tuple[str, ...]:
     return (READABLE, SHORT, *notes)
 
 
-def _building_assumes(options: SettledOptions, planner: PlanningBackend) -> tuple[str, ...]:
+def _building_assumes(options: ResolvedBuildOptions, planner: PlanningBackend) -> tuple[str, ...]:
     assumptions = (READABLE, SHORT, "every article answers every question, once")
     if options.pipeline == "article":
         returned = (

@@ -35,7 +35,7 @@ from fairjudge.engine.recorded import JudgementBook
 from fairjudge.engine.runs import recording_cost
 from fairjudge.errors import RunError, needs_extra
 from fairjudge.judges.tasks import JudgingPlan
-from fairjudge.options.building import SettledOptions
+from fairjudge.options.building import ResolvedBuildOptions
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
 from fairjudge.records.folder import RunStore
@@ -93,7 +93,7 @@ def judge_on_ray(
 def build_on_ray(
     book: BuildBook,
     *,
-    options: SettledOptions,
+    options: ResolvedBuildOptions,
     model: Model,
     progress: BuildProgress,
 ) -> RunCost | None:

@@ -20,7 +20,7 @@ from fairjudge.engine.ray_gate import GateLimit, remote_gate
 from fairjudge.errors import FairJudgeError
 from fairjudge.graphs.judge import JudgeDeps, build_chunk_graph
 from fairjudge.judges.tasks import JudgingPlan
-from fairjudge.options.building import SettledOptions
+from fairjudge.options.building import ResolvedBuildOptions
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
 from fairjudge.run.builders import make_builder
@@ -100,7 +100,7 @@ class JudgingWork:
 class BuildingWork:
     """How shards of a building run, which are clusters, are worked on."""
 
-    options: SettledOptions
+    options: ResolvedBuildOptions
     model: Model
 
     async def rows(self, shard: Cluster, models: Models) -> tuple[dict[str, Any], ...]:

@@ -56,7 +56,7 @@ def check_study(study: Study, *, skip_bad: bool) -> None:
     and a summary of every cluster by every system.
     """
     budget = study.budget()
-    study = study.map_llms(lambda model: model.on(budget))
+    study = study.map_llms(lambda model: model.with_budget(budget))
     sources = _sources(study, skip_bad=skip_bad)
     summaries = [read_summaries(path, skip_bad=skip_bad) for path in study.data.summaries]
     for options, model in study.writers:

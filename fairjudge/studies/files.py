@@ -19,7 +19,7 @@ from fairjudge.files import read_file, read_toml
 from fairjudge.judges.cascades import read_cascade
 from fairjudge.judges.criterion_files import read_criterion_file
 from fairjudge.options.building import BuildOptions
-from fairjudge.options.checking import checked
+from fairjudge.options.checking import make_options
 from fairjudge.options.declaring import LabelScale, Resamples, Seed
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
@@ -255,7 +255,9 @@ def _resolve(path: Path, tables: StudyFile, cache: str | Path | None) -> Study:
 
     build = tables.build and (
         model(tables.build.model, "[build]"),
-        checked(BuildOptions, tables.build.options, "[build]", beside=BuildTable.model_fields),
+        make_options(
+            BuildOptions, tables.build.options, "[build]", other_names=BuildTable.model_fields
+        ),
     )
     judges = tuple(
         _judge(path, table, number, model) for number, table in enumerate(tables.judge, 1)
@@ -282,14 +284,18 @@ def _models(path: Path, tables: StudyFile, cache: str | Path | None) -> dict[str
         if clashes := sorted(study_options & table.options.keys()):
             raise ConfigurationError(f"{header}: no option {clashes[0]!r}; budgets are in [budget]")
         settings = {**table.options, "target": table.backend, "cache": cache, "prices": prices}
-        models_by_name[name] = checked(Model, settings, header, beside=ModelTable.model_fields)
+        models_by_name[name] = make_options(
+            Model, settings, header, other_names=ModelTable.model_fields
+        )
     return models_by_name
 
 
 def _summarize_options(table: SummarizeTable) -> SummarizeOptions:
     header = f"[[summarize]] {table.system}"
     settings = {"system": table.system, **table.options}
-    options = checked(SummarizeOptions, settings, header, beside=SummarizeTable.model_fields)
+    options = make_options(
+        SummarizeOptions, settings, header, other_names=SummarizeTable.model_fields
+    )
     settings_of(options)  # raises for invalid sweeps
     return options
 
@@ -316,7 +322,7 @@ def _judge(path: Path, table: JudgeTable, number: int, model: Any) -> JudgePart:
         settings["cascade"] = read_cascade(path.parent / settings["cascade"])
     if "aspect" not in settings:
         raise ConfigurationError(f"{header}: give an aspect, or a criterion that has one")
-    options = checked(JudgeOptions, settings, header, beside=JudgeTable.model_fields)
+    options = make_options(JudgeOptions, settings, header, other_names=JudgeTable.model_fields)
     paths = {
         field.name: _resolve_paths(path, getattr(options, field.name)) for field in fields(options)
     }

@@ -197,7 +197,7 @@ def run_study(
     check_study(study, skip_bad=skip_bad)
     make_folder(folder)
     budget = study.budget()
-    study = study.map_llms(lambda model: model.on(budget))
+    study = study.map_llms(lambda model: model.with_budget(budget))
     context = StepContext(progress=progress, skip_bad=skip_bad)
     results = []
     with lock_folder(folder):

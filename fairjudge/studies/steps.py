@@ -230,7 +230,7 @@ def judge_step(layout: Layout, part: JudgePart) -> Step:
         reads=(*files[:2], *filter(None, option_files)),
         makes=files[2:],
         settings={
-            "options": options.stated(),
+            "options": options.identity(),
             "jury": part.jury,
             "models": [model.identity() for model in part.models],
             "seed": seed,

@@ -15,7 +15,7 @@ from fairjudge.cli.application import Application
 from fairjudge.cli.parameters import Call, call_of, with_options
 from fairjudge.errors import ConfigurationError
 from fairjudge.options.checking import checks_arguments
-from fairjudge.options.declaring import REQUIRED, Annotators, LabelScale, Opt, declared
+from fairjudge.options.declaring import REQUIRED, Annotators, LabelScale, Opt, declared_options
 
 CALLS = {
     "audit checks": fj.audit.checks,
@@ -48,7 +48,7 @@ CALLS = {
 BOUNDED = [
     (name, option.name)
     for name, call in CALLS.items()
-    for option in declared(call)
+    for option in declared_options(call)
     if option.opt.ge is not None or option.opt.le is not None
 ]
 
@@ -65,7 +65,7 @@ def parameters_of(name: str) -> dict[str, Any]:
 @pytest.mark.parametrize("name", CALLS)
 def test_a_command_has_every_option_of_its_call_as_it_is_declared(name):
     params = parameters_of(name)
-    options = declared(CALLS[name])
+    options = declared_options(CALLS[name])
     assert options
     for option in options:
         param = params[option.name if option.opt.argument else option.flag]
@@ -78,7 +78,7 @@ def test_a_command_has_every_option_of_its_call_as_it_is_declared(name):
 @pytest.mark.parametrize(("name", "option"), BOUNDED)
 def test_a_call_holds_its_options_to_their_bounds(name, option):
     call = CALLS[name]
-    (declaration,) = (item for item in declared(call) if item.name == option)
+    (declaration,) = (item for item in declared_options(call) if item.name == option)
     parameters = inspect.signature(call).parameters.values()
     needed = {
         parameter.name: "x"
@@ -109,7 +109,7 @@ def measure(
         Opt(
             "Texts.",
             argument=True,
-            reads=lambda path, *, skip_bad: [f"{path.name}, skipping" if skip_bad else path.name],
+            reader=lambda path, *, skip_bad: [f"{path.name}, skipping" if skip_bad else path.name],
         ),
     ],
     *more: Annotated[object, Opt("More files.", argument=True)],
@@ -188,4 +188,4 @@ def test_a_type_that_is_not_imported_is_an_error_of_the_declaration():
         """Do nothing."""
 
     with pytest.raises(NameError, match="Unknown"):
-        declared(call)
+        declared_options(call)

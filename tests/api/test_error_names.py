@@ -14,7 +14,7 @@ from fairjudge.options.naming import python_words
 RATED = {"eid": "e", "system": "s", "aspect": "coverage", "protocol": "likert", "judge": "j"}
 ROWS = [{**RATED, "value": 3}]
 CALLS = {
-    "derive takes its verdicts from protocol=\"checklist\"": lambda: fj.Judge(
+    "derive needs protocol=\"checklist\"": lambda: fj.Judge(
         "openai:m", aspect="coverage", protocol="likert", derive=["likert"]
     ),
     "(reference_unit=\"articles\")": lambda: fj.Judge(
@@ -23,7 +23,7 @@ CALLS = {
     "or preset": lambda: fj.Judge("local", aspect="coverage"),
     "judge with aspect=\"faithfulness\" protocol=\"checklist\"": lambda: fj.audit.statements(ROWS),
     "judge with repeats=3": lambda: fj.audit.stability(ROWS),
-    "give one by model": lambda: fj.Judge("local", aspect="fluency", protocol="likert")(
+    "pass one with model": lambda: fj.Judge("local", aspect="fluency", protocol="likert")(
         example_path("references.json"), example_path("summaries.jsonl")
     ),
 }  # fmt: skip
@@ -72,7 +72,7 @@ def test_a_command_still_names_its_flags(cli) -> None:
         *("--backend", "openai:m"),
         code=1,
     )
-    assert re.search(r"--derive takes its verdicts from\s--protocol checklist", result.err)
+    assert re.search(r"--derive\s+needs\s+--protocol\s+checklist", result.err)
 
 
 def test_an_argument_that_does_not_exist_is_named_with_the_closest() -> None:

@@ -161,7 +161,7 @@ def test_fairness_of_values():
     assert "Equal Coverage" in str(result)
     assert result.to_dict()["measure"] == "coverage"
     assert "party" in fj.report(result, shares).html
-    with pytest.raises(fj.FairJudgeError, match="writes text; give its verdicts"):
+    with pytest.raises(fj.FairJudgeError, match="is an LLM; pass a JudgeResult"):
         fj.fairness.coverage(clusters, summaries, attribute="party", scorer=fj.Model("openai:m"))
 
 

@@ -10,8 +10,8 @@ import fairjudge as fj
 from fairjudge.cli._main import app
 from fairjudge.errors import ConfigurationError
 from fairjudge.options.building import BuildOptions
-from fairjudge.options.checking import checked
-from fairjudge.options.declaring import declared
+from fairjudge.options.checking import make_options
+from fairjudge.options.declaring import declared_options
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
 from fairjudge.options.summarizing import SummarizeOptions
@@ -28,7 +28,7 @@ WITHOUT = {
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_has_every_declared_option_with_its_flag_default_and_bounds(command):
     params = {param.name: param for param in get_command(app).commands[command].params}
-    for option in (*declared(COMMANDS[command]), *declared(Model)):
+    for option in (*declared_options(COMMANDS[command]), *declared_options(Model)):
         if option.name in WITHOUT[command]:
             assert option.name not in params
             continue
@@ -42,14 +42,14 @@ def test_a_command_has_every_declared_option_with_its_flag_default_and_bounds(co
 @pytest.mark.parametrize("kind", [*COMMANDS.values(), Model])
 def test_every_bounded_option_is_held_to_its_bounds_in_python(kind):
     needed = {field.name: "coverage" for field in fields(kind) if field.default is MISSING}
-    bounded = [item for item in declared(kind) if item.opt.ge is not None]
+    bounded = [item for item in declared_options(kind) if item.opt.ge is not None]
     assert bounded
     for option in bounded:
         with pytest.raises(ConfigurationError, match=f"call: {option.name}: expected .* or more"):
-            checked(kind, {**needed, option.name: option.opt.ge - 1}, "call")
+            make_options(kind, {**needed, option.name: option.opt.ge - 1}, "call")
     for option in (item for item in bounded if item.opt.le is not None):
         with pytest.raises(ConfigurationError, match=f"call: {option.name}: expected .* or less"):
-            checked(kind, {**needed, option.name: option.opt.le + 1}, "call")
+            make_options(kind, {**needed, option.name: option.opt.le + 1}, "call")
 
 
 def test_a_model_says_which_argument_is_out_of_bounds():
@@ -89,7 +89,7 @@ def test_a_jury_judges_in_python_on_one_budget(server, monkeypatch):
 
 def test_replaced_models_share_a_budget_where_they_are_told_to():
     model = fj.Model("openai:m", max_calls=3)
-    other = fj.Model("openai:other").on(model.budget)
+    other = fj.Model("openai:other").with_budget(model.budget)
     assert other.budget is model.budget
     assert fj.Model("openai:m", max_calls=3).budget is not model.budget
     assert repr(model) == "Model('openai:m')"

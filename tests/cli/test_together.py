@@ -93,7 +93,7 @@ def test_a_custom_criterion_is_stated_by_its_rule(cli, references, summaries, se
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (("--samples", "3"), "--samples does not go with --together"),
+        (("--samples", "3"), "--samples cannot be combined with --together"),
         (("--aspect", "clarity"), "its criterion file needs a 'rule'"),
         (("--aspect", "coverage"), "different aspects"),
         (("--backend", "anthropic:x"), "--together takes one --backend"),

@@ -62,7 +62,7 @@ def test_checklists_in_small_calls_and_in_two_orders(cli, server: StubServer):
     result = cli(
         *command[:-5], "likert", *openai(server), "-o", "no.jsonl", "--groups-per-call", "2", code=1
     )
-    assert "--groups-per-call is of coverage by --protocol checklist" in result.err
+    assert "--groups-per-call needs coverage with --protocol checklist" in result.err
 
 
 def test_few_labels_of_answers_correct_each_systems_coverage(cli):

@@ -192,7 +192,7 @@ criterion = "tone.toml"
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"rule": RULE, "prompt": "tone.md"}, "each defines the criterion: give one"),
+        ({"rule": RULE, "prompt": "tone.md"}, "both define the criterion: use one"),
         ({"rule": RULE, "protocol": "checklist"}, "a checklist requires coverage"),
         ({"rule": RULE, "protocol": "ranking"}, "rule does not go with protocol"),
         ({"rule": "Is {{text}} calm?"}, "without {{fields}}"),
