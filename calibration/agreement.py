@@ -1,4 +1,4 @@
-"""Agreement with people: the judge's, people's with one another, and trivial baselines'."""
+"""Agreement with human labels: of the judge, of annotators with each other, of baselines."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Agreement: TypeAlias = dict[Level, Figures]
 
 BASELINE_RESAMPLES = 500
 FEWEST_ITEMS = 10
-"""An annotator with fewer items is left out of averages over annotators."""
+"""Minimum number of items for an annotator to be included in averages over annotators."""
 _BASELINE_SIDE = "the baseline's scores"
 _KAPPAS: dict[str, KappaWeights] = {
     "kappa": "none",
@@ -53,10 +53,10 @@ _KAPPAS: dict[str, KappaWeights] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resampling:
-    """How intervals are made; one instance for a whole analysis.
+    """Settings of the bootstrap intervals of an analysis.
 
-    The default method widens percentile intervals for few documents: in simulation
-    (benchmarks/coverage_of_intervals.py) it covers closest to what it says.
+    The default method widens percentile intervals for few documents: in simulations
+    (benchmarks/coverage_of_intervals.py) its coverage is closest to nominal.
     """
 
     n_resamples: int = 2000
@@ -65,7 +65,7 @@ class Resampling:
 
 
 def kendall(agreement: Agreement | Undefined, level: Level) -> Estimate | Undefined:
-    """Return tau-b at one level."""
+    """Return the tau-b of `agreement` at one level."""
     return agreement if isinstance(agreement, Undefined) else agreement[level]["kendall"]
 
 
@@ -74,17 +74,19 @@ def judge_agreement(
 ) -> Agreement:
     """Return the judge's agreement with the mean label, at four levels.
 
-    ``"pooled"`` also holds raw agreement and the kappas, each the mean over annotators of the judge
-    against that annotator, and Krippendorff's alpha with the judge as one more annotator. These
-    are Undefined where the judge's scale is not the labels' one.
+    ``"pooled"`` also contains raw agreement and the kappas, each averaged over the pairs of the
+    judge and an annotator, and Krippendorff's alpha with the judge as an additional annotator.
+    These are Undefined if the judge and the labels have different scales.
     """
-    out = score_agreement(joined, joined.judged, resampling=resampling, rng=rng, side=JUDGE_SIDE)
+    agreement = score_agreement(
+        joined, joined.judged, resampling=resampling, rng=rng, side=JUDGE_SIDE
+    )
     ratings = np.column_stack([joined.ratings, joined.judged])
     present = np.column_stack([joined.present, np.ones(len(joined.keys), dtype=bool)])
     draws = _Draws.of(joined, resampling, rng)
     m = len(joined.annotators)
     pairs = [(m, j) for j in range(m)]
-    categorical = _categorical(ratings, present, pairs, joined.label_scale, draws)
+    categorical = _categorical_agreement(ratings, present, pairs, joined.label_scale, draws)
     if joined.averaged_labels or joined.judge_scale != joined.label_scale:
         why = (
             "the labels are means over parts"
@@ -92,8 +94,8 @@ def judge_agreement(
             else "the judge's scale is not the labels' one"
         )
         categorical = dict.fromkeys(categorical, Undefined(why=why))
-    out["pooled"] |= categorical
-    return out
+    agreement["pooled"] |= categorical
+    return agreement
 
 
 def score_agreement(
@@ -106,10 +108,10 @@ def score_agreement(
 ) -> Agreement:
     """Return the correlations of `values`, shape (n,), with the mean label, at four levels.
 
-    Items whose value is NaN are excluded, and are counted in ``n_excluded``. `side` says in the
-    plural what the values are, where a correlation is Undefined.
+    Items whose value is NaN are excluded and counted in ``n_excluded``. `side` is the plural name
+    of the values, for the reasons of Undefined correlations.
     """
-    data, n_documents = _beside_labels(joined, values, np.flatnonzero(~np.isnan(values)), side)
+    data, n_documents = _with_labels(joined, values, np.flatnonzero(~np.isnan(values)), side)
     draws = _Draws(data.documents, n_documents, resampling, rng)
     return draws.correlations([data], n_excluded=len(joined.keys) - data.first.size)
 
@@ -117,30 +119,35 @@ def score_agreement(
 def human_agreement(
     joined: Joined, *, resampling: Resampling, rng: np.random.Generator
 ) -> Agreement:
-    """Return people's agreement with people: the ceiling that a judge is measured by.
+    """Return the agreement between annotators: the ceiling for a judge.
 
-    Correlations are the mean over annotators of each against the mean of the others (leave one
-    out); raw agreement and the kappas the mean over pairs of annotators; alpha is over all.
+    Correlations are between an annotator and the mean of the other annotators, averaged over
+    annotators (leave one out). Raw agreement and the kappas are averaged over pairs of annotators.
+    Alpha is over all annotators.
     """
     draws = _Draws.of(joined, resampling, rng)
     parts = [
-        _scores(
+        _score_pairs(
             joined,
             joined.ratings[rows, j],
-            _mean_of_others(joined, j, rows),
+            _other_annotators_mean(joined, j, rows),
             rows,
             documents=draws.documents[rows],
             sides=(f"labels by {joined.annotators[j]}", "the other annotators' mean labels"),
         )
-        for j, rows in _shared_rows(joined)
+        for j, rows in _shared_rows_by_annotator(joined)
     ]
     if not parts:
-        why = Undefined(why=f"no annotator shares {FEWEST_ITEMS} items with another")
-        return {level: {"kendall": why, "spearman": why, "pearson": why} for level in LEVELS}
-    out = draws.correlations(parts)
+        reason = Undefined(why=f"no annotator shares {FEWEST_ITEMS} items with another")
+        return {
+            level: {"kendall": reason, "spearman": reason, "pearson": reason} for level in LEVELS
+        }
+    agreement = draws.correlations(parts)
     pairs = list(combinations(range(len(joined.annotators)), 2))
-    out["pooled"] |= _categorical(joined.ratings, joined.present, pairs, joined.label_scale, draws)
-    return out
+    agreement["pooled"] |= _categorical_agreement(
+        joined.ratings, joined.present, pairs, joined.label_scale, draws
+    )
+    return agreement
 
 
 def baseline_agreement(
@@ -150,29 +157,29 @@ def baseline_agreement(
     resampling: Resampling,
     rng: np.random.Generator,
 ) -> dict[str, Agreement | Undefined]:
-    """Return the agreement of scores that need no judge, by name.
+    """Return the agreement of baselines, which need no judge, by name.
 
-    Each baseline maps (eid, system) to a score; a pair gets the difference of its two. Items that
-    a baseline does not score (an empty summary has no support) are left out of its figures and
-    counted; Undefined where fewer than `FEWEST_ITEMS` remain. ``"random"`` is added always. At most
-    `BASELINE_RESAMPLES` resamples are drawn: these intervals are for the eye.
+    Each baseline maps (eid, system) to a score; a pair gets the difference of its systems' scores.
+    Items without a score (an empty summary has no support) are excluded and counted; the agreement
+    is Undefined if fewer than `FEWEST_ITEMS` items remain. A ``"random"`` baseline is always added.
+    At most `BASELINE_RESAMPLES` resamples are drawn, since these intervals are only for plots.
     """
     resampling = replace(resampling, n_resamples=min(resampling.n_resamples, BASELINE_RESAMPLES))
     agreement = partial(
         score_agreement, joined, resampling=resampling, rng=rng, side=_BASELINE_SIDE
     )
-    out: dict[str, Agreement | Undefined] = {}
-    for name, table in baselines.items():
-        values = baseline_values(joined, table)
-        n_known = np.count_nonzero(~np.isnan(values))
+    agreements: dict[str, Agreement | Undefined] = {}
+    for name, scores in baselines.items():
+        item_scores = baseline_values(joined, scores)
+        n_known = np.count_nonzero(~np.isnan(item_scores))
         if n_known < FEWEST_ITEMS:
-            out[name] = Undefined(
-                why=f"such a score for {n_known} of {pluralize(values.size, 'item')}: too few"
+            agreements[name] = Undefined(
+                why=f"such a score for {n_known} of {pluralize(item_scores.size, 'item')}: too few"
             )
             continue
-        out[name] = agreement(values)
-    out["random"] = agreement(rng.random(len(joined.keys)))
-    return out
+        agreements[name] = agreement(item_scores)
+    agreements["random"] = agreement(rng.random(len(joined.keys)))
+    return agreements
 
 
 def gain_over_systems(
@@ -182,13 +189,13 @@ def gain_over_systems(
     resampling: Resampling,
     rng: np.random.Generator,
 ) -> Estimate | Undefined:
-    """Return the judge's tau-b over systems less that of `values`, on the items that have both.
+    """Return the judge's tau-b over systems minus that of `values`, on the items that have both.
 
-    `values` has shape (n,), NaN where missing. The two are over the same resampled documents.
+    `values` has shape (n,), NaN where missing. Both are computed on the same resamples.
     """
     rows = np.flatnonzero(~np.isnan(values))
-    judge, n_documents = _beside_labels(joined, joined.judged, rows, JUDGE_SIDE)
-    baseline, _ = _beside_labels(joined, values, rows, _BASELINE_SIDE)
+    judge, n_documents = _with_labels(joined, joined.judged, rows, JUDGE_SIDE)
+    baseline, _ = _with_labels(joined, values, rows, _BASELINE_SIDE)
     return correlation_gain(
         judge,
         baseline,
@@ -200,17 +207,18 @@ def gain_over_systems(
     )
 
 
-def baseline_values(joined: Joined, table: Mapping[tuple[str, str], float]) -> FloatArray:
-    """Return a baseline's score of each item, of a pair the difference; NaN where it has none."""
+def baseline_values(joined: Joined, scores: Mapping[tuple[str, str], float]) -> FloatArray:
+    """Return a baseline's score of each item (of a pair, the difference); NaN where missing."""
     first, second = (
-        np.array([table.get((key[0], key[side]), np.nan) for key in joined.keys]) for side in (1, 2)
+        np.array([scores.get((key[0], key[side]), np.nan) for key in joined.keys])
+        for side in (1, 2)
     )
     return np.where([bool(key[2]) for key in joined.keys], first - second, first)
 
 
 @dataclass(frozen=True, slots=True)
 class _Draws:
-    """The documents of all items, coded, and how they are resampled."""
+    """The document codes of all items, and the resampling settings."""
 
     documents: IntArray
     n_documents: int
@@ -219,33 +227,33 @@ class _Draws:
 
     @staticmethod
     def of(joined: Joined, resampling: Resampling, rng: np.random.Generator) -> _Draws:
-        coded, distinct = codes(joined.documents)
-        return _Draws(coded, len(distinct), resampling, rng)
+        document_codes, documents = codes(joined.documents)
+        return _Draws(document_codes, len(documents), resampling, rng)
 
     def correlations(self, parts: Sequence[Scores], *, n_excluded: int = 0) -> Agreement:
-        out: Agreement = {}
-        # Summaries draw from a stream of their own: the other levels' figures stay as they were.
-        (apart,) = self.rng.spawn(1)
+        agreement: Agreement = {}
+        # A separate random stream for summaries, so that results of other levels do not change.
+        (summary_rng,) = self.rng.spawn(1)
         for level in LEVELS:
-            # Where each summary is one item, the pooled figures are those over summaries.
+            # If each summary is one item, the pooled correlations are those over summaries.
             if level == "summary" and all(
                 summary_codes(data)[1] == data.first.size for data in parts
             ):
-                out[level] = dict(out["pooled"])
+                agreement[level] = dict(agreement["pooled"])
                 continue
-            correlations = mean_correlations(
+            estimates = mean_correlations(
                 parts,
                 level,
                 n_documents=self.n_documents,
-                rng=apart if level == "summary" else self.rng,
+                rng=summary_rng if level == "summary" else self.rng,
                 n_excluded=n_excluded if level == "pooled" else 0,
                 **asdict(self.resampling),
             )
-            out[level] = {str(name): figure for name, figure in correlations.items()}
-        return out
+            agreement[level] = {str(name): figure for name, figure in estimates.items()}
+        return agreement
 
     def mean(self, statistics: Sequence[WeightedStatistic], n: int) -> Estimate | Undefined:
-        """Return the mean of statistics of `n` items."""
+        """Estimate the mean of `statistics`, over `n` items."""
         return bootstrap(
             lambda counts: np.mean([statistic(counts) for statistic in statistics], axis=0),
             n_documents=self.n_documents,
@@ -256,21 +264,23 @@ class _Draws:
 
 
 def judge_scores(joined: Joined) -> Scores:
-    """Return the judge's values beside people's."""
-    return _beside_labels(joined, joined.judged, np.arange(len(joined.keys)), JUDGE_SIDE)[0]
+    """Return the judge's values paired with the human values."""
+    return _with_labels(joined, joined.judged, np.arange(len(joined.keys)), JUDGE_SIDE)[0]
 
 
-def _beside_labels(
+def _with_labels(
     joined: Joined, values: FloatArray, rows: IntArray, side: str
 ) -> tuple[Scores, int]:
-    """Put the values of some items beside the mean labels; return their number of documents too."""
-    documents, distinct = codes([joined.documents[row] for row in rows])
+    """Pair the values of `rows` with the mean labels; also return the number of documents."""
+    documents, document_names = codes([joined.documents[row] for row in rows])
     sides = (side, LABELS_SIDE)
-    data = _scores(joined, values[rows], joined.human[rows], rows, documents=documents, sides=sides)
-    return data, len(distinct)
+    data = _score_pairs(
+        joined, values[rows], joined.human[rows], rows, documents=documents, sides=sides
+    )
+    return data, len(document_names)
 
 
-def _scores(
+def _score_pairs(
     joined: Joined,
     first: FloatArray,
     second: FloatArray,
@@ -279,7 +289,7 @@ def _scores(
     documents: IntArray,
     sides: Sides,
 ) -> Scores:
-    """Put two values of some items beside each other."""
+    """Return two scores of the items in `rows` as `Scores`."""
     keys = [joined.keys[row] for row in rows]
     return Scores(
         first=first,
@@ -291,89 +301,93 @@ def _scores(
     )
 
 
-def _shared_rows(joined: Joined) -> list[tuple[int, IntArray]]:
+def _shared_rows_by_annotator(joined: Joined) -> list[tuple[int, IntArray]]:
     shared = joined.present & (joined.present.sum(axis=1, keepdims=True) >= 2)
-    every = [(j, np.flatnonzero(shared[:, j])) for j in range(shared.shape[1])]
-    return [(j, rows) for j, rows in every if rows.size >= FEWEST_ITEMS]
+    rows_by_annotator = [(j, np.flatnonzero(shared[:, j])) for j in range(shared.shape[1])]
+    return [(j, rows) for j, rows in rows_by_annotator if rows.size >= FEWEST_ITEMS]
 
 
-def _mean_of_others(joined: Joined, annotator: int, rows: IntArray) -> FloatArray:
+def _other_annotators_mean(joined: Joined, annotator: int, rows: IntArray) -> FloatArray:
     present = joined.present[rows].copy()
     present[:, annotator] = False
     sums = np.where(present, joined.ratings[rows], 0.0).sum(axis=1)
-    # Rounded: equal means that were added in another order are ties.
+    # Round, so that equal means summed in a different order are ties.
     return np.asarray(np.round(sums / present.sum(axis=1), 12))
 
 
-def _categorical(
+def _categorical_agreement(
     ratings: FloatArray,
     present: BoolArray,
     pairs: Sequence[tuple[int, int]],
     scale: Scale,
     draws: _Draws,
 ) -> Figures:
-    """Return raw agreement and kappas, means over `pairs` of raters; the others over all raters.
+    """Return agreement measures for categories; `ratings` and `present` have shape (n, raters).
 
-    `ratings` and `present` have shape (n, raters).
+    Raw agreement and kappas are averaged over `pairs` of raters, the others are over all raters.
     """
     shared_items = [(i, j, present[:, i] & present[:, j]) for i, j in pairs]
-    usable = [
+    shared_pairs = [
         (ratings[shared, i], ratings[shared, j], draws.documents[shared])
         for i, j, shared in shared_items
         if int(shared.sum()) >= FEWEST_ITEMS
     ]
-    few = Undefined(why=f"no two raters share {FEWEST_ITEMS} items")
-    n = sum(x.size for x, *_ in usable)
-    raw = [
+    too_few = Undefined(why=f"no two raters share {FEWEST_ITEMS} items")
+    n = sum(x.size for x, *_ in shared_pairs)
+    raw_agreements = [
         weighted_mean((x == y).astype(np.float64), documents, draws.n_documents)
-        for x, y, documents in usable
+        for x, y, documents in shared_pairs
     ]
-    out: Figures = {"raw_agreement": draws.mean(raw, n) if raw else few}
+    estimates: Figures = {
+        "raw_agreement": draws.mean(raw_agreements, n) if raw_agreements else too_few
+    }
     for name, weights in _KAPPAS.items():
-        values = [cohen_kappa(x, y, weights=weights) for x, y, _ in usable]
+        kappa_values = [cohen_kappa(x, y, weights=weights) for x, y, _ in shared_pairs]
         kappas = [
-            _kappa(*pair, weights)
-            for pair, value in zip(usable, values, strict=True)
+            _kappa_statistic(*pair, weights)
+            for pair, value in zip(shared_pairs, kappa_values, strict=True)
             if not isinstance(value, Undefined)
         ]
-        reasons = [value for value in values if isinstance(value, Undefined)]
-        out[name] = draws.mean(kappas, n) if kappas else next(iter(reasons), few)
-    return out | _of_all_raters(ratings, present, scale, draws)
+        reasons = [value for value in kappa_values if isinstance(value, Undefined)]
+        estimates[name] = draws.mean(kappas, n) if kappas else next(iter(reasons), too_few)
+    return estimates | _agreement_of_all_raters(ratings, present, scale, draws)
 
 
-def _kappa(
+def _kappa_statistic(
     x: FloatArray, y: FloatArray, documents: IntArray, weights: KappaWeights
 ) -> WeightedStatistic:
-    """Return the kappa of some documents as a statistic of the multiplicities of all."""
-    names = documents.tolist()
-    statistic = weighted_kappa(x, y, weights=weights, documents=names)
-    picked = np.array(list(dict.fromkeys(names)), dtype=np.intp)
-    return lambda counts: statistic(counts[:, picked])
+    """Return the kappa of rows in `documents` as a function of all documents' multiplicities."""
+    document_codes = documents.tolist()
+    statistic = weighted_kappa(x, y, weights=weights, documents=document_codes)
+    distinct_codes = np.array(list(dict.fromkeys(document_codes)), dtype=np.intp)
+    return lambda counts: statistic(counts[:, distinct_codes])
 
 
 def _n_categories(values: FloatArray, scale: Scale) -> int:
-    """Return how many values raters choose from: whole ones, or those given where some are not."""
+    """Return the number of categories: the whole numbers of the scale, or the distinct values."""
     low, high = scale
-    whole = not np.any(values % 1.0) and not (high - low) % 1.0
-    return int(high - low) + 1 if whole else np.unique(values).size
+    is_whole = not np.any(values % 1.0) and not (high - low) % 1.0
+    return int(high - low) + 1 if is_whole else np.unique(values).size
 
 
-def _of_all_raters(ratings: FloatArray, present: BoolArray, scale: Scale, draws: _Draws) -> Figures:
+def _agreement_of_all_raters(
+    ratings: FloatArray, present: BoolArray, scale: Scale, draws: _Draws
+) -> Figures:
     n = int((present.sum(axis=1) >= 2).sum())
     documents = draws.documents.tolist()
-    out: Figures = {}
+    estimates: Figures = {}
     for level in ("nominal", "ordinal", "interval"):
         alpha = krippendorff_alpha(ratings, present, level=level)
         if isinstance(alpha, Undefined):
-            out[f"alpha_{level}"] = alpha
+            estimates[f"alpha_{level}"] = alpha
             continue
         statistic = weighted_alpha(ratings, present, level=level, documents=documents)
-        out[f"alpha_{level}"] = draws.mean([statistic], n)
+        estimates[f"alpha_{level}"] = draws.mean([statistic], n)
     k = _n_categories(ratings[present], scale)
     is_defined = n > 0 and 2 <= k <= MAX_CATEGORIES
-    # From a copy of the stream, so that it moves no other figure's resamples.
+    # Use a copy of the random stream, so that resamples of other measures do not change.
     draws = replace(draws, rng=deepcopy(draws.rng))
-    out["kappa_randolph"] = (
+    estimates["kappa_randolph"] = (
         draws.mean([weighted_randolph(ratings, present, n_categories=k, documents=documents)], n)
         if is_defined
         else Undefined(
@@ -382,4 +396,4 @@ def _of_all_raters(ratings: FloatArray, present: BoolArray, scale: Scale, draws:
             else f"{pluralize(k, 'value')} are no categories"
         )
     )
-    return out
+    return estimates

@@ -31,8 +31,8 @@ from fairjudge.calibration.decisions import Decision, decide
 from fairjudge.calibration.disagreements import (
     CauseCount,
     Disagreement,
-    causes_of,
     count_causes,
+    find_causes,
     largest_disagreements,
 )
 from fairjudge.calibration.drawn_correlation import correlation_of_all
@@ -257,7 +257,7 @@ def _report(
         n_folds=settings.n_folds,
     )
     mapped = rescale(joined.judged, joined.judge_scale, joined.label_scale)
-    causes = causes_of(joined, material.judgements, words=material.words)
+    causes = find_causes(joined, material.judgements, words=material.words)
     widest = largest_disagreements(
         joined, material.judgements, material.labels, causes=causes, limit=settings.n_disagreements
     )

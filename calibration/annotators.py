@@ -17,7 +17,7 @@ from fairjudge.calibration.agreement import (
     Resampling,
     score_agreement,
 )
-from fairjudge.calibration.confusion import count_pairs, nearest
+from fairjudge.calibration.confusion import count_pairs, nearest_levels
 from fairjudge.calibration.items import JUDGE_SIDE, LABELS_SIDE, Joined
 from fairjudge.domain import Undefined
 from fairjudge.protocols import PROTOCOLS
@@ -398,7 +398,7 @@ def _confusion(joined: Joined) -> Confusion | Undefined:
     levels = tuple(np.arange(low, high + 1.0).tolist())
     if len(levels) > _MOST_CATEGORIES:
         return Undefined(why=f"more than {_MOST_CATEGORIES} answers")
-    labels = nearest(joined.ratings[joined.present], levels)
+    labels = nearest_levels(joined.ratings[joined.present], levels)
     shares = np.bincount(labels, minlength=len(levels)) / max(1, labels.size)
     return Confusion(
         levels=levels,

@@ -1,9 +1,10 @@
-"""One answer an item, with how sure the judge is of it.
+"""One answer per item, with the judge's confidence.
 
-The judge's distributions over its answers (or its answers, each surely its own) are averaged over
-repeats and, for pairs, over both orders; the answer is the likeliest, and confidence is 1 minus the
-entropy over its largest value, in [0, 1]. For pairs this is the bidirectional entropy of SCOPE
-(arXiv:2602.13110): a judge that prefers a position names each side once, and is not sure of either.
+The judge's answer distributions (a judge without probabilities has probability 1 for its answer)
+are averaged over repeats and, for pairs, over both orders. The answer is the most probable one;
+confidence is 1 minus the normalised entropy, in [0, 1]. For pairs this is the bidirectional entropy
+of SCOPE (arXiv:2602.13110): a judge that prefers a position picks each side once, so its confidence
+is low.
 """
 
 from __future__ import annotations
@@ -23,9 +24,10 @@ _DistributionsByItem: TypeAlias = dict[ItemKey, list[tuple[Order | None, Mapping
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """``value`` is a number, or for pairs 1 (the first by name), -1, or 0 for a tie.
+    """The judge's answer for one item.
 
-    ``one_order`` says that a pair was asked in one order alone.
+    ``value`` is a number; for pairs 1 (the first by name), -1 (the second), or 0 for a tie.
+    ``one_order`` is true if a pair was judged in one order only.
     """
 
     value: float
@@ -39,20 +41,19 @@ def answers(
 ) -> dict[ItemKey, Answer]:
     """Return the answers of one judge, aspect and protocol; unscored judgements are excluded.
 
-    Entropy is over its largest value for `n_answers` answers, by default the most that one item
-    has (`max_answers`).
+    Entropy is divided by its maximum for `n_answers` answers, by default `max_answers`.
     """
     distributions = _distributions(judgements)
-    largest = n_answers or _largest(distributions)
+    largest_support = n_answers or _max_support(distributions)
     return {
-        item: _answer(answers_of_item, largest, pair=bool(item[2]))
+        item: _answer(answers_of_item, largest_support, pair=bool(item[2]))
         for item, answers_of_item in distributions.items()
     }
 
 
 def max_answers(judgements: Iterable[Judgement]) -> int:
-    """Return how many different answers the judge gives to one item at most."""
-    return _largest(_distributions(judgements))
+    """Return the maximum number of distinct answers that the judge gives to one item."""
+    return _max_support(_distributions(judgements))
 
 
 def _distributions(judgements: Iterable[Judgement]) -> _DistributionsByItem:
@@ -64,7 +65,7 @@ def _distributions(judgements: Iterable[Judgement]) -> _DistributionsByItem:
     return distributions
 
 
-def _largest(distributions: _DistributionsByItem) -> int:
+def _max_support(distributions: _DistributionsByItem) -> int:
     supports = (
         {value for _, shares in answers_of_item for value in shares}
         for answers_of_item in distributions.values()
@@ -80,12 +81,12 @@ def _distribution(row: Judgement, sign: float) -> dict[float, float]:
             {name: p / total for name, p in shares_by_side.items()} if total else {row.value: 1.0}
         )
         return {sign * SIGNS[name]: p for name, p in shares.items()}
-    numbers = {_number(name): p for name, p in (row.probabilities or {}).items()}
-    shares_by_value = {value: p for value, p in numbers.items() if value is not None}
+    probability_by_value = {_number(name): p for name, p in (row.probabilities or {}).items()}
+    shares_by_value = {value: p for value, p in probability_by_value.items() if value is not None}
     total = sum(shares_by_value.values())
-    if total and len(shares_by_value) == len(numbers):
+    if total and len(shares_by_value) == len(probability_by_value):
         return {value: p / total for value, p in shares_by_value.items()}
-    return _between_levels(float(row.value or 0.0))
+    return _split_between_levels(float(row.value or 0.0))
 
 
 def _number(text: str) -> float | None:
@@ -96,11 +97,11 @@ def _number(text: str) -> float | None:
         return None
 
 
-def _between_levels(value: float) -> dict[float, float]:
-    """Share a value between two levels, as a score of 0.9 is a yes nine times of ten."""
+def _split_between_levels(value: float) -> dict[float, float]:
+    """Split the probability between the two adjacent levels: 0.9 is a yes with probability 0.9."""
     low = float(floor(value))
-    share = value - low
-    return {low: 1.0 - share, low + 1.0: share} if share else {low: 1.0}
+    upper_share = value - low
+    return {low: 1.0 - upper_share, low + 1.0: upper_share} if upper_share else {low: 1.0}
 
 
 def _answer(
@@ -109,18 +110,20 @@ def _answer(
     by_order: dict[Order | None, list[Mapping[float, float]]] = defaultdict(list)
     for order, shares in answers_of_item:
         by_order[order].append(shares)
-    mean: dict[float, float] = defaultdict(float)
+    mean_distribution: dict[float, float] = defaultdict(float)
     for rows in by_order.values():
         for shares in rows:
             for value, p in shares.items():
-                mean[value] += p / len(rows) / len(by_order)
-    entropy = -sum(p * log(p) for p in mean.values() if p > 0.0)
-    best = max(mean.values())
-    likely = [value for value, p in mean.items() if p >= best - 1e-12]
-    likeliest = 0.0 if pair and len(likely) > 1 else min(likely)
+                mean_distribution[value] += p / len(rows) / len(by_order)
+    entropy = -sum(p * log(p) for p in mean_distribution.values() if p > 0.0)
+    max_probability = max(mean_distribution.values())
+    likeliest_values = [
+        value for value, p in mean_distribution.items() if p >= max_probability - 1e-12
+    ]
+    value = 0.0 if pair and len(likeliest_values) > 1 else min(likeliest_values)
     confidence = 1.0 - entropy / log(max(largest, 2))
     return Answer(
-        value=likeliest,
+        value=value,
         confidence=min(max(confidence, 0.0), 1.0),
         n_judgements=len(answers_of_item),
         one_order=pair and len(by_order) < 2,

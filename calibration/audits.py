@@ -1,4 +1,4 @@
-"""Audits of judgements alone, without labels: position and verbosity."""
+"""Audits of position and verbosity bias, from judgements without labels."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from fairjudge.protocols import PROTOCOLS
 from fairjudge.stats.intervals import clustered_wilson, share_difference
 
 EXTENDED = ":extended"
-"""A system's name with this ending is that system's summary written twice."""
+"""Suffix of the name of a system whose summaries are another system's, made longer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BothOrders:
-    """One pair judged in both orders; verdicts are in terms of a and b, not of positions.
+    """One pair judged in both orders; verdicts are in terms of a and b, not positions.
 
     ``when_a_first`` is the verdict with system_a first, ``when_b_first`` with system_b first.
     """
@@ -36,11 +36,14 @@ class BothOrders:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PositionBias:
-    """Shares of pairs, in [0, 1]; the four add up to 1.
+    """Shares of pairs, in [0, 1], which sum to 1.
 
-    ``first``: both orders named whatever stood first; ``second`` likewise; ``consistency``: the
-    same verdict in both orders, two ties included; ``one_tie``: a tie in one order alone.
-    ``first_minus_second`` carries the p-value of the test that both are equal.
+    * ``first``: the first summary won in both orders;
+    * ``second``: the second summary won in both orders;
+    * ``consistency``: the same verdict in both orders, including two ties;
+    * ``one_tie``: a tie in only one order.
+
+    ``first_minus_second`` has the p-value of the test that ``first`` and ``second`` are equal.
     """
 
     n_pairs: int
@@ -53,13 +56,11 @@ class PositionBias:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PositionAudit(OfGroup):
-    """Position bias of one judge, aspect, protocol and unit, with slices.
+    """Position bias of one judge, aspect, protocol and unit; also by systems and by closeness.
 
-    Slices are by pair of systems and by closeness.
-
-    ``n_one_order`` counts pairs with a verdict in one order alone, which are excluded;
-    ``n_unknown_order`` judgements that do not say which summary stood first; ``n_repeated``
-    re-runs of a pair in the same order, of which the last counts.
+    ``n_one_order`` counts pairs with a verdict in only one order, which are excluded.
+    ``n_unknown_order`` counts judgements without the order of the summaries. ``n_repeated`` counts
+    re-runs of a pair in the same order; the last one is used.
     """
 
     bias: PositionBias
@@ -75,8 +76,8 @@ class PositionAudit(OfGroup):
 class VerbosityAudit(OfGroup):
     """Verbosity bias of one judge, aspect, protocol and unit.
 
-    ``scores`` counts, for each system, how often summaries as written (``"original"``) and made
-    longer (``"extended"``) got each score (DiverseSumm, Figure 25); pairs have none.
+    ``scores`` maps each system and version (``"original"`` or ``"extended"``) to counts of scores
+    (DiverseSumm, Figure 25); it is empty for pairs.
     """
 
     bias: VerbosityBias
@@ -89,16 +90,16 @@ def audit_position(
     judgements: Iterable[Judgement],
     *,
     quality: Mapping[tuple[str, str], float] | None = None,
-    close_within: float = 0.5,
+    tolerance: float = 0.5,
     level: float = 0.95,
 ) -> tuple[PositionAudit, ...]:
     """Measure position bias of every judge and aspect with pairwise judgements.
 
-    Where `quality` gives the human value of each (eid, system), pairs are also split at a
-    difference of `close_within`.
+    With `quality`, the human value of each (eid, system), pairs are also split into those that
+    differ by at most `tolerance` and the others.
     """
     return tuple(
-        _position(group, rows, quality or {}, close_within, level=level)
+        _audit_group_position(group, rows, quality or {}, tolerance, level=level)
         for group, rows in by_group(judgements).items()
         if PROTOCOLS[group.protocol].paired
     )
@@ -107,32 +108,36 @@ def audit_position(
 def audit_verbosity(
     judgements: Iterable[Judgement], *, level: float = 0.95
 ) -> tuple[VerbosityAudit, ...]:
-    """Measure verbosity bias: systems named ``X`` against ``X`` + `EXTENDED`.
+    """Measure verbosity bias: compare each system ``X`` with the system ``X`` + `EXTENDED`.
 
-    Single judgements: which of the two scores is strictly higher. Pairs: which side wins in both
-    orders. Re-runs are averaged first. Groups without extended summaries are left out.
+    For single judgements, the version with the strictly higher score is preferred; for pairs, the
+    version that wins in both orders. Re-runs are averaged first. Groups without extended summaries
+    are omitted.
     """
-    audits = [_verbosity(group, rows, level) for group, rows in by_group(judgements).items()]
+    audits = [
+        _audit_group_verbosity(group, rows, level) for group, rows in by_group(judgements).items()
+    ]
     return tuple(audit for audit in audits if audit.bias.n or audit.n_unmatched)
 
 
-def _position(
+def _audit_group_position(
     group: GroupKey,
     rows: Sequence[Judgement],
     quality: Mapping[tuple[str, str], float],
-    close_within: float,
+    tolerance: float,
     *,
     level: float,
 ) -> PositionAudit:
-    pairs, counts = _collect(rows)
+    pairs, counts = _join_orders(rows)
 
-    def split(name: Callable[[BothOrders], str | None]) -> dict[str, PositionBias]:
-        parts: dict[str, list[BothOrders]] = defaultdict(list)
+    def split_pairs(name: Callable[[BothOrders], str | None]) -> dict[str, PositionBias]:
+        pairs_by_part: dict[str, list[BothOrders]] = defaultdict(list)
         for pair in pairs:
             if (part := name(pair)) is not None:
-                parts[part].append(pair)
+                pairs_by_part[part].append(pair)
         return {
-            part: position_bias(pairs_of_part, level=level) for part, pairs_of_part in parts.items()
+            part: position_bias(pairs_of_part, level=level)
+            for part, pairs_of_part in pairs_by_part.items()
         }
 
     def closeness(pair: BothOrders) -> str | None:
@@ -140,7 +145,7 @@ def _position(
         quality_b = quality.get((str(pair.document), pair.system_b))
         if quality_a is None or quality_b is None:
             return None
-        return "close" if abs(quality_a - quality_b) <= close_within else "far apart"
+        return "close" if abs(quality_a - quality_b) <= tolerance else "far apart"
 
     return PositionAudit(
         **group._asdict(),
@@ -149,19 +154,19 @@ def _position(
         n_one_order=counts["one_order"],
         n_unknown_order=counts["unknown"],
         n_repeated=counts["repeated"],
-        by_systems=split(lambda pair: f"{pair.system_a} vs {pair.system_b}"),
-        by_closeness=split(closeness),
+        by_systems=split_pairs(lambda pair: f"{pair.system_a} vs {pair.system_b}"),
+        by_closeness=split_pairs(closeness),
     )
 
 
 def position_bias(
     pairs: Sequence[BothOrders], *, level: float = 0.95, n_excluded: int = 0
 ) -> PositionBias:
-    """Measure position bias (DiverseSumm Table 3), with intervals that respect documents.
+    """Measure position bias (DiverseSumm Table 3), with intervals over documents.
 
-    No pairs give Undefined shares. ``n_excluded`` counts pairs without both verdicts.
+    Shares are Undefined without pairs. `n_excluded` is the number of pairs without both verdicts.
     """
-    kinds = np.array([_kind(pair) for pair in pairs], dtype=object)
+    kinds = np.array([_pair_kind(pair) for pair in pairs], dtype=object)
     documents = [pair.document for pair in pairs]
 
     def share(kind: str) -> Estimate | Undefined:
@@ -181,7 +186,7 @@ def position_bias(
     )
 
 
-def _kind(pair: BothOrders) -> str:
+def _pair_kind(pair: BothOrders) -> str:
     first_verdict, second_verdict = pair.when_a_first, pair.when_b_first
     if first_verdict == second_verdict:
         return "consistent"
@@ -190,8 +195,8 @@ def _kind(pair: BothOrders) -> str:
     return "first" if first_verdict == "a" else "second"
 
 
-def _collect(rows: Sequence[Judgement]) -> tuple[list[BothOrders], Counter[str]]:
-    """Join the two orders of each pair, its systems sorted by name; count incomplete pairs."""
+def _join_orders(rows: Sequence[Judgement]) -> tuple[list[BothOrders], Counter[str]]:
+    """Join the two orders of each pair, with systems sorted by name; count excluded judgements."""
     verdicts: dict[ItemKey, dict[Order, Verdict]] = defaultdict(dict)
     counts: Counter[str] = Counter()
     for row in rows:
@@ -219,13 +224,19 @@ def _collect(rows: Sequence[Judgement]) -> tuple[list[BothOrders], Counter[str]]
     return pairs, counts
 
 
-def _verbosity(group: GroupKey, rows: Sequence[Judgement], level: float) -> VerbosityAudit:
-    preferences = _pair_preferences if PROTOCOLS[group.protocol].paired else _preferences
-    preferred, n_unmatched, n_unscored = preferences(rows)
+def _audit_group_verbosity(
+    group: GroupKey, rows: Sequence[Judgement], level: float
+) -> VerbosityAudit:
+    measure_preferences = (
+        _pair_preferences if PROTOCOLS[group.protocol].paired else _score_preferences
+    )
+    preferences, n_unmatched, n_unscored = measure_preferences(rows)
     return VerbosityAudit(
         **group._asdict(),
         bias=verbosity_bias(
-            [preference for _, preference in preferred], [eid for eid, _ in preferred], level=level
+            [preference for _, preference in preferences],
+            [eid for eid, _ in preferences],
+            level=level,
         ),
         n_unscored=n_unscored,
         n_unmatched=n_unmatched,
@@ -234,7 +245,7 @@ def _verbosity(group: GroupKey, rows: Sequence[Judgement], level: float) -> Verb
 
 
 def _score_counts(rows: Sequence[Judgement]) -> dict[str, dict[str, dict[str, int]]]:
-    """Count the scores of the systems that have both versions."""
+    """Count scores by system, version and score, for systems that have both versions."""
     counts: dict[str, dict[str, Counter[float]]] = defaultdict(lambda: defaultdict(Counter))
     for row in rows:
         if row.system is not None and isinstance(row.value, int | float):
@@ -251,46 +262,46 @@ def _score_counts(rows: Sequence[Judgement]) -> dict[str, dict[str, dict[str, in
 
 
 _Preferences: TypeAlias = tuple[list[tuple[str, float]], int, int]
-"""Of each matched summary the document, and how far the original is preferred; others' counts."""
+"""(document, preference for the original) per summary; numbers of unmatched, of unscored."""
 
 
-def _preferences(rows: Sequence[Judgement]) -> _Preferences:
+def _score_preferences(rows: Sequence[Judgement]) -> _Preferences:
     values: dict[tuple[str, str, str], list[float]] = defaultdict(list)
-    unscored = 0
+    n_unscored = 0
     for row in rows:
         if row.value is None or isinstance(row.value, str):
-            unscored += 1
+            n_unscored += 1
         elif row.system is not None:
             values[row.eid, row.system, row.unit].append(row.value)
-    longer = [key for key in values if key[1].endswith(EXTENDED)]
-    base = {key: (key[0], key[1].removesuffix(EXTENDED), key[2]) for key in longer}
+    extended_keys = [key for key in values if key[1].endswith(EXTENDED)]
+    original_key = {key: (key[0], key[1].removesuffix(EXTENDED), key[2]) for key in extended_keys}
     differences = [
-        (key[0], mean_of(values[base[key]]) - mean_of(values[key]))
-        for key in longer
-        if base[key] in values
+        (key[0], mean_of(values[original_key[key]]) - mean_of(values[key]))
+        for key in extended_keys
+        if original_key[key] in values
     ]
-    return differences, len(longer) - len(differences), unscored
+    return differences, len(extended_keys) - len(differences), n_unscored
 
 
 def _pair_preferences(rows: Sequence[Judgement]) -> _Preferences:
     values: dict[tuple[str, str, str], dict[bool, list[float]]] = defaultdict(
         lambda: defaultdict(list)
     )
-    unscored = 0
+    n_unscored = 0
     for row in rows:
         a, b = str(row.system_a), str(row.system_b)
         if EXTENDED not in {b.removeprefix(a), a.removeprefix(b)}:
             continue
         if not isinstance(row.value, str):
-            unscored += 1
+            n_unscored += 1
             continue
         original_is_a = b == a + EXTENDED
-        towards = SIGNS[row.value] if original_is_a else -SIGNS[row.value]
+        preference = SIGNS[row.value] if original_is_a else -SIGNS[row.value]
         key = (row.eid, a if original_is_a else b, row.unit)
-        values[key][(row.order == "ab") is original_is_a].append(towards)
+        values[key][(row.order == "ab") is original_is_a].append(preference)
     differences = []
     for (eid, *_), orders in values.items():
         if len(orders) == 2:
             low, high = sorted(map(mean_of, orders.values()))
             differences.append((eid, low if low > 0 else min(high, 0.0)))
-    return differences, len(values) - len(differences), unscored
+    return differences, len(values) - len(differences), n_unscored

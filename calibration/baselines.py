@@ -1,4 +1,4 @@
-"""Scores that need no judge; a judge that does not beat them is not worth its calls."""
+"""Baseline scores that need no judge, covariates of texts, and groups of documents."""
 
 from __future__ import annotations
 
@@ -16,35 +16,40 @@ from fairjudge.text.tokens import words
 Scores: TypeAlias = Mapping[tuple[str, str], float]
 """A score of each (eid, system)."""
 LEAD_WORDS = 100
-"""The lead of an article: its first words, as many as this."""
+"""Number of words at the start of an article that are its lead."""
 
 
 def baseline_scores(
     summaries: Iterable[Summary], clusters: Iterable[Cluster] = ()
 ) -> dict[str, dict[tuple[str, str], float]]:
-    """Score each (eid, system) by length and, given `clusters`, by overlap with their articles.
+    """Score each (eid, system) by length and, with `clusters`, by overlap with their articles.
 
-    ``"longest"``: number of words; ``"shortest"``: its negative; ``"lead_overlap"``: share of the
-    summary's words, in [0, 1], that occur in the first `LEAD_WORDS` words of one of its cluster's
-    articles (0 for an empty summary); ``"source_overlap"``: the same of whole articles;
-    ``"reference_overlap"``: share of the words of a reference's answers, in [0, 1], that occur in
-    the summary, where `clusters` are references.
+    * ``"longest"``: number of words; ``"shortest"``: its negative;
+    * ``"lead_overlap"``: share of the summary's words, in [0, 1], that occur in the first
+      `LEAD_WORDS` words of an article of its cluster (0 for an empty summary);
+    * ``"source_overlap"``: the same with whole articles;
+    * ``"reference_overlap"``, if `clusters` are references: share of the words of the reference's
+      answers, in [0, 1], that occur in the summary.
     """
     sources = tuple(clusters)
     words_by_summary = {(summary.eid, summary.system): words(summary.text) for summary in summaries}
-    out = {
+    scores = {
         "longest": {key: float(len(tokens)) for key, tokens in words_by_summary.items()},
         "shortest": {key: -float(len(tokens)) for key, tokens in words_by_summary.items()},
     }
     overlaps = {
-        "lead_overlap": _share_of_words(words_by_summary, _words_of(sources, limit=LEAD_WORDS)),
-        "source_overlap": _share_of_words(words_by_summary, _words_of(sources)),
-        "reference_overlap": _recall_of_words(words_by_summary, _answer_words(sources)),
+        "lead_overlap": _word_precisions(
+            words_by_summary, _source_words(sources, limit=LEAD_WORDS)
+        ),
+        "source_overlap": _word_precisions(words_by_summary, _source_words(sources)),
+        "reference_overlap": _word_recalls(words_by_summary, _answer_words(sources)),
     }
-    return out | {name: overlap for name, overlap in overlaps.items() if overlap}
+    return scores | {name: overlap for name, overlap in overlaps.items() if overlap}
 
 
-def _words_of(clusters: Iterable[Cluster], limit: int | None = None) -> dict[str, frozenset[str]]:
+def _source_words(
+    clusters: Iterable[Cluster], limit: int | None = None
+) -> dict[str, frozenset[str]]:
     return {
         cluster.eid: frozenset(
             word for article in cluster.articles for word in words(article.content)[:limit]
@@ -54,7 +59,7 @@ def _words_of(clusters: Iterable[Cluster], limit: int | None = None) -> dict[str
 
 
 def _answer_words(clusters: Iterable[Cluster]) -> dict[str, frozenset[str]]:
-    """Return the words of the answers of each reference that has some."""
+    """Return the words of each reference's answers, for references with answers."""
     words_by_cluster = {}
     for cluster in clusters:
         if "question_answers" in cluster.to_json():
@@ -71,7 +76,7 @@ def _answer_words(clusters: Iterable[Cluster]) -> dict[str, frozenset[str]]:
     return {eid: tokens for eid, tokens in words_by_cluster.items() if tokens}
 
 
-def _recall_of_words(
+def _word_recalls(
     words_by_summary: Mapping[tuple[str, str], Sequence[str]],
     words_by_cluster: Mapping[str, frozenset[str]],
 ) -> dict[tuple[str, str], float]:
@@ -82,7 +87,7 @@ def _recall_of_words(
     }
 
 
-def _share_of_words(
+def _word_precisions(
     words_by_summary: Mapping[tuple[str, str], Sequence[str]],
     words_by_cluster: Mapping[str, frozenset[str]],
 ) -> dict[tuple[str, str], float]:
@@ -105,11 +110,11 @@ _BASELINES: Mapping[CovariateName, str] = {
 def covariates(
     names: Iterable[CovariateName], summaries: Iterable[Summary], clusters: Iterable[Cluster]
 ) -> dict[CovariateName, dict[tuple[str, str], float]]:
-    """Return numbers of the text of each (eid, system), for juries and regressions.
+    """Return covariates of each (eid, system), for juries and regressions.
 
-    ``"length"``: the logarithm of 1 + words. The others are shares of words, in [0, 1], as those of
-    `baseline_scores`: ``"overlap"`` with whole articles, ``"lead"`` with leads, ``"answers"`` of
-    the reference's answers.
+    ``"length"`` is log(1 + number of words). The others are shares of words, in [0, 1], from
+    `baseline_scores`: ``"overlap"`` is ``"source_overlap"``, ``"lead"`` is ``"lead_overlap"``,
+    ``"answers"`` is ``"reference_overlap"``.
     """
     requested = tuple(names)
     if not requested:
@@ -123,14 +128,14 @@ def covariates(
 
 
 def covariate_names(
-    name_lists: str | Sequence[str], *, of_texts: bool, of_clusters: bool
+    name_lists: str | Sequence[str], *, has_summaries: bool, has_clusters: bool
 ) -> tuple[CovariateName, ...]:
-    """Return the covariates that texts name, each once; a text may hold several, with commas.
+    """Parse covariate names, without duplicates; a string may contain several, comma-separated.
 
     Raises
     ------
     ConfigurationError
-        A name is of none, or of one for which there are no summaries or no clusters.
+        If a name is unknown, or if a covariate requires summaries or clusters that are missing.
     """
     names_by_text = {str(name): name for name in get_args(CovariateName)}
     texts = [name_lists] if isinstance(name_lists, str) else name_lists
@@ -140,19 +145,19 @@ def covariate_names(
             raise ConfigurationError(
                 f"covariates: expected some of {list(names_by_text)}, found {name!r}"
             )
-        needed = "summaries" if name == "length" else "summaries and clusters"
-        if not (of_texts and (of_clusters or name == "length")):
-            raise ConfigurationError(f"covariates: {name} needs {needed}")
+        required_inputs = "summaries" if name == "length" else "summaries and clusters"
+        if not (has_summaries and (has_clusters or name == "length")):
+            raise ConfigurationError(f"covariates: {name} needs {required_inputs}")
     return tuple(dict.fromkeys(names_by_text[name] for name in names if name))
 
 
 def document_groups(clusters: Iterable[Cluster]) -> dict[str, dict[str, str]]:
-    """Group documents, by grouping and eid, as most of their articles' outlets and attributes say.
+    """Group documents by the majority of their articles' outlets and attributes.
 
-    A document without a majority (more than half of its articles) is left out; so is a grouping
-    with fewer than two groups.
+    Returns the group by grouping (attribute or ``"outlet"``) and eid. Documents without a majority
+    (more than half of the articles) are omitted, as are groupings with fewer than two groups.
     """
-    out: dict[str, dict[str, str]] = {}
+    groupings: dict[str, dict[str, str]] = {}
     for cluster in with_labels(clusters):
         votes: dict[str, Counter[str]] = defaultdict(Counter)
         for article in cluster.articles:
@@ -162,11 +167,11 @@ def document_groups(clusters: Iterable[Cluster]) -> dict[str, dict[str, str]]:
             for name, value in attributes.items():
                 votes[name][value] += 1
         for name, counts in votes.items():
-            groups = out.setdefault(name, {})
+            groups = groupings.setdefault(name, {})
             value, n = counts.most_common(1)[0]
             if 2 * n > len(cluster.articles):
                 groups[cluster.eid] = value
-    return {name: groups for name, groups in out.items() if len(set(groups.values())) >= 2}
+    return {name: groups for name, groups in groupings.items() if len(set(groups.values())) >= 2}
 
 
 def word_counts(summaries: Iterable[Summary]) -> Mapping[tuple[str, str], int]:

@@ -1,4 +1,4 @@
-"""Errors of a judge's scores before and after calibration, and the calibrator."""
+"""Errors of a judge's scores before and after calibration, and the fitted calibrator."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from fairjudge.stats.clustered import clustered_mean
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrationReport:
-    """Errors in units of the labels before and after calibration, and the calibrator itself.
+    """Errors, in units of the labels, before and after calibration, and the calibrator.
 
-    ``before`` maps the judge's scale to the labels' by a straight line. ``after`` is cross-fitted
-    over documents. ``calibrator`` is fitted on all labelled items, to be used on others.
+    ``before`` maps the judge's scale linearly to the labels' scale. ``after`` is cross-fitted over
+    documents. ``calibrator`` is fitted on all labelled items, for use on new items.
     """
 
     method: CalibratorName
@@ -48,13 +48,13 @@ class CalibrationReport:
 
 def calibration_report(
     joined: Joined,
-    mapped: FloatArray,
-    calibrated: FloatArray | Undefined,
+    rescaled_scores: FloatArray,
+    calibrated_scores: FloatArray | Undefined,
     *,
     settings: Settings,
     rng: np.random.Generator,
 ) -> CalibrationReport:
-    """Assess scores on the labels' scale (`mapped`) and as calibrated, shape (n,) each."""
+    """Assess linearly rescaled and calibrated scores, shape (n,) each, on the labels' scale."""
     documents, resampling = joined.documents, settings.resampling
 
     def errors(scores: FloatArray) -> ErrorScores | Undefined:
@@ -72,29 +72,33 @@ def calibration_report(
             scores, joined.human, documents=documents, level=resampling.level
         )
 
-    # The resamples of calibrated scores are drawn first.
-    after = calibrated if isinstance(calibrated, Undefined) else errors(calibrated)
+    # Draw the resamples of calibrated scores first: the order determines the random numbers.
+    after = (
+        calibrated_scores if isinstance(calibrated_scores, Undefined) else errors(calibrated_scores)
+    )
     return CalibrationReport(
         method=settings.calibrator,
         n_folds=min(settings.n_folds, len(set(documents)))
-        if isinstance(calibrated, np.ndarray)
+        if isinstance(calibrated_scores, np.ndarray)
         else 0,
         calibrator=calibrator_of(joined, settings.calibrator),
-        before=errors(mapped),
+        before=errors(rescaled_scores),
         after=after,
-        reliability_before=diagram(mapped),
-        reliability_after=() if isinstance(calibrated, Undefined) else diagram(calibrated),
+        reliability_before=diagram(rescaled_scores),
+        reliability_after=()
+        if isinstance(calibrated_scores, Undefined)
+        else diagram(calibrated_scores),
         distribution=distribution_report(joined, rng=rng, level=resampling.level),
     )
 
 
 N_BINS = 10
-"""Bins of the expected calibration error: of equal size, never splitting equal scores."""
+"""Number of equal-frequency bins of the expected calibration error; tied scores share a bin."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReliabilityBin:
-    """Items with a score in [low, high]: how many, their mean score and their mean label."""
+    """Items with a score in [low, high]: number, mean score and mean label."""
 
     low: float
     high: float
@@ -107,8 +111,9 @@ class ReliabilityBin:
 class ErrorScores:
     """Errors of scores against labels; all 0 for a perfect judge.
 
-    ``rmse``, ``mae``, ``bias`` (score - label) and ``ece`` are in units of the labels; ``brier``
-    is the mean squared error on the scale stretched to [0, 1]: on 0/1 labels, Brier's score.
+    ``rmse``, ``mae``, ``bias`` (mean of score - label) and ``ece`` are in units of the labels.
+    ``brier`` is the mean squared error with the scale mapped to [0, 1]: the Brier score for 0/1
+    labels.
     """
 
     rmse: Estimate | Undefined
@@ -129,7 +134,7 @@ def assess(
     level: float = 0.95,
     method: Method = "percentile",
 ) -> ErrorScores | Undefined:
-    """Compare scores with labels on one scale; Undefined for no items.
+    """Measure errors of scores against labels on the same scale; Undefined without items.
 
     Parameters
     ----------
@@ -137,13 +142,14 @@ def assess(
     scale
         Lowest and highest value of the scale.
     documents
-        Resampled whole; each row its own where None.
+        The document of each row, for resampling; by default each row is its own document.
 
     Notes
     -----
     The expected calibration error is sum over bins of n_b / n |mean score - mean label| (Naeini et
-    al. 2015). It is biased upwards where bins are small, and its resamples more so: they are
-    shifted so that their median is the estimate, and cut at 0, before percentiles are taken.
+    al. 2015). It is biased upwards for small bins, and more so on resamples. Its replicates are
+    therefore shifted to have the estimate as their median, and clipped at 0, before percentiles are
+    computed.
     """
     x, y = vector(scores, name="scores"), vector(labels, name="labels")
     n = same_length(scores=x, labels=y)
@@ -153,7 +159,7 @@ def assess(
     if not n:
         return Undefined(why="no items")
     coded, n_documents = document_codes(documents, n)
-    statistic = _errors(x - y, equal_size_bins(x, N_BINS), coded, n_documents, width)
+    statistic = _error_statistics(x - y, equal_size_bins(x, N_BINS), coded, n_documents, width)
     rmse, mae, bias, brier, ece = bootstrap_many(
         statistic,
         n_documents=n_documents,
@@ -170,7 +176,7 @@ def assess(
         rng=rng,
     )
     return ErrorScores(
-        rmse=rmse, mae=mae, bias=bias, brier=brier, ece=_recentred(ece, replicate_values)
+        rmse=rmse, mae=mae, bias=bias, brier=brier, ece=_recentre_interval(ece, replicate_values)
     )
 
 
@@ -181,16 +187,16 @@ def reliability_diagram(
     documents: Sequence[Hashable] | None = None,
     level: float = 0.95,
 ) -> tuple[ReliabilityBin, ...]:
-    """Return the bins of a reliability diagram by ascending score; empty for no items.
+    """Return the bins of a reliability diagram by ascending score; empty without items.
 
-    Equal scores share a bin, so a judge on few levels gets one bin a level. Each mean label has an
-    interval that respects documents.
+    Tied scores share a bin, so a judge with few levels gets one bin per level. Each mean label has
+    an interval over documents.
     """
     x, y = vector(scores, name="scores"), vector(labels, name="labels")
     n = same_length(scores=x, labels=y)
     names = tuple(range(n)) if documents is None else documents
     bins = equal_size_bins(x, N_BINS)
-    rows_of_bins = (np.flatnonzero(bins == place) for place in np.unique(bins))
+    rows_by_bin = (np.flatnonzero(bins == bin_index) for bin_index in np.unique(bins))
     return tuple(
         ReliabilityBin(
             low=float(x[rows].min()),
@@ -199,24 +205,24 @@ def reliability_diagram(
             mean_score=float(x[rows].mean()),
             mean_label=clustered_mean(y[rows], [names[row] for row in rows.tolist()], level=level),
         )
-        for rows in rows_of_bins
+        for rows in rows_by_bin
     )
 
 
 def equal_size_bins(scores: FloatArray, n_bins: int) -> IntArray:
-    """Return each score's bin from 0: about equally many a bin, equal scores together."""
+    """Assign scores to equal-frequency bins (0-based); tied scores share a bin."""
     if not scores.size:
         return np.empty(0, dtype=np.intp)
-    levels, level_of, sizes = np.unique(scores, return_inverse=True, return_counts=True)
+    levels, level_of_score, sizes = np.unique(scores, return_inverse=True, return_counts=True)
     if levels.size <= n_bins:
-        return level_of.astype(np.intp)
-    middles = (np.cumsum(sizes) - sizes / 2.0) / scores.size
-    bins = np.minimum((middles * n_bins).astype(np.intp), n_bins - 1)
-    _, packed = np.unique(bins, return_inverse=True)
-    return np.asarray(packed[level_of], dtype=np.intp)
+        return level_of_score.astype(np.intp)
+    mid_ranks = (np.cumsum(sizes) - sizes / 2.0) / scores.size
+    bins = np.minimum((mid_ranks * n_bins).astype(np.intp), n_bins - 1)
+    _, bin_of_level = np.unique(bins, return_inverse=True)
+    return np.asarray(bin_of_level[level_of_score], dtype=np.intp)
 
 
-def _errors(
+def _error_statistics(
     errors: FloatArray, bins: IntArray, documents: IntArray, n_documents: int, width: float
 ) -> WeightedStatistic:
     moments = totals(
@@ -225,30 +231,36 @@ def _errors(
         n_documents,
     )
     n_bins = int(bins.max()) + 1
-    gaps = np.zeros((n_documents, n_bins))
-    np.add.at(gaps, (documents, bins), errors)
+    bin_errors = np.zeros((n_documents, n_bins))
+    np.add.at(bin_errors, (documents, bins), errors)
 
     def statistic(counts: FloatArray) -> FloatArray:
-        n, total, absolute, squared = (counts @ moments).T
-        mean_square = divide(squared, n)
-        ece = divide(np.abs(counts @ gaps).sum(axis=1), n)
-        rmse, mae, bias = np.sqrt(mean_square), divide(absolute, n), divide(total, n)
+        n, sum_of_errors, sum_of_absolutes, sum_of_squares = (counts @ moments).T
+        mean_square = divide(sum_of_squares, n)
+        ece = divide(np.abs(counts @ bin_errors).sum(axis=1), n)
+        rmse, mae, bias = (
+            np.sqrt(mean_square),
+            divide(sum_of_absolutes, n),
+            divide(sum_of_errors, n),
+        )
         return np.column_stack([rmse, mae, bias, mean_square / width**2, ece])
 
     return statistic
 
 
-def _recentred(
+def _recentre_interval(
     estimate: Estimate | Undefined, replicate_values: FloatArray
 ) -> Estimate | Undefined:
-    """Give a positively biased estimate an interval that holds it."""
+    """Shift the replicates of a positively biased estimate so that its interval contains it."""
     if isinstance(estimate, Undefined) or estimate.low is None:
         return estimate
-    shifted = np.maximum(replicate_values - np.median(replicate_values) + estimate.value, 0.0)
-    tail = (1.0 - estimate.level) / 2.0
+    shifted_values = np.maximum(
+        replicate_values - np.median(replicate_values) + estimate.value, 0.0
+    )
+    tail_probability = (1.0 - estimate.level) / 2.0
     return replace(
         estimate,
-        low=float(np.quantile(shifted, tail)),
-        high=float(np.quantile(shifted, 1.0 - tail)),
+        low=float(np.quantile(shifted_values, tail_probability)),
+        high=float(np.quantile(shifted_values, 1.0 - tail_probability)),
         method="percentile bootstrap over documents, median shifted to the estimate",
     )

@@ -1,7 +1,7 @@
 """Calibrators: map a judge's score to the expected human score.
 
-Each is a frozen value fitted on labelled items, saved as readable JSON. `cross_fit` calibrates
-every item by a curve that never saw its document, so that calibrators can be assessed.
+Calibrators are immutable, fitted on labelled items, and saved as JSON. `cross_fit` calibrates every
+item with a curve fitted on other documents, so that calibrators can be assessed.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from fairjudge.calibration.curves import (
     Sigmoid,
     Steps,
     check_format,
-    number,
-    numbers,
-    read_curve,
+    curve_from_dict,
+    read_number,
+    read_numbers,
 )
 from fairjudge.calibration.grouping import GroupKey
 from fairjudge.domain import Undefined
@@ -42,10 +42,10 @@ from fairjudge.stats.logistic import fit_logistic
 from fairjudge.text.counting import pluralize
 
 FEWEST_LABELS = 30
-"""No calibrator is fitted on fewer labelled items."""
+"""Minimum number of labelled items for fitting a calibrator."""
 FORMAT_VERSION = 1
 _MAX_LEVELS = 20
-"""A judge with at most this many distinct scores is taken to score on levels."""
+"""A judge with at most this many distinct scores counts as discrete."""
 _FEWEST_IN_BIN = 5
 _TOLERATED_GAP = 0.05
 """Share of a continuous score's range that may lie outside the labelled scores."""
@@ -68,7 +68,7 @@ class Calibrator:
     unit: str = ""
 
     def __call__(self, scores: ArrayLike) -> FloatArray:
-        """Return calibrated scores; those outside ``score_range`` get the value at its end."""
+        """Return calibrated scores; scores outside ``score_range`` are clipped first."""
         return self.curve(np.clip(vector(scores, name="scores"), *self.score_range))
 
     def n_outside(self, scores: ArrayLike) -> int:
@@ -89,24 +89,24 @@ def fit_calibrator(
     *,
     score_range: tuple[float, float] | None = None,
 ) -> Calibrator | Undefined:
-    """Fit a calibrator on labelled items, of no judge in particular.
+    """Fit a calibrator, which names no judge, on labelled items.
 
-    Undefined below `FEWEST_LABELS` labels, where the labelled scores do not cover `score_range` (on
-    a scale of levels: its ends; otherwise: all but 5 % of it), or are constant.
+    Undefined with fewer than `FEWEST_LABELS` labels, if the scores are constant, or if they do not
+    cover `score_range`: both ends of it for discrete scores, at least 95 % of it otherwise.
 
     Parameters
     ----------
     scores, labels : arrays of shape (n,)
         The judge's score and the human value of each item.
     score_range
-        Lowest and highest of *all* the judge's scores, the unlabelled ones too.
+        Minimum and maximum of *all* the judge's scores, including unlabelled items.
     """
     x, y = vector(scores, name="scores"), vector(labels, name="labels")
     n = same_length(scores=x, labels=y)
-    refusal = _refusal(x, score_range)
-    if refusal is not None:
-        return refusal
-    curve = _FITTERS[name](x, y)
+    reason = _reason_not_to_fit(x, score_range)
+    if reason is not None:
+        return reason
+    curve = _FIT_FUNCTIONS[name](x, y)
     if isinstance(curve, Undefined):
         return curve
     return Calibrator(
@@ -118,19 +118,19 @@ def fit_calibrator(
 
 
 def assign_folds(documents: Sequence[Hashable], n_folds: int, rng: np.random.Generator) -> IntArray:
-    """Deal whole documents to folds 0 to n_folds - 1 at random, evenly: shape (n,)."""
-    coded, n_documents = document_codes(documents, len(documents))
-    dealt = rng.permutation(np.arange(n_documents) % n_folds)
-    return np.asarray(dealt[coded], dtype=np.intp)
+    """Assign whole documents randomly to folds 0 to n_folds - 1 of equal size: shape (n,)."""
+    row_documents, n_documents = document_codes(documents, len(documents))
+    fold_of_document = rng.permutation(np.arange(n_documents) % n_folds)
+    return np.asarray(fold_of_document[row_documents], dtype=np.intp)
 
 
-def held_out(
+def iterate_folds(
     documents: Sequence[Hashable], n_folds: int, rng: np.random.Generator
 ) -> Iterator[BoolArray]:
-    """Yield the rows of each fold, shape (n,); there are at most as many folds as documents."""
-    used = min(n_folds, len(set(documents)))
-    folds = assign_folds(documents, used, rng)
-    for fold in range(used):
+    """Yield the mask of held-out rows, shape (n,), of each of min(n_folds, documents) folds."""
+    n_used = min(n_folds, len(set(documents)))
+    folds = assign_folds(documents, n_used, rng)
+    for fold in range(n_used):
         yield folds == fold
 
 
@@ -143,59 +143,60 @@ def cross_fit(
     rng: np.random.Generator,
     n_folds: int = 10,
 ) -> FloatArray | Undefined:
-    """Calibrate each item, shape (n,), by a curve fitted on the documents of the other folds.
+    """Calibrate each item, shape (n,), with a curve fitted on the other folds' documents.
 
-    No document is split between folds, of which there are at most as many as documents. Undefined
-    below `FEWEST_LABELS` labels, below 2 documents, or where a fold's curve is.
+    Documents are not split between folds; there are at most as many folds as documents. Undefined
+    with fewer than `FEWEST_LABELS` labels or 2 documents, or if a fold's curve is Undefined.
     """
     x, y = vector(scores, name="scores"), vector(labels, name="labels")
     n = same_length(scores=x, labels=y, documents=documents)
     if n < FEWEST_LABELS:
-        return _too_few(n)
+        return _too_few_labels(n)
     if len(set(documents)) < 2:
         return Undefined(why="fewer than 2 documents: nothing to hold out")
-    out = np.empty(n)
-    for fold in held_out(documents, n_folds, rng):
-        curve = _FITTERS[name](x[~fold], y[~fold])
+    calibrated_scores = np.empty(n)
+    for fold in iterate_folds(documents, n_folds, rng):
+        curve = _FIT_FUNCTIONS[name](x[~fold], y[~fold])
         if isinstance(curve, Undefined):
             return curve
-        out[fold] = curve(np.clip(x[fold], x[~fold].min(), x[~fold].max()))
-    return out
+        calibrated_scores[fold] = curve(np.clip(x[fold], x[~fold].min(), x[~fold].max()))
+    return calibrated_scores
 
 
 def calibrator_from_dict(data: Mapping[str, Any]) -> Calibrator:
-    """Read what `Calibrator.to_dict` wrote.
+    """Return the calibrator from the output of `Calibrator.to_dict`.
 
     Raises
     ------
     InputError
-        Not a calibrator, another version, or a missing or malformed field; the field is named.
+        If it is not a calibrator, has another version, or has a missing or malformed field, which
+        the error names.
     """
     check_format(data, "calibrator", FORMAT_VERSION)
     return Calibrator(
-        curve=read_curve(data.get("curve")),
-        n_labels=int(number(data, "n_labels")),
+        curve=curve_from_dict(data.get("curve")),
+        n_labels=int(read_number(data, "n_labels")),
         score_range=read_range(data, "score_range"),
         label_range=read_range(data, "label_range"),
         **{name: str(data.get(name, "")) for name in GroupKey._fields},
     )
 
 
-def _too_few(n: int) -> Undefined:
+def _too_few_labels(n: int) -> Undefined:
     return Undefined(why=f"{pluralize(n, 'labelled item')}: a calibrator needs {FEWEST_LABELS}")
 
 
-def _refusal(x: FloatArray, score_range: tuple[float, float] | None) -> Undefined | None:
+def _reason_not_to_fit(x: FloatArray, score_range: tuple[float, float] | None) -> Undefined | None:
     if x.size < FEWEST_LABELS:
-        return _too_few(x.size)
+        return _too_few_labels(x.size)
     low, high = float(x.min()), float(x.max())
     if low == high:
         return Undefined(why=f"the judge gave every labelled item the same score, {low!r}")
     if score_range is None:
         return None
     is_continuous = np.unique(x).size > _MAX_LEVELS
-    slack = _TOLERATED_GAP * (score_range[1] - score_range[0]) if is_continuous else 0.0
-    if low > score_range[0] + slack or high < score_range[1] - slack:
+    tolerance = _TOLERATED_GAP * (score_range[1] - score_range[0]) if is_continuous else 0.0
+    if low > score_range[0] + tolerance or high < score_range[1] - tolerance:
         return Undefined(
             why=f"labelled items have scores from {low:g} to {high:g}, but the judge gave "
             f"{score_range[0]:g} to {score_range[1]:g}: label items over the whole range"
@@ -205,19 +206,19 @@ def _refusal(x: FloatArray, score_range: tuple[float, float] | None) -> Undefine
 
 def _fit_isotonic(x: FloatArray, y: FloatArray) -> Steps:
     levels, means, sizes = _level_means(x, y)
-    fitted = isotonic_regression(means, weights=sizes).x
-    return Steps(scores=_floats(levels), values=_floats(fitted))
+    isotonic_means = isotonic_regression(means, weights=sizes).x
+    return Steps(scores=_to_floats(levels), values=_to_floats(isotonic_means))
 
 
 def _fit_logistic(x: FloatArray, y: FloatArray) -> Sigmoid | Undefined:
     low, high = float(y.min()), float(y.max())
     if low == high:
         return Undefined(why=f"every label is {low!r}")
-    share = (y - low) / (high - low)
-    # Platt (1999): targets pulled in by one pseudo-count a side, so that a finite fit exists.
-    positive = float(share.sum())
-    top, bottom = (positive + 1) / (positive + 2), 1 / (x.size - positive + 2)
-    targets = share * top + (1 - share) * bottom
+    unit_labels = (y - low) / (high - low)
+    # Platt (1999): targets are shrunk with one pseudo-count per class, so that a finite fit exists.
+    n_positive = float(unit_labels.sum())
+    high_target, low_target = (n_positive + 1) / (n_positive + 2), 1 / (x.size - n_positive + 2)
+    targets = unit_labels * high_target + (1 - unit_labels) * low_target
     centre, scale = float(x.mean()), float(x.std())
     design = np.column_stack([np.ones_like(x), (x - centre) / scale])
     fit = fit_logistic(design, targets)
@@ -242,32 +243,32 @@ def _fit_line(x: FloatArray, y: FloatArray) -> Line:
 
 def _fit_bins(x: FloatArray, y: FloatArray) -> Bins:
     levels, means, sizes = _level_means(x, y)
-    target = max(_FEWEST_IN_BIN, -(-x.size // _MAX_LEVELS) if levels.size > _MAX_LEVELS else 0)
+    min_size = max(_FEWEST_IN_BIN, -(-x.size // _MAX_LEVELS) if levels.size > _MAX_LEVELS else 0)
     starts, size_of_bin = [0], 0.0
-    for place, size in enumerate(sizes):
-        if size_of_bin >= target:
-            starts.append(place)
+    for index, size in enumerate(sizes):
+        if size_of_bin >= min_size:
+            starts.append(index)
             size_of_bin = 0.0
         size_of_bin += size
-    if size_of_bin < target and len(starts) > 1:
+    if size_of_bin < min_size and len(starts) > 1:
         starts.pop()
     weights = np.add.reduceat(sizes, starts)
     values = np.add.reduceat(means * sizes, starts) / weights
     edges = [(levels[start - 1] + levels[start]) / 2 for start in starts[1:]]
-    return Bins(edges=_floats(np.asarray(edges)), values=_floats(values))
+    return Bins(edges=_to_floats(np.asarray(edges)), values=_to_floats(values))
 
 
 def _level_means(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the distinct scores, the mean label of each, and how many items have it."""
-    levels, coded, sizes = np.unique(x, return_inverse=True, return_counts=True)
-    return levels, np.bincount(coded, weights=y) / sizes, sizes.astype(np.float64)
+    """Return the distinct scores, and the mean label and number of items of each."""
+    levels, level_codes, sizes = np.unique(x, return_inverse=True, return_counts=True)
+    return levels, np.bincount(level_codes, weights=y) / sizes, sizes.astype(np.float64)
 
 
-def _floats(values: FloatArray) -> tuple[float, ...]:
+def _to_floats(values: FloatArray) -> tuple[float, ...]:
     return tuple(values.tolist())
 
 
-_FITTERS: dict[CalibratorName, Callable[[FloatArray, FloatArray], Curve | Undefined]] = {
+_FIT_FUNCTIONS: dict[CalibratorName, Callable[[FloatArray, FloatArray], Curve | Undefined]] = {
     "isotonic": _fit_isotonic,
     "logistic": _fit_logistic,
     "linear": _fit_line,
@@ -277,7 +278,7 @@ _FITTERS: dict[CalibratorName, Callable[[FloatArray, FloatArray], Curve | Undefi
 
 def read_range(data: Mapping[str, Any], key: str) -> tuple[float, float]:
     """Read [low, high], or raise an `InputError` that names the field."""
-    values = numbers(data, key)
+    values = read_numbers(data, key)
     if len(values) != 2 or values[0] > values[1]:
         raise InputError(f"expected [low, high], got {values!r}", field=key)
     return values[0], values[1]

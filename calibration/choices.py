@@ -1,17 +1,14 @@
-"""What calibration can be asked for, by name."""
+"""Names of calibrators, confidence sequences and covariates."""
 
 from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
 CalibratorName: TypeAlias = Literal["isotonic", "logistic", "linear", "ordinal"]
-"""The curves from a judge's scores to people's."""
+"""Calibration curves, which map a judge's scores to human scores."""
 
 SequenceName: TypeAlias = Literal["spending", "betting"]
-"""How the intervals of a judge that is watched are made to hold at all looks at once."""
+"""Methods for intervals that are simultaneously valid over all looks at a monitored judge."""
 
 CovariateName: TypeAlias = Literal["length", "overlap", "lead", "answers"]
-"""What may be known of a summary beside judges' scores: how long it is, and what words it shares.
-
-With its cluster's articles, with their leads, with the answers of its reference.
-"""
+"""Covariates of a summary: its length, and its word overlap with articles, leads and answers."""

@@ -1,7 +1,7 @@
-"""Comparing judges, or two runs, on the same items.
+"""Comparison of judges, or of two runs, on the same items.
 
-Judges are compared by agreement with labels: paired bootstrap with Holm's correction. Of two runs
-nothing says which is right; that takes labels.
+Judges are compared by their agreement with labels, using a paired bootstrap with Holm's correction.
+Runs are compared with each other, without labels.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from fairjudge.stats.correlation import CorrelationName, correlation, weighted_c
 from fairjudge.stats.intervals import clustered_wilson
 from fairjudge.stats.resampling import adjust_by_name
 
-_ALIKE = 1e-9
+_EQUALITY_TOLERANCE = 1e-9
 Name = TypeVar("Name", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgreementDifference:
-    """Agreement of ``first`` minus agreement of ``second``, and its p-value within the family.
+    """Agreement of ``first`` minus agreement of ``second``.
 
-    ``adjusted_p_value`` is None where the difference is Undefined or has no p-value.
+    ``adjusted_p_value`` is adjusted for all pairs; None if the difference has no p-value.
     """
 
     first: str
@@ -44,7 +44,7 @@ class AgreementDifference:
 
 
 def compare_judges(
-    judged: Mapping[str, ArrayLike],
+    scores_by_judge: Mapping[str, ArrayLike],
     labels: ArrayLike,
     *,
     rng: np.random.Generator,
@@ -54,43 +54,44 @@ def compare_judges(
 ) -> tuple[AgreementDifference, ...]:
     """Compare every pair of judges by their pooled correlation with the same labels.
 
-    Pairs come in the order given; p-values are two-sided by the bootstrap, Holm-adjusted over all
-    pairs. A pair with a constant judge is Undefined.
+    Pairs are in the order of `scores_by_judge`. P-values are two-sided bootstrap p-values,
+    Holm-adjusted over all pairs. The difference is Undefined for pairs with a constant judge.
 
     Parameters
     ----------
-    judged
-        Name to scores of shape (n,), all over the same items.
+    scores_by_judge
+        Maps names to scores of shape (n,), all of the same items.
     labels : array of shape (n,)
     documents
-        Resampled whole, the same resample for all judges; each row its own where None.
+        The document of each row; all judges share the resamples of documents. By default each row
+        is its own document.
     """
     y = vector(labels, name="labels")
-    arrays = {name: vector(scores, name=name) for name, scores in judged.items()}
-    same_length(labels=y, **arrays)
+    score_arrays = {name: vector(scores, name=name) for name, scores in scores_by_judge.items()}
+    same_length(labels=y, **score_arrays)
     correlations = {
         name: correlation(measure, scores, y, sides=("scores", "labels"))
-        for name, scores in arrays.items()
+        for name, scores in score_arrays.items()
     }
     options["n"] = y.size
     differences = pairwise_differences(
         {
             name: Undefined(why=f"{name}: {value.why}")
             if isinstance(value, Undefined)
-            else weighted_correlation(measure, arrays[name], y, documents=documents)
+            else weighted_correlation(measure, score_arrays[name], y, documents=documents)
             for name, value in correlations.items()
         },
         n_documents=y.size if documents is None else len(set(documents)),
         rng=rng,
         **options,
     )
-    adjusted = adjust_by_name(differences)
+    adjusted_p_values = adjust_by_name(differences)
     return tuple(
         AgreementDifference(
             first=first,
             second=second,
             difference=difference,
-            adjusted_p_value=adjusted.get((first, second)),
+            adjusted_p_value=adjusted_p_values.get((first, second)),
         )
         for (first, second), difference in differences.items()
     )
@@ -103,39 +104,39 @@ def pairwise_differences(
     rng: np.random.Generator,
     **options: Unpack[BootstrapOptions],
 ) -> dict[tuple[Name, Name], Estimate | Undefined]:
-    """Estimate the difference of each pair of statistics, first less second, on the same resamples.
+    """Estimate the difference (first - second) of each pair of statistics, on shared resamples.
 
-    Each has a test against 0. Undefined where a statistic of the pair is.
+    Each difference has a test against 0. It is Undefined if a statistic of the pair is.
     """
-    defined = {
+    defined_statistics = {
         name: statistic
         for name, statistic in statistics.items()
         if not isinstance(statistic, Undefined)
     }
-    first, second = np.triu_indices(len(defined), 1)
+    first, second = np.triu_indices(len(defined_statistics), 1)
 
-    def differences(counts: FloatArray) -> FloatArray:
-        table = np.column_stack([statistic(counts) for statistic in defined.values()])
+    def differences_on(counts: FloatArray) -> FloatArray:
+        table = np.column_stack([statistic(counts) for statistic in defined_statistics.values()])
         return np.asarray(table[:, first] - table[:, second])
 
     options["null"] = 0.0
     estimates = (
-        bootstrap_many(differences, n_documents=n_documents, rng=rng, **options)
-        if len(defined) > 1
+        bootstrap_many(differences_on, n_documents=n_documents, rng=rng, **options)
+        if len(defined_statistics) > 1
         else ()
     )
-    by_pair = dict(zip(combinations(defined, 2), estimates, strict=True))
-    out: dict[tuple[Name, Name], Estimate | Undefined] = {}
+    by_pair = dict(zip(combinations(defined_statistics, 2), estimates, strict=True))
+    differences_by_pair: dict[tuple[Name, Name], Estimate | Undefined] = {}
     for pair in combinations(statistics, 2):
-        sides = map(statistics.__getitem__, pair)
-        refusals = [side for side in sides if isinstance(side, Undefined)]
-        out[pair] = refusals[0] if refusals else by_pair[pair]
-    return out
+        pair_statistics = map(statistics.__getitem__, pair)
+        reasons = [statistic for statistic in pair_statistics if isinstance(statistic, Undefined)]
+        differences_by_pair[pair] = reasons[0] if reasons else by_pair[pair]
+    return differences_by_pair
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemShift:
-    """One system in both runs: means over the items that both scored, and second less first."""
+    """A system's mean in both runs, over the items scored in both; ``shift`` is second - first."""
 
     system: str
     first: float
@@ -145,11 +146,11 @@ class SystemShift:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunComparison:
-    """Comparison of two runs on the items that both scored.
+    """Comparison of two runs on the items scored in both.
 
-    ``agreement`` is the share of items with one value in both, in [0, 1]; ``shift`` the mean of
-    second less first and ``distance`` that of its absolute value, in units of the scale; ``order``
-    Kendall's tau-b between the two.
+    ``agreement`` is the share of items with equal values, in [0, 1]. ``shift`` is the mean of
+    second - first, and ``distance`` the mean of its absolute value, in units of the scale.
+    ``order`` is Kendall's tau-b between the runs.
     """
 
     n_items: int
@@ -170,9 +171,9 @@ def compare_runs(
     rng: np.random.Generator,
     level: float = 0.95,
 ) -> RunComparison:
-    """Compare two runs item by item; intervals are over documents. No item: all Undefined.
+    """Compare two runs by item, with intervals over documents; all Undefined without items.
 
-    `first` and `second`, shapes (n,), are the values of the items in either run.
+    `first` and `second`, shape (n,) each, are the items' values in the two runs.
     """
     n_documents = len(set(documents))
     order: Estimate | Undefined = Undefined(why="no item was scored in both runs")
@@ -180,19 +181,19 @@ def compare_runs(
         statistic = weighted_correlation("kendall", first, second, documents=documents)
         order = bootstrap(statistic, n_documents=n_documents, rng=rng, level=level, n=len(first))
     differences = second - first
-    alike = (np.abs(differences) < _ALIKE).astype(np.float64)
+    is_equal = (np.abs(differences) < _EQUALITY_TOLERANCE).astype(np.float64)
     return RunComparison(
         n_items=len(first),
         n_documents=n_documents,
-        agreement=clustered_wilson(alike, documents, level=level),
+        agreement=clustered_wilson(is_equal, documents, level=level),
         shift=clustered_mean(differences, documents, level=level, null=0.0),
         distance=clustered_mean(np.abs(differences), documents, level=level),
         order=order,
-        systems=_shifts(first, second, documents, systems, level=level),
+        systems=_system_shifts(first, second, documents, systems, level=level),
     )
 
 
-def _shifts(
+def _system_shifts(
     first: FloatArray,
     second: FloatArray,
     documents: Sequence[Hashable],
@@ -200,18 +201,18 @@ def _shifts(
     *,
     level: float,
 ) -> tuple[SystemShift, ...]:
-    coded, names = codes(systems)
+    system_codes, names = codes(systems)
     shifts = []
-    for place, name in enumerate(names):
-        rows = np.flatnonzero(coded == place)
-        own_documents = [documents[row] for row in rows.tolist()]
+    for index, name in enumerate(names):
+        rows = np.flatnonzero(system_codes == index)
+        system_documents = [documents[row] for row in rows.tolist()]
         shifts.append(
             SystemShift(
                 system=str(name),
                 first=float(first[rows].mean()),
                 second=float(second[rows].mean()),
                 shift=clustered_mean(
-                    second[rows] - first[rows], own_documents, level=level, null=0.0
+                    second[rows] - first[rows], system_documents, level=level, null=0.0
                 ),
             )
         )
@@ -220,7 +221,7 @@ def _shifts(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """Judges of one aspect compared on the items that all of them judged."""
+    """Comparison of the judges of one aspect, on the items that all of them judged."""
 
     aspect: str
     n_items: int
@@ -230,7 +231,7 @@ class Comparison:
 def comparisons(
     groups: Sequence[Joined], resampling: Resampling, rng: np.random.Generator
 ) -> tuple[Comparison, ...]:
-    """Compare all judges of each aspect that scored single summaries."""
+    """Compare the judges of each aspect; judges of pairs are omitted."""
     by_aspect: dict[str, list[Joined]] = defaultdict(list)
     for joined in groups:
         if not PROTOCOLS[joined.protocol].paired:
@@ -246,11 +247,13 @@ def comparisons(
 def _comparison(
     aspect: str, groups: Sequence[Joined], resampling: Resampling, rng: np.random.Generator
 ) -> Comparison | None:
-    places = [{key: row for row, key in enumerate(joined.keys)} for joined in groups]
-    common = [key for key in places[0] if all(key in place for place in places[1:])]
-    if len(common) < FEWEST_ITEMS:
+    rows_by_key = [{key: row for row, key in enumerate(joined.keys)} for joined in groups]
+    shared_keys = [
+        key for key in rows_by_key[0] if all(key in row_by_key for row_by_key in rows_by_key[1:])
+    ]
+    if len(shared_keys) < FEWEST_ITEMS:
         return None
-    rows = [[place[key] for key in common] for place in places]
+    rows = [[row_by_key[key] for key in shared_keys] for row_by_key in rows_by_key]
     differences = compare_judges(
         {
             f"{joined.judge} ({protocol_label(joined.protocol, joined.unit)})": joined.judged[
@@ -260,7 +263,7 @@ def _comparison(
         },
         groups[0].human[rows[0]],
         rng=rng,
-        documents=[key[0] for key in common],
+        documents=[key[0] for key in shared_keys],
         **asdict(resampling),
     )
-    return Comparison(aspect=aspect, n_items=len(common), differences=differences)
+    return Comparison(aspect=aspect, n_items=len(shared_keys), differences=differences)

@@ -1,4 +1,4 @@
-"""How often the judge gives which value where people give which."""
+"""The confusion table of the judge's and the human values."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from fairjudge.calibration.scales import Scale
 from fairjudge.stats._arrays import FloatArray, IntArray
 
 _MOST_STEPS = 10
-"""Steps of a scale of whole numbers that is counted step by step."""
-_EVEN_LEVELS = 5
-"""Levels of any other scale."""
+"""Maximum number of steps of a whole-number scale for one level per whole number."""
+_N_EVEN_LEVELS = 5
+"""Number of evenly spaced levels of other scales."""
 _DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confusion:
-    """``counts[i][j]`` items have the judge's value ``rows[i]`` and people's ``columns[j]``.
+    """Confusion table: ``counts[i][j]`` items have judge level ``rows[i]``, human ``columns[j]``.
 
-    Each value counts as the nearest level, the upper one of two that are equally near.
+    Each value is rounded to the nearest level; ties round up.
     """
 
     rows: tuple[float, ...]
@@ -30,11 +30,11 @@ class Confusion:
 
 
 def confusion(joined: Joined) -> Confusion | None:
-    """Count labelled items by the judge's value and people's mean; None where there is no item."""
+    """Cross-tabulate the judge's values and the mean labels; None without labelled items."""
     if not len(joined.judged):
         return None
-    rows = levels_of(joined.judge_scale, joined.judged)
-    columns = levels_of(joined.label_scale, joined.human)
+    rows = confusion_levels(joined.judge_scale, joined.judged)
+    columns = confusion_levels(joined.label_scale, joined.human)
     counts = count_pairs(joined.judged, joined.human, rows, columns)
     return Confusion(rows=rows, columns=columns, counts=counts)
 
@@ -42,25 +42,29 @@ def confusion(joined: Joined) -> Confusion | None:
 def count_pairs(
     judged: FloatArray, human: FloatArray, rows: tuple[float, ...], columns: tuple[float, ...]
 ) -> tuple[tuple[int, ...], ...]:
-    """Count pairs of values by their nearest levels, ascending `rows` and `columns`."""
+    """Cross-tabulate pairs of values, rounded to the ascending levels `rows` and `columns`."""
     counts = np.zeros((len(rows), len(columns)), dtype=int)
-    np.add.at(counts, (nearest(judged, rows), nearest(human, columns)), 1)
+    np.add.at(counts, (nearest_levels(judged, rows), nearest_levels(human, columns)), 1)
     return tuple(map(tuple, counts.tolist()))
 
 
-def levels_of(scale: Scale, values: FloatArray) -> tuple[float, ...]:
-    """Return a scale's ends where `values` are no others, its whole numbers, or even levels."""
+def confusion_levels(scale: Scale, values: FloatArray) -> tuple[float, ...]:
+    """Return a scale's bounds if `values` are only those, its whole numbers, or even levels."""
     low, high = scale
     if np.all(np.isin(values, (low, high))):
         return (low, high) if low < high else (low,)
     steps = high - low
-    whole = float(low).is_integer() and float(steps).is_integer() and 2 <= steps <= _MOST_STEPS
-    n = int(steps) + 1 if whole else _EVEN_LEVELS
+    has_whole_steps = (
+        float(low).is_integer() and float(steps).is_integer() and 2 <= steps <= _MOST_STEPS
+    )
+    n = int(steps) + 1 if has_whole_steps else _N_EVEN_LEVELS
     return tuple(round(float(level), _DIGITS) for level in np.linspace(low, high, n))
 
 
-def nearest(values: FloatArray, levels: tuple[float, ...]) -> IntArray:
-    """Return the place of each value's nearest level, of two equally near ones the upper."""
-    far = np.abs(np.asarray(values)[:, None] - np.asarray(levels[::-1])[None, :]).round(_DIGITS)
-    nearest: IntArray = len(levels) - 1 - np.argmin(far, axis=1)
-    return nearest
+def nearest_levels(values: FloatArray, levels: tuple[float, ...]) -> IntArray:
+    """Return the index of the level nearest to each value; the upper one for ties."""
+    distances = np.abs(np.asarray(values)[:, None] - np.asarray(levels[::-1])[None, :]).round(
+        _DIGITS
+    )
+    indices: IntArray = len(levels) - 1 - np.argmin(distances, axis=1)
+    return indices

@@ -1,4 +1,4 @@
-"""The curves that calibrators fit, and how they are read from JSON."""
+"""Calibration curves, and their parsing from JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CALIBRATORS: tuple[CalibratorName, ...] = get_args(CalibratorName)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Steps:
-    """Isotonic regression: linear between knots, flat beyond them.
+    """Isotonic regression: linear interpolation between knots, constant beyond them.
 
     ``scores`` and ``values`` are the knots, both ascending.
     """
@@ -50,7 +50,7 @@ class Sigmoid:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """Least squares: ``intercept + slope s``, held within the range of the labels."""
+    """Least squares: ``intercept + slope s``, clipped to the range of the labels."""
 
     method: Literal["linear"] = "linear"
     intercept: float
@@ -65,9 +65,10 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bins:
-    """Mean label of each bin of scores; ``edges`` separate neighbours, so one fewer than values.
+    """Mean label of each bin of scores.
 
-    A score on an edge belongs to the upper bin.
+    ``edges`` are the inner bin edges, one fewer than ``values``. A score on an edge belongs to the
+    upper bin.
     """
 
     method: Literal["ordinal"] = "ordinal"
@@ -82,21 +83,23 @@ class Bins:
 Curve: TypeAlias = Steps | Sigmoid | Line | Bins
 
 
-def read_curve(curve: object) -> Curve:
-    """Read a curve from its JSON object, or raise an `InputError` that names the field."""
+def curve_from_dict(curve: object) -> Curve:
+    """Return the curve from its JSON object; raise an `InputError` that names an invalid field."""
     if not isinstance(curve, Mapping) or curve.get("method") not in CALIBRATORS:
         raise InputError(f"expected an object with one of {CALIBRATORS!r}", field="curve.method")
     if curve["method"] in ("logistic", "linear"):
-        kind = Sigmoid if curve["method"] == "logistic" else Line
+        curve_class = Sigmoid if curve["method"] == "logistic" else Line
         names = ("intercept", "slope", "low", "high")
-        return kind(method=curve["method"], **{name: number(curve, name) for name in names})
-    values = numbers(curve, "values")
+        return curve_class(
+            method=curve["method"], **{name: read_number(curve, name) for name in names}
+        )
+    values = read_numbers(curve, "values")
     if curve["method"] == "isotonic":
-        scores = numbers(curve, "scores")
+        scores = read_numbers(curve, "scores")
         if len(scores) != len(values) or list(scores) != sorted(scores):
-            raise InputError("expected ascending scores, one a value", field="curve.scores")
+            raise InputError("expected ascending scores, one per value", field="curve.scores")
         return Steps(scores=scores, values=values)
-    edges = numbers(curve, "edges")
+    edges = read_numbers(curve, "edges")
     if len(edges) != len(values) - 1 or list(edges) != sorted(edges):
         raise InputError("expected ascending edges, one fewer than values", field="curve.edges")
     return Bins(edges=edges, values=values)
@@ -112,17 +115,17 @@ def check_format(data: Mapping[str, Any], kind: str, version: object) -> None:
         )
 
 
-def number(data: Mapping[str, Any], key: str) -> float:
-    """Read a finite number, or raise an `InputError` that names the field."""
+def read_number(data: Mapping[str, Any], key: str) -> float:
+    """Return the finite number in field `key`; raise an `InputError` if it is not one."""
     value = data.get(key)
     if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value):
         raise InputError(f"expected a finite number, got {value!r}", field=key)
     return float(value)
 
 
-def numbers(data: Mapping[str, Any], key: str) -> tuple[float, ...]:
-    """Read a list of finite numbers, or raise an `InputError` that names the field."""
+def read_numbers(data: Mapping[str, Any], key: str) -> tuple[float, ...]:
+    """Return the finite numbers in field `key`; raise an `InputError` if it is no such list."""
     values = data.get(key)
     if not isinstance(values, list | tuple):
         raise InputError(f"expected a list of numbers, got {values!r}", field=key)
-    return tuple(number({key: value}, key) for value in values)
+    return tuple(read_number({key: value}, key) for value in values)

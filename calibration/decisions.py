@@ -1,20 +1,21 @@
-"""What a judge may be used for: rank systems, score single items, replace an annotator.
+"""Decisions on a judge's uses: to rank systems, score single items, or replace an annotator.
 
-Each question has one figure with an interval, held against `THRESHOLD`: yes where the whole
-interval is at or above it, no where it is below, otherwise too few to tell.
+Each question is decided by one estimate with an interval, compared with `THRESHOLD`: yes if the
+whole interval is at or above it, no if the whole interval is below, otherwise too few to tell.
 
-* Rank systems: Kendall's tau-b of systems' mean scores and mean labels, documents resampled.
+* Rank systems: Kendall's tau-b of systems' mean scores and mean labels, resampled over documents.
 * Score single items: tau-b over items.
-  Both must also be significantly above those of the best baseline for a yes.
-  tau-b is the share of pairs in people's order less that in the reverse order, so that 0.5 is three
-  of four pairs in people's order; ties of one side count as half.
-* Replace an annotator: the winning rate of the alternative annotator test (Calderon et al. 2025),
-  between the share of annotators that the judge beats and one less the share that it loses to.
+* Replace an annotator: the winning rate of the alternative annotator test (Calderon et al. 2025).
+  Its bounds are the share of annotators that the judge beats, and 1 minus the share it loses to.
 
-Before all of them: a judge that gave one value to all items is of no use for any of the three, on
-however few documents; where people gave all items one label, no judge can be told from another.
+For the first two, a yes also requires a tau-b significantly above the best baseline's. tau-b is the
+share of pairs in the human order minus the share in the reverse order, so that 0.5 means three of
+four pairs in the human order; one-sided ties count half.
 
-The systems are taken as they are: no others are inferred.
+A judge that gave one value to all items gets no for all three questions, however few the documents.
+If all items have the same label, the questions cannot be decided.
+
+Decisions are about the systems in the data, not about a population of systems.
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ Answer: TypeAlias = Literal["yes", "no", "too few to tell", "cannot tell"]
 
 THRESHOLD = 0.5
 _ALPHA = 0.05
-_MOST_TIMES = 100
-"""Times as many documents from which the number is not worth saying."""
+_MAX_FACTOR = 100
+"""Maximum factor by which more documents are recommended in numbers."""
 _RULE = "yes if the whole interval is at or above 0.5, no if it is below"
 
 
@@ -55,9 +56,9 @@ _RULE = "yes if the whole interval is at or above 0.5, no if it is below"
 class Decision:
     """The answer to one question.
 
-    ``figure`` is what was measured, named by ``measure``, and ``rule`` how the answer follows from
-    it. ``reason`` says what else decided; ``needed`` what would have to be known for a yes or a no,
-    and is empty where there is one.
+    ``figure`` is the estimate, ``measure`` its name, and ``rule`` how the answer follows from it.
+    ``reason`` is any other reason for the answer. ``needed`` describes the data required for a yes
+    or a no; it is empty if the answer is one of these.
     """
 
     question: Question
@@ -78,38 +79,50 @@ def decide(
     constant: Constant | None = None,
     in_camps: bool = False,
 ) -> tuple[Decision, ...]:
-    """Return the answers to the three questions, in their order.
+    """Return the decisions on the three questions, in the order of the module's docstring.
 
-    `constant` is the side that gave all items one value; `in_camps` says that the annotators are in
-    two camps, so that their mean label stands for neither.
+    `constant` is the side that gave all items one value. `in_camps` is true if annotators form two
+    camps, so that their mean label represents neither.
     """
-    systems, items = kendall(agreement, "system"), kendall(agreement, "summary")
-    n_systems = systems.n if isinstance(systems, Estimate) else 0
-    of_systems = (
+    system_tau, item_tau = kendall(agreement, "system"), kendall(agreement, "summary")
+    n_systems = system_tau.n if isinstance(system_tau, Estimate) else 0
+    system_measure = (
         f"Kendall's tau-b over {pluralize(n_systems, 'system') if n_systems else 'systems'}"
     )
-    ranks = _of_correlation("rank_systems", of_systems, systems, n_documents)
-    scores = _of_correlation("score_items", "Kendall's tau-b over items", items, n_documents)
+    ranking_decision = _decide_by_correlation(
+        "rank_systems", system_measure, system_tau, n_documents
+    )
+    scoring_decision = _decide_by_correlation(
+        "score_items", "Kendall's tau-b over items", item_tau, n_documents
+    )
     if isinstance(over_baselines, BaselineGain):
-        scores = _beside_baseline(
-            scores, over_baselines, "Spearman's correlations", n_documents=n_documents
+        scoring_decision = _compare_with_baseline(
+            scoring_decision, over_baselines, "Spearman's correlations", n_documents=n_documents
         )
         if isinstance(over_baselines.systems, SystemsGain) and n_systems >= FEWEST_RANKED:
-            ranks = _beside_baseline(
-                ranks,
+            ranking_decision = _compare_with_baseline(
+                ranking_decision,
                 over_baselines.systems,
                 "Kendall's tau-b over systems",
                 n_documents=n_documents,
             )
     if 0 < n_systems < FEWEST_RANKED:
-        ranks = replace(ranks, answer="too few to tell", needed=f"{FEWEST_RANKED} systems or more")
-    decisions = [ranks, scores, _of_test(replaceability, n_documents)]
+        ranking_decision = replace(
+            ranking_decision, answer="too few to tell", needed=f"{FEWEST_RANKED} systems or more"
+        )
+    decisions = [
+        ranking_decision,
+        scoring_decision,
+        _decide_by_annotator_test(replaceability, n_documents),
+    ]
     if constant is not None:
-        return tuple(_of_constant(decision, constant) for decision in decisions)
+        return tuple(_decide_for_constant(decision, constant) for decision in decisions)
     if n_documents < FEW_DOCUMENTS:
-        enough = f"{FEW_DOCUMENTS} labelled documents or more"
+        documents_needed_text = f"{FEW_DOCUMENTS} labelled documents or more"
         decisions = [
-            replace(decision, answer="too few to tell", needed=decision.needed or enough)
+            replace(
+                decision, answer="too few to tell", needed=decision.needed or documents_needed_text
+            )
             for decision in decisions
         ]
     if in_camps:
@@ -122,22 +135,22 @@ def decide(
     return tuple(decisions)
 
 
-def never_ranks(*, n_systems: int, n_documents: int) -> str:
-    """Return why no judge can be shown to rank these systems as people do; empty if one can."""
-    few = [
-        f"{pluralize(n, noun)} (it takes {fewest})"
-        for n, noun, fewest in (
+def reason_ranking_is_undecidable(*, n_systems: int, n_documents: int) -> str:
+    """Return why there are too few systems or documents to decide on ranking; "" if enough."""
+    shortages = [
+        f"{pluralize(n, noun)} (it takes {minimum})"
+        for n, noun, minimum in (
             (n_systems, "system", FEWEST_RANKED),
             (n_documents, "labelled document", FEW_DOCUMENTS),
         )
-        if n < fewest
+        if n < minimum
     ]
-    if not few:
+    if not shortages:
         return ""
-    return f"too few to tell whether a judge ranks systems as people do: {' and '.join(few)}"
+    return f"too few to tell whether a judge ranks systems as people do: {' and '.join(shortages)}"
 
 
-def _of_constant(decision: Decision, constant: Constant) -> Decision:
+def _decide_for_constant(decision: Decision, constant: Constant) -> Decision:
     reason = constant.in_words()
     if constant.who == "people":
         needed = "items with different labels"
@@ -146,32 +159,32 @@ def _of_constant(decision: Decision, constant: Constant) -> Decision:
 
 
 def documents_needed(
-    estimate: Estimate, *, n_documents: int, against: float = THRESHOLD
+    estimate: Estimate, *, n_documents: int, threshold: float = THRESHOLD
 ) -> int | None:
-    """Return on how many documents the interval would leave `against` out, were the value true.
+    """Return the number of documents at which the interval excludes `threshold`, if value is true.
 
-    The half-width on that side shrinks with the square root of the documents: N = n (h / d)^2, with
-    h the distance of the value from its bound and d that from `against`. None where that is more
-    than `_MOST_TIMES` as many, or there is no interval.
+    The half-width shrinks with the square root of the number of documents: N = n (h / d)^2, with h
+    the distance from the value to its bound and d the distance to `threshold`. None without an
+    interval, or if N exceeds n by more than the factor `_MAX_FACTOR`.
     """
     if estimate.low is None or estimate.high is None:
         return None
-    apart = abs(estimate.value - against)
-    half = (
+    distance = abs(estimate.value - threshold)
+    half_width = (
         estimate.value - estimate.low
-        if estimate.value >= against
+        if estimate.value >= threshold
         else estimate.high - estimate.value
     )
-    if half > apart * _MOST_TIMES**0.5:
+    if half_width > distance * _MAX_FACTOR**0.5:
         return None
-    return max(FEW_DOCUMENTS, n_documents + 1, ceil(n_documents * (half / apart) ** 2))
+    return max(FEW_DOCUMENTS, n_documents + 1, ceil(n_documents * (half_width / distance) ** 2))
 
 
-def _of_correlation(
+def _decide_by_correlation(
     question: Question, measure: str, figure: Estimate | Undefined, n_documents: int
 ) -> Decision:
     answer = _answer(figure)
-    needed = _more_documents(figure, n_documents) if answer == "too few to tell" else ""
+    needed = _describe_documents_needed(figure, n_documents) if answer == "too few to tell" else ""
     return Decision(
         question=question, answer=answer, measure=measure, figure=figure, rule=_RULE, needed=needed
     )
@@ -185,42 +198,42 @@ def _answer(figure: Estimate | Undefined) -> Answer:
     return "no" if figure.high < THRESHOLD else "too few to tell"
 
 
-def _more_documents(
-    figure: Estimate | Undefined, n_documents: int, *, against: float = THRESHOLD
+def _describe_documents_needed(
+    figure: Estimate | Undefined, n_documents: int, *, threshold: float = THRESHOLD
 ) -> str:
     if isinstance(figure, Undefined):
         return f"other labels or judgements: {figure.why}"
-    needed = documents_needed(figure, n_documents=n_documents, against=against)
+    needed = documents_needed(figure, n_documents=n_documents, threshold=threshold)
     if needed is None:
-        return f"more than {pluralize(_MOST_TIMES * n_documents, 'labelled document')}"
-    answer = "yes" if figure.value >= against else "no"
+        return f"more than {pluralize(_MAX_FACTOR * n_documents, 'labelled document')}"
+    answer = "yes" if figure.value >= threshold else "no"
     return (
         f"about {pluralize(needed, 'labelled document')}, were {figure.value:.2f} true: the answer "
         f"would then be {answer}"
     )
 
 
-def _beside_baseline(
-    decision: Decision, over: BaselineGain | SystemsGain, measure: str, *, n_documents: int
+def _compare_with_baseline(
+    decision: Decision, baseline_gain: BaselineGain | SystemsGain, measure: str, *, n_documents: int
 ) -> Decision:
-    """Withdraw a yes where a baseline may do as well, and what would make one.
+    """Withdraw a yes if the best baseline may be as good as the judge.
 
-    A baseline that orders systems just as the judge does, on all resamples, is no reason for a no:
-    of these systems nothing can be told.
+    A baseline that orders the systems exactly as the judge does, on all resamples, makes the answer
+    "too few to tell" instead of "no".
     """
-    gain = over.gain
+    gain = baseline_gain.gain
     if decision.answer == "no" or isinstance(gain, Undefined):
         return decision
     if gain.low is None or gain.high is None or gain.low > 0.0:
         return decision
-    baseline = over.best.replace("_", " ")
+    baseline = baseline_gain.best.replace("_", " ")
     if decision.answer != "yes":
         if not decision.needed.endswith("yes"):
             return decision
         return replace(decision, needed=f"{decision.needed} if also above '{baseline}'")
-    as_well = "does" if gain.high < 0.0 else "may do"
+    verb = "does" if gain.high < 0.0 else "may do"
     reason = (
-        f"the baseline '{baseline}' {as_well} as well: difference of {measure} "
+        f"the baseline '{baseline}' {verb} as well: difference of {measure} "
         f"{gain.value:.2f} [{gain.low:.2f}, {gain.high:.2f}]"
     )
     if gain.high < 0.0 or (gain.high == 0.0 and decision.question == "score_items"):
@@ -228,13 +241,15 @@ def _beside_baseline(
     needed = (
         f"systems that '{baseline}' does not order as people do"
         if gain.value == 0.0 and decision.question == "rank_systems"
-        else _more_documents(gain, n_documents, against=0.0)
+        else _describe_documents_needed(gain, n_documents, threshold=0.0)
     )
     return replace(decision, answer="too few to tell", reason=reason, needed=needed)
 
 
-def _of_test(test: AlternativeAnnotatorTest | Undefined, n_documents: int) -> Decision:
-    """Hold the possible winning rates against the half that the test asks for."""
+def _decide_by_annotator_test(
+    test: AlternativeAnnotatorTest | Undefined, n_documents: int
+) -> Decision:
+    """Compare the interval of the winning rate with `THRESHOLD`."""
     figure: Estimate | Undefined
     needed = ""
     if isinstance(test, Undefined):
@@ -242,16 +257,16 @@ def _of_test(test: AlternativeAnnotatorTest | Undefined, n_documents: int) -> De
         needed = f"{FEWEST_ANNOTATORS} annotators with {FEWEST_ITEMS} items that another labelled"
     else:
         p_values = [comparison.p_value for comparison in test.annotators]
-        lost = benjamini_yekutieli([1.0 - p_value for p_value in p_values]) < _ALPHA
+        is_lost = benjamini_yekutieli([1.0 - p_value for p_value in p_values]) < _ALPHA
         figure = Estimate(
             value=test.winning_rate,
             low=test.winning_rate,
-            high=1.0 - float(lost.mean()),
+            high=1.0 - float(is_lost.mean()),
             n=len(test.annotators),
             method="share of annotators beaten, to one less the share lost to",
         )
         if _answer(figure) == "too few to tell":
-            needed = _documents_of_test(p_values, n_documents)
+            needed = _describe_documents_for_test(p_values, n_documents)
     return Decision(
         question="replace_annotator",
         answer=_answer(figure),
@@ -262,28 +277,28 @@ def _of_test(test: AlternativeAnnotatorTest | Undefined, n_documents: int) -> De
     )
 
 
-def _documents_of_test(p_values: Sequence[float], n_documents: int) -> str:
-    """Say on how many documents half of the annotators would be beaten, or more lost to.
+def _describe_documents_for_test(p_values: Sequence[float], n_documents: int) -> str:
+    """Describe how many documents would decide the alternative annotator test.
 
-    A test's z grows with the square root of the documents; the strictest one of Benjamini and
-    Yekutieli's procedure is at alpha / (1 + 1/2 + ... + 1/m).
+    z statistics grow with the square root of the number of documents; the strictest level in
+    Benjamini and Yekutieli's procedure is alpha / (1 + 1/2 + ... + 1/m).
     """
     z = -ndtri(np.clip(np.asarray(p_values), 1e-12, 1.0 - 1e-12))
     m = z.size
-    critical = -float(ndtri(_ALPHA / np.sum(1.0 / np.arange(1, m + 1))))
-    # At least half of the annotators on one side must be significant; else the other side wins.
+    critical_z = -float(ndtri(_ALPHA / np.sum(1.0 / np.arange(1, m + 1))))
+    # Yes needs significant wins against half of the annotators, no significant losses to more.
     wins = np.sort(z[z > 0.0])[::-1]
     losses = np.sort(-z[z < 0.0])[::-1]
-    fewest_wins, fewest_losses = ceil(m / 2), m // 2 + 1
-    if wins.size >= fewest_wins:
-        least, answer = wins[fewest_wins - 1], "yes"
-    elif losses.size >= fewest_losses:
-        least, answer = losses[fewest_losses - 1], "no"
+    min_wins, min_losses = ceil(m / 2), m // 2 + 1
+    if wins.size >= min_wins:
+        weakest, answer = wins[min_wins - 1], "yes"
+    elif losses.size >= min_losses:
+        weakest, answer = losses[min_losses - 1], "no"
     else:
         return "more labelled documents"
-    factor = (critical / least) ** 2
-    if factor > _MOST_TIMES:
-        return f"more than {pluralize(_MOST_TIMES * n_documents, 'labelled document')}"
+    factor = (critical_z / weakest) ** 2
+    if factor > _MAX_FACTOR:
+        return f"more than {pluralize(_MAX_FACTOR * n_documents, 'labelled document')}"
     needed = max(FEW_DOCUMENTS, n_documents + 1, ceil(n_documents * factor))
     documents = pluralize(needed, "labelled document")
     return (

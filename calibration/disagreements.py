@@ -1,7 +1,7 @@
-"""Largest disagreements between judge and people, and their common properties.
+"""Largest disagreements between judge and labels, and their possible causes.
 
-A cause is a rule on what is known of an item from the records, and not why the judge erred: whether
-it stands behind the gaps, the share of all items that it holds for must tell.
+A cause is a rule about an item's records; it need not be why the judge erred. To assess a cause,
+compare its frequency among the largest disagreements with that among all items.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from fairjudge.domain import Judgement, Label
 from fairjudge.protocols import PROTOCOLS
 
 LONGEST_REASON = 2000
-"""Characters of a reason that are kept."""
+"""Maximum length of a reason in characters; longer ones are truncated."""
 Cause: TypeAlias = Literal[
     "people_differ", "judge_unsure", "position", "one_order", "partly_unscored", "filled_in",
     "no_reason", "long", "short",
 ]  # fmt: skip
-WORDS: Mapping[Cause, str] = {
+CAUSE_DESCRIPTIONS: Mapping[Cause, str] = {
     "people_differ": "annotators disagree: their labels span half the scale or more",
     "judge_unsure": "the judge is unsure: its repeats, orders or probabilities differ",
     "position": "the two orders of the pair name opposite sides",
@@ -40,14 +40,14 @@ WORDS: Mapping[Cause, str] = {
     "short": "the summary is among the shortest third",
 }
 _UNSURE = 0.5
-"""Confidence (`fairjudge.calibration.answers`) below which the judge is called unsure."""
+"""Confidence (`fairjudge.calibration.answers`) below which the judge counts as unsure."""
 _NO_REASON = 40
-"""Characters of a reply below which it holds a verdict alone."""
+"""Length in characters below which a reply counts as a verdict without a reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CauseCount:
-    """How many of the listed disagreements, and of all labelled items, a rule holds for."""
+    """Number of items with a cause: ``n_listed`` of ``listed`` items, ``n_all`` of ``all``."""
 
     cause: Cause
     n_listed: int
@@ -58,11 +58,10 @@ class CauseCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disagreement:
-    """One item; ``judged`` and ``people`` are in units of the labels, ``gap`` is their difference.
+    """An item with its judge and human value, in units of the labels; ``gap`` is the difference.
 
-    Pairs run from -1 (system_b is better) to 1. ``labels`` maps each annotator to their value;
-    ``judge_reasons`` are the judge's replies, ``people_reasons`` annotators' notes, ``causes`` the
-    causes that hold for it.
+    Values of pairs are from -1 (system_b is better) to 1. ``labels`` maps annotators to values,
+    ``people_reasons`` maps them to notes; ``judge_reasons`` are the judge's reasons.
     """
 
     eid: str
@@ -79,7 +78,7 @@ class Disagreement:
 
     @property
     def key(self) -> ItemKey:
-        """Return the item."""
+        """The item's key."""
         return (self.eid, self.system_a, self.system_b or "", self.unit)
 
 
@@ -91,44 +90,48 @@ def largest_disagreements(
     causes: Mapping[ItemKey, Sequence[str]] | None = None,
     limit: int = 20,
 ) -> tuple[Disagreement, ...]:
-    """Return the items of one judge, aspect and protocol by gap, the widest first.
+    """Return up to `limit` items of one judge, aspect and protocol, by descending absolute gap.
 
-    The judge's values are brought to the labels' scale by a straight line. Among equal gaps those
-    come first on which annotators agree, then by eid and system; those without a gap are left out.
+    The judge's values are mapped linearly to the labels' scale. Equal gaps are sorted by the range
+    of the labels, then by eid and system. Items without a gap are omitted.
     """
-    mapped = rescale(joined.judged, joined.judge_scale, joined.label_scale)
-    gaps = mapped - joined.human
-    people = [joined.labels_of(row) for row in range(len(joined.keys))]
+    rescaled_scores = rescale(joined.judged, joined.judge_scale, joined.label_scale)
+    gaps = rescaled_scores - joined.human
+    labels_by_row = [joined.labels_of(row) for row in range(len(joined.keys))]
     order = sorted(
         (row for row in range(len(joined.keys)) if abs(gaps[row]) > 1e-9),
-        key=lambda row: (-round(abs(float(gaps[row])), 9), _width(people[row]), joined.keys[row]),
+        key=lambda row: (
+            -round(abs(float(gaps[row])), 9),
+            _label_range(labels_by_row[row]),
+            joined.keys[row],
+        ),
     )[:limit]
-    judged = rows_by_item(joined, judgements)
-    notes = _notes(joined, labels)
+    judgements_by_row = rows_by_item(joined, judgements)
+    notes_by_key = _notes(joined, labels)
     return tuple(
         Disagreement(
             eid=key[0],
             system_a=key[1],
             system_b=key[2] or None,
             unit=key[3],
-            judged=float(mapped[row]),
+            judged=float(rescaled_scores[row]),
             people=float(joined.human[row]),
             gap=float(gaps[row]),
-            labels=people[row],
-            judge_reasons=_reasons(judged[key]),
-            people_reasons=notes[key],
+            labels=labels_by_row[row],
+            judge_reasons=_reasons(judgements_by_row[key]),
+            people_reasons=notes_by_key[key],
             causes=tuple((causes or {}).get(key, ())),
         )
         for row, key in ((row, joined.keys[row]) for row in order)
     )
 
 
-def _width(values: Mapping[str, float]) -> float:
+def _label_range(values: Mapping[str, float]) -> float:
     return max(values.values()) - min(values.values())
 
 
 def rows_by_item(joined: Joined, judgements: Iterable[Judgement]) -> dict[ItemKey, list[Judgement]]:
-    """Return the judgements of each labelled item of one judge, aspect, protocol and unit."""
+    """Group the judgements of one judge, aspect, protocol and unit by labelled item."""
     judgements_by_item: dict[ItemKey, list[Judgement]] = {key: [] for key in joined.keys}
     for group, row in keyed(judgements):
         if group == joined.group and (key := item_key(row)[0]) in judgements_by_item:
@@ -138,15 +141,15 @@ def rows_by_item(joined: Joined, judgements: Iterable[Judgement]) -> dict[ItemKe
 
 def _reasons(rows: Sequence[Judgement]) -> tuple[str, ...]:
     texts = (
-        _text((row.model_extra or {}).get("reason") or in_words(row.raw or "")) for row in rows
+        _text((row.model_extra or {}).get("reason") or reason_text(row.raw or "")) for row in rows
     )
     return tuple(text for text in texts if text)
 
 
-def in_words(reply: str) -> str:
-    """Return what a reply says: of a JSON object its texts, of any other reply all of it.
+def reason_text(reply: str) -> str:
+    """Return the reason in a reply: the texts of a JSON object, or else the whole reply.
 
-    A reason is written before the verdict; a text of one word is a verdict, not a reason.
+    Texts of one word are omitted, since they are verdicts.
     """
     start, end = reply.find("{"), reply.rfind("}")
     try:
@@ -160,58 +163,60 @@ def in_words(reply: str) -> str:
 
 
 def _notes(joined: Joined, labels: Iterable[Label]) -> dict[ItemKey, dict[str, str]]:
-    out: dict[ItemKey, dict[str, str]] = {key: {} for key in joined.keys}
+    notes: dict[ItemKey, dict[str, str]] = {key: {} for key in joined.keys}
     for label in labels:
         key, extra = item_key(label)[0], label.model_extra or {}
         text = _text(extra.get("note") or extra.get("reason"))
-        if text and key in out and label.aspect == joined.aspect:
-            out[key][label.annotator] = text
-    return out
+        if text and key in notes and label.aspect == joined.aspect:
+            notes[key][label.annotator] = text
+    return notes
 
 
 def _text(reply: object) -> str:
     return str(reply or "").strip()[:LONGEST_REASON]
 
 
-def causes_of(
+def find_causes(
     joined: Joined, judgements: Iterable[Judgement], *, words: Mapping[tuple[str, str], int]
 ) -> dict[ItemKey, tuple[Cause, ...]]:
-    """Return which rules hold for each labelled item of one judge, aspect and protocol.
+    """Return the causes that apply to each labelled item of one judge, aspect and protocol.
 
-    `words` are lengths by (eid, system), for the rules on length; pairs have none.
+    `words` maps (eid, system) to the number of words, for causes about length; pairs have none.
     """
     rows = rows_by_item(joined, judgements)
-    several = [
+    varied_judgements = [
         row
         for judgements_of_item in rows.values()
         if _has_several_answers(judgements_of_item)
         for row in judgements_of_item
     ]
-    unsure = {key: answer.confidence < _UNSURE for key, answer in answers(several).items()}
-    half = (joined.label_scale[1] - joined.label_scale[0]) / 2.0
-    lengths = _lengths(joined, words)
+    is_unsure = {
+        key: answer.confidence < _UNSURE for key, answer in answers(varied_judgements).items()
+    }
+    half_range = (joined.label_scale[1] - joined.label_scale[0]) / 2.0
+    length_causes = _length_causes(joined, words)
     causes = {}
-    for place, key in enumerate(joined.keys):
-        labels = joined.ratings[place][joined.present[place]]
+    for row, key in enumerate(joined.keys):
+        labels = joined.ratings[row][joined.present[row]]
         holds = {
-            "people_differ": bool(np.ptp(labels) >= half) if labels.size > 1 else False,
-            "judge_unsure": unsure.get(key, False),
-            **_recorded(rows[key], paired=PROTOCOLS[joined.protocol].paired),
-            **lengths.get(key, {}),
+            "people_differ": bool(np.ptp(labels) >= half_range) if labels.size > 1 else False,
+            "judge_unsure": is_unsure.get(key, False),
+            **_recorded_causes(rows[key], paired=PROTOCOLS[joined.protocol].paired),
+            **length_causes.get(key, {}),
         }
-        causes[key] = tuple(cause for cause in WORDS if holds.get(cause))
+        causes[key] = tuple(cause for cause in CAUSE_DESCRIPTIONS if holds.get(cause))
     return causes
 
 
 def _has_several_answers(rows: Sequence[Judgement]) -> bool:
-    """Whether an item has more than one answer; a single score of 2.5 does not count as doubt."""
+    """Return whether an item has several answers or probabilities; 2.5 alone is no uncertainty."""
     if any(row.probabilities for row in rows):
         return True
     values = [row.value for row in rows if row.value is not None]
     return len(values) > 1 and not any(isinstance(value, float) and value % 1 for value in values)
 
 
-def _recorded(rows: Sequence[Judgement], *, paired: bool) -> dict[str, bool]:
+def _recorded_causes(rows: Sequence[Judgement], *, paired: bool) -> dict[str, bool]:
     extras = [row.model_extra or {} for row in rows]
     n_unscored = sum(row.unscored is not None for row in rows)
     replies = [row.raw for row in rows if row.raw is not None]
@@ -224,7 +229,7 @@ def _recorded(rows: Sequence[Judgement], *, paired: bool) -> dict[str, bool]:
     }
 
 
-def _lengths(
+def _length_causes(
     joined: Joined, words: Mapping[tuple[str, str], int]
 ) -> dict[ItemKey, dict[str, bool]]:
     n_words = {
@@ -233,27 +238,29 @@ def _lengths(
     }  # fmt: skip
     if len(set(n_words.values())) < 3:
         return {}
-    low, high = np.quantile(list(n_words.values()), [1 / 3, 2 / 3])
-    return {key: {"short": n <= low, "long": n >= high} for key, n in n_words.items()}
+    lower_third, upper_third = np.quantile(list(n_words.values()), [1 / 3, 2 / 3])
+    return {
+        key: {"short": n <= lower_third, "long": n >= upper_third} for key, n in n_words.items()
+    }
 
 
 def count_causes(
-    causes: Mapping[ItemKey, Sequence[Cause]], listed: Collection[ItemKey]
+    causes: Mapping[ItemKey, Sequence[Cause]], listed_keys: Collection[ItemKey]
 ) -> tuple[CauseCount, ...]:
-    """Count the items of each cause among those `listed` and among all; those of none are absent.
+    """Count items by cause, among `listed_keys` and overall, by descending number of listed items.
 
-    Causes of most listed items come first.
+    Causes without listed items are omitted.
     """
-    everywhere = Counter(cause for causes_of_item in causes.values() for cause in causes_of_item)
-    n_by_cause = Counter(cause for key in listed for cause in causes[key])
+    n_overall = Counter(cause for causes_of_item in causes.values() for cause in causes_of_item)
+    n_listed = Counter(cause for key in listed_keys for cause in causes[key])
     return tuple(
         CauseCount(
             cause=cause,
-            n_listed=n_by_cause[cause],
-            listed=len(listed),
-            n_all=everywhere[cause],
+            n_listed=n_listed[cause],
+            listed=len(listed_keys),
+            n_all=n_overall[cause],
             all=len(causes),
         )
-        for cause in sorted(WORDS, key=lambda cause: -n_by_cause[cause])
-        if n_by_cause[cause]
+        for cause in sorted(CAUSE_DESCRIPTIONS, key=lambda cause: -n_listed[cause])
+        if n_listed[cause]
     )

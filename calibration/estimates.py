@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from fairjudge.calibration.calibrators import held_out
+from fairjudge.calibration.calibrators import iterate_folds
 from fairjudge.calibration.drawn_ppi import PartlyLabelled, sample_mean
 from fairjudge.calibration.items import Joined
 from fairjudge.calibration.labels import system_name
@@ -217,7 +217,7 @@ def predicted(sample: PartlyLabelled, *, rng: np.random.Generator) -> PartlyLabe
         return Undefined(why="fewer than 2 labelled documents")
     design, design_of_rest = (np.column_stack([np.ones(len(rows)), rows]) for rows in (x, z))
     of_labelled, of_rest = np.empty(y.size), np.zeros(len(z))
-    for fold in held_out(sample.documents, _N_FOLDS, rng):
+    for fold in iterate_folds(sample.documents, _N_FOLDS, rng):
         # The smallest intercept and slopes where several fit.
         coefficients = np.linalg.lstsq(design[~fold], y[~fold], rcond=None)[0]
         of_labelled[fold] = design[fold] @ coefficients

@@ -31,7 +31,7 @@ from fairjudge.calibration.calibrators import (
     read_range,
 )
 from fairjudge.calibration.choices import CalibratorName, CovariateName
-from fairjudge.calibration.curves import check_format, number, numbers
+from fairjudge.calibration.curves import check_format, read_number, read_numbers
 from fairjudge.domain import Undefined
 from fairjudge.errors import InputError
 from fairjudge.records.results import to_json
@@ -311,13 +311,13 @@ def jury_from_dict(data: Mapping[str, Any]) -> FittedJury:
 
 
 def _stacking(data: Mapping[str, Any], *, n_members: int, n_columns: int) -> Stacking:
-    means, rows = numbers(data, "means"), data.get("covariance")
+    means, rows = read_numbers(data, "means"), data.get("covariance")
     if not isinstance(rows, list) or len(means) != n_columns + 1 or len(rows) != len(means):
         raise InputError("expected one number a member, covariate and label", field="means")
-    covariance = tuple(numbers({"covariance": row}, "covariance") for row in rows)
+    covariance = tuple(read_numbers({"covariance": row}, "covariance") for row in rows)
     if any(len(row) != len(means) for row in covariance):
         raise InputError("expected a square table", field="covariance")
-    n = int(number(data, "n"))
+    n = int(read_number(data, "n"))
     if n < 1:
         raise InputError(f"expected 1 or more, got {n!r}", field="n")
     return Stacking(n_members=n_members, means=means, covariance=covariance, n=n)

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 
 from fairjudge.calibration.agreement import Resampling
-from fairjudge.calibration.calibrators import fit_calibrator, held_out
+from fairjudge.calibration.calibrators import fit_calibrator, iterate_folds
 from fairjudge.calibration.choices import CalibratorName
 from fairjudge.calibration.effective_number import EffectiveNumber, effective_number
 from fairjudge.calibration.juries import FittedMembers, JuryItems, calibrated, fit_members
@@ -120,7 +120,7 @@ def held_out_scores(
         return Undefined(why="fewer than 2 documents: nothing to hold out")
     out = np.full((n, 4 + 2 * k), np.nan)
     best_in, folds = np.zeros(k), []
-    for fold in held_out(items.documents, min(n_folds, n_documents), rng):
+    for fold in iterate_folds(items.documents, min(n_folds, n_documents), rng):
         training, test = items.subset(~fold), items.subset(fold)
         fitted = fit_members(training, method=method, rng=rng)
         if isinstance(fitted, Undefined):

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import logsumexp
 
-from fairjudge.calibration.calibrators import FEWEST_LABELS, held_out
+from fairjudge.calibration.calibrators import FEWEST_LABELS, iterate_folds
 from fairjudge.calibration.items import LABELS_SIDE, Joined
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
@@ -121,7 +121,7 @@ def _after(
     if len(documents) < FEWEST_LABELS or len(set(documents)) < 2:
         return Undefined(why=f"temperature needs {FEWEST_LABELS} items in 2 or more documents")
     scaled = np.empty_like(data.probabilities)
-    for fold in held_out(documents, 10, rng):
+    for fold in iterate_folds(documents, 10, rng):
         temperature = fit_temperature(
             replace(data, probabilities=data.probabilities[~fold], targets=data.targets[~fold])
         )

@@ -76,7 +76,7 @@ def apply_to(
         calibrators,
         rows,
         covariates=covariates(needed, summaries, clusters),
-        told_apart=separate_settings(rows),
+        judgements_by_settings=separate_settings(rows),
     )
 
 

@@ -27,7 +27,7 @@ from fairjudge.auditing.reports import (
     verbosity_report,
 )
 from fairjudge.auditing.statements import statements_report
-from fairjudge.calibration.disagreements import WORDS
+from fairjudge.calibration.disagreements import CAUSE_DESCRIPTIONS
 from fairjudge.domain import Judgement, Reference
 from fairjudge.errors import FairJudgeError, InputError
 from fairjudge.protocols import PROTOCOLS
@@ -150,7 +150,7 @@ def _disagreements(panel: Panel) -> Iterator[dict[str, Any]]:
         of = {name: str(group[name]) for name in ("judge", "aspect", "protocol")}
         for disagreement in group["disagreements"]:
             names = ("eid", "system_a", "system_b", "unit", "judged", "people", "gap")
-            causes = [WORDS[cause] for cause in disagreement["causes"]]
+            causes = [CAUSE_DESCRIPTIONS[cause] for cause in disagreement["causes"]]
             yield {**of, **{name: disagreement[name] for name in names}, "causes": causes}
 
 

@@ -398,7 +398,7 @@ def calibrate(
     if support and (summaries is None or clusters is None):
         raise ConfigurationError("support: needs summaries and clusters")
     covariate_list = covariate_names(
-        covariates, of_texts=summaries is not None, of_clusters=clusters is not None
+        covariates, has_summaries=summaries is not None, has_clusters=clusters is not None
     )
     if strata is not None and clusters is None:
         raise ConfigurationError("strata: needs clusters")

@@ -52,7 +52,7 @@ def position_report(
     for aspect in dict.fromkeys(row.aspect for row in pairs):
         group_rows = [row for row in pairs if row.aspect == aspect]
         quality = quality_by_aspect.get(aspect) or _quality_of_rows(group_rows)
-        audits = audit_position(group_rows, quality=quality, close_within=close_within)
+        audits = audit_position(group_rows, quality=quality, tolerance=close_within)
         groups += audits_json(audits)["groups"]
     for group in groups:
         group["shift"] = _shift(pairs, group)

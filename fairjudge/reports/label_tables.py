@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import inf
 
-from fairjudge.calibration.disagreements import WORDS
+from fairjudge.calibration.disagreements import CAUSE_DESCRIPTIONS
 from fairjudge.reports.decision_tables import group_title
 from fairjudge.reports.figures import Json, interval, why
 from fairjudge.reports.row_tables import rows_of, side_by_side, table
@@ -171,7 +171,7 @@ def disagreement_tables(
                 "what: {what} | of these> {n_listed} of {listed} | of all> {n_all} of {all}",
                 group["disagreement_causes"],
                 notes=["An item may stand in several rows."],
-                what=lambda shared: WORDS[shared["cause"]],
+                what=lambda shared: CAUSE_DESCRIPTIONS[shared["cause"]],
             )
 
 

@@ -63,7 +63,7 @@ def too_few_to_rank(labels: Iterable[Label]) -> str:
 
     By the aspect with the most of them.
     """
-    from fairjudge.calibration.decisions import never_ranks  # loads SciPy
+    from fairjudge.calibration.decisions import reason_ranking_is_undecidable  # loads SciPy
 
     systems, eids = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
     for label in labels:
@@ -71,7 +71,7 @@ def too_few_to_rank(labels: Iterable[Label]) -> str:
         names = (label.system, label.system_a, label.system_b)
         systems[label.aspect].update(name for name in names if name is not None)
     whys = [
-        never_ranks(n_systems=len(systems[aspect]), n_documents=len(eids[aspect]))
+        reason_ranking_is_undecidable(n_systems=len(systems[aspect]), n_documents=len(eids[aspect]))
         for aspect in eids
     ]
     return min(whys, key=len, default="")

@@ -170,7 +170,7 @@ def _judgement(task: JudgeTask) -> Judgement:
 def _calibrate(
     table: CalibrateTable, judgements: Iterable[Judgement], labels: Path, *, skip_bad: bool
 ) -> None:
-    covariate_names(table.covariates, of_texts=True, of_clusters=True)
+    covariate_names(table.covariates, has_summaries=True, has_clusters=True)
     people = read_labels(labels, skip_bad=skip_bad)
     with naming_lines(people):
         join(judgements, people, annotators=table.annotators, label_scale=table.label_scale)

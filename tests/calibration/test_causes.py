@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairjudge.calibration.disagreements import causes_of, count_causes
+from fairjudge.calibration.disagreements import count_causes, find_causes
 from fairjudge.calibration.items import join
 from fairjudge.domain import Judgement, Label
 
@@ -23,7 +23,7 @@ def label(n: int, value: float, annotator: str = "p") -> Label:
 
 def causes(rows, labels, words=None):
     (joined,) = join(rows, labels)
-    result = causes_of(joined, rows, words=words or {})
+    result = find_causes(joined, rows, words=words or {})
     return {key[0]: items for key, items in result.items()}
 
 

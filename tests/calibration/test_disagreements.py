@@ -130,6 +130,6 @@ def test_values_of_the_judge_are_told_on_the_labels_scale():
     ],
 )
 def test_a_reason_is_text_where_the_reply_is_json(reply, words):
-    from fairjudge.calibration.disagreements import in_words
+    from fairjudge.calibration.disagreements import reason_text
 
-    assert in_words(reply) == words
+    assert reason_text(reply) == words

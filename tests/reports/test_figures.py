@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fairjudge.calibration.confusion import levels_of
+from fairjudge.calibration.confusion import confusion_levels
 from fairjudge.domain import Judgement
 from fairjudge.reports import svg
 from fairjudge.reports.drawing import BY_PEOPLE, CURVE_MARKS, PLAIN, Mark
@@ -255,7 +255,7 @@ def test_the_text_alternative_holds_every_number():
     ],
 )
 def test_levels_follow_the_scale(scale, values, levels):
-    assert levels_of(scale, np.array(values)) == levels
+    assert confusion_levels(scale, np.array(values)) == levels
 
 
 @pytest.mark.parametrize("wishes", [[0.5] * 6, [0, 0, 0, 1], [0.9, 0.95, 1.0], [0.1, 0.8], [1.0]])
