@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -140,9 +139,7 @@ def _share_differences(sample: Mapping[str, Any]) -> Differences:
 
 def _corpus_of(rows: Rows, eids: Sequence[str]) -> Any:
     """Return what a system's samples `eids` put into the measures of the whole corpus."""
-    chosen = rows.places(eids)
-    arrays = {name: getattr(rows.corpus, name)[chosen] for name in rows.corpus.arrays}
-    return replace(rows.corpus, **arrays)
+    return rows.corpus.take(rows.places(eids))
 
 
 def temperatures_json(

@@ -17,9 +17,7 @@ import numpy as np
 
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import InputError
-from fairjudge.fairness.coverage_parity import Contributions
-from fairjudge.fairness.measures import FairnessMeasure, FairnessMeasures
-from fairjudge.fairness.shares import Shares
+from fairjudge.fairness.measures import FairnessMeasure, FairnessMeasures, SampleMatrices
 from fairjudge.stats._arrays import FloatArray, IntArray
 from fairjudge.stats.bootstrap import chunk_sizes
 from fairjudge.stats.multiplicity import benjamini_hochberg
@@ -43,7 +41,7 @@ class Rows:
     measures: FairnessMeasures[Any, Any, Any]
     eids: tuple[str, ...]
     means: Mapping[str, FloatArray]
-    corpus: Contributions | Shares
+    corpus: SampleMatrices
 
     def places(self, eids: Sequence[str]) -> IntArray:
         """Return the rows of the samples `eids`."""
@@ -177,7 +175,7 @@ def _statistics(
     The `shared` samples of `base` come first, then those of `other` in the same order.
     """
     first, second = base.places(shared), other.places(shared)
-    rows = _stack_rows(base.corpus, other.corpus, first, second)
+    rows = base.corpus.take(first).concatenate(other.corpus.take(second))
     for measure in base.measures.shown:
         key = measure.key
         if measure.of_corpus is not None:
@@ -190,23 +188,6 @@ def _statistics(
 def _mean(values: FloatArray, counts: FloatArray) -> FloatArray:
     means: FloatArray = counts @ values / counts.sum(axis=1)
     return means
-
-
-def _stack_rows(
-    base: Contributions | Shares,
-    other: Contributions | Shares,
-    first: IntArray,
-    second: IntArray,
-) -> Contributions | Shares:
-    """Put the `first` rows of `base` over the `second` of `other`; 0 where one lacks a value."""
-    values = tuple(sorted({*base.values, *other.values}))
-    column = {value: place for place, value in enumerate(values)}
-    fields: dict[str, Any] = {}
-    for name in base.arrays:
-        fields[name] = np.zeros((len(first) + len(second), len(values)))
-        fields[name][: len(first), [column[v] for v in base.values]] = getattr(base, name)[first]
-        fields[name][len(first) :, [column[v] for v in other.values]] = getattr(other, name)[second]
-    return replace(base, values=values, **fields)
 
 
 def _corrected(changes: Sequence[Change]) -> tuple[Change, ...]:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.fairness.choices import CoverageVariant
 from fairjudge.fairness.equal_coverage import SampleCoverage
-from fairjudge.stats._arrays import FloatArray
+from fairjudge.fairness.measures import SampleMatrices
+from fairjudge.stats._arrays import BoolArray, FloatArray
 from fairjudge.stats.bootstrap import divide
 from fairjudge.stats.resampling import Resampling, adjust_by_name
 
@@ -50,17 +50,23 @@ class CoverageParity:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contributions:
-    """What each sample puts into each C_k.
+class Contributions(SampleMatrices):
+    """The coverage of a system's samples by value, and their contributions to each C_k.
 
-    ``sums`` and ``counts`` have shape (n_samples, n_values): the sum and the number of the
-    differences that the sample contributes.
+    ``coverage`` is p(d, s | k) over the ``n_documents`` of a sample with value k; both are 0 where
+    a sample has no such document. ``sums`` and ``counts`` are the sum and the number of the
+    differences that the sample contributes to C_k.
     """
 
-    arrays: ClassVar = ("sums", "counts")
-    values: tuple[str, ...]
+    coverage: FloatArray
+    n_documents: FloatArray
     sums: FloatArray
     counts: FloatArray
+
+    @property
+    def takes_part(self) -> BoolArray:
+        """Whether a sample has documents of a value, shape (n_samples, n_values)."""
+        return self.n_documents > 0.0
 
 
 def contributions(
@@ -74,10 +80,12 @@ def contributions(
     """
     values = tuple(sorted({entry.value for sample in samples for entry in sample.by_value}))
     column = {value: place for place, value in enumerate(values)}
-    sums, counts = np.zeros((2, len(samples), len(values)))
+    coverage, n_documents, sums, counts = np.zeros((4, len(samples), len(values)))
     for row, sample in enumerate(samples):
         differences = np.array(sample.differences)
         places = [column[entry.value] for entry in sample.by_value]
+        coverage[row, places] = [entry.coverage for entry in sample.by_value]
+        n_documents[row, places] = [entry.n_documents for entry in sample.by_value]
         if variant == "released":
             weights = np.array([float(entry.n_documents) for entry in sample.by_value])
         else:
@@ -87,7 +95,19 @@ def contributions(
             weights = extreme.astype(np.float64)
         sums[row, places] = weights * differences
         counts[row, places] = weights
-    return Contributions(values=values, sums=sums, counts=counts)
+    return Contributions(
+        values=values, coverage=coverage, n_documents=n_documents, sums=sums, counts=counts
+    )
+
+
+def mean_coverage(parts: Contributions, multiplicities: FloatArray) -> FloatArray:
+    """Return the mean coverage of each value over the samples that have it, shape (r, n_values).
+
+    `multiplicities` have shape (r, n_samples); NaN where no sample has the value.
+    """
+    return divide(
+        multiplicities @ parts.coverage, multiplicities @ parts.takes_part.astype(np.float64)
+    )
 
 
 def means(parts: Contributions, multiplicities: FloatArray) -> FloatArray:

@@ -6,16 +6,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import Any, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
-from fairjudge.stats._arrays import FloatArray
+from fairjudge.stats._arrays import FloatArray, IntArray
 from fairjudge.stats.measures import Measure, Measures
 from fairjudge.stats.resampling import Resampling
 
@@ -34,6 +34,41 @@ class Band:
 
     low: float
     high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleMatrices:
+    """The samples of a system, as the formulas of a corpus get them.
+
+    Every field that is an array has shape (n_samples, n_values), with columns as in ``values``, and
+    is 0 where a sample does not have a value.
+    """
+
+    values: tuple[str, ...]
+
+    @property
+    def matrices(self) -> dict[str, NDArray[Any]]:
+        """The fields that are arrays, by name."""
+        by_name = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: part for name, part in by_name.items() if isinstance(part, np.ndarray)}
+
+    def take(self, indices: IntArray) -> Self:
+        """Return the samples with row indices `indices`."""
+        parts: dict[str, Any] = {name: part[indices] for name, part in self.matrices.items()}
+        return replace(self, **parts)
+
+    def concatenate(self, other: Self) -> Self:
+        """Return the samples, followed by those of `other`, over the values of both."""
+        values = tuple(sorted({*self.values, *other.values}))
+        column = {value: index for index, value in enumerate(values)}
+        parts: dict[str, Any] = {}
+        for name, first in self.matrices.items():
+            n_first, second = len(first), other.matrices[name]
+            part = np.zeros((n_first + len(second), len(values)), dtype=first.dtype)
+            part[:n_first, [column[value] for value in self.values]] = first
+            part[n_first:, [column[value] for value in other.values]] = second
+            parts[name] = part
+        return replace(self, values=values, **parts)
 
 
 # Without slots: a frozen generic class with them cannot be made through an alias in Python 3.11.

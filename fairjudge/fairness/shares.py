@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from fairjudge.domain import Undefined
 from fairjudge.errors import StatisticsError
 from fairjudge.fairness.distributions import Target, ValueDistribution, target_shares
+from fairjudge.fairness.measures import SampleMatrices
 from fairjudge.stats._arrays import BoolArray, FloatArray
 
 AucVariant: TypeAlias = Literal["exact", "ten-point"]
@@ -25,7 +26,7 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shares:
+class Shares(SampleMatrices):
     """All samples as matrices of shape (n_samples, n_values), columns as in ``values``.
 
     ``wanted`` is p_g and ``got`` is p_y; both are 0 where a sample's source lacks the value.
@@ -33,8 +34,6 @@ class Shares:
     too, as the authors' code has it.
     """
 
-    arrays: ClassVar = ("wanted", "got")
-    values: tuple[str, ...]
     wanted: FloatArray
     got: FloatArray
     tau: float = TAU

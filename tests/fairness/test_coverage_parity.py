@@ -6,7 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairjudge.domain import Undefined
-from fairjudge.fairness.coverage_parity import contributions, means, parity, value_parity
+from fairjudge.fairness.coverage_parity import (
+    contributions,
+    mean_coverage,
+    means,
+    parity,
+    value_parity,
+)
 from fairjudge.fairness.equal_coverage import coverage_by_value
 from fairjudge.stats.resampling import Resampling
 
@@ -122,6 +128,29 @@ def corpora(draw):
         sample(**{v: draw(st.integers(0, 20)) / 20 for v in "abc"[: draw(st.integers(2, 3))]})
         for _ in range(size)
     ]
+
+
+@pytest.mark.parametrize("variant", ["paper", "released"])
+def test_mean_coverage_by_value_is_over_the_samples_that_have_it(variant):
+    # a: .9, .2, .6; b, never an extreme of the first sample: .5, .8, .4; c: .1, .5
+    parts = contributions(
+        [sample(a=0.9, b=0.5, c=0.1), sample(a=0.2, b=0.8, c=0.5), sample(a=0.6, b=0.4)],
+        variant=variant,
+    )
+    assert parts.values == ("a", "b", "c")
+    assert parts.n_documents.tolist() == [[1, 1, 1], [1, 1, 1], [1, 1, 0]]
+    counts = np.array([[1.0, 1.0, 1.0], [0.0, 2.0, 1.0], [0.0, 0.0, 3.0]])
+    expected = [[1.7 / 3, 1.7 / 3, 0.3], [1.0 / 3, 2.0 / 3, 0.5], [0.6, 0.4, np.nan]]
+    assert mean_coverage(parts, counts) == pytest.approx(np.array(expected), nan_ok=True)
+
+
+def test_rows_of_two_systems_keep_every_matrix_over_the_values_of_both():
+    first, second = contributions([sample(a=0.9, c=0.1)]), contributions([sample(b=0.8, c=0.4)] * 3)
+    both = first.concatenate(second.take(np.array([2, 0])))
+    assert both.values == ("a", "b", "c")
+    assert set(both.matrices) == {"coverage", "n_documents", "sums", "counts"}
+    assert both.coverage.tolist() == [[0.9, 0.0, 0.1], [0.0, 0.8, 0.4], [0.0, 0.8, 0.4]]
+    assert both.takes_part.tolist() == [[True, False, True]] + [[False, True, True]] * 2
 
 
 @given(corpora(), st.randoms())

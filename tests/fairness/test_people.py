@@ -8,7 +8,8 @@ from scipy.stats import pearsonr
 
 import fairjudge as fj
 from fairjudge.errors import ConfigurationError, InputError
-from fairjudge.fairness.coverage_parity import Contributions
+from fairjudge.fairness.coverage_parity import contributions
+from fairjudge.fairness.equal_coverage import coverage_by_value
 from fairjudge.fairness.people_alignment import (
     MeasuredSample,
     compare_groups,
@@ -99,8 +100,8 @@ def test_groups_by_hand():
     # All lean to pos. c_pos is above c_neg in all: parity finds pos in all groups. Only neg lacks
     # what it should have, so SOF finds pos too; with the shortfalls turned about, neg.
     leanings = ["pos"] * 6
-    sums = np.tile([[-0.2, 0.2]], (6, 1))
-    parts = Contributions(values=("neg", "pos"), sums=sums, counts=np.ones((6, 2)))
+    covered = coverage_by_value(np.array([[0.1], [0.5]]), ["neg", "pos"])
+    parts = contributions([covered] * 6)
 
     def shares(summary_shares):
         expected = np.full((6, 2), 0.5)
