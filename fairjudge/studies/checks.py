@@ -93,9 +93,14 @@ def _sources(study: Study, *, skip_bad: bool) -> Loaded[Any]:
     if data.references is not None:
         if data.clusters is not None:
             read_clusters(data.clusters, skip_bad=skip_bad)
-        asks = any(judge.options.needs_questions for judge in study.judges)
-        reader = read_references if asks else read_clusters
-        return reader(data.references, skip_bad=skip_bad)
+        # Later steps read the questions of references, whatever the judges need.
+        try:
+            return read_references(data.references, skip_bad=skip_bad)
+        except InputError as error:
+            if error.field != "question_answers":
+                raise
+            problem = f"{error.problem}, or set [data] clusters in place of references"
+            raise InputError(problem, path=error.path, line=error.line, field=error.field) from None
     clusters = read_clusters(str(data.clusters), skip_bad=skip_bad)
     if study.build is None:
         return clusters

@@ -154,6 +154,34 @@ def test_the_plan_refuses_what_the_run_would(cli, study_file, server, name):
     assert not Path("study").exists()
 
 
+def test_clusters_in_place_of_references_are_refused_though_no_judge_needs_questions(
+    cli, study_file, server
+):
+    study_file.write_text(
+        f"""
+[data]
+references = "clusters.jsonl"
+summaries = "summaries.jsonl"
+
+[models.main]
+backend = "openai:stub-model"
+base_url = "{server.url}/v1"
+
+[[judge]]
+model = "main"
+aspect = "faithfulness"
+protocol = "likert"
+"""
+    )
+    refused = cli("study", study_file, code=1)
+    assert "clusters.jsonl:1: field 'question_answers': missing" in refused.err
+    assert "or set [data] clusters in place of references" in refused.err
+    assert not server.calls
+    study_file.write_text(study_file.read_text().replace("references =", "clusters ="))
+    cli("study", study_file, "--max-unscored", "1", code=0)
+    assert server.calls
+
+
 def test_what_a_study_has_yet_to_make_is_taken_as_made(cli, study_file, server):
     """Written summaries are pairs with those given, and built references have questions."""
     text = study_file.read_text().replace('"summaries.jsonl"', '"one_system.jsonl"')
