@@ -46,7 +46,8 @@ def quickstart(
     from fairjudge.engine.runs import make_folder
     from fairjudge.options.models import Model
 
-    model = Model()
+    # A cache of its own: quickstarts of other checkouts use the same inputs at the same time.
+    model = Model(cache=output / "cache")
     opt.check_local("quickstart", model)
     make_folder(output)
     clusters, summaries = output / "clusters.json", output / "summaries.jsonl"
@@ -68,9 +69,10 @@ def quickstart(
     print_table(_scores(_judge(references, summaries, model, quiet=quiet)))
     page = output / "report.html"
     make_report(output, title="FairJudge quickstart").save(page)
+    files = (path.name for path in sorted(output.iterdir()) if path.is_file())
     say(
         f"\n3. Read the report in a browser: {page}\n$ fairjudge report {output} -o {page}\n\n"
-        f"Files written: {', '.join(path.name for path in sorted(output.iterdir()))}"
+        f"Files written: {', '.join(files)}"
     )
 
 
