@@ -25,10 +25,10 @@ from langgraph.types import Checkpointer, Send
 from fairjudge.domain import Answer, Article, QuestionAnswers, Unscored
 from fairjudge.graphs.reference import BuildState, Progress, Row, problem, without_same_sources
 from fairjudge.references.overlap import (
-    distinct,
-    drop_repeated,
-    with_places,
-    without_places,
+    drop_equal_answers,
+    drop_repetitions,
+    with_positions,
+    without_positions,
 )
 from fairjudge.references.ports import (
     AnswerSet,
@@ -36,18 +36,18 @@ from fairjudge.references.ports import (
     Question,
 )
 from fairjudge.references.steps import (
-    LEAST_SOURCES,
+    MIN_SOURCES,
     Validity,
+    add_missed_answer,
     down_select,
     drop_near_duplicates,
     drop_surplus_facets,
-    how_many_questions,
-    in_parts,
-    sorted_out,
+    drop_unsupported,
+    question_count,
+    split_articles,
     split_valid,
-    with_missed,
+    with_grouping,
     with_weights,
-    without_unsupported,
 )
 from fairjudge.text.counting import pluralize
 
@@ -107,20 +107,20 @@ class _Part(TypedDict, total=False):
 async def _write(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleState:  # noqa: ARG001
     """Ask for questions on all articles, or on each part of them where they do not fit."""
     deps = runtime.context
-    n = deps.n_questions or how_many_questions(deps.articles)
-    waiting = list(in_parts(deps.articles, deps.n_parts))
+    n = deps.n_questions or question_count(deps.articles)
+    waiting = list(split_articles(deps.articles, deps.n_parts))
     by_article: list[tuple[Question, ...]] = []
     failed: list[Row] = []
     n_calls = 0
     while waiting:
         articles = waiting.pop(0)
         n_calls += 1
-        at_least = max(LEAST_SOURCES, deps.validity.least_sources(len(articles)))
-        outcome = await deps.builder.writer.write(articles, n=n, at_least=at_least)
+        min_sources = max(MIN_SOURCES, deps.validity.min_sources(len(articles)))
+        outcome = await deps.builder.writer.write(articles, n=n, min_sources=min_sources)
         if not isinstance(outcome, Unscored):
             by_article.append(outcome)
         elif outcome.reason == "too_long" and len(articles) > 2:
-            waiting = [*in_parts(articles, 2), *waiting]
+            waiting = [*split_articles(articles, 2), *waiting]
         else:
             failed.append(problem("no questions", outcome))
     deps.progress("questions", 1)
@@ -163,7 +163,7 @@ async def _answer(state: _Part, *, runtime: Runtime[ArticleDeps]) -> ArticleStat
     update: ArticleState = {"n_steps": 1, "cells": [row]}
     if isinstance(answered, Unscored):
         return {**update, "problems": [problem(f"{article.aid} not asked", answered)]}
-    row |= {"answers": [with_places(answer) for answer in distinct(answered.found)]}
+    row |= {"answers": [with_positions(answer) for answer in drop_equal_answers(answered.found)]}
     update["dropped_answers"] = _dropped(_ABSENT, answered.n_absent)
     if answered.problem:
         text = f"{article.aid} asked in part: {answered.problem}"
@@ -212,7 +212,7 @@ def _by_share(
 ) -> tuple[list[QuestionAnswers], list[Row]]:
     """Split questions by whether enough sources answer them, before grouping."""
     by_share = Validity(min_source_share=deps.validity.min_source_share, min_groups=1)
-    valid, dropped = split_valid(questions, n_sources, by_share, at_least=LEAST_SOURCES)
+    valid, dropped = split_valid(questions, n_sources, by_share, min_sources=MIN_SOURCES)
     return valid, list(dropped)
 
 
@@ -242,7 +242,7 @@ async def _group(state: _Part, *, runtime: Runtime[ArticleDeps]) -> ArticleState
             problems.append(problem(f"{question!r}: answers not grouped", grouping))
             rows.append(row | {"why": f"answers not grouped: {grouping.reason}: {grouping.detail}"})
             continue
-        rows.append(row | {"grouped": sorted_out(question, entry.answers, grouping).to_json()})
+        rows.append(row | {"grouped": with_grouping(question, entry.answers, grouping).to_json()})
         n_invalid += len(grouping.invalid)
         if grouping.problem:
             text = f"{question!r} grouped {grouping.problem}"
@@ -261,14 +261,14 @@ def _settle(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleSta
     rows = sorted(state.get("sorted", []), key=lambda row: int(row["index"]))
     questions = [QuestionAnswers.model_validate(row["grouped"]) for row in rows if "grouped" in row]
     n_sources = len(state["kept_aids"])
-    valid, dropped = split_valid(questions, n_sources, deps.validity, at_least=LEAST_SOURCES)
+    valid, dropped = split_valid(questions, n_sources, deps.validity, min_sources=MIN_SOURCES)
     dropped += [
         {"question": state["answered"][row["index"]]["question"], "why": row["why"]}
         for row in rows
         if "why" in row
     ]
     valid, same = without_same_sources(valid, deps.articles, deps.validity)
-    distinct_questions, repeated = drop_repeated(valid)
+    distinct_questions, repeated = drop_repetitions(valid)
     selected, surplus = drop_surplus_facets(distinct_questions, target=deps.facets)
     why = f"most of its answers can be true together ({pluralize(len(selected), 'question')} kept)"
     return {
@@ -303,7 +303,7 @@ async def _complete(state: _Part, *, runtime: Runtime[ArticleDeps]) -> ArticleSt
     row: Row = {
         "aids": state["aids"],
         "missed": [
-            {"question": missed.index, "group": missed.group, "answer": with_places(missed)}
+            {"question": missed.index, "group": missed.group, "answer": with_positions(missed)}
             for missed in completion.missed
         ],
         "doubtful": [list(doubt) for doubt in completion.doubtful],
@@ -331,14 +331,14 @@ def _finish(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleSta
     for n, whole in enumerate(state.get("kept", [])):
         question, doubts = _with_completion(QuestionAnswers.model_validate(whole), n, rows)
         valid, invalid = split_valid(
-            [question], len(state["kept_aids"]), deps.validity, at_least=LEAST_SOURCES
+            [question], len(state["kept_aids"]), deps.validity, min_sources=MIN_SOURCES
         )
         checked += valid
         dropped += invalid
         doubtful += doubts if valid else []
     return {
         "question_answers": [
-            without_places(with_weights(question)).to_json() for question in checked
+            without_positions(with_weights(question)).to_json() for question in checked
         ],
         "dropped": dropped,
         "doubtful": doubtful,
@@ -352,9 +352,9 @@ def _with_completion(
     missed = (entry for row in rows for entry in row["missed"] if entry["question"] == n)
     for entry in missed:
         answer = Answer.model_validate(entry["answer"])
-        question = with_missed(question, entry["group"], answer)
+        question = add_missed_answer(question, entry["group"], answer)
     places = [(g, position) for row in rows for q, g, position in row["unsupported"] if q == n]
-    remaining, new_index = without_unsupported(question, places)
+    remaining, new_index = drop_unsupported(question, places)
     aids: dict[int, list[str]] = {}
     for g, aid in ((g, aid) for row in rows for q, g, aid in row["doubtful"] if q == n):
         group = remaining.answer_groups[new_index[g]] if g in new_index else ()

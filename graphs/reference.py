@@ -28,11 +28,11 @@ from fairjudge.references.steps import (
     drop_near_duplicates,
     drop_positions,
     drop_same_sources,
-    grouped,
     median_cluster_question,
     medium_length_article,
     representative_articles,
     split_valid,
+    with_answers,
 )
 
 Row: TypeAlias = dict[str, Any]
@@ -182,7 +182,7 @@ async def _consolidate(state: _Part, *, runtime: Runtime[ReferenceDeps]) -> Pass
     if isinstance(groups, Unscored):
         row = problem(f"answers to {question!r} not grouped", groups)
         return {"groups": [{"index": state["index"], "problem": row}]}
-    row = grouped(question, answers, groups).to_json()
+    row = with_answers(question, answers, groups).to_json()
     return {"groups": [{"index": state["index"], "question": row}]}
 
 

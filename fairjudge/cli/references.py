@@ -74,7 +74,7 @@ def recall(
     result = compare_answers(
         display.read(read_references, references, skip_bad=skip_bad).records,
         display.read(read_references, people, skip_bad=skip_bad).records,
-        least_overlap=overlap,
+        min_overlap=overlap,
     )
     report = to_json(result)
     display.report(report, json_file, tables_of("references recall", report))

@@ -21,8 +21,8 @@ SECOND_TEMPERATURE = 0.7
 class Asker:
     """Sends rendered templates to a model and parses the replies.
 
-    ``seed`` is passed on if given; the temperature is 0. ``max_output_tokens`` limits every
-    reply; if it is None, each step has a limit for its kind of reply.
+    ``seed`` is optional; the temperature is 0. ``max_output_tokens`` limits every reply; if it is
+    None, each step has a default limit for its kind of reply.
     """
 
     backend: Backend
@@ -37,28 +37,27 @@ class Asker:
         *,
         schema: Mapping[str, Any],
         parse: Callable[[str, bool], T | Unscored],
-        usual_limit: int = 2048,
+        default_limit: int = 2048,
     ) -> T | Unscored:
-        """Return the reply parsed by `parse`, or why there is none.
+        """Return the reply parsed by `parse`, or the reason why there is none.
 
-        The second argument of `parse` is whether the reply reached the token limit.
-
-        An unparseable reply is requested once more, at a higher temperature.
+        The second argument of `parse` is True if the reply reached the token limit. An unparseable
+        reply is requested once more, at a higher temperature.
         """
         request = CompletionRequest(
             target=self.target,
             messages=render(template, fields),
             response_schema=schema,
             seed=self.seed,
-            max_output_tokens=self.max_output_tokens or usual_limit,
+            max_output_tokens=self.max_output_tokens or default_limit,
         )
-        outcome = await self._once(request, parse)
+        outcome = await self._complete(request, parse)
         if isinstance(outcome, Unscored) and outcome.reason == "unparseable":
-            again = {"temperature": SECOND_TEMPERATURE, "sample_index": 1}
-            return await self._once(request.model_copy(update=again), parse)
+            changes = {"temperature": SECOND_TEMPERATURE, "sample_index": 1}
+            return await self._complete(request.model_copy(update=changes), parse)
         return outcome
 
-    async def _once(
+    async def _complete(
         self, request: CompletionRequest, parse: Callable[[str, bool], T | Unscored]
     ) -> T | Unscored:
         completion = await complete_or_unscored(self.backend, request)
@@ -70,7 +69,7 @@ class Asker:
 
 
 @dataclass(frozen=True, kw_only=True)
-class AskingStep:
-    """Base class of the steps of reference building that a model takes."""
+class ModelStep:
+    """Base class of the steps of reference building that use a model."""
 
     asker: Asker

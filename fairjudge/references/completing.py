@@ -1,4 +1,4 @@
-"""A second pass over the articles: missed answers, and passages that do not say their label."""
+"""A second pass over the articles: missed answers, and passages that do not support their label."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from fairjudge.domain import Answer, Article, QuestionAnswers, Unscored
 from fairjudge.parsing import read_list, read_object
 from fairjudge.prompting import INTEGER, INTEGERS, Fenced, json_array, json_object, load_template
-from fairjudge.references.asker import AskingStep
+from fairjudge.references.asker import ModelStep
 from fairjudge.references.extracting import MAX_GLOSS_WORDS, VOICE, voice_of
 from fairjudge.references.llm import MAX_ANSWER_WORDS
 from fairjudge.references.ports import CompletionResult, MissedAnswer
@@ -18,7 +18,7 @@ from fairjudge.references.writing import numbered_articles
 from fairjudge.text.counting import pluralize
 from fairjudge.text.scripts import first_words
 
-_SHOWN_WORDS = 30
+_QUOTE_WORDS = 30
 """Maximum number of words of the passage shown with a label."""
 _LIMIT = 2000
 _PER_ARTICLE = 600
@@ -29,15 +29,15 @@ _SCHEMA = json_object({"unsupported": INTEGERS, "articles": json_array(_ARTICLE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One article in a reply: the numbers of labels that it supports, and missed answers."""
+    """One article of a reply: the indices of labels that it supports, and missed answers."""
 
     says: frozenset[int]
     added: tuple[Mapping[str, Any], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """A group with a number in the prompt, and the articles that support or dispute it."""
+class _NumberedGroup:
+    """A group numbered in the prompt, and the articles that support or dispute it."""
 
     question: int
     group: int
@@ -49,7 +49,7 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class _Passage:
-    """A passage with a number in the prompt: its place in its group, and its line."""
+    """A passage numbered in the prompt: its position in its group, and its line."""
 
     question: int
     group: int
@@ -66,61 +66,63 @@ class Reply:
     unsupported: frozenset[int] = frozenset()
 
 
-class LlmCompleter(AskingStep):
-    """A `Completer` that shows all groups and some articles in one call."""
+class LlmCompleter(ModelStep):
+    """A `Completer` whose calls contain all groups and some of the articles."""
 
     async def complete(
         self, questions: Sequence[QuestionAnswers], articles: Sequence[Article]
     ) -> CompletionResult | Unscored:
         """See `fairjudge.references.ports.Completer`."""
-        places = list(_places(questions))
+        groups = list(_numbered_groups(questions))
         passages = list(_passages(questions, articles))
 
         def earlier_groups(article: Article) -> str:
-            numbers = [str(n) for n, place in enumerate(places, 1) if article.aid in place.support]
+            numbers = [str(n) for n, group in enumerate(groups, 1) if article.aid in group.support]
             return f"; found before: {', '.join(numbers) or 'none'}"
 
         reply = await self.asker.ask(
             load_template("reference", "completion"),
             {
-                "groups": Fenced("groups", ("\n".join(_lines(questions, places)),)),
-                "articles": numbered_articles(articles, more=earlier_groups),
-                "passages": Fenced("passages", (_numbered(passages),)),
+                "groups": Fenced("groups", ("\n".join(_group_lines(questions, groups)),)),
+                "articles": numbered_articles(articles, note=earlier_groups),
+                "passages": Fenced("passages", (_passage_lines(passages),)),
                 "max_words": str(MAX_ANSWER_WORDS),
                 "gloss_words": str(MAX_GLOSS_WORDS),
             },
             schema=_SCHEMA,
             parse=lambda text, _: read_completion(
-                text, n_articles=len(articles), n=len(places), n_passages=len(passages)
+                text, n_articles=len(articles), n=len(groups), n_passages=len(passages)
             ),
-            usual_limit=_LIMIT + _PER_ARTICLE * len(articles),
+            default_limit=_LIMIT + _PER_ARTICLE * len(articles),
         )
         if isinstance(reply, Unscored):
             return reply
-        supported = (passage for n, passage in enumerate(passages) if n not in reply.unsupported)
-        confirmed = frozenset(
-            (passage.question, passage.group, passage.aid) for passage in supported
+        supporting_passages = (
+            passage for n, passage in enumerate(passages) if n not in reply.unsupported
         )
-        unsupported = tuple(
+        confirmed_keys = frozenset(
+            (passage.question, passage.group, passage.aid) for passage in supporting_passages
+        )
+        unsupported_keys = tuple(
             (passage.question, passage.group, passage.position)
             for passage in (passages[n] for n in sorted(reply.unsupported))
         )
-        completed = _completed(reply.rows, places, articles, confirmed)
-        return replace(completed, unsupported=unsupported)
+        result = _completion_result(reply.rows, groups, articles, confirmed_keys)
+        return replace(result, unsupported=unsupported_keys)
 
 
-def _places(questions: Sequence[QuestionAnswers]) -> Iterator[_Place]:
+def _numbered_groups(questions: Sequence[QuestionAnswers]) -> Iterator[_NumberedGroup]:
     for q, question in enumerate(questions):
         for g, group in enumerate(question.groups()):
             quote = min((answer.answer for answer in group.answers), key=len)
             sides = frozenset(group.supported_by), frozenset(group.disputed_by)
-            yield _Place(q, g, group.label or quote, quote, *sides)
+            yield _NumberedGroup(q, g, group.label or quote, quote, *sides)
 
 
 def _passages(
     questions: Sequence[QuestionAnswers], articles: Sequence[Article]
 ) -> Iterator[_Passage]:
-    """Yield the passages of `articles` in groups, by article and then in the order of labels."""
+    """Yield the passages of `articles` in the groups, ordered by article, then by label."""
     for number, article in enumerate(articles, 1):
         label = 0
         for q, question in enumerate(questions):
@@ -134,31 +136,33 @@ def _passages(
                         yield _Passage(q, g, position, article.aid, line)
 
 
-def _numbered(passages: Sequence[_Passage]) -> str:
+def _passage_lines(passages: Sequence[_Passage]) -> str:
     return "\n".join(f"{n}. {passage.line}" for n, passage in enumerate(passages, 1)) or "none"
 
 
-def _lines(questions: Sequence[QuestionAnswers], places: Sequence[_Place]) -> Iterator[str]:
-    """Yield each question, followed by its groups with a quote each, numbered consecutively."""
+def _group_lines(
+    questions: Sequence[QuestionAnswers], groups: Sequence[_NumberedGroup]
+) -> Iterator[str]:
+    """Yield each question and its groups, each with a quote; groups are numbered consecutively."""
     last = -1
-    for number, place in enumerate(places, 1):
-        if place.question != last:
-            yield " ".join(questions[place.question].question.split())
-            last = place.question
-        quote = first_words(" ".join(place.quote.split()), _SHOWN_WORDS)
-        yield f"{number}. {' '.join(place.label.split())} [{quote}]"
+    for number, group in enumerate(groups, 1):
+        if group.question != last:
+            yield " ".join(questions[group.question].question.split())
+            last = group.question
+        quote = first_words(" ".join(group.quote.split()), _QUOTE_WORDS)
+        yield f"{number}. {' '.join(group.label.split())} [{quote}]"
 
 
-def _completed(
+def _completion_result(
     rows: Mapping[int, Row],
-    places: Sequence[_Place],
+    groups: Sequence[_NumberedGroup],
     articles: Sequence[Article],
-    confirmed: Collection[tuple[int, int, str]],
+    confirmed_keys: Collection[tuple[int, int, str]],
 ) -> CompletionResult:
-    """Return what a reply adds and doubts.
+    """Return the missed answers and doubtful labels of a reply.
 
-    ``confirmed`` has (question index, group index, ``aid``) of articles with a passage that says
-    the group's label; they need no further one.
+    ``confirmed`` has (question index, group index, ``aid``) of articles with a passage that
+    supports the group's label; they need no further passage.
     """
     missed: list[MissedAnswer] = []
     doubtful: list[tuple[int, int, str]] = []
@@ -167,9 +171,9 @@ def _completed(
         article = articles[number]
         text = QuotableArticle(article)
         for item in row.added:
-            place = places[item["answer"] - 1]
-            at = (place.question, place.group, article.aid)
-            if at in confirmed or article.aid in place.dispute:
+            group = groups[item["answer"] - 1]
+            key = (group.question, group.group, article.aid)
+            if key in confirmed_keys or article.aid in group.dispute:
                 continue
             passage = text.find(item["quote"])
             if passage is None:
@@ -178,17 +182,17 @@ def _completed(
             answer = Answer(aid=article.aid, answer=passage.text, **voice_of(item))
             missed.append(
                 MissedAnswer(
-                    index=place.question,
-                    group=place.group,
+                    index=group.question,
+                    group=group.group,
                     answer=answer,
                     start=passage.start,
                     end=passage.end,
                 )
             )
         doubtful += [
-            (place.question, place.group, article.aid)
-            for n, place in enumerate(places)
-            if article.aid in place.support and n not in row.says
+            (group.question, group.group, article.aid)
+            for n, group in enumerate(groups)
+            if article.aid in group.support and n not in row.says
         ]
     n_missing = len(articles) - len(rows)
     problem = (
@@ -202,7 +206,7 @@ def _completed(
 
 
 def read_completion(text: str, *, n_articles: int, n: int, n_passages: int = 0) -> Reply | Unscored:
-    """Return a reply on articles, `n` answers and `n_passages` passages, each numbered from 1.
+    """Parse a reply on articles, `n` labels and `n_passages` passages, each numbered from 1.
 
     Items in another format and articles with invalid numbers are skipped.
     """

@@ -1,9 +1,9 @@
 """Group answers by sentence embeddings.
 
-Answers to one question are grouped by a score for every pair, then a partition: the steps of
-Discord Questions (Laban et al. 2022, section 3.3) with sentence embeddings instead of a trained
-pair model. Constants were chosen on the four development questions of NAnCo by
-``benchmarks/nanco.py``, which reports the results on the other questions.
+Every pair of answers to a question has a score, from which a partition is computed, as in Discord
+Questions (Laban et al. 2022, section 3.3) but with sentence embeddings instead of a trained pair
+model. Constants were chosen on the four development questions of NAnCo by ``benchmarks/nanco.py``,
+which reports the results on the other questions.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ THRESHOLD = 0.457
 questions."""
 
 VIEW_WEIGHTS = (1.0, 0.75, 0.75)
-"""Weights of the answer alone, of its sentence, and of question and answer together."""
+"""Weights of the embeddings of the answer, of its sentence, and of question plus answer."""
 NUMBER_PENALTY = 0.2
-"""Subtracted from the similarity of two answers with numbers of which none is common."""
-USUAL_SIMILARITY = 0.31
+"""Subtracted from the similarity of two answers with numbers but without a common number."""
+PRIOR_SIMILARITY = 0.31
 """Mean similarity of two answers to one question (development questions)."""
-USUAL_SPREAD = 0.23
+PRIOR_SPREAD = 0.23
 """Standard deviation of the similarities within one question (development questions)."""
-USUAL_PAIRS = 10
-"""Prior weight of the usual figures, in pairs of answers."""
-HIGHEST_TYPICAL = 0.45
-"""Maximum of a question's typical similarity, so that agreeing answers are not separated."""
+PRIOR_PAIRS = 10
+"""Weight of the prior mean and variance, in pairs of answers."""
+MAX_MEAN_SIMILARITY = 0.45
+"""Maximum of a question's mean similarity, so that agreeing answers are not separated."""
 
 
 def equivalence(
@@ -58,10 +58,10 @@ def equivalence(
     because answers to a narrow question are all similar. The similarity is a weighted mean of three
     cosines, each without the component along the question's embedding: of the answers, of their
     sentences (see `sentence_around`; `contexts` has a text or None for each answer), and of
-    question and answer together. Different numbers lower it, equal wording makes it 1. It is
-    averaged with the similarity at which average linkage joins the two, so that the evidence of
-    third answers counts. Mean and deviation are shrunk to the usual values (`USUAL_SIMILARITY`),
-    so that two or three answers can be compared too.
+    question plus answer. Different numbers lower it, equal wording sets it to 1. It is averaged
+    with the similarity at which average linkage joins the two, so that third answers contribute.
+    Mean and deviation are shrunk to prior values (`PRIOR_SIMILARITY`), so that two or three answers
+    can be compared.
     """
     n = len(answers)
     contexts = [None] * n if contexts is None else contexts
@@ -78,20 +78,20 @@ def equivalence(
     plain = np.array([" ".join(words(answer)) or answer for answer in answers])
     similarity = mean - NUMBER_PENALTY * _contradicting_numbers(answers)
     similarity = np.where(plain[:, None] == plain[None, :], 1.0, similarity)
-    return _standardised((similarity + _joining_similarity(similarity)) / 2)
+    return _standardise((similarity + _joining_similarity(similarity)) / 2)
 
 
 def partition(scores: Matrix, *, threshold: float) -> Groups:
-    """Return groups by average linkage: merged while their mean score is at least `threshold`.
+    """Group by average linkage; groups are merged while their mean score is >= `threshold`.
 
     `scores` has shape (n, n). The result is a partition of ``range(n)``: largest group first, ties
     by first member; members ascending.
     """
     if len(scores) < 2:
         return tuple((index,) for index in range(len(scores)))
-    # Linkage needs nonnegative distances; the shift by the top score cancels in the comparison.
+    # Linkage requires nonnegative distances; the shift by the top score cancels out.
     top = max(float(scores.max()), threshold)
-    tree = linkage(_condensed(top - scores), method="average")
+    tree = linkage(_condense(top - scores), method="average")
     labels = fcluster(tree, t=top - threshold + 1e-12, criterion="distance")
     return sort_groups([np.flatnonzero(labels == n).tolist() for n in np.unique(labels)])
 
@@ -106,8 +106,8 @@ def sentence_around(answer: str, context: str | None) -> str:
         return answer
     start, end = match.span()
     breaks = [match.end() for match in _SENTENCE_BREAK.finditer(context)]
-    first = max((place for place in breaks if place <= start), default=0)
-    last = min((place for place in breaks if place >= end), default=len(context))
+    first = max((position for position in breaks if position <= start), default=0)
+    last = min((position for position in breaks if position >= end), default=len(context))
     return context[first:last].strip()
 
 
@@ -123,43 +123,47 @@ def _cosines(rows: Matrix) -> Matrix:
 
 
 def _contradicting_numbers(answers: Sequence[str]) -> Matrix:
-    stated = [numbers_in(answer) for answer in answers]
-    return np.array([[float(bool(a and b) and a.isdisjoint(b)) for b in stated] for a in stated])
+    numbers_by_answer = [numbers_in(answer) for answer in answers]
+    return np.array(
+        [
+            [float(bool(a and b) and a.isdisjoint(b)) for b in numbers_by_answer]
+            for a in numbers_by_answer
+        ]
+    )
 
 
 def _joining_similarity(similarity: Matrix) -> Matrix:
     """Return the similarity at which average linkage joins each two answers (cophenetic)."""
     if len(similarity) < 2:
         return similarity
-    tree = linkage(_condensed(1.0 - similarity), method="average")
+    tree = linkage(_condense(1.0 - similarity), method="average")
     heights: Matrix = squareform(cophenet(tree))
     return 1.0 - heights
 
 
-def _standardised(similarity: Matrix) -> Matrix:
+def _standardise(similarity: Matrix) -> Matrix:
     """Return similarities in standard deviations above this question's mean, with shrinkage.
 
-    Mean and variance are posterior means under a prior with the weight of `USUAL_PAIRS` pairs.
+    Mean and variance are posterior means under a prior with the weight of `PRIOR_PAIRS` pairs.
     """
-    own = similarity[np.triu_indices(len(similarity), 1)]
-    weight = own.size + USUAL_PAIRS
-    typical = (own.sum() + USUAL_PAIRS * USUAL_SIMILARITY) / weight
-    variance = (((own - typical) ** 2).sum() + USUAL_PAIRS * USUAL_SPREAD**2) / weight
-    standardised: Matrix = (similarity - min(typical, HIGHEST_TYPICAL)) / np.sqrt(variance)
-    return standardised
+    similarities = similarity[np.triu_indices(len(similarity), 1)]
+    weight = similarities.size + PRIOR_PAIRS
+    mean = (similarities.sum() + PRIOR_PAIRS * PRIOR_SIMILARITY) / weight
+    variance = (((similarities - mean) ** 2).sum() + PRIOR_PAIRS * PRIOR_SPREAD**2) / weight
+    scores: Matrix = (similarity - min(mean, MAX_MEAN_SIMILARITY)) / np.sqrt(variance)
+    return scores
 
 
-def _condensed(distances: Matrix) -> Matrix:
+def _condense(distances: Matrix) -> Matrix:
     """Return the upper triangle in scipy's condensed form, clipped at 0."""
     return np.maximum(distances[np.triu_indices(len(distances), 1)], 0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingConsolidator:
-    """Groups answers by sentence embeddings; the context of each is its gloss or its article.
+    """Groups answers by sentence embeddings; the context of an answer is its gloss or its article.
 
-    `load` returns the embedding model; it is called when answers are to be grouped, since most runs
-    group none.
+    `load` returns the embedding model; it is called only if there are answers to group.
     """
 
     load: Callable[[], Embedder]
@@ -179,8 +183,8 @@ class EmbeddingConsolidator:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupsAlone:
-    """A `Grouper` without invalid answers and labels."""
+class UnlabelledGrouper:
+    """A `Grouper` whose results have no labels and no invalid answers."""
 
     consolidator: Consolidator
 

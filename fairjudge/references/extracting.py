@@ -11,7 +11,7 @@ from fairjudge.judges.criteria import fence_articles
 from fairjudge.parsing import read_list
 from fairjudge.parsing.outcomes import RETRYABLE
 from fairjudge.prompting import INTEGER, STRING, Fenced, json_array, json_object, load_template
-from fairjudge.references.asker import AskingStep
+from fairjudge.references.asker import ModelStep
 from fairjudge.references.llm import MAX_ANSWER_WORDS
 from fairjudge.references.ports import ArticleAnswers, LocatedAnswer, Question
 from fairjudge.references.replies import QuotableArticle
@@ -37,7 +37,7 @@ _NOBODY = frozenset({"", "null", "none", "n/a"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuotedPassage:
-    """One item of a reply: ``question`` counts from 0, ``voice`` has further fields of `Answer`."""
+    """One item of a reply; ``question`` is an index, ``voice`` has further fields of `Answer`."""
 
     question: int
     quote: str
@@ -53,11 +53,11 @@ class PassageList:
     cut_off: bool = False
 
 
-class LlmArticleAnswerer(AskingStep):
-    """Asks all questions about one article with its headline, at most 25 per call.
+class LlmArticleAnswerer(ModelStep):
+    """Asks all questions about one article and its headline, at most 25 per call.
 
-    If a reply reaches the token limit, its complete answers are kept, and the remaining questions
-    are asked once more.
+    If a reply reaches the token limit, its complete answers are used, and the remaining questions
+    are asked again.
     """
 
     async def answer(
@@ -65,21 +65,21 @@ class LlmArticleAnswerer(AskingStep):
     ) -> ArticleAnswers | Unscored:
         """See `fairjudge.references.ports.ArticleAnswerer`."""
         n_parts = -(-len(questions) // MAX_QUESTIONS)
-        text, located, n_absent, problems = QuotableArticle(article), [], 0, []
+        text, answers, n_absent, problems = QuotableArticle(article), [], 0, []
         for part in range(n_parts):
             numbers = range(len(questions))[part::n_parts]
-            listed = await self._part([questions[number] for number in numbers], article)
-            if isinstance(listed, Unscored):
-                if n_parts == 1 or listed.reason in RETRYABLE:
-                    return listed
-                problems.append(f"{listed.reason}: {listed.detail}")
+            passages = await self._part([questions[number] for number in numbers], article)
+            if isinstance(passages, Unscored):
+                if n_parts == 1 or passages.reason in RETRYABLE:
+                    return passages
+                problems.append(f"{passages.reason}: {passages.detail}")
                 continue
-            problems.extend([listed.problem] if listed.problem else [])
-            for item in listed.items:
-                answer = _located(item, numbers[item.question], article, text)
-                located.extend([answer] if answer else [])
+            problems.extend([passages.problem] if passages.problem else [])
+            for item in passages.items:
+                answer = _locate(item, numbers[item.question], article, text)
+                answers.extend([answer] if answer else [])
                 n_absent += answer is None
-        return ArticleAnswers(found=tuple(located), n_absent=n_absent, problem="; ".join(problems))
+        return ArticleAnswers(found=tuple(answers), n_absent=n_absent, problem="; ".join(problems))
 
     async def _part(
         self, questions: Sequence[Question], article: Article
@@ -87,49 +87,51 @@ class LlmArticleAnswerer(AskingStep):
         first = await self._ask(questions, article)
         if isinstance(first, Unscored) or not first.cut_off:
             return first
-        reached = _reached(first.items)
-        items = tuple(item for item in first.items if item.question < reached)
-        second = await self._ask(questions[reached:], article) if reached else first
+        n_complete = _count_complete(first.items)
+        items = tuple(item for item in first.items if item.question < n_complete)
+        second = await self._ask(questions[n_complete:], article) if n_complete else first
         if isinstance(second, Unscored):
             if second.reason in RETRYABLE:
-                return second  # the next start tries again, with the first reply from the cache
+                return second  # the next run tries again, with the first reply from the cache
             return PassageList(items=first.items, problem=f"{second.reason}: {second.detail}")
-        more = (replace(item, question=item.question + reached) for item in second.items)
+        further_items = (
+            replace(item, question=item.question + n_complete) for item in second.items
+        )
         problem = "the limit on its tokens (max_output_tokens) ended the list of answers"
         return PassageList(
-            items=(*items, *more), problem=problem if second.cut_off else second.problem
+            items=(*items, *further_items), problem=problem if second.cut_off else second.problem
         )
 
     async def _ask(self, questions: Sequence[Question], article: Article) -> PassageList | Unscored:
         partial: list[PassageList] = []
 
-        def keeping(listed: PassageList | Unscored, text: str) -> PassageList | Unscored:
-            if isinstance(listed, PassageList) and listed.problem:
-                partial.append(listed)
-                return Unscored(reason="unparseable", detail=listed.problem, raw=text)
-            return listed
+        def retry_if_partial(passages: PassageList | Unscored, text: str) -> PassageList | Unscored:
+            if isinstance(passages, PassageList) and passages.problem:
+                partial.append(passages)
+                return Unscored(reason="unparseable", detail=passages.problem, raw=text)
+            return passages
 
         outcome = await self.asker.ask(
             load_template("reference", "answers"),
             {
                 "article": replace(fence_articles((article,)), titles=(outlet_and_date(article),)),
-                "questions": Fenced("questions", (_with_short_answers(questions),)),
+                "questions": Fenced("questions", (_question_lines(questions),)),
                 "max_words": str(MAX_ANSWER_WORDS),
                 "gloss_words": str(MAX_GLOSS_WORDS),
             },
             schema=_SCHEMA,
-            parse=lambda text, cut_off: keeping(
-                read_listed(text, n=len(questions), cut_off=cut_off), text
+            parse=lambda text, cut_off: retry_if_partial(
+                read_passages(text, n=len(questions), cut_off=cut_off), text
             ),
-            usual_limit=_LIMIT,
+            default_limit=_LIMIT,
         )
         if isinstance(outcome, Unscored) and partial:
-            return max(partial, key=lambda listed: len(listed.items))
+            return max(partial, key=lambda passages: len(passages.items))
         return outcome
 
 
-def _with_short_answers(questions: Sequence[Question]) -> str:
-    """Return numbered questions, each followed by the answers that its writer saw."""
+def _question_lines(questions: Sequence[Question]) -> str:
+    """Return numbered questions, each followed by the answers seen by the question's writer."""
     lines: list[str] = []
     for number, question in enumerate(questions, 1):
         lines.append(f"{number}. {question.text}")
@@ -137,13 +139,13 @@ def _with_short_answers(questions: Sequence[Question]) -> str:
     return "\n".join(lines)
 
 
-def _reached(items: Sequence[QuotedPassage]) -> int:
+def _count_complete(items: Sequence[QuotedPassage]) -> int:
     """Return the number of questions completed by a truncated list; 0 if it is out of order."""
     order = [item.question for item in items]
     return order[-1] if order and order == sorted(order) else 0
 
 
-def _located(
+def _locate(
     item: QuotedPassage, index: int, article: Article, text: QuotableArticle
 ) -> LocatedAnswer | None:
     passage = text.find(item.quote)
@@ -153,21 +155,21 @@ def _located(
     return LocatedAnswer(index=index, answer=answer, start=passage.start, end=passage.end)
 
 
-def read_listed(text: str, *, n: int, cut_off: bool = False) -> PassageList | Unscored:
+def read_passages(text: str, *, n: int, cut_off: bool = False) -> PassageList | Unscored:
     """Return the answers in a reply to `n` questions (numbered from 1).
 
     Items without a textual quote or with an invalid question number are skipped and counted in
     ``problem``; a reply with such items only is `Unscored`.
     """
-    listed = read_list(text, "answers", cut_off=cut_off)
-    if listed is None:
+    entries = read_list(text, "answers", cut_off=cut_off)
+    if entries is None:
         return Unscored(reason="unparseable", detail="no list of answers", raw=text)
-    items = [item for item in (_item(entry, n) for entry in listed) if item is not None]
-    if listed and not items:
+    items = [item for item in (_item(entry, n) for entry in entries) if item is not None]
+    if entries and not items:
         return Unscored(reason="unparseable", detail="no answer in the form asked for", raw=text)
-    n_bad = len(listed) - len(items)
+    n_bad = len(entries) - len(items)
     problem = (
-        f"unparseable: {n_bad} of {pluralize(len(listed), 'answer')} not in the form asked for"
+        f"unparseable: {n_bad} of {pluralize(len(entries), 'answer')} not in the form asked for"
     )
     return PassageList(items=tuple(items), problem=problem if n_bad else "", cut_off=cut_off)
 
@@ -183,16 +185,16 @@ def _item(entry: Any, n: int) -> QuotedPassage | None:
 
 def voice_of(item: Mapping[str, Any]) -> dict[str, Any]:
     """Return the speaker, stance and gloss of a quote, from an item of a reply."""
-    voice: dict[str, Any] = {"speaker": _words(item.get("speaker"))}
+    voice: dict[str, Any] = {"speaker": _normalise(item.get("speaker"))}
     if item.get("stance") in get_args(Stance):
         voice["stance"] = item["stance"]
-    gloss = _words(item.get("gloss"))
+    gloss = _normalise(item.get("gloss"))
     if gloss and count_words(gloss) <= MAX_GLOSS_WORDS:
         voice["gloss"] = gloss
     return voice
 
 
-def _words(value: Any) -> str | None:
-    """Return a text with single spaces, None for placeholders such as "none" and for non-texts."""
+def _normalise(value: Any) -> str | None:
+    """Return a text with single spaces; None for placeholders such as "none", and for non-texts."""
     text = " ".join(value.split()) if isinstance(value, str) else ""
     return None if text.lower() in _NOBODY else text

@@ -1,4 +1,4 @@
-"""Group the answers to the questions of a story by a model, in parts if there are many."""
+"""Group the answers to the questions of a story with a model, in parts if there are many."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from fairjudge.prompting import (
     json_object,
     load_template,
 )
-from fairjudge.references.asker import AskingStep
+from fairjudge.references.asker import ModelStep
 from fairjudge.references.ports import AnswerSet, Consolidator, Grouping
 from fairjudge.text.scripts import count_words, first_words
 from fairjudge.text.tokens import words
 
 Claim: TypeAlias = tuple[bool, tuple[str, ...]]
-"""Whether a label denies, and its words without denials, hedges and what introduces a clause."""
+"""Whether a label is negative, and its words without denials, hedges and function words."""
 
 _WEAK_DENIALS = frozenset({"doubtful", "unlikely", "questionable"})
 _DENIALS = _WEAK_DENIALS | {"not", "no", "never", "false", "untrue"}
@@ -37,9 +37,9 @@ _FRAME = frozenset(
 
 
 def claim_of(label: str) -> Claim:
-    """Return what `label` says, whatever its strength.
+    """Return the claim of `label`, regardless of its strength.
 
-    Two denials ("It is doubtful that X was not seen") may cancel out: such labels keep their words.
+    Two denials ("It is doubtful that X was not seen") may cancel out, so such labels are unchanged.
     """
     label_words = _words(label)
     if sum(word in _DENIALS for word in label_words) > 1:
@@ -48,9 +48,9 @@ def claim_of(label: str) -> Claim:
     return not _DENIALS.isdisjoint(label_words), tuple(content_words)
 
 
-def weaker(label: str, other: str) -> str:
-    """Return the label that claims less of two: `other` if it alone is hedged."""
-    return other if _is_hedged(other) and not _is_hedged(label) else label
+def weaker_label(first: str, second: str) -> str:
+    """Return the weaker of two labels: `second` if only it is hedged, else `first`."""
+    return second if _is_hedged(second) and not _is_hedged(first) else first
 
 
 def _is_hedged(label: str) -> bool:
@@ -62,12 +62,12 @@ def _words(label: str) -> list[str]:
 
 
 MAX_ANSWERS = 60
-"""Maximum number of answers per call; later parts add to the groups of the first."""
+"""Maximum number of answers per call; later parts extend the groups of earlier parts."""
 MAX_LABEL_WORDS = 16
 _LIMIT = 6000
 _GROUP = json_object({"answers": INTEGERS, "label": STRING, "disputed_by": INTEGERS})
-"""The label follows the answers, so that the model writes it knowing the group's members."""
-_SORTED = json_object(
+"""The label follows the answers, so that the model knows the group's members when writing it."""
+_QUESTION_GROUPS = json_object(
     {
         "question": INTEGER,
         "groups": json_array(_GROUP),
@@ -75,12 +75,12 @@ _SORTED = json_object(
         "invalid": INTEGERS,
     }
 )
-_SCHEMA = json_object({"sorted": json_array(_SORTED)})
+_SCHEMA = json_object({"sorted": json_array(_QUESTION_GROUPS)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Answers (by position) with the same meaning, their label, and the answers that dispute it."""
+    """Answers (by index) with the same meaning, their label, and the answers that dispute it."""
 
     label: str
     members: tuple[int, ...]
@@ -89,7 +89,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupedAnswers:
-    """The sorted answers to one question; ``rivals`` are pairs of indices of ``groups``."""
+    """The groups of answers to one question; ``rivals`` are pairs of indices of ``groups``."""
 
     groups: tuple[Group, ...] = ()
     rivals: frozenset[tuple[int, int]] = frozenset()
@@ -97,11 +97,11 @@ class GroupedAnswers:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LlmGrouper(AskingStep):
+class LlmGrouper(ModelStep):
     """A `Grouper` that asks a model for labelled groups, rivals and invalid answers.
 
     An unparseable reply is requested once more; then several questions are sent one by one; then
-    `fallback` groups the answers, or without one each answer is a group of its own.
+    `fallback` groups the answers, or if it is None each answer is a separate group.
     """
 
     fallback: Consolidator | None = None
@@ -116,11 +116,11 @@ class LlmGrouper(AskingStep):
         """See `fairjudge.references.ports.Grouper`."""
         n_answers = sum(len(answer_set.answers) for answer_set in answer_sets)
         if len(answer_sets) > 1 and n_answers <= self.batch_size:
-            by_question = await self._sort(answer_sets, questions, articles)
+            by_question = await self._request_groups(answer_sets, questions, articles)
             if not isinstance(by_question, Unscored):
                 return tuple(
-                    self._grouping(
-                        _joined(
+                    self._to_grouping(
+                        _merge(
                             GroupedAnswers(),
                             by_question[answer_set.index],
                             range(len(answer_set.answers)),
@@ -132,29 +132,29 @@ class LlmGrouper(AskingStep):
             if by_question.reason in RETRYABLE:
                 return (by_question,) * len(answer_sets)
         return tuple(
-            [await self._alone(answer_set, questions, articles) for answer_set in answer_sets]
+            [await self._group_alone(answer_set, questions, articles) for answer_set in answer_sets]
         )
 
-    async def _alone(
+    async def _group_alone(
         self, answer_set: AnswerSet, questions: Sequence[str], articles: Sequence[Article]
     ) -> Grouping | Unscored:
-        n, so_far = len(answer_set.answers), GroupedAnswers()
+        n, grouped_answers = len(answer_set.answers), GroupedAnswers()
         n_parts = max(1, -(-n // self.batch_size))
         for part in range(n_parts):
-            places = range(part * n // n_parts, (part + 1) * n // n_parts)
+            indices = range(part * n // n_parts, (part + 1) * n // n_parts)
             subset = replace(
-                answer_set, answers=tuple(answer_set.answers[place] for place in places)
+                answer_set, answers=tuple(answer_set.answers[index] for index in indices)
             )
-            labels = [group.label for group in so_far.groups]
-            by_question = await self._sort([subset], questions, articles, labels=labels)
+            labels = [group.label for group in grouped_answers.groups]
+            by_question = await self._request_groups([subset], questions, articles, labels=labels)
             if isinstance(by_question, Unscored):
-                return await self._without(
+                return await self._group_without_model(
                     by_question, questions[answer_set.index], answer_set.answers, articles
                 )
-            so_far = _joined(so_far, by_question[answer_set.index], places)
-        return self._grouping(so_far, answer_set.answers)
+            grouped_answers = _merge(grouped_answers, by_question[answer_set.index], indices)
+        return self._to_grouping(grouped_answers, answer_set.answers)
 
-    async def _sort(
+    async def _request_groups(
         self,
         answer_sets: Sequence[AnswerSet],
         questions: Sequence[str],
@@ -163,46 +163,52 @@ class LlmGrouper(AskingStep):
         labels: Sequence[str] = (),
     ) -> Mapping[int, GroupedAnswers] | Unscored:
         outlets = {article.aid: article.domain or article.aid for article in articles}
-        numbered = "\n".join(f"{n}. {question}" for n, question in enumerate(questions, 1))
+        question_lines = "\n".join(f"{n}. {question}" for n, question in enumerate(questions, 1))
         return await self.asker.ask(
             load_template("reference", "groups"),
             {
-                "questions": Fenced("questions", (numbered,)),
-                "answers": _answers(answer_sets, outlets, labels),
+                "questions": Fenced("questions", (question_lines,)),
+                "answers": _fence_answers(answer_sets, outlets, labels),
                 "label_words": str(MAX_LABEL_WORDS),
             },
             schema=_SCHEMA,
-            parse=lambda text, _: read_sorted(
+            parse=lambda text, _: read_groupings(
                 text,
                 sizes={answer_set.index: len(answer_set.answers) for answer_set in answer_sets},
             ),
-            usual_limit=_LIMIT,
+            default_limit=_LIMIT,
         )
 
-    async def _without(
-        self, why: Unscored, question: str, answers: Sequence[Answer], articles: Sequence[Article]
+    async def _group_without_model(
+        self,
+        failure: Unscored,
+        question: str,
+        answers: Sequence[Answer],
+        articles: Sequence[Article],
     ) -> Grouping | Unscored:
-        """Group without the model, and state the reason."""
-        if why.reason in RETRYABLE:
-            return why  # the next start of the run may still get a reply
+        """Group without the model, and report the reason."""
+        if failure.reason in RETRYABLE:
+            return failure  # the next run may still receive a reply
         if self.fallback is None:
             singletons = tuple((n,) for n in range(len(answers)))
-            problem = f"each answer stands alone, not by the model: {_why(why)}"
-            return Grouping(groups=singletons, problem=problem, reason=why.reason)
+            problem = f"each answer stands alone, not by the model: {_description(failure)}"
+            return Grouping(groups=singletons, problem=problem, reason=failure.reason)
         groups = await self.fallback.group(question, answers, articles)
         if isinstance(groups, Unscored):
             return groups
-        problem = f"by embeddings, not by the model: {_why(why)}"
-        return Grouping(groups=groups, problem=problem, reason=why.reason)
+        problem = f"by embeddings, not by the model: {_description(failure)}"
+        return Grouping(groups=groups, problem=problem, reason=failure.reason)
 
-    def _grouping(self, sorted_answers: GroupedAnswers, answers: Sequence[Answer]) -> Grouping:
+    def _to_grouping(self, sorted_answers: GroupedAnswers, answers: Sequence[Answer]) -> Grouping:
         """Return the groups, largest first, without invalid answers."""
         groups = [_valid_only(group, sorted_answers.invalid) for group in sorted_answers.groups]
         order = [n for n, group in enumerate(groups) if group.members]
         order.sort(key=lambda n: (-len(groups[n].members), groups[n].members, n))
-        place = {old: new for new, old in enumerate(order)}
+        new_index = {old: new for new, old in enumerate(order)}
         pairs = (
-            sorted((place[a], place[b])) for a, b in sorted_answers.rivals if {a, b} <= place.keys()
+            sorted((new_index[a], new_index[b]))
+            for a, b in sorted_answers.rivals
+            if {a, b} <= new_index.keys()
         )
         return Grouping(
             groups=tuple(groups[n].members for n in order),
@@ -232,13 +238,13 @@ def answer_line(answer: Answer, *, outlet: str) -> str:
     return " ".join(f"{prefix}{answer.answer}{gloss}".split())
 
 
-def _answers(
+def _fence_answers(
     answer_sets: Sequence[AnswerSet], outlets: Mapping[str, str], labels: Sequence[str]
 ) -> Fenced:
     """Return the fenced answers, one text per question, numbered consecutively.
 
-    An answer cannot look like two, since its line has no line breaks. `labels` are those of groups
-    of earlier answers to the same question.
+    Lines have no line breaks, so that an answer cannot imitate two. `labels` are the labels of
+    groups of earlier answers to the same question.
     """
     texts, titles, number = [], [], 0
     for answer_set in answer_sets:
@@ -257,12 +263,12 @@ def _answers(
     return Fenced("answers", tuple(texts), tuple(titles))
 
 
-def read_sorted(text: str, *, sizes: Mapping[int, int]) -> dict[int, GroupedAnswers] | Unscored:
-    """Return the sorted answers of a reply by question; `sizes` are the numbers of answers.
+def read_groupings(text: str, *, sizes: Mapping[int, int]) -> dict[int, GroupedAnswers] | Unscored:
+    """Return the groups in a reply by question; `sizes` are the numbers of answers per question.
 
     In the reply, answers are numbered from 1 over all questions, in the order of `sizes`; in the
-    result they are positions within their question. A reply is unparseable if an answer is missing
-    or under another question, or if a question is missing.
+    result they are indices within their question. A reply is unparseable if an answer is missing
+    or in another question, or if a question is missing.
     """
     value = read_object(text, "sorted") or {}
     rows = value.get("sorted")
@@ -273,50 +279,52 @@ def read_sorted(text: str, *, sizes: Mapping[int, int]) -> dict[int, GroupedAnsw
     }
     by_question, first = {}, 1
     for index, size in sizes.items():
-        sorted_answers = _sorted(by_number.get(index + 1), range(first, first + size))
-        if sorted_answers is None:
+        grouped_answers = _read_question_groups(
+            by_number.get(index + 1), range(first, first + size)
+        )
+        if grouped_answers is None:
             detail = "the groups do not hold each answer"
             return Unscored(reason="unparseable", detail=detail, raw=text)
-        by_question[index] = sorted_answers
+        by_question[index] = grouped_answers
         first += size
     return by_question
 
 
-def _sorted(row: Any, offered: range) -> GroupedAnswers | None:
+def _read_question_groups(row: Any, numbers: range) -> GroupedAnswers | None:
     if not isinstance(row, dict) or not isinstance(row.get("groups"), list):
         return None
     groups: list[Group] = []
     for entry in row["groups"]:
         if not isinstance(entry, dict):
             return None
-        members = _positions(entry.get("answers"), offered)
-        disputed = _positions(entry.get("disputed_by", []), offered)
+        members = _indices_in(entry.get("answers"), numbers)
+        disputed = _indices_in(entry.get("disputed_by", []), numbers)
         if members is None or disputed is None:
             return None
         label = " ".join(entry["label"].split()) if isinstance(entry.get("label"), str) else ""
         opponents = tuple(n for n in disputed if n not in members)
         groups.append(Group(label=label, members=members, disputed=opponents))
-    invalid = _positions(row.get("invalid", []), offered)
+    invalid = _indices_in(row.get("invalid", []), numbers)
     if invalid is None:
         return None
-    placed = {n for group in groups for n in (*group.members, *group.disputed)}
-    if placed.union(invalid) != set(range(len(offered))):
+    indices = {n for group in groups for n in (*group.members, *group.disputed)}
+    if indices.union(invalid) != set(range(len(numbers))):
         return None
     pairs = _pairs(row.get("rivals", []), len(groups))
     return GroupedAnswers(groups=tuple(groups), rivals=pairs, invalid=frozenset(invalid))
 
 
-def _positions(numbers: Any, offered: range) -> tuple[int, ...] | None:
-    """Return the positions of numbers in `offered`, ascending; None if any item is not in it."""
-    if not isinstance(numbers, list):
+def _indices_in(values: Any, numbers: range) -> tuple[int, ...] | None:
+    """Return the indices of `values` in `numbers`, ascending; None if one is not in it."""
+    if not isinstance(values, list):
         return None
-    if not all(type(number) is int and number in offered for number in numbers):
+    if not all(type(value) is int and value in numbers for value in values):
         return None
-    return tuple(sorted({offered.index(number) for number in numbers}))
+    return tuple(sorted({numbers.index(value) for value in values}))
 
 
 def _pairs(value: Any, n: int) -> frozenset[tuple[int, int]]:
-    """Return the pairs of different groups in `value`, as indices from 0; invalid items skipped."""
+    """Return the pairs of different groups in `value`, as indices; invalid items are skipped."""
     pairs = set()
     for pair in value if isinstance(value, list) else []:
         numbers = pair if isinstance(pair, list) else []
@@ -328,17 +336,19 @@ def _pairs(value: Any, n: int) -> frozenset[tuple[int, int]]:
     return frozenset(pairs)
 
 
-def _joined(so_far: GroupedAnswers, addition: GroupedAnswers, places: range) -> GroupedAnswers:
-    """Return `so_far` with the groups of a further part merged by what their labels claim.
+def _merge(
+    grouped_answers: GroupedAnswers, addition: GroupedAnswers, indices: range
+) -> GroupedAnswers:
+    """Return `grouped_answers` merged with those of another part by the claims of labels.
 
-    `places` are the positions of the part's answers among all.
+    `indices` are the indices of the part's answers among all answers.
     """
-    groups = list(so_far.groups)
+    groups = list(grouped_answers.groups)
     by_claim = {claim_of(group.label): n for n, group in enumerate(groups) if group.label}
-    at: list[int] = []
+    group_indices: list[int] = []
     for group in addition.groups:
-        members = tuple(places[n] for n in group.members)
-        disputed = tuple(places[n] for n in group.disputed)
+        members = tuple(indices[n] for n in group.members)
+        disputed = tuple(indices[n] for n in group.disputed)
         n = by_claim.get(claim_of(group.label), len(groups)) if group.label else len(groups)
         if n == len(groups):
             groups.append(Group(label=group.label, members=members, disputed=disputed))
@@ -348,14 +358,14 @@ def _joined(so_far: GroupedAnswers, addition: GroupedAnswers, places: range) -> 
             old = groups[n]
             groups[n] = replace(
                 old,
-                label=weaker(old.label, group.label),
+                label=weaker_label(old.label, group.label),
                 members=tuple(sorted({*old.members, *members})),
                 disputed=tuple(sorted({*old.disputed, *disputed} - {*old.members, *members})),
             )
-        at.append(n)
-    pairs = {tuple(sorted((at[a], at[b]))) for a, b in addition.rivals}
-    rivals = so_far.rivals.union((a, b) for a, b in pairs if a != b)
-    invalid = so_far.invalid.union(places[n] for n in addition.invalid)
+        group_indices.append(n)
+    pairs = {tuple(sorted((group_indices[a], group_indices[b]))) for a, b in addition.rivals}
+    rivals = grouped_answers.rivals.union((a, b) for a, b in pairs if a != b)
+    invalid = grouped_answers.invalid.union(indices[n] for n in addition.invalid)
     return GroupedAnswers(groups=tuple(groups), rivals=rivals, invalid=invalid)
 
 
@@ -367,5 +377,5 @@ def _label(group: Group, answers: Sequence[Answer]) -> str:
     )
 
 
-def _why(why: Unscored) -> str:
-    return f"{why.reason}: {why.detail}"
+def _description(failure: Unscored) -> str:
+    return f"{failure.reason}: {failure.detail}"

@@ -1,4 +1,4 @@
-"""Build references with an LLM, as in DiverseSumm (section 3.1, C.1) with our own prompts."""
+"""Build references with an LLM, as in DiverseSumm (section 3.1, C.1), with different prompts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fairjudge.domain import Answer, Article, QuestionAnswers, Unscored
 from fairjudge.judges.criteria import fence_articles
 from fairjudge.prompting import INTEGERS, STRING, Fenced, json_array, json_object, load_template
-from fairjudge.references.asker import AskingStep
+from fairjudge.references.asker import ModelStep
 from fairjudge.references.ports import FilterResult, Groups
 from fairjudge.references.replies import (
     QuotableArticle,
@@ -28,7 +28,7 @@ _CHECK = json_object({"invalid": INTEGERS, "diverse": {"type": "boolean"}})
 def question_fields(n: int) -> dict[str, str]:
     """Return the prompt's fields for `n` questions: a quarter factual, the rest opinion.
 
-    For DiverseSumm's 20 questions that is 5 and 15; predictions count as opinion.
+    For DiverseSumm's 20 questions these are 5 and 15; predictions count as opinion.
     """
     n_factual = max(1, n // 4)
     return {
@@ -39,7 +39,7 @@ def question_fields(n: int) -> dict[str, str]:
     }
 
 
-class LlmQuestionWriter(AskingStep):
+class LlmQuestionWriter(ModelStep):
     """Writes questions on the representative articles."""
 
     async def write(
@@ -64,11 +64,11 @@ class LlmQuestionWriter(AskingStep):
         )
 
 
-class LlmAnswerer(AskingStep):
+class LlmAnswerer(ModelStep):
     """Extracts all answers of one article (article-level QA).
 
-    Models also answer from their own knowledge or invent answers: only answers that
-    `QuotableArticle.find` finds in the article are kept, in the article's words.
+    Models also answer from memory or invent answers, so only answers that `QuotableArticle.find`
+    finds in the article are returned, in the article's words.
     """
 
     async def answer(
@@ -99,7 +99,7 @@ class LlmAnswerer(AskingStep):
         return tuple(Answer(aid=article.aid, answer=span) for span in spans)
 
 
-class LlmConsolidator(AskingStep):
+class LlmConsolidator(ModelStep):
     """Groups all answers to a question in one call."""
 
     async def group(
@@ -113,7 +113,7 @@ class LlmConsolidator(AskingStep):
             load_template("reference", "consolidation"),
             {
                 "question": Fenced("question", (question,)),
-                "answers": _numbered([answer.answer for answer in answers]),
+                "answers": _fence_answers([answer.answer for answer in answers]),
                 "answer_format": 'Reply with JSON alone: {"groups": [[1, 3], [2]]}',
             },
             schema=_GROUPS,
@@ -121,8 +121,8 @@ class LlmConsolidator(AskingStep):
         )
 
 
-class LlmPostFilter(AskingStep):
-    """Checks the answers to a question, and whether its groups differ."""
+class LlmPostFilter(ModelStep):
+    """Checks the answers to a question, and whether their groups differ."""
 
     async def check(self, question: QuestionAnswers) -> FilterResult | Unscored:
         """See `fairjudge.references.ports.PostFilter`."""
@@ -132,7 +132,7 @@ class LlmPostFilter(AskingStep):
             load_template("reference", "filter"),
             {
                 "question": Fenced("question", (question.question,)),
-                "answers": _numbered([answer.answer for answer in answers], groups=groups),
+                "answers": _fence_answers([answer.answer for answer in answers], groups=groups),
                 "answer_format": 'Reply with JSON alone: {"invalid": [2, 5], "diverse": true}',
             },
             schema=_CHECK,
@@ -140,7 +140,7 @@ class LlmPostFilter(AskingStep):
         )
 
 
-def _numbered(answers: Sequence[str], *, groups: Sequence[int] = ()) -> Fenced:
+def _fence_answers(answers: Sequence[str], *, groups: Sequence[int] = ()) -> Fenced:
     numbers = range(1, len(answers) + 1)
     if groups:
         titles = tuple(f"{n} of group {g}" for n, g in zip(numbers, groups, strict=True))

@@ -1,4 +1,4 @@
-"""Positions of answers in articles, and questions with mostly the same answers."""
+"""Positions of answers in articles, and repeated questions, which have mostly the same answers."""
 
 from __future__ import annotations
 
@@ -12,29 +12,31 @@ from fairjudge.domain import Answer, QuestionAnswers
 from fairjudge.references.ports import LocatedAnswer
 
 SAME_WORDS = 0.5
-"""Minimum overlap, as a share of the longer passage, of passages that count as the same."""
-REPEATED = 0.5
+"""Minimum overlap of equal passages, as a share of the longer passage."""
+MIN_REPETITION = 0.5
 """Minimum share of a question's memberships in another question to count as its repetition."""
-_PLACES = ("index", "start", "end")
+_POSITION_KEYS = ("index", "start", "end")
 
 
-def with_places(located: LocatedAnswer) -> dict[str, Any]:
+def with_positions(item: LocatedAnswer) -> dict[str, Any]:
     """Return an answer as JSON, with the index of its question and its position."""
-    return located.answer.to_json() | {name: getattr(located, name) for name in _PLACES}
+    return item.answer.to_json() | {name: getattr(item, name) for name in _POSITION_KEYS}
 
 
-def without_places(question: QuestionAnswers) -> QuestionAnswers:
-    """Return `question` without the keys of `with_places`, as in files."""
+def without_positions(question: QuestionAnswers) -> QuestionAnswers:
+    """Return `question` without the keys of `with_positions`, as in files."""
     row = question.to_json()
-    row["answer_groups"] = [[_bare(answer) for answer in group] for group in row["answer_groups"]]
+    row["answer_groups"] = [
+        [_without_position_keys(answer) for answer in group] for group in row["answer_groups"]
+    ]
     return QuestionAnswers.model_validate(row)
 
 
-def _bare(answer: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in answer.items() if name not in _PLACES}
+def _without_position_keys(answer: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in answer.items() if name not in _POSITION_KEYS}
 
 
-def distinct(answers: Iterable[LocatedAnswer]) -> tuple[LocatedAnswer, ...]:
+def drop_equal_answers(answers: Iterable[LocatedAnswer]) -> tuple[LocatedAnswer, ...]:
     """Return `answers` without repetitions: equal question, article, position and gloss."""
     by_key: dict[tuple[object, ...], LocatedAnswer] = {}
     for item in answers:
@@ -42,37 +44,44 @@ def distinct(answers: Iterable[LocatedAnswer]) -> tuple[LocatedAnswer, ...]:
     return tuple(by_key.values())
 
 
-def drop_repeated(
+def drop_repetitions(
     questions: Sequence[QuestionAnswers],
 ) -> tuple[list[QuestionAnswers], list[dict[str, str]]]:
-    """Return the questions that repeat no other, and the dropped ones with the reason.
+    """Return the questions without repetitions, and the dropped questions with the reason.
 
     Questions with rivals have priority, then those with most memberships (an article in a group).
-    One is dropped if the share `REPEATED` of its memberships is in a question of higher priority.
-    The others keep their order; answers need their positions (`with_places`).
+    A question is dropped if the share `MIN_REPETITION` of its memberships is in a question of
+    higher priority. The order does not change; answers need their positions (`with_positions`).
     """
     order = sorted(
         range(len(questions)),
         key=lambda n: (questions[n].kind != "rivals", -_n_memberships(questions[n]), n),
     )
-    chosen: list[int] = []
+    kept_indices: list[int] = []
     dropped = []
     for n in order:
-        other = next((m for m in chosen if repeats(questions[n], questions[m]) >= REPEATED), None)
-        if other is None:
-            chosen.append(n)
+        original = next(
+            (
+                m
+                for m in kept_indices
+                if repetition_share(questions[n], questions[m]) >= MIN_REPETITION
+            ),
+            None,
+        )
+        if original is None:
+            kept_indices.append(n)
         else:
-            why = f"its answers are those to {questions[other].question!r}"
-            dropped.append({"question": questions[n].question, "why": why})
-    return [questions[n] for n in sorted(chosen)], dropped
+            reason = f"its answers are those to {questions[original].question!r}"
+            dropped.append({"question": questions[n].question, "why": reason})
+    return [questions[n] for n in sorted(kept_indices)], dropped
 
 
-def repeats(question: QuestionAnswers, other: QuestionAnswers) -> float:
-    """Return the share of a question's memberships that another question has, in [0, 1].
+def repetition_share(question: QuestionAnswers, other: QuestionAnswers) -> float:
+    """Return the share of a question's memberships that are also in another question, in [0, 1].
 
-    The groups of both questions are matched one to one (linear assignment) so that the number of
-    common memberships is largest: an article is in both groups with the same passage. Equal
-    passages in groups that are not matched do not count.
+    The groups of both questions are matched one to one (linear assignment) to maximise the number
+    of common memberships (an article is in both groups with the same passage). Equal passages in
+    unmatched groups do not count.
     """
     from scipy.optimize import linear_sum_assignment
 
@@ -81,7 +90,7 @@ def repeats(question: QuestionAnswers, other: QuestionAnswers) -> float:
         return 0.0
     common: NDArray[np.int_] = np.array(
         [
-            [_n_common(group, theirs) for theirs in other.answer_groups]
+            [_n_common(group, other_group) for other_group in other.answer_groups]
             for group in question.answer_groups
         ]
     ).reshape(len(question.answer_groups), len(other.answer_groups))
@@ -98,12 +107,12 @@ def _n_common(group: Sequence[Answer], other: Sequence[Answer]) -> int:
 
 
 def _same_words(a: Answer, b: Answer) -> bool:
-    (start, end), (other_start, other_end) = _place(a), _place(b)
+    (start, end), (other_start, other_end) = _position(a), _position(b)
     common = min(end, other_end) - max(start, other_start)
     longer = max(end - start, other_end - other_start)
     return common > 0 and common >= SAME_WORDS * longer
 
 
-def _place(answer: Answer) -> tuple[int, int]:
+def _position(answer: Answer) -> tuple[int, int]:
     extra = answer.model_extra or {}
     return extra["start"], extra["end"]

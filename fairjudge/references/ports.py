@@ -1,7 +1,7 @@
 """Interfaces of the parts of reference building.
 
-`Builder` holds the parts of the paper's pipeline, each with an LLM and a local implementation;
-`ArticleBuilder` holds those of the pipeline that asks all questions about an article at once.
+`Builder` contains the parts of the paper's pipeline, each with an LLM and a local implementation;
+`ArticleBuilder` the parts of the pipeline that asks all questions about an article in one call.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from fairjudge.domain import (
 )
 
 Groups: TypeAlias = tuple[tuple[int, ...], ...]
-"""Groups of answers by index, largest group first; a partition unless stated otherwise."""
+"""Groups of indices of answers, largest group first; a partition unless documented otherwise."""
 
 
 def sort_groups(groups: Sequence[Sequence[int]]) -> Groups:
     """Return `groups` sorted: members ascending, largest group first, ties by first member."""
-    whole = [tuple(sorted(group)) for group in groups if group]
-    return tuple(sorted(whole, key=lambda group: (-len(group), group)))
+    sorted_groups = [tuple(sorted(group)) for group in groups if group]
+    return tuple(sorted(sorted_groups, key=lambda group: (-len(group), group)))
 
 
 class QuestionWriter(Protocol):
@@ -46,7 +46,7 @@ class Answerer(Protocol):
     ) -> tuple[Answer, ...] | Unscored:
         """Return near-verbatim spans of `article`; an empty tuple is common and valid.
 
-        `cluster` has all articles on the story, including `article`.
+        `cluster` are all articles on the story, including `article`.
         """
 
 
@@ -61,7 +61,7 @@ class Consolidator(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilterResult:
-    """Result of the post-filter: invalid answers (by position over all groups), and diversity."""
+    """The result of the post-filter: invalid answers (indices over all groups), and diversity."""
 
     invalid: frozenset[int]
     diverse: bool
@@ -71,15 +71,15 @@ class PostFilter(Protocol):
     """Checks one question and its answer groups."""
 
     async def check(self, question: QuestionAnswers) -> FilterResult | Unscored:
-        """Return the invalid answers, and whether the groups differ without them."""
+        """Return the invalid answers, and whether the remaining groups differ."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Builder:
     """The parts of the paper's pipeline.
 
-    ``seed_writer`` writes the first, cheap questions. ``post_filter`` is None without a model that
-    can judge answers. ``signature`` identifies the parts.
+    ``seed_writer`` writes the first, cheap questions. ``post_filter`` is None if no model can judge
+    answers. ``signature`` identifies the parts.
     """
 
     seed_writer: QuestionWriter
@@ -111,7 +111,7 @@ class LocatedAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArticleAnswers:
-    """The answers of one article; ``n_absent`` others were dropped, since it does not contain them.
+    """The answers of one article; ``n_absent`` answers that it does not contain were dropped.
 
     ``problem`` describes the invalid items of a reply whose other items are valid.
     """
@@ -123,7 +123,7 @@ class ArticleAnswers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerSet:
-    """The answers to one question, to be grouped; ``index`` is that of the question."""
+    """The answers to one question, to be grouped; ``index`` is the question's index."""
 
     index: int
     answers: tuple[Answer, ...]
@@ -131,13 +131,13 @@ class AnswerSet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grouping:
-    """The grouped answers to one question, by position, and the invalid ones.
+    """The groups of answers to one question, by index, and the invalid answers.
 
     An answer may be in several groups. ``labels`` and ``disputed`` have one entry per group, or are
     None: its meaning, and the answers whose articles reject it while attributing it to others.
-    ``rivals`` are pairs of groups that exclude each other, None if unknown. If the groups are not
-    by the model, ``problem`` says how they were made and why, and ``reason`` is that of the failed
-    call.
+    ``rivals`` are pairs of groups that exclude each other, None if unknown. If the model did not
+    group the answers, ``problem`` describes how they were grouped and why, and ``reason`` is the
+    reason of the failed call.
     """
 
     groups: Groups
@@ -151,18 +151,18 @@ class Grouping:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissedAnswer(LocatedAnswer):
-    """A missed answer of the group with index ``group`` of its question."""
+    """A missed answer in the group with index ``group`` of its question."""
 
     group: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompletionResult:
-    """Result of the second pass: missed answers, doubtful labels, and unsupported passages.
+    """The result of the second pass: missed answers, doubtful labels, and unsupported passages.
 
     ``doubtful`` has (question index, group index, ``aid``) of members whose article does not
-    support the group's label; ``unsupported`` has (question index, group index, position in the
-    group) of passages that do not say it. ``n_absent`` and ``problem`` are as in `ArticleAnswers`.
+    support the group's label; ``unsupported`` has (question index, group index, index in the group)
+    of passages that do not support it. ``n_absent`` and ``problem`` are as in `ArticleAnswers`.
     """
 
     missed: tuple[MissedAnswer, ...] = ()
@@ -176,9 +176,9 @@ class ClusterWriter(Protocol):
     """Writes questions on which the articles of a story differ."""
 
     async def write(
-        self, articles: Sequence[Article], *, n: int, at_least: int
+        self, articles: Sequence[Article], *, n: int, min_sources: int
     ) -> tuple[Question, ...] | Unscored:
-        """Return up to `n` questions, each answered by `at_least` of `articles`."""
+        """Return up to `n` questions, each answered by `min_sources` of `articles`."""
 
 
 class ArticleAnswerer(Protocol):
@@ -201,24 +201,24 @@ class Grouper(Protocol):
     ) -> tuple[Grouping | Unscored, ...]:
         """Return a grouping for each of `answer_sets`.
 
-        `questions` are all questions of the story, also those without a set here.
+        `questions` are all questions of the story, including those without an answer set.
         """
 
 
 class Completer(Protocol):
-    """Reads articles again for missed answers."""
+    """Searches articles again for missed answers."""
 
     async def complete(
         self, questions: Sequence[QuestionAnswers], articles: Sequence[Article]
     ) -> CompletionResult | Unscored:
-        """Return the answers of `articles` that `questions` lack, and what it finds wrong."""
+        """Return the answers of `articles` that are missing in `questions`, and errors in these."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArticleBuilder:
     """The parts of the pipeline by article; ``signature`` identifies them.
 
-    ``completer`` is None without a second pass.
+    ``completer`` is None if there is no second pass.
     """
 
     writer: ClusterWriter

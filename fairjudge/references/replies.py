@@ -1,7 +1,7 @@
-"""Parse the replies of reference building; tolerant of format only.
+"""Parse the replies of reference building; tolerant only of format.
 
 Models wrap JSON in fences or text, number their lists, or answer in plain lines. An unparseable
-reply is `Unscored`, never an empty list: "no answer in this article" is a result.
+reply is `Unscored`, not an empty list, because "no answer in this article" is a valid result.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ def read_questions(
 ) -> tuple[str, ...] | Unscored:
     """Return up to `limit` distinct questions of a reply.
 
-    A line counts as a question if it ends as one (see `fairjudge.text.sentences.is_question`) and
+    A line is a question if it ends like a question (see `fairjudge.text.sentences.is_question`) and
     has at most twice `max_words`.
     """
-    listed = read_list(text, "questions", cut_off=cut_off) or ()
-    candidates = (question_in(item, max_words=max_words) for item in listed)
+    items = read_list(text, "questions", cut_off=cut_off) or ()
+    candidates = (question_in(item, max_words=max_words) for item in items)
     questions = dict.fromkeys(question for question in candidates if question is not None)
     if not questions:
         return Unscored(reason="unparseable", detail="no question in the reply", raw=text)
@@ -43,18 +43,18 @@ def read_questions(
 def question_in(item: object, *, max_words: int) -> str | None:
     """Return the question in an item of a reply, or None."""
     question = _clean(str(item))
-    least = 3 if UNSPACED.search(question) is None else 2
-    fits = least <= count_words(question) <= 2 * max_words
-    return question if fits and is_question(question) else None
+    min_words = 3 if UNSPACED.search(question) is None else 2
+    is_of_length = min_words <= count_words(question) <= 2 * max_words
+    return question if is_of_length and is_question(question) else None
 
 
 def read_answers(text: str, *, cut_off: bool = False) -> tuple[str, ...] | Unscored:
     """Return the answers in a reply; empty for an empty list or a plain "no answer"."""
-    listed = read_list(text, "answers", cut_off=cut_off)
-    if listed is None:
+    items = read_list(text, "answers", cut_off=cut_off)
+    if items is None:
         return Unscored(reason="unparseable", detail="no list of answers", raw=text)
-    texts = [str(item) for item in listed if isinstance(item, str | int | float)]
-    if listed and not texts:
+    texts = [str(item) for item in items if isinstance(item, str | int | float)]
+    if items and not texts:
         return Unscored(reason="unparseable", detail="no answer in words", raw=text)
     answers = (answer for answer in texts if answer.strip() and not _NO_ANSWER.match(answer))
     return tuple(dict.fromkeys(map(_clean, answers)))
@@ -84,7 +84,7 @@ class QuotableArticle:
     def find(self, quote: str) -> Passage | None:
         """Return the passage that matches `quote` (see `Quotable.find`), or None.
 
-        It is from the part with fewer edits, from the content for a tie.
+        The match with fewer edits is returned, for a tie the match in the content.
         """
         matches = [
             (span, text, offset)
@@ -103,12 +103,12 @@ def read_groups(text: str, *, n: int) -> Groups | Unscored:
 
     A reply is unparseable if it repeats or omits an answer, or has an invalid number.
     """
-    listed = [group for group in read_list(text, "groups") or () if isinstance(group, list)]
-    indices = indices_in([member for group in listed for member in group], n)
+    groups = [group for group in read_list(text, "groups") or () if isinstance(group, list)]
+    indices = indices_in([number for group in groups for number in group], n)
     if indices is None or sorted(indices) != list(range(n)):
         return Unscored(reason="unparseable", detail="not a partition of the answers", raw=text)
-    places = iter(indices)
-    return sort_groups([[next(places) for _ in group] for group in listed])
+    members = iter(indices)
+    return sort_groups([[next(members) for _ in group] for group in groups])
 
 
 def read_check(text: str, *, n: int) -> FilterResult | Unscored:

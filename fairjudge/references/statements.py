@@ -16,9 +16,9 @@ from fairjudge.text.particulars import names_in, stem
 from fairjudge.text.sentences import is_question, news_sentences
 from fairjudge.text.tokens import ENGLISH_STOP_WORDS, words
 
-LEAST_WORDS, MOST_WORDS = 6, 45
-MAX_STATEMENTS, LEAST_OF_ARTICLE = 1200, 20
-"""Maximum number of statements of a cluster, and the minimum share of each article in it."""
+MIN_WORDS, MAX_WORDS = 6, 45
+MAX_STATEMENTS, MIN_PER_ARTICLE = 1200, 20
+"""Maximum number of statements per cluster, and the minimum limit per article."""
 HEAD_WORDS = 4
 """Number of words at the beginning of a sentence without pronouns."""
 
@@ -26,14 +26,14 @@ _PRONOUNS = frozenset(
     """he she it they him her them his hers its their theirs i me my we us our you your this that
     these those such""".split()  # noqa: SIM905
 )
-_LEANING = frozenset(
+_CONNECTIVES = frozenset(
     """and but or so yet nor however also then there here still instead meanwhile moreover
     furthermore besides therefore thus hence indeed otherwise additionally similarly likewise
     consequently nevertheless nonetheless another other others both neither either some many most
     one what which who how why when where if because although though while simply again after
     before later earlier since until once finally overall perhaps maybe even""".split()  # noqa: SIM905
 )
-_OF_ITSELF = re.compile(
+_ABOUT_SOURCES = re.compile(
     r"\b(?:first|second|third|fourth|fifth|several|some|other) (?:document|article|source)s?\b"
     r"|\b(?:documents?|sources|articles?|accounts|reports|evidence|information)\b.{0,60}"
     r"\b(?:conflict\w*|mixed|inconclusive|contradict\w*|differ\w*|unclear|varying)\b"
@@ -43,12 +43,12 @@ _OF_ITSELF = re.compile(
 )
 """Phrases about the sources and their contradictions, not about the event."""
 _TO_READERS = re.compile(r"\b(?:we|us|our|you|your|i|i'm|we're|you're|let's)\b", re.IGNORECASE)
-_QUOTED = re.compile(r"[\"\u201c][^\"\u201d]*[\"\u201d]")
+_QUOTATION = re.compile(r"[\"\u201c][^\"\u201d]*[\"\u201d]")
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A verbatim sentence of an article, with the stems of its words without stop words."""
+    """A verbatim sentence of an article, with the stems of its words except stop words."""
 
     aid: str
     text: str
@@ -56,7 +56,7 @@ class Statement:
 
     @property
     def names(self) -> frozenset[str]:
-        """The stems of its names."""
+        """The stems of the statement's names."""
         return content_stems(" ".join(names_in(self.text)))
 
 
@@ -74,44 +74,46 @@ def denies(text: str) -> bool:
     return _DENIALS.search(text) is not None
 
 
-def stands_alone(text: str) -> bool:
+def is_self_contained(text: str) -> bool:
     """Return whether a sentence can be understood without its context."""
     tokens = text.split()
-    if not LEAST_WORDS <= len(tokens) <= MOST_WORDS or is_question(text):
+    if not MIN_WORDS <= len(tokens) <= MAX_WORDS or is_question(text):
         return False
     if text.endswith(("...", "\u2026")) or text[-1] not in '.!"\u201d\u2019':
         return False
     if text.count('"') % 2 or text.count("\u201c") != text.count("\u201d"):
         return False
-    head = [_bare(token) for token in tokens[:HEAD_WORDS]]
-    begins = text[0].isupper() or text[0].isdigit() or text[0] in '"\u201c$\u00a3\u20ac'
-    if not begins or head[0] in _LEANING or _PRONOUNS & set(head):
+    head = [_first_word(token) for token in tokens[:HEAD_WORDS]]
+    has_start = text[0].isupper() or text[0].isdigit() or text[0] in '"\u201c$\u00a3\u20ac'
+    if not has_start or head[0] in _CONNECTIVES or _PRONOUNS & set(head):
         return False
-    return not (_TO_READERS.search(_QUOTED.sub("", text)) or _OF_ITSELF.search(text))
+    return not (_TO_READERS.search(_QUOTATION.sub("", text)) or _ABOUT_SOURCES.search(text))
 
 
 def statements_of(articles: Sequence[Article]) -> list[Statement]:
-    """Return the self-contained statements of a cluster, about `MAX_STATEMENTS` at most.
+    """Return the self-contained statements of a cluster, at most about `MAX_STATEMENTS`.
 
-    Of long articles those with the largest share of words that other articles have too are
-    selected, in text order; a sentence that an article repeats counts once.
+    From long articles, the statements with the largest share of words in common with other articles
+    are selected, in text order. Sentences repeated in an article count once.
     """
     by_article = [_statements_of_article(article) for article in articles]
     n_articles = Counter(
         word for statements in by_article for word in {w for s in statements for w in s.stems}
     )
-    room = max(LEAST_OF_ARTICLE, MAX_STATEMENTS // max(1, len(articles)))
+    limit = max(MIN_PER_ARTICLE, MAX_STATEMENTS // max(1, len(articles)))
     return [
         statement
         for statements in by_article
-        for statement in _select_most_shared(statements, n_articles, room)
+        for statement in _select_by_common_words(statements, n_articles, limit)
     ]
 
 
 def _statements_of_article(article: Article) -> list[Statement]:
     texts = dict.fromkeys(span.text for span in news_sentences(article.content))
     return [
-        Statement(article.aid, text, content_stems(text)) for text in texts if stands_alone(text)
+        Statement(article.aid, text, content_stems(text))
+        for text in texts
+        if is_self_contained(text)
     ]
 
 
@@ -120,18 +122,18 @@ def content_stems(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in words(text) if word not in ENGLISH_STOP_WORDS)
 
 
-def _select_most_shared(
-    statements: Sequence[Statement], n_articles: Counter[str], room: int
+def _select_by_common_words(
+    statements: Sequence[Statement], n_articles: Counter[str], limit: int
 ) -> Sequence[Statement]:
-    if len(statements) <= room:
+    if len(statements) <= limit:
         return statements
     shares = [
         sum(n_articles[w] > 1 for w in statement.stems) / (len(statement.stems) + 4)
         for statement in statements
     ]
-    ranked = sorted(range(len(statements)), key=lambda place: -shares[place])
-    return [statements[place] for place in sorted(ranked[:room])]
+    ranking = sorted(range(len(statements)), key=lambda index: -shares[index])
+    return [statements[index] for index in sorted(ranking[:limit])]
 
 
-def _bare(token: str) -> str:
+def _first_word(token: str) -> str:
     return re.sub(r"[^\w]+.*", "", token.lower().lstrip("\"\u201c'\u2018($"))

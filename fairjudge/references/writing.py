@@ -11,14 +11,14 @@ from fairjudge.domain import Article, QuestionKind, Unscored
 from fairjudge.judges.criteria import fence_articles
 from fairjudge.parsing import read_list
 from fairjudge.prompting import INTEGERS, STRING, Fenced, json_array, json_object, load_template
-from fairjudge.references.asker import AskingStep
+from fairjudge.references.asker import ModelStep
 from fairjudge.references.ports import Question
 from fairjudge.references.replies import question_in
 from fairjudge.text.scripts import count_words
 
 MAX_QUESTION_WORDS = 16
 _TOKENS_PER_QUESTION = 300
-"""Enough for four answers of a line each, with the numbers of their articles."""
+"""Enough for four answers of one line each, with the numbers of their articles."""
 _MAX_SEEN, _MAX_SEEN_WORDS = 8, 30
 """Maximum numbers of seen answers of a question, and of words of each."""
 _KEYS = ("date", "published", "published_at", "publish_date", "publication_date", "datetime")
@@ -34,11 +34,11 @@ _QUESTION = json_object(
 _SCHEMA = json_object({"questions": json_array(_QUESTION)})
 
 
-class LlmClusterWriter(AskingStep):
-    """A `ClusterWriter` with one call: questions on differences, each with the answers seen."""
+class LlmClusterWriter(ModelStep):
+    """A `ClusterWriter` with one call: questions on differences, with the answers in the reply."""
 
     async def write(
-        self, articles: Sequence[Article], *, n: int, at_least: int
+        self, articles: Sequence[Article], *, n: int, min_sources: int
     ) -> tuple[Question, ...] | Unscored:
         """See `fairjudge.references.ports.ClusterWriter`."""
         return await self.asker.ask(
@@ -47,27 +47,28 @@ class LlmClusterWriter(AskingStep):
                 "articles": numbered_articles(articles),
                 "n_questions": str(n),
                 "max_words": str(MAX_QUESTION_WORDS),
-                "at_least": str(at_least),
+                "at_least": str(min_sources),
                 "n_articles": str(len(articles)),
             },
             schema=_SCHEMA,
-            parse=lambda text, cut_off: read_divided(text, limit=n, cut_off=cut_off),
-            usual_limit=1024 + _TOKENS_PER_QUESTION * n,
+            parse=lambda text, cut_off: read_cluster_questions(text, limit=n, cut_off=cut_off),
+            default_limit=1024 + _TOKENS_PER_QUESTION * n,
         )
 
 
 def numbered_articles(
-    articles: Sequence[Article], *, more: Callable[[Article], str] = lambda _: ""
+    articles: Sequence[Article], *, note: Callable[[Article], str] = lambda _: ""
 ) -> Fenced:
-    """Return `articles` fenced, each with its number, outlet, date and the text of `more`."""
-    titles = (f"{n}: {outlet_and_date(a)}{more(a)}" for n, a in enumerate(articles, 1))
+    """Return `articles` fenced, each with its number, outlet, date and the text of `note`."""
+    titles = (f"{n}: {outlet_and_date(a)}{note(a)}" for n, a in enumerate(articles, 1))
     return replace(fence_articles(tuple(articles)), titles=tuple(titles))
 
 
-def published(article: Article) -> str:
-    """Return the date in a further key of the record or in its URL, or an empty string.
+def publication_date(article: Article) -> str:
+    """Return the date in an extra key of the record or in its URL, or an empty string.
 
-    As ``2022-07-28``, ``2022-07``, or the first 30 characters of a key in another format.
+    The format is ``2022-07-28`` or ``2022-07``; a value in another format is truncated to 30
+    characters.
     """
     extra = article.model_extra or {}
     for key in _KEYS:
@@ -82,16 +83,16 @@ def published(article: Article) -> str:
 
 def outlet_and_date(article: Article) -> str:
     """Return the outlet and date of `article` for a prompt."""
-    parts = (article.domain or article.title or article.aid, published(article))
+    parts = (article.domain or article.title or article.aid, publication_date(article))
     return ", ".join(part for part in parts if part)
 
 
-def read_divided(
+def read_cluster_questions(
     text: str, *, limit: int, cut_off: bool = False
 ) -> tuple[Question, ...] | Unscored:
-    """Return up to `limit` questions of a reply, each with its listed answers.
+    """Return up to `limit` questions of a reply, each with its answers.
 
-    Items that are no questions are skipped, and answers in another format are ignored.
+    Items that are not questions are skipped, and answers in another format are ignored.
     """
     questions: dict[str, Question] = {}
     for item in read_list(text, "questions", cut_off=cut_off) or ():
@@ -109,9 +110,9 @@ def read_divided(
 
 
 def _short_answers(answers: Any) -> tuple[str, ...]:
-    """Return the distinct listed answers to a question, on one line each, without long ones."""
-    listed = answers if isinstance(answers, list) else []
-    texts = (entry.get("answer") if isinstance(entry, dict) else entry for entry in listed)
+    """Return the distinct answers to a question, each on one line, without long answers."""
+    entries = answers if isinstance(answers, list) else []
+    texts = (entry.get("answer") if isinstance(entry, dict) else entry for entry in entries)
     lines = (" ".join(text.split()) for text in texts if isinstance(text, str))
     unique = dict.fromkeys(line for line in lines if 0 < count_words(line) <= _MAX_SEEN_WORDS)
     return tuple(unique)[:_MAX_SEEN]

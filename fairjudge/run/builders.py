@@ -13,7 +13,7 @@ from fairjudge.references.asker import Asker
 from fairjudge.references.completing import LlmCompleter
 from fairjudge.references.embedded import (
     EmbeddingConsolidator,
-    GroupsAlone,
+    UnlabelledGrouper,
 )
 from fairjudge.references.extracting import LlmArticleAnswerer
 from fairjudge.references.grouping import LlmGrouper
@@ -74,7 +74,7 @@ def _article_builder(
     grouper: Grouper = (
         LlmGrouper(asker=asker, fallback=embeddings)
         if by_model
-        else GroupsAlone(consolidator=embeddings)
+        else UnlabelledGrouper(consolidator=embeddings)
     )
     names = ["questions", "answers"]
     names += ["groups"] if by_model else []

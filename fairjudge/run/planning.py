@@ -30,7 +30,7 @@ from fairjudge.options.models import Model
 from fairjudge.options.summarizing import SummarizeOptions
 from fairjudge.ports import CompletionRequest, DecisionRequest
 from fairjudge.records.folder import RunFolder
-from fairjudge.references.embedded import GroupsAlone
+from fairjudge.references.embedded import UnlabelledGrouper
 from fairjudge.references.ports import Builder, Groups, sort_groups
 from fairjudge.run.builders import make_builder
 from fairjudge.run.judges import check_without_llm, first_options, make_judge
@@ -152,7 +152,7 @@ def plan_building(
                 builder = (
                     replace(builder, consolidator=consolidator)
                     if isinstance(builder, Builder)
-                    else replace(builder, grouper=GroupsAlone(consolidator=consolidator))
+                    else replace(builder, grouper=UnlabelledGrouper(consolidator=consolidator))
                 )
             with (
                 tempfile.TemporaryDirectory() as folder,

@@ -95,10 +95,10 @@ def test_labels_of_something_else_are_refused(cli):
     rows = [row | {"aspect": "coverage"} for row in labels("one", {"0.0": "1"})]
     write_jsonl(Path("c.jsonl"), rows)
     result = cli("references", "apply", "r.jsonl", "c.jsonl", "-o", "v.jsonl")
-    assert (result.code, "no label is of the aspect 'validity'" in result.err) == (1, True)
+    assert (result.code, "no label has the aspect 'validity'" in result.err) == (1, True)
     write_jsonl(Path("o.jsonl"), labels("three", {"0.0": "1"}))
     result = cli("references", "apply", "r.jsonl", "o.jsonl", "-o", "v.jsonl")
-    assert (result.code, "no label is of an answer of these" in result.err) == (1, True)
+    assert (result.code, "no label refers to an answer of these" in result.err) == (1, True)
 
 
 def test_recall_and_precision_of_answers_against_peoples(cli):

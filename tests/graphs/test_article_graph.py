@@ -30,8 +30,8 @@ class Writer:
     def __init__(self, *replies):
         self.replies, self.calls = list(replies), []
 
-    async def write(self, articles, *, n, at_least):
-        self.calls.append(("".join(article.aid for article in articles), n, at_least))
+    async def write(self, articles, *, n, min_sources):
+        self.calls.append(("".join(article.aid for article in articles), n, min_sources))
         result = self.replies.pop(0)
         return result if isinstance(result, Unscored) else tuple(Question(text=q) for q in result)
 

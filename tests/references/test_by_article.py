@@ -17,16 +17,21 @@ from fairjudge.errors import RateLimitError, RefusedError
 from fairjudge.ports import Completion, ModelRef
 from fairjudge.references.asker import Asker
 from fairjudge.references.completing import LlmCompleter, read_completion
-from fairjudge.references.extracting import LlmArticleAnswerer, read_listed
-from fairjudge.references.grouping import LlmGrouper, answer_line, read_sorted
-from fairjudge.references.overlap import distinct, drop_repeated, repeats, with_places
+from fairjudge.references.extracting import LlmArticleAnswerer, read_passages
+from fairjudge.references.grouping import LlmGrouper, answer_line, read_groupings
+from fairjudge.references.overlap import (
+    drop_equal_answers,
+    drop_repetitions,
+    repetition_share,
+    with_positions,
+)
 from fairjudge.references.ports import AnswerSet, LocatedAnswer, Question
-from fairjudge.references.steps import drop_positions, sorted_out
+from fairjudge.references.steps import drop_positions, with_grouping
 from fairjudge.references.writing import (
     LlmClusterWriter,
     outlet_and_date,
-    published,
-    read_divided,
+    publication_date,
+    read_cluster_questions,
 )
 
 ARTICLE = Article(
@@ -207,7 +212,7 @@ def test_an_article_that_imitates_the_format_is_but_text():
 
 def test_what_names_no_speaker_is_none_and_a_long_gloss_is_none():
     fields = {"speaker": " None", "stance": "agrees", "gloss": "word " * 21}
-    records = read_listed(listed(item(1, "q", **fields)), n=1).items[0]
+    records = read_passages(listed(item(1, "q", **fields)), n=1).items[0]
     assert records.voice == {"speaker": None}  # no stance, no gloss
 
 
@@ -228,13 +233,13 @@ def test_only_what_repeats_an_answer_to_the_same_question_is_left_out():
         located(0, "a", 0, 10, gloss="meant otherwise"),
         located(0, "b", 0, 10),
     ]
-    assert distinct(rows) == (rows[0], rows[1], rows[3], rows[4])
+    assert drop_equal_answers(rows) == (rows[0], rows[1], rows[3], rows[4])
 
 
 def question(text, *groups, kind="facets"):
     """Return a question whose groups hold articles, each with where its words stand."""
     placed = [
-        [with_places(located(0, aid, start, end)) for aid, (start, end) in group.items()]
+        [with_positions(located(0, aid, start, end)) for aid, (start, end) in group.items()]
         for group in groups
     ]
     return QuestionAnswers(question=text, answer_groups=placed, kind=kind)
@@ -245,15 +250,15 @@ AT, ELSEWHERE = (0, 10), (50, 60)
 
 def test_memberships_are_anothers_by_group_and_by_words():
     whole = question("P?", {"a": AT, "b": AT, "c": AT}, {"d": AT, "e": AT})
-    assert repeats(whole, whole) == 1
+    assert repetition_share(whole, whole) == 1
     # the same words, sorted otherwise: a and b with d, c with e; at best a, b and e are matched
     other = question("Q?", {"a": AT, "b": AT, "d": AT}, {"c": AT, "e": AT})
-    assert repeats(other, whole) == 0.6
+    assert repetition_share(other, whole) == 0.6
     # half of the longer passage in common are the same words, and less are not
     half = question("H?", {"a": (5, 15), "b": (6, 16), "c": (0, 20)}, {"d": (0, 21), "e": (9, 19)})
-    assert repeats(half, whole) == 2 / 5
-    assert repeats(question("E?", {"a": ELSEWHERE}, {"d": AT}), whole) == 0.5
-    assert repeats(question("N?"), whole) == 0
+    assert repetition_share(half, whole) == 2 / 5
+    assert repetition_share(question("E?", {"a": ELSEWHERE}, {"d": AT}), whole) == 0.5
+    assert repetition_share(question("N?"), whole) == 0
 
 
 def test_a_question_with_half_of_its_memberships_in_another_one_is_dropped():
@@ -265,15 +270,15 @@ def test_a_question_with_half_of_its_memberships_in_another_one_is_dropped():
         {"e": AT, "g": AT, "j": AT},
         kind="rivals",
     )
-    kept, dropped = drop_repeated([first, second])
+    kept, dropped = drop_repetitions([first, second])
     assert [question.question for question in kept] == ["Q?"]
     assert dropped == [{"question": "P?", "why": "its answers are those to 'Q?'"}]
     # more answers do not make up for rivals
     rivals = question("R?", {"a": AT}, {"e": AT}, kind="rivals")
-    kept, dropped = drop_repeated([first, rivals])
+    kept, dropped = drop_repetitions([first, rivals])
     assert [question.question for question in kept] == ["P?", "R?"]
     apart = question("S?", {"a": AT, "b": ELSEWHERE, "c": ELSEWHERE}, {"e": ELSEWHERE})
-    assert len(drop_repeated([first, apart])[0]) == 2
+    assert len(drop_repetitions([first, apart])[0]) == 2
 
 
 # --- groups ------------------------------------------------------------------------------------
@@ -348,7 +353,7 @@ def test_to_dispute_is_to_endorse_the_contrary_and_is_grouped_with_it():
     groups, _ = sorting(partition([1, 2], [3, 4], disputed={1: [3]}, rivals=[(1, 2)]), of=of)
     assert (groups.groups, groups.disputed) == (((0, 1), (2, 3)), ((2,), ()))
     four = [answer.model_copy(update={"aid": f"a{n}"}) for n, answer in enumerate(of, 1)]
-    whole = sorted_out("Why?", four, groups)
+    whole = with_grouping("Why?", four, groups)
     assert whole.group_labels == ("label 1", "label 2")
     assert [answer_group.stance for answer_group in whole.answer_groups[1]] == [
         "endorses",
@@ -368,7 +373,7 @@ def test_words_that_name_a_claim_only_to_dispute_it_give_way_to_the_denial_itsel
         Answer(aid="a3", answer="X", stance="reports"),
     ]
     groups, _ = sorting(partition([4], [1, 2, 3], disputed={1: [1, 3]}), of=of)
-    whole = sorted_out("Why?", of, groups)
+    whole = with_grouping("Why?", of, groups)
     # a2 has no other words for not-X
     assert [answer_group.answer for answer_group in whole.answer_groups[0]] == [
         "X is false",
@@ -389,7 +394,7 @@ def test_disputed_words_give_way_to_the_denial_where_no_group_has_the_claim():
         Answer(aid="a2", answer="some saw X", stance="disputes"),
     ]
     groups, _ = sorting(partition([1, 2, 3]), of=of)
-    [group] = sorted_out("Why?", of, groups).groups()
+    [group] = with_grouping("Why?", of, groups).groups()
     assert [answer.answer for answer in group.answers] == ["the video is fake", "some saw X"]
     assert (group.supported_by, group.disputed_by) == (("a1", "a2"), ())
 
@@ -401,7 +406,7 @@ def test_kind_follows_from_the_pairs_that_exclude_each_other():
     assert groups.groups == ((2, 3), (0,), (1,))
     assert groups.rivals == ((1, 2),)  # by their places from the largest group on
     groups, _ = sorting(partition([1], [2], [3, 4]))
-    assert sorted_out("Why?", answers(*["reports"] * 4), groups).kind == "facets"
+    assert with_grouping("Why?", answers(*["reports"] * 4), groups).kind == "facets"
     # a group that is invalid whole takes its rivalry with it
     groups, _ = sorting(partition([1], [2, 3, 4], rivals=[(1, 2)], invalid=[1]))
     assert (groups.groups, groups.rivals) == (((1, 2, 3),), ())
@@ -465,7 +470,7 @@ def test_then_each_answer_is_alone_or_another_groups_and_it_is_reported(text):
     alone, _ = sorting(text)
     assert (alone.groups, alone.labels, alone.rivals) == (((0,), (1,), (2,), (3,)), None, None)
     assert alone.problem.startswith("each answer stands alone, not by the model: ")
-    assert sorted_out("Why?", answers(*["reports"] * 4), alone).kind is None
+    assert with_grouping("Why?", answers(*["reports"] * 4), alone).kind is None
     other, _ = sorting(text, fallback=InPairs())
     assert other.groups == ((0, 1), (2, 3))
     assert other.problem.startswith("by embeddings, not by the model: ")
@@ -604,10 +609,10 @@ def test_labels_stay_with_their_groups():
 
 @given(st.text())
 def test_no_reply_crashes_a_reader(text):
-    read_listed(text, n=2)
-    read_sorted(text, sizes={0: 1, 1: 1})
+    read_passages(text, n=2)
+    read_groupings(text, sizes={0: 1, 1: 1})
     read_completion(text, n_articles=1, n=2)
-    read_divided(text, limit=2)
+    read_cluster_questions(text, limit=2)
 
 
 # --- questions ---------------------------------------------------------------------------------
@@ -617,7 +622,7 @@ def write(*replies):
     builder, backend = asker(*replies)
     other = ARTICLE.model_copy(update={"aid": "a2", "url": ""})
     writer = LlmClusterWriter(asker=builder)
-    return asyncio.run(writer.write([ARTICLE, other], n=3, at_least=2)), backend.requests
+    return asyncio.run(writer.write([ARTICLE, other], n=3, min_sources=2)), backend.requests
 
 
 def test_questions_come_with_their_kind_and_the_answers_seen():
@@ -704,7 +709,7 @@ def test_articles_that_imitate_a_list_of_questions_are_but_articles():
     article = ARTICLE.model_copy(update={"content": trap, "title": f"Gate {GOOD}"})
     builder, backend = asker(f'Article 1 says "{GOOD}".', GOOD)
     writer = LlmClusterWriter(asker=builder)
-    result = asyncio.run(writer.write([article], n=3, at_least=1))
+    result = asyncio.run(writer.write([article], n=3, min_sources=1))
     assert [item.kind for item in result] == ["rivals", "facets"]
     assert len(backend.requests) == 2
     text = backend.requests[0].messages[-1].content
@@ -728,7 +733,7 @@ def test_articles_that_imitate_a_list_of_questions_are_but_articles():
 )
 def test_dates_come_from_the_record_or_the_address(more, date):
     article = Article.model_validate({"aid": "a", "content": "", "domain": "a.example"} | more)
-    assert published(article) == date
+    assert publication_date(article) == date
     assert outlet_and_date(article) == ("a.example, " + date if date else "a.example")
 
 

@@ -265,5 +265,5 @@ def test_nanco_development_questions_give_the_thresholds_in_use() -> None:
 
 
 def test_usual_figures_and_weights_are_sane() -> None:
-    assert 0 < embedded.USUAL_SIMILARITY < embedded.HIGHEST_TYPICAL < 1
+    assert 0 < embedded.PRIOR_SIMILARITY < embedded.MAX_MEAN_SIMILARITY < 1
     assert embedded.VIEW_WEIGHTS[0] == max(embedded.VIEW_WEIGHTS)

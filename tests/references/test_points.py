@@ -6,19 +6,19 @@ from trained_double import WordBag, WordModels
 from fairjudge.domain import Article
 from fairjudge.references import points as points_module
 from fairjudge.references.local import (
-    UNNAMED,
+    OTHER_QUESTION,
     LocalReferences,
     count_questions,
+    group_by_topic,
     noun_phrases,
-    topics_of,
 )
 from fairjudge.references.points import Point, PointFinder
 from fairjudge.references.statements import (
-    LEAST_OF_ARTICLE,
     MAX_STATEMENTS,
+    MIN_PER_ARTICLE,
     Statement,
     content_stems,
-    stands_alone,
+    is_self_contained,
     statements_of,
 )
 
@@ -29,7 +29,7 @@ from fairjudge.references.statements import (
     "2,300 people crossed the harbour bridge each day last year.",
 ])  # fmt: skip
 def test_a_sentence_that_names_its_subject_is_alone(text):
-    assert stands_alone(text)
+    assert is_self_contained(text)
 
 
 @pytest.mark.parametrize("text", [
@@ -45,7 +45,7 @@ def test_a_sentence_that_names_its_subject_is_alone(text):
     'The mayor said "the harbour bridge is safe and will be open.',
 ])  # fmt: skip
 def test_what_leans_on_other_sentences_does_not(text):
-    assert not stands_alone(text)
+    assert not is_self_contained(text)
 
 
 def articles_of(*texts):
@@ -113,9 +113,7 @@ def test_the_statements_of_a_very_long_article_are_bounded():
     assert len(remaining) <= MAX_STATEMENTS
     assert len([item for item in remaining if item.aid == "a2"]) == 2
     many = statements_of(articles_of(*[long[:20_000]] * 100))
-    assert (
-        max(len([s for s in many if s.aid == f"a{n}"]) for n in range(1, 101)) == LEAST_OF_ARTICLE
-    )
+    assert max(len([s for s in many if s.aid == f"a{n}"]) for n in range(1, 101)) == MIN_PER_ARTICLE
 
 
 def point(*texts):
@@ -138,17 +136,17 @@ def test_points_are_under_what_most_of_them_speak_of_and_each_under_one_topic():
     ]
     other = [point("Snow fell.", "Snow came."), point("Bread is dear.", "Bread costs more.")]
     alone = [point("Nobody knows the crow.")]
-    topics = topics_of([*bridge, *strike, *other, *alone], articles)
+    topics = group_by_topic([*bridge, *strike, *other, *alone], articles)
     assert {topic.question: topic.points for topic in topics} == {
         "What do the sources say of the harbour bridge?": tuple(bridge),
         "What do the sources say of the tram strike?": tuple(strike),
-        UNNAMED: tuple(other),
+        OTHER_QUESTION: tuple(other),
     }
 
 
 def test_a_topic_of_a_single_source_is_none():
     articles = articles_of("Cars on the old bridge, and on the old bridge.", "On the old bridge.")
-    assert topics_of([point("The old bridge."), point("An old bridge.")], articles) == []
+    assert group_by_topic([point("The old bridge."), point("An old bridge.")], articles) == []
 
 
 def test_numbers_that_differ_are_a_question_and_numbers_that_do_not_are_none():

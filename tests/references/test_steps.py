@@ -12,10 +12,10 @@ from fairjudge.references.steps import (
     drop_near_duplicates,
     drop_positions,
     drop_same_sources,
+    invalid_reason,
     median_cluster_question,
     medium_length_article,
     representative_articles,
-    why_invalid,
 )
 
 
@@ -45,21 +45,22 @@ def article(aid, n_words=10):
     ],
 )
 def test_validity_wants_thirty_percent_of_sources_and_two_groups(question, n_sources, why):
-    result = why_invalid(question, n_sources=n_sources, validity=Validity())
+    result = invalid_reason(question, n_sources=n_sources, validity=Validity())
     assert result is None if why is None else why in str(result)
 
 
 def test_one_article_answering_twice_counts_as_one_source():
     assert (
-        why_invalid(question_answers("q", "aa", "a"), n_sources=4, validity=Validity()) is not None
+        invalid_reason(question_answers("q", "aa", "a"), n_sources=4, validity=Validity())
+        is not None
     )
 
 
 def test_consensus_filter_refuses_a_group_of_more_than_half():
     validity = Validity(max_largest_share=0.5)
-    assert why_invalid(question_answers("q", "ab", "cd"), n_sources=4, validity=validity) is None
+    assert invalid_reason(question_answers("q", "ab", "cd"), n_sources=4, validity=validity) is None
     assert "3 of 4 answers" in str(
-        why_invalid(question_answers("q", "abc", "d"), n_sources=4, validity=validity)
+        invalid_reason(question_answers("q", "abc", "d"), n_sources=4, validity=validity)
     )
 
 
