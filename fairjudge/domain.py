@@ -38,6 +38,8 @@ Order: TypeAlias = Literal["ab", "ba"]
 UnscoredReason: TypeAlias = Literal[
     "unparseable", "off_scale", "refused", "backend", "budget", "empty_input", "too_long"
 ]
+"""The reasons in `UNSCORED_REASONS`, which describes each."""
+MissingKind: TypeAlias = Literal["failed", "refused", "not applicable"]
 ScoredBy: TypeAlias = Literal["llm", "decision", "entailment", "embedding", "code"]
 """``"code"``: a rule without a model; occurs only in judgements imported from other tools."""
 StatementVerdict: TypeAlias = Literal["supported", "contradicted", "absent"]
@@ -487,6 +489,53 @@ class Unscored:
     reason: UnscoredReason
     detail: str = ""
     raw: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReasonInfo:
+    """What an `UnscoredReason` means, in the words of docs/formats.md, and how it is counted.
+
+    Items whose reason is ``retryable`` are judged again when the run is resumed. ``label`` replaces
+    the reason in sentences for readers.
+    """
+
+    description: str
+    kind: MissingKind = "failed"
+    retryable: bool = False
+    label: str | None = None
+
+
+UNSCORED_REASONS: Mapping[UnscoredReason, ReasonInfo] = {
+    "unparseable": ReasonInfo(
+        description="no verdict could be read, after one repair; the reply was empty, or the limit "
+        "on its tokens cut it off"
+    ),
+    "off_scale": ReasonInfo(description="there is a verdict, but not one that was offered"),
+    "refused": ReasonInfo(
+        description="the model or its provider declined: in words, by moderation (403), or by a "
+        "content filter (400, or a finish reason such as `SAFETY`)",
+        kind="refused",
+    ),
+    "backend": ReasonInfo(
+        description="the server failed, after retries (by its status, or inside a reply of status "
+        "200), broke the reply off, denied this one request, or required a longer wait than "
+        "`--max-wait` in total",
+        retryable=True,
+    ),
+    "budget": ReasonInfo(
+        description="`--max-cost` or `--max-calls` was reached",
+        retryable=True,
+    ),
+    "empty_input": ReasonInfo(
+        description="the summary or the evidence is empty", kind="not applicable"
+    ),
+    "too_long": ReasonInfo(
+        description="the prompt does not fit the model's context window, by the provider's error "
+        "or by the prompt tokens that the server counted; not a limit on the summary",
+        label="prompt too long",
+    ),
+}
+"""The reasons for a missing score; to add one, add it here, above, and in docs/formats.md."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

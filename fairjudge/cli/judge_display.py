@@ -102,9 +102,9 @@ def _show(aspect: AspectReport) -> None:
 
 def _leaderboard(outcome: JudgeOutcome, board: Leaderboard) -> TextTable:
     from fairjudge.scores.leaderboards import WEIGHTING
+    from fairjudge.scores.missing import reason_counts
 
-    plan, reasons = outcome.plan, outcome.missing.reasons.items()
-    unscored = ", ".join(f"{n} {reason}" for reason, n in reasons)
+    plan, unscored = outcome.plan, reason_counts(outcome.missing.reasons)
     return _described(
         board,
         f"{plan.aspect}, {plan.protocol}, {_AGAINST[plan.reference_unit]}",

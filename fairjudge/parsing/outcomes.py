@@ -12,7 +12,7 @@ from collections.abc import Awaitable
 from dataclasses import replace
 from typing import TypeVar
 
-from fairjudge.domain import Unscored, UnscoredReason
+from fairjudge.domain import UNSCORED_REASONS, Unscored, UnscoredReason
 from fairjudge.errors import (
     AuthenticationError,
     BackendError,
@@ -41,7 +41,9 @@ _REASONS: tuple[tuple[type[BackendError], UnscoredReason], ...] = (
 )
 """Reasons by class of error; the first class that matches counts."""
 
-RETRYABLE: frozenset[UnscoredReason] = frozenset({"backend", "budget"})
+RETRYABLE: frozenset[UnscoredReason] = frozenset(
+    reason for reason, info in UNSCORED_REASONS.items() if info.retryable
+)
 """Reasons that may not recur in another run: a server's failure, a spent budget."""
 
 

@@ -22,6 +22,7 @@ from fairjudge.scores.leaderboards import (
     narrow_interval_caveat,
     shared_clusters_note,
 )
+from fairjudge.scores.missing import reason_counts
 from fairjudge.stats.leaders import leaders
 from fairjudge.text.counting import percentage, pluralize
 
@@ -258,7 +259,7 @@ def _lost(board: Board) -> str:
     n = sum(board.reasons.values())
     if not n:
         return f"Every {'judged ' if board.not_ranked else ''}item has a score."
-    counts = ", ".join(f"{count} {reason}" for reason, count in board.reasons.items())
+    counts = reason_counts(board.reasons)
     share = f"{n} of {pluralize(board.n_items, 'item')} ({percentage(n / board.n_items)})"
     return f"{share} {'is' if n == 1 else 'are'} without a score: {counts}."
 

@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
+from fairjudge.domain import UNSCORED_REASONS, MissingKind
 from fairjudge.parsing.outcomes import RETRYABLE
 from fairjudge.scores.ratings import ScoreRow
 
-Kind: TypeAlias = Literal["failed", "refused", "not applicable"]
 NOT_APPLICABLE = "not applicable"
 """The reason of items that were not judged: their cluster has no question, or no text."""
-_KINDS: Mapping[str, Kind] = {
-    "refused": "refused",
-    "empty_input": "not applicable",
+_KINDS: Mapping[str, MissingKind] = {
+    **{reason: info.kind for reason, info in UNSCORED_REASONS.items()},
     NOT_APPLICABLE: "not applicable",
 }
 """The kinds of reasons; all others are failures."""
+_LABELS: Mapping[str, str] = {
+    reason: info.label for reason, info in UNSCORED_REASONS.items() if info.label is not None
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +36,7 @@ class Missing:
     reasons: Mapping[str, int]
     n_again: int = 0
 
-    def count(self, kind: Kind) -> int:
+    def count(self, kind: MissingKind) -> int:
         """Return the number of items without a score of `kind`."""
         return sum(n for reason, n in self.reasons.items() if _KINDS.get(reason, "failed") == kind)
 
@@ -55,7 +57,7 @@ class Missing:
 
     def in_words(self) -> str:
         """Return ``"16 without a score (14 unparseable, 2 not applicable)"``, "" for none."""
-        counts = ", ".join(f"{n} {reason}" for reason, n in self.reasons.items())
+        counts = reason_counts(self.reasons)
         return f"{self.n} without a score ({counts})" if self.n else ""
 
     def to_json(self) -> dict[str, Any]:
@@ -68,6 +70,11 @@ class Missing:
             "asked_again": self.n_again,
             "reasons": dict(self.reasons),
         }
+
+
+def reason_counts(reasons: Mapping[str, int]) -> str:
+    """Return ``"14 unparseable, 2 prompt too long"`` for counts by reason."""
+    return ", ".join(f"{n} {_LABELS.get(reason, reason)}" for reason, n in reasons.items())
 
 
 def count_missing(rows: Iterable[ScoreRow], *, n_not_applicable: int = 0) -> Missing:

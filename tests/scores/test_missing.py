@@ -1,9 +1,14 @@
 """Items without a score, by kind; the counts are made up by hand."""
 
+from pathlib import Path
+from typing import get_args
+
 import pytest
 
-from fairjudge.domain import Judgement
-from fairjudge.scores.missing import count_missing
+from fairjudge.domain import UNSCORED_REASONS, Judgement, UnscoredReason
+from fairjudge.scores.missing import count_missing, reason_counts
+
+FORMATS = Path(__file__).parents[2] / "docs" / "formats.md"
 
 
 def rows(*reasons: str | None) -> list[Judgement]:
@@ -35,3 +40,18 @@ def test_kinds_are_distinguished_and_together_are_all():
 def test_nothing_missing_says_nothing(n):
     result = count_missing(rows(*[None] * n))
     assert (result.n, result.in_words(), result.n_items) == (0, "", n)
+
+
+def test_every_reason_is_declared_and_described_on_the_page():
+    assert tuple(UNSCORED_REASONS) == get_args(UnscoredReason)
+    rows = [
+        f"| `{reason}` | {info.description} | {info.kind} |"
+        for reason, info in UNSCORED_REASONS.items()
+    ]
+    assert "| `unscored` | why | counted as |\n|---|---|---|\n" + "\n".join(rows) + "\n\n" in (
+        FORMATS.read_text("utf-8")
+    )
+
+
+def test_counts_say_that_a_prompt_and_not_a_summary_is_too_long():
+    assert reason_counts({"too_long": 2, "refused": 1}) == "2 prompt too long, 1 refused"
