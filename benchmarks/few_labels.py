@@ -27,7 +27,7 @@ from _parallel import Each, add_options, each_of, one_by_one, simulation_parser
 from fairjudge.annotation.active import correlation_sizes, inclusion
 from fairjudge.calibration.drawn_correlation import drawn_correlation
 from fairjudge.calibration.drawn_ppi import PartlyLabelled, drawn_mean, sample_mean
-from fairjudge.calibration.estimates import SystemEstimate, predicted, system_estimates
+from fairjudge.calibration.estimates import SystemEstimate, predict_labels, system_estimates
 from fairjudge.calibration.items import join
 from fairjudge.calibration.labels import Labels
 from fairjudge.calibration.ppi import PpiMean
@@ -241,7 +241,7 @@ def partly_labelled(
         documents=documents[is_labelled].tolist(),
         rest=judged[~is_labelled],
         rest_documents=documents[~is_labelled].tolist(),
-        chances=None if chances is None else chances[is_labelled],
+        inclusion_probabilities=None if chances is None else chances[is_labelled],
     )
 
 
@@ -290,7 +290,7 @@ def means_by_length(
         columns=labelled,
         rest_columns=unlabelled,
     )
-    fitted = predicted(sample, rng=rng)
+    fitted = predict_labels(sample, rng=rng)
     assert isinstance(fitted, PartlyLabelled)
     own, plain = sample_mean(fitted), sample_mean(sample)
     assert isinstance(own, PpiMean)

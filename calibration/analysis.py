@@ -272,7 +272,7 @@ def _report(
             joined,
             level=level,
             rng=folds,
-            beside=beside,
+            properties=beside,
             answers=answers_by_system(joined, material.judgements, material.by_annotators, beside),
         ),
         correlation=correlation_of_all(joined, level=level),

@@ -1,11 +1,11 @@
-"""Pearson's correlation of judge and people over all judged items, from labels of some of them.
+"""Pearson's correlation of judge and human values over all judged items, from a labelled sample.
 
-The judge's moments come from all items. People's, and the product's, are those of a regression on
-the judge's score and its square, plus the weighted mean residual (the generalised regression
-estimator: Cassel, Sarndal and Wretman 1976; weights are one over the chances of being labelled, as
-in `fairjudge.calibration.drawn_ppi`). The interval is Student's on Fisher's scale, from influences
-summed by document, with Satterthwaite's degrees of freedom, around Fisher's z less its bias to
-second order; residuals are divided by one minus their leverage (HC3).
+The judge's moments are computed from all items. The moments of the human values, and of the
+product, come from a regression on the judge's score and its square, plus the weighted mean residual
+(the generalised regression estimator: Cassel, Sarndal and Wretman 1976; weights are inverse
+sampling probabilities, as in `fairjudge.calibration.drawn_ppi`). The interval is Student's on
+Fisher's z scale, from influences summed per document, with Satterthwaite's degrees of freedom,
+around z minus its second-order bias. Residuals are divided by 1 minus their leverage (HC3).
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ def correlation_of_all(joined: Joined, *, level: float = 0.95) -> Estimate | Und
 
 
 def drawn_correlation(sample: PartlyLabelled, *, level: float = 0.95) -> Estimate | Undefined:
-    """Estimate Pearson's correlation of all items, labelled or not.
+    """Estimate Pearson's correlation over all items, labelled or not.
 
-    Undefined below `FEWEST_LABELS` labelled documents, where a side is constant, or where the
-    chances are.
+    Undefined with fewer than `FEWEST_LABELS` labelled documents, if a side is constant, or if the
+    sampling probabilities are Undefined.
     """
     n, names = sample.human.size, (*sample.documents, *sample.rest_documents)
-    if isinstance(sample.chances, Undefined):
-        return sample.chances
+    if isinstance(sample.inclusion_probabilities, Undefined):
+        return sample.inclusion_probabilities
     n_documents = len(set(sample.documents))
     if n_documents < FEWEST_LABELS:
         return Undefined(
@@ -50,7 +50,9 @@ def drawn_correlation(sample: PartlyLabelled, *, level: float = 0.95) -> Estimat
         return Undefined(why="the judge's scores or the labels are all equal")
     f = (every - every.mean()) / every.std()
     y = (sample.human - sample.human.mean()) / sample.human.std()
-    weights = 1.0 / (np.ones(n) if sample.chances is None else sample.chances)
+    weights = 1.0 / (
+        np.ones(n) if sample.inclusion_probabilities is None else sample.inclusion_probabilities
+    )
     weights = weights / weights.sum()
     basis = np.column_stack([np.ones(f.size), f, f**2])
     inverse = np.linalg.pinv(basis[:n].T @ (weights[:, None] * basis[:n]), hermitian=True)

@@ -1,4 +1,4 @@
-"""How many independent judges several judges are worth, from the correlations of their errors."""
+"""The effective number of independent judges, from the correlations of judges' errors."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Pairs = Sequence[tuple[int, int]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EffectiveNumber:
-    """What `effective_number` finds.
+    """The effective number of judges.
 
-    ``correlation`` is the mean correlation of two judges' errors, ``number`` how many independent
-    judges they are worth; ``without`` has the number for all but each judge in turn.
+    ``correlation`` is the mean correlation of two judges' errors, ``number`` the effective number
+    of independent judges, and ``without`` that number without each judge in turn.
     """
 
     correlation: Estimate | Undefined
@@ -37,32 +37,33 @@ def effective_number(
     resampling: Resampling,
     rng: np.random.Generator,
 ) -> EffectiveNumber:
-    """Return Kish's effective number of judges: ``n_eff = n / (1 + (n - 1) r)``.
+    """Estimate Kish's effective number of judges: ``n_eff = n / (1 + (n - 1) r)``.
 
-    ``r`` is the mean over pairs of the n judges of the correlation of their errors, over the items
-    that both scored. The mean of n scores whose errors have equal variances and correlations r
-    has the variance of n_eff independent ones (Kish 1965, section 8.2, for clusters; of judges:
-    arXiv 2605.29800). Above n where errors cancel out; Undefined where ``1 + (n - 1) r <= 0``.
+    ``r`` is the correlation of two judges' errors, over the items that both scored, averaged over
+    pairs of the n judges. The mean of n scores whose errors have equal variances and correlations r
+    has the variance of a mean of n_eff independent scores (Kish 1965, section 8.2, for clusters;
+    for judges, arXiv 2605.29800). n_eff exceeds n if errors cancel out; it is Undefined if
+    ``1 + (n - 1) r <= 0``.
 
     Parameters
     ----------
     errors : array of shape (items, n)
         Score less label, on the labels' scale; NaN where missing.
     documents : array of shape (items,)
-        Codes of the documents, which are resampled.
+        Document code of each item; documents are resampled.
     """
     n = errors.shape[1]
     pairs = list(combinations(range(n), 2))
     is_finite = np.isfinite(errors)
     for first, second in pairs:
         if int((is_finite[:, first] & is_finite[:, second]).sum()) < FEWEST_ITEMS:
-            why = Undefined(why=f"two judges share fewer than {FEWEST_ITEMS} items")
-            return EffectiveNumber(correlation=why, number=why, without=(None,) * n)
-    correlations = _correlations(errors, pairs, documents, n_documents)
+            reason = Undefined(why=f"two judges share fewer than {FEWEST_ITEMS} items")
+            return EffectiveNumber(correlation=reason, number=reason, without=(None,) * n)
+    pair_correlations = _pair_correlations(errors, pairs, documents, n_documents)
 
     def statistic(counts: FloatArray) -> FloatArray:
-        mean = correlations(counts).mean(axis=1)
-        return np.column_stack([mean, kish(mean, n)])
+        mean = pair_correlations(counts).mean(axis=1)
+        return np.column_stack([mean, kish_effective_number(mean, n)])
 
     correlation, number = bootstrap_many(
         statistic,
@@ -71,40 +72,41 @@ def effective_number(
         n=len(errors),
         **asdict(resampling),
     )
-    observed = correlations(np.ones((1, n_documents)))[0]
+    correlations_on_data = pair_correlations(np.ones((1, n_documents)))[0]
     return EffectiveNumber(
         correlation=correlation,
         number=number,
-        without=tuple(_without(judge, observed, pairs, n) for judge in range(n)),
+        without=tuple(_number_without(judge, correlations_on_data, pairs, n) for judge in range(n)),
     )
 
 
-def kish(correlation: FloatArray, n: int) -> FloatArray:
-    """Return ``n / (1 + (n - 1) r)``, NaN where it is not positive."""
-    effect = 1.0 + (n - 1) * correlation
-    return divide(np.full_like(effect, n), np.where(effect > 0.0, effect, 0.0))
+def kish_effective_number(correlation: FloatArray, n: int) -> FloatArray:
+    """Return ``n / (1 + (n - 1) r)``; NaN where the denominator is not positive."""
+    design_effect = 1.0 + (n - 1) * correlation
+    return divide(np.full_like(design_effect, n), np.where(design_effect > 0.0, design_effect, 0.0))
 
 
-def _without(judge: int, observed: FloatArray, pairs: Pairs, n: int) -> float | None:
-    rows = [row for row, pair in enumerate(pairs) if judge not in pair]
-    if not rows:
+def _number_without(judge: int, correlations: FloatArray, pairs: Pairs, n: int) -> float | None:
+    pair_indices = [row for row, pair in enumerate(pairs) if judge not in pair]
+    if not pair_indices:
         return 1.0
-    number = float(kish(observed[rows].mean(keepdims=True), n - 1)[0])
+    number = float(kish_effective_number(correlations[pair_indices].mean(keepdims=True), n - 1)[0])
     return number if np.isfinite(number) else None
 
 
-def _correlations(
+def _pair_correlations(
     errors: FloatArray, pairs: Pairs, documents: IntArray, n_documents: int
 ) -> WeightedStatistic:
-    """Return the correlation of each pair: multiplicities (r, d) to shape (r, pairs)."""
+    """Return a statistic that maps multiplicities (r, d) to pairs' correlations, (r, pairs)."""
     sums = []
     for first, second in pairs:
-        shared = np.isfinite(errors[:, first]) & np.isfinite(errors[:, second])
-        # Centred first: what is left of squares is then no difference of large numbers.
+        is_shared = np.isfinite(errors[:, first]) & np.isfinite(errors[:, second])
+        # Centre first, to avoid cancellation when moments are subtracted.
         x, y = (
-            np.where(shared, errors[:, j] - errors[shared, j].mean(), 0.0) for j in (first, second)
+            np.where(is_shared, errors[:, j] - errors[is_shared, j].mean(), 0.0)
+            for j in (first, second)
         )
-        columns = np.column_stack([shared.astype(float), x, y, x * x, y * y, x * y])
+        columns = np.column_stack([is_shared.astype(float), x, y, x * x, y * y, x * y])
         sums.append(totals(columns, documents, n_documents))
     moments = np.concatenate(sums, axis=1)
 

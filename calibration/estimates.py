@@ -1,4 +1,4 @@
-"""Systems' mean human scores, differences and win rates, and how many labels are needed."""
+"""Estimates of systems' mean human scores, differences and win rates; plans for labelling."""
 
 from __future__ import annotations
 
@@ -34,26 +34,27 @@ from fairjudge.protocols import PROTOCOLS
 from fairjudge.stats.clustered import clustered_mean
 from fairjudge.text.counting import pluralize
 
-Kind: TypeAlias = Literal["mean", "difference", "win_rate"]
-Way: TypeAlias = Literal["regression", "ppi_plus", "classical"]
+EstimateKind: TypeAlias = Literal["mean", "difference", "win_rate"]
+EstimationMethod: TypeAlias = Literal["regression", "ppi_plus", "classical"]
 LABELS_PER_COLUMN = 5
-"""Fewest labels for each coefficient of the regression."""
+"""Minimum number of labels per coefficient of the regression."""
 _N_FOLDS = 10
 LABELS_TO_CHOOSE = 10
-"""Labels for each coefficient from which on the regression is the estimate to quote."""
+"""Minimum number of labels per coefficient for the regression to be the recommended estimate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemEstimate:
     """One system's mean, or two systems' difference (first minus second) or win rate.
 
-    ``of`` says whether items or single answers were labelled. ``classical`` and ``naive`` stand
-    also where ``ppi`` is Undefined, as when all is labelled. ``regression`` puts a cross-fitted
-    regression on judge, other judges and covariates in the judge's place; it is None where there is
-    none of these. ``chosen`` is the estimate to quote, chosen by counts of labels alone.
+    ``of`` is the unit of labels: items or single answers. ``classical`` and ``naive`` are also
+    available if ``ppi`` is Undefined, for example if all items are labelled. ``regression``
+    replaces the judge's values by a cross-fitted regression on them, other judges and covariates;
+    it is None without such columns. ``chosen`` is the recommended estimate, which depends only on
+    numbers of labels.
     """
 
-    kind: Kind
+    kind: EstimateKind
     systems: tuple[str, ...]
     of: Literal["items", "answers"]
     n_labelled: int
@@ -62,12 +63,12 @@ class SystemEstimate:
     naive: Estimate | Undefined
     ppi: PpiMean | Undefined
     regression: PpiMean | Undefined | None
-    chosen: Way | None
+    chosen: EstimationMethod | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Separation:
-    """Number of labelled documents needed to distinguish two systems if ``difference`` is true."""
+    """Number of labelled documents required to separate two systems if ``difference`` is true."""
 
     system_a: str
     system_b: str
@@ -79,7 +80,7 @@ class Separation:
 class Planning:
     """Label plans for one system's mean (``curve``) and for pairs of systems.
 
-    ``n_judged`` documents are taken to be scored by the judge.
+    Plans assume that the judge scores ``n_judged`` documents.
     """
 
     n_judged: int
@@ -92,67 +93,73 @@ def system_estimates(
     *,
     level: float,
     rng: np.random.Generator | None = None,
-    beside: Beside | None = None,
+    properties: Beside | None = None,
     answers: Mapping[str, PartlyLabelled] | None = None,
 ) -> tuple[SystemEstimate, ...]:
-    """Estimate each system's mean label and each pair's difference; for pairs, win rates.
+    """Estimate systems' mean labels and their differences; for paired protocols, win rates.
 
-    `rng` deals documents to the folds of regressions, where `beside` has something to regress on.
-    Of a judge's checklists, `answers` holds the labelled groups of answers and all others by
-    system: then the mean is of what people would say of a summary's coverage.
+    `rng` assigns documents to the folds of regressions, which use the columns of `properties`.
+    `answers`, for a judge's checklists, has the groups of answers by system; the mean is then that
+    of the coverage of a summary according to humans.
     """
-    make = partial(_estimate, level=level, rng=rng or np.random.default_rng(0))
-    series = answers or by_system(joined, beside)
+    make_estimate = partial(_estimate, level=level, rng=rng or np.random.default_rng(0))
+    samples = answers or by_system(joined, properties)
     if PROTOCOLS[joined.protocol].paired:
         names = {system_name(key): (key[1], key[2]) for key in (*joined.keys, *joined.rest)}
         return tuple(
-            make("win_rate", names[name], as_wins(sample)) for name, sample in series.items()
+            make_estimate("win_rate", names[name], as_wins(sample))
+            for name, sample in samples.items()
         )
-    means = [make("mean", (name,), sample) for name, sample in series.items()]
-    return (*means, *_between_systems(series, {} if answers else differences(joined, beside), make))
+    means = [make_estimate("mean", (name,), sample) for name, sample in samples.items()]
+    return (
+        *means,
+        *_pair_estimates(
+            samples, {} if answers else differences(joined, properties), make_estimate
+        ),
+    )
 
 
-def _between_systems(
-    series: Mapping[str, PartlyLabelled],
-    paired: Mapping[tuple[str, str], PartlyLabelled],
-    make: Callable[..., SystemEstimate],
+def _pair_estimates(
+    samples: Mapping[str, PartlyLabelled],
+    paired_samples: Mapping[tuple[str, str], PartlyLabelled],
+    make_estimate: Callable[..., SystemEstimate],
 ) -> Iterator[SystemEstimate]:
-    """Take both systems' items where they weigh otherwise than alike, and their pairs otherwise."""
-    if len(series) > MAX_SYSTEMS_IN_PAIRS:
+    """Yield the differences of systems, from paired items or, with unequal weights, two samples."""
+    if len(samples) > MAX_SYSTEMS_IN_PAIRS:
         return
-    for pair in combinations(series, 2):
-        first, second = series[pair[0]], series[pair[1]]
-        difference = paired.get(pair)
-        if difference is None or first.chances is not None:
-            yield make("difference", pair, first, second, counted_pairs=difference)
+    for pair in combinations(samples, 2):
+        first, second = samples[pair[0]], samples[pair[1]]
+        difference = paired_samples.get(pair)
+        if difference is None or first.inclusion_probabilities is not None:
+            yield make_estimate("difference", pair, first, second, counted_pairs=difference)
         else:
-            yield make("difference", pair, difference)
+            yield make_estimate("difference", pair, difference)
 
 
 def _estimate(
-    kind: Kind,
+    kind: EstimateKind,
     systems: tuple[str, ...],
     *samples: PartlyLabelled,
     counted_pairs: PartlyLabelled | None = None,
     level: float,
     rng: np.random.Generator,
 ) -> SystemEstimate:
-    """Add the classical and the naive interval to an estimate, or fall back to them.
+    """Estimate a mean or difference with PPI and regression, and its classical and naive intervals.
 
-    `counted_pairs` are the pairs that two samples have, where they are counted.
+    `counted_pairs`, if given, are the paired items of two samples, used for the reported counts.
     """
     mean = sample_mean(*samples, level=level)
-    regression = _regression(samples, level=level, rng=rng)
-    counted = samples if counted_pairs is None else (counted_pairs,)
+    regression = _regression_estimate(samples, level=level, rng=rng)
+    counted_samples = samples if counted_pairs is None else (counted_pairs,)
     classical: Estimate | Undefined
     naive: Estimate | Undefined
     if isinstance(mean, PpiMean):
         classical, naive = mean.classical, mean.naive
-    elif len(counted) > 1:
+    elif len(counted_samples) > 1:
         classical = naive = mean
     else:
-        (sample,) = counted
-        # Weighing unequally, the labels' plain mean would be of nothing in particular.
+        (sample,) = counted_samples
+        # With unequal weights, the unweighted mean of labels estimates no population mean.
         classical = (
             mean if sample.weighted else clustered_mean(sample.human, sample.documents, level=level)
         )
@@ -165,8 +172,8 @@ def _estimate(
         kind=kind,
         systems=systems,
         of="answers" if samples[0].sizes is not None else "items",
-        n_labelled=sum(sample.human.size for sample in counted),
-        n_unlabelled=sum(sample.rest.size for sample in counted),
+        n_labelled=sum(sample.human.size for sample in counted_samples),
+        n_unlabelled=sum(sample.rest.size for sample in counted_samples),
         classical=classical,
         naive=naive,
         ppi=mean,
@@ -175,63 +182,67 @@ def _estimate(
     )
 
 
-def _regression(
+def _regression_estimate(
     samples: Sequence[PartlyLabelled], *, level: float, rng: np.random.Generator
 ) -> PpiMean | Undefined | None:
     if any(sample.columns is None for sample in samples):
         return None
-    fitted = [predicted(sample, rng=rng) for sample in samples]
-    refusals = [result for result in fitted if isinstance(result, Undefined)]
-    if refusals:
-        return refusals[0]
-    predictions = (result for result in fitted if isinstance(result, PartlyLabelled))
+    fits = [predict_labels(sample, rng=rng) for sample in samples]
+    reasons = [result for result in fits if isinstance(result, Undefined)]
+    if reasons:
+        return reasons[0]
+    predictions = (result for result in fits if isinstance(result, PartlyLabelled))
     return sample_mean(*predictions, level=level)
 
 
-def predicted(sample: PartlyLabelled, *, rng: np.random.Generator) -> PartlyLabelled | Undefined:
+def predict_labels(
+    sample: PartlyLabelled, *, rng: np.random.Generator
+) -> PartlyLabelled | Undefined:
     """Replace the judge's values by predictions of a cross-fitted regression on the columns.
 
-    PPI++ (`fairjudge.calibration.ppi`) takes the judge's score as its prediction of a label. Where
-    the label also depends on what the judge overlooks (length, another judge), a regression
-    predicts it better, and the efficient estimator is that of augmented inverse-probability
-    weighting: theta = mean(Y - lambda g) over labelled + lambda mean(g) over unlabelled, with
-    g(x) = E[Y | x]. Source: Chen, Lu, Li, Guo and Li (2026), "Efficient Inference for Noisy
-    LLM-as-a-Judge Evaluation" (arXiv 2601.05420), by its efficient influence function; cross-
-    fitting as in Chernozhukov et al. (2018), "Double/debiased machine learning". Whatever g is, the
-    interval covers; a good g narrows it.
+    PPI++ (`fairjudge.calibration.ppi`) uses the judge's score as its prediction of a label. If
+    labels also depend on other columns (length, another judge), a regression predicts them better,
+    and the efficient estimator is that of augmented inverse-probability weighting: theta =
+    mean(Y - lambda g) over labelled + lambda mean(g) over unlabelled, with g(x) = E[Y | x]. Source:
+    Chen, Lu, Li, Guo and Li (2026), "Efficient Inference for Noisy LLM-as-a-Judge Evaluation"
+    (arXiv 2601.05420), from its efficient influence function; cross-fitting as in Chernozhukov et
+    al. (2018), "Double/debiased machine learning". The interval covers for any g; a good g makes it
+    narrower.
 
-    A labelled item is predicted from the labels of other folds' documents. Undefined without
-    columns, below `LABELS_PER_COLUMN` labels for each of them and the intercept, or with fewer than
-    2 labelled documents.
+    A labelled item is predicted from the labels of the other folds' documents. Undefined without
+    columns, with fewer than `LABELS_PER_COLUMN` labels per coefficient, or with fewer than 2
+    labelled documents.
     """
-    x, z, y = sample.columns, sample.rest_columns, sample.human
-    if x is None or z is None:
+    columns, rest_columns, labels = sample.columns, sample.rest_columns, sample.human
+    if columns is None or rest_columns is None:
         return Undefined(why="no predictor of labels besides the judge's own values")
-    needed = LABELS_PER_COLUMN * (x.shape[1] + 1)
-    if y.size < needed:
+    min_labels = LABELS_PER_COLUMN * (columns.shape[1] + 1)
+    if labels.size < min_labels:
         return Undefined(
-            why=f"{pluralize(y.size, 'labelled item')}: a regression on "
-            f"{pluralize(x.shape[1], 'column')} needs {needed}"
+            why=f"{pluralize(labels.size, 'labelled item')}: a regression on "
+            f"{pluralize(columns.shape[1], 'column')} needs {min_labels}"
         )
     if len(set(sample.documents)) < 2:
         return Undefined(why="fewer than 2 labelled documents")
-    design, design_of_rest = (np.column_stack([np.ones(len(rows)), rows]) for rows in (x, z))
-    of_labelled, of_rest = np.empty(y.size), np.zeros(len(z))
+    design, design_of_rest = (
+        np.column_stack([np.ones(len(rows)), rows]) for rows in (columns, rest_columns)
+    )
+    labelled_predictions, rest_predictions = np.empty(labels.size), np.zeros(len(rest_columns))
     for fold in iterate_folds(sample.documents, _N_FOLDS, rng):
-        # The smallest intercept and slopes where several fit.
-        coefficients = np.linalg.lstsq(design[~fold], y[~fold], rcond=None)[0]
-        of_labelled[fold] = design[fold] @ coefficients
-        # By its share of the labels each fold's model counts alike on both sides.
-        of_rest += fold.mean() * (design_of_rest @ coefficients)
-    return replace(sample, judged=of_labelled, rest=of_rest)
+        # Minimum-norm coefficients if columns are collinear.
+        coefficients = np.linalg.lstsq(design[~fold], labels[~fold], rcond=None)[0]
+        labelled_predictions[fold] = design[fold] @ coefficients
+        # Weight each fold's model by its share of the labels, as on the labelled side.
+        rest_predictions += fold.mean() * (design_of_rest @ coefficients)
+    return replace(sample, judged=labelled_predictions, rest=rest_predictions)
 
 
 def _choose_method(
     ppi: PpiMean | Undefined,
     regression: PpiMean | Undefined | None,
     samples: Sequence[PartlyLabelled],
-) -> Way | None:
-    """Choose by counts alone: choosing the narrowest interval would make it too narrow."""
+) -> EstimationMethod | None:
+    """Choose a method by numbers of labels only; choosing the narrowest interval would bias it."""
     if isinstance(regression, PpiMean) and all(
         sample.columns is not None
         and sample.human.size >= LABELS_TO_CHOOSE * (sample.columns.shape[1] + 1)
@@ -246,21 +257,21 @@ def _choose_method(
 
 
 def plan_labels(joined: Joined, *, level: float, n_judged: int) -> Planning:
-    """Plan labels from the group's labelled items as a pilot.
+    """Plan numbers of labels, with the group's labelled items as a pilot.
 
-    The curve takes the spread within systems. Labels of parts cluster in their documents, and count
-    for as much less as they do in the pilot; of whole summaries there is one a document.
+    The curve is based on the variance within systems. Labels of parts are clustered in documents,
+    with the pilot's design effect; there is one label per document and system for whole summaries.
     """
-    series = by_system(joined)
+    samples = by_system(joined)
     documents = [
-        (name, document) for name, sample in series.items() for document in sample.documents
+        (name, document) for name, sample in samples.items() for document in sample.documents
     ]
-    labelled = [sample for sample in series.values() if sample.human.size]
-    human = [sample.human - sample.human.mean() for sample in labelled]
-    judged = [sample.judged - sample.judged.mean() for sample in labelled]
+    labelled_samples = [sample for sample in samples.values() if sample.human.size]
+    centred_labels = [sample.human - sample.human.mean() for sample in labelled_samples]
+    centred_scores = [sample.judged - sample.judged.mean() for sample in labelled_samples]
     pilot_sample = (
-        pilot(np.concatenate(human), np.concatenate(judged), documents=documents)
-        if human
+        pilot(np.concatenate(centred_labels), np.concatenate(centred_scores), documents=documents)
+        if centred_labels
         else Undefined(why="no labelled items")
     )
     return Planning(
@@ -275,13 +286,9 @@ def plan_labels(joined: Joined, *, level: float, n_judged: int) -> Planning:
     )
 
 
-def _separation(
-    a: str, b: str, partly_labelled: PartlyLabelled, level: float, n_judged: int
-) -> Separation:
-    pilot_sample = pilot(
-        partly_labelled.human, partly_labelled.judged, documents=partly_labelled.documents
-    )
-    difference = float(partly_labelled.human.mean()) if partly_labelled.human.size else 0.0
+def _separation(a: str, b: str, sample: PartlyLabelled, level: float, n_judged: int) -> Separation:
+    pilot_sample = pilot(sample.human, sample.judged, documents=sample.documents)
+    difference = float(sample.human.mean()) if sample.human.size else 0.0
     return Separation(
         system_a=a,
         system_b=b,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fairjudge.calibration.drawn_ppi import DRAWN_NOTE, chances_of
+from fairjudge.calibration.drawn_ppi import DRAWN_NOTE, inclusion_probabilities_of
 from fairjudge.calibration.grouping import WHOLE, GroupKey, OfGroup, by_group
 from fairjudge.calibration.labels import (
     SIGNS,
@@ -19,7 +19,12 @@ from fairjudge.calibration.labels import (
     order_by_name,
     system_name,
 )
-from fairjudge.calibration.parts import HumanValues, averaged_over_parts, chances_of_wholes, whole
+from fairjudge.calibration.parts import (
+    HumanValues,
+    averaged_over_parts,
+    summary_inclusion_probabilities,
+    whole,
+)
 from fairjudge.calibration.scales import Scale, infer_scale
 from fairjudge.domain import Judgement, Label, Order, ProtocolName, Undefined
 from fairjudge.errors import InputError
@@ -54,15 +59,15 @@ class Counts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Joined(OfGroup):
-    """Judged items of one judge, aspect, protocol and unit beside their labels.
+    """The judged items of one judge, aspect, protocol and unit, joined with their labels.
 
-    ``keys``, ``documents``, ``systems``, ``judged``, ``human``, ``ratings`` and ``present`` are in
-    step: n items that have both a judgement and a label; ``ratings`` has shape (n, m). ``human`` is
-    the mean label. A pair's values run from -1 (the second is better) to 1. ``chances`` are those
-    of being drawn for labelling, as `chances_of` gives them. ``rest`` and ``judged_rest`` are
-    judged items without a label; ``unjudged`` labelled items without a score. ``match`` compares
-    items, with a score or not, to labelled ones: what it lacks has no row at all.
-    ``averaged_labels`` says that ``human`` averages labels of parts.
+    ``keys``, ``documents``, ``systems``, ``judged``, ``human``, ``inclusion_probabilities``,
+    ``ratings`` and ``present`` describe the n items with both a score and a label. ``ratings`` and
+    ``present`` have shape (n, m) for m annotators; ``human`` is the mean label. Values of pairs are
+    from -1 (the second is better) to 1. ``rest`` and ``judged_rest`` are the scored items without
+    a label, ``unjudged`` the labelled items without a score. ``match`` compares the items that have
+    a judgement, scored or not, with the labelled items. If ``averaged_labels``, ``human`` averages
+    labels of parts.
     """
 
     keys: tuple[ItemKey, ...]
@@ -70,7 +75,7 @@ class Joined(OfGroup):
     systems: tuple[str, ...]
     judged: FloatArray
     human: FloatArray
-    chances: FloatArray | Undefined | None
+    inclusion_probabilities: FloatArray | Undefined | None
     annotators: tuple[str, ...]
     ratings: FloatArray
     present: BoolArray
@@ -207,10 +212,13 @@ def _join_group(
     values = judged.values
     keys = tuple(key for key in values if key in table)
     unlabelled = tuple(key for key in values if key not in table)
-    chances = chances_of(
-        keys, chances_of_wholes(labels.chances) if people.averaged else labels.chances
+    inclusion_probabilities = inclusion_probabilities_of(
+        keys,
+        summary_inclusion_probabilities(labels.inclusion_probabilities)
+        if people.averaged
+        else labels.inclusion_probabilities,
     )
-    if chances is not None:
+    if inclusion_probabilities is not None:
         notes.append(DRAWN_NOTE)
     annotators, ratings, present = ratings_of([people.ratings[key] for key in keys])
     return Joined(
@@ -220,7 +228,7 @@ def _join_group(
         systems=tuple(system_name(key) for key in keys),
         judged=np.array([values[key] for key in keys]),
         human=np.array([table[key] for key in keys]),
-        chances=chances,
+        inclusion_probabilities=inclusion_probabilities,
         annotators=annotators,
         ratings=ratings,
         present=present,

@@ -206,7 +206,7 @@ def _as_judge(members: Sequence[Joined], scores: FloatArray) -> Joined:
         systems=tuple(key[1] for key in scored),
         judged=np.array(list(scored.values())),
         human=np.array([human[key] for key in scored]),
-        chances=None,
+        inclusion_probabilities=None,
         annotators=annotators,
         ratings=ratings,
         present=present,

@@ -47,7 +47,7 @@ class Labels:
     paired: Mapping[ItemKey, Mapping[str, float]]
     repeated: int = 0
     adjudicated: int = 0
-    chances: Mapping[ItemKey, frozenset[float | None]] = field(default_factory=dict)
+    inclusion_probabilities: Mapping[ItemKey, frozenset[float | None]] = field(default_factory=dict)
 
     @staticmethod
     def by_aspect(labels: Iterable[Label], patterns: Sequence[str]) -> dict[str, Labels]:
@@ -89,11 +89,11 @@ class Labels:
     @staticmethod
     def _of(labels: Sequence[Label], adjudicated: int) -> Labels:
         values: dict[ItemKey, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-        chances: dict[ItemKey, set[float | None]] = defaultdict(set)
+        inclusion_probabilities: dict[ItemKey, set[float | None]] = defaultdict(set)
         for label in labels:
             key, sign = item_key(label)
             values[key][label.annotator].append(sign * _value_of(label))
-            chances[key].add(label.probability)
+            inclusion_probabilities[key].add(label.probability)
         means = {
             key: {annotator: mean_of(ratings) for annotator, ratings in by_annotator.items()}
             for key, by_annotator in values.items()
@@ -103,7 +103,10 @@ class Labels:
             paired={key: rating for key, rating in means.items() if key[2]},
             repeated=len(labels) - sum(len(rating) for rating in means.values()),
             adjudicated=adjudicated,
-            chances={key: frozenset(probabilities) for key, probabilities in chances.items()},
+            inclusion_probabilities={
+                key: frozenset(probabilities)
+                for key, probabilities in inclusion_probabilities.items()
+            },
         )
 
     def of_unit(self, unit: str, *, paired: bool) -> tuple[Labels, str]:

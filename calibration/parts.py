@@ -80,17 +80,19 @@ def averaged_over_parts(values: Mapping[ItemKey, float]) -> dict[ItemKey, float]
     return {key: mean_of(part) for key, part in parts.items()}
 
 
-def chances_of_wholes(
-    chances: Mapping[ItemKey, frozenset[float | None]],
+def summary_inclusion_probabilities(
+    inclusion_probabilities: Mapping[ItemKey, frozenset[float | None]],
 ) -> dict[ItemKey, frozenset[float | None]]:
-    """Return sampling probabilities of summaries whose parts were sampled.
+    """Return the sets of sampling probabilities of the parts of each summary.
 
-    Parts with chances of their own give a summary no single one: as if its labels differed.
+    A summary whose parts have probabilities has no single one, as if its labels differed.
     """
-    chances_by_whole: dict[ItemKey, frozenset[float | None]] = {}
-    for key, values in chances.items():
-        chances_by_whole[whole(key)] = chances_by_whole.get(whole(key), frozenset({None})) | values
-    return chances_by_whole
+    probabilities_by_whole: dict[ItemKey, frozenset[float | None]] = {}
+    for key, values in inclusion_probabilities.items():
+        probabilities_by_whole[whole(key)] = (
+            probabilities_by_whole.get(whole(key), frozenset({None})) | values
+        )
+    return probabilities_by_whole
 
 
 def whole(key: ItemKey) -> ItemKey:

@@ -102,8 +102,8 @@ def group_rates(joined: Joined, *, level: float = 0.95) -> RatesReport | None:
     documents = [joined.documents[row] for row in rows]
     errors = error_rates(joined.judged[rows], labels, documents, level=level)
     n_split = len(joined.keys) - int(rows.size)
-    if joined.chances is not None:
-        why = Undefined(why="items were drawn for labelling with unequal chances")
+    if joined.inclusion_probabilities is not None:
+        why = Undefined(why="items were sampled for labelling with unequal probabilities")
         return RatesReport(errors=errors, n_split=n_split, prevalence=why, by_system={})
     names = np.array([system_name(joined.rest[row]) for row in unlabelled], dtype=object)
 

@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from fairjudge.calibration.drawn_ppi import PartlyLabelled, chances_of
+from fairjudge.calibration.drawn_ppi import PartlyLabelled, inclusion_probabilities_of
 from fairjudge.calibration.items import Joined
 from fairjudge.calibration.labels import ItemKey, Labels, mean_of, system_name
 from fairjudge.calibration.scales import rescale
@@ -68,14 +68,16 @@ def _sample(
     labelled, others = ([row for row in rows if row < n], [row for row in rows if row >= n])
     documents = tuple(joined.keys[row][0] for row in labelled)
     rest_documents = tuple(joined.rest[row - n][0] for row in others)
-    chances = joined.chances
+    inclusion_probabilities = joined.inclusion_probabilities
     return PartlyLabelled(
         human=joined.human[labelled],
         judged=mapped[labelled],
         documents=documents,
         rest=mapped[others],
         rest_documents=rest_documents,
-        chances=chances[labelled] if isinstance(chances, np.ndarray) else chances,
+        inclusion_probabilities=inclusion_probabilities[labelled]
+        if isinstance(inclusion_probabilities, np.ndarray)
+        else inclusion_probabilities,
         **_complete_columns(columns[labelled], columns[others]),
         strata=beside.strata_of((*documents, *rest_documents)),
     )
@@ -122,7 +124,9 @@ def differences(
             documents=np.flatnonzero(has_label).tolist(),
             rest=judge[judged_only],
             rest_documents=np.flatnonzero(judged_only).tolist(),
-            chances=joined.chances if isinstance(joined.chances, Undefined) else None,
+            inclusion_probabilities=joined.inclusion_probabilities
+            if isinstance(joined.inclusion_probabilities, Undefined)
+            else None,
             **_complete_columns(beside_it[has_label], beside_it[judged_only]),
             strata=beside.strata_of(document_names[row] for row in rows),
         )
@@ -170,7 +174,9 @@ def answers_by_system(
             documents=tuple(key[0] for key in labelled),
             rest=judged[len(labelled) :],
             rest_documents=tuple(key[0] for key in alone),
-            chances=chances_of(labelled, labels.chances),
+            inclusion_probabilities=inclusion_probabilities_of(
+                labelled, labels.inclusion_probabilities
+            ),
             sizes=np.array([1.0 / lengths[(*key[:2], "", "")] for key in every]),
             strata=beside.strata_of(key[0] for key in every),
         )

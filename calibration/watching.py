@@ -16,8 +16,8 @@ from fairjudge.calibration.choices import SequenceName
 from fairjudge.calibration.drift import (
     FEWEST_DOCUMENTS,
     DriftVerdict,
-    documents_to_tell,
-    verdict_of,
+    documents_for_verdict,
+    verdict_on_change,
 )
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats.bootstrap import Bounds
@@ -114,7 +114,9 @@ def watch(
         systems=systems,
         verdict=verdicts[-1],
         documents_needed=(
-            documents_to_tell(estimates[-1], margin=margin, n_documents=len(looks[-1].agreement))
+            documents_for_verdict(
+                estimates[-1], margin=margin, n_documents=len(looks[-1].agreement)
+            )
             if verdicts[-1] == "cannot tell"
             else None
         ),
@@ -211,7 +213,7 @@ def _estimate(
 def _verdict(change: Estimate | Undefined, margin: float) -> DriftVerdict:
     if isinstance(change, Undefined) or change.n < FEWEST_DOCUMENTS:
         return "cannot tell"
-    return verdict_of(change, margin=margin)
+    return verdict_on_change(change, margin=margin)
 
 
 def _excludes_zero(ppi_value: Estimate | Undefined) -> bool:

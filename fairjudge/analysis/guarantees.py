@@ -52,14 +52,14 @@ def guarantee_report(
     ------
     InputError
         If the file holds no or several judges, aspects, protocols or units, or the scales differ,
-        or the labels are too few or were drawn with unequal chances.
+        or the labels are too few or were sampled with unequal probabilities.
     """
     judgements, people_said = read_judgements(judged), read_labels(labels)
     rows = judgements.records
     with naming_lines(people_said):
         groups = join(rows, people_said, annotators=annotators)
     joined = only_group(groups, path=judgements.path)
-    if joined.chances is not None:
+    if joined.inclusion_probabilities is not None:
         raise InputError("the labels must be a random draw of the items", path=people_said.path)
     answers_by_item = answers(rows)
     labelled = [key for key in joined.keys if key in answers_by_item]

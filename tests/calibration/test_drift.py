@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fairjudge.calibration.drift import Anchors, documents_to_tell, drift, verdict_of
+from fairjudge.calibration.drift import Anchors, documents_for_verdict, drift, verdict_on_change
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import ConfigurationError
 
@@ -32,11 +32,11 @@ def change(low: float | None, high: float | None) -> Estimate:
     ],
 )
 def test_the_interval_decides_against_the_margin(low, high, verdict):
-    assert verdict_of(change(low, high), margin=0.05) == verdict
+    assert verdict_on_change(change(low, high), margin=0.05) == verdict
 
 
 def test_what_has_no_value_cannot_tell():
-    assert verdict_of(Undefined(why="constant"), margin=0.05) == "cannot tell"
+    assert verdict_on_change(Undefined(why="constant"), margin=0.05) == "cannot tell"
 
 
 def anchors(before, after, human, protocol="binary"):
@@ -101,8 +101,10 @@ def test_a_preference_turned_round_is_a_loss_of_1():
 )
 def test_documents_to_tell_follow_the_square_root_law(value, low, high, needed):
     result = Estimate(value=value, low=low, high=high, n=40)
-    assert documents_to_tell(result, margin=0.05, n_documents=40) == pytest.approx(needed, abs=1)
-    assert documents_to_tell(Undefined(why="w"), margin=0.05, n_documents=40) is None
+    assert documents_for_verdict(result, margin=0.05, n_documents=40) == pytest.approx(
+        needed, abs=1
+    )
+    assert documents_for_verdict(Undefined(why="w"), margin=0.05, n_documents=40) is None
 
 
 def test_a_constant_judge_agrees_by_0_and_the_margin_is_above_0():

@@ -92,7 +92,7 @@ def test_two_labelled_items_are_enough_for_an_estimate_and_one_is_not():
         return PartlyLabelled(
             human=np.array([1.0, 0.0])[:n],
             judged=np.array([1.0, 0.5])[:n],
-            chances=np.array([0.5, 0.5])[:n],
+            inclusion_probabilities=np.array([0.5, 0.5])[:n],
             documents=["a", "b"][:n],
             rest=np.array([0.5, 0.5]),
             rest_documents=["c", "d"],

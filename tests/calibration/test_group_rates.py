@@ -99,5 +99,7 @@ def test_labels_drawn_with_unequal_chances_say_nothing_of_shares():
     ]
     result = of(rows, items)
     assert result.errors.sensitivity.value == pytest.approx(0.8)
-    assert result.prevalence == Undefined(why="items were drawn for labelling with unequal chances")
+    assert result.prevalence == Undefined(
+        why="items were sampled for labelling with unequal probabilities"
+    )
     assert result.by_system == {}

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.few_labels import MEAN, means_by_length
 from fairjudge.calibration.drawn_ppi import PartlyLabelled, sample_mean
-from fairjudge.calibration.estimates import predicted
+from fairjudge.calibration.estimates import predict_labels
 from fairjudge.calibration.ppi import PpiMean, ppi_mean
 from fairjudge.domain import Undefined
 
@@ -17,7 +17,7 @@ N, M = 60, 300
 
 def regression(labels, labelled, rest, *, rng, documents=None):
     """Put a regression on the columns in the place of the judge, which is the first of them."""
-    return predicted(
+    return predict_labels(
         PartlyLabelled(
             human=labels,
             judged=labelled[:, 0],

@@ -1,4 +1,4 @@
-"""Means of items drawn with unequal chances."""
+"""Means of items sampled with unequal probabilities."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairjudge.calibration.drawn_ppi import PartlyLabelled, chances_of, drawn_mean
+from fairjudge.calibration.drawn_ppi import PartlyLabelled, drawn_mean, inclusion_probabilities_of
 from fairjudge.calibration.estimates import system_estimates
 from fairjudge.calibration.items import join
 from fairjudge.calibration.ppi import PpiMean
@@ -19,7 +19,7 @@ def sample(human, judged, chances, rest, documents=None, rest_documents=None) ->
     return PartlyLabelled(
         human=np.array(human, dtype=float),
         judged=np.array(judged, dtype=float),
-        chances=np.array(chances, dtype=float),
+        inclusion_probabilities=np.array(chances, dtype=float),
         documents=documents or [f"d{n}" for n in range(len(human))],
         rest=np.array(rest, dtype=float),
         rest_documents=rest_documents or [f"r{n}" for n in range(len(rest))],
@@ -103,17 +103,17 @@ def test_too_little_is_undefined(labelled):
 
 
 def test_a_chance_of_nothing_is_refused():
-    with pytest.raises(StatisticsError, match="chances"):
+    with pytest.raises(StatisticsError, match="probabilities"):
         sample([1, 0], [1, 0], [0.0, 0.5], [])
 
 
 def test_chances_are_all_none_or_undefined():
     first = frozenset({0.5})
     none: frozenset[float | None] = frozenset({None})
-    assert chances_of("ab", {"a": none, "b": none}) is None
-    assert isinstance(chances_of("ab", {"a": first, "b": none}), Undefined)
-    assert isinstance(chances_of("a", {"a": frozenset({0.5, 0.6})}), Undefined)
-    result = chances_of("ab", {"a": first, "b": frozenset({0.25})})
+    assert inclusion_probabilities_of("ab", {"a": none, "b": none}) is None
+    assert isinstance(inclusion_probabilities_of("ab", {"a": first, "b": none}), Undefined)
+    assert isinstance(inclusion_probabilities_of("a", {"a": frozenset({0.5, 0.6})}), Undefined)
+    result = inclusion_probabilities_of("ab", {"a": first, "b": frozenset({0.25})})
     assert isinstance(result, np.ndarray)
     assert result.tolist() == [0.5, 0.25]
 
@@ -139,7 +139,7 @@ def test_calibrate_weighs_by_the_chances_in_the_labels():
         labelled("b", 1, 0, 0.5),
     ]
     (joined,) = join(judgements, labels)
-    assert any("unequal chances" in note for note in joined.notes)
+    assert any("unequal probabilities" in note for note in joined.notes)
     first, second, difference = system_estimates(joined, level=0.95)
     # Weights 4, 2, 1 of 7.
     assert isinstance(first.classical, Estimate)
@@ -184,7 +184,7 @@ def test_intervals_of_differences_hold_where_systems_share_documents():
                 PartlyLabelled(
                     human=human[is_drawn],
                     judged=judged_here[is_drawn],
-                    chances=chances[is_drawn],
+                    inclusion_probabilities=chances[is_drawn],
                     documents=documents[is_drawn].tolist(),
                     rest=judged_here[~is_drawn],
                     rest_documents=documents[~is_drawn].tolist(),
