@@ -51,7 +51,7 @@ def groups_by_attribute(clusters: Sequence[Cluster], attribute: str) -> dict[str
     `fairjudge.fairness.values.label_corpus`).
     """
     value_by_eid = {}
-    for labelled in label_corpus(clusters, attribute=attribute, least_values=1).sets:
+    for labelled in label_corpus(clusters, attribute=attribute, min_values=1).sets:
         values = Counter(value for value in labelled.labels if value is not None)
         for value, n in values.most_common(1):
             if 2 * n > len(labelled.labels):

@@ -13,7 +13,7 @@ import numpy as np
 from fairjudge.analysis.fairness_compare import FairnessReport, not_a_report
 from fairjudge.errors import InputError, StatisticsError
 from fairjudge.fairness.choices import CoverageVariant
-from fairjudge.fairness.comparison import Change, Rows, compare_with_baseline, family_of
+from fairjudge.fairness.comparison import Change, Rows, compare_with_baseline, family_size
 from fairjudge.fairness.coverage_measures import COVERAGE
 from fairjudge.fairness.coverage_parity import contributions
 from fairjudge.fairness.equal_coverage import SampleCoverage, ValueCoverage
@@ -61,7 +61,7 @@ def changes_json(
     }
     return {
         "baseline": baseline,
-        "family": {"tests": family_of(changes), "over": "all systems and measures here"},
+        "family": {"tests": family_size(changes), "over": "all systems and measures here"},
         "systems": systems,
         "excluded": excluded,
         "notes": list(dict.fromkeys(note for item in reports.values() for note in _notes(item))),
@@ -134,7 +134,7 @@ def _proportional_rows(samples: Sequence[Mapping[str, Any]]) -> Rows:
         measures=PROPORTIONAL,
         eids=tuple(str(sample["eid"]) for sample in samples),
         means=_means(samples, PROPORTIONAL),
-        corpus=Shares(values=values, wanted=expected, got=actual),
+        corpus=Shares(values=values, targets=expected, actual=actual),
     )
 
 
@@ -143,9 +143,11 @@ def _means(
 ) -> dict[str, FloatArray]:
     """Read each measure's numbers, in its formula's unit; one that a sample lacks is left out."""
     return {
-        measure.key: np.array([_number(sample[measure.in_samples], measure) for sample in samples])
-        for measure in measures.of_samples
-        if all(measure.in_samples in sample for sample in samples)
+        measure.key: np.array(
+            [_number(sample[measure.sample_json_key], measure) for sample in samples]
+        )
+        for measure in measures.sample_measures
+        if all(measure.sample_json_key in sample for sample in samples)
     }
 
 

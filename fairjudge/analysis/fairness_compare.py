@@ -99,7 +99,7 @@ def agreement_of(
     }
     by_system = {
         measure.key: over_systems(_by_system(first, measure.key), _by_system(second, measure.key))
-        for measure in first.family.of_corpora
+        for measure in first.family.corpus_measures
         if _has(first, measure) and _has(second, measure)
     }
     return by_sample | by_system
@@ -122,7 +122,7 @@ def _numeric_measures(report: FairnessReport) -> tuple[FairnessMeasure[Any, Any,
 
     Verdicts on coverage are not ordered. Reports of earlier versions lack later measures.
     """
-    visible = (measure for measure in report.family.of_samples if measure.shown)
+    visible = (measure for measure in report.family.sample_measures if measure.shown)
     ordered = [measure for measure in visible if measure.key not in {"r_ec", "r_ec_strict"}]
     return tuple(m for m in ordered if _has(report, m)) or tuple(ordered)
 
@@ -134,7 +134,9 @@ def _has(report: FairnessReport, measure: FairnessMeasure[Any, Any, Any]) -> boo
         samples if isinstance(samples, list) else (),
         systems.values() if isinstance(systems, dict) else (),
     )
-    return any(isinstance(r, dict) and (measure.key in r or measure.in_samples in r) for r in rows)
+    return any(
+        isinstance(r, dict) and (measure.key in r or measure.sample_json_key in r) for r in rows
+    )
 
 
 def read_report(path: Path) -> Mapping[str, Any]:
@@ -164,7 +166,7 @@ def _by_sample(
 ) -> dict[tuple[str, str], float]:
     try:
         return {
-            (str(sample["eid"]), str(sample["system"])): float(sample[measure.in_samples])
+            (str(sample["eid"]), str(sample["system"])): float(sample[measure.sample_json_key])
             for sample in report.report["samples"]
         }
     except (KeyError, TypeError, ValueError, OverflowError):

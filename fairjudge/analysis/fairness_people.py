@@ -139,7 +139,7 @@ def _share_differences(sample: Mapping[str, Any]) -> Differences:
 
 def _corpus_of(rows: Rows, eids: Sequence[str]) -> Any:
     """Return what a system's samples `eids` put into the measures of the whole corpus."""
-    return rows.corpus.take(rows.places(eids))
+    return rows.corpus.take(rows.row_indices(eids))
 
 
 def temperatures_json(
@@ -198,7 +198,7 @@ def _pairs(
             own = sample.distribution
             if (eid, system) in human and len(own.values) > 1:
                 where = f"{system!r} for {eid!r}"
-                people = people_distribution(own, human[eid, system], where=where)
+                people = people_distribution(own, human[eid, system], sample_name=where)
                 rows = zip(own.summary, people.summary, strict=True)
                 pairs += ((eid, share, by_people) for share, by_people in rows)
     return pairs

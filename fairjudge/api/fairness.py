@@ -198,7 +198,7 @@ def coverage(
         texts.records,
         supports,
         options=options,
-        human=[record.read() for record in human_supports],
+        human=[record.to_support() for record in human_supports],
     )
     return CoverageFairness(report, supports, tuple(joins.matches))
 

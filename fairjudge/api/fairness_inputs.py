@@ -136,7 +136,11 @@ def supports_of_scorer(
 
     if isinstance(scorer, Loaded) and all(isinstance(record, SupportRecord) for record in scorer):
         records = joins.of(scorer, "support")
-        return clusters, [record.read() for record in records], f"matrix:{Path(scorer.path).name}"
+        return (
+            clusters,
+            [record.to_support() for record in records],
+            f"matrix:{Path(scorer.path).name}",
+        )
     rows = joins.of(read_judgements(scorer, argument="scorer"), "judgement")
     references = scorer.references if isinstance(scorer, JudgeResult) else ()
     labelled, supports = _supports_of_judgements(clusters, rows, references)
@@ -147,7 +151,7 @@ def _supports_of_judgements(
     clusters: Sequence[Cluster], rows: Sequence[Judgement], references: Sequence[Cluster]
 ) -> tuple[Sequence[Cluster], list[Support]]:
     from fairjudge.fairness.verdicts import (
-        answering,
+        clusters_with_answers,
         supports_from_checklists,
         supports_from_judgements,
         without_stubs,
@@ -155,7 +159,7 @@ def _supports_of_judgements(
 
     questions = [reference for reference in references if isinstance(reference, Reference)]
     if questions and any(row.checklist for row in rows):
-        return answering(clusters, questions), supports_from_checklists(questions, rows)
+        return clusters_with_answers(clusters, questions), supports_from_checklists(questions, rows)
     return without_stubs(clusters), supports_from_judgements(clusters, rows)
 
 

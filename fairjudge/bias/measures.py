@@ -30,7 +30,7 @@ class BiasMeasure(Measure, Generic[DataT]):
     ----------
     units
         Returns the counts that are summed, one row a summary; `Undefined` where there are none.
-    of_corpus
+    corpus_formula
         Maps summed counts, shape (r, m), to the measure, shape (r,); NaN where there is none.
     why
         Says why the sums over all summaries give no value.
@@ -45,7 +45,7 @@ class BiasMeasure(Measure, Generic[DataT]):
     """
 
     units: Callable[[DataT], Units | Undefined]
-    of_corpus: Callable[[DataT, FloatArray], FloatArray]
+    corpus_formula: Callable[[DataT, FloatArray], FloatArray]
     why: Callable[[DataT], str] = lambda _: NO_VALUE
     null: float | None = None
     title: str = ""
@@ -62,7 +62,7 @@ class BiasMeasure(Measure, Generic[DataT]):
             return TwoWay(over_documents=units, over_assignments=units)
         return two_way(
             units,
-            lambda sums: self.of_corpus(data, sums),
+            lambda sums: self.corpus_formula(data, sums),
             resampling=resampling,
             null=self.null,
             why=self.why(data),

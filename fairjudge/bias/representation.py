@@ -316,14 +316,14 @@ DISTINGUISHABILITY: Final[BiasMeasures[GroupCredit]] = BiasMeasures(
     _against_chance(
         key="score",
         label="Distinguishability",
-        of_corpus=lambda _, sums: _above_chance(sums, column=0),
+        corpus_formula=lambda _, sums: _above_chance(sums, column=0),
         across="0 is chance, 1 always right",
         note="2 x accuracy - 1 of telling the group from the summary; 0 is chance.",
     ),
     _against_chance(
         key="strict",
         label="Distinguishability, ties as wrong",
-        of_corpus=lambda _, sums: _above_chance(sums, column=1),
+        corpus_formula=lambda _, sums: _above_chance(sums, column=1),
         shown=False,
     ),
 )

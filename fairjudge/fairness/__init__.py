@@ -22,11 +22,11 @@ _NAMES = {
     "fairness_comparing": ("agreement", "compare", "overall"),
     "fairness_people": ("people", "temperature"),
 }
-"""Offered here by name; they read files and load models, which this package itself must not."""
+"""Imported on access: they read files and load models, which importing this package must not."""
 _HOMES = {name: home for home, names in _NAMES.items() for name in names}
 __all__ = [*_HOMES]  # noqa: PLE0604  # keys, which are strings
 
-if not TYPE_CHECKING:  # to which every name would exist
+if not TYPE_CHECKING:  # a type checker would accept any attribute
 
     def __getattr__(name: str) -> Any:
         if name in _HOMES:

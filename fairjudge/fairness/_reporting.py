@@ -1,4 +1,4 @@
-"""Shared by both fairness reports: samples included, the scorer's error, and their JSON."""
+"""Shared parts of both fairness reports: samples, exclusions, scorer error, and their JSON."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any, Generic, TypeVar, cast
 from fairjudge.calibration.ppi import PpiMean
 from fairjudge.domain import Summary, Undefined
 from fairjudge.errors import InputError
-from fairjudge.fairness.judge_error import Corrected, Sensitivity
+from fairjudge.fairness.judge_error import CorrectedMeans, Sensitivity
 from fairjudge.fairness.measures import Band, FairnessMeasures
-from fairjudge.fairness.values import Exclusion, LabelledCorpus, LabelledSet, first_few
+from fairjudge.fairness.values import Exclusion, LabelledCorpus, LabelledSet, join_first
 from fairjudge.records.results import COUNT_ONLY, Json, figure
 from fairjudge.text.counting import pluralize
 
@@ -21,21 +21,21 @@ SystemT = TypeVar("SystemT")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemReport(Generic[SampleT]):
-    """One system, by eid: samples included, and reasons of exclusion.
+    """One system: its samples, and reasons for excluding others, by eid.
 
-    ``corrected`` is there where people scored some samples, ``sensitivity`` where an error rate was
-    assumed.
+    ``corrected`` is None without human labels, ``sensitivity`` is None without an assumed error
+    rate.
     """
 
     samples: Mapping[str, SampleT]
     excluded: Mapping[str, Exclusion]
-    corrected: Corrected | None
+    corrected: CorrectedMeans | None
     sensitivity: Sensitivity | Undefined | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report(Generic[SystemT]):
-    """All systems, with what a reader should know about the input."""
+    """All systems, with notes on the input."""
 
     attribute: str
     systems: Mapping[str, SystemT]
@@ -43,21 +43,21 @@ class Report(Generic[SystemT]):
     signature: str
 
 
-def measured_systems(
+def measure_systems(
     corpus: LabelledCorpus,
     summaries: Sequence[Summary],
     measure: Callable[[str, Sequence[LabelledSet], Mapping[str, str]], SystemT],
 ) -> tuple[dict[str, SystemT], tuple[str, ...]]:
-    """Measure each system, in alphabetical order; return also the notes on corpus and summaries.
+    """Measure each system, in alphabetical order; also return notes on corpus and summaries.
 
-    `measure` takes its name, the sets that it summarized, and its summaries' texts by ``eid``.
+    `measure` takes a system's name, the sets it summarized, and its summaries' texts by ``eid``.
 
     Raises
     ------
     InputError
-        No summaries, two of one system for one cluster, or none that belongs to a cluster.
+        No summaries, none that belongs to a cluster, or two of one system for one cluster.
     """
-    eids = {labelled.eid for labelled in corpus.sets}
+    eids = {labelled_set.eid for labelled_set in corpus.sets}
     by_system: dict[str, dict[str, str]] = {}
     for summary in summaries:
         texts = by_system.setdefault(summary.system, {})
@@ -69,7 +69,11 @@ def measured_systems(
     if not any(eids & texts.keys() for texts in by_system.values()):
         raise InputError("no summary belongs to any of the clusters (compare their eids)")
     systems = {
-        system: measure(system, [own for own in corpus.sets if own.eid in texts], texts)
+        system: measure(
+            system,
+            [labelled_set for labelled_set in corpus.sets if labelled_set.eid in texts],
+            texts,
+        )
         for system, texts in sorted(by_system.items())
     }
     return systems, (*corpus.notes, *_unmatched_notes(eids, by_system))
@@ -78,26 +82,27 @@ def measured_systems(
 def split_outcomes(
     outcomes: Mapping[str, SampleT | Exclusion],
 ) -> tuple[dict[str, SampleT], dict[str, Exclusion]]:
-    """Part what was measured from what is excluded, both by ``eid``."""
-    measured = {eid: sample for eid, sample in outcomes.items() if not isinstance(sample, str)}
-    reasons = {eid: why for eid, why in outcomes.items() if isinstance(why, str)}
-    return measured, cast("dict[str, Exclusion]", reasons)
+    """Separate samples from reasons for exclusion, both by ``eid``."""
+    samples = {eid: sample for eid, sample in outcomes.items() if not isinstance(sample, str)}
+    reasons = {eid: reason for eid, reason in outcomes.items() if isinstance(reason, str)}
+    return samples, cast("dict[str, Exclusion]", reasons)
 
 
 def _unmatched_notes(eids: Set[str], texts: Mapping[str, Mapping[str, str]]) -> list[str]:
-    """Say which summaries have no cluster, and which systems lack summaries of some clusters."""
+    """Return notes on summaries without a cluster and on systems without some summaries."""
     notes = []
-    stray = sorted({eid for by_eid in texts.values() for eid in by_eid} - eids)
-    if stray:
+    unknown_eids = sorted({eid for by_eid in texts.values() for eid in by_eid} - eids)
+    if unknown_eids:
         notes.append(
-            f"excluded summaries of {pluralize(len(stray), 'unknown cluster')}: {first_few(stray)}"
+            f"excluded summaries of {pluralize(len(unknown_eids), 'unknown cluster')}: "
+            f"{join_first(unknown_eids)}"
         )
     for system, by_eid in sorted(texts.items()):
-        missing = sorted(eids - by_eid.keys())
-        if missing:
+        missing_eids = sorted(eids - by_eid.keys())
+        if missing_eids:
             notes.append(
-                f"{system!r} has no summary of {len(missing)} of "
-                f"{pluralize(len(eids), 'cluster')}: {first_few(missing)}"
+                f"{system!r} has no summary of {len(missing_eids)} of "
+                f"{pluralize(len(eids), 'cluster')}: {join_first(missing_eids)}"
             )
     return notes
 
@@ -109,16 +114,16 @@ def report_json(
     system: Callable[[Any], Json],
     sample: Callable[[Any], Json],
 ) -> Json:
-    """Return a report as JSON: `head`, then what `system` and `sample` make of their parts."""
+    """Return a report as JSON: `head`, then systems and samples converted by the two callables."""
     reports: Mapping[str, SystemReport[Any]] = report.systems
     return {
         **head,
         "family": "the values of a system (Holm)",
         "systems": {name: system(report) for name, report in reports.items()},
         "samples": [
-            {"eid": eid, "system": name, **sample(figures)}
+            {"eid": eid, "system": name, **sample(sample_result)}
             for name, report in reports.items()
-            for eid, figures in report.samples.items()
+            for eid, sample_result in report.samples.items()
         ],
         "excluded": [
             {"eid": eid, "system": name, "reason": reason}
@@ -133,20 +138,20 @@ def report_json(
 def error_json(
     system: SystemReport[Any], measures: FairnessMeasures[Any, Any, Any], *, times: float = 1.0
 ) -> Json:
-    """Return the JSON of the scorer's error.
+    """Return the JSON of the corrections for the scorer's error and of the bounds under it.
 
-    `times` turns the differences by value to the unit of the report, 100 for percent.
+    `times` converts the differences by value to the unit of the report, such as 100 for percent.
     """
     errors: Json = {}
     if system.corrected is not None:
-        errors["corrected"] = _corrected(system.corrected, measures, times)
+        errors["corrected"] = _corrected_json(system.corrected, measures, times)
     if system.sensitivity is not None:
-        errors["sensitivity"] = _sensitivity(system.sensitivity, measures, times)
+        errors["sensitivity"] = _sensitivity_json(system.sensitivity, measures, times)
     return errors
 
 
-def _corrected(
-    corrected: Corrected, measures: FairnessMeasures[Any, Any, Any], times: float
+def _corrected_json(
+    corrected: CorrectedMeans, measures: FairnessMeasures[Any, Any, Any], times: float
 ) -> Json:
     return {
         "n_labelled": corrected.n_labelled,
@@ -159,7 +164,7 @@ def _corrected(
 
 
 def _ppi_figure(mean: PpiMean | Undefined, times: float) -> Json:
-    """Return the corrected figure beside the uncorrected one and that of the labels alone."""
+    """Return the corrected mean, the uncorrected one, and the mean of the labels alone."""
     if isinstance(mean, Undefined):
         return figure(mean)
     return figure(mean.ppi_plus, times=times, keep=COUNT_ONLY) | {
@@ -169,18 +174,18 @@ def _ppi_figure(mean: PpiMean | Undefined, times: float) -> Json:
     }
 
 
-def _sensitivity(
+def _sensitivity_json(
     bounds: Sensitivity | Undefined, measures: FairnessMeasures[Any, Any, Any], times: float
 ) -> Json:
     if isinstance(bounds, Undefined):
         return figure(bounds)
     return {
         "error_rate": bounds.error_rate,
-        **{key: _band(band, measures[key].times) for key, band in bounds.bands.items()},
+        **{key: _band_json(band, measures[key].times) for key, band in bounds.bands.items()},
         "by_value": {
             value: {
                 "mean": entry.mean * times,
-                **_band(entry.band, times),
+                **_band_json(entry.band, times),
                 "tipping_rate": entry.tipping_rate,
                 "n": entry.n,
             }
@@ -189,5 +194,5 @@ def _sensitivity(
     }
 
 
-def _band(band: Band, times: float) -> Json:
+def _band_json(band: Band, times: float) -> Json:
     return {"low": band.low * times, "high": band.high * times}

@@ -1,9 +1,8 @@
-"""What a change of the summarizer did to every fairness measure.
+"""Effect of a change of the summarizer on every fairness measure.
 
-Variants are compared with a baseline on the samples that both have. Intervals are by bootstrap
-over these samples: each resample draws the same samples of both, so what makes a sample hard
-cancels out. P-values come from swapping the two summaries within samples (FairSumm, section 7;
-coverage fairness, section 5.8).
+Variants are compared with a baseline on the samples that both have. Intervals are by paired
+bootstrap over these samples, so the difficulty of a sample cancels out. P-values are by swapping
+the two summaries within samples (FairSumm, section 7; coverage fairness, section 5.8).
 """
 
 from __future__ import annotations
@@ -25,17 +24,17 @@ from fairjudge.stats.permutation import compare_permutations
 from fairjudge.stats.resampling import Resampling, adjust_by_name, generator
 
 _UNPAIRED = Undefined(why="no sample that both systems have")
-_CELLS_A_CHUNK = 1_000_000
+_CELLS_PER_CHUNK = 1_000_000
 _Statistic: TypeAlias = Callable[[FloatArray], FloatArray]
-"""Maps multiplicities of shape (r, n) to the measure, shape (r,)."""
+"""Maps multiplicities of shape (r, n) to the value of a measure, shape (r,)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
-    """A system's samples: ``eids`` names the rows of all arrays, shape (n, ...).
+    """A system's samples; ``eids`` are the ids of the rows of all arrays, shape (n, ...).
 
-    ``means`` has the numbers of those of the ``measures`` that are means over samples; one that is
-    absent is not compared. The others are of the whole ``corpus``.
+    ``means`` has the values per sample of the ``measures`` that are means over samples; measures
+    without values are not compared. The other measures are computed from ``corpus``.
     """
 
     measures: FairnessMeasures[Any, Any, Any]
@@ -43,19 +42,19 @@ class Rows:
     means: Mapping[str, FloatArray]
     corpus: SampleMatrices
 
-    def places(self, eids: Sequence[str]) -> IntArray:
-        """Return the rows of the samples `eids`."""
-        place = {eid: row for row, eid in enumerate(self.eids)}
-        return np.array([place[eid] for eid in eids], dtype=np.intp)
+    def row_indices(self, eids: Sequence[str]) -> IntArray:
+        """Return the row indices of the samples `eids`."""
+        row_by_eid = {eid: row for row, eid in enumerate(self.eids)}
+        return np.array([row_by_eid[eid] for eid in eids], dtype=np.intp)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One measure of a variant beside the baseline's, as its formula gives it; 0 is fair.
+    """One measure of a variant and of the baseline, in the unit of its formula; 0 is fair.
 
     ``baseline`` and ``variant`` are over the ``n`` samples that both have. ``difference`` is
-    variant less baseline, so below 0 is fairer, with a two-sided p-value against 0; ``p_holm``
-    and ``q_value`` (Benjamini-Hochberg) correct it over all changes of a comparison.
+    variant minus baseline (negative is fairer), with a two-sided p-value against 0; ``p_holm``
+    and ``q_value`` (Benjamini-Hochberg) correct it for all changes of a comparison.
     """
 
     variant_name: str
@@ -70,7 +69,7 @@ class Change:
 
     @property
     def relative(self) -> float | None:
-        """Difference as a share of the baseline, None where that is 0."""
+        """Difference divided by the baseline; None if the baseline is 0."""
         if not self.baseline or isinstance(self.difference, Undefined):
             return None
         return self.difference.value / self.baseline
@@ -85,12 +84,12 @@ def compare_with_baseline(
 ) -> tuple[Change, ...]:
     """Compare every other system with `baseline` on every measure.
 
-    `kinds` are coverage rows by system, proportional rows by system, or both.
+    `kinds` has coverage rows by system, proportional rows by system, or both.
 
     Raises
     ------
     InputError
-        No such baseline, or nothing to compare with it.
+        There is no such baseline, or no other system.
     """
     changes: list[Change] = []
     for rows in kinds:
@@ -103,19 +102,21 @@ def compare_with_baseline(
             changes += _changes(name, rows[baseline], rows[name], resampling)
     if not changes:
         raise InputError(f"{baseline!r} is the only system: nothing to compare it with")
-    return _corrected(sorted(changes, key=lambda change: change.variant_name))
+    return _with_corrected_p_values(sorted(changes, key=lambda change: change.variant_name))
 
 
-def _changes(name: str, base: Rows, other: Rows, resampling: Resampling) -> list[Change]:
-    shared = sorted(set(base.eids) & set(other.eids))
-    n_unpaired = len(set(base.eids) ^ set(other.eids))
+def _changes(
+    name: str, baseline_rows: Rows, variant_rows: Rows, resampling: Resampling
+) -> list[Change]:
+    shared_eids = sorted(set(baseline_rows.eids) & set(variant_rows.eids))
+    n_unpaired = len(set(baseline_rows.eids) ^ set(variant_rows.eids))
     return [
         _change(
             statistic,
-            Change(variant_name=name, measure=measure, n=len(shared), n_unpaired=n_unpaired),
+            Change(variant_name=name, measure=measure, n=len(shared_eids), n_unpaired=n_unpaired),
             measure.resampling(resampling),
         )
-        for measure, statistic in _statistics(base, other, shared)
+        for measure, statistic in _statistics(baseline_rows, variant_rows, shared_eids)
     ]
 
 
@@ -125,17 +126,17 @@ def _change(statistic: _Statistic, empty: Change, resampling: Resampling) -> Cha
         return empty
 
     def difference(counts: FloatArray) -> FloatArray:
-        none = np.zeros_like(counts)
-        return statistic(np.hstack([none, counts])) - statistic(np.hstack([counts, none]))
+        zeros = np.zeros_like(counts)
+        return statistic(np.hstack([zeros, counts])) - statistic(np.hstack([counts, zeros]))
 
     estimate = resampling.statistic(difference, n, n_excluded=empty.n_unpaired)
     if isinstance(estimate, Estimate) and n > 1:
         estimate = _with_swap_p_value(statistic, estimate, n, resampling)
-    before, after = np.eye(2)[:, :, None].repeat(n, axis=2).reshape(2, 2 * n)
+    baseline_counts, variant_counts = np.eye(2)[:, :, None].repeat(n, axis=2).reshape(2, 2 * n)
     return replace(
         empty,
-        baseline=float(statistic(before[None, :])[0]),
-        variant=float(statistic(after[None, :])[0]),
+        baseline=float(statistic(baseline_counts[None, :])[0]),
+        variant=float(statistic(variant_counts[None, :])[0]),
         difference=estimate,
     )
 
@@ -143,45 +144,56 @@ def _change(statistic: _Statistic, empty: Change, resampling: Resampling) -> Cha
 def _with_swap_p_value(
     statistic: _Statistic, estimate: Estimate, n: int, resampling: Resampling
 ) -> Estimate:
-    """Test a difference by giving each sample's two summaries to the systems the other way round.
+    """Add a p-value by swapping each sample's two summaries between the systems.
 
-    Unlike a bootstrap p-value it holds its level for a handful of samples. All 2^n ways are gone
-    through where they are no more than the resamples.
+    Unlike a bootstrap p-value, it is valid for few samples. All 2^n swaps are used if there are at
+    most as many as resamples.
     """
-    n_ways = 2**n
-    exact = n_ways <= resampling.n_resamples
+    n_swaps = 2**n
+    exact = n_swaps <= resampling.n_resamples
 
-    def swapped_difference(unswapped: IntArray) -> FloatArray:
-        keeps = unswapped.astype(np.float64)
-        swaps = 1.0 - keeps
-        return statistic(np.hstack([swaps, keeps])) - statistic(np.hstack([keeps, swaps]))
+    def swapped_difference(is_kept: IntArray) -> FloatArray:
+        kept_counts = is_kept.astype(np.float64)
+        swapped_counts = 1.0 - kept_counts
+        return statistic(np.hstack([swapped_counts, kept_counts])) - statistic(
+            np.hstack([kept_counts, swapped_counts])
+        )
 
     if exact:
-        swapped = swapped_difference((np.arange(n_ways)[:, None] >> np.arange(n)) & 1)
+        swapped_differences = swapped_difference((np.arange(n_swaps)[:, None] >> np.arange(n)) & 1)
     else:
-        sizes = chunk_sizes(resampling.n_resamples, n, cells=_CELLS_A_CHUNK)
-        swapped = np.concatenate(
+        sizes = chunk_sizes(resampling.n_resamples, n, cells=_CELLS_PER_CHUNK)
+        swapped_differences = np.concatenate(
             [swapped_difference(resampling.rng.integers(0, 2, size=(size, n))) for size in sizes]
         )
-    placed = compare_permutations(estimate.value, swapped, alternative="two-sided", exact=exact)
-    return replace(estimate, p_value=placed.p_value, p_floor=None if exact else placed.p_floor)
+    test = compare_permutations(
+        estimate.value, swapped_differences, alternative="two-sided", exact=exact
+    )
+    return replace(estimate, p_value=test.p_value, p_floor=None if exact else test.p_floor)
 
 
 def _statistics(
-    base: Rows, other: Rows, shared: Sequence[str]
+    baseline_rows: Rows, variant_rows: Rows, shared_eids: Sequence[str]
 ) -> Iterator[tuple[FairnessMeasure[Any, Any, Any], _Statistic]]:
-    """Yield each measure shown as a function of how often each of 2n rows counts.
+    """Yield each displayed measure as a function of the multiplicities of 2n rows.
 
-    The `shared` samples of `base` come first, then those of `other` in the same order.
+    The samples `shared_eids` of the baseline come first, then those of the variant.
     """
-    first, second = base.places(shared), other.places(shared)
-    rows = base.corpus.take(first).concatenate(other.corpus.take(second))
-    for measure in base.measures.shown:
+    baseline_indices = baseline_rows.row_indices(shared_eids)
+    variant_indices = variant_rows.row_indices(shared_eids)
+    baseline_corpus = baseline_rows.corpus.take(baseline_indices)
+    rows = baseline_corpus.concatenate(variant_rows.corpus.take(variant_indices))
+    for measure in baseline_rows.measures.shown:
         key = measure.key
-        if measure.of_corpus is not None:
-            yield measure, partial(measure.of_corpus, rows)
-        elif key in base.means and key in other.means:
-            values = np.concatenate([base.means[key][first], other.means[key][second]])
+        if measure.corpus_formula is not None:
+            yield measure, partial(measure.corpus_formula, rows)
+        elif key in baseline_rows.means and key in variant_rows.means:
+            values = np.concatenate(
+                [
+                    baseline_rows.means[key][baseline_indices],
+                    variant_rows.means[key][variant_indices],
+                ]
+            )
             yield measure, partial(_mean, values)
 
 
@@ -190,16 +202,16 @@ def _mean(values: FloatArray, counts: FloatArray) -> FloatArray:
     return means
 
 
-def _corrected(changes: Sequence[Change]) -> tuple[Change, ...]:
-    differences = {place: change.difference for place, change in enumerate(changes)}
+def _with_corrected_p_values(changes: Sequence[Change]) -> tuple[Change, ...]:
+    differences = {index: change.difference for index, change in enumerate(changes)}
     p_holm = adjust_by_name(differences)
     q_values = adjust_by_name(differences, benjamini_hochberg)
     return tuple(
-        replace(change, p_holm=p_holm.get(place), q_value=q_values.get(place))
-        for place, change in enumerate(changes)
+        replace(change, p_holm=p_holm.get(index), q_value=q_values.get(index))
+        for index, change in enumerate(changes)
     )
 
 
-def family_of(changes: Sequence[Change]) -> int:
-    """Return how many p-values were corrected together."""
+def family_size(changes: Sequence[Change]) -> int:
+    """Return the number of p-values that were corrected together."""
     return sum(change.p_holm is not None for change in changes)

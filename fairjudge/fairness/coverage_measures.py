@@ -1,8 +1,9 @@
 """The measures of ``fairness coverage``: Equal Coverage, R_EC and Coverage Parity; 0 is fair.
 
-R_EC stands twice: by p-values whose test keeps its level in sets of any size, and as the paper has
-it, by the share of relabellings that are *more* unequal than the summary. That can be 0 in a set of
-three documents, so of small sets it finds more unfair than chance allows.
+There are two versions of R_EC. ``r_ec`` uses p-values of a test that is valid for sets of any size.
+``r_ec_strict`` follows the paper: its p-value is the share of relabellings that are *more* unequal
+than the summary. That share can be 0 in a set of three documents, so it has too many false
+positives in small sets.
 
 Coverage is a probability or a similarity; see `fairjudge.fairness.support`.
 """
@@ -26,7 +27,7 @@ from fairjudge.stats.permutation import PermutationTest
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoverageRows:
-    """The samples of a system, with the test of each; p-values below ``alpha`` are significant."""
+    """The samples of a system and their tests; p-values below ``alpha`` are significant."""
 
     samples: Sequence[SampleCoverage]
     tests: Sequence[PermutationTest]
@@ -35,24 +36,24 @@ class CoverageRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoverageErrors:
-    """The samples of a system, at least one, and by how much each value's coverage may be off."""
+    """The samples of a system (at least one) and the maximum error of each value's coverage."""
 
     samples: Sequence[SampleCoverage]
     error_rate: float
 
 
-def equal_coverages(rows: CoverageRows) -> FloatArray:
+def equal_coverage_values(rows: CoverageRows) -> FloatArray:
     """Return the Equal Coverage of each sample (equation 5)."""
     return np.array([sample.equal_coverage for sample in rows.samples], dtype=np.float64)
 
 
-def significant(rows: CoverageRows) -> BoolArray:
-    """Return for each sample whether its Equal Coverage is significant."""
+def significance(rows: CoverageRows) -> BoolArray:
+    """Return whether the Equal Coverage of each sample is significant."""
     return np.array([test.p_value < rows.alpha for test in rows.tests], dtype=np.bool_)
 
 
-def strictly_significant(rows: CoverageRows) -> BoolArray:
-    """Return the same by the paper's p-value, which can be 0."""
+def strict_significance(rows: CoverageRows) -> BoolArray:
+    """Return whether each sample is significant by the paper's p-value, which can be 0."""
     return np.array([test.p_value_strict < rows.alpha for test in rows.tests], dtype=np.bool_)
 
 
@@ -67,23 +68,23 @@ def mean_equal_coverage_band(errors: CoverageErrors) -> Band:
 
 CoverageMeasure: TypeAlias = FairnessMeasure[CoverageRows, Contributions, CoverageErrors]
 
-_published = partial(CoverageMeasure, stream="shared")
+_published_measure = partial(CoverageMeasure, stream="shared")
 
 COVERAGE: Final[FairnessMeasures[CoverageRows, Contributions, CoverageErrors]] = FairnessMeasures(
     "coverage",
-    _published(
+    _published_measure(
         key="equal_coverage",
         label="Equal Coverage",
-        of_sample=equal_coverages,
+        sample_formula=equal_coverage_values,
         band=mean_equal_coverage_band,
     ),
-    _published(key="r_ec", label="R_EC", of_sample=significant, sample_key="unfair"),
-    _published(
+    _published_measure(key="r_ec", label="R_EC", sample_formula=significance, sample_key="unfair"),
+    _published_measure(
         key="r_ec_strict",
         label="R_EC, as published",
-        of_sample=strictly_significant,
+        sample_formula=strict_significance,
         sample_key="unfair_strict",
     ),
-    _published(key="coverage_parity", label="Coverage Parity", of_corpus=parity),
+    _published_measure(key="coverage_parity", label="Coverage Parity", corpus_formula=parity),
 )
 """The measures of ``fairness coverage``. To add one, see docs/contributing/measure.md."""

@@ -25,9 +25,9 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueParity:
-    """The mean of C_k with a p-value against 0, and the same Holm-corrected over the values.
+    """The mean of C_k with a p-value against 0, also Holm-corrected over the values.
 
-    ``n`` counts the samples that enter C_k; ``mean`` is Undefined where there are none.
+    ``n`` counts the samples in C_k; ``mean`` is Undefined if there are none.
     """
 
     n: int
@@ -37,10 +37,10 @@ class ValueParity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoverageParity:
-    """What each value puts into equation 6 for one system; `parity` is the equation itself.
+    """The terms of equation 6, by value, for one system; `parity` computes the equation.
 
-    ``over`` and ``under`` are the values with the largest and the smallest mean, None where all
-    means are equal.
+    ``over`` and ``under`` are the values with the largest and the smallest mean; None if all means
+    are equal.
     """
 
     n: int
@@ -51,7 +51,7 @@ class CoverageParity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contributions(SampleMatrices):
-    """The coverage of a system's samples by value, and their contributions to each C_k.
+    """The coverage of each sample by value, and the contribution of each sample to each C_k.
 
     ``coverage`` is p(d, s | k) over the ``n_documents`` of a sample with value k; both are 0 where
     a sample has no such document. ``sums`` and ``counts`` are the sum and the number of the
@@ -72,20 +72,20 @@ class Contributions(SampleMatrices):
 def contributions(
     samples: Sequence[SampleCoverage], *, variant: CoverageVariant = "paper"
 ) -> Contributions:
-    """Collect the differences c_k.
+    """Collect the differences c_k of every sample.
 
-    ``"paper"``: in each sample c_k enters C_k only for the value with the largest and the one
-    with the smallest c; values tied for a place all enter, so names decide nothing.
-    ``"released"``: each document's coverage minus the sample's mean enters its value's set.
+    ``"paper"``: a sample contributes c_k only for the values with the largest and the smallest c
+    (all of them in case of ties, so that the order of values does not matter).
+    ``"released"``: each document's coverage minus the sample's mean is added to its value's set.
     """
     values = tuple(sorted({entry.value for sample in samples for entry in sample.by_value}))
-    column = {value: place for place, value in enumerate(values)}
+    column = {value: index for index, value in enumerate(values)}
     coverage, n_documents, sums, counts = np.zeros((4, len(samples), len(values)))
     for row, sample in enumerate(samples):
         differences = np.array(sample.differences)
-        places = [column[entry.value] for entry in sample.by_value]
-        coverage[row, places] = [entry.coverage for entry in sample.by_value]
-        n_documents[row, places] = [entry.n_documents for entry in sample.by_value]
+        columns = [column[entry.value] for entry in sample.by_value]
+        coverage[row, columns] = [entry.coverage for entry in sample.by_value]
+        n_documents[row, columns] = [entry.n_documents for entry in sample.by_value]
         if variant == "released":
             weights = np.array([float(entry.n_documents) for entry in sample.by_value])
         else:
@@ -93,8 +93,8 @@ def contributions(
                 differences <= differences.min() + _ROUNDING
             )
             weights = extreme.astype(np.float64)
-        sums[row, places] = weights * differences
-        counts[row, places] = weights
+        sums[row, columns] = weights * differences
+        counts[row, columns] = weights
     return Contributions(
         values=values, coverage=coverage, n_documents=n_documents, sums=sums, counts=counts
     )
@@ -119,16 +119,16 @@ def means(parts: Contributions, multiplicities: FloatArray) -> FloatArray:
 
 
 def parity(parts: Contributions, multiplicities: FloatArray) -> FloatArray:
-    """Return CP for multiplicities of shape (r, n_samples): shape (r,); NaN where all are empty."""
+    """Return CP, shape (r,), for multiplicities (r, n_samples); NaN if every C_k is empty."""
     absolute = np.abs(means(parts, multiplicities))
-    filled = (~np.isnan(absolute)).astype(np.float64)
-    return divide(np.nansum(absolute, axis=1), filled.sum(axis=1))
+    nonempty = (~np.isnan(absolute)).astype(np.float64)
+    return divide(np.nansum(absolute, axis=1), nonempty.sum(axis=1))
 
 
 def value_parity(parts: Contributions, *, resampling: Resampling) -> CoverageParity:
     """Estimate the mean of each C_k, with intervals and p-values by bootstrap over samples.
 
-    There must be a sample.
+    Needs at least one sample.
     """
     over, under = _extremes(parts)
     return CoverageParity(
@@ -139,19 +139,23 @@ def value_parity(parts: Contributions, *, resampling: Resampling) -> CoveragePar
 def _by_value(parts: Contributions, resampling: Resampling) -> dict[str, ValueParity]:
     n_samples = len(parts.sums)
     estimates = resampling.statistics(lambda counts: means(parts, counts), n_samples, null=0.0)
-    entered = np.count_nonzero(parts.counts, axis=0)
+    sample_counts = np.count_nonzero(parts.counts, axis=0)
     means_by_value = {
-        value: _mean_of(estimate, int(n), n_samples)
-        for value, estimate, n in zip(parts.values, estimates, entered, strict=True)
+        value: _with_sample_counts(estimate, int(n), n_samples)
+        for value, estimate, n in zip(parts.values, estimates, sample_counts, strict=True)
     }
-    adjusted = adjust_by_name(means_by_value)
+    adjusted_p_values = adjust_by_name(means_by_value)
     return {
-        value: ValueParity(n=int(n), mean=means_by_value[value], p_holm=adjusted.get(value))
-        for value, n in zip(parts.values, entered, strict=True)
+        value: ValueParity(
+            n=int(n), mean=means_by_value[value], p_holm=adjusted_p_values.get(value)
+        )
+        for value, n in zip(parts.values, sample_counts, strict=True)
     }
 
 
-def _mean_of(estimate: Estimate | Undefined, n: int, n_samples: int) -> Estimate | Undefined:
+def _with_sample_counts(
+    estimate: Estimate | Undefined, n: int, n_samples: int
+) -> Estimate | Undefined:
     if isinstance(estimate, Undefined):
         return Undefined(why="the value is never the most or the least covered")
     return replace(estimate, n=n, n_excluded=n_samples - n)
@@ -159,8 +163,8 @@ def _mean_of(estimate: Estimate | Undefined, n: int, n_samples: int) -> Estimate
 
 def _extremes(parts: Contributions) -> tuple[str | None, str | None]:
     observed = means(parts, np.ones((1, len(parts.sums))))[0]
-    filled = np.flatnonzero(~np.isnan(observed))
-    if not filled.size or np.ptp(observed[filled]) <= _ROUNDING:
+    nonempty = np.flatnonzero(~np.isnan(observed))
+    if not nonempty.size or np.ptp(observed[nonempty]) <= _ROUNDING:
         return None, None
-    top, bottom = filled[observed[filled].argmax()], filled[observed[filled].argmin()]
+    top, bottom = nonempty[observed[nonempty].argmax()], nonempty[observed[nonempty].argmin()]
     return parts.values[top], parts.values[bottom]

@@ -1,4 +1,4 @@
-"""From supports to Equal Coverage and Coverage Parity, by system."""
+"""Equal Coverage and Coverage Parity of each system, computed from supports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fairjudge.errors import InputError
 from fairjudge.fairness._reporting import (
     Report,
     SystemReport,
-    measured_systems,
+    measure_systems,
     split_outcomes,
 )
 from fairjudge.fairness.choices import CoverageVariant
@@ -35,12 +35,12 @@ from fairjudge.fairness.equal_coverage import (
     value_coverage,
 )
 from fairjudge.fairness.judge_error import (
-    Corrected,
+    CorrectedMeans,
     Sensitivity,
-    corrected_means,
+    correct_means,
     value_sensitivity,
 )
-from fairjudge.fairness.measures import NO_SAMPLES, SampleNumbers, by_rows
+from fairjudge.fairness.measures import NO_SAMPLES, SampleNumbers, rows_from_columns
 from fairjudge.fairness.support import Support, align
 from fairjudge.fairness.values import Exclusion, LabelledCorpus, LabelledSet
 from fairjudge.records.signature import signature
@@ -50,7 +50,7 @@ from fairjudge.stats.resampling import Resampling, generator
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoverageOptions:
-    """All that can change the numbers; ``scorer`` says what made the supports."""
+    """Options that affect the results; ``scorer`` is the name of what computed the supports."""
 
     variant: CoverageVariant = "paper"
     scorer: str = "given"
@@ -60,14 +60,14 @@ class CoverageOptions:
     level: float = 0.95
     seed: int = 0
     error_rate: float | None = None
-    """Assumed mean error of the scorer, for a sensitivity band; None leaves it out."""
+    """Assumed mean error of the scorer, for a sensitivity band; None for no band."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoverageSample:
-    """One summary that takes part; ``n_units`` counts the units that the variant leaves.
+    """One included summary; ``n_units`` counts the units that the variant keeps.
 
-    ``numbers`` has its number by each measure that is a mean over samples.
+    ``numbers`` has its value for each measure that is a mean over samples.
     """
 
     coverage: SampleCoverage
@@ -83,10 +83,10 @@ class CoverageSample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemCoverage(SystemReport[CoverageSample]):
-    """One system; sensitivity is None where no sample is included.
+    """The results of one system; ``sensitivity`` is None if no sample is included.
 
-    ``estimates`` has each measure of `COVERAGE` by key. ``n_untestable`` counts the samples with so
-    few relabellings that none could be significant, which count as fair.
+    ``estimates`` has each measure of `COVERAGE` by key. ``n_untestable`` counts the samples that
+    have too few relabellings to be significant; they count as fair.
     """
 
     estimates: Mapping[str, Estimate | Undefined]
@@ -98,7 +98,7 @@ class SystemCoverage(SystemReport[CoverageSample]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoverageReport(Report[SystemCoverage]):
-    """All systems, measured by ``variant``."""
+    """The results of all systems under ``variant``."""
 
     variant: CoverageVariant
 
@@ -116,20 +116,20 @@ def report_coverage(
     Parameters
     ----------
     supports
-        One for each summary; a summary without one is ``unscored``.
+        One per summary; a summary without support is ``unscored``.
     human
-        Supports from people, for a random part of the summaries.
+        Human support labels, for a random sample of the summaries.
 
     Raises
     ------
     InputError
         Two supports of one summary, a support whose articles are not the cluster's, or as
-        `measured_systems`.
+        `measure_systems`.
     """
     measure = partial(
         _system, supports=_by_system(supports), human=_by_system(human), options=options
     )
-    systems, notes = measured_systems(corpus, summaries, measure)
+    systems, notes = measure_systems(corpus, summaries, measure)
     kinds = sorted({support.kind for support in supports})
     if "similarity" in kinds:
         notes += ("coverage is a similarity here, not a probability of entailment",)
@@ -174,40 +174,44 @@ def _system(
     options: CoverageOptions,
 ) -> SystemCoverage:
     rng = generator(options.seed, system)
-    own, by_people = supports.get(system, {}), human.get(system, {})
-    samples, excluded = split_outcomes(
+    scorer_supports, human_supports = supports.get(system, {}), human.get(system, {})
+    samples, exclusions = split_outcomes(
         {
             documents.eid: _sample(
-                documents, texts[documents.eid], own.get(documents.eid), options, rng
+                documents, texts[documents.eid], scorer_supports.get(documents.eid), options, rng
             )
             for documents in sets
         }
     )
     resampling = Resampling(rng=rng, n_resamples=options.n_resamples, level=options.level)
-    covered = [sample.coverage for sample in samples.values()]
+    sample_coverages = [sample.coverage for sample in samples.values()]
     tests = [sample.test for sample in samples.values()]
-    parts = contributions(covered, variant=options.variant)
+    parts = contributions(sample_coverages, variant=options.variant)
     return SystemCoverage(
         estimates=COVERAGE.estimates(
-            CoverageRows(samples=covered, tests=tests, alpha=options.alpha),
+            CoverageRows(samples=sample_coverages, tests=tests, alpha=options.alpha),
             parts,
-            n_samples=len(covered),
+            n_samples=len(sample_coverages),
             resampling=resampling,
-            n_excluded=len(excluded),
+            n_excluded=len(exclusions),
         ),
         n_untestable=sum(test.p_floor >= options.alpha for test in tests),
-        parity=value_parity(parts, resampling=resampling) if covered else NO_SAMPLES,
+        parity=value_parity(parts, resampling=resampling) if sample_coverages else NO_SAMPLES,
         dominance=dominance(
-            covered,
+            sample_coverages,
             [sample.unfair for sample in samples.values()],
             resampling=resampling,
             variant=options.variant,
         ),
-        by_value=value_coverage(covered, resampling=resampling),
-        corrected=_corrected(system, sets, samples, by_people, options) if by_people else None,
-        sensitivity=_sensitivity(covered, options.error_rate) if covered else None,
+        by_value=value_coverage(sample_coverages, resampling=resampling),
+        corrected=_corrected_means(system, sets, samples, human_supports, options)
+        if human_supports
+        else None,
+        sensitivity=_sensitivity(sample_coverages, options.error_rate)
+        if sample_coverages
+        else None,
         samples=samples,
-        excluded=excluded,
+        excluded=exclusions,
     )
 
 
@@ -221,28 +225,28 @@ def _sensitivity(samples: Sequence[SampleCoverage], error_rate: float | None) ->
     )
 
 
-def _corrected(
+def _corrected_means(
     system: str,
     sets: Sequence[LabelledSet],
     samples: Mapping[str, CoverageSample],
     human: Mapping[str, Support],
     options: CoverageOptions,
-) -> Corrected:
-    """Compare each measure by the scorer with the same measure by people."""
+) -> CorrectedMeans:
+    """Correct each measure with the same measure from human labels."""
     rng = generator(options.seed, f"human:{system}")
-    by_people, _ = split_outcomes(
+    human_samples, _ = split_outcomes(
         {
             documents.eid: _sample(documents, "", human[documents.eid], options, rng)
             for documents in sets
             if documents.eid in human and documents.eid in samples
         }
     )
-    return Corrected(
-        means=corrected_means(_measures(samples), _measures(by_people), level=options.level),
-        difference=corrected_means(
-            _differences(samples), _differences(by_people), level=options.level
+    return CorrectedMeans(
+        means=correct_means(_measures(samples), _measures(human_samples), level=options.level),
+        difference=correct_means(
+            _differences(samples), _differences(human_samples), level=options.level
         ),
-        n_labelled=len(by_people),
+        n_labelled=len(human_samples),
     )
 
 
@@ -250,45 +254,45 @@ def _measures(samples: Mapping[str, CoverageSample]) -> dict[str, dict[str, floa
     return {
         measure.key: {eid: float(sample.numbers[measure.key]) for eid, sample in samples.items()}
         for measure in COVERAGE.shown
-        if measure.of_sample is not None
+        if measure.sample_formula is not None
     }
 
 
 def _differences(samples: Mapping[str, CoverageSample]) -> dict[str, dict[str, float]]:
-    """Return each value's c_k in the samples that hold it."""
-    by_system: dict[str, dict[str, float]] = {}
+    """Return each value's c_k in the samples in which it occurs."""
+    by_value: dict[str, dict[str, float]] = {}
     for eid, sample in samples.items():
         for entry in sample.coverage.by_value:
-            by_system.setdefault(entry.value, {})[eid] = entry.coverage - sample.coverage.overall
-    return dict(sorted(by_system.items()))
+            by_value.setdefault(entry.value, {})[eid] = entry.coverage - sample.coverage.overall
+    return dict(sorted(by_value.items()))
 
 
 def _sample(
-    labelled: LabelledSet,
+    labelled_set: LabelledSet,
     text: str,
     support: Support | None,
     options: CoverageOptions,
     rng: np.random.Generator,
 ) -> CoverageSample | Exclusion:
-    if labelled.exclusion is not None:
-        return labelled.exclusion
+    if labelled_set.exclusion is not None:
+        return labelled_set.exclusion
     if support is None:
         return "unscored" if text.strip() else "empty_summary"
     if not support.units:
         return "empty_summary"
-    places = [place for place, label in enumerate(labelled.labels) if label is not None]
-    coverage = align(support, labelled.aids).rows(places).coverage(options.variant)
+    indices = [index for index, label in enumerate(labelled_set.labels) if label is not None]
+    coverage = align(support, labelled_set.aids).rows(indices).coverage(options.variant)
     if coverage.max(initial=0.0) <= 0.0:
         return "no_support"
-    labels = [label for label in labelled.labels if label is not None]
+    labels = [label for label in labelled_set.labels if label is not None]
     test = relabelling_test(coverage, labels, rng=rng, n_permutations=options.n_permutations)
     if isinstance(test, Undefined):
         return "one_value"
-    covered = coverage_by_value(coverage, labels)
-    row = CoverageRows(samples=[covered], tests=[test], alpha=options.alpha)
+    sample_coverage = coverage_by_value(coverage, labels)
+    row = CoverageRows(samples=[sample_coverage], tests=[test], alpha=options.alpha)
     return CoverageSample(
-        coverage=covered,
+        coverage=sample_coverage,
         test=test,
-        numbers=by_rows(COVERAGE.by_sample(row, 1), 1)[0],
+        numbers=rows_from_columns(COVERAGE.by_sample(row, 1), 1)[0],
         n_units=coverage.shape[1],
     )

@@ -11,17 +11,17 @@ from fairjudge.domain import Undefined
 from fairjudge.errors import InputError, StatisticsError
 
 Target: TypeAlias = Literal["ratio", "equal"] | Mapping[str, float]
-"""The wanted distribution: the source's, uniform over its values, or given by the user."""
+"""The target distribution: the source's, uniform over its values, or specified by the user."""
 
 TEMPERATURE = 0.1
-"""Of the softmax over scores (FairSumm, section 3.2)."""
+"""Temperature of the softmax over scores (FairSumm, section 3.2)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueDistribution:
-    """One sample: p_x and p_y over the values present in its source.
+    """One sample: p_x and p_y over the values in its source.
 
-    ``source`` and ``summary`` have one share a value, in [0, 1], and each sums to 1.
+    ``source`` and ``summary`` have one share per value, in [0, 1], and each sums to 1.
     """
 
     values: tuple[str, ...]
@@ -35,10 +35,10 @@ def unigram_distribution(
     *,
     no_match: Literal["undefined", "uniform"] = "undefined",
 ) -> ValueDistribution | Undefined:
-    """Attribute each summary term to every value whose text has it (N-gram matching, k = 1).
+    """Attribute each summary term to every value whose text contains it (N-gram matching, k = 1).
 
-    Undefined for a source without terms, and for a summary without terms, or with none that any
-    value has, if `no_match` says so.
+    Undefined for a source without terms. With `no_match` ``"undefined"`` also for a summary
+    without terms, or whose terms match no value.
 
     Parameters
     ----------
@@ -47,8 +47,8 @@ def unigram_distribution(
     summary
         The normalised terms of the summary, with repeats.
     no_match
-        Of a summary none of whose terms any value has: undefined, or as the authors' code has it,
-        shared by all values alike.
+        Result for a summary whose terms match no value: undefined, or, as in the authors' code,
+        equal shares for all values.
     """
     vocabularies = {value: frozenset(terms) for value, terms in source.items() if terms}
     if not vocabularies:
@@ -72,7 +72,7 @@ def softmax_distribution(
     *,
     temperature: float = TEMPERATURE,
 ) -> ValueDistribution | Undefined:
-    """Turn a summary's score against each value's text to shares (neural matching).
+    """Convert a summary's scores against each value's text to shares (neural matching).
 
     Undefined for a source without tokens.
 
@@ -92,19 +92,19 @@ def softmax_distribution(
     tokens = {value: float(n) for value, n in source_tokens.items() if n > 0}
     if not tokens:
         return Undefined(why="the source has no tokens")
-    bad = [value for value in tokens if not math.isfinite(scores.get(value, math.nan))]
-    if bad:
-        raise StatisticsError(f"no finite score for value {bad[0]!r}")
-    highest = max(scores[value] for value in tokens)
-    weights = {value: math.exp((scores[value] - highest) / temperature) for value in tokens}
+    unscored_values = [value for value in tokens if not math.isfinite(scores.get(value, math.nan))]
+    if unscored_values:
+        raise StatisticsError(f"no finite score for value {unscored_values[0]!r}")
+    max_score = max(scores[value] for value in tokens)
+    weights = {value: math.exp((scores[value] - max_score) / temperature) for value in tokens}
     return _distribution(tokens, weights)
 
 
 def target_shares(distribution: ValueDistribution, target: Target) -> tuple[float, ...] | Undefined:
     """Return p_g over the values of `distribution` (definition 3.2).
 
-    A user's target is restricted to the values present and scaled to sum to 1, since no summary
-    can represent a value that the source lacks. Undefined where nothing of it is left.
+    A user's target is restricted to the values of the source and scaled to sum to 1, since no
+    summary can represent other values. Undefined if the restricted target sums to 0.
     """
     if target == "ratio":
         return distribution.source
@@ -123,29 +123,29 @@ def check_target(target: Target, values: Sequence[str]) -> Target:
     Raises
     ------
     InputError
-        A value that no document has, a negative or non-finite share, or no positive share.
+        The target has a value that no document has, or a negative, non-finite or no positive share.
     """
     if isinstance(target, str):
         return target
-    unknown = sorted(set(target) - set(values))
-    if unknown:
+    unknown_values = sorted(set(target) - set(values))
+    if unknown_values:
         raise InputError(
-            f"target names the value {unknown[0]!r}, which no document has; "
-            f"values found: {', '.join(repr(value) for value in values)}"
+            f"no document has the target value {unknown_values[0]!r}; "
+            f"expected one of: {', '.join(repr(value) for value in values)}"
         )
     for value, share in target.items():
         if not math.isfinite(share) or share < 0.0:
             raise InputError(f"target share of {value!r} must be 0 or more, got {share!r}")
     if not any(target.values()):
-        raise InputError("target gives every value the share 0")
+        raise InputError("every target share is 0: at least one must be positive")
     return target
 
 
 def _distribution(source: Mapping[str, float], summary: Mapping[str, float]) -> ValueDistribution:
     values = tuple(sorted(source))
-    in_source, in_summary = sum(source.values()), sum(summary.values())
+    source_total, summary_total = sum(source.values()), sum(summary.values())
     return ValueDistribution(
         values=values,
-        source=tuple(source[value] / in_source for value in values),
-        summary=tuple(summary[value] / in_summary for value in values),
+        source=tuple(source[value] / source_total for value in values),
+        summary=tuple(summary[value] / summary_total for value in values),
     )

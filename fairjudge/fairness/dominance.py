@@ -1,4 +1,4 @@
-"""Does fairness depend on which value dominates the input? (coverage fairness, section 5.7)."""
+"""Dependence of fairness on the value that dominates the input (coverage fairness, section 5.7)."""
 
 from __future__ import annotations
 
@@ -30,21 +30,22 @@ from fairjudge.stats.permutation import compare_permutations
 from fairjudge.stats.resampling import Resampling
 
 _Statistic: TypeAlias = Callable[[FloatArray], FloatArray]
-"""Maps how often each sample counts, shape (r, n), to statistics of shape (r, k)."""
-_CELLS_A_CHUNK = 1_000_000
+"""Maps the samples' multiplicities, shape (r, n), to statistics of shape (r, k)."""
+_CELLS_PER_CHUNK = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LargestDifference:
-    """The largest difference of a measure between the sets that different values dominate.
+    """The largest difference of a measure between subsets dominated by different values.
 
-    ``value`` is in the measure's unit and not negative; ``low`` and ``high`` bound the difference
-    of that one pair of subsets (``dominated_by``: the one with the larger measure first), None
-    where one has fewer than `FEWEST_DOCUMENTS` samples. ``of_value`` names the represented value
-    where the measure has one a value. ``p_value`` tests that no pair differs: samples change their
-    subsets, which keep their sizes, and the largest difference that any pair then has is compared
-    with ``value``, so picking the largest pair costs nothing and subsets may be small. Where
-    ``exact`` all ways to do so were gone through.
+    ``value`` is in the measure's unit and not negative. ``dominated_by`` are the values that
+    dominate the two subsets, the one with the larger measure first. ``low`` and ``high`` bound the
+    difference between these two; None if one has fewer than `FEWEST_DOCUMENTS` samples.
+    ``of_value`` is the represented value, for a measure that has one number per value. ``p_value``
+    is of the hypothesis that no pair differs: samples are permuted between subsets of fixed sizes,
+    and the largest difference over all pairs is compared with ``value``. So the selection of the
+    largest pair is accounted for, and subsets may be small. If ``exact``, all permutations were
+    used.
     """
 
     value: float
@@ -57,27 +58,27 @@ class LargestDifference:
     exact: bool = False
 
 
-_Found: TypeAlias = LargestDifference | Undefined
+_Result: TypeAlias = LargestDifference | Undefined
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dominance:
-    """Both measures of Table 5.
+    """Differences between subsets by dominating value, for both measures of Table 5.
 
-    ``n_by_value`` counts the samples that each value dominates, ``n_tied`` those that none does.
+    ``n_by_value`` counts the samples that each value dominates, ``n_tied`` the samples without one.
     """
 
-    unfair_share: _Found
-    mean_difference: _Found
+    unfair_share: _Result
+    mean_difference: _Result
     n_by_value: Mapping[str, int]
     n_tied: int
 
 
 def dominating_value(sample: SampleCoverage) -> str | None:
-    """Return the value that most documents have, None where several share the first place."""
-    most = max(entry.n_documents for entry in sample.by_value)
-    first = [entry.value for entry in sample.by_value if entry.n_documents == most]
-    return first[0] if len(first) == 1 else None
+    """Return the value of the largest number of documents, or None if several values tie."""
+    max_documents = max(entry.n_documents for entry in sample.by_value)
+    top_values = [entry.value for entry in sample.by_value if entry.n_documents == max_documents]
+    return top_values[0] if len(top_values) == 1 else None
 
 
 def dominance(
@@ -89,9 +90,9 @@ def dominance(
 ) -> Dominance:
     """Compare R_EC and the mean coverage differences between subsets by dominating value.
 
-    `samples` have at least two values each, `unfair` says whether a sample's Equal Coverage is
-    significant. A measure is Undefined where fewer than two values dominate any sample, or, for
-    the mean differences, where no value is ever in C_k of two subsets.
+    `samples` have at least two values each; `unfair` is whether a sample's Equal Coverage is
+    significant. A measure is Undefined if fewer than two values dominate any sample. The mean
+    difference is also Undefined if no value is in C_k of two subsets.
     """
     values = [dominating_value(sample) for sample in samples]
     subsets = {
@@ -104,10 +105,10 @@ def dominance(
     def share(counts: FloatArray) -> FloatArray:
         return divide(counts @ verdicts, counts.sum(axis=1))[:, None]
 
-    def largest(statistic: _Statistic, columns: Sequence[str | None]) -> _Found:
+    def largest(statistic: _Statistic, columns: Sequence[str | None]) -> _Result:
         if len(subsets) < 2:
             return Undefined(why="fewer than two values dominate any sample")
-        return _largest(statistic, len(samples), subsets, columns, resampling)
+        return _largest_difference(statistic, len(samples), subsets, columns, resampling)
 
     return Dominance(
         unfair_share=largest(share, (None,)),
@@ -117,21 +118,21 @@ def dominance(
     )
 
 
-def _largest(
+def _largest_difference(
     statistic: _Statistic,
     n_samples: int,
     subsets: Mapping[str, IntArray],
     columns: Sequence[str | None],
     resampling: Resampling,
-) -> _Found:
-    """Find the largest difference over pairs of subsets and columns, and test it."""
+) -> _Result:
+    """Return the largest difference over pairs of subsets and columns, with its test."""
     pairs = list(combinations(range(len(subsets)), 2))
     order = np.concatenate(list(subsets.values()))
     sizes = tuple(rows.size for rows in subsets.values())
     codes = np.repeat(np.arange(len(sizes)), sizes)
 
     def differences(membership: IntArray) -> FloatArray:
-        """Return all differences where samples are in these subsets, shape (r, pairs, k)."""
+        """Return all differences for these assignments to subsets, shape (r, pairs, k)."""
         rows = []
         for code in range(len(sizes)):
             counts = np.zeros((len(membership), n_samples))
@@ -143,39 +144,45 @@ def _largest(
     if np.all(np.isnan(observed)):
         return Undefined(why="no value is the most or the least covered in two of the subsets")
     exact = count_relabellings(sizes) <= resampling.n_resamples
-    ways = [all_relabellings(sizes).astype(np.intp)] if exact else _shuffled(codes, resampling)
-    extremes = [np.nan_to_num(np.abs(differences(rows))).max(axis=(1, 2)) for rows in ways]
+    assignments = (
+        [all_relabellings(sizes).astype(np.intp)] if exact else _permuted_subsets(codes, resampling)
+    )
+    extremes = [np.nan_to_num(np.abs(differences(rows))).max(axis=(1, 2)) for rows in assignments]
     pair, column = divmod(int(np.nanargmax(np.abs(observed))), observed.shape[1])
-    largest = float(observed[pair, column])
-    placed = compare_permutations(abs(largest), np.concatenate(extremes), exact=exact)
-    first, second = (list(subsets)[code] for code in pairs[pair])
-    chosen = (first, second) if largest >= 0.0 else (second, first)
-    replicates = _resampled(statistic, n_samples, [subsets[name] for name in chosen], resampling)
+    signed_difference = float(observed[pair, column])
+    test = compare_permutations(abs(signed_difference), np.concatenate(extremes), exact=exact)
+    first_value, second_value = (list(subsets)[code] for code in pairs[pair])
+    ordered_values = (
+        (first_value, second_value) if signed_difference >= 0.0 else (second_value, first_value)
+    )
+    replicates = _resampled_differences(
+        statistic, n_samples, [subsets[name] for name in ordered_values], resampling
+    )
     low, high = (
         (None, None) if replicates is None else _bounds(replicates[:, column], resampling.level)
     )
     return LargestDifference(
-        value=abs(largest),
+        value=abs(signed_difference),
         low=low,
         high=high,
-        p_value=placed.p_value,
-        p_floor=None if exact else placed.p_floor,
-        dominated_by=chosen,
+        p_value=test.p_value,
+        p_floor=None if exact else test.p_floor,
+        dominated_by=ordered_values,
         of_value=columns[column],
         exact=exact,
     )
 
 
-def _shuffled(codes: IntArray, resampling: Resampling) -> Iterator[IntArray]:
-    """Yield the samples' subsets in random order, many at a time."""
-    for size in chunk_sizes(resampling.n_resamples, codes.size, cells=_CELLS_A_CHUNK):
+def _permuted_subsets(codes: IntArray, resampling: Resampling) -> Iterator[IntArray]:
+    """Yield random permutations of the samples' subset codes, in chunks."""
+    for size in chunk_sizes(resampling.n_resamples, codes.size, cells=_CELLS_PER_CHUNK):
         yield resampling.rng.permuted(np.broadcast_to(codes, (size, codes.size)), axis=1)
 
 
-def _resampled(
+def _resampled_differences(
     statistic: _Statistic, n_samples: int, pair: Sequence[IntArray], resampling: Resampling
 ) -> FloatArray | None:
-    """Return differences of two subsets of resampled samples, None for too few, shape (r, k)."""
+    """Return bootstrap differences of two subsets, shape (r, k); None if one is too small."""
     if min(rows.size for rows in pair) < FEWEST_DOCUMENTS:
         return None
     differences = []
@@ -187,8 +194,8 @@ def _resampled(
 
 
 def _bounds(draws: FloatArray, level: float) -> tuple[float | None, float | None]:
-    defined = draws[~np.isnan(draws)]
-    if not defined.size:
+    defined_draws = draws[~np.isnan(draws)]
+    if not defined_draws.size:
         return None, None
-    bounds = percentile_bounds(defined, level=level)
+    bounds = percentile_bounds(defined_draws, level=level)
     return bounds.low, bounds.high

@@ -1,7 +1,7 @@
-"""The scorer's error, carried through to the measures.
+"""Propagation of the scorer's error to the measures.
 
 With human values for some samples, prediction-powered inference corrects a measure and widens its
-interval; without any, a band says what an assumed error rate could do.
+interval. Without any, a band bounds the measure under an assumed error rate.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from fairjudge.domain import Undefined
 from fairjudge.fairness.equal_coverage import SampleCoverage, ValueCoverage
 from fairjudge.fairness.measures import Band
 
-Measured: TypeAlias = Mapping[str, float]
-"""Eid to a measure of one system's sample."""
+SampleValues: TypeAlias = Mapping[str, float]
+"""Maps an eid to the value of a measure in that sample of one system."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Corrected:
-    """Means over samples, corrected by people (prediction-powered inference).
+class CorrectedMeans:
+    """Means over samples, corrected with human labels (prediction-powered inference).
 
-    ``means`` has those of each measure, ``difference`` that of each value's over- or
-    under-representation over the samples that hold it. ``n_unused`` counts the samples that people
-    scored and that are excluded, None where they are not counted.
+    ``means`` has one mean per measure. ``difference`` has, per value, the mean over- or
+    under-representation over the samples in which the value occurs. ``n_unused`` counts the
+    excluded samples that have human labels; None if they are not counted.
     """
 
     means: Mapping[str, PpiMean | Undefined]
@@ -38,8 +38,8 @@ class Corrected:
 class ValueSensitivity:
     """A value's mean difference under scorer error.
 
-    ``tipping_rate`` is the least error rate that could bring the mean to 0: beyond it the sign
-    may be the scorer's doing.
+    ``tipping_rate`` is the smallest error rate that could bring the mean to 0; above it the sign
+    may be due to scorer error.
     """
 
     mean: float
@@ -50,87 +50,99 @@ class ValueSensitivity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sensitivity:
-    """What the measures may be if the scorer errs by at most ``error_rate``, in the worst case."""
+    """Worst-case bounds of the measures if the scorer's error is at most ``error_rate``."""
 
     error_rate: float
     bands: Mapping[str, Band]
     by_value: Mapping[str, ValueSensitivity]
 
 
-def corrected_means(
-    measured: Mapping[str, Measured], human: Mapping[str, Measured], *, level: float = 0.95
+def correct_means(
+    sample_values: Mapping[str, SampleValues],
+    human: Mapping[str, SampleValues],
+    *,
+    level: float = 0.95,
 ) -> dict[str, PpiMean | Undefined]:
-    """Correct the mean of each measure by the same measure from human labels, where it has some.
+    """Correct the mean of each measure with the same measure computed from human labels.
 
-    Undefined below 2 labelled clusters, or where every sample is labelled.
+    A mean is Undefined for fewer than 2 labelled clusters, or if every sample is labelled.
 
     Parameters
     ----------
-    measured
-        Each measure by the scorer and sample: Equal Coverage, whether it is significant (0 or 1), a
-        value's coverage difference, or a sample's UER or BUR.
+    sample_values
+        Per measure, the scorer's value in each sample: Equal Coverage, whether it is significant
+        (0 or 1), a value's coverage difference, UER or BUR.
     human
-        The same measures computed from human support labels, for a random part of the samples.
+        The same measures computed from human labels, for a random subset of the samples.
     """
     means: dict[str, PpiMean | Undefined] = {}
-    for name, scores in measured.items():
-        by_people = human.get(name, {})
-        labelled, unlabelled = sorted(by_people), sorted(scores.keys() - by_people.keys())
+    for name, scorer_values in sample_values.items():
+        human_values = human.get(name, {})
+        labelled_eids, unlabelled_eids = (
+            sorted(human_values),
+            sorted(scorer_values.keys() - human_values.keys()),
+        )
         means[name] = ppi_mean(
-            [by_people[eid] for eid in labelled],
-            [scores[eid] for eid in labelled],
-            [scores[eid] for eid in unlabelled],
-            documents=labelled,
-            documents_unlabelled=unlabelled,
+            [human_values[eid] for eid in labelled_eids],
+            [scorer_values[eid] for eid in labelled_eids],
+            [scorer_values[eid] for eid in unlabelled_eids],
+            documents=labelled_eids,
+            documents_unlabelled=unlabelled_eids,
             level=level,
         )
     return means
 
 
 def equal_coverage_band(sample: SampleCoverage, *, error_rate: float) -> Band:
-    """Bound Equal Coverage where each value's coverage is off by at most `error_rate`.
+    """Bound Equal Coverage if each value's coverage has an error of at most `error_rate`.
 
-    p(d, s | k) may be off by e_k with |e_k| <= error_rate, in any direction for each value. Since
-    p(d, s) is the mean weighted by w_k, the share of documents, c_k moves by at most
-    2 error_rate (1 - w_k). The bounds add up these extremes and so may be wider than need be.
+    p(d, s | k) may have an error e_k with |e_k| <= error_rate, in any direction for each value.
+    Since p(d, s) is the mean weighted by w_k, the share of documents, c_k changes by at most
+    2 error_rate (1 - w_k). The bounds add up these extremes, so they may be wider than necessary.
     """
-    moves = _moves(sample.by_value, error_rate)
+    max_changes = _max_changes(sample.by_value, error_rate)
     gaps = [abs(difference) for difference in sample.differences]
     n_values = len(gaps)
     return Band(
-        low=sum(max(0.0, gap - move) for gap, move in zip(gaps, moves, strict=True)) / n_values,
-        high=sum(gap + move for gap, move in zip(gaps, moves, strict=True)) / n_values,
+        low=sum(
+            max(0.0, gap - max_change) for gap, max_change in zip(gaps, max_changes, strict=True)
+        )
+        / n_values,
+        high=sum(gap + max_change for gap, max_change in zip(gaps, max_changes, strict=True))
+        / n_values,
     )
 
 
 def value_sensitivity(
     samples: Sequence[SampleCoverage], *, error_rate: float
 ) -> dict[str, ValueSensitivity]:
-    """Bound each value's mean c_k over the samples that hold it, in the worst case.
+    """Bound each value's mean c_k over the samples in which it occurs, in the worst case.
 
-    The error takes the same direction in every sample, as a scorer that reads one group's
-    documents better than another's would make it.
+    The error has the same direction in every sample, as if the scorer were better on one group's
+    documents than on another's.
     """
     pairs: dict[str, list[tuple[float, float]]] = {}
     for sample in samples:
-        moves = _moves(sample.by_value, 1.0)
-        for entry, difference, move in zip(sample.by_value, sample.differences, moves, strict=True):
-            pairs.setdefault(entry.value, []).append((difference, move))
+        max_changes = _max_changes(sample.by_value, 1.0)
+        for entry, difference, max_change in zip(
+            sample.by_value, sample.differences, max_changes, strict=True
+        ):
+            pairs.setdefault(entry.value, []).append((difference, max_change))
     return {value: _sensitivity(rows, error_rate) for value, rows in sorted(pairs.items())}
 
 
 def _sensitivity(rows: Sequence[tuple[float, float]], error_rate: float) -> ValueSensitivity:
     mean = sum(difference for difference, _ in rows) / len(rows)
-    # What a rate of 1 moves; it is 0 only where the value holds every document.
-    reach = sum(move for _, move in rows) / len(rows)
+    # The change for an error rate of 1; 0 only if every document has the value.
+    mean_change = sum(max_change for _, max_change in rows) / len(rows)
     return ValueSensitivity(
         mean=mean,
-        band=Band(low=mean - error_rate * reach, high=mean + error_rate * reach),
-        tipping_rate=abs(mean) / reach if reach else 1.0,
+        band=Band(low=mean - error_rate * mean_change, high=mean + error_rate * mean_change),
+        tipping_rate=abs(mean) / mean_change if mean_change else 1.0,
         n=len(rows),
     )
 
 
-def _moves(by_value: Sequence[ValueCoverage], error_rate: float) -> list[float]:
+def _max_changes(by_value: Sequence[ValueCoverage], error_rate: float) -> list[float]:
     n_documents = sum(entry.n_documents for entry in by_value)
     return [2.0 * error_rate * (1.0 - entry.n_documents / n_documents) for entry in by_value]

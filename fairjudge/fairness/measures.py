@@ -1,6 +1,6 @@
-"""How the fairness measures are computed, estimated and bounded, whichever they are.
+"""Classes to compute, estimate and bound any fairness measure.
 
-`fairjudge.fairness.proportional` and `fairjudge.fairness.coverage_measures` hold the measures.
+The measures are in `fairjudge.fairness.proportional` and `fairjudge.fairness.coverage_measures`.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ ErrorsT = TypeVar("ErrorsT")
 
 NO_SAMPLES = Undefined(why="no samples with at least two values")
 SampleNumbers: TypeAlias = Mapping[str, float | bool]
-"""Measure to its number in one sample; a truth value where the measure counts samples."""
+"""Maps a measure's key to its value in one sample; a bool if the measure is a share of samples."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Band:
-    """What a measure may be if the scorer's mean error stays within the assumed rate."""
+    """Bounds of a measure if the scorer's mean error is at most the assumed rate."""
 
     low: float
     high: float
@@ -38,7 +38,7 @@ class Band:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SampleMatrices:
-    """The samples of a system, as the formulas of a corpus get them.
+    """The samples of a system as matrices: the input of corpus formulas.
 
     Every field that is an array has shape (n_samples, n_values), with columns as in ``values``, and
     is 0 where a sample does not have a value.
@@ -71,73 +71,75 @@ class SampleMatrices:
         return replace(self, values=values, **parts)
 
 
-# Without slots: a frozen generic class with them cannot be made through an alias in Python 3.11.
+# No slots: in Python 3.11 a frozen generic class with slots cannot be created through an alias.
 @dataclass(frozen=True, kw_only=True)
 class FairnessMeasure(Measure, Generic[DataT, CorpusT, ErrorsT]):
-    """A measure of one system over its samples; exactly one of the two formulas is given.
+    """A measure of one system over its samples, with exactly one of the two formulas.
 
     Parameters
     ----------
-    of_sample
-        Maps all samples of a system, at least one, to one number or truth value each, shape (n,).
+    sample_formula
+        Maps the samples of a system (at least one) to one number or bool per sample, shape (n,).
         The measure is their mean; ``--human`` corrects it.
-    of_corpus
-        Maps all samples, at least one, and how often each counts, shape (r, n), to the measure,
-        shape (r,); NaN where there is none. For measures that are no means over samples.
+    corpus_formula
+        Maps the samples (at least one) and their multiplicities, shape (r, n), to the measure,
+        shape (r,); NaN if it is undefined. For measures that are not means over samples.
     band
-        Bounds the measure under an assumed error of the scorer (``--error-rate``); None for a
-        measure without bounds.
+        Bounds the measure under an assumed error of the scorer (``--error-rate``); None if the
+        measure has no bounds.
     sample_key
-        Name in the JSON of a sample; ``key`` by default.
+        Key in the JSON of a sample; ``key`` by default.
     parameter
-        Field of a system's JSON that belongs to the label, such as ``"tau"``.
+        Field of a system's JSON to show with the label, such as ``"tau"``.
     stream
-        ``"own"``: resamples are drawn from a stream of the measure's own, so that adding it moves
-        no other interval. ``"shared"`` is for the measures whose intervals were published before.
+        ``"own"``: the measure has a separate random stream, so that adding it changes no other
+        interval. ``"shared"``: for measures whose intervals were published before.
     """
 
-    of_sample: Callable[[DataT], NDArray[Any]] | None = None
-    of_corpus: Callable[[CorpusT, FloatArray], FloatArray] | None = None
+    sample_formula: Callable[[DataT], NDArray[Any]] | None = None
+    corpus_formula: Callable[[CorpusT, FloatArray], FloatArray] | None = None
     band: Callable[[ErrorsT], Band] | None = None
     sample_key: str = ""
     parameter: str = ""
     stream: Literal["own", "shared"] = "own"
 
     def __post_init__(self) -> None:
-        if (self.of_sample is None) == (self.of_corpus is None):
-            definition = "neither" if self.of_sample is None else "both"
+        if (self.sample_formula is None) == (self.corpus_formula is None):
+            definition = "neither" if self.sample_formula is None else "both"
             raise StatisticsError(
-                f"measure {self.key!r}: expected either of_sample or of_corpus, got {definition}"
+                f"measure {self.key!r}: pass sample_formula or corpus_formula, got {definition}"
             )
 
     @property
-    def in_samples(self) -> str:
-        """The name in the JSON of a sample."""
+    def sample_json_key(self) -> str:
+        """The key in the JSON of a sample."""
         return self.sample_key or self.key
 
-    def resampling(self, shared: Resampling) -> Resampling:
-        """Return what the measure draws its resamples from."""
-        return shared if self.stream == "shared" else shared.with_stream(self.key)
+    def resampling(self, shared_resampling: Resampling) -> Resampling:
+        """Return the resampling settings and random stream of the measure."""
+        if self.stream == "shared":
+            return shared_resampling
+        return shared_resampling.with_stream(self.key)
 
     def numbers(self, data: DataT, n_samples: int) -> NDArray[Any]:
-        """Return each sample's number, shape (n_samples,)."""
-        if self.of_sample is None or not n_samples:
+        """Return the measure's value in each sample, shape (n_samples,)."""
+        if self.sample_formula is None or not n_samples:
             return np.zeros(0)
-        return np.asarray(self.of_sample(data))
+        return np.asarray(self.sample_formula(data))
 
 
 class FairnessMeasures(Measures[FairnessMeasure[DataT, CorpusT, ErrorsT]]):
     """The measures of ``fairness proportional`` or ``fairness coverage``."""
 
     @property
-    def of_samples(self) -> tuple[FairnessMeasure[DataT, CorpusT, ErrorsT], ...]:
+    def sample_measures(self) -> tuple[FairnessMeasure[DataT, CorpusT, ErrorsT], ...]:
         """The measures that are means over samples."""
-        return tuple(measure for measure in self if measure.of_sample is not None)
+        return tuple(measure for measure in self if measure.sample_formula is not None)
 
     @property
-    def of_corpora(self) -> tuple[FairnessMeasure[DataT, CorpusT, ErrorsT], ...]:
-        """The measures that are taken over all samples at once."""
-        return tuple(measure for measure in self if measure.of_corpus is not None)
+    def corpus_measures(self) -> tuple[FairnessMeasure[DataT, CorpusT, ErrorsT], ...]:
+        """The measures that are computed over all samples at once."""
+        return tuple(measure for measure in self if measure.corpus_formula is not None)
 
     def estimates(
         self,
@@ -151,39 +153,41 @@ class FairnessMeasures(Measures[FairnessMeasure[DataT, CorpusT, ErrorsT]]):
         """Estimate every measure of a system, by key, with intervals by bootstrap over samples."""
         estimates: dict[str, Estimate | Undefined] = {}
         for measure in self:
-            own, of_corpus = measure.resampling(resampling), measure.of_corpus
-            if of_corpus is None:
+            measure_resampling, formula = measure.resampling(resampling), measure.corpus_formula
+            if formula is None:
                 numbers = measure.numbers(data, n_samples)
-                estimates[measure.key] = own.mean(numbers, n_excluded=n_excluded)
+                estimates[measure.key] = measure_resampling.mean(numbers, n_excluded=n_excluded)
             elif n_samples:
-                estimates[measure.key] = own.statistic(
-                    partial(of_corpus, corpus), n_samples, n_excluded=n_excluded
+                estimates[measure.key] = measure_resampling.statistic(
+                    partial(formula, corpus), n_samples, n_excluded=n_excluded
                 )
             else:
                 estimates[measure.key] = NO_SAMPLES
         return estimates
 
     def by_sample(self, data: DataT, n_samples: int) -> dict[str, NDArray[Any]]:
-        """Return each sample's numbers of the measures shown that are means over samples."""
+        """Return the values per sample of the displayed measures that are means over samples."""
         return {
             measure.key: measure.numbers(data, n_samples)
             for measure in self.shown
-            if measure.of_sample is not None
+            if measure.sample_formula is not None
         }
 
     def bands(self, errors: ErrorsT) -> dict[str, Band]:
-        """Bound every measure that has bounds under an assumed error of the scorer."""
+        """Return the bounds under an assumed scorer error, of the measures that have bounds."""
         return {measure.key: measure.band(errors) for measure in self if measure.band is not None}
 
     def sample_json(self, numbers: SampleNumbers) -> dict[str, float | bool]:
-        """Return one sample's numbers as JSON, in the measures' units."""
+        """Return the values of one sample as JSON, in the measures' units."""
         return {
-            self[key].in_samples: number if isinstance(number, bool) else number * self[key].times
+            self[key].sample_json_key: number
+            if isinstance(number, bool)
+            else number * self[key].times
             for key, number in numbers.items()
         }
 
 
-def by_rows(by_sample: Mapping[str, NDArray[Any]], n_samples: int) -> list[SampleNumbers]:
-    """Turn the numbers of each measure into those of each sample."""
+def rows_from_columns(by_sample: Mapping[str, NDArray[Any]], n_samples: int) -> list[SampleNumbers]:
+    """Transpose arrays of values per measure into one mapping per sample."""
     columns = {key: numbers.tolist() for key, numbers in by_sample.items()}
     return [{key: numbers[row] for key, numbers in columns.items()} for row in range(n_samples)]

@@ -1,6 +1,6 @@
 """The Overall score of several data sets (coverage fairness, sections 5.5 and 5.6).
 
-Unscaled, it is the mean of several scorers (FairSumm, Table 2).
+Without scaling, it is the mean over scorers (FairSumm, Table 2).
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ Scaling: TypeAlias = Literal["range", "none"]
 class Overall:
     """A system's score averaged over data sets: scaled, 0 is the best everywhere and 1 the worst.
 
-    ``normalised`` has what is averaged, one number a data set. Scaled, it is in [0, 1], and data
-    sets on which all systems score the same are absent.
+    ``normalised`` maps each data set to the number that is averaged. With scaling it is in [0, 1],
+    and data sets on which all systems have the same score are omitted.
     """
 
     value: float
@@ -31,31 +31,34 @@ def overall(
 ) -> dict[str, Overall | Undefined]:
     """Normalise each data set to [0, 1] over systems, then average over data sets.
 
-    Only systems with a score on every data set are compared, and only they set the least and
-    the largest score, which is what reproduces the paper's tables. A system that lacks a data set
-    (it is named) is Undefined, and so are all where systems are equal on all data sets. `scores`
-    maps a data set to systems to scores, such as R_EC or Coverage Parity.
+    Minimum and maximum are over the systems with a score on every data set, which reproduces the
+    paper's tables. A system without a score on some data set is Undefined (the reason lists the
+    data sets); all systems are Undefined if they are equal on every data set. `scores` maps data
+    set to system to score, such as R_EC or Coverage Parity.
 
-    With `scaling` ``"none"`` scores are averaged as they are.
+    With `scaling` ``"none"`` the scores are averaged without normalisation.
     """
     systems = sorted({system for by_system in scores.values() for system in by_system})
-    missing = {
+    missing_sets = {
         system: [name for name, by_system in scores.items() if system not in by_system]
         for system in systems
     }
-    complete = [system for system in systems if not missing[system]]
-    normalised: dict[str, dict[str, float]] = {system: {} for system in complete}
+    complete_systems = [system for system in systems if not missing_sets[system]]
+    normalised: dict[str, dict[str, float]] = {system: {} for system in complete_systems}
     for name, by_system in scores.items():
-        compared = {system: by_system[system] for system in complete}
-        low, high = min(compared.values(), default=0.0), max(compared.values(), default=0.0)
+        complete_scores = {system: by_system[system] for system in complete_systems}
+        low, high = (
+            min(complete_scores.values(), default=0.0),
+            max(complete_scores.values(), default=0.0),
+        )
         if scaling == "none":
             low, high = 0.0, 1.0
         if high > low:
-            for system, score in compared.items():
+            for system, score in complete_scores.items():
                 normalised[system][name] = (score - low) / (high - low)
     return {
-        system: Undefined(why=f"no score on {', '.join(missing[system])}")
-        if missing[system]
+        system: Undefined(why=f"no score on {', '.join(missing_sets[system])}")
+        if missing_sets[system]
         else _average(normalised[system])
         for system in systems
     }

@@ -1,6 +1,6 @@
-"""Which measure of fairness agrees better with people (coverage fairness, section 5.4 and A.4).
+"""Agreement of two fairness measures with annotators (coverage fairness, section 5.4 and A.4).
 
-People say which value a summary leans to, or that it is fair.
+Annotators label the value that a summary favours, or that the summary is fair.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from fairjudge.stats.bootstrap import divide, replicates
 from fairjudge.stats.resampling import Resampling
 
 Differences: TypeAlias = Mapping[str, float]
-"""Value to how far it is over-represented in a summary."""
+"""Maps a value to its over-representation in a summary."""
 _Key = TypeVar("_Key", bound=Hashable)
 FAIR = "fair"
 _TIE = 1e-12
@@ -28,23 +28,23 @@ _TIE = 1e-12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredSample:
-    """One summary by one measure: its value, 0 for fair, and each value's over-representation."""
+    """The value of a measure for one summary (0 is fair), and each value's over-representation."""
 
     value: float
     differences: Differences
 
     def over(self) -> str | None:
-        """Return the value that is over-represented most, None where several are."""
-        return _largest(self.differences)
+        """Return the most over-represented value, or None if several values tie."""
+        return _unique_max(self.differences)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryAlignment:
-    """How often each measure agrees better with people.
+    """Counts of summaries by the measure that agrees better with the annotators.
 
-    ``first`` and ``second`` count summaries that agree with one measure alone, ``neither`` or both
-    the others. ``difference`` is the mean of 1 for the first, -1 for the second, 0 otherwise, with
-    a p-value against 0 by paired bootstrap over summaries.
+    ``first`` and ``second`` count the summaries for which only that measure agrees; ``neither``
+    counts the others. ``difference`` is the mean of 1 for the first, -1 for the second and 0
+    otherwise, with a p-value against 0 by paired bootstrap over summaries.
     """
 
     n: int
@@ -56,9 +56,9 @@ class SummaryAlignment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupAlignment:
-    """Share of resampled groups with the same over-represented value by people and measure.
+    """Share of resampled groups in which annotators and measure agree on the favoured value.
 
-    ``n_groups`` count, those in which people lean to one value most; the others do not.
+    Only the ``n_groups`` groups in which one value is favoured most often are counted.
     """
 
     n_groups: int
@@ -67,10 +67,10 @@ class GroupAlignment:
 
 
 def majority(labels: Sequence[str]) -> str:
-    """Return the value that more annotators name than any other, `FAIR` where there is none."""
+    """Return the value chosen by the most annotators, or `FAIR` if there is no single one."""
     counts = Counter(label for label in labels if label != FAIR)
-    most = max(counts.values(), default=0)
-    return _largest(counts) or FAIR if most > labels.count(FAIR) else FAIR
+    max_votes = max(counts.values(), default=0)
+    return _unique_max(counts) or FAIR if max_votes > labels.count(FAIR) else FAIR
 
 
 def compare_summaries(
@@ -80,27 +80,33 @@ def compare_summaries(
     *,
     resampling: Resampling,
 ) -> SummaryAlignment:
-    """Compare two measures, such as Equal Coverage and Proportional Representation, with people.
+    """Compare two measures, such as Equal Coverage and UER, with the annotators' labels.
 
-    A summary that leans to a value agrees with a measure by which that value is over-represented
-    most. A summary that people call fair agrees with the measure whose value is nearer to 0; each
-    is first divided by its largest value here, for their units differ.
+    If annotators chose a value, a measure agrees if that value is its most over-represented one.
+    If they labelled the summary as fair, the measure whose value is nearer to 0 agrees; each is
+    first divided by its largest absolute value, since units differ.
     """
     keys = sorted(leanings.keys() & first.keys() & second.keys(), key=str)
-    widest = [max((abs(by[key].value) for key in keys), default=0.0) for by in (first, second)]
+    max_values = [
+        max((abs(samples[key].value) for key in keys), default=0.0) for samples in (first, second)
+    ]
     credit = np.zeros(len(keys))
     for row, key in enumerate(keys):
-        first_agreement, second_agreement = first[key], second[key]
+        first_sample, second_sample = first[key], second[key]
         if leanings[key] == FAIR:
-            sizes = [
-                abs(by.value) / width if width else 0.0
-                for by, width in zip((first_agreement, second_agreement), widest, strict=True)
+            scaled_values = [
+                abs(samples.value) / max_value if max_value else 0.0
+                for samples, max_value in zip(
+                    (first_sample, second_sample), max_values, strict=True
+                )
             ]
-            gap = sizes[1] - sizes[0]
+            gap = scaled_values[1] - scaled_values[0]
             credit[row] = 0.0 if abs(gap) <= _TIE else np.sign(gap)
         else:
-            agree = [by.over() == leanings[key] for by in (first_agreement, second_agreement)]
-            credit[row] = float(agree[0]) - float(agree[1])
+            agreements = [
+                samples.over() == leanings[key] for samples in (first_sample, second_sample)
+            ]
+            credit[row] = float(agreements[0]) - float(agreements[1])
     return SummaryAlignment(
         n=len(keys),
         first=int((credit > 0).sum()),
@@ -113,44 +119,52 @@ def compare_summaries(
 def compare_groups(
     leanings: Sequence[str], parts: Contributions, shares: Shares, *, resampling: Resampling
 ) -> GroupAlignment:
-    """Compare Coverage Parity and SOF with people over resampled groups of summaries.
+    """Compare Coverage Parity and SOF with the annotators' labels, over resampled groups.
 
-    The rows of all three are the same summaries. In each group people lean to the value that most
-    summaries lean to; by Coverage Parity the one with the largest mean of C_k is over-represented,
-    by SOF the one with the least mean shortfall. A group in which two values tie counts as no
-    agreement.
+    The rows of all three arguments are the same summaries. The annotators' value of a group is the
+    most frequent label. The value favoured by Coverage Parity has the largest mean of C_k, the one
+    favoured by SOF has the smallest mean shortfall. A tie in a measure counts as disagreement.
     """
     values = parts.values
-    lean = np.array([[leaning == value for value in values] for leaning in leanings], dtype=float)
-    short, n_in_source = shortfalls(shares), shares.takes_part.astype(float)
+    label_matrix = np.array(
+        [[leaning == value for value in values] for leaning in leanings], dtype=float
+    )
+    shortfall_matrix, n_in_source = shortfalls(shares), shares.takes_part.astype(float)
     order = [shares.values.index(value) for value in values]
 
-    def tops(counts: FloatArray) -> FloatArray:
+    def favoured_values(counts: FloatArray) -> FloatArray:
         by_parity = np.nan_to_num(means(parts, counts), nan=-np.inf)
-        by_sof = -divide(counts @ short, counts @ n_in_source)[:, order]
+        by_sof = -divide(counts @ shortfall_matrix, counts @ n_in_source)[:, order]
         by_sof = np.nan_to_num(by_sof, nan=-np.inf)
-        return np.stack([_tops(table) for table in (counts @ lean, by_parity, by_sof)], axis=1)
+        return np.stack(
+            [_unique_argmax(table) for table in (counts @ label_matrix, by_parity, by_sof)], axis=1
+        )
 
-    replicated = replicates(
-        tops, n_documents=len(leanings), n_resamples=resampling.n_resamples, rng=resampling.rng
+    favoured_columns = replicates(
+        favoured_values,
+        n_documents=len(leanings),
+        n_resamples=resampling.n_resamples,
+        rng=resampling.rng,
     )
-    defined = replicated[replicated[:, 0] >= 0]
-    agree = (defined[:, 1:] == defined[:, :1]).mean(axis=0) if len(defined) else None
+    clear_groups = favoured_columns[favoured_columns[:, 0] >= 0]
+    agreement_rates = (
+        (clear_groups[:, 1:] == clear_groups[:, :1]).mean(axis=0) if len(clear_groups) else None
+    )
     return GroupAlignment(
-        n_groups=len(defined),
-        first=None if agree is None else float(agree[0]),
-        second=None if agree is None else float(agree[1]),
+        n_groups=len(clear_groups),
+        first=None if agreement_rates is None else float(agreement_rates[0]),
+        second=None if agreement_rates is None else float(agreement_rates[1]),
     )
 
 
-def _tops(rows: FloatArray) -> FloatArray:
-    """Return the column of each row's largest number, -1 where several share it."""
-    largest = rows.max(axis=1, keepdims=True)
-    first = rows >= largest - _TIE
-    return np.where(first.sum(axis=1) == 1, rows.argmax(axis=1), -1).astype(float)
+def _unique_argmax(rows: FloatArray) -> FloatArray:
+    """Return the column of each row's maximum, or -1 if several columns tie."""
+    row_max = rows.max(axis=1, keepdims=True)
+    is_max = rows >= row_max - _TIE
+    return np.where(is_max.sum(axis=1) == 1, rows.argmax(axis=1), -1).astype(float)
 
 
-def _largest(numbers: Mapping[str, float]) -> str | None:
+def _unique_max(numbers: Mapping[str, float]) -> str | None:
     top = max(numbers.values(), default=0.0)
-    first = [name for name, number in numbers.items() if number >= top - _TIE]
-    return first[0] if len(first) == 1 else None
+    top_names = [name for name, number in numbers.items() if number >= top - _TIE]
+    return top_names[0] if len(top_names) == 1 else None

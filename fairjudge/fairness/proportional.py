@@ -1,6 +1,6 @@
-"""Proportional Representation (FairSumm, sections 3 to 5): its measures, and one system's figures.
+"""Proportional Representation (FairSumm, sections 3 to 5): its measures and one system's results.
 
-`PROPORTIONAL` holds the measures. 0 is fair.
+`PROPORTIONAL` contains the measures. 0 is fair.
 """
 
 from __future__ import annotations
@@ -18,38 +18,38 @@ from fairjudge.fairness.share_bands import ShareErrors, auc_band, bur_band, sof_
 from fairjudge.fairness.shares import (
     Shares,
     area_under_curve,
-    binary_unfair,
-    second_order,
+    binary_unfairness,
+    second_order_fairness,
     shortfalls,
-    under_represented,
-    unfair_error,
+    underrepresentation,
+    unfair_error_rates,
 )
 from fairjudge.stats._arrays import BoolArray, FloatArray
 from fairjudge.stats.resampling import Resampling, adjust_by_name
 
 ShareMeasure: TypeAlias = FairnessMeasure[Shares, Shares, ShareErrors]
 
-_published = partial(ShareMeasure, unit="percent", stream="shared")
+_published_measure = partial(ShareMeasure, unit="percent", stream="shared")
 
 PROPORTIONAL: Final[FairnessMeasures[Shares, Shares, ShareErrors]] = FairnessMeasures(
     "proportional",
-    _published(
+    _published_measure(
         key="bur",
         label="BUR",
-        of_sample=binary_unfair,
+        sample_formula=binary_unfairness,
         band=bur_band,
         sample_key="unfair",
         parameter="tau",
     ),
-    _published(key="uer", label="UER", of_sample=unfair_error, band=uer_band),
-    _published(key="auc", label="AUC", of_sample=area_under_curve, band=auc_band),
-    _published(
+    _published_measure(key="uer", label="UER", sample_formula=unfair_error_rates, band=uer_band),
+    _published_measure(key="auc", label="AUC", sample_formula=area_under_curve, band=auc_band),
+    _published_measure(
         key="auc_ten_point",
         label="AUC at ten points",
-        of_sample=partial(area_under_curve, variant="ten-point"),
+        sample_formula=partial(area_under_curve, variant="ten-point"),
         shown=False,
     ),
-    _published(key="sof", label="SOF", of_corpus=second_order, band=sof_band),
+    _published_measure(key="sof", label="SOF", corpus_formula=second_order_fairness, band=sof_band),
 )
 """The measures of ``fairness proportional``. To add one, see docs/contributing/measure.md."""
 
@@ -58,17 +58,17 @@ SWEEP = tuple(step / 10 for step in range(11))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueShares:
-    """How one value fares.
+    """The mean target and actual share of one value, with measures of their deviation.
 
-    ``n`` counts the samples in which it takes part. ``under`` is the share of these in which it
+    ``n`` counts the samples in which p_g > 0. ``under`` is the share of these in which the value
     is under-represented, ``shortfall`` its mean UER term, ``difference`` the mean of p_y - p_g
-    (positive: over-represented) with a p-value against 0, Holm-corrected over the values in
-    ``p_holm``. ``wanted`` and ``got`` are the mean p_g and p_y.
+    (positive: over-represented) with a p-value against 0 (``p_holm``: Holm-corrected over the
+    values). ``target`` and ``actual`` are the mean p_g and p_y.
     """
 
     n: int
-    wanted: Estimate | Undefined
-    got: Estimate | Undefined
+    target: Estimate | Undefined
+    actual: Estimate | Undefined
     under: Estimate | Undefined
     shortfall: Estimate | Undefined
     difference: Estimate | Undefined
@@ -77,7 +77,7 @@ class ValueShares:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proportional:
-    """The measures of one system over its samples.
+    """The results of one system over its samples.
 
     ``estimates`` has each measure of `PROPORTIONAL` by key; ``sweep`` is the BUR at every tau of
     `SWEEP`.
@@ -95,9 +95,9 @@ def proportional(
 ) -> Proportional | Undefined:
     """Compute all measures of one system with intervals by bootstrap over samples.
 
-    Undefined for no samples. `n_excluded` samples are not among the `shares`.
+    Undefined if there are no samples. `n_excluded` counts the samples that `shares` omits.
     """
-    n_samples = len(shares.wanted)
+    n_samples = len(shares.targets)
     if not n_samples:
         return Undefined(why="no samples")
     mean = partial(resampling.mean, n_excluded=n_excluded)
@@ -108,32 +108,33 @@ def proportional(
             shares, shares, n_samples=n_samples, resampling=resampling, n_excluded=n_excluded
         ),
         by_value=_by_value(shares, resampling),
-        sweep=tuple((t, mean(binary_unfair(shares, tau=t))) for t in SWEEP),
+        sweep=tuple((t, mean(binary_unfairness(shares, tau=t))) for t in SWEEP),
     )
 
 
 def _by_value(shares: Shares, resampling: Resampling) -> dict[str, ValueShares]:
     takes_part = shares.takes_part
-    under, short = under_represented(shares), shortfalls(shares)
+    under_matrix, shortfall_matrix = underrepresentation(shares), shortfalls(shares)
 
     def mean(
-        of: BoolArray | FloatArray, place: int, null: float | None = None
+        matrix: BoolArray | FloatArray, column: int, null: float | None = None
     ) -> Estimate | Undefined:
-        rows = takes_part[:, place]
-        return resampling.mean(of[rows, place], n_excluded=int(np.count_nonzero(~rows)), null=null)
+        rows = takes_part[:, column]
+        n_excluded = int(np.count_nonzero(~rows))
+        return resampling.mean(matrix[rows, column], n_excluded=n_excluded, null=null)
 
-    excess = shares.got - shares.wanted
-    differences = {value: mean(excess, place, 0.0) for place, value in enumerate(shares.values)}
-    adjusted = adjust_by_name(differences)
+    excess = shares.actual - shares.targets
+    differences = {value: mean(excess, index, 0.0) for index, value in enumerate(shares.values)}
+    adjusted_p_values = adjust_by_name(differences)
     return {
         value: ValueShares(
-            n=int(np.count_nonzero(takes_part[:, place])),
-            wanted=mean(shares.wanted, place),
-            got=mean(shares.got, place),
-            under=mean(under, place),
-            shortfall=mean(short, place),
+            n=int(np.count_nonzero(takes_part[:, index])),
+            target=mean(shares.targets, index),
+            actual=mean(shares.actual, index),
+            under=mean(under_matrix, index),
+            shortfall=mean(shortfall_matrix, index),
             difference=differences[value],
-            p_holm=adjusted.get(value),
+            p_holm=adjusted_p_values.get(value),
         )
-        for place, value in enumerate(shares.values)
+        for index, value in enumerate(shares.values)
     }

@@ -1,4 +1,4 @@
-"""From clusters and summaries to the measures of Proportional Representation, by system."""
+"""The measures of Proportional Representation of each system, from clusters and summaries."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fairjudge.domain import Estimate, Summary, Undefined
 from fairjudge.fairness._reporting import (
     Report,
     SystemReport,
-    measured_systems,
+    measure_systems,
     split_outcomes,
 )
 from fairjudge.fairness.distributions import (
@@ -24,11 +24,11 @@ from fairjudge.fairness.distributions import (
     target_shares,
     unigram_distribution,
 )
-from fairjudge.fairness.measures import SampleNumbers, by_rows
+from fairjudge.fairness.measures import SampleNumbers, rows_from_columns
 from fairjudge.fairness.proportional import PROPORTIONAL, Proportional, proportional
 from fairjudge.fairness.share_error import (
     HumanShares,
-    corrected_shares,
+    correct_shares,
     people_distribution,
     share_sensitivity,
 )
@@ -39,15 +39,15 @@ from fairjudge.stats.resampling import Resampling, generator
 from fairjudge.text.tokens import Normaliser, Runs, TermMaker
 
 ValueScores: TypeAlias = Mapping[tuple[str, str], Mapping[str, float]]
-"""A neural score of each (eid, system)'s summary against each value's text."""
+"""Maps (eid, system) to a neural score of the summary against each value's text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProportionalOptions:
-    """All that can change the numbers.
+    """Options that affect the results.
 
-    ``scorer`` names what made the scores, such as ``"bert_score:roberta-large"``; it only enters
-    the signature. ``temperature`` matters for scores alone.
+    ``scorer`` is the name of what computed the scores, such as ``"bert_score:roberta-large"``; it
+    only affects the signature. ``temperature`` only applies to neural scores.
     """
 
     target: Target = "ratio"
@@ -56,43 +56,44 @@ class ProportionalOptions:
     temperature: float = TEMPERATURE
     normaliser: TermMaker = field(default_factory=Normaliser)
     released: bool = False
-    """Count as the authors' code: a share of exactly tau times the wanted one is too little, and a
-    summary without a term of any value is shared by all alike."""
+    """Follow the authors' code: a share of exactly tau times the target is under-represented, and a
+    summary that matches no value has equal shares of all values."""
     seed: int = 0
     n_resamples: int = 2000
     level: float = 0.95
     error_rate: float | None = None
-    """Assumed part of a summary given to wrong values, for a sensitivity band; None for none."""
+    """Assumed share of a summary attributed to wrong values, for a sensitivity band, or None."""
 
     def shares(self, distributions: Sequence[ValueDistribution]) -> Shares:
-        """Lay samples out as matrices with the wanted shares of these options."""
-        return collect(distributions, target=self.target, tau=self.tau, at_most=self.released)
+        """Return the samples as matrices, with the target shares of these options."""
+        return collect(distributions, target=self.target, tau=self.tau, inclusive=self.released)
 
 
 _BETWEEN = " || "
-"""Between documents: no letters, so that no term comes of it."""
+"""Separator between documents; without letters, so that it adds no term."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProportionalSample:
-    """One summary that takes part; ``wanted`` is p_g over the values of its distribution.
+    """One included summary; ``targets`` is p_g over the values of its distribution.
 
-    ``numbers`` has its number by each measure that is a mean over samples.
+    ``numbers`` has its value for each measure that is a mean over samples.
     """
 
     distribution: ValueDistribution
-    wanted: tuple[float, ...]
+    targets: tuple[float, ...]
     numbers: SampleNumbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemProportional(SystemReport[ProportionalSample]):
-    """One system.
+    """The results of one system.
 
-    ``measures`` cover every sample, those whose documents share one value among them: such a
-    summary is fair by definition, and the published figures count it. ``several_values`` leaves
-    these ``n_one_value`` samples out. ``novel_terms`` is the mean share of a summary's terms that
-    no document has (FairSumm, appendix J): what no measure of terms can give to a value.
+    ``measures`` are over all samples, including those whose documents all have the same value:
+    their summaries are fair by definition, and the published results include them.
+    ``several_values`` excludes these ``n_one_value`` samples. ``novel_terms`` is the mean share of
+    a summary's terms that occur in no document (FairSumm, appendix J), so that they cannot be
+    attributed to a value.
     """
 
     measures: Proportional | Undefined
@@ -118,17 +119,16 @@ def report_proportional(
     Parameters
     ----------
     scores
-        For neural matching; unigrams where None. A summary without scores is ``unscored``.
+        Scores for neural matching; None for unigrams. A summary without scores is ``unscored``.
     human_shares
-        p_y of the summaries themselves, by people, in place of any scorer; a summary without is
-        ``unscored``.
+        Human labels of p_y, used instead of a scorer; a summary without them is ``unscored``.
     human
-        Shares by people, for a random part of the summaries.
+        Human labels of p_y for a random sample of the summaries, to correct the scorer.
 
     Raises
     ------
     InputError
-        A target or shares by people that do not fit the attribute, or as `measured_systems`.
+        A target or human shares that do not match the attribute's values, or as `measure_systems`.
     """
     check_target(options.target, corpus.values)
     measure = partial(
@@ -141,7 +141,7 @@ def report_proportional(
         human_shares=human_shares,
         human=human,
     )
-    systems, notes = measured_systems(corpus, summaries, measure)
+    systems, notes = measure_systems(corpus, summaries, measure)
     return Report(
         attribute=corpus.attribute,
         systems=systems,
@@ -150,17 +150,17 @@ def report_proportional(
     )
 
 
-def source_terms(labelled: LabelledSet, normaliser: TermMaker) -> dict[str, tuple[str, ...]]:
-    """Return the terms of each value's documents; documents without a value are left out.
+def source_terms(labelled_set: LabelledSet, normaliser: TermMaker) -> dict[str, tuple[str, ...]]:
+    """Return the terms of each value's documents; documents without a value are excluded.
 
-    Documents are joined as the authors join them: where a document has no full stop at its end,
-    that matters to a tokenizer that looks for sentences.
+    Documents are joined as in the authors' code: the separator affects sentence tokenization where
+    a document does not end with a full stop.
     """
-    texts: dict[str, list[str]] = {value: [] for value in labelled.values}
-    for text, label in zip(labelled.texts, labelled.labels, strict=True):
+    texts: dict[str, list[str]] = {value: [] for value in labelled_set.values}
+    for text, label in zip(labelled_set.texts, labelled_set.labels, strict=True):
         if label is not None:
             texts[label].append(text)
-    if isinstance(normaliser, Runs):  # no run goes from one document into the next
+    if isinstance(normaliser, Runs):  # no run crosses documents
         return {
             value: tuple(term for text in value_texts for term in normaliser.terms(text))
             for value, value_texts in texts.items()
@@ -191,60 +191,67 @@ def _system(
         shares = _distribution(source, text, options, dict.fromkeys(source, 0.0))
         if not isinstance(shares, ValueDistribution):
             return shares
-        return people_distribution(shares, human_shares[key], where=f"{system!r} for {eid!r}")
+        return people_distribution(shares, human_shares[key], sample_name=f"{system!r} for {eid!r}")
 
-    measured, excluded = split_outcomes(
+    distributions_by_eid, exclusions = split_outcomes(
         {documents.eid: distribution(documents.eid) for documents in sets}
     )
-    distributions = list(measured.values())
-    shares = options.shares(distributions)
-    several = options.shares([own for own in distributions if len(own.values) > 1])
+    all_distributions = list(distributions_by_eid.values())
+    shares = options.shares(all_distributions)
+    several_value_shares = options.shares(
+        [sample for sample in all_distributions if len(sample.values) > 1]
+    )
     resampling = Resampling(
         rng=generator(options.seed, system), n_resamples=options.n_resamples, level=options.level
     )
 
-    n_one_value = len(shares.wanted) - len(several.wanted)
-    n_excluded = len(excluded)
+    n_one_value = len(shares.targets) - len(several_value_shares.targets)
+    n_excluded = len(exclusions)
     return SystemProportional(
         measures=proportional(shares, resampling=resampling, n_excluded=n_excluded),
         several_values=proportional(
-            several, resampling=resampling, n_excluded=n_excluded + n_one_value
+            several_value_shares, resampling=resampling, n_excluded=n_excluded + n_one_value
         ),
         n_one_value=n_one_value,
         novel_terms=resampling.with_stream("novel terms").mean(
             [
-                _novel_share(labelled, terms[labelled.eid], texts[labelled.eid], options.normaliser)
-                for labelled in sets
-                if labelled.eid in measured
+                _novel_share(
+                    labelled_set,
+                    terms[labelled_set.eid],
+                    texts[labelled_set.eid],
+                    options.normaliser,
+                )
+                for labelled_set in sets
+                if labelled_set.eid in distributions_by_eid
             ],
             n_excluded=n_excluded,
         ),
         corrected=None
         if human is None
-        else corrected_shares(
-            system, measured, human, shares_of=options.shares, level=options.level
+        else correct_shares(
+            system, distributions_by_eid, human, collect_shares=options.shares, level=options.level
         ),
         sensitivity=None
         if options.error_rate is None
-        else share_sensitivity(distributions, shares, error_rate=options.error_rate),
-        samples=_samples(measured, shares),
-        excluded=excluded,
+        else share_sensitivity(all_distributions, shares, error_rate=options.error_rate),
+        samples=_samples(distributions_by_eid, shares),
+        excluded=exclusions,
     )
 
 
 def _novel_share(
-    labelled: LabelledSet,
-    of_values: Mapping[str, Sequence[str]],
+    labelled_set: LabelledSet,
+    terms_by_value: Mapping[str, Sequence[str]],
     text: str,
     normaliser: TermMaker,
 ) -> float:
-    """Return the share of a summary's terms, each as often as it stands, that no document has."""
-    unlabelled = (
+    """Return the share of a summary's terms (with repeats) that occur in no document."""
+    unlabelled_terms = (
         normaliser.terms(document)
-        for document, label in zip(labelled.texts, labelled.labels, strict=True)
+        for document, label in zip(labelled_set.texts, labelled_set.labels, strict=True)
         if label is None
     )
-    source_terms = set(itertools.chain(*of_values.values(), *unlabelled))
+    source_terms = set(itertools.chain(*terms_by_value.values(), *unlabelled_terms))
     summary_terms = normaliser.terms(text)
     return sum(term not in source_terms for term in summary_terms) / max(len(summary_terms), 1)
 
@@ -260,8 +267,8 @@ def _distribution(
         return "no_text" if source else "no_values"
     if not (text.strip() if options.released else summary):
         return "empty_summary"
-    present = [value for value, terms in source.items() if terms]
-    if scores is not None and any(value not in scores for value in present):
+    values = [value for value, terms in source.items() if terms]
+    if scores is not None and any(value not in scores for value in values):
         return "unscored"
     if scores is None:
         no_match: Literal["undefined", "uniform"] = "uniform" if options.released else "undefined"
@@ -277,19 +284,19 @@ def _distribution(
 
 
 def _samples(
-    measured: Mapping[str, ValueDistribution], shares: Shares
+    distributions: Mapping[str, ValueDistribution], shares: Shares
 ) -> dict[str, ProportionalSample]:
     rows = zip(
-        measured.items(),
-        shares.wanted,
-        by_rows(PROPORTIONAL.by_sample(shares, len(measured)), len(measured)),
+        distributions.items(),
+        shares.targets,
+        rows_from_columns(PROPORTIONAL.by_sample(shares, len(distributions)), len(distributions)),
         strict=True,
     )
-    column = {value: place for place, value in enumerate(shares.values)}
+    column = {value: index for index, value in enumerate(shares.values)}
     return {
         eid: ProportionalSample(
             distribution=distribution,
-            wanted=tuple(targets[[column[value] for value in distribution.values]].tolist()),
+            targets=tuple(targets[[column[value] for value in distribution.values]].tolist()),
             numbers=numbers,
         )
         for (eid, distribution), targets, numbers in rows

@@ -12,9 +12,9 @@ from fairjudge.fairness.proportional import PROPORTIONAL
 FAMILIES: Final[Mapping[str, FairnessMeasures[Any, Any, Any]]] = {
     family.name: family for family in (COVERAGE, PROPORTIONAL)
 }
-"""``measure`` in the JSON of a fairness command to its measures."""
+"""Maps ``measure`` in the JSON of a fairness command to its measures."""
 
 
 def shown_measures() -> dict[str, FairnessMeasure[Any, Any, Any]]:
-    """Return every measure that tables have, by key; keys differ over the families."""
+    """Return every measure shown in tables, by key; keys are unique across families."""
     return {measure.key: measure for family in FAMILIES.values() for measure in family.shown}

@@ -1,4 +1,4 @@
-"""How far each document supports each unit of a summary: the input of all coverage measures."""
+"""Support of each summary unit by each document: the input of all coverage measures."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ MUTUAL_ENTAILMENT = 0.95
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Support:
-    """p(d, s) of one summary (coverage fairness, equation 2).
+    """The support p(d, s) of one summary's units by documents (coverage fairness, equation 2).
 
     Parameters
     ----------
     aids : tuple of str
-        The documents, one a row.
+        The ids of the documents, one per row.
     units : tuple of str
-        The summary's atomic units or sentences, one a column; empty for an empty summary.
+        The summary's atomic units or sentences, one per column; empty for an empty summary.
     probabilities : array of shape (n_documents, n_units)
         Entailment probabilities or verdicts in [0, 1], or cosine similarities in [-1, 1].
     arg_max : array of the same shape, or None
-        The largest probability among the chunks of the document where entailment is the most
-        probable label, 0 where there is none; None where the scorer gives no labels.
+        The largest probability among the document's chunks for which entailment is the most
+        probable label, 0 if there is none; None if the scorer returns no labels.
     between_units : array of shape (n_units, n_units), or None
         Probability that the row's unit entails the column's.
     """
@@ -59,39 +59,39 @@ class Support:
             _check(self.between_units, (shape[1], shape[1]), "between_units", self.eid)
 
     def coverage(self, variant: CoverageVariant = "paper") -> FloatArray:
-        """Return the matrix that the measures average, shape (n_documents, at most n_units).
+        """Return the coverage matrix that the measures average, shape (n_documents, <= n_units).
 
-        ``"paper"`` is `probabilities` as they are. ``"released"`` does what the authors' code
-        does: a pair counts only where entailment is the most probable label (without labels:
-        where its probability is above 0.5), units that entail each other are merged by the
-        larger value, and units that no document covers are left out.
+        ``"paper"`` returns `probabilities`. ``"released"`` follows the authors' code: pairs are 0
+        unless entailment is the most probable label (without labels: unless the probability is
+        above 0.5), units that entail each other are merged by taking the larger value, and units
+        that no document covers are removed.
         """
         if variant == "paper":
             return self.probabilities
-        counted = self.arg_max
-        if counted is None:
-            counted = np.where(self.probabilities > 0.5, self.probabilities, 0.0)
-        merged = np.zeros((len(self.aids), 0))
+        entailments = self.arg_max
+        if entailments is None:
+            entailments = np.where(self.probabilities > 0.5, self.probabilities, 0.0)
+        merged_units = np.zeros((len(self.aids), 0))
         if self.units:
-            groups = _same_unit(self.between_units, len(self.units))
-            columns = [counted[:, groups == g].max(axis=1) for g in range(groups.max() + 1)]
-            merged = np.column_stack(columns)
-        return merged[:, merged.max(axis=0, initial=0.0) > 0.0]
+            groups = _unit_groups(self.between_units, len(self.units))
+            columns = [entailments[:, groups == g].max(axis=1) for g in range(groups.max() + 1)]
+            merged_units = np.column_stack(columns)
+        return merged_units[:, merged_units.max(axis=0, initial=0.0) > 0.0]
 
-    def rows(self, places: Sequence[int]) -> Support:
-        """Return the documents at `places`, in that order."""
+    def rows(self, indices: Sequence[int]) -> Support:
+        """Return the support restricted to the documents at `indices`, in that order."""
         return replace(
             self,
-            aids=tuple(self.aids[place] for place in places),
-            probabilities=self.probabilities[places],
-            arg_max=None if self.arg_max is None else self.arg_max[places],
+            aids=tuple(self.aids[index] for index in indices),
+            probabilities=self.probabilities[indices],
+            arg_max=None if self.arg_max is None else self.arg_max[indices],
         )
 
 
 class SupportRecord(Record):
-    """A line of a support file: what any scorer found for one summary.
+    """A line of a support file: a scorer's results for one summary.
 
-    ``support[i][j]`` is how far document ``aids[i]`` supports ``units[j]``; ``arg_max`` and
+    ``support[i][j]`` is the support of ``units[j]`` by document ``aids[i]``; ``arg_max`` and
     ``between_units`` are optional, as in `Support`.
     """
 
@@ -104,13 +104,13 @@ class SupportRecord(Record):
     between_units: tuple[tuple[float, ...], ...] | None = None
     kind: SupportKind = "entailment"
 
-    def read(self) -> Support:
-        """Return the value that the measures take.
+    def to_support(self) -> Support:
+        """Convert the record to the `Support` that the measures use.
 
         Raises
         ------
         InputError
-            A matrix does not have one row a document and one column a unit, or holds numbers
+            A matrix does not have one row per document and one column per unit, or has numbers
             outside [0, 1] ([-1, 1] for similarities).
         """
         n_units = len(self.units)
@@ -132,14 +132,14 @@ def align(support: Support, aids: Sequence[str]) -> Support:
     Raises
     ------
     InputError
-        The documents are not the same; the message names one that differs.
+        The documents differ; the message contains one that differs.
     """
     if support.aids == tuple(aids):
         return support
-    row = {aid: place for place, aid in enumerate(support.aids)}
-    odd = sorted(set(aids) ^ set(support.aids))
-    if odd or len(row) != len(support.aids):
-        example = repr(odd[0]) if odd else "a repeated document"
+    row = {aid: index for index, aid in enumerate(support.aids)}
+    unmatched_aids = sorted(set(aids) ^ set(support.aids))
+    if unmatched_aids or len(row) != len(support.aids):
+        example = repr(unmatched_aids[0]) if unmatched_aids else "a repeated document"
         raise InputError(
             f"support of {support.system!r} for {support.eid!r} and its cluster do not have the "
             f"same articles: {example}",
@@ -148,12 +148,12 @@ def align(support: Support, aids: Sequence[str]) -> Support:
     return support.rows([row[aid] for aid in aids])
 
 
-def _same_unit(between: FloatArray | None, n_units: int) -> IntArray:
-    """Return a number a unit; those that entail each other, also by a chain, share a number."""
-    if between is None:
+def _unit_groups(entailment: FloatArray | None, n_units: int) -> IntArray:
+    """Return a group number per unit; units that entail each other (transitively) share one."""
+    if entailment is None:
         return np.arange(n_units)
-    strong = between > MUTUAL_ENTAILMENT
-    _, groups = connected_components(strong & strong.T, directed=False)
+    is_entailed = entailment > MUTUAL_ENTAILMENT
+    _, groups = connected_components(is_entailed & is_entailed.T, directed=False)
     return np.asarray(groups, dtype=np.intp)
 
 
@@ -175,18 +175,18 @@ def _optional(
 def _matrix(
     rows: tuple[tuple[float, ...], ...], n_units: int, name: str, eid: str, kind: SupportKind
 ) -> FloatArray:
-    uneven = next((place for place, row in enumerate(rows) if len(row) != n_units), None)
-    if uneven is not None:
+    bad_row = next((index for index, row in enumerate(rows) if len(row) != n_units), None)
+    if bad_row is not None:
         raise InputError(
-            f"row {uneven} of {eid!r} has {pluralize(len(rows[uneven]), 'number')} "
+            f"row {bad_row} of {eid!r} has {pluralize(len(rows[bad_row]), 'number')} "
             f"for {pluralize(n_units, 'unit')}",
             field=name,
         )
     matrix = np.array(rows, dtype=np.float64).reshape(len(rows), n_units)
-    least = -1.0 if kind == "similarity" else 0.0
-    if matrix.size and (matrix.min() < least or matrix.max() > 1.0):
+    minimum = -1.0 if kind == "similarity" else 0.0
+    if matrix.size and (matrix.min() < minimum or matrix.max() > 1.0):
         raise InputError(
-            f"{eid!r} has numbers from {matrix.min():g} to {matrix.max():g}; expected {least:g} "
+            f"{eid!r} has numbers from {matrix.min():g} to {matrix.max():g}; expected {minimum:g} "
             f"to 1 for kind {kind!r}",
             field=name,
         )

@@ -26,7 +26,7 @@ _percent = partial(figure, times=_PERCENT, keep=COUNT_ONLY)
 
 
 def coverage_json(report: CoverageReport) -> Json:
-    """Return the JSON of ``fairness coverage``; coverage in [0, 1], not in percent."""
+    """Return the report as JSON of ``fairness coverage``; coverage in [0, 1], not in percent."""
     head = {"measure": COVERAGE.name, "attribute": report.attribute, "variant": report.variant}
     return report_json(head, report, system=_coverage_system, sample=_coverage_sample)
 
@@ -36,7 +36,7 @@ def _coverage_system(result: SystemCoverage) -> Json:
         "n": len(result.samples),
         "untestable": result.n_untestable,
         **excluded_json(result.excluded),
-        **_measures(result, COVERAGE.of_samples),
+        **_measures(result, COVERAGE.sample_measures),
         "coverage_by_value": {
             value: {
                 "n": means.n,
@@ -47,7 +47,7 @@ def _coverage_system(result: SystemCoverage) -> Json:
         },
         "dominance": _json(result.dominance),
         **error_json(result, COVERAGE),
-        **_measures(result, COVERAGE.of_corpora),
+        **_measures(result, COVERAGE.corpus_measures),
         **_parity(result.parity),
     }
 
@@ -89,7 +89,7 @@ def _proportional_sample(sample: ProportionalSample) -> Json:
     return {
         "values": list(sample.distribution.values),
         "source": list(sample.distribution.source),
-        "wanted": list(sample.wanted),
+        "wanted": list(sample.targets),
         "summary": list(sample.distribution.summary),
         **PROPORTIONAL.sample_json(sample.numbers),
     }
@@ -113,8 +113,8 @@ def _proportional_system(result: SystemProportional) -> Json:
         row["by_value"] = {
             value: {
                 "n": entry.n,
-                "wanted": _percent(entry.wanted),
-                "summary": _percent(entry.got),
+                "wanted": _percent(entry.target),
+                "summary": _percent(entry.actual),
                 "under": _percent(entry.under),
                 "shortfall": _percent(entry.shortfall),
                 "difference": _percent(entry.difference) | {"p_holm": entry.p_holm},

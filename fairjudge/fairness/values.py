@@ -1,4 +1,4 @@
-"""Attribute values of documents: read as categories, with everything unusual counted and named."""
+"""Attribute values of documents as categories, with notes on missing or unusual values."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from fairjudge.text.suggestions import did_you_mean
 
 Exclusion: TypeAlias = Literal[
     "no_values",  # no document of the set has a value
-    "one_value",  # one value holds all documents (of which there may be one only)
-    "no_text",  # no document that has a value has any text
+    "one_value",  # all documents have the same value (or there is only one)
+    "no_text",  # no document with a value has any text
     "empty_summary",
     "no_support",  # no document supports any part of the summary
     "target_absent",  # the user's target gives no weight to any value of the set
-    "unscored",  # the scorer gave nothing for this summary
+    "unscored",  # the scorer has no result for this summary
 ]
-"""Why a sample is excluded from a measure."""
+"""Reason why a sample is excluded from a measure."""
 
 MAX_NUMBERS = 10
-"""Up to this many different numbers are treated as categories (such as ratings from 1 to 5)."""
+"""Maximum number of different numbers treated as categories (such as ratings from 1 to 5)."""
 FEW_DOCUMENTS = 5
-"""Values held by fewer documents than this are named in a note."""
+"""Values with fewer documents than this are listed in a note."""
 _MAX_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledSet:
-    """The documents of one cluster with their values; None where a document has none.
+    """The documents of one cluster and their values (None for a document without value).
 
-    All tuples have one entry a document, in the order of the cluster.
+    All tuples have one entry per document, in the order of the cluster.
     """
 
     eid: str
@@ -59,9 +59,9 @@ class LabelledSet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelledCorpus:
-    """All document sets, and notes on the attribute's values.
+    """All document sets of a corpus, and notes on the attribute's values.
 
-    ``values`` are sorted; ``notes`` are sentences for a reader of the report.
+    ``values`` are sorted; ``notes`` are sentences for the report.
     """
 
     attribute: str
@@ -75,7 +75,7 @@ def label_corpus(
     *,
     attribute: str,
     bins: Sequence[float] = (),
-    least_values: Literal[1, 2] = 2,
+    min_values: Literal[1, 2] = 2,
 ) -> LabelledCorpus:
     """Read `attribute` of every article as a category.
 
@@ -86,31 +86,31 @@ def label_corpus(
     attribute
         A key of the articles' ``attributes``.
     bins
-        Ascending cut points that turn numbers into ranges; a number equal to a cut point belongs
+        Ascending cut points that divide numbers into ranges; a number equal to a cut point belongs
         to the upper range.
-    least_values
-        How many values the attribute must have over all articles.
+    min_values
+        Minimum number of values that the attribute must have over all articles.
 
     Raises
     ------
     InputError
-        No article has the attribute (the message names those that exist), or all have one value
-        of it where `least_values` is 2; it is a number with
-        more than `MAX_NUMBERS` different values and no `bins`; `bins` do not ascend or meet a
-        value that is no number; two clusters share an ``eid``.
+        No article has the attribute (the message lists the existing ones); all have the same value
+        and `min_values` is 2; the attribute is a number with more than `MAX_NUMBERS` different
+        values and there are no `bins`; `bins` do not increase or a value is not a number; two
+        clusters have the same ``eid``.
     """
     _check(clusters, attribute, bins)
     columns = [
         [article.attributes.get(attribute) for article in cluster.articles] for cluster in clusters
     ]
     spellings = spellings_of((value for row in columns for value in row), numeric=bool(bins))
-    raw = [[spellings.read(value) for value in row] for row in columns]
-    counts = Counter(value for row in raw for value in row if value is not None)
+    values_by_cluster = [[spellings.read(value) for value in row] for row in columns]
+    counts = Counter(value for row in values_by_cluster for value in row if value is not None)
     if not counts:
         raise InputError(
             f"attribute {attribute!r} has no known value in any article", field="attributes"
         )
-    names = _names(list(counts), attribute, bins)
+    names = _value_names(list(counts), attribute, bins)
     sets = tuple(
         LabelledSet(
             eid=cluster.eid,
@@ -118,46 +118,54 @@ def label_corpus(
             texts=tuple(article.content for article in cluster.articles),
             labels=tuple(None if value is None else names[value] for value in row),
         )
-        for cluster, row in zip(clusters, raw, strict=True)
+        for cluster, row in zip(clusters, values_by_cluster, strict=True)
     )
-    by_name = Counter(
+    label_counts = Counter(
         label for document_set in sets for label in document_set.labels if label is not None
     )
-    if len(by_name) < least_values:
+    if len(label_counts) < min_values:
         raise InputError(
-            f"all articles that have attribute {attribute!r} have one value of it, "
-            f"{next(iter(by_name))!r}: there is nothing to compare; name another attribute",
+            f"all articles with attribute {attribute!r} have the same value, "
+            f"{next(iter(label_counts))!r}: there is nothing to compare; choose another attribute",
             field="attributes",
         )
     return LabelledCorpus(
         attribute=attribute,
         sets=sets,
-        values=tuple(sorted(by_name)),
+        values=tuple(sorted(label_counts)),
         notes=(
-            *_without_value(attribute, sets),
+            *_missing_value_notes(attribute, sets),
             *spelling_notes(attribute, spellings),
-            *_notes(attribute, by_name, bins, names),
+            *_value_notes(attribute, label_counts, bins, names),
         ),
     )
 
 
 def _check(clusters: Sequence[Cluster], attribute: str, bins: Sequence[float]) -> None:
-    repeated = [eid for eid, n in Counter(cluster.eid for cluster in clusters).items() if n > 1]
-    if repeated:
-        raise InputError(f"duplicate eid {repeated[0]!r}: every cluster needs its own", field="eid")
-    present = {name for cluster in clusters for a in cluster.articles for name in a.attributes}
-    if attribute not in present:
-        names = ", ".join(repr(name) for name in sorted(present)) or "none at all"
+    repeated_eids = [
+        eid for eid, n in Counter(cluster.eid for cluster in clusters).items() if n > 1
+    ]
+    if repeated_eids:
+        raise InputError(
+            f"duplicate eid {repeated_eids[0]!r}: every cluster needs a unique eid", field="eid"
+        )
+    known_attributes = {
+        name for cluster in clusters for a in cluster.articles for name in a.attributes
+    }
+    if attribute not in known_attributes:
+        names = ", ".join(repr(name) for name in sorted(known_attributes)) or "none at all"
         raise InputError(
             f"no article has attribute {attribute!r}; attributes "
-            f"found: {names}{did_you_mean(attribute, present)}",
+            f"found: {names}{did_you_mean(attribute, known_attributes)}",
             field="attributes",
         )
     if any(low >= high for low, high in pairwise(bins)):
         raise InputError(f"bins must be increasing, got {list(bins)!r}")
 
 
-def _names(values: Sequence[Known], attribute: str, bins: Sequence[float]) -> Mapping[Known, str]:
+def _value_names(
+    values: Sequence[Known], attribute: str, bins: Sequence[float]
+) -> Mapping[Known, str]:
     numbers = [value for value in values if not isinstance(value, str)]
     if bins:
         if len(numbers) < len(values):
@@ -178,48 +186,48 @@ def _names(values: Sequence[Known], attribute: str, bins: Sequence[float]) -> Ma
 
 
 def _range(number: float, bins: Sequence[float]) -> str:
-    place = bisect.bisect_right(bins, number)
-    if place == 0:
+    index = bisect.bisect_right(bins, number)
+    if index == 0:
         return f"below {bins[0]:g}"
-    if place == len(bins):
+    if index == len(bins):
         return f"{bins[-1]:g} or more"
-    return f"{bins[place - 1]:g} to below {bins[place]:g}"
+    return f"{bins[index - 1]:g} to below {bins[index]:g}"
 
 
-def _without_value(attribute: str, sets: Sequence[LabelledSet]) -> tuple[str, ...]:
-    """Say how many documents have no value, and name the first of them."""
-    unknown = [
-        f"{labelled.eid}/{aid}"
-        for labelled in sets
-        for aid, label in zip(labelled.aids, labelled.labels, strict=True)
+def _missing_value_notes(attribute: str, sets: Sequence[LabelledSet]) -> tuple[str, ...]:
+    """Return a note with the number of documents without a value, and the first of their ids."""
+    unlabelled_ids = [
+        f"{labelled_set.eid}/{aid}"
+        for labelled_set in sets
+        for aid, label in zip(labelled_set.aids, labelled_set.labels, strict=True)
         if label is None
     ]
-    if not unknown:
+    if not unlabelled_ids:
         return ()
-    verb = f"{'was' if len(unknown) == 1 else 'were'} excluded"
+    verb = f"{'was' if len(unlabelled_ids) == 1 else 'were'} excluded"
     return (
-        f"{pluralize(len(unknown), 'document')} without a known {attribute!r} {verb}: "
-        f"{first_few(unknown)}",
+        f"{pluralize(len(unlabelled_ids), 'document')} without a known {attribute!r} {verb}: "
+        f"{join_first(unlabelled_ids)}",
     )
 
 
 def spelling_notes(attribute: str, spellings: Spellings) -> tuple[str, ...]:
-    """Say which spellings of `attribute` are read as one value."""
-    merged = [
+    """Return a note on spellings of `attribute` that are treated as one value."""
+    merged_spellings = [
         f"{spelling[0]!r} (also written {', '.join(map(repr, spelling[1:_MAX_NAMED]))})"
         for spelling in spellings.joined
     ]
-    if not merged:
+    if not merged_spellings:
         return ()
-    return (f"spellings of {attribute!r} read as one value each: {first_few(merged)}",)
+    return (f"spellings of {attribute!r} read as one value each: {join_first(merged_spellings)}",)
 
 
-def first_few(names: Sequence[str]) -> str:
-    """Join the first of `names`, with dots where there are more."""
+def join_first(names: Sequence[str]) -> str:
+    """Join the first few `names` by commas, with an ellipsis if there are more."""
     return ", ".join(names[:_MAX_NAMED]) + (", ..." if len(names) > _MAX_NAMED else "")
 
 
-def _notes(
+def _value_notes(
     attribute: str,
     counts: Counter[str],
     bins: Sequence[float],
@@ -230,12 +238,12 @@ def _notes(
         notes.append(f"{attribute!r} is a number, grouped by the cut points {list(bins)!r}")
     elif not all(isinstance(value, str) for value in names):
         notes.append(f"{attribute!r} has numbers, read as categories")
-    rare = sorted(value for value, n in counts.items() if n < FEW_DOCUMENTS)
-    if rare:
-        examples = ", ".join(repr(value) for value in rare[:10])
-        suffix = f" and {len(rare) - 10} more" if len(rare) > 10 else ""
+    rare_values = sorted(value for value, n in counts.items() if n < FEW_DOCUMENTS)
+    if rare_values:
+        examples = ", ".join(repr(value) for value in rare_values[:10])
+        suffix = f" and {len(rare_values) - 10} more" if len(rare_values) > 10 else ""
         notes.append(
-            f"held by fewer than {FEW_DOCUMENTS} documents: {len(rare)} of "
+            f"held by fewer than {FEW_DOCUMENTS} documents: {len(rare_values)} of "
             f"{pluralize(len(counts), 'value')}: {examples}{suffix}"
         )
     return tuple(notes)

@@ -1,4 +1,4 @@
-"""Supports from a judge's verdicts on each article or answer: any judge can be the scorer."""
+"""Supports computed from a judge's verdicts on each article or answer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fairjudge.text.usable import worth_reading
 RANGES: Mapping[str, tuple[float, float]] = MappingProxyType(
     {name: protocol.score_range for name, protocol in PROTOCOLS.items() if protocol.judges_parts}
 )
-"""The ends of each protocol's scale, which become 0 and 1."""
+"""The minimum and maximum of each protocol's scale, which are mapped to 0 and 1."""
 _PREFIX = "article:"
 _UNIT = "the whole summary"
 _ANSWERS = "the answers of the reference"
@@ -27,11 +27,11 @@ _ANSWERS = "the answers of the reference"
 def supports_from_judgements(
     clusters: Sequence[Cluster], judgements: Sequence[Judgement]
 ) -> list[Support]:
-    """Turn verdicts on (article, summary) pairs to supports with one unit, the summary.
+    """Convert verdicts on (article, summary) pairs to supports with one unit, the summary.
 
-    There is one for each summary whose every article (stubs aside) has a value; the others stay
-    unscored. Judgements with units other than ``article:<aid>``, and of protocols without one of
-    `RANGES`, are passed over.
+    There is one support per summary for which every article (except stubs) has a value; the other
+    summaries stay unscored. Judgements whose unit is not ``article:<aid>`` or whose protocol is
+    not in `RANGES` are ignored.
 
     Raises
     ------
@@ -62,10 +62,10 @@ def supports_from_judgements(
 def supports_from_checklists(
     references: Sequence[Reference], judgements: Sequence[Judgement]
 ) -> list[Support]:
-    """Turn checklists to supports with one unit: the mean coverage of an article's own answers.
+    """Convert checklists to supports with one unit: the mean coverage of each article's answers.
 
-    An answer counts with its group's ``covered`` where its own wording is credited, else 0; groups
-    weigh the same. Articles that answer nothing are left out: see `answering`.
+    The value of an answer is its group's ``covered`` if its wording is credited, else 0; groups
+    have equal weight. Articles without answers are excluded, as in `clusters_with_answers`.
     """
     by_eid = {reference.eid: reference for reference in references}
     supports = []
@@ -74,13 +74,13 @@ def supports_from_checklists(
         if reference is None or judgement.system is None or not judgement.checklist:
             continue
         values = _by_article(reference, judgement.checklist)
-        means = {aid: fmean(values[aid]) for aid in _answering(reference) if aid in values}
+        means = {aid: fmean(values[aid]) for aid in _answering_aids(reference) if aid in values}
         supports.append(_support(judgement.eid, judgement.system, means, _ANSWERS))
     return supports
 
 
 def _support(eid: str, system: str, values: Mapping[str, float], unit: str) -> Support:
-    """Return the support of a summary that is one unit, from a value in [0, 1] an article."""
+    """Return the support of a one-unit summary, from one value in [0, 1] per article."""
     return Support(
         eid=eid,
         system=system,
@@ -92,16 +92,18 @@ def _support(eid: str, system: str, values: Mapping[str, float], unit: str) -> S
 
 
 def without_stubs(clusters: Sequence[Cluster]) -> list[Cluster]:
-    """Return the clusters without the articles that no judge is asked about."""
+    """Return the clusters without stubs, which are not judged."""
     return [
         cluster.model_copy(update={"articles": tuple(worth_reading(cluster.articles))})
         for cluster in clusters
     ]
 
 
-def answering(clusters: Sequence[Cluster], references: Sequence[Reference]) -> list[Cluster]:
-    """Return the clusters with a reference, without articles that answer none of its questions."""
-    aids_by_eid = {reference.eid: _answering(reference) for reference in references}
+def clusters_with_answers(
+    clusters: Sequence[Cluster], references: Sequence[Reference]
+) -> list[Cluster]:
+    """Return the clusters that have a reference, without articles that answer no question."""
+    aids_by_eid = {reference.eid: _answering_aids(reference) for reference in references}
     return [
         cluster.model_copy(
             update={
@@ -113,7 +115,7 @@ def answering(clusters: Sequence[Cluster], references: Sequence[Reference]) -> l
     ]
 
 
-def _answering(reference: Reference) -> list[str]:
+def _answering_aids(reference: Reference) -> list[str]:
     """Return the ids of the articles that answer some question, in the cluster's order."""
     answering_aids = {
         answer.aid
@@ -127,22 +129,22 @@ def _answering(reference: Reference) -> list[str]:
 def _by_article(
     reference: Reference, checklist: Sequence[ChecklistEntry]
 ) -> dict[str, list[float]]:
-    """Return how far each article's answer is covered, a number for each group that it is in."""
+    """Return the coverage of each article's answers, one number per answer group it is in."""
     by_article: dict[str, list[float]] = defaultdict(list)
     for entry in checklist:
         question, group = map(int, entry.unit.removeprefix("answer:").split("."))
         answers = reference.question_answers[question].answer_groups[group]
-        own: dict[str, list[float]] = defaultdict(list)
-        for place, answer in enumerate(answers):
-            credited = entry.answers is None or place in entry.answers
-            own[answer.aid].append(entry.covered if credited else 0.0)
-        for aid, values in own.items():
+        values_by_aid: dict[str, list[float]] = defaultdict(list)
+        for index, answer in enumerate(answers):
+            is_credited = entry.answers is None or index in entry.answers
+            values_by_aid[answer.aid].append(entry.covered if is_credited else 0.0)
+        for aid, values in values_by_aid.items():
             by_article[aid].append(fmean(values))
     return by_article
 
 
 def _verdict(judgement: Judgement) -> float | None:
-    """Return a verdict on an article as a number in [0, 1], None for anything else."""
+    """Return a verdict on an article, scaled to [0, 1], or None if it is not one."""
     value = judgement.value
     if not judgement.unit.startswith(_PREFIX) or not isinstance(value, float | int):
         return None
@@ -151,7 +153,7 @@ def _verdict(judgement: Judgement) -> float | None:
     low, high = RANGES[judgement.protocol]
     if not low <= value <= high:
         raise InputError(
-            f"value {value!r} of {judgement.eid!r} lies outside the {judgement.protocol} scale "
+            f"value {value!r} of {judgement.eid!r} is outside the {judgement.protocol} scale "
             f"from {low:g} to {high:g}",
             field="value",
         )

@@ -17,7 +17,7 @@ from fairjudge.datasets import Loaded, match_summaries, write_records
 from fairjudge.domain import Cluster, Estimate, Summary
 from fairjudge.engine.runs import bad_lines
 from fairjudge.errors import InputError
-from fairjudge.fairness.comparison import compare_with_baseline, family_of
+from fairjudge.fairness.comparison import compare_with_baseline, family_size
 from fairjudge.fairness.coverage_report import CoverageOptions, report_coverage
 from fairjudge.fairness.proportional_report import ProportionalOptions, report_proportional
 from fairjudge.fairness.scorer_checks import compare_chunk_sizes, pseudo_summaries
@@ -123,7 +123,7 @@ def check_oracle(
             for change in changes
             for row in [change_json(change)]
         },
-        "family": {"tests": family_of(changes), "over": "all measures here"},
+        "family": {"tests": family_size(changes), "over": "all measures here"},
         "notes": [*bad_lines(sources), *report["notes"]],
         "signature": report["signature"],
     }

@@ -244,13 +244,13 @@ def test_an_article_is_covered_as_far_as_its_answers_are():
         for place, covered in enumerate((1, 0.5, 0))
     ]
     row = {**ROW, "protocol": "checklist", "value": 0.5, "checklist": checklist}
-    from fairjudge.fairness.verdicts import answering, supports_from_checklists
+    from fairjudge.fairness.verdicts import clusters_with_answers, supports_from_checklists
 
     references = fj.read_references([reference]).records
     (support,) = supports_from_checklists(references, fj.read_judgements([row]).records)
     assert support.aids == ("a", "b")
     assert support.probabilities[:, 0].tolist() == [0.5, 1.0]
-    (cluster,) = answering(fj.read_clusters([reference]).records, references)
+    (cluster,) = clusters_with_answers(fj.read_clusters([reference]).records, references)
     assert [article.aid for article in cluster.articles] == ["a", "b"]
 
 

@@ -72,7 +72,7 @@ TOYS = {
         key="female_share",
         label="Share of Female Words",
         units=IdentifierCounts.units,
-        of_corpus=lambda counts, sums: shares(sums[:, : len(counts.groups)])[:, 0],
+        corpus_formula=lambda counts, sums: shares(sums[:, : len(counts.groups)])[:, 0],
         across="share of words",
         note="0.5 is even.",
     ),
@@ -80,13 +80,13 @@ TOYS = {
         key="named",
         label="Share of People Named",
         units=lambda counts: counts.people.units(),
-        of_corpus=lambda _, sums: sums[:, :2].sum(axis=1) / sums[:, 2:].sum(axis=1),
+        corpus_formula=lambda _, sums: sums[:, :2].sum(axis=1) / sums[:, 2:].sum(axis=1),
     ),
     "distinguishability": GroupCreditMeasure(
         key="accuracy",
         label="Accuracy of Guesses",
         units=GroupCredit.units,
-        of_corpus=lambda _, sums: sums[:, 0] / sums[:, 2],
+        corpus_formula=lambda _, sums: sums[:, 0] / sums[:, 2],
     ),
 }
 
@@ -203,7 +203,7 @@ def test_a_measure_that_has_no_value_says_why(run):
         key="silent",
         label="Silent",
         units=IdentifierCounts.units,
-        of_corpus=lambda _, sums: np.full(len(sums), np.nan),
+        corpus_formula=lambda _, sums: np.full(len(sums), np.nan),
         why=lambda counts: f"nothing of {len(counts.groups)} groups",
     )
     with WORDS.adding(silent):
@@ -215,7 +215,7 @@ def test_a_measure_that_has_no_value_says_why(run):
 def test_keys_differ_and_names_are_not_used_twice():
     with pytest.raises(StatisticsError, match="two words measures are called 'inclusion'"):
         WORDS.adding(TOYS["words"].__class__(
-            key="inclusion", label="X", units=IdentifierCounts.units, of_corpus=lambda _, s: s
+            key="inclusion", label="X", units=IdentifierCounts.units, corpus_formula=lambda _, s: s
         )).__enter__()  # fmt: skip
     labels = [measure.label for family in FAMILIES.values() for measure in family]
     assert len(labels) == len(set(labels))

@@ -207,7 +207,7 @@ def test_people_and_an_assumed_error_stand_in_the_table(files, tmp_path):
         "proportional", clusters, "--summaries", summaries, "--attribute", "side", "--human", odd
     )
     assert isinstance(result.exception, InputError)
-    assert "name the value 'z'" in str(result.exception)
+    assert "does not have the value 'z'" in str(result.exception)
 
 
 def test_bins_that_are_no_numbers_are_a_usage_error(files):

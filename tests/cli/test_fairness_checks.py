@@ -120,4 +120,4 @@ def test_the_oracle_by_embedding(cli, reviews, bag):
 def test_an_oracle_without_two_values_says_so(cli):
     write_jsonl(Path("c.jsonl"), [{"eid": "one", "articles": articles("x", "y", values="a")}])
     result = cli("fairness", "oracle", "c.jsonl", "--attribute", "side", code=1)
-    assert "have one value of it, 'a'" in result.err
+    assert "have the same value, 'a'" in result.err

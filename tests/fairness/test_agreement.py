@@ -9,7 +9,7 @@ from scipy.stats import spearmanr
 from fairjudge.domain import Undefined
 from fairjudge.fairness.equal_coverage import coverage_by_value
 from fairjudge.fairness.judge_error import (
-    corrected_means,
+    correct_means,
     equal_coverage_band,
     value_sensitivity,
 )
@@ -84,7 +84,7 @@ def test_a_biased_scorer_is_corrected_by_human_labels():
     truth = dict(zip(keys, rng.normal(0.1, 0.05, 400), strict=True))
     measured = {key: value + 0.08 + rng.normal(0, 0.01) for key, value in truth.items()}
     people = {"x": {key: truth[key] for key in keys[:80]}}
-    result = corrected_means({"x": measured}, people)["x"]
+    result = correct_means({"x": measured}, people)["x"]
     assert result.naive.low > 0.1
     assert result.ppi_plus.low < 0.1 < result.ppi_plus.high
 

@@ -130,23 +130,23 @@ def test_the_temperature_of_the_softmax(tmp_path, temperature):
         fj.fairness.proportionality(clusters, summaries, attribute="s", temperature=0.0)
 
 
-@pytest.mark.parametrize("at_most", [False, True])
-def test_bounds_of_bur_count_a_share_of_exactly_tau_as_bur_does(at_most):
+@pytest.mark.parametrize("inclusive", [False, True])
+def test_bounds_of_bur_count_a_share_of_exactly_tau_as_bur_does(inclusive):
     def bounds(summary, error_rate, tau=0.8):
         first = ValueDistribution(values=("a", "b"), source=(0.5, 0.5), summary=summary)
         result = share_sensitivity(
-            [first], collect([first], tau=tau, at_most=at_most), error_rate=error_rate
+            [first], collect([first], tau=tau, inclusive=inclusive), error_rate=error_rate
         )
         return (result.bands["bur"].low, result.bands["bur"].high)
 
     # a has exactly .8 of .5
-    assert bounds((0.4, 0.6), 0.0) == ((1.0, 1.0) if at_most else (0.0, 0.0))
+    assert bounds((0.4, 0.6), 0.0) == ((1.0, 1.0) if inclusive else (0.0, 0.0))
     assert bounds((0.4, 0.6), 0.01) == (0.0, 1.0)
     # .1 may be moved: to exactly .4 from .3, or from .5
-    assert bounds((0.3, 0.7), 0.1) == ((1.0, 1.0) if at_most else (0.0, 1.0))
-    assert bounds((0.5, 0.5), 0.1) == ((0.0, 1.0) if at_most else (0.0, 0.0))
+    assert bounds((0.3, 0.7), 0.1) == ((1.0, 1.0) if inclusive else (0.0, 1.0))
+    assert bounds((0.5, 0.5), 0.1) == ((0.0, 1.0) if inclusive else (0.0, 0.0))
     # at tau = 1 never can both have more than their share
-    assert bounds((0.5, 0.5), 0.1, tau=1.0) == ((1.0, 1.0) if at_most else (0.0, 1.0))
+    assert bounds((0.5, 0.5), 0.1, tau=1.0) == ((1.0, 1.0) if inclusive else (0.0, 1.0))
 
 
 def test_bounds_of_bur_hold_what_moving_shares_about_gives():
@@ -159,7 +159,7 @@ def test_bounds_of_bur_hold_what_moving_shares_about_gives():
         first = ValueDistribution(
             values=("a", "b", "c"), source=tuple(source), summary=tuple(summary)
         )
-        shares = collect([first], tau=0.5, at_most=True)
+        shares = collect([first], tau=0.5, inclusive=True)
         band = share_sensitivity([first], shares, error_rate=rate).bands["bur"]
         moved = summary + rate * (rng.dirichlet(np.ones(3), 300) - rng.dirichlet(np.ones(3), 300))
         remaining = moved[(moved >= 0).all(axis=1)]

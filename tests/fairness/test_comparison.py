@@ -4,12 +4,17 @@ import numpy as np
 import pytest
 
 from fairjudge.errors import InputError
-from fairjudge.fairness.comparison import Rows, compare_with_baseline, family_of
+from fairjudge.fairness.comparison import Rows, compare_with_baseline, family_size
 from fairjudge.fairness.coverage_measures import COVERAGE
 from fairjudge.fairness.coverage_parity import contributions
 from fairjudge.fairness.equal_coverage import coverage_by_value
 from fairjudge.fairness.proportional import PROPORTIONAL
-from fairjudge.fairness.shares import Shares, area_under_curve, binary_unfair, unfair_error
+from fairjudge.fairness.shares import (
+    Shares,
+    area_under_curve,
+    binary_unfairness,
+    unfair_error_rates,
+)
 
 
 def coverage_rows(rows, *, unfair=None):
@@ -29,13 +34,13 @@ def coverage_rows(rows, *, unfair=None):
 def proportional_rows(rows):
     """`rows`: eid to the share of value a in the summary; half is wanted."""
     result = np.array([[share, 1.0 - share] for share in rows.values()])
-    shares = Shares(values=("a", "b"), wanted=np.full_like(result, 0.5), got=result)
+    shares = Shares(values=("a", "b"), targets=np.full_like(result, 0.5), actual=result)
     return Rows(
         measures=PROPORTIONAL,
         eids=tuple(rows),
         means={
-            "bur": binary_unfair(shares).astype(float),
-            "uer": unfair_error(shares),
+            "bur": binary_unfairness(shares).astype(float),
+            "uer": unfair_error_rates(shares),
             "auc": area_under_curve(shares),
         },
         corpus=shares,
@@ -86,7 +91,7 @@ def test_the_corrections_are_over_all_variants_and_measures():
     fairer = proportional_rows({str(i): 0.5 + (x - 0.5) / 4 for i, x in enumerate(draw)})
     same = proportional_rows({str(i): share for i, share in enumerate(draw)})
     result = compare_with_baseline([{"m": base, "fairer": fairer, "same": same}], baseline="m")
-    assert family_of(result) == 8
+    assert family_size(result) == 8
     by_name = {(c.variant_name, c.measure.key): c for c in result}
     # the least p-value of 2,000 random swaps
     assert by_name["fairer", "uer"].p_holm == pytest.approx(8 / 2001)

@@ -36,7 +36,7 @@ def test_a_value_is_left_out_of_the_samples_that_lack_it():
     )
     assert (result.by_value["a"].n, result.by_value["a"].difference.n_excluded) == (3, 0)
     assert (result.by_value["b"].n, result.by_value["b"].difference.n_excluded) == (1, 2)
-    assert result.by_value["b"].got.n_excluded == 2
+    assert result.by_value["b"].actual.n_excluded == 2
 
 
 @pytest.mark.parametrize(("baseline", "relative"), [(0.2, 0.5), (0.0, None), (None, None)])

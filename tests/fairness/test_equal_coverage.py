@@ -10,7 +10,7 @@ from scipy.stats import kstest, permutation_test
 
 from fairjudge.domain import Undefined
 from fairjudge.errors import InputError
-from fairjudge.fairness.coverage_measures import CoverageRows, significant
+from fairjudge.fairness.coverage_measures import CoverageRows, significance
 from fairjudge.fairness.equal_coverage import (
     count_relabellings,
     coverage_by_value,
@@ -135,7 +135,7 @@ def test_planted_unfairness_is_found():
         coverage = rng.beta(2, 2, (20, 6))
         coverage[:6] = np.minimum(1.0, coverage[:6] + 0.3)
         tests.append(relabelling_test(coverage, labels, rng=rng, n_permutations=500))
-    unfair = significant(CoverageRows(samples=[], tests=tests))
+    unfair = significance(CoverageRows(samples=[], tests=tests))
     assert unfair.mean() > 0.9
     assert unfair.size == 100
 
@@ -184,17 +184,17 @@ def test_released_variant_of_an_unsupported_or_empty_summary_has_no_units():
 
 def test_records_are_read_and_checked():
     record = {"eid": "e", "system": "s", "aids": [1, 2], "units": ["u"], "support": [[0.5], [1]]}
-    result = SupportRecord.model_validate(record).read()
+    result = SupportRecord.model_validate(record).to_support()
     assert result.aids == ("1", "2")
     assert result.probabilities.tolist() == [[0.5], [1.0]]
     with pytest.raises(InputError, match="row 1 of 'e' has 2 numbers for 1 unit"):
-        SupportRecord.model_validate(record | {"support": [[0.5], [1, 0]]}).read()
+        SupportRecord.model_validate(record | {"support": [[0.5], [1, 0]]}).to_support()
     with pytest.raises(InputError, match=r"shape \(1, 1\), expected \(2, 1\)"):
-        SupportRecord.model_validate(record | {"support": [[0.5]]}).read()
+        SupportRecord.model_validate(record | {"support": [[0.5]]}).to_support()
     with pytest.raises(InputError, match=r"expected 0 to 1"):
-        SupportRecord.model_validate(record | {"support": [[0.5], [-0.2]]}).read()
+        SupportRecord.model_validate(record | {"support": [[0.5], [-0.2]]}).to_support()
     similar = record | {"support": [[0.5], [-0.2]], "kind": "similarity"}
-    assert SupportRecord.model_validate(similar).read().kind == "similarity"
+    assert SupportRecord.model_validate(similar).to_support().kind == "similarity"
 
 
 def test_rows_follow_the_cluster_and_strange_articles_are_named():

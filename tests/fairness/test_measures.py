@@ -54,7 +54,7 @@ TOYS = {
             key="worst",
             label="Worst Shortfall",
             unit="percent",
-            of_sample=lambda shares: shortfalls(shares).max(axis=1),
+            sample_formula=lambda shares: shortfalls(shares).max(axis=1),
             band=lambda errors: Band(
                 low=max(0.0, float(shortfalls(errors.shares).max(axis=1).mean()) - 0.1), high=1.0
             ),
@@ -63,20 +63,20 @@ TOYS = {
             key="breadth",
             label="Breadth of Values",
             direction="higher",
-            of_corpus=lambda shares, counts: counts @ shares.takes_part.sum(axis=1) / 2.0,
+            corpus_formula=lambda shares, counts: counts @ shares.takes_part.sum(axis=1) / 2.0,
         ),
     ],
     "coverage": [
         CoverageMeasure(
             key="spread",
             label="Spread of Coverage",
-            of_sample=lambda rows: np.array([np.ptp(s.differences) for s in rows.samples]),
+            sample_formula=lambda rows: np.array([np.ptp(s.differences) for s in rows.samples]),
             band=lambda errors: Band(low=0.0, high=errors.error_rate),
         ),
         CoverageMeasure(
             key="entries",
             label="Entries by Value",
-            of_corpus=lambda parts, counts: (counts @ parts.counts).sum(axis=1),
+            corpus_formula=lambda parts, counts: (counts @ parts.counts).sum(axis=1),
         ),
     ],
 }
@@ -132,11 +132,11 @@ def test_a_measure_of_the_registry_appears_everywhere(run, family, place):
         for system in results["systems"].values():
             assert system[toy.key]["low"] is not None
             assert (toy.key in system["sensitivity"]) is (toy.band is not None)
-        if toy.of_sample is not None:
+        if toy.sample_formula is not None:
             assert all(toy.key in sample for sample in results["samples"])
         if family == "proportional":
             corrected = results["systems"]["one"]["corrected"]
-            assert (toy.key in corrected) is (toy.of_sample is not None)
+            assert (toy.key in corrected) is (toy.sample_formula is not None)
         changes = run(
             "fairness", "compare", f"{family}.json", "--baseline", "even", "--json", "cmp.json"
         )
@@ -197,7 +197,7 @@ def test_a_known_measure_may_be_absent_from_json_too(run, family):
     for system in results["systems"].values():
         del system[gone.key]
     for sample in results["samples"]:
-        del sample[gone.in_samples]
+        del sample[gone.sample_json_key]
     Path("old.json").write_text(json.dumps(results), encoding="utf-8")
     changes = run("fairness", "compare", "old.json", "--baseline", "even")
     run("report", "old.json", "-o", "page.html")
@@ -219,12 +219,12 @@ def test_which_changes_are_fairer_follows_the_direction(run):
 
 
 def test_a_measure_has_one_formula_and_a_key_of_its_own():
-    with pytest.raises(StatisticsError, match="'x': expected either of_sample or of_corpus, got n"):
+    with pytest.raises(StatisticsError, match="'x': pass sample_formula or corpus_formula, got n"):
         ShareMeasure(key="x", label="X")
     with pytest.raises(StatisticsError, match="got both"):
-        ShareMeasure(key="x", label="X", of_sample=len, of_corpus=len)
+        ShareMeasure(key="x", label="X", sample_formula=len, corpus_formula=len)
     with pytest.raises(StatisticsError, match="two coverage measures are called 'r_ec'"):
-        COVERAGE.adding(CoverageMeasure(key="r_ec", label="X", of_sample=len)).__enter__()
+        COVERAGE.adding(CoverageMeasure(key="r_ec", label="X", sample_formula=len)).__enter__()
 
 
 def test_keys_and_labels_differ_over_all_families():

@@ -105,7 +105,9 @@ def test_groups_by_hand():
 
     def shares(summary_shares):
         expected = np.full((6, 2), 0.5)
-        return Shares(values=("neg", "pos"), wanted=expected, got=np.tile([summary_shares], (6, 1)))
+        return Shares(
+            values=("neg", "pos"), targets=expected, actual=np.tile([summary_shares], (6, 1))
+        )
 
     same = compare_groups(leanings, parts, shares([0.3, 0.7]), resampling=drawing(n=300))
     assert (same.n_groups, same.first, same.second) == (300, 1.0, 1.0)

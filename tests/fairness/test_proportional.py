@@ -19,11 +19,11 @@ from fairjudge.fairness.distributions import (
 from fairjudge.fairness.proportional import proportional
 from fairjudge.fairness.shares import (
     area_under_curve,
-    binary_unfair,
+    binary_unfairness,
     collect,
-    second_order,
-    under_represented,
-    unfair_error,
+    second_order_fairness,
+    underrepresentation,
+    unfair_error_rates,
 )
 from fairjudge.stats.resampling import Resampling
 
@@ -58,8 +58,8 @@ def test_a_share_of_exactly_tau_is_too_little_in_the_authors_code_alone():
     # p_x is 1/2 and 1/2; 0.4 is exactly 0.8 of that, and 0.6 is enough
     result = ValueDistribution(values=("a", "b"), source=(0.5, 0.5), summary=(0.4, 0.6))
     absent = ValueDistribution(values=("a",), source=(1.0,), summary=(1.0,))
-    paper = under_represented(collect([result, absent]))
-    released = under_represented(collect([result, absent], at_most=True))
+    paper = underrepresentation(collect([result, absent]))
+    released = underrepresentation(collect([result, absent], inclusive=True))
     assert paper.tolist() == [[False, False], [False, False]]
     # the second source lacks "b": p_g = p_y = 0 there is no shortfall
     assert released.tolist() == [[True, False], [False, False]]
@@ -74,10 +74,10 @@ def test_unigram_shares_by_hand():
 def test_measures_by_hand():
     shares = collect([WORKED])
     # b: 4/7 = 0.5714 is below 0.6 but not below 0.8 * 0.6 = 0.48, so the summary is fair at 0.8
-    assert not binary_unfair(shares)[0]
-    assert binary_unfair(shares, tau=0.96)[0]  # 0.96 * 0.6 = 0.576 > 0.5714
+    assert not binary_unfairness(shares)[0]
+    assert binary_unfairness(shares, tau=0.96)[0]  # 0.96 * 0.6 = 0.576 > 0.5714
     # UER = (max(0, 0.4 - 3/7) + max(0, 0.6 - 4/7)) / 2 = (0 + 0.2 / 7) / 2 = 1/70
-    assert unfair_error(shares)[0] == pytest.approx(1 / 70)
+    assert unfair_error_rates(shares)[0] == pytest.approx(1 / 70)
     # exact AUC = 1 - (4/7) / 0.6 = 1 - 20/21 = 1/21; of the ten points only tau = 1 is unfair
     assert area_under_curve(shares)[0] == pytest.approx(1 / 21)
     assert area_under_curve(shares, variant="ten-point")[0] == pytest.approx(0.1)
@@ -85,17 +85,17 @@ def test_measures_by_hand():
 
 def test_equal_and_given_targets_by_hand():
     # equal: p_g = (0.5, 0.5), shortfall of a = 0.5 - 3/7 = 1/14, UER = 1/28
-    assert unfair_error(collect([WORKED], target="equal"))[0] == pytest.approx(1 / 28)
+    assert unfair_error_rates(collect([WORKED], target="equal"))[0] == pytest.approx(1 / 28)
     # given 3:1: p_g = (0.75, 0.25), shortfall of a = 0.75 - 3/7 = 9/28, UER = 9/56; 3/7 < 0.6
     given_target = collect([WORKED], target={"a": 3, "b": 1})
-    assert unfair_error(given_target)[0] == pytest.approx(9 / 56)
-    assert binary_unfair(given_target)[0]
+    assert unfair_error_rates(given_target)[0] == pytest.approx(9 / 56)
+    assert binary_unfairness(given_target)[0]
 
 
 def test_a_value_without_wanted_share_takes_no_part():
     # p_g = (1, 0): only a counts, shortfall 1 - 3/7 = 4/7 and K = 1
     shares = collect([WORKED], target={"a": 1.0})
-    assert unfair_error(shares)[0] == pytest.approx(4 / 7)
+    assert unfair_error_rates(shares)[0] == pytest.approx(4 / 7)
 
 
 def test_second_order_by_hand():
@@ -103,20 +103,20 @@ def test_second_order_by_hand():
     # Sample 2: p_x = (.6, .4), p_y = (.6, .4): 0, 0.
     # Means: a .1, b 0; centre .05; SOF = (.05 + .05) / 2 = .05
     shares = collect([dist((0.5, 0.5), (0.3, 0.7)), dist((0.6, 0.4), (0.6, 0.4))])
-    assert second_order(shares)[0] == pytest.approx(0.05)
+    assert second_order_fairness(shares)[0] == pytest.approx(0.05)
 
 
 def test_second_order_averages_a_value_over_the_samples_that_hold_it():
     # a: shortfalls .2 and 0 over 2 samples -> .1; b: 0 over 2; c only in sample 2: .3 - .1 = .2.
     # Centre = .3 / 3 = .1; SOF = (0 + .1 + .1) / 3
     shares = collect([dist((0.5, 0.5), (0.3, 0.7)), dist((0.4, 0.3, 0.3), (0.5, 0.4, 0.1))])
-    assert second_order(shares)[0] == pytest.approx(0.2 / 3)
+    assert second_order_fairness(shares)[0] == pytest.approx(0.2 / 3)
 
 
 def test_the_tolerance_is_not_crossed_by_rounding():
     # 0.8 * 0.3 = 0.24000000000000002 in floating point; 0.24 is not below it
-    assert not binary_unfair(collect([dist((0.3, 0.7), (0.24, 0.76))]))[0]
-    assert binary_unfair(collect([dist((0.3, 0.7), (0.2399, 0.7601))]))[0]
+    assert not binary_unfairness(collect([dist((0.3, 0.7), (0.24, 0.76))]))[0]
+    assert binary_unfairness(collect([dist((0.3, 0.7), (0.2399, 0.7601))]))[0]
 
 
 def test_softmax_by_hand():
@@ -154,8 +154,8 @@ def test_without_support_there_is_no_distribution(source, summary, why):
 
 def test_one_value_is_fair_by_every_measure():
     shares = collect([dist((1.0,), (1.0,))])
-    assert not binary_unfair(shares)[0]
-    assert unfair_error(shares)[0] == area_under_curve(shares)[0] == 0.0
+    assert not binary_unfairness(shares)[0]
+    assert unfair_error_rates(shares)[0] == area_under_curve(shares)[0] == 0.0
 
 
 def test_targets_are_checked():
@@ -164,7 +164,7 @@ def test_targets_are_checked():
         check_target({"z": 1.0}, ("a", "b"))
     with pytest.raises(InputError, match="0 or more"):
         check_target({"a": -1.0}, ("a", "b"))
-    with pytest.raises(InputError, match="every value the share 0"):
+    with pytest.raises(InputError, match="every target share is 0"):
         check_target({"a": 0.0}, ("a", "b"))
     assert isinstance(target_shares(WORKED, {"c": 1.0}), Undefined)
 
@@ -227,8 +227,8 @@ def samples(draw):
 @given(st.lists(samples(), min_size=1, max_size=6))
 def test_ranges_and_exact_auc_agrees_with_a_fine_sweep(values):
     shares = collect(values)
-    assert np.all((unfair_error(shares) >= 0) & (unfair_error(shares) <= 1))
-    fine = np.mean([binary_unfair(shares, tau=t) for t in np.linspace(0, 1, 2001)], axis=0)
+    assert np.all((unfair_error_rates(shares) >= 0) & (unfair_error_rates(shares) <= 1))
+    fine = np.mean([binary_unfairness(shares, tau=t) for t in np.linspace(0, 1, 2001)], axis=0)
     assert np.allclose(area_under_curve(shares), fine, atol=1e-3)
     assert np.all(area_under_curve(shares, variant="ten-point") >= area_under_curve(shares) - 1e-9)
 
@@ -247,7 +247,7 @@ def test_names_of_values_do_not_matter(values, names):
             )
         )
     first, other = collect(values), collect(renamed)
-    for measure in (binary_unfair, unfair_error, area_under_curve, second_order):
+    for measure in (binary_unfairness, unfair_error_rates, area_under_curve, second_order_fairness):
         assert np.allclose(measure(first), measure(other))
 
 

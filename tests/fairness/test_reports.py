@@ -169,7 +169,7 @@ def test_input_that_does_not_fit_is_refused(odd_corpus):
         report_proportional(corpus, [summaries[0], summaries[0]], options=QUICK)
     with pytest.raises(InputError, match="no summary belongs"):
         report_proportional(corpus, [Summary(eid="elsewhere", system="s", text="x")], options=QUICK)
-    with pytest.raises(InputError, match="names the value 'z'"):
+    with pytest.raises(InputError, match="target value 'z'"):
         report_proportional(corpus, summaries, options=ProportionalOptions(target={"z": 1.0}))
     twice = [make_support("good", [[1.0]] * 3)] * 2
     with pytest.raises(InputError, match="two supports of 'good'"):

@@ -10,16 +10,16 @@ from fairjudge.errors import InputError
 from fairjudge.fairness.distributions import ValueDistribution
 from fairjudge.fairness.proportional_report import ProportionalOptions, report_proportional
 from fairjudge.fairness.share_error import (
-    corrected_shares,
+    correct_shares,
     people_distribution,
     share_sensitivity,
 )
 from fairjudge.fairness.shares import (
     area_under_curve,
-    binary_unfair,
+    binary_unfairness,
     collect,
-    second_order,
-    unfair_error,
+    second_order_fairness,
+    unfair_error_rates,
 )
 from fairjudge.fairness.to_json import proportional_json
 from fairjudge.fairness.values import label_corpus
@@ -104,15 +104,15 @@ def test_the_truth_within_the_rate_stays_within_the_band(drawn, rate, target):
     bands = sensitivity(measured, error_rate=rate, target=target)
     shares = collect(true, target=target)
     figures = {
-        "bur": binary_unfair(shares).mean(),
-        "uer": unfair_error(shares).mean(),
+        "bur": binary_unfairness(shares).mean(),
+        "uer": unfair_error_rates(shares).mean(),
         "auc": area_under_curve(shares).mean(),
-        "sof": second_order(shares)[0],
+        "sof": second_order_fairness(shares)[0],
     }
     for name, value in figures.items():
         band = bands.bands[name]
         assert band.low - 1e-9 <= value <= band.high + 1e-9, name
-    excess = (shares.got - shares.wanted).mean(axis=0)
+    excess = (shares.actual - shares.targets).mean(axis=0)
     for place, value in enumerate(shares.values):
         if value in bands.by_value:
             band = bands.by_value[value].band
@@ -124,9 +124,9 @@ def test_without_error_the_band_is_the_measure(drawn):
     measured = [sample(*sides) for sides in drawn]
     bands = sensitivity(measured, error_rate=0.0).bands
     shares = collect(measured)
-    assert bands["bur"].low == bands["bur"].high == binary_unfair(shares).mean()
+    assert bands["bur"].low == bands["bur"].high == binary_unfairness(shares).mean()
     assert (bands["uer"].low, bands["uer"].high) == pytest.approx(
-        (unfair_error(shares).mean(),) * 2
+        (unfair_error_rates(shares).mean(),) * 2
     )
     assert (bands["auc"].low, bands["auc"].high) == pytest.approx(
         (area_under_curve(shares).mean(),) * 2
@@ -140,7 +140,7 @@ def test_people_correct_a_matcher_that_takes_from_a_value():
     measured = {eid: sample((0.5, 0.5), (x + 0.1, 0.9 - x)) for eid, x in truth.items()}
     human = {(eid, "s"): {"a": 2 * truth[eid], "b": 2 - 2 * truth[eid]} for eid in list(truth)[:60]}
     human |= {("elsewhere", "s"): {"a": 1.0}, ("e0", "t"): {"a": 1.0}}
-    result = corrected_shares("s", measured, human, shares_of=collect)
+    result = correct_shares("s", measured, human, collect_shares=collect)
     assert (result.n_labelled, result.n_unused) == (60, 1)
     a = result.difference["a"]
     assert a.naive.low > 0.09
@@ -152,13 +152,13 @@ def test_people_correct_a_matcher_that_takes_from_a_value():
 
 def test_shares_that_do_not_fit_are_named():
     measured = sample((0.5, 0.5), (0.5, 0.5))
-    with pytest.raises(InputError, match="name the value 'z'"):
-        people_distribution(measured, {"z": 1.0}, where="'s' for 'e'")
+    with pytest.raises(InputError, match="does not have the value 'z'"):
+        people_distribution(measured, {"z": 1.0}, sample_name="'s' for 'e'")
     with pytest.raises(InputError, match="0 or more and not all 0"):
-        people_distribution(measured, {"a": 0.0}, where="'s' for 'e'")
+        people_distribution(measured, {"a": 0.0}, sample_name="'s' for 'e'")
     with pytest.raises(InputError, match="0 or more"):
-        people_distribution(measured, {"a": -1.0, "b": 2.0}, where="'s' for 'e'")
-    assert people_distribution(measured, {"b": 3.0}, where="").summary == (0.0, 1.0)
+        people_distribution(measured, {"a": -1.0, "b": 2.0}, sample_name="'s' for 'e'")
+    assert people_distribution(measured, {"b": 3.0}, sample_name="").summary == (0.0, 1.0)
 
 
 def test_both_stand_in_the_json():

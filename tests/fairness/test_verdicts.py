@@ -6,7 +6,7 @@ import pytest
 
 from fairjudge.domain import Answer, Article, Cluster, Judgement, QuestionAnswers, Reference
 from fairjudge.errors import InputError
-from fairjudge.fairness.verdicts import answering, supports_from_judgements
+from fairjudge.fairness.verdicts import clusters_with_answers, supports_from_judgements
 
 ARTICLES = tuple(Article(aid=aid, content=f"Article {aid}.") for aid in "abc")
 CLUSTER = Cluster(eid="d", articles=ARTICLES)
@@ -56,6 +56,8 @@ def test_articles_that_answer_nothing_take_no_part():
         Reference(eid="d", articles=ARTICLES, question_answers=(text,)),
         Reference(eid="e", articles=ARTICLES, question_answers=()),
     ]
-    (reference,) = answering([CLUSTER, silent, Cluster(eid="f", articles=ARTICLES)], references)
+    (reference,) = clusters_with_answers(
+        [CLUSTER, silent, Cluster(eid="f", articles=ARTICLES)], references
+    )
     assert reference.eid == "d"
     assert [article.aid for article in reference.articles] == ["a", "c"]
