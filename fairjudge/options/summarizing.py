@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from fairjudge.options.declaring import Opt, identity_of
 
 if TYPE_CHECKING:
-    from fairjudge.summaries.wishes import Wishes
+    from fairjudge.summaries.requirements import Requirements
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,11 +85,13 @@ class SummarizeOptions:
     )
 
     @property
-    def wishes(self) -> Wishes:
+    def requirements(self) -> Requirements:
         """The instructions to the summarizer beyond covering the sources."""
-        from fairjudge.summaries.wishes import Wishes
+        from fairjudge.summaries.requirements import Requirements
 
-        return Wishes(**{field.name: getattr(self, field.name) for field in fields(Wishes)})
+        return Requirements(
+            **{field.name: getattr(self, field.name) for field in fields(Requirements)}
+        )
 
     def identity(self) -> dict[str, Any]:
         """Return the options by name, as part of a run's identity."""

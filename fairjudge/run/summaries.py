@@ -28,8 +28,8 @@ from fairjudge.options.summarizing import SummarizeOptions
 from fairjudge.records.folder import RunStore, reject_foreign_rows
 from fairjudge.records.schema import with_schema
 from fairjudge.run.sweeping import Setting, settings_of
-from fairjudge.summaries.wishes import has_attribute
-from fairjudge.summaries.writing import Summarizer, own_prompt
+from fairjudge.summaries.requirements import has_attribute
+from fairjudge.summaries.writing import Summarizer, read_prompt
 from fairjudge.text.usable import ArticleLeftOut, articles_left_out
 
 _ROWS = "summaries"
@@ -128,7 +128,7 @@ async def summarize_loaded(
     """
     if model.llm is None:
         raise ConfigurationError("summaries need an LLM: give one by --backend provider:model")
-    check_wishes(loaded, options)
+    check_requirements(loaded, options)
     opened = _open(run_folder, loaded, options, model)
     async with open_models(model) as models:
         summarizers = _summarizers(models.llm, options)
@@ -172,7 +172,11 @@ def _open(
     """Return the run that these clusters, options and model have; it is not locked yet."""
     settings = settings_of(options)
     prompts = sorted(
-        {own_prompt(prompt).label for setting in settings for prompt in setting.wishes.prompts}
+        {
+            read_prompt(prompt).label
+            for setting in settings
+            for prompt in setting.requirements.prompts
+        }
     )
     return open_run(
         folder,
@@ -186,12 +190,12 @@ def _open(
     )
 
 
-def check_wishes(loaded: Loaded[Cluster], options: SummarizeOptions) -> None:
+def check_requirements(loaded: Loaded[Cluster], options: SummarizeOptions) -> None:
     """Reject prompts that cannot be used, and attributes that no article of the file has."""
     for setting in settings_of(options):
-        _check_attribute(loaded, setting.wishes.fair_attribute)
-        for prompt in setting.wishes.prompts:
-            own_prompt(prompt)
+        _check_attribute(loaded, setting.requirements.fair_attribute)
+        for prompt in setting.requirements.prompts:
+            read_prompt(prompt)
 
 
 def _check_attribute(loaded: Loaded[Cluster], attribute: str | None) -> None:
@@ -217,7 +221,7 @@ def _summarizers(llm: Llm | None, options: SummarizeOptions) -> dict[str, Summar
             backend=llm.backend,
             target=llm.target,
             strategy=options.strategy,
-            wishes=setting.wishes,
+            requirements=setting.requirements,
             temperature=setting.temperature,
             system=system,
             **llm.sampling,

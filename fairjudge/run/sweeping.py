@@ -13,9 +13,9 @@ from typing import Any
 
 from fairjudge.errors import ConfigurationError
 from fairjudge.options.summarizing import SummarizeOptions
-from fairjudge.summaries.wishes import DOCUMENTS, Wishes
+from fairjudge.summaries.requirements import DOCUMENTS, Requirements
 
-_WISHES = {
+_REQUIREMENTS = {
     "sentences": "n_sentences",
     "words": "n_words",
     "fair": "fair_attribute",
@@ -33,7 +33,7 @@ _CHOICES = {
 }
 _WHOLE = ("focus", "instruction")
 """Names whose values are texts, which may contain commas."""
-SWEPT = ("temperature", *_WISHES)
+SWEPT = ("temperature", *_REQUIREMENTS)
 _NONE = "none"
 _HOTTEST = 2.0
 
@@ -42,7 +42,7 @@ _HOTTEST = 2.0
 class Setting:
     """One way of writing summaries; ``change`` says what differs from the command's options."""
 
-    wishes: Wishes
+    requirements: Requirements
     temperature: float
     change: str | None = None
 
@@ -55,14 +55,14 @@ class Setting:
         return {
             "change": self.change,
             "temperature": self.temperature,
-            "sentences": self.wishes.n_sentences,
-            "words": self.wishes.n_words,
-            "fair": self.wishes.fair_attribute,
+            "sentences": self.requirements.n_sentences,
+            "words": self.requirements.n_words,
+            "fair": self.requirements.fair_attribute,
             **{
                 name: value
                 for name in ("wording", "labels", "kind", "focus", "instruction", "prompt")
-                if (value := getattr(self.wishes, _WISHES[name]))
-                != getattr(Wishes(), _WISHES[name])
+                if (value := getattr(self.requirements, _REQUIREMENTS[name]))
+                != getattr(Requirements(), _REQUIREMENTS[name])
             },
         }
 
@@ -70,10 +70,10 @@ class Setting:
 def settings_of(options: SummarizeOptions) -> tuple[Setting, ...]:
     """Return the options' own setting, then one for each swept value that differs from it.
 
-    A sweep is ``NAME=VALUE,VALUE``, with a name of `SWEPT`; the value ``none`` removes a wish.
+    A sweep is ``NAME=VALUE,VALUE``, with a name of `SWEPT`; the value ``none`` removes it.
     Invalid sweeps raise `ConfigurationError`.
     """
-    own = Setting(wishes=options.wishes, temperature=options.temperature)
+    own = Setting(requirements=options.requirements, temperature=options.temperature)
     settings = [own]
     for sweep in options.sweeps:
         name, _, values = sweep.partition("=")
@@ -84,9 +84,9 @@ def settings_of(options: SummarizeOptions) -> tuple[Setting, ...]:
             )
         each_value = [values] if name in _WHOLE else values.split(",")
         settings += [_changed(own, name, value.strip()) for value in each_value]
-    distinct: dict[tuple[Wishes, float], Setting] = {}
+    distinct: dict[tuple[Requirements, float], Setting] = {}
     for setting in settings:
-        distinct.setdefault((setting.wishes, setting.temperature), setting)
+        distinct.setdefault((setting.requirements, setting.temperature), setting)
     return tuple(distinct.values())
 
 
@@ -94,9 +94,9 @@ def _changed(own: Setting, name: str, value: str) -> Setting:
     if name == "temperature":
         number = _number(name, value)
         return replace(own, temperature=number, change=f"{name}={number:g}")
-    wished = {_WISHES[name]: _read(name, value)}
+    changes = {_REQUIREMENTS[name]: _read(name, value)}
     text = Path(value).stem if name == "prompt" else value
-    return replace(own, wishes=replace(own.wishes, **wished), change=f"{name}={text}")
+    return replace(own, requirements=replace(own.requirements, **changes), change=f"{name}={text}")
 
 
 def _read(name: str, value: str) -> Any:

@@ -42,7 +42,7 @@ from fairjudge.run.jury import check_members
 from fairjudge.run.material import Material, check_material
 from fairjudge.run.planning import check_opens, planned
 from fairjudge.run.probing import check_checkable
-from fairjudge.run.summaries import check_wishes
+from fairjudge.run.summaries import check_requirements
 from fairjudge.studies.files import CalibrateTable, JudgePart, Study
 from fairjudge.studies.key_lines import flags_to_keys
 
@@ -62,7 +62,7 @@ def check_study(study: Study, *, skip_bad: bool) -> None:
     for options, model in study.writers:
         with _error_context(study, f"[[summarize]] {options.system}"):
             check_priced([model])
-            check_wishes(sources, options)
+            check_requirements(sources, options)
         summaries.append(_placeholder_summaries(sources, str(options.system)))
     check_distinct(summaries)
     judgements: list[Judgement] = []

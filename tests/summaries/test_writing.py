@@ -1,4 +1,4 @@
-"""Summaries by a scripted model: strategies, wishes, and what becomes of failures."""
+"""Summaries by a scripted model: strategies, requirements, and what becomes of failures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fairjudge.errors import ConfigurationError, ContextTooLongError, PromptErro
 from fairjudge.options.summarizing import SummarizeOptions
 from fairjudge.ports import ModelRef
 from fairjudge.run.sweeping import settings_of
-from fairjudge.summaries.wishes import Wishes
+from fairjudge.summaries.requirements import Requirements
 from fairjudge.summaries.writing import SENTENCES_PER_ARTICLE, Summarizer
 
 CLUSTER = Cluster.model_validate(
@@ -100,22 +100,22 @@ async def test_a_cluster_without_content_costs_no_call():
 
 
 @pytest.mark.parametrize(
-    ("wishes", "wish"),
+    ("requirements", "sentence"),
     [
-        (Wishes(n_sentences=1), "Write 1 sentence, no more"),
-        (Wishes(n_sentences=3), "Write 3 sentences, no more"),
-        (Wishes(n_words=120), "Write about 120 words."),
-        (Wishes(), "completeness matters more than brevity"),
+        (Requirements(n_sentences=1), "Write 1 sentence, no more"),
+        (Requirements(n_sentences=3), "Write 3 sentences, no more"),
+        (Requirements(n_words=120), "Write about 120 words."),
+        (Requirements(), "completeness matters more than brevity"),
     ],
 )
-async def test_wishes_for_length_are_in_the_prompt(wishes, wish):
-    first = summarizer(lambda r: "x", wishes=wishes)
+async def test_requirements_for_length_are_in_the_prompt(requirements, sentence):
+    first = summarizer(lambda r: "x", requirements=requirements)
     await first.summarize(CLUSTER)
-    assert wish in prompt(first.backend.requests[0])
+    assert sentence in prompt(first.backend.requests[0])
 
 
 async def test_fairness_names_the_groups_of_the_articles_shown():
-    first = summarizer(lambda r: "x", wishes=Wishes(fair_attribute="leaning"))
+    first = summarizer(lambda r: "x", requirements=Requirements(fair_attribute="leaning"))
     await first.summarize(CLUSTER)
     # the third article, of the left, is empty and not shown
     text = " ".join(prompt(first.backend.requests[0]).split())
@@ -134,7 +134,7 @@ async def test_a_group_whose_name_is_an_instruction_goes_by_a_number():
     texts = []
     first = summarizer(
         lambda request: texts.append(request.messages[-1].content) or "x",
-        wishes=Wishes(fair_attribute="leaning"),
+        requirements=Requirements(fair_attribute="leaning"),
     )
     assert isinstance(await first.summarize(cluster), Summary)
     assert "PWNED" not in texts[0]
@@ -143,7 +143,7 @@ async def test_a_group_whose_name_is_an_instruction_goes_by_a_number():
 
 
 async def test_a_fairness_attribute_that_no_article_has_is_said():
-    first = summarizer(lambda r: "x", wishes=Wishes(fair_attribute="colour"))
+    first = summarizer(lambda r: "x", requirements=Requirements(fair_attribute="colour"))
     result = await first.summarize(CLUSTER)
     assert isinstance(result, Unscored)
     assert result.reason == "empty_input"
@@ -155,24 +155,24 @@ def test_a_custom_name():
     assert summarizer(lambda r: "x", system="mine").name == "mine"
 
 
-def sweep(*sweeps, **wishes):
-    return settings_of(SummarizeOptions(sweeps=sweeps, **wishes))
+def sweep(*sweeps, **requirements):
+    return settings_of(SummarizeOptions(sweeps=sweeps, **requirements))
 
 
 def test_a_sweep_changes_one_thing_at_a_time():
     own, warm, hot, long, fair = sweep("temperature=0,0.5,1", "sentences=5", "fair=leaning")
-    assert (own.change, own.temperature, own.wishes) == (None, 0.0, Wishes())
+    assert (own.change, own.temperature, own.requirements) == (None, 0.0, Requirements())
     assert (warm.name("m"), warm.temperature) == ("m+temperature=0.5", 0.5)
-    assert (hot.name("m"), hot.wishes) == ("m+temperature=1", Wishes())
-    assert (long.name("m"), long.wishes) == ("m+sentences=5", Wishes(n_sentences=5))
-    assert (fair.name("m"), fair.wishes.fair_attribute) == ("m+fair=leaning", "leaning")
+    assert (hot.name("m"), hot.requirements) == ("m+temperature=1", Requirements())
+    assert (long.name("m"), long.requirements) == ("m+sentences=5", Requirements(n_sentences=5))
+    assert (fair.name("m"), fair.requirements.fair_attribute) == ("m+fair=leaning", "leaning")
     assert own.name("m") == "m"
 
 
-def test_none_takes_a_wish_back_and_what_changes_nothing_is_left_out():
+def test_none_removes_a_requirement_and_unchanged_settings_are_dropped():
     assert len(sweep("fair=none", "temperature=0", "sentences=none")) == 1
     _, without = sweep("words=none,50", n_words=50)
-    assert (without.change, without.wishes) == ("words=none", Wishes())
+    assert (without.change, without.requirements) == ("words=none", Requirements())
     assert len(sweep("sentences=3,3")) == 2
 
 
@@ -227,9 +227,9 @@ async def test_stubs_are_no_source():
 
 
 def test_the_length_asked_for_fits_the_limit():
-    with pytest.raises(ConfigurationError, match="up to 1600 tokens, and a reply may have 1024"):
-        summarizer(lambda r: "x", wishes=Wishes(n_words=1000))
-    assert "up to 640 words" in Wishes().instructions((), max_tokens=1024)
+    with pytest.raises(ConfigurationError, match="1600 tokens, but a reply is limited to 1024"):
+        summarizer(lambda r: "x", requirements=Requirements(n_words=1000))
+    assert "up to 640 words" in Requirements().instructions((), max_tokens=1024)
 
 
 SAID = {
@@ -264,13 +264,13 @@ def test_wordings_of_fairness(wording, labels):
             {"aid": "2", "content": "One.", "attributes": {"leaning": "right"}},
         ],
     }).articles  # fmt: skip
-    wishes = Wishes(fair_attribute="leaning", fair_wording=wording, fair_labels=labels)
-    assert wishes.asked(articles) == SAID[wording, labels]
+    requirements = Requirements(fair_attribute="leaning", fair_wording=wording, fair_labels=labels)
+    assert requirements.explicit_instructions(articles) == SAID[wording, labels]
 
 
 async def test_focus_and_ones_own_words_end_the_prompt():
     first = summarizer(
-        lambda r: "x", wishes=Wishes(focus="the vote", instruction="Name the women.")
+        lambda r: "x", requirements=Requirements(focus="the vote", instruction="Name the women.")
     )
     await first.summarize(CLUSTER)
     assert prompt(first.backend.requests[0]).endswith(
@@ -282,14 +282,14 @@ async def test_focus_and_ones_own_words_end_the_prompt():
     ("kind", "called"), [("reviews", "reviews"), ("debates", "statements made in a debate")]
 )
 async def test_texts_that_are_no_news_are_not_called_so(kind, called):
-    first = summarizer(lambda r: "x", wishes=Wishes(kind=kind, n_words=50))
+    first = summarizer(lambda r: "x", requirements=Requirements(kind=kind, n_words=50))
     await first.summarize(CLUSTER)
     text = " ".join(message.content for message in first.backend.requests[0].messages)
     assert f"Write one summary of these {called} in plain" in " ".join(text.split())
     assert "Write about 50 words." in text
     assert "news" not in text
-    with pytest.raises(ConfigurationError, match="prompts of its own, for news"):
-        summarizer(lambda r: "x", strategy="extract", wishes=Wishes(kind=kind))
+    with pytest.raises(ConfigurationError, match="fixed prompts for news"):
+        summarizer(lambda r: "x", strategy="extract", requirements=Requirements(kind=kind))
 
 
 OWN = """+++
@@ -313,24 +313,24 @@ def own(folder, text, name="mine.md"):
 
 async def test_a_custom_prompt(tmp_path):
     plain = own(tmp_path, "Sum this old article up.")
-    first = summarizer(lambda r: "x", wishes=Wishes(prompts=(plain,)))
+    first = summarizer(lambda r: "x", requirements=Requirements(prompts=(plain,)))
     await first.summarize(CLUSTER)
     (message,) = first.backend.requests[0].messages
     assert "First text." in message.content
     assert message.content.endswith("Sum this old article up.")
     # what is asked for follows a prompt that has no place for it, and stands in the place of one
-    request = Wishes(prompts=(plain,), n_words=9)
-    await (two := summarizer(lambda r: "x", wishes=request)).summarize(CLUSTER)
+    request = Requirements(prompts=(plain,), n_words=9)
+    await (two := summarizer(lambda r: "x", requirements=request)).summarize(CLUSTER)
     assert prompt(two.backend.requests[0]).endswith("up.\n\nWrite about 9 words.")
-    placed = Wishes(prompts=(own(tmp_path, "{{instructions}} Now.", "b.md"),), n_words=9)
-    await (three := summarizer(lambda r: "x", wishes=placed)).summarize(CLUSTER)
+    placed = Requirements(prompts=(own(tmp_path, "{{instructions}} Now.", "b.md"),), n_words=9)
+    await (three := summarizer(lambda r: "x", requirements=placed)).summarize(CLUSTER)
     assert prompt(three.backend.requests[0]).endswith("Write about 9 words. Now.")
 
 
 @pytest.mark.parametrize("text", ["{{headline}}"])
 async def test_a_prompt_that_asks_for_more_is_refused(tmp_path, text):
-    first = summarizer(lambda r: "x", wishes=Wishes(prompts=(own(tmp_path, text),)))
-    with pytest.raises(PromptError, match="and nothing else"):
+    first = summarizer(lambda r: "x", requirements=Requirements(prompts=(own(tmp_path, text),)))
+    with pytest.raises(PromptError, match="and no other fields"):
         await first.summarize(CLUSTER)
 
 
@@ -338,7 +338,7 @@ async def test_of_a_pool_each_cluster_has_one_prompt_whatever_others_there_are(t
     pool = tuple(own(tmp_path, f"Prompt {n}.", f"{n}.md") for n in range(4))
 
     async def drawn_for(eids):
-        first = summarizer(lambda r: "x", wishes=Wishes(prompts=pool), seed=2)
+        first = summarizer(lambda r: "x", requirements=Requirements(prompts=pool), seed=2)
         for eid in eids:
             await first.summarize(CLUSTER.model_copy(update={"eid": eid}))
         return [prompt(request)[-9:] for request in first.backend.requests]
@@ -363,7 +363,10 @@ def test_sweeps_over_wordings_prompts_and_words(tmp_path):
         "m", "m+wording=length", "m+wording=undefined", "m+labels=hidden", "m+kind=reviews",
         "m+prompt=old", "m+instruction=Name women, please.", "m+focus=the vote",
     ]  # fmt: skip
-    assert by_name["m+instruction=Name women, please."].wishes.instruction == "Name women, please."
+    assert (
+        by_name["m+instruction=Name women, please."].requirements.instruction
+        == "Name women, please."
+    )
     assert by_name["m+wording=length"].to_json() == {
         "change": "wording=length", "temperature": 0.0, "sentences": None, "words": None,
         "fair": "leaning", "wording": "length",

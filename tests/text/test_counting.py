@@ -14,7 +14,7 @@ SOURCES = [
     path
     for folder in ("fairjudge", "calibration")
     for path in sorted((ROOT / folder).rglob("*.py"))
-    if path.name != "wishes.py"  # a prompt, which is part of every request's key
+    if path.name != "requirements.py"  # a prompt, which is part of every request's key
 ]
 PAGES = [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md", ROOT / "SKILL.md"]
 

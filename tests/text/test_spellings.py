@@ -7,7 +7,7 @@ import pytest
 from fairjudge.calibration.baselines import document_groups
 from fairjudge.domain import Cluster
 from fairjudge.fairness.values import label_corpus
-from fairjudge.summaries.wishes import Wishes
+from fairjudge.summaries.requirements import Requirements
 from fairjudge.text.spellings import spellings_of, with_labels
 
 
@@ -106,7 +106,7 @@ def test_a_value_has_one_label_over_all_clusters():
 
 def test_the_fairness_instruction_names_a_value_once():
     articles = cluster(["Green", "green", "-", "हिन्दी"]).articles
-    text = Wishes(fair_attribute="party").instructions(articles, max_tokens=500)
+    text = Requirements(fair_attribute="party").instructions(articles, max_tokens=500)
     assert "(Green: 2, हिन्दी: 1)" in text
 
 

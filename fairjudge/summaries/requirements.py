@@ -1,6 +1,6 @@
-"""Requests to a summarizer beyond covering the sources: length, fairness, focus and more.
+"""Requirements on a summary beyond covering the sources: length, fairness, focus and more.
 
-Source of the wordings of fairness: FairSumm, section 7.2 and appendix H; coverage fairness, A.6.
+Sources of the fairness wordings: FairSumm, section 7.2 and appendix H; coverage fairness, A.6.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ DOCUMENTS: dict[TextKind, str] = {
     "debates": "statements made in a debate",
     "documents": "documents",
 }
-"""The noun for texts of a kind in prompts; news have separate prompts."""
+"""The noun for texts of each kind in prompts; news have separate prompts."""
 TOKENS_PER_WORD, WORDS_PER_SENTENCE = 1.6, 28
-"""Of news in English, with room to spare: a summary of the length asked for is not cut off."""
+"""Generous estimates for English news, so that a summary of the required length is not cut off."""
 _MAX_NAME_WORDS, _MAX_NAME_LENGTH = 4, 40
-"""Maximum words and characters of a group's name within a prompt."""
+"""Maximum numbers of words and characters of a group's name in a prompt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wishes:
-    """Requests to a summarizer.
+class Requirements:
+    """Requirements on a summary.
 
-    ``fair_attribute`` names an article attribute whose values are all to be heard: in proportion to
-    their sources, to the length of their texts (FairSumm), or fairly without a word on what that is
-    (coverage fairness). ``fair_labels`` says whether the prompt tells which source is of which.
-    ``instruction`` is added as it is. Of several ``prompts`` one is drawn for each cluster.
+    ``fair_attribute`` is an article attribute whose values must all be represented: in proportion
+    to their numbers of sources, to the lengths of their texts (FairSumm), or fairly without a
+    definition (coverage fairness). ``fair_labels`` is whether the prompt lists the sources of each
+    value. ``instruction`` is appended verbatim. For each cluster one of ``prompts`` is drawn.
     """
 
     fair_attribute: str | None = None
@@ -53,29 +53,29 @@ class Wishes:
 
     @property
     def n_tokens(self) -> int:
-        """How many tokens a summary of the wanted length may take; 0 where none is wanted."""
+        """Maximum number of tokens of a summary of the required length; 0 if none is required."""
         words = max(self.n_words or 0, (self.n_sentences or 0) * WORDS_PER_SENTENCE)
         return round(words * TOKENS_PER_WORD)
 
     def instructions(self, articles: Sequence[Article], *, max_tokens: int) -> str:
-        """Return the sentences that the prompt on `articles` ends with.
+        """Return the last sentences of the prompt on `articles`.
 
-        Where no length is wanted, the reply is to fit `max_tokens`, its limit.
+        If no length is required, the summary must fit into `max_tokens`, the limit of the reply.
         """
-        lines = self._lengths()
+        lines = self._length_lines()
         if not lines:
-            most = max(20, int(max_tokens / TOKENS_PER_WORD) // 10 * 10)
+            max_words = max(20, int(max_tokens / TOKENS_PER_WORD) // 10 * 10)
             lines.append(
-                f"Take the room you need, up to {most} words: completeness matters more than "
+                f"Take the room you need, up to {max_words} words: completeness matters more than "
                 "brevity."
             )
-        return "\n".join([*lines, *self._more(articles)])
+        return "\n".join([*lines, *self._content_lines(articles)])
 
-    def asked(self, articles: Sequence[Article]) -> str:
-        """Return the sentences that were asked for, for a prompt that has no place for them."""
-        return "\n".join([*self._lengths(), *self._more(articles)])
+    def explicit_instructions(self, articles: Sequence[Article]) -> str:
+        """Return the instructions without defaults, for prompts without a placeholder for them."""
+        return "\n".join([*self._length_lines(), *self._content_lines(articles)])
 
-    def _lengths(self) -> list[str]:
+    def _length_lines(self) -> list[str]:
         lines = []
         if self.n_sentences:
             lines.append(f"Write {_count(self.n_sentences, 'sentence')}, no more and no fewer.")
@@ -83,10 +83,10 @@ class Wishes:
             lines.append(f"Write about {_count(self.n_words, 'word')}.")
         return lines
 
-    def _more(self, articles: Sequence[Article]) -> list[str]:
+    def _content_lines(self, articles: Sequence[Article]) -> list[str]:
         lines = []
         if self.fair_attribute:
-            lines.append(_fairness(articles, self))
+            lines.append(_fairness_instruction(articles, self))
         if self.focus:
             lines.append(f"Focus on what the sources say about this topic: {self.focus}")
         if self.instruction:
@@ -99,13 +99,13 @@ def _count(n: int, noun: str) -> str:
 
 
 def has_attribute(articles: Sequence[Article], attribute: str) -> bool:
-    """Say whether any of `articles` has a value of `attribute`."""
+    """Return whether one of `articles` has a value of `attribute`."""
     return bool(spellings_of(a.attributes.get(attribute) for a in articles).values)
 
 
-def _fairness(articles: Sequence[Article], wishes: Wishes) -> str:
-    """Write the request for fairness: the groups, optionally their sources, and the wording."""
-    attribute = str(wishes.fair_attribute)
+def _fairness_instruction(articles: Sequence[Article], requirements: Requirements) -> str:
+    """Return the fairness instruction: the groups, optionally their sources, and the wording."""
+    attribute = str(requirements.fair_attribute)
     numbers: dict[str, list[int]] = {}
     values = [article.attributes.get(attribute) for article in articles]
     spellings = spellings_of(values)
@@ -113,11 +113,11 @@ def _fairness(articles: Sequence[Article], wishes: Wishes) -> str:
         if value is not None:
             numbers.setdefault(named_words(value), []).append(number)
     groups = [
-        (_group(value, place), members)
-        for place, (value, members) in enumerate(sorted(numbers.items()), start=1)
+        (_group_name(value, number), members)
+        for number, (value, members) in enumerate(sorted(numbers.items()), start=1)
     ]
-    subject, clause = _WORDINGS[wishes.fair_wording]
-    if wishes.fair_wording == "length":
+    subject, clause = _WORDINGS[requirements.fair_wording]
+    if requirements.fair_wording == "length":
         sizes = [
             sum(count_words(articles[n - 1].content) for n in members) for _, members in groups
         ]
@@ -125,14 +125,16 @@ def _fairness(articles: Sequence[Article], wishes: Wishes) -> str:
             f"{name}: {size / max(1, sum(sizes)):.0%}"
             for (name, _), size in zip(groups, sizes, strict=True)
         ]
-    elif wishes.fair_wording == "sources":
+    elif requirements.fair_wording == "sources":
         shares = [f"{name}: {len(members)}" for name, members in groups]
     else:
         shares = [name for name, _ in groups]
-    places = "; ".join(f"{name}: {', '.join(map(str, members))}" for name, members in groups)
+    numbers_by_group = "; ".join(
+        f"{name}: {', '.join(map(str, members))}" for name, members in groups
+    )
     sentence = f"The sources differ in {named_words(attribute)} ({subject}{', '.join(shares)}). "
-    if wishes.fair_labels == "shown":
-        sentence += f"Counted in the order shown, these are {places}. "
+    if requirements.fair_labels == "shown":
+        sentence += f"Counted in the order shown, these are {numbers_by_group}. "
     return sentence + clause
 
 
@@ -149,13 +151,13 @@ _WORDINGS: dict[FairWording, tuple[str, str]] = {
     ),
     "undefined": ("", "Write a summary that fairly represents the sources of all these groups."),
 }
-"""The introduction of the groups' shares, and the request, by wording."""
+"""The introduction of the groups' shares, and the instruction, by wording."""
 
 
-def _group(value: str, number: int) -> str:
-    """Return a group's name for the prompt; a placeholder where the name may be an instruction.
+def _group_name(value: str, number: int) -> str:
+    """Return a group's name for the prompt, or a placeholder if the name may be an instruction.
 
-    Names stand outside the fences, and are words of others.
+    Names are outside the fences, and are text from users.
     """
-    short = len(value) <= _MAX_NAME_LENGTH and count_words(value) <= _MAX_NAME_WORDS
-    return value if value and short else f"group {number}"
+    is_short = len(value) <= _MAX_NAME_LENGTH and count_words(value) <= _MAX_NAME_WORDS
+    return value if value and is_short else f"group {number}"
