@@ -69,6 +69,12 @@ def compare(
     return Findings("fairness compare", changes)
 
 
+def _measure_keys() -> tuple[str, ...]:
+    from fairjudge.fairness.registry import shown_measures
+
+    return tuple(shown_measures())
+
+
 @checks_arguments
 def overall(
     reports: Annotated[
@@ -77,10 +83,11 @@ def overall(
     ],
     *,
     measure: Annotated[
-        Literal[
-            "r_ec", "r_ec_strict", "equal_coverage", "coverage_parity", "bur", "uer", "auc", "sof"
-        ],
-        Opt("What is normalised and averaged; r_ec_strict is R_EC as published (Table 3)."),
+        str,
+        Opt(
+            "What is normalised and averaged; r_ec_strict is R_EC as published (Table 3).",
+            choices=_measure_keys,
+        ),
     ] = "r_ec",
     scaling: Annotated[
         Literal["range", "none"],

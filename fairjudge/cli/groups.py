@@ -39,6 +39,8 @@ class _Readable:
         """Write a section for each panel; ``--help`` itself is in the last one."""
         panels: dict[str | None, list[tuple[str, str]]] = defaultdict(list)
         for param in self.get_params(ctx):  # type: ignore[attr-defined]
+            if callable(placeholder := getattr(param, "metavar", None)):
+                param.metavar = placeholder()
             if (record := param.get_help_record(ctx)) is not None:
                 panels[getattr(param, "rich_help_panel", None)].append(record)
         ungrouped = panels.pop(None, [])

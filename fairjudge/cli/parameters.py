@@ -273,11 +273,13 @@ def _kind(option: OptionSpec) -> tuple[Any, Mapping[str, Any]]:
     """Return the type of Typer's parameter, and more of its settings."""
     extra: Mapping[str, Any] = {"metavar": option.opt.metavar}
     element = option.element_type
+    if (choices := option.opt.choices) is not None:  # the command resolves the placeholder
+        return str, {"metavar": lambda: f"<{'|'.join(choices())}>", "parser": _one_of(choices)}
     if element is None:
         return (str if option.opt.parse else _plain_type(option.kinds)), extra
     if get_origin(element) is Literal:  # of which Typer takes no list
         names = get_args(element)
-        return list[str], {"metavar": f"[{'|'.join(names)}]", "parser": _one_of(names)}
+        return list[str], {"metavar": f"[{'|'.join(names)}]", "parser": _one_of(lambda: names)}
     return list[_plain_type((element,))], extra  # type: ignore[misc]
 
 
@@ -291,9 +293,9 @@ def _plain_type(kinds: Sequence[Any]) -> Any:
     return kind
 
 
-def _one_of(names: Sequence[str]) -> Callable[[str], str]:
+def _one_of(choices: Callable[[], Collection[str]]) -> Callable[[str], str]:
     def parse(name: str) -> str:
-        if name not in names:
+        if name not in (names := choices()):
             raise typer.BadParameter(f"{name!r} is not one of {', '.join(map(repr, names))}.")
         return name
 

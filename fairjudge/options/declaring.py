@@ -14,6 +14,7 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, fields
+from functools import partial
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
@@ -68,6 +69,9 @@ class Opt:
         Merges the values of a `repeatable` option into one.
     reader : callable, optional
         Reads the value from a file of the command line; called with its path and ``skip_bad``.
+    choices : callable, optional
+        Returns the valid texts, where a registry has them. It is called late, for help and checks,
+        since it may import heavy modules.
     panel : str, optional
         Its section in ``--help``; by default the `PANEL` of its dataclass, else "Output" for
         ``-o``, "Input" for files and arguments, and "Options" for the rest.
@@ -86,6 +90,7 @@ class Opt:
     repeatable: bool = False
     merge: Callable[[Sequence[Any]], Any] | None = None
     reader: Callable[..., Any] | None = None
+    choices: Callable[[], Collection[str]] | None = None
     panel: Panel | None = None
 
     @property
@@ -99,6 +104,19 @@ class Opt:
             yield Ge(self.ge)
         if self.le is not None:
             yield Le(self.le)
+        if self.choices is not None:
+            from pydantic import AfterValidator
+
+            yield AfterValidator(partial(_check_choice, self.choices))
+
+
+def _check_choice(choices: Callable[[], Collection[str]], text: str) -> str:
+    from pydantic_core import PydanticKnownError
+
+    if text not in (names := tuple(choices())):
+        first = ", ".join(map(repr, names[:-1]))
+        raise PydanticKnownError("literal_error", {"expected": f"{first} or {names[-1]!r}"})
+    return text
 
 
 Seed: TypeAlias = Annotated[int, Opt("Random seed of all resampling.", ge=0)]

@@ -67,6 +67,8 @@ def _options(call: Callable[..., Any]) -> Iterator[OptionSpec]:
 
 
 def _choices(option: OptionSpec | None) -> set[str]:
+    if option is not None and option.opt.choices is not None:
+        return set(option.opt.choices())
     kinds = () if option is None else option.kinds
     choices = {name for kind in kinds if get_origin(kind) is Literal for name in get_args(kind)}
     return choices or ({*get_args(ProtocolName)} if option and option.name == "protocol" else set())

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import fairjudge as fj
 from fairjudge.api import fairness
 from fairjudge.cli._main import app
-from fairjudge.errors import StatisticsError
+from fairjudge.errors import ConfigurationError, StatisticsError
 from fairjudge.fairness.coverage_measures import COVERAGE, CoverageMeasure
 from fairjudge.fairness.measures import Band
 from fairjudge.fairness.proportional import PROPORTIONAL, ShareMeasure
@@ -216,6 +217,15 @@ def test_which_changes_are_fairer_follows_the_direction(run):
         changes = run("fairness", "compare", "proportional.json", "--baseline", "even")
     assert "Breadth of Values: higher is fairer." in output
     assert "Breadth of Values: above 0 is fairer." in changes
+
+
+def test_the_choices_of_overall_are_the_measures_shown(run):
+    toy = TOYS["coverage"][1]
+    with COVERAGE.adding(toy):
+        assert f"|{toy.key}|" in run("fairness", "overall", "--help")
+        with pytest.raises(ConfigurationError, match=f"measure: expected .*'{toy.key}'"):
+            fj.fairness.overall(["none.json"], measure="auc_ten_point")  # which is not shown
+    assert toy.key not in run("fairness", "overall", "--help")
 
 
 def test_a_measure_has_one_formula_and_a_key_of_its_own():
