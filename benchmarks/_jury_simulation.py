@@ -22,7 +22,7 @@ from fairjudge.calibration.baseline_gains import ConstantAnswer, baseline_gain
 from fairjudge.calibration.items import Joined, join
 from fairjudge.calibration.judge_ranking import JudgeRanking, rank_by_judges
 from fairjudge.calibration.juries import JuryItems
-from fairjudge.calibration.jury_assessment import JuryFigures, jury_figures
+from fairjudge.calibration.jury_assessment import JuryMeasures, measure_jury
 from fairjudge.calibration.paired_comparisons import Comparisons
 from fairjudge.domain import Estimate, Judgement, Label
 
@@ -69,10 +69,10 @@ def draw(rng: np.random.Generator, setting: Setting, n_documents: int) -> JuryIt
 
 def assess_jury(
     items: JuryItems, rng: np.random.Generator, names: Sequence[str] = ()
-) -> JuryFigures:
+) -> JuryMeasures:
     """Return a jury's figures, with as many resamples as an analysis has."""
     names = names or [f"judge {place}" for place in range(items.scores.shape[1])]
-    figures = jury_figures(
+    figures = measure_jury(
         items,
         names,
         weights=np.zeros(len(names)),
@@ -81,11 +81,11 @@ def assess_jury(
         resampling=Resampling(),
         rng=rng,
     )
-    assert isinstance(figures, JuryFigures)
+    assert isinstance(figures, JuryMeasures)
     return figures
 
 
-def _estimates(figures: JuryFigures) -> dict[str, Estimate]:
+def _estimates(figures: JuryMeasures) -> dict[str, Estimate]:
     estimates: dict[str, Any] = {
         "RMSE of the jury": figures.rmse,
         **{f"RMSE of the {name}": comparison.rmse for name, comparison in figures.compared.items()},

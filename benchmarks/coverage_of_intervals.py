@@ -22,8 +22,8 @@ from _machine import describe_machine, quickest
 
 from fairjudge.calibration.audits import BothOrders, PositionBias, position_bias
 from fairjudge.calibration.calibration_report import ErrorScores, assess
-from fairjudge.calibration.groups import error_by_group
-from fairjudge.calibration.length import LengthControl, length_controlled
+from fairjudge.calibration.groups import errors_by_group
+from fairjudge.calibration.length import LengthControl, control_length
 from fairjudge.calibration.paired_comparisons import Comparisons
 from fairjudge.calibration.ppi import PpiMean, ppi_mean
 from fairjudge.calibration.replaceability import (
@@ -276,7 +276,7 @@ def _length_trial(rng: np.random.Generator, size: float) -> tuple[bool, bool]:
     z = lengths / sqrt(np.mean(lengths**2))
     position = rng.choice([-1.0, 1.0], n)
     eta = strength[systems[:, 0]] - strength[systems[:, 1]] + size * z + 0.2 * position
-    control = length_controlled(
+    control = control_length(
         Comparisons(
             wins=(rng.random(n) < 1 / (1 + np.exp(-eta))).astype(float),
             system_a=tuple(f"s{s}" for s in systems[:, 0]),
@@ -303,7 +303,7 @@ def _group_trial(rng: np.random.Generator, size: float) -> tuple[bool, bool]:
         + 0.8 * rng.normal(size=documents.size)
         + size * favoured
     )
-    errors = error_by_group(judged, labels, groups, documents=documents.tolist())
+    errors = errors_by_group(judged, labels, groups, documents=documents.tolist())
     return holds(errors[0].error_gap, size), any(error.flagged for error in errors)
 
 

@@ -83,7 +83,7 @@ def judge_agreement(
     )
     ratings = np.column_stack([joined.ratings, joined.judged])
     present = np.column_stack([joined.present, np.ones(len(joined.keys), dtype=bool)])
-    draws = _Draws.of(joined, resampling, rng)
+    draws = _Draws.from_items(joined, resampling, rng)
     m = len(joined.annotators)
     pairs = [(m, j) for j in range(m)]
     categorical = _categorical_agreement(ratings, present, pairs, joined.label_scale, draws)
@@ -125,7 +125,7 @@ def human_agreement(
     annotators (leave one out). Raw agreement and the kappas are averaged over pairs of annotators.
     Alpha is over all annotators.
     """
-    draws = _Draws.of(joined, resampling, rng)
+    draws = _Draws.from_items(joined, resampling, rng)
     parts = [
         _score_pairs(
             joined,
@@ -226,7 +226,7 @@ class _Draws:
     rng: np.random.Generator
 
     @staticmethod
-    def of(joined: Joined, resampling: Resampling, rng: np.random.Generator) -> _Draws:
+    def from_items(joined: Joined, resampling: Resampling, rng: np.random.Generator) -> _Draws:
         document_codes, documents = codes(joined.documents)
         return _Draws(document_codes, len(documents), resampling, rng)
 

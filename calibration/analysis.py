@@ -38,9 +38,9 @@ from fairjudge.calibration.disagreements import (
 from fairjudge.calibration.drawn_correlation import correlation_of_all
 from fairjudge.calibration.estimates import Planning, SystemEstimate, plan_labels, system_estimates
 from fairjudge.calibration.grouping import GroupKey
-from fairjudge.calibration.groups import GroupError, error_groups
+from fairjudge.calibration.groups import GroupError, errors_by_grouping
 from fairjudge.calibration.items import Joined, join
-from fairjudge.calibration.jury_report import Covariates, JuryReport, juries
+from fairjudge.calibration.jury_report import Covariates, JuryReport, report_juries
 from fairjudge.calibration.labels import ItemKey, Labels
 from fairjudge.calibration.protocol_table import JudgingCost, ProtocolTable, protocol_tables
 from fairjudge.calibration.rates import RatesReport, group_rates
@@ -146,7 +146,7 @@ def analyse(
         for joined, seed in zip(groups, seeds[1:-1], strict=True)
     )
     of_juries, of_decisions = map(np.random.default_rng, source.spawn(2))
-    fitted_juries = juries(
+    fitted_juries = report_juries(
         groups,
         rows,
         people,
@@ -277,7 +277,7 @@ def _report(
         ),
         correlation=correlation_of_all(joined, level=level),
         planning=plan_labels(joined, level=level, n_judged=settings.planned_documents),
-        fairness=error_groups(
+        fairness=errors_by_grouping(
             joined,
             mapped if isinstance(calibrated, Undefined) else calibrated,
             words=material.words,

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairjudge.calibration.calibrators import Calibrator
-from fairjudge.calibration.grouping import WHOLE, GroupKey, keyed
+from fairjudge.calibration.grouping import WHOLE, GroupKey, with_group_keys
 from fairjudge.calibration.juries import FittedJury, Member
 from fairjudge.calibration.jury_report import Covariates, covariate_columns
-from fairjudge.calibration.labels import ItemKey, item_key, mean_of
+from fairjudge.calibration.labels import ItemKey, exact_mean, item_key
 from fairjudge.calibration.parts import averaged_over_parts
 from fairjudge.domain import Judgement
 
@@ -57,7 +57,7 @@ def apply_calibrators(
     curves = [calibrator for calibrator in calibrators if isinstance(calibrator, Calibrator)]
     calibrated_rows: list[Judgement] = []
     n_calibrated = n_outside = n_unscored = 0
-    for key, row in keyed(rows):
+    for key, row in with_group_keys(rows):
         calibrated_row = row
         calibrator = next((curve for curve in curves if _applies_to(curve, key)), None)
         if row.value is None:
@@ -95,7 +95,7 @@ def jury_judgements(
     """
     items: dict[ItemKey, dict[str, float | None]] = {}
     reasons: dict[ItemKey, Counter[str]] = defaultdict(Counter)
-    rows = list(keyed(judgements))
+    rows = list(with_group_keys(judgements))
     rows_by_member = [
         [row for key, row in rows if _is_by_member(member, key, row)] for member in jury.members
     ]
@@ -145,7 +145,7 @@ def _scores(
     for row in rows:
         if row.value is not None and not isinstance(row.value, str):
             scores_by_item[item_key(row)[0]].append(float(row.value))
-    means = {key: mean_of(scores) for key, scores in scores_by_item.items()}
+    means = {key: exact_mean(scores) for key, scores in scores_by_item.items()}
     if jury.unit == WHOLE and member.calibrator.unit != WHOLE:
         means = averaged_over_parts(means)
     return {(key := _item_key(member, jury, row)): means.get(key) for row in rows}

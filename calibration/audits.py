@@ -9,8 +9,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from fairjudge.calibration.grouping import GroupKey, OfGroup, by_group
-from fairjudge.calibration.labels import SIGNS, ItemKey, item_key, mean_of, order_by_name
+from fairjudge.calibration.grouping import GroupFields, GroupKey, group_judgements
+from fairjudge.calibration.labels import SIGNS, ItemKey, exact_mean, item_key, order_by_name
 from fairjudge.calibration.length import VerbosityBias, verbosity_bias
 from fairjudge.domain import SWAPPED, Estimate, Judgement, Order, Undefined, Verdict
 from fairjudge.protocols import PROTOCOLS
@@ -55,7 +55,7 @@ class PositionBias:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PositionAudit(OfGroup):
+class PositionAudit(GroupFields):
     """Position bias of one judge, aspect, protocol and unit; also by systems and by closeness.
 
     ``n_one_order`` counts pairs with a verdict in only one order, which are excluded.
@@ -73,7 +73,7 @@ class PositionAudit(OfGroup):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VerbosityAudit(OfGroup):
+class VerbosityAudit(GroupFields):
     """Verbosity bias of one judge, aspect, protocol and unit.
 
     ``scores`` maps each system and version (``"original"`` or ``"extended"``) to counts of scores
@@ -100,7 +100,7 @@ def audit_position(
     """
     return tuple(
         _audit_group_position(group, rows, quality or {}, tolerance, level=level)
-        for group, rows in by_group(judgements).items()
+        for group, rows in group_judgements(judgements).items()
         if PROTOCOLS[group.protocol].paired
     )
 
@@ -115,7 +115,8 @@ def audit_verbosity(
     are omitted.
     """
     audits = [
-        _audit_group_verbosity(group, rows, level) for group, rows in by_group(judgements).items()
+        _audit_group_verbosity(group, rows, level)
+        for group, rows in group_judgements(judgements).items()
     ]
     return tuple(audit for audit in audits if audit.bias.n or audit.n_unmatched)
 
@@ -276,7 +277,7 @@ def _score_preferences(rows: Sequence[Judgement]) -> _Preferences:
     extended_keys = [key for key in values if key[1].endswith(EXTENDED)]
     original_key = {key: (key[0], key[1].removesuffix(EXTENDED), key[2]) for key in extended_keys}
     differences = [
-        (key[0], mean_of(values[original_key[key]]) - mean_of(values[key]))
+        (key[0], exact_mean(values[original_key[key]]) - exact_mean(values[key]))
         for key in extended_keys
         if original_key[key] in values
     ]
@@ -302,6 +303,6 @@ def _pair_preferences(rows: Sequence[Judgement]) -> _Preferences:
     differences = []
     for (eid, *_), orders in values.items():
         if len(orders) == 2:
-            low, high = sorted(map(mean_of, orders.values()))
+            low, high = sorted(map(exact_mean, orders.values()))
             differences.append((eid, low if low > 0 else min(high, 0.0)))
     return differences, len(values) - len(differences), n_unscored

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from fairjudge.calibration.calibrators import Calibrator
 from fairjudge.calibration.choices import CalibratorName
 from fairjudge.calibration.items import Joined
-from fairjudge.calibration.jury_report import calibrator_of
+from fairjudge.calibration.jury_report import fit_judge_calibrator
 from fairjudge.calibration.settings import Settings
 from fairjudge.calibration.temperature import DistributionReport, distribution_report
 from fairjudge.domain import Estimate, Undefined
@@ -81,7 +81,7 @@ def calibration_report(
         n_folds=min(settings.n_folds, len(set(documents)))
         if isinstance(calibrated_scores, np.ndarray)
         else 0,
-        calibrator=calibrator_of(joined, settings.calibrator),
+        calibrator=fit_judge_calibrator(joined, settings.calibrator),
         before=errors(rescaled_scores),
         after=after,
         reliability_before=diagram(rescaled_scores),

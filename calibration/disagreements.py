@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from fairjudge.calibration.answers import answers
-from fairjudge.calibration.grouping import keyed
+from fairjudge.calibration.grouping import with_group_keys
 from fairjudge.calibration.items import Joined
 from fairjudge.calibration.labels import ItemKey, item_key
 from fairjudge.calibration.scales import rescale
@@ -133,7 +133,7 @@ def _label_range(values: Mapping[str, float]) -> float:
 def rows_by_item(joined: Joined, judgements: Iterable[Judgement]) -> dict[ItemKey, list[Judgement]]:
     """Group the judgements of one judge, aspect, protocol and unit by labelled item."""
     judgements_by_item: dict[ItemKey, list[Judgement]] = {key: [] for key in joined.keys}
-    for group, row in keyed(judgements):
+    for group, row in with_group_keys(judgements):
         if group == joined.group and (key := item_key(row)[0]) in judgements_by_item:
             judgements_by_item[key].append(row)
     return judgements_by_item

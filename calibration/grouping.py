@@ -1,4 +1,4 @@
-"""Which judgements belong together: one judge, aspect, protocol and unit."""
+"""Grouping of judgements by judge, aspect, protocol and unit."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ WHOLE = "summary"
 
 
 class GroupKey(NamedTuple):
-    """Key of a group of judgements: judge, aspect, protocol, unit and settings.
+    """Key of a group of judgements: judge, aspect, protocol and unit.
 
-    ``unit`` is the kind of unit that was judged or that it was judged against: ``"summary"``,
-    ``"sentence"``, ``"article"``, ``"answer"``. Some protocols of DiverseSumm's Table 5 differ in
-    nothing else.
+    ``unit`` is the kind of unit that was judged, or against which a summary was judged:
+    ``"summary"``, ``"sentence"``, ``"article"`` or ``"answer"``. Some protocols of DiverseSumm's
+    Table 5 differ only in their unit.
     """
 
     judge: str
@@ -28,13 +28,13 @@ class GroupKey(NamedTuple):
 
     @property
     def title(self) -> str:
-        """Return the key in words."""
+        """The key as text for tables."""
         return f"{self.judge}, {self.aspect}, {protocol_label(self.protocol, self.unit)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OfGroup:
-    """What is of one judge, aspect, protocol and unit."""
+class GroupFields:
+    """Base class of records about one group: its judge, aspect, protocol and unit."""
 
     judge: str
     aspect: str
@@ -43,37 +43,39 @@ class OfGroup:
 
     @property
     def group(self) -> GroupKey:
-        """What the judgements are of."""
+        """The key of the group."""
         return GroupKey(self.judge, self.aspect, self.protocol, self.unit)
 
 
-def kind_of(unit: str) -> str:
-    """Return ``"sentence"`` for ``"sentence:3"``; other files' names of parts are ``"part"``."""
+def unit_kind(unit: str) -> str:
+    """Return a unit's kind: ``"sentence"`` for ``"sentence:3"``; ``"part"`` for other names."""
     kind, colon, _ = unit.partition(":")
     return kind if colon or unit == WHOLE else "part"
 
 
-def by_group(rows: Iterable[Judgement]) -> dict[GroupKey, list[Judgement]]:
-    """Return judgements, rankings as pairs, by `GroupKey` in order of appearance."""
+def group_judgements(rows: Iterable[Judgement]) -> dict[GroupKey, list[Judgement]]:
+    """Group judgements by `GroupKey`, in order of appearance; rankings become pairs."""
     groups: dict[GroupKey, list[Judgement]] = defaultdict(list)
-    for key, row in keyed(as_pairs(rows)):
+    for key, row in with_group_keys(as_pairs(rows)):
         groups[key].append(row)
     return groups
 
 
-def keyed(judgements: Iterable[Judgement]) -> Iterator[tuple[GroupKey, Judgement]]:
-    """Yield each judgement after its key.
+def with_group_keys(judgements: Iterable[Judgement]) -> Iterator[tuple[GroupKey, Judgement]]:
+    """Yield each judgement with its group's key.
 
-    A summary in which no sentence is found is judged whole where sentences are judged: it belongs
-    with the sentences of the same signature.
+    Protocols for sentences judge a summary without sentences as a whole; its judgement is in the
+    group of the sentences with the same signature.
     """
     rows = tuple(judgements)
-    sentences = [row for row in rows if kind_of(row.unit) == "sentence"]
-    runs = {(row.judge, row.aspect, row.protocol, row.signature) for row in sentences}
-    split = {(row.judge, row.aspect, row.protocol, row.eid, row.system) for row in sentences}
+    sentences = [row for row in rows if unit_kind(row.unit) == "sentence"]
+    sentence_runs = {(row.judge, row.aspect, row.protocol, row.signature) for row in sentences}
+    split_summaries = {
+        (row.judge, row.aspect, row.protocol, row.eid, row.system) for row in sentences
+    }
     for row in rows:
-        of, unit = (row.judge, row.aspect, row.protocol), kind_of(row.unit)
-        unsplit = unit == WHOLE and (*of, row.eid, row.system) not in split
-        if unsplit and (*of, row.signature) in runs:
+        group, unit = (row.judge, row.aspect, row.protocol), unit_kind(row.unit)
+        is_unsplit = unit == WHOLE and (*group, row.eid, row.system) not in split_summaries
+        if is_unsplit and (*group, row.signature) in sentence_runs:
             unit = "sentence"
-        yield GroupKey(*of, unit), row
+        yield GroupKey(*group, unit), row

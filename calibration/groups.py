@@ -1,7 +1,7 @@
-"""Is the judge fair: its error and its calibration group by group, with the false discovery rate.
+"""Fairness of a judge: its errors by group, with control of the false discovery rate.
 
-Groups are outlets, attribute values, system families, or bins of length. A group stands against
-all other items, so a judge that errs alike everywhere is not flagged.
+Groups are systems, families of systems, outlets, attribute values, or bins of length. Each group is
+compared with all other items, so a judge with equal errors everywhere is not flagged.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from fairjudge.stats.resampling import adjust_by_name
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupError:
-    """How the judge treats one group.
+    """The judge's errors on one group.
 
-    ``error`` is the mean of score - label, ``absolute_error`` that of its size; the ``_gap``
-    figures are the group minus all other items, tested against 0. ``adjusted_p_values`` are
-    Benjamini-Hochberg's over all groups and both gaps, None where there is no test.
-    ``flagged`` where either is below the level of the test.
+    ``error`` is the mean of score - label, ``absolute_error`` the mean of its absolute value. The
+    fields ending in ``_gap`` are the group's mean minus that of all other items, tested against 0.
+    ``adjusted_p_values`` are adjusted over all groups and both gaps (Benjamini-Hochberg); None
+    without a test. ``flagged`` is true if either gap is significant.
     """
 
     group: str
@@ -45,7 +45,7 @@ class GroupError:
     flagged: bool
 
 
-def error_by_group(
+def errors_by_group(
     scores: ArrayLike,
     labels: ArrayLike,
     groups: Sequence[str | None],
@@ -53,46 +53,46 @@ def error_by_group(
     documents: Sequence[Hashable],
     level: float = 0.95,
 ) -> tuple[GroupError, ...]:
-    """Compare the judge's error between groups.
-
-    Groups come by order of appearance; there are none where no item has one.
+    """Compare the judge's errors between groups, in order of appearance.
 
     Parameters
     ----------
     scores, labels : arrays of shape (n,), in the same units
-        Give cross-fitted calibrated scores to ask about calibration, raw ones to ask about bias.
+        Use cross-fitted calibrated scores to test calibration, raw scores to test bias.
     groups
-        The group of each item; items whose group is None are left out.
+        The group of each item; items whose group is None are excluded.
     documents
-        Errors are taken to depend within a document.
+        The document of each item; errors may be dependent within a document.
     """
     x, y = vector(scores, name="scores"), vector(labels, name="labels")
     same_length(scores=x, labels=y, groups=groups, documents=documents)
     rows = [row for row, group in enumerate(groups) if group is not None]
     error = (x - y)[rows]
-    sides = {"error_gap": error, "absolute_error_gap": np.abs(error)}
-    names = [documents[row] for row in rows]
-    coded, distinct = codes([groups[row] for row in rows])
+    errors_by_gap = {"error_gap": error, "absolute_error_gap": np.abs(error)}
+    document_names = [documents[row] for row in rows]
+    group_codes, group_names = codes([groups[row] for row in rows])
     gaps = {
-        (str(group), name): clustered_difference(values, coded == place, names, level=level)
-        for place, group in enumerate(distinct)
-        for name, values in sides.items()
+        (str(group), name): clustered_difference(
+            values, group_codes == code, document_names, level=level
+        )
+        for code, group in enumerate(group_names)
+        for name, values in errors_by_gap.items()
     }
-    adjusted = adjust_by_name(gaps, benjamini_hochberg)
-    out = []
-    for place, group in enumerate(map(str, distinct)):
-        own_rows = np.flatnonzero(coded == place)
-        documents_of_group = [names[row] for row in own_rows.tolist()]
-        p_values = {name: adjusted.get((group, name)) for name in sides}
-        out.append(
+    adjusted_p_values = adjust_by_name(gaps, benjamini_hochberg)
+    group_errors = []
+    for code, group in enumerate(map(str, group_names)):
+        group_rows = np.flatnonzero(group_codes == code)
+        documents_of_group = [document_names[row] for row in group_rows.tolist()]
+        p_values = {name: adjusted_p_values.get((group, name)) for name in errors_by_gap}
+        group_errors.append(
             GroupError(
                 group=group,
-                n=own_rows.size,
+                n=group_rows.size,
                 n_documents=len(set(documents_of_group)),
                 few_documents=len(set(documents_of_group)) < FEW_DOCUMENTS,
-                error=clustered_mean(error[own_rows], documents_of_group, level=level),
+                error=clustered_mean(error[group_rows], documents_of_group, level=level),
                 absolute_error=clustered_mean(
-                    np.abs(error[own_rows]), documents_of_group, level=level
+                    np.abs(error[group_rows]), documents_of_group, level=level
                 ),
                 error_gap=gaps[group, "error_gap"],
                 absolute_error_gap=gaps[group, "absolute_error_gap"],
@@ -100,28 +100,28 @@ def error_by_group(
                 flagged=any(p is not None and p < 1.0 - level for p in p_values.values()),
             )
         )
-    return tuple(out)
+    return tuple(group_errors)
 
 
 def quantile_groups(values: ArrayLike, *, n_groups: int = 4, unit: str = "") -> tuple[str, ...]:
-    """Name the quantile bin of each value, shape (n,), such as ``"1 to 46 words"``.
+    """Return the name of each value's quantile bin, such as ``"1 to 46 words"``.
 
-    Equal values share a bin; fewer bins come back where values tie.
+    Tied values share a bin, so there may be fewer than `n_groups` bins.
     """
     array = vector(values, name="values")
     if not array.size:
         return ()
     edges = np.unique(np.quantile(array, np.linspace(0.0, 1.0, n_groups + 1)[1:-1]))
-    place = np.searchsorted(edges, array, side="left")
+    bins = np.searchsorted(edges, array, side="left")
     suffix = f" {unit}" if unit else ""
-    spans = {
-        code: f"{array[place == code].min():g} to {array[place == code].max():g}{suffix}"
-        for code in np.unique(place)
+    bin_names = {
+        code: f"{array[bins == code].min():g} to {array[bins == code].max():g}{suffix}"
+        for code in np.unique(bins)
     }
-    return tuple(spans[code] for code in place)
+    return tuple(bin_names[code] for code in bins)
 
 
-def error_groups(
+def errors_by_grouping(
     joined: Joined,
     values: FloatArray,
     *,
@@ -130,22 +130,23 @@ def error_groups(
     families: Sequence[tuple[str, str]],
     level: float,
 ) -> dict[str, tuple[GroupError, ...]]:
-    """Return the errors of `values` by system, by family of systems, and by document and length.
+    """Return the errors of `values` by system, family of systems, group of documents, and length.
 
-    `words` counts each summary's; `documents` groups documents, by the grouping's name.
+    `words` maps (eid, system) to the number of words; `documents` maps the names of groupings to
+    groups of documents, by eid.
     """
     groupings: dict[str, Sequence[str | None]] = {"system": joined.systems}
     if families and not PROTOCOLS[joined.protocol].paired:
         groupings["family"] = [_family(name, families) for name in joined.systems]
-    for name, of_document in documents.items():
-        groupings[name] = [of_document.get(eid) for eid in joined.documents]
+    for name, group_by_document in documents.items():
+        groupings[name] = [group_by_document.get(eid) for eid in joined.documents]
     counts = [words.get((key[0], key[1])) for key in joined.keys]
     lengths = [count for count in counts if count is not None]
     if not PROTOCOLS[joined.protocol].paired and lengths:
         bins = iter(quantile_groups(lengths, unit="words"))
         groupings["length"] = [None if count is None else next(bins) for count in counts]
     return {
-        name: error_by_group(values, joined.human, groups, documents=joined.documents, level=level)
+        name: errors_by_group(values, joined.human, groups, documents=joined.documents, level=level)
         for name, groups in groupings.items()
         if len({group for group in groups if group is not None}) >= 2
     }

@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fairjudge.calibration.drawn_ppi import DRAWN_NOTE, inclusion_probabilities_of
-from fairjudge.calibration.grouping import WHOLE, GroupKey, OfGroup, by_group
+from fairjudge.calibration.grouping import WHOLE, GroupFields, GroupKey, group_judgements
 from fairjudge.calibration.labels import (
     SIGNS,
     ItemKey,
     Labels,
+    exact_mean,
     item_key,
-    mean_of,
     order_by_name,
     system_name,
 )
@@ -58,7 +58,7 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Joined(OfGroup):
+class Joined(GroupFields):
     """The judged items of one judge, aspect, protocol and unit, joined with their labels.
 
     ``keys``, ``documents``, ``systems``, ``judged``, ``human``, ``inclusion_probabilities``,
@@ -130,7 +130,7 @@ def join(
     """
     rows = tuple(judgements)
     by_aspect = Labels.by_aspect(harmonize_ids(labels, rows), annotators)
-    groups = by_group(rows)
+    groups = group_judgements(rows)
     judged = {key.aspect for key in groups}
     if judged and by_aspect and not judged & by_aspect.keys():
         built_in = sorted(by_aspect.keys() & built_in_aspects())
@@ -195,7 +195,7 @@ def _join_group(
     group: GroupKey, rows: Sequence[Judgement], labels: Labels, given_scale: Scale | None
 ) -> Joined:
     paired = PROTOCOLS[group.protocol].paired
-    labels, unit = labels.of_unit(group.unit, paired=paired)
+    labels, unit = labels.for_unit(group.unit, paired=paired)
     label_scale = labels.scale(group.protocol, given_scale)
     judged, notes = _collect(rows, group.protocol, labels), []
     if group.unit not in {unit, WHOLE}:
@@ -251,9 +251,9 @@ def _human_values(
     """Return people's values of what a group judged, from labels of `unit`, and notes on them."""
     notes, by_item = [], labels.paired or labels.single
     if unit in {group.unit, WHOLE}:
-        people = HumanValues.of(by_item)
+        people = HumanValues.from_labels(by_item)
     else:
-        people = HumanValues.of_parts(by_item)
+        people = HumanValues.from_part_labels(by_item)
         notes.append(f"labels are of single parts ({unit}): averaged over each summary")
     if PROTOCOLS[group.protocol].paired and not labels.paired:
         people = people.differences(judged)
@@ -304,12 +304,12 @@ def _collect(rows: Sequence[Judgement], protocol: ProtocolName, labels: Labels) 
     by_item: dict[ItemKey, list[float]] = defaultdict(list)
     for (key, _), values_of_item in on_scale.items():
         if values_of_item:
-            by_item[key].append(mean_of(values_of_item))
+            by_item[key].append(exact_mean(values_of_item))
     one_order = sum(len(orders) == 1 for orders in by_item.values())
     n_typed = sum(map(len, values_by_order.values()))
     return _JudgeValues(
         items=tuple(dict.fromkeys(item_key(row)[0] for row in rows)),
-        values={key: mean_of(means) for key, means in by_item.items()},
+        values={key: exact_mean(means) for key, means in by_item.items()},
         probabilities=probabilities,
         scale=scale,
         counts=Counts(

@@ -1,10 +1,9 @@
-"""What a fitted jury is worth: against its members, their mean and the best of them.
+"""Assessment of fitted juries: comparison with their members, their mean and the best member.
 
-Everything is cross-fitted by document: the curves, the weights, and which member is the best one
-are found on the other folds, so that none of them has seen the items on which it is compared. The
-estimand is thus the expected distance of a fit on as many documents as all folds but one have,
-not that of one fit. So intervals weigh members and choose the best of them anew on each resample
-(`fairjudge.calibration.jury_resampling`).
+Everything is cross-fitted over documents: curves, weights and the choice of the best member are
+fitted on the other folds. The estimand is thus the expected error of a fit on as many documents as
+all but one fold contain, not the error of one fit. Intervals therefore refit the weights and the
+choice of the best member on each resample (`fairjudge.calibration.jury_resampling`).
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from fairjudge.calibration.agreement import Resampling
 from fairjudge.calibration.calibrators import fit_calibrator, iterate_folds
 from fairjudge.calibration.choices import CalibratorName
 from fairjudge.calibration.effective_number import EffectiveNumber, effective_number
-from fairjudge.calibration.juries import FittedMembers, JuryItems, calibrated, fit_members
+from fairjudge.calibration.juries import FittedMembers, JuryItems, calibrate_scores, fit_members
 from fairjudge.calibration.jury_resampling import FoldSums, resampled_losses
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats._arrays import FloatArray, codes, totals
@@ -26,16 +25,16 @@ from fairjudge.stats.bootstrap import bootstrap_many, divide
 from fairjudge.stats.resampling import adjust_by_name
 
 BEST, MEAN, MEAN_CALIBRATED = "best single judge", "mean", "mean, calibrated"
-"""Alternatives with which a jury is compared; the second is not calibrated."""
+"""Alternatives with which a jury is compared; ``MEAN`` is not calibrated."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodComparison:
-    """Distance from people of one way of scoring, and how much nearer the jury is.
+    """The error of one scoring method, and the jury's gain over it.
 
-    ``rmse`` is over the ``n_items`` items that it scores, in units of the labels; ``gain`` is it
-    less the jury's on the same items. ``adjusted_p_value`` is Holm's over all that are compared,
-    and None where ``gain`` has no p-value.
+    ``rmse`` is over the ``n_items`` items that the method scores, in units of the labels. ``gain``
+    is ``rmse`` minus the jury's on the same items. ``adjusted_p_value`` is Holm-adjusted over all
+    compared methods; None if ``gain`` has no p-value.
     """
 
     n_items: int
@@ -46,12 +45,12 @@ class MethodComparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JuryMember:
-    """What a judge does in a jury.
+    """The contribution of a member to a jury.
 
-    ``weight`` multiplies its calibrated score where no member is missing; ``best_in`` is the share
-    of folds, in [0, 1], in which it was the best single one. ``loss`` is the jury's RMSE without it
-    less that with it, over the same held-out documents; ``effective_without`` what the others are
-    worth.
+    ``weight`` is the weight of its calibrated score if no member is missing. ``best_in`` is the
+    share of folds, in [0, 1], in which it was the best single judge. ``loss`` is the jury's RMSE
+    without the member minus that with it, on the same held-out documents. ``effective_without`` is
+    the effective number of the other judges.
     """
 
     name: str
@@ -64,7 +63,7 @@ class JuryMember:
 
     @property
     def adds(self) -> bool:
-        """Say whether the jury is significantly farther from people without it."""
+        """Whether the jury is significantly worse without the member."""
         estimate, p = self.loss, self.adjusted_p_value
         if isinstance(estimate, Undefined) or estimate.low is None or p is None:
             return False
@@ -72,10 +71,10 @@ class JuryMember:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JuryFigures:
-    """A jury on documents that it was not fitted on; ``n_complete`` items have every member.
+class JuryMeasures:
+    """Cross-fitted performance of a jury; ``n_complete`` items have scores of every member.
 
-    ``scores``, shape (n_items,), are those of the jury, NaN where it has none.
+    ``scores``, shape (n_items,), are the jury's, NaN where missing.
     """
 
     scores: FloatArray
@@ -90,11 +89,11 @@ class JuryFigures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HeldOut:
+class HeldOutScores:
     """Scores of held-out documents, each of shape (n,), NaN where missing.
 
-    ``without`` has shape (n, members): the jury without each. ``best_in`` counts the folds in which
-    each was the best single one; ``folds`` are for resampling.
+    ``without``, shape (n, members), are the jury's scores without each member. ``best_in`` counts
+    the folds in which each member was the best single judge. ``folds`` are for resampling.
     """
 
     jury: FloatArray
@@ -111,31 +110,33 @@ def held_out_scores(
     method: CalibratorName,
     n_folds: int,
     rng: np.random.Generator,
-) -> HeldOut | Undefined:
-    """Score every item by models fitted on the documents of other folds."""
+) -> HeldOutScores | Undefined:
+    """Score every item with models fitted on the documents of the other folds."""
     n, k = items.scores.shape
     documents, distinct = codes(items.documents)
     n_documents = len(distinct)
     if n_documents < 2:
         return Undefined(why="fewer than 2 documents: nothing to hold out")
-    out = np.full((n, 4 + 2 * k), np.nan)
+    scores = np.full((n, 4 + 2 * k), np.nan)
     best_in, folds = np.zeros(k), []
     for fold in iterate_folds(items.documents, min(n_folds, n_documents), rng):
         training, test = items.subset(~fold), items.subset(fold)
-        fitted = fit_members(training, method=method, rng=rng)
-        if isinstance(fitted, Undefined):
-            return fitted
-        mean = _calibrated_mean(training, test, method)
-        out[fold] = _scores(fitted, training, test, mean[1])
-        own = documents[~fold], documents[fold]
-        folds.append(FoldSums.of(fitted, (training, test), mean, own, n_documents))
-        best_in[int(np.argmin(fitted.errors))] += 1
-    jury, best, mean, mean_calibrated = out[:, :4].T
+        members = fit_members(training, method=method, rng=rng)
+        if isinstance(members, Undefined):
+            return members
+        mean = _calibrate_means(training, test, method)
+        scores[fold] = _scores(members, training, test, mean[1])
+        fold_documents = documents[~fold], documents[fold]
+        folds.append(
+            FoldSums.from_fold(members, (training, test), mean, fold_documents, n_documents)
+        )
+        best_in[int(np.argmin(members.errors))] += 1
+    jury, best, mean, mean_calibrated = scores[:, :4].T
     alternatives = {BEST: best, MEAN: mean, MEAN_CALIBRATED: mean_calibrated}
-    return HeldOut(
+    return HeldOutScores(
         jury=jury,
-        others=alternatives | dict(zip(names, out[:, 4 : 4 + k].T, strict=True)),
-        without=out[:, 4 + k :],
+        others=alternatives | dict(zip(names, scores[:, 4 : 4 + k].T, strict=True)),
+        without=scores[:, 4 + k :],
         best_in=best_in,
         folds=tuple(folds),
     )
@@ -144,41 +145,41 @@ def held_out_scores(
 def _scores(
     fitted: FittedMembers, training: JuryItems, test: JuryItems, mean: FloatArray
 ) -> FloatArray:
-    """Return one column each: jury, best, mean, calibrated mean, members, jury without each."""
+    """Return columns for jury, best, mean, calibrated mean, each member, and jury without each."""
     members = fitted.values(test)
     low, high = training.labels.min(), training.labels.max()
 
-    def jury(values: FloatArray) -> FloatArray:
+    def predict_jury(values: FloatArray) -> FloatArray:
         return np.clip(fitted.stacking(np.column_stack([values, test.covariates])), low, high)
 
     columns = [
-        jury(members),
-        _first_known(members[:, np.argsort(fitted.errors, kind="stable")]),
+        predict_jury(members),
+        _first_finite(members[:, np.argsort(fitted.errors, kind="stable")]),
         _row_means(test.mapped),
         mean,
         *members.T,
     ]
-    for place in range(members.shape[1]):
+    for member in range(members.shape[1]):
         without = members.copy()
-        without[:, place] = np.nan
-        columns.append(jury(without))
+        without[:, member] = np.nan
+        columns.append(predict_jury(without))
     return np.column_stack(columns)
 
 
-def _calibrated_mean(
+def _calibrate_means(
     training: JuryItems, test: JuryItems, method: CalibratorName
 ) -> tuple[FloatArray, FloatArray]:
-    """Return members' calibrated means of training and test items, NaN where there is none."""
+    """Return the members' calibrated mean score of training and test items, NaN where missing."""
     means = _row_means(training.mapped), _row_means(test.mapped)
     is_finite = np.isfinite(means[0])
-    curve = fit_calibrator(method, means[0][is_finite], training.labels[is_finite])
-    if isinstance(curve, Undefined):
+    calibrator = fit_calibrator(method, means[0][is_finite], training.labels[is_finite])
+    if isinstance(calibrator, Undefined):
         return np.full_like(means[0], np.nan), np.full_like(means[1], np.nan)
-    return calibrated(curve, means[0]), calibrated(curve, means[1])
+    return calibrate_scores(calibrator, means[0]), calibrate_scores(calibrator, means[1])
 
 
-def _first_known(values: FloatArray) -> FloatArray:
-    """Return each row's first number that is there: the best judge of those that scored it."""
+def _first_finite(values: FloatArray) -> FloatArray:
+    """Return the first finite number of each row."""
     first = np.argmax(np.isfinite(values), axis=1)
     return np.asarray(values[np.arange(len(values)), first])
 
@@ -188,7 +189,7 @@ def _row_means(values: FloatArray) -> FloatArray:
     return divide(np.where(is_finite, values, 0.0).sum(axis=1), is_finite.sum(axis=1).astype(float))
 
 
-def jury_figures(
+def measure_jury(
     items: JuryItems,
     names: Sequence[str],
     *,
@@ -197,13 +198,15 @@ def jury_figures(
     n_folds: int,
     resampling: Resampling,
     rng: np.random.Generator,
-) -> JuryFigures | Undefined:
-    """Hold a jury against its members; `weights`, (members,), are those of the final fit."""
+) -> JuryMeasures | Undefined:
+    """Compare a jury with its members; `weights`, shape (members,), are those of the final fit."""
     result = held_out_scores(items, names, method=method, n_folds=n_folds, rng=rng)
     if isinstance(result, Undefined):
         return result
     documents, distinct = codes(items.documents)
-    rmse, compared, without = _compared(items, result, names, resampling=resampling, rng=rng)
+    rmse, comparisons, without = _compare_methods(
+        items, result, names, resampling=resampling, rng=rng
+    )
     effective = effective_number(
         items.mapped - items.labels[:, None],
         documents=documents,
@@ -211,77 +214,81 @@ def jury_figures(
         resampling=resampling,
         rng=rng,
     )
-    return JuryFigures(
+    return JuryMeasures(
         scores=result.jury,
         n_items=len(items.labels),
         n_complete=int(np.isfinite(items.scores).all(axis=1).sum()),
         n_documents=len(distinct),
         n_folds=len(result.folds),
         rmse=rmse,
-        compared=compared,
+        compared=comparisons,
         members=tuple(
             JuryMember(
                 name=name,
-                n_items=int(np.isfinite(items.scores[:, place]).sum()),
-                weight=float(weights[place]),
-                best_in=float(result.best_in[place] / len(result.folds)),
+                n_items=int(np.isfinite(items.scores[:, member]).sum()),
+                weight=float(weights[member]),
+                best_in=float(result.best_in[member] / len(result.folds)),
                 loss=without[name].gain,
                 adjusted_p_value=without[name].adjusted_p_value,
-                effective_without=effective.without[place],
+                effective_without=effective.without[member],
             )
-            for place, name in enumerate(names)
+            for member, name in enumerate(names)
         ),
         effective=effective,
     )
 
 
-def _compared(
+def _compare_methods(
     items: JuryItems,
-    result: HeldOut,
+    result: HeldOutScores,
     names: Sequence[str],
     *,
     resampling: Resampling,
     rng: np.random.Generator,
 ) -> tuple[Estimate | Undefined, dict[str, MethodComparison], dict[str, MethodComparison]]:
-    """Return the jury's RMSE, the others' with its gain over them, and those without a member."""
+    """Return the jury's RMSE, the comparisons with alternatives, and those without each member."""
     k = len(names)
-    ways = [*(result.others[name] for name in (BEST, *names)), *result.without.T]
-    ways += [result.others[MEAN_CALIBRATED], result.jury, result.others[MEAN]]
-    sums = _sums_by_document(ways, result.jury, items)
+    methods = [*(result.others[name] for name in (BEST, *names)), *result.without.T]
+    methods += [result.others[MEAN_CALIBRATED], result.jury, result.others[MEAN]]
+    sums = _sums_by_document(methods, result.jury, items)
 
     def statistic(counts: FloatArray) -> FloatArray:
-        n, way, jury = counts @ sums
+        n, method_sums, jury_sums = counts @ sums
         draws = resampled_losses(result.folds, counts, n_members=k)
-        way[:, :-1], jury[:, :-1], jury[:, -1] = draws.way, draws.jury, draws.jury[:, -1]
-        return _distances(n, way, jury)
+        method_sums[:, :-1], jury_sums[:, :-1], jury_sums[:, -1] = (
+            draws.way,
+            draws.jury,
+            draws.jury[:, -1],
+        )
+        return _losses_and_gains(n, method_sums, jury_sums)
 
     estimates = bootstrap_many(
         statistic,
         n_documents=sums.shape[1],
         rng=rng,
         null=0.0,
-        values=_distances(*sums.sum(axis=1)[:, None])[0],
+        values=_losses_and_gains(*sums.sum(axis=1)[:, None])[0],
         **asdict(resampling),
     )
-    figures = [
+    results = [
         _comparison(int(np.isfinite(scores).sum()), rmse, gain)
         for scores, rmse, gain in zip(
-            ways, estimates[: len(ways)], estimates[len(ways) :], strict=True
+            methods, estimates[: len(methods)], estimates[len(methods) :], strict=True
         )
     ]
-    mean_calibrated, jury, mean = figures[2 * k + 1 :]
-    alternatives = {BEST: figures[0], MEAN: mean, MEAN_CALIBRATED: mean_calibrated}
+    mean_calibrated, jury_sums, mean = results[2 * k + 1 :]
+    alternatives = {BEST: results[0], MEAN: mean, MEAN_CALIBRATED: mean_calibrated}
     return (
-        jury.rmse,
-        _adjusted(alternatives | dict(zip(names, figures[1 : k + 1], strict=True))),
-        _adjusted(dict(zip(names, figures[k + 1 : 2 * k + 1], strict=True))),
+        jury_sums.rmse,
+        _adjust_p_values(alternatives | dict(zip(names, results[1 : k + 1], strict=True))),
+        _adjust_p_values(dict(zip(names, results[k + 1 : 2 * k + 1], strict=True))),
     )
 
 
 def _comparison(
     n_items: int, rmse: Estimate | Undefined, gain: Estimate | Undefined
 ) -> MethodComparison:
-    """Give both figures their number of items; only a gain is tested."""
+    """Set the number of items of both estimates; remove the p-value of the RMSE."""
     if isinstance(rmse, Estimate):
         rmse = replace(rmse, n=n_items, p_value=None)
     if isinstance(gain, Estimate):
@@ -289,15 +296,20 @@ def _comparison(
     return MethodComparison(n_items=n_items, rmse=rmse, gain=gain, adjusted_p_value=None)
 
 
-def _adjusted(ways: Mapping[str, MethodComparison]) -> dict[str, MethodComparison]:
-    adjusted = adjust_by_name({name: way.gain for name, way in ways.items()})
-    return {name: replace(way, adjusted_p_value=adjusted.get(name)) for name, way in ways.items()}
+def _adjust_p_values(methods: Mapping[str, MethodComparison]) -> dict[str, MethodComparison]:
+    adjusted_p_values = adjust_by_name({name: method.gain for name, method in methods.items()})
+    return {
+        name: replace(method, adjusted_p_value=adjusted_p_values.get(name))
+        for name, method in methods.items()
+    }
 
 
-def _sums_by_document(ways: Sequence[FloatArray], jury: FloatArray, items: JuryItems) -> FloatArray:
-    """Return number, squared errors, and the jury's on the same items: (3, documents, ways)."""
+def _sums_by_document(
+    methods: Sequence[FloatArray], jury: FloatArray, items: JuryItems
+) -> FloatArray:
+    """Sum items, squared errors, and the jury's, per document: shape (3, documents, methods)."""
     documents, distinct = codes(items.documents)
-    scores, labels = np.column_stack(ways), items.labels[:, None]
+    scores, labels = np.column_stack(methods), items.labels[:, None]
     is_complete = np.isfinite(scores) & np.isfinite(jury)[:, None]
     squares = [
         np.where(is_complete, (estimates - labels) ** 2, 0.0)
@@ -308,7 +320,9 @@ def _sums_by_document(ways: Sequence[FloatArray], jury: FloatArray, items: JuryI
     )
 
 
-def _distances(n: FloatArray, way: FloatArray, jury: FloatArray) -> FloatArray:
-    """Return the RMSE of each way, and the jury's gain over it: shape (resamples, 2 ways)."""
-    rmse, of_jury = (np.sqrt(np.maximum(divide(sums, n), 0.0)) for sums in (way, jury))
-    return np.column_stack([rmse, rmse - of_jury])
+def _losses_and_gains(n: FloatArray, method_sums: FloatArray, jury_sums: FloatArray) -> FloatArray:
+    """Return each method's RMSE, then the jury's gain over each: shape (resamples, 2 methods)."""
+    rmse, jury_rmse = (
+        np.sqrt(np.maximum(divide(sums, n), 0.0)) for sums in (method_sums, jury_sums)
+    )
+    return np.column_stack([rmse, rmse - jury_rmse])

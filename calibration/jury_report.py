@@ -1,4 +1,4 @@
-"""Juries of an analysis: candidate members, fit and performance."""
+"""Juries of an analysis: candidate members, fits and performance."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import numpy as np
 from fairjudge.calibration.calibrators import Calibrator, fit_calibrator
 from fairjudge.calibration.choices import CalibratorName, CovariateName
 from fairjudge.calibration.decisions import Decision
-from fairjudge.calibration.grouping import kind_of
+from fairjudge.calibration.grouping import unit_kind
 from fairjudge.calibration.items import Joined, join, ratings_of
 from fairjudge.calibration.juries import FittedJury, JuryItems, Member, fit_members
-from fairjudge.calibration.jury_assessment import JuryFigures, jury_figures
+from fairjudge.calibration.jury_assessment import JuryMeasures, measure_jury
 from fairjudge.calibration.labels import ItemKey
 from fairjudge.calibration.scales import rescale
 from fairjudge.calibration.settings import Settings
@@ -24,16 +24,17 @@ from fairjudge.protocols import PROTOCOLS, protocol_label
 from fairjudge.stats._arrays import FloatArray
 
 Covariates = Mapping[CovariateName, Mapping[tuple[str, str], float]]
-"""A number of the text of each (eid, system), by name."""
+"""Covariates by name; each maps (eid, system) to a number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JuryReport:
     """A jury of all judges of an aspect and kind of unit.
 
-    ``names`` are its members'; ``left_out`` says why others are none; ``fitted`` is fitted on all
-    labelled items, to be used on others; ``figures`` are over held-out documents. ``held_out`` has
-    the jury's scores there as a judge's, and ``decisions`` are its decisions.
+    ``names`` are the names of its members; ``left_out`` maps other judges to the reason why they
+    are not members. ``fitted`` is fitted on all labelled items, for use on new items. ``figures``
+    are over held-out documents. ``held_out`` has the jury's cross-fitted scores, as those of a
+    judge, and ``decisions`` follow from these.
     """
 
     aspect: str
@@ -42,16 +43,16 @@ class JuryReport:
     left_out: Mapping[str, str]
     covariates: tuple[CovariateName, ...]
     fitted: FittedJury | Undefined
-    figures: JuryFigures | Undefined
+    figures: JuryMeasures | Undefined
     held_out: Joined | None = None
     decisions: tuple[Decision, ...] = ()
 
 
 _Candidate: TypeAlias = tuple[Joined, str]
-"""A judge that may be a member, and the prompt where it is one of several of one judge."""
+"""A possible member: a judge, and its prompt variant if all candidates are of one judge."""
 
 
-def juries(
+def report_juries(
     groups: Sequence[Joined],
     judgements: Sequence[Judgement],
     labels: Sequence[Label],
@@ -60,42 +61,41 @@ def juries(
     settings: Settings,
     rng: np.random.Generator,
 ) -> tuple[JuryReport, ...]:
-    """Fit a jury where several judges, or one judge by several prompts, scored labelled items.
+    """Fit a jury for each aspect and unit that several judges, or prompt variants, scored.
 
-    `covariates` are numbers of the texts, by name.
-    Members judge one aspect, and their items are of one kind of unit; they may score by different
-    protocols and on different scales. Neither pairs nor what a jury said takes part.
+    Members have the same aspect and kind of unit, but may have different protocols and scales.
+    Judges of pairs and juries cannot be members.
     """
-    by_juries = {row.judge for row in judgements if "members" in (row.model_extra or {})}
-    sets: dict[tuple[str, str], list[Joined]] = defaultdict(list)
+    jury_names = {row.judge for row in judgements if "members" in (row.model_extra or {})}
+    groups_by_aspect: dict[tuple[str, str], list[Joined]] = defaultdict(list)
     for joined in groups:
         paired = PROTOCOLS[joined.protocol].paired
-        if joined.keys and not paired and joined.judge not in by_juries:
-            sets[joined.aspect, kind_of(joined.keys[0][3])].append(joined)
+        if joined.keys and not paired and joined.judge not in jury_names:
+            groups_by_aspect[joined.aspect, unit_kind(joined.keys[0][3])].append(joined)
     reports = []
-    for of, joined_groups in sets.items():
+    for aspect_and_unit, joined_groups in groups_by_aspect.items():
         candidates = (
             [(joined, "") for joined in joined_groups]
             if len(joined_groups) > 1
-            else _by_variant(joined_groups[0], judgements, labels, settings)
+            else _variant_candidates(joined_groups[0], judgements, labels, settings)
         )
-        (own,) = rng.spawn(1)
+        (jury_rng,) = rng.spawn(1)
         if len(candidates) > 1:
-            reports.append(_jury(of, candidates, covariates, settings, own))
+            reports.append(_jury(aspect_and_unit, candidates, covariates, settings, jury_rng))
     return tuple(reports)
 
 
-def calibrator_of(joined: Joined, method: CalibratorName) -> Calibrator | Undefined:
-    """Fit a judge's calibrator on all of its labelled items, to be used on others."""
+def fit_judge_calibrator(joined: Joined, method: CalibratorName) -> Calibrator | Undefined:
+    """Fit a judge's calibrator on all of its labelled items, for use on new items."""
     all_scores = np.r_[joined.judged, joined.judged_rest]
     score_range = (float(all_scores.min()), float(all_scores.max())) if all_scores.size else None
-    fitted = fit_calibrator(method, joined.judged, joined.human, score_range=score_range)
-    if isinstance(fitted, Undefined):
-        return fitted
-    return replace(fitted, **joined.group._asdict())
+    calibrator = fit_calibrator(method, joined.judged, joined.human, score_range=score_range)
+    if isinstance(calibrator, Undefined):
+        return calibrator
+    return replace(calibrator, **joined.group._asdict())
 
 
-def _by_variant(
+def _variant_candidates(
     joined: Joined, judgements: Sequence[Judgement], labels: Sequence[Label], settings: Settings
 ) -> list[_Candidate]:
     rows: dict[str, list[Judgement]] = defaultdict(list)
@@ -126,14 +126,14 @@ def _jury(
 ) -> JuryReport:
     aspect, unit = of
     members, left_out = _members(candidates, settings.calibrator)
-    items = _items([joined for joined, _ in members.values()], covariates)
+    items = _jury_items([joined for joined, _ in members.values()], covariates)
     fitted = (
         fit_members(items, method=settings.calibrator, rng=rng)
         if len(members) > 1
         else Undefined(why="fewer than 2 judges have a calibrator of their own")
     )
     jury: FittedJury | Undefined
-    figures: JuryFigures | Undefined
+    figures: JuryMeasures | Undefined
     if isinstance(fitted, Undefined):
         jury = figures = fitted
     else:
@@ -146,7 +146,7 @@ def _jury(
             label_range=(float(items.labels.min()), float(items.labels.max())),
         )
         all_present = np.ones(len(fitted.stacking.means) - 1, dtype=bool)
-        figures = jury_figures(
+        figures = measure_jury(
             items,
             tuple(members),
             weights=fitted.stacking.weights(all_present)[1],
@@ -165,7 +165,7 @@ def _jury(
         figures=figures,
         held_out=None
         if isinstance(figures, Undefined)
-        else _as_judge([joined for joined, _ in members.values()], figures.scores),
+        else _as_judge_items([joined for joined, _ in members.values()], figures.scores),
     )
 
 
@@ -175,8 +175,8 @@ def _members(
     """Return the candidates that have a calibrator by name, and why the others have none."""
     members: dict[str, tuple[Joined, Member]] = {}
     left_out: dict[str, str] = {}
-    for name, (joined, variant) in zip(_names(candidates), candidates, strict=True):
-        calibrator = calibrator_of(joined, method)
+    for name, (joined, variant) in zip(_candidate_names(candidates), candidates, strict=True):
+        calibrator = fit_judge_calibrator(joined, method)
         if isinstance(calibrator, Undefined):
             left_out[name] = calibrator.why
         else:
@@ -184,8 +184,8 @@ def _members(
     return members, left_out
 
 
-def _as_judge(members: Sequence[Joined], scores: FloatArray) -> Joined:
-    """Return a jury's scores of held-out items, on the labels' scale, beside their labels."""
+def _as_judge_items(members: Sequence[Joined], scores: FloatArray) -> Joined:
+    """Return a jury's cross-fitted scores, on the labels' scale, as the items of a judge."""
     base = members[0]
     human, labels = dict[ItemKey, float](), dict[ItemKey, dict[str, float]]()
     for joined in members:
@@ -219,8 +219,8 @@ def _as_judge(members: Sequence[Joined], scores: FloatArray) -> Joined:
     )
 
 
-def _names(candidates: Sequence[_Candidate]) -> list[str]:
-    """Name candidates by judge, and by protocol where a judge has several."""
+def _candidate_names(candidates: Sequence[_Candidate]) -> list[str]:
+    """Name candidates by judge, with the protocol if a judge has several."""
     judges = [joined.judge for joined, _ in candidates]
     return [
         f"{joined.judge}, prompt {variant}"
@@ -232,28 +232,28 @@ def _names(candidates: Sequence[_Candidate]) -> list[str]:
     ]
 
 
-def _items(members: Sequence[Joined], covariates: Covariates) -> JuryItems:
+def _jury_items(members: Sequence[Joined], covariates: Covariates) -> JuryItems:
     labels: dict[ItemKey, float] = {}
     for joined in members:
         for key, label in zip(joined.keys, joined.human.tolist(), strict=True):
             labels.setdefault(key, label)
-    place = {key: row for row, key in enumerate(labels)}
-    scores, mapped = np.full((2, len(place), len(members)), np.nan)
+    row_by_key = {key: row for row, key in enumerate(labels)}
+    scores, mapped = np.full((2, len(row_by_key), len(members)), np.nan)
     for column, joined in enumerate(members):
-        rows = [place[key] for key in joined.keys]
+        rows = [row_by_key[key] for key in joined.keys]
         scores[rows, column] = joined.judged
         mapped[rows, column] = rescale(joined.judged, joined.judge_scale, joined.label_scale)
     return JuryItems(
         scores=scores,
         mapped=mapped,
-        covariates=covariate_columns(list(place), covariates),
+        covariates=covariate_columns(list(row_by_key), covariates),
         labels=np.array(list(labels.values())),
-        documents=tuple(key[0] for key in place),
+        documents=tuple(key[0] for key in row_by_key),
     )
 
 
 def covariate_columns(keys: Sequence[ItemKey], covariates: Covariates) -> FloatArray:
-    """Return the covariates of items, shape (n, covariates), NaN where a text is not given."""
+    """Return the covariates of items, shape (n, covariates), NaN where missing."""
     columns = [
         [values.get((key[0], key[1]), np.nan) for key in keys] for values in covariates.values()
     ]

@@ -1,4 +1,4 @@
-"""What judgements and labels are of, and people's labels of one aspect, by item and annotator."""
+"""Keys of judged and labelled items, and the labels of one aspect by item and annotator."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from fairjudge.calibration.grouping import WHOLE, kind_of
+from fairjudge.calibration.grouping import WHOLE, unit_kind
 from fairjudge.calibration.scales import Scale, infer_scale, off_scale, refuse_mixed
 from fairjudge.domain import Judgement, Label, Order, ProtocolName
 from fairjudge.errors import InputError
@@ -19,16 +19,16 @@ from fairjudge.protocols import PROTOCOLS
 from fairjudge.text.counting import pluralize
 
 ItemKey: TypeAlias = tuple[str, str, str, str]
-"""eid, system (or the first of a pair, by name), the second or "", unit."""
+"""(eid, system, "", unit); for pairs (eid, first system, second system, unit), sorted by name."""
 
 _MAX_LABELS_OFF = 0.5
-"""The labels' scale is a usual one that holds at least half of them; the rest must be on it too."""
+"""Maximum share of labels off a usual scale for the scale to be inferred; they then raise."""
 SIGNS = {"a": 1.0, "b": -1.0, "tie": 0.0}
-"""What a verdict on a pair is worth to the first."""
+"""The value of a verdict on a pair for its first system."""
 
 
 class LabelOffScaleError(InputError):
-    """A label of ``item`` by ``annotator`` lies off the labels' scale."""
+    """The label of ``item`` by ``annotator`` is off the labels' scale."""
 
     def __init__(self, problem: str, *, item: ItemKey, annotator: str) -> None:
         self.item, self.annotator = item, annotator
@@ -37,10 +37,12 @@ class LabelOffScaleError(InputError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Labels:
-    """Labels of one aspect: item to annotator to mean value, and to sampling probability.
+    """Labels of one aspect.
 
-    ``adjudicated`` counts those left out because their items were chosen by how far judge and
-    people are apart (`fairjudge.domain.Label`).
+    ``single`` and ``paired`` map items to annotators to mean values; ``inclusion_probabilities``
+    maps items to the probabilities of being sampled for labelling. ``adjudicated`` counts excluded
+    labels, whose items were chosen because judge and annotators disagree
+    (`fairjudge.domain.Label`).
     """
 
     single: Mapping[ItemKey, Mapping[str, float]]
@@ -51,30 +53,30 @@ class Labels:
 
     @staticmethod
     def by_aspect(labels: Iterable[Label], patterns: Sequence[str]) -> dict[str, Labels]:
-        """Return the labels by annotators of such names (shell patterns), by aspect.
+        """Group by aspect the labels of annotators whose names match shell `patterns`.
 
         Raises
         ------
         InputError
-            There are labels, and none by such annotators.
+            If no annotator matches, or if all matching labels are adjudicated.
         """
         all_labels = tuple(labels)
-        by_aspect: dict[str, list[Label]] = defaultdict(list)
-        adjudicated: Counter[str] = Counter()
+        labels_by_aspect: dict[str, list[Label]] = defaultdict(list)
+        n_adjudicated: Counter[str] = Counter()
         for label in all_labels:
             if not any(fnmatchcase(label.annotator, pattern) for pattern in patterns):
                 continue
             if label.adjudicated:
-                adjudicated[label.aspect] += 1
+                n_adjudicated[label.aspect] += 1
             else:
-                by_aspect[label.aspect].append(label)
-        if adjudicated and not by_aspect:
+                labels_by_aspect[label.aspect].append(label)
+        if n_adjudicated and not labels_by_aspect:
             raise InputError(
                 "all labels are adjudicated: their items were chosen because judge and people "
                 "disagree, so they measure neither",
                 field="adjudicated",
             )
-        if all_labels and not by_aspect:
+        if all_labels and not labels_by_aspect:
             names = ", ".join(sorted({label.annotator for label in all_labels})[:8])
             raise InputError(
                 f"no annotator matches {' or '.join(map(repr, patterns))} (--annotators); the "
@@ -82,20 +84,20 @@ class Labels:
                 field="annotator",
             )
         return {
-            aspect: Labels._of(labels_of_aspect, adjudicated[aspect])
-            for aspect, labels_of_aspect in by_aspect.items()
+            aspect: Labels._from_rows(labels_of_aspect, n_adjudicated[aspect])
+            for aspect, labels_of_aspect in labels_by_aspect.items()
         }
 
     @staticmethod
-    def _of(labels: Sequence[Label], adjudicated: int) -> Labels:
+    def _from_rows(labels: Sequence[Label], adjudicated: int) -> Labels:
         values: dict[ItemKey, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
         inclusion_probabilities: dict[ItemKey, set[float | None]] = defaultdict(set)
         for label in labels:
             key, sign = item_key(label)
-            values[key][label.annotator].append(sign * _value_of(label))
+            values[key][label.annotator].append(sign * _label_value(label))
             inclusion_probabilities[key].add(label.probability)
         means = {
-            key: {annotator: mean_of(ratings) for annotator, ratings in by_annotator.items()}
+            key: {annotator: exact_mean(ratings) for annotator, ratings in by_annotator.items()}
             for key, by_annotator in values.items()
         }
         return Labels(
@@ -109,19 +111,19 @@ class Labels:
             },
         )
 
-    def of_unit(self, unit: str, *, paired: bool) -> tuple[Labels, str]:
-        """Keep the labels that judgements of a kind of unit meet, and return their kind.
+    def for_unit(self, unit: str, *, paired: bool) -> tuple[Labels, str]:
+        """Return the labels to compare with judgements of a kind of `unit`, and the labels' kind.
 
-        These are labels of the same kind, or else of whole summaries, or else of the parts that
-        most labels are of: one file may hold labels of summaries on one scale and of their parts on
-        another. `paired` asks for labels of pairs, where there are any.
+        These are labels of the same kind of unit; without any, of whole summaries; without any, of
+        the most frequent kind of part. (A file may contain labels of summaries on one scale and of
+        parts on another.) With `paired`, labels of pairs are preferred.
         """
         source = self.paired if paired and self.paired else self.single
         kinds = _kinds(source)
-        present = Counter(kinds.values())
+        n_by_kind = Counter(kinds.values())
         kind = next(
-            (name for name in (unit, WHOLE) if name in present),
-            max(present, key=lambda name: present[name], default=unit),
+            (name for name in (unit, WHOLE) if name in n_by_kind),
+            max(n_by_kind, key=lambda name: n_by_kind[name], default=unit),
         )
         ratings = {key: rating for key, rating in source.items() if kinds[key] == kind}
         if source is self.paired:
@@ -129,12 +131,12 @@ class Labels:
         return replace(self, single=ratings, paired={}), kind
 
     def scale(self, protocol: ProtocolName, given_scale: Scale | None) -> Scale:
-        """Return the scale of labels of single summaries: given, or inferred from the majority.
+        """Return the scale of labels of single summaries: `given_scale`, or an inferred scale.
 
         Raises
         ------
         InputError
-            A label is off it.
+            If annotators use different scales, or if a label is off the scale.
         """
         rows = [
             (value, annotator, key)
@@ -148,10 +150,10 @@ class Labels:
         if given_scale is None:
             refuse_mixed(values, [annotator for _, annotator, _ in rows], kind)
         scale = given_scale or infer_scale(values, kind, max_off=_MAX_LABELS_OFF)
-        off = off_scale(values, scale)
-        if off.any():
-            value, annotator, key = rows[int(off.argmax())]
-            origin = "" if given_scale else f" of {pluralize(int(np.sum(~off)), 'label')}"
+        is_off_scale = off_scale(values, scale)
+        if is_off_scale.any():
+            value, annotator, key = rows[int(is_off_scale.argmax())]
+            origin = "" if given_scale else f" of {pluralize(int(np.sum(~is_off_scale)), 'label')}"
             raise LabelOffScaleError(
                 f"the label {value:g} by {annotator!r} of {system_name(key)!r} in {key[0]!r} lies "
                 f"off the scale {scale[0]:g} to {scale[1]:g}{origin}: correct it, or name the "
@@ -168,7 +170,7 @@ def system_name(key: ItemKey) -> str:
 
 
 def item_key(row: Judgement | Label) -> tuple[ItemKey, float]:
-    """Return the item, and -1 where a pair's sides were put in order of name."""
+    """Return the item's key, and -1.0 if a pair's systems were swapped to sort them, else 1.0."""
     if row.system is not None:
         return (row.eid, row.system, "", row.unit), 1.0
     first, second = str(row.system_a), str(row.system_b)
@@ -178,14 +180,14 @@ def item_key(row: Judgement | Label) -> tuple[ItemKey, float]:
 
 
 def order_by_name(row: Judgement, sign: float) -> Order | None:
-    """Return ``"ab"`` where the first by name stood first; `sign` is that of `item_key`."""
+    """Return ``"ab"`` if the first system by name was shown first; `sign` is from `item_key`."""
     if row.order is None or sign > 0:
         return row.order
     return "ba" if row.order == "ab" else "ab"
 
 
 def item_json(key: ItemKey) -> dict[str, str]:
-    """Return an item by its parts' names."""
+    """Return the fields of an item's key as JSON."""
     eid, first, second, unit = key
     systems = {"system_a": first, "system_b": second} if second else {"system": first}
     return {"eid": eid, **systems, "unit": unit}
@@ -194,18 +196,21 @@ def item_json(key: ItemKey) -> dict[str, str]:
 def _kinds(ratings: Mapping[ItemKey, object]) -> dict[ItemKey, str]:
     """Return the kind of unit of each item.
 
-    A few whole summaries beside the parts of others are those in which no part was found.
+    If whole summaries are a minority beside the parts of other summaries, they are summaries
+    without parts, and count as the most frequent kind of part.
     """
-    kinds = {key: kind_of(key[3]) for key in ratings}
-    split = {key[:3] for key, kind in kinds.items() if kind != WHOLE}
-    unsplit = [key for key, kind in kinds.items() if kind == WHOLE]
-    if len(unsplit) < len(split) and not any(key[:3] in split for key in unsplit):
+    kinds = {key: unit_kind(key[3]) for key in ratings}
+    split_summaries = {key[:3] for key, kind in kinds.items() if kind != WHOLE}
+    whole_summaries = [key for key, kind in kinds.items() if kind == WHOLE]
+    if len(whole_summaries) < len(split_summaries) and not any(
+        key[:3] in split_summaries for key in whole_summaries
+    ):
         n_by_kind = Counter(kind for kind in kinds.values() if kind != WHOLE)
-        kinds |= dict.fromkeys(unsplit, max(n_by_kind, key=lambda kind: n_by_kind[kind]))
+        kinds |= dict.fromkeys(whole_summaries, max(n_by_kind, key=lambda kind: n_by_kind[kind]))
     return kinds
 
 
-def _value_of(label: Label) -> float:
+def _label_value(label: Label) -> float:
     if isinstance(label.value, str):
         if label.system is not None:
             raise InputError(
@@ -216,6 +221,6 @@ def _value_of(label: Label) -> float:
     return float(label.value)
 
 
-def mean_of(values: Sequence[float]) -> float:
-    """Return the exactly summed mean, independent of order, so that ties remain ties."""
+def exact_mean(values: Sequence[float]) -> float:
+    """Return the mean with an exact sum, independent of order, so that ties remain ties."""
     return fsum(values) / len(values)

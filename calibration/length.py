@@ -1,4 +1,4 @@
-"""Length bias: verbosity on a summary written twice, and win rates at equal length."""
+"""Length bias: verbosity bias with extended summaries, and win rates at equal length."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from fairjudge.stats.intervals import clustered_wilson
 from fairjudge.stats.logistic import LogisticFit, fit_logistic
 
 RIDGE = 1e-3
-"""Penalty on coefficients: fixes the systems' sum, and keeps one that always wins finite."""
+"""Penalty on coefficients: fixes the systems' sum and keeps an undefeated system's finite."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerbosityBias:
-    """Shares in [0, 1] that favour the summary as it was, and the one written twice.
+    """Shares, in [0, 1], of comparisons that prefer the original and the extended summary.
 
-    An unbiased judge gives 0 and 0. ``original_minus_extended`` carries the test of equality.
+    Both are 0 for an unbiased judge. ``original_minus_extended`` has the test of equality.
     """
 
     n: int
@@ -35,10 +35,10 @@ class VerbosityBias:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WinRate:
-    """How often ``system_a`` beats ``system_b`` (ties half), in [0, 1].
+    """Win rate of ``system_a`` against ``system_b``, in [0, 1]; ties count half.
 
-    ``raw`` as judged; ``adjusted`` by the model at equal length and without position;
-    ``matched`` over pairs of similar length alone.
+    ``raw`` is over all verdicts, ``matched`` over pairs of similar length. ``adjusted`` is the
+    model's win rate at equal length and without position effect.
     """
 
     system_a: str
@@ -50,10 +50,10 @@ class WinRate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LengthControl:
-    """The model's coefficients, in log-odds, and win rates of every pair of systems met.
+    """The model's coefficients, in log-odds, and the win rates of all compared pairs of systems.
 
-    ``length_effect`` is for one standard deviation of length difference, ``position_effect`` for
-    standing first rather than nowhere; each has a p-value against 0.
+    ``length_effect`` is per standard deviation of length difference, ``position_effect`` is that of
+    the first position compared with no position. Both have a test against 0.
     """
 
     length_effect: Estimate | Undefined
@@ -66,8 +66,8 @@ def verbosity_bias(
 ) -> VerbosityBias:
     """Measure verbosity bias (DiverseSumm Table 4).
 
-    `preferences`, shape (n,), are above 0 where the judge puts the original first (a strictly
-    higher score, or a win in both orders), below 0 where it so puts the extended one, 0 otherwise.
+    `preferences`, shape (n,), are positive if the judge prefers the original (a strictly higher
+    score, or a win in both orders), negative if it prefers the extended summary, and 0 otherwise.
     """
     signs = np.sign(vector(preferences, name="preferences"))
     same_length(preferences=signs, documents=documents)
@@ -83,45 +83,46 @@ def verbosity_bias(
     )
 
 
-def length_controlled(
+def control_length(
     verdicts: Comparisons,
     length_differences: ArrayLike,
     *,
     matched_within: float = 0.25,
     level: float = 0.95,
 ) -> LengthControl | Undefined:
-    """Fit ``logit P(a wins) = s_a - s_b + l z + p position`` and read it at z = position = 0.
+    """Fit ``logit P(a wins) = s_a - s_b + l z + p position``; win rates are at z = position = 0.
 
-    z is the length difference (of a minus that of b, shape (n,)) over its root mean square, so that
-    0 stays equal length. After
-    Dubois et al. (2024), "Length-controlled AlpacaEval"; the position term is ours. All
-    coefficients carry the small penalty `RIDGE`. The variance is a sandwich over documents.
-    ``matched`` keeps pairs with |z| <= `matched_within`.
+    z is the length difference (a minus b, shape (n,)) divided by its root mean square, so that 0
+    is equal length. After Dubois et al. (2024), "Length-controlled AlpacaEval"; the position term
+    is our addition. All coefficients have the small penalty `RIDGE`. The variance is a sandwich
+    over documents. ``matched`` win rates are over pairs with |z| <= `matched_within`.
 
-    Undefined for no verdicts, or where no two systems differ.
+    Undefined without verdicts.
     """
     check_comparisons(verdicts)
     lengths = vector(length_differences, name="length_differences")
     n = same_length(wins=verdicts.wins, length_differences=lengths)
     if not n:
         return Undefined(why="no verdicts")
-    coded, systems = codes([*verdicts.system_a, *verdicts.system_b])
+    system_codes, systems = codes([*verdicts.system_a, *verdicts.system_b])
     spread = float(np.sqrt(np.mean(lengths**2)))
     z = lengths / spread if spread > 0.0 else lengths
     system = np.eye(len(systems))
-    design = np.column_stack([system[coded[:n]] - system[coded[n:]], z, verdicts.positions])
-    used = np.any(design != 0.0, axis=0)
-    fit = fit_logistic(design[:, used], verdicts.wins, documents=verdicts.documents, ridge=RIDGE)
+    design = np.column_stack(
+        [system[system_codes[:n]] - system[system_codes[n:]], z, verdicts.positions]
+    )
+    is_used = np.any(design != 0.0, axis=0)
+    fit = fit_logistic(design[:, is_used], verdicts.wins, documents=verdicts.documents, ridge=RIDGE)
     if isinstance(fit, Undefined):
         return fit
-    model = _Model(fit=fit, systems=systems, used=used, level=level)
-    of_length, of_position = np.eye(used.size)[-2:]
+    model = _Model(fit=fit, systems=systems, used=is_used, level=level)
+    length_contrast, position_contrast = np.eye(is_used.size)[-2:]
     return LengthControl(
-        length_effect=model.linear(of_length, n=n)
-        if used[-2]
+        length_effect=model.linear(length_contrast, n=n)
+        if is_used[-2]
         else Undefined(why="all pairs have equal lengths"),
-        position_effect=model.linear(of_position, n=n)
-        if used[-1]
+        position_effect=model.linear(position_contrast, n=n)
+        if is_used[-1]
         else Undefined(why="no verdict says which summary stood first"),
         win_rates=_win_rates(verdicts, np.abs(z) <= matched_within, model),
     )
@@ -129,7 +130,7 @@ def length_controlled(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Model:
-    """The fit; ``used`` are the columns that it has of the systems', length's and position's."""
+    """The fit; ``used`` masks the columns of systems, length and position that are in it."""
 
     fit: LogisticFit
     systems: tuple[Hashable, ...]
@@ -170,19 +171,21 @@ def _win_rate(
     model: _Model,
 ) -> WinRate:
     a, b = pair
-    of_a = {
+    wins_of_a = {
         row: verdicts.wins[row] if verdicts.system_a[row] == a else 1.0 - verdicts.wins[row]
         for row in rows
     }
 
-    def mean(rows: Sequence[int]) -> Estimate | Undefined:
+    def mean_win_rate(rows: Sequence[int]) -> Estimate | Undefined:
         documents = [verdicts.documents[row] for row in rows]
-        return clustered_mean([of_a[row] for row in rows], documents, level=model.level, null=0.5)
+        return clustered_mean(
+            [wins_of_a[row] for row in rows], documents, level=model.level, null=0.5
+        )
 
     return WinRate(
         system_a=a,
         system_b=b,
-        raw=mean(rows),
+        raw=mean_win_rate(rows),
         adjusted=model.win_rate(a, b, len(rows)),
-        matched=mean([row for row in rows if matched[row]]),
+        matched=mean_win_rate([row for row in rows if matched[row]]),
     )

@@ -83,7 +83,7 @@ class Design:
     n_documents: int
 
     @staticmethod
-    def of(comparisons: Comparisons) -> Design:
+    def from_comparisons(comparisons: Comparisons) -> Design:
         """Return the design of comparisons."""
         n = len(comparisons.wins)
         coded, names = codes([*comparisons.system_a, *comparisons.system_b])
@@ -176,7 +176,7 @@ class Fit:
     method: str
 
     @staticmethod
-    def of(
+    def from_scores(
         design: Design,
         coefficients: FloatArray,
         scores: FloatArray,

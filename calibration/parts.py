@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from fairjudge.calibration.grouping import WHOLE
-from fairjudge.calibration.labels import ItemKey, mean_of
+from fairjudge.calibration.labels import ItemKey, exact_mean
 
 Ratings: TypeAlias = Mapping[ItemKey, Mapping[str, float]]
 """Item to annotator to value."""
@@ -27,25 +27,27 @@ class HumanValues:
     averaged: bool = False
 
     @staticmethod
-    def of(ratings: Ratings) -> HumanValues:
+    def from_labels(ratings: Ratings) -> HumanValues:
         """Take labels as they are."""
-        means = {key: mean_of(list(by_annotator.values())) for key, by_annotator in ratings.items()}
+        means = {
+            key: exact_mean(list(by_annotator.values())) for key, by_annotator in ratings.items()
+        }
         return HumanValues(means=means, ratings=ratings)
 
     @staticmethod
-    def of_parts(ratings: Ratings) -> HumanValues:
+    def from_part_labels(ratings: Ratings) -> HumanValues:
         """Average labels of parts over each summary, or pair."""
         parts: dict[ItemKey, list[Mapping[str, float]]] = defaultdict(list)
         for key, by_annotator in ratings.items():
             parts[whole(key)].append(by_annotator)
         return HumanValues(
             means={
-                key: mean_of([mean_of(list(part.values())) for part in ratings_of_parts])
+                key: exact_mean([exact_mean(list(part.values())) for part in ratings_of_parts])
                 for key, ratings_of_parts in parts.items()
             },
             ratings={
                 key: {
-                    annotator: mean_of([part[annotator] for part in ratings_of_parts])
+                    annotator: exact_mean([part[annotator] for part in ratings_of_parts])
                     for annotator in ratings_of_parts[0]
                     if all(annotator in part for part in ratings_of_parts)
                 }
@@ -68,7 +70,7 @@ class HumanValues:
             if self.averaged:
                 means[pair], ratings[pair] = self.means[of_first] - self.means[of_second], gaps
             elif gaps:
-                means[pair], ratings[pair] = mean_of(list(gaps.values())), gaps
+                means[pair], ratings[pair] = exact_mean(list(gaps.values())), gaps
         return HumanValues(means=means, ratings=ratings, averaged=self.averaged)
 
 
@@ -77,7 +79,7 @@ def averaged_over_parts(values: Mapping[ItemKey, float]) -> dict[ItemKey, float]
     parts: dict[ItemKey, list[float]] = defaultdict(list)
     for key, value in values.items():
         parts[whole(key)].append(value)
-    return {key: mean_of(part) for key, part in parts.items()}
+    return {key: exact_mean(part) for key, part in parts.items()}
 
 
 def summary_inclusion_probabilities(

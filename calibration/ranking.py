@@ -88,13 +88,13 @@ def rank_systems(
     check_comparisons(comparisons)
     if not len(comparisons.wins):
         return Undefined(why="no comparisons")
-    design = Design.of(comparisons)
+    design = Design.from_comparisons(comparisons)
     n_parts = design.n_parts("weak")
     if n_parts > 1:
         return Undefined(why=f"systems fall into {n_parts} sets that are never compared")
     beta = _newton(design)
     scores, information = _derivatives(design, beta)
-    fit = Fit.of(design, beta, scores, information, level=level, method=_METHOD)
+    fit = Fit.from_scores(design, beta, scores, information, level=level, method=_METHOD)
     n = len(comparisons.wins)
     return Ranking(
         systems=_ranked(comparisons, fit, rng),

@@ -11,7 +11,7 @@ import numpy as np
 
 from fairjudge.calibration.drawn_ppi import PartlyLabelled, inclusion_probabilities_of
 from fairjudge.calibration.items import Joined
-from fairjudge.calibration.labels import ItemKey, Labels, mean_of, system_name
+from fairjudge.calibration.labels import ItemKey, Labels, exact_mean, system_name
 from fairjudge.calibration.scales import rescale
 from fairjudge.domain import Judgement, Undefined
 from fairjudge.protocols import PROTOCOLS
@@ -166,10 +166,10 @@ def answers_by_system(
     for system, (labelled, alone) in keys.items():
         every = [*labelled, *alone]
         judged = rescale(
-            np.array([mean_of(verdicts[key]) for key in every]), (0.0, 1.0), joined.label_scale
+            np.array([exact_mean(verdicts[key]) for key in every]), (0.0, 1.0), joined.label_scale
         )
         samples[system] = PartlyLabelled(
-            human=np.array([mean_of(list(people[key].values())) for key in labelled]),
+            human=np.array([exact_mean(list(people[key].values())) for key in labelled]),
             judged=judged[: len(labelled)],
             documents=tuple(key[0] for key in labelled),
             rest=judged[len(labelled) :],

@@ -204,7 +204,7 @@ def _variance(
     if len(full) < 2:
         why = Undefined(why="fewer than 2 items were judged under every prompt")
         return dict.fromkeys(PARTS, why), why
-    sums = _Sums.of(full, variants)
+    sums = _Sums.from_cells(full, variants)
     n_documents = sums.moments.shape[0]
 
     def parts(counts: FloatArray) -> FloatArray:
@@ -242,7 +242,7 @@ class _Sums:
     has_repeats: bool
 
     @staticmethod
-    def of(full: Sequence[dict[Hashable, _Cell]], variants: Sequence[Hashable]) -> _Sums:
+    def from_cells(full: Sequence[dict[Hashable, _Cell]], variants: Sequence[Hashable]) -> _Sums:
         coded, names = codes([next(iter(by_variant.values())).document for by_variant in full])
         table = [[by_variant[name].values for name in variants] for by_variant in full]
         means = np.array([[values.mean() for values in row] for row in table])

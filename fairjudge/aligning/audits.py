@@ -13,7 +13,7 @@ from fairjudge.aligning.decision import decide, fit_both
 from fairjudge.aligning.items import Sides
 from fairjudge.calibration.audits import PositionBias, audit_position
 from fairjudge.calibration.calibrators import Calibrator
-from fairjudge.calibration.groups import GroupError, error_by_group, quantile_groups
+from fairjudge.calibration.groups import GroupError, errors_by_group, quantile_groups
 from fairjudge.calibration.items import Joined
 from fairjudge.calibration.labels import system_name
 from fairjudge.calibration.rates import group_rates
@@ -236,7 +236,7 @@ def _lengths(counts: Sequence[int | None], unit: str) -> list[str | None]:
 def _rows(table: _Table, *, level: float) -> Iterable[dict[str, Any]]:
     """Yield one row for each group, if there are two or more."""
     old, new = (
-        error_by_group(side, table.human, table.groups, documents=table.documents, level=level)
+        errors_by_group(side, table.human, table.groups, documents=table.documents, level=level)
         for side in (table.old, table.new)
     )
     if len(old) < 2:

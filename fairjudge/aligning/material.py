@@ -265,7 +265,7 @@ def _labels_of_aspect(
     with naming_lines(labels):
         # Checked before a model is asked.
         for aspect_labels in Labels.by_aspect(chosen, ("*",)).values():
-            of_wholes, _ = aspect_labels.of_unit("summary", paired=PROTOCOLS[protocol].paired)
+            of_wholes, _ = aspect_labels.for_unit("summary", paired=PROTOCOLS[protocol].paired)
             of_wholes.scale(protocol, reading.scale)
     return chosen
 

@@ -12,7 +12,7 @@ import numpy as np
 from fairjudge.analysis.comparing import Aspect, in_words, matched
 from fairjudge.analysis.watching import WatchSettings, group_name, take_look
 from fairjudge.calibration.drift import Anchors, DriftVerdict, drift
-from fairjudge.calibration.grouping import by_group
+from fairjudge.calibration.grouping import group_judgements
 from fairjudge.calibration.items import Joined, join
 from fairjudge.domain import Judgement, Label
 from fairjudge.errors import InputError
@@ -124,7 +124,7 @@ def _watched(group: Mapping[str, Any], watch: Mapping[str, Any]) -> dict[str, An
 
 def _judges(rows: Iterable[Judgement]) -> dict[Aspect, list[str]]:
     judges_by_aspect: dict[Aspect, list[str]] = defaultdict(list)
-    for judge, *of in by_group(rows):
+    for judge, *of in group_judgements(rows):
         judges_by_aspect[Aspect(*of)].append(judge)
     return judges_by_aspect
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from fairjudge.calibration.comparison import compare_runs
-from fairjudge.calibration.grouping import by_group
+from fairjudge.calibration.grouping import group_judgements
 from fairjudge.calibration.labels import SIGNS, ItemKey, item_key
 from fairjudge.domain import Judgement
 from fairjudge.errors import InputError
@@ -97,7 +97,7 @@ def matched(
 def _by_aspect(rows: Iterable[Judgement]) -> dict[Aspect, dict[str, _Run]]:
     """Return each judge's items by aspect, protocol and unit, None for one without a score."""
     runs_by_aspect: dict[Aspect, dict[str, _Run]] = defaultdict(dict)
-    for (judge, *of), records in by_group(rows).items():
+    for (judge, *of), records in group_judgements(rows).items():
         values: dict[ItemKey, list[float]] = defaultdict(list)
         for row in records:
             item, sign = item_key(row)

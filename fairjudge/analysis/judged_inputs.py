@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from fairjudge.calibration.grouping import GroupKey, by_group, keyed
+from fairjudge.calibration.grouping import GroupKey, group_judgements, with_group_keys
 from fairjudge.calibration.protocol_table import JudgingCost
 from fairjudge.datasets import Loaded, read_judgements
 from fairjudge.datasets.recognising import parts_of_judge, recognise
@@ -51,7 +51,7 @@ def read_judged(paths: Sequence[Path], *, skip_bad: bool = False) -> JudgedInput
     for path in paths:
         if path.is_dir():
             judgements = _of_run(path)
-            runs.append((path, list(by_group(judgements))))
+            runs.append((path, list(group_judgements(judgements))))
         elif (report := _report(path)) is not None:
             reports.append(report)
             continue
@@ -96,7 +96,7 @@ def requests_of(rows: Iterable[Judgement]) -> dict[GroupKey, JudgingCost]:
     """Count the judgements by a model; their cost is 0 if there are none, else unknown."""
     counts: Counter[GroupKey] = Counter()
     groups: dict[GroupKey, list[Judgement]] = {}
-    for key, row in keyed(rows):
+    for key, row in with_group_keys(rows):
         groups.setdefault(key, []).append(row)
         filled = "fallback_for" in (row.model_extra or {})
         local = row.scored_by in {"entailment", "embedding", "code"} and not filled
@@ -179,7 +179,7 @@ def spent_by_reports(
     reports: Iterable[Mapping[str, Any]], rows: Sequence[Judgement]
 ) -> dict[GroupKey, JudgingCost]:
     """Give each report's spending to the groups of its judge, a jury's to each judge's."""
-    groups = list(by_group(rows))
+    groups = list(group_judgements(rows))
     requests_by_group: dict[GroupKey, JudgingCost] = {}
     for report in reports:
         costs: dict[GroupKey, JudgingCost] = {}

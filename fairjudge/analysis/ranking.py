@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fairjudge.calibration.grouping import GroupKey, by_group
+from fairjudge.calibration.grouping import GroupKey, group_judgements
 from fairjudge.calibration.judge_ranking import JudgeRanking, rank_by_judges
 from fairjudge.calibration.plackett_luce import Rankings, rank_by_rankings
 from fairjudge.calibration.ranking import Ranking, rank_systems
@@ -31,7 +31,7 @@ def ranking_report(rows: Iterable[Judgement], *, level: float, seed: int) -> dic
     InputError
         If there is no judgement of a pair, and no ranking.
     """
-    judgements_by_group = by_group(rows)
+    judgements_by_group = group_judgements(rows)
     groups = [
         {"judge": key.judge, "aspect": key.aspect, "unit": key.unit}
         | _ranking_of_protocol(key.protocol, judgements, level=level, seed=seed)

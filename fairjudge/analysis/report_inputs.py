@@ -16,7 +16,7 @@ from fairjudge.analysis.judged_inputs import (
     identity_of_run,
     recorded_judgements,
 )
-from fairjudge.calibration.grouping import GroupKey, by_group
+from fairjudge.calibration.grouping import GroupKey, group_judgements
 from fairjudge.datasets import (
     Loaded,
     read_clusters,
@@ -207,7 +207,7 @@ class Inputs:
             rows = files[-1]
             records = [record for path in files for record in recorded_judgements(path)]
             note, n = self.take_judgements(records), len(records)
-            self.judging_runs.append((folder, list(by_group(records))))
+            self.judging_runs.append((folder, list(group_judgements(records))))
         elif (rows := folder / "summaries.jsonl").is_file():
             summaries = checked_rows(run_rows(rows), Summary, rows)
             note, n = self.take_summaries(summaries), len(summaries)

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from fairjudge.calibration.choices import SequenceName
-from fairjudge.calibration.grouping import by_group
+from fairjudge.calibration.grouping import group_judgements
 from fairjudge.calibration.items import Joined
 from fairjudge.calibration.scales import Scale, rescale
 from fairjudge.calibration.watching import Look, by_document, watch
@@ -166,7 +166,7 @@ def _live(live: Sequence[Judgement], was: Joined, now: Joined) -> dict[str, floa
         return {}
     scored = [
         (float(row.value), row.eid)
-        for row in by_group(live).get(now.group, ())
+        for row in group_judgements(live).get(now.group, ())
         if row.value is not None
     ]
     values = _unit(np.array([value for value, _ in scored]), was.judge_scale)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from fairjudge.annotation.items import Item
 from fairjudge.annotation.planning import ItemKey, item_key, own_number
-from fairjudge.calibration.grouping import GroupKey, keyed
+from fairjudge.calibration.grouping import GroupKey, with_group_keys
 from fairjudge.calibration.scales import infer_scale
 from fairjudge.domain import Judgement
 from fairjudge.errors import InputError
@@ -172,7 +172,7 @@ def _mean_of_judges(
     by_judge: dict[GroupKey, dict[ItemKey, list[Judgement]]] = defaultdict(
         lambda: defaultdict(list)
     )
-    for group, row in keyed(judgements):
+    for group, row in with_group_keys(judgements):
         key, _ = item_key(row)
         if key in keys and row.aspect == aspect and row.value is not None:
             by_judge[group][key].append(row)

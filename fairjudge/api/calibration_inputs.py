@@ -40,7 +40,7 @@ def rows_and_requests(inputs: object) -> tuple[Sequence[Judgement], Mapping[Grou
         spent_by,
         with_spent,
     )
-    from fairjudge.calibration.grouping import by_group
+    from fairjudge.calibration.grouping import group_judgements
 
     if isinstance(inputs, JudgedInputs):
         return inputs.rows, inputs.requests
@@ -60,7 +60,7 @@ def rows_and_requests(inputs: object) -> tuple[Sequence[Judgement], Mapping[Grou
         records = read_judgements(value).records
         rows += records
         requests |= requests_of(records)
-        groups = by_group(records)
+        groups = group_judgements(records)
         if isinstance(value, JudgeResult) and value.spent is not None:
             costs = [] if value.report is None else value.report.to_dict()["costs"]
             if len(costs) > 1:

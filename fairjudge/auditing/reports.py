@@ -10,8 +10,8 @@ from typing import Any
 from fairjudge.auditing.probes import PROBES
 from fairjudge.auditing.statements import statement_counts
 from fairjudge.calibration.audits import EXTENDED, audit_position, audit_verbosity
-from fairjudge.calibration.grouping import GroupKey, by_group, keyed
-from fairjudge.calibration.length import length_controlled
+from fairjudge.calibration.grouping import GroupKey, group_judgements, with_group_keys
+from fairjudge.calibration.length import control_length
 from fairjudge.calibration.to_json import audits_json
 from fairjudge.datasets import Loaded, read_clusters, read_labels, read_references
 from fairjudge.domain import Cluster, Estimate, Judgement, Summary, Undefined
@@ -99,7 +99,7 @@ def _shift(rows: Sequence[Judgement], group: Mapping[str, Any]) -> dict[str, Any
     """Return the mean shift of a pair's distributions between its orders, over pairs."""
     shifts: dict[tuple[str, ...], float] = {}
     group_key = tuple(group[name] for name in GroupKey._fields)
-    for key, row in keyed(rows):
+    for key, row in with_group_keys(rows):
         shift = (row.model_extra or {}).get("shift")
         if key == group_key and isinstance(shift, int | float):
             shifts[row.eid, str(row.system_a), str(row.system_b), row.unit] = float(shift)
@@ -148,7 +148,7 @@ def _rename_probe(row: Judgement, probe: str) -> Judgement:
 def parse_report(rows: Sequence[Judgement]) -> dict[str, Any]:
     """Count judgements without a score by reason, for each judge, aspect, protocol and unit."""
     groups = []
-    for group, members in by_group(rows).items():
+    for group, members in group_judgements(rows).items():
         counts = Counter(row.unscored for row in members if row.unscored is not None)
         groups.append(
             group._asdict()
@@ -185,7 +185,7 @@ def covered_report(rows: Sequence[Judgement], references: Sequence[Cluster]) -> 
     Raises InputError if no judgement is a checklist, of balance, or of a single answer or article.
     """
     items: dict[tuple[GroupKey, str], list[Judgement]] = defaultdict(list)
-    for key, row in keyed(rows):
+    for key, row in with_group_keys(rows):
         if row.system is not None:
             items[key, row.system].append(row)
     slices = {item: coverage_slices(judgements, references) for item, judgements in items.items()}
@@ -262,7 +262,7 @@ def length_report(
     return {
         "groups": [
             {**key._asdict(), **_length_group(members, lengths, matched_within)}
-            for key, members in by_group(pairs).items()
+            for key, members in group_judgements(pairs).items()
         ],
         "lengths": _mean_lengths(lengths),
         "joins": [matching.to_json()],
@@ -300,7 +300,7 @@ def _length_group(
         float(lengths[row.eid, system] - lengths[row.eid, opponent])
         for row, system, opponent in zip(pairs, verdicts.system_a, verdicts.system_b, strict=True)
     ]
-    length_control = length_controlled(verdicts, differences, matched_within=matched_within)
+    length_control = control_length(verdicts, differences, matched_within=matched_within)
     if isinstance(length_control, Undefined):
         return {**counts, "why": length_control.why, "win_rates": []}
     return {

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fairjudge.calibration.grouping import by_group
+from fairjudge.calibration.grouping import group_judgements
 from fairjudge.calibration.labels import SIGNS, ItemKey, item_key, order_by_name
 from fairjudge.calibration.stability import RepeatedJudgements, stability
 from fairjudge.domain import Judgement, Order, ProtocolName, Undefined, Unscored
@@ -42,7 +42,7 @@ def stability_report(
     """
     groups = [
         group._asdict() | _group(members, variant=variant, level=level, seed=seed)
-        for group, members in by_group(rows).items()
+        for group, members in group_judgements(rows).items()
     ]
     if all(group["why"] is not None for group in groups):
         raise InputError(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
-from fairjudge.calibration.grouping import kind_of
+from fairjudge.calibration.grouping import unit_kind
 from fairjudge.errors import InputError
 from fairjudge.judges.balance import BALANCE
 from fairjudge.options.judging import JudgeOptions
@@ -58,7 +58,7 @@ class AspectReport:
         rows = _of_first_judge(outcome.ratings)
         if not rows:
             return None
-        span, unit = outcome.scale_range, kind_of(rows[0].unit)
+        span, unit = outcome.scale_range, unit_kind(rows[0].unit)
         return leaderboard(rows, unit=unit, scale_range=span, seed=self.seed)
 
     @cached_property

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairjudge.calibration.constancy import Constant, constant_scores
-from fairjudge.calibration.grouping import GroupKey, keyed
+from fairjudge.calibration.grouping import GroupKey, with_group_keys
 from fairjudge.domain import Estimate, Judgement, Undefined
 from fairjudge.judges.balance import BALANCE
 from fairjudge.protocols import PROTOCOLS
@@ -185,7 +185,7 @@ def leaderboards(
     Judgements derived from checklists have separate leaderboards.
     """
     groups: dict[tuple[GroupKey, bool], list[Judgement]] = defaultdict(list)
-    for key, row in keyed(judgements):
+    for key, row in with_group_keys(judgements):
         groups[key, is_derived(row)].append(row)
     return tuple(
         leaderboard(rows, unit=key.unit, derived=derived, seed=seed, n_resamples=n_resamples)

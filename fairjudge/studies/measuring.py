@@ -20,7 +20,7 @@ from fairjudge.api.findings import Findings
 from fairjudge.api.judging import JudgeResult
 from fairjudge.api.reporting import report
 from fairjudge.auditing.reports import verbosity_report
-from fairjudge.calibration.grouping import GroupKey, by_group
+from fairjudge.calibration.grouping import GroupKey, group_judgements
 from fairjudge.calibration.protocol_table import JudgingCost
 from fairjudge.datasets import (
     Loaded,
@@ -243,7 +243,7 @@ def _with_costs(layout: Layout, files: Sequence[Loaded[Judgement]]) -> JudgedInp
     file_of_costs = f"{SPENT}.jsonl"
     for part, file in zip(layout.study.judges, files, strict=True):
         folders = [*run_folders(layout.folder / RUNS, f"judge {part.name}")]
-        groups = by_group(file)
+        groups = group_judgements(file)
         if len(part.models) > 1:
             costs: list[Mapping[str, Any]] = [
                 {"judge": model.target, **row}

@@ -10,7 +10,7 @@ from fairjudge.calibration.calibration_report import equal_size_bins
 from fairjudge.calibration.drawn_ppi import PartlyLabelled, drawn_mean
 from fairjudge.calibration.estimates import system_estimates
 from fairjudge.calibration.items import Joined, join
-from fairjudge.calibration.length import length_controlled
+from fairjudge.calibration.length import control_length
 from fairjudge.calibration.paired_comparisons import Comparisons
 from fairjudge.calibration.samples import MAX_SYSTEMS_IN_PAIRS
 from fairjudge.calibration.scales import infer_scale, off_scale, rescale
@@ -136,9 +136,9 @@ def test_a_pair_holds_two_different_systems():
             documents=("d", "e"),
         )
 
-    length_controlled(verdicts("b"), [1.0, -1.0])
+    control_length(verdicts("b"), [1.0, -1.0])
     with pytest.raises(StatisticsError, match="two different systems"):
-        length_controlled(verdicts("a"), [1.0, -1.0])
+        control_length(verdicts("a"), [1.0, -1.0])
 
 
 def test_probabilities_are_compared_with_labels_that_stand_on_a_level():

@@ -16,10 +16,10 @@ from fairjudge.calibration.calibration_report import (
     equal_size_bins,
     reliability_diagram,
 )
-from fairjudge.calibration.groups import error_by_group, quantile_groups
+from fairjudge.calibration.groups import errors_by_group, quantile_groups
 from fairjudge.calibration.length import (
     LengthControl,
-    length_controlled,
+    control_length,
     verbosity_bias,
 )
 from fairjudge.calibration.paired_comparisons import Comparisons
@@ -235,15 +235,15 @@ def test_groups_flag_planted_bias_and_few_documents():
     labels = rng.normal(size=300)
     judged = labels + 0.3 * rng.normal(size=300) + np.array([g == "g1" for g in groups])
     by_name = {
-        g.group: g for g in error_by_group(judged, labels, groups, documents=documents.tolist())
+        g.group: g for g in errors_by_group(judged, labels, groups, documents=documents.tolist())
     }
     assert by_name["g1"].flagged
     assert value(by_name["g1"].error_gap) == pytest.approx(1.0, abs=0.15)
     assert by_name["small"].few_documents
     assert by_name["small"].n_documents == 8
     assert not by_name["g1"].few_documents
-    assert error_by_group([1.0], [1.0], [None], documents=["d"]) == ()
-    alone = error_by_group([1.0, 2.0], [1.0, 1.0], ["a", "a"], documents=["d", "e"])
+    assert errors_by_group([1.0], [1.0], [None], documents=["d"]) == ()
+    alone = errors_by_group([1.0, 2.0], [1.0, 1.0], ["a", "a"], documents=["d", "e"])
     assert isinstance(alone[0].error_gap, Undefined)
     assert list(alone[0].adjusted_p_values.values()) == [None, None]
 
@@ -335,7 +335,7 @@ def test_logistic_without_a_finite_fit_is_undefined():
 
 
 def controlled(*, length_differences, **comparisons):
-    return length_controlled(Comparisons(**comparisons), length_differences)
+    return control_length(Comparisons(**comparisons), length_differences)
 
 
 def verdicts(n=800, effect=1.0, seed=0):

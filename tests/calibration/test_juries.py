@@ -27,7 +27,7 @@ from fairjudge.calibration.jury_assessment import (
     BEST,
     MEAN_CALIBRATED,
     held_out_scores,
-    jury_figures,
+    measure_jury,
 )
 from fairjudge.calibration.jury_resampling import resampled_losses
 from fairjudge.domain import Judgement, Label, Summary, Undefined
@@ -58,7 +58,7 @@ def items(n_documents=60, *, noise=(0.5, 0.7, 0.9), shared=0.4, missing=0.0, see
 
 def figures(items, **options):
     names = [f"j{place}" for place in range(items.scores.shape[1])]
-    return jury_figures(
+    return measure_jury(
         items,
         names,
         weights=np.zeros(len(names)),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import studentized_range
 
-from fairjudge.calibration.groups import error_by_group
+from fairjudge.calibration.groups import errors_by_group
 from fairjudge.calibration.paired_comparisons import surely_above
 from fairjudge.calibration.replaceability import (
     FEWEST_ITEMS,
@@ -26,7 +26,7 @@ def test_each_groups_two_gaps_have_their_own_adjusted_p_values():
     groups = ["a", "b", "c"] * n
     error = np.where(np.array(groups) == "a", rng.choice([-2.0, 2.0], 3 * n), 0.1)
     error = error + rng.normal(scale=0.3, size=3 * n) + np.where(np.array(groups) == "b", 0.4, 0)
-    result = error_by_group(error, np.zeros(3 * n), groups, documents=list(range(3 * n)))
+    result = errors_by_group(error, np.zeros(3 * n), groups, documents=list(range(3 * n)))
     raw = [gap.p_value for item in result for gap in (item.error_gap, item.absolute_error_gap)]
     items = [p for item in result for p in item.adjusted_p_values.values()]
     assert items == pytest.approx(benjamini_hochberg(raw).tolist())

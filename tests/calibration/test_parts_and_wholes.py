@@ -17,7 +17,7 @@ from scipy.stats import kendalltau
 from fairjudge.calibration.agreement import Resampling
 from fairjudge.calibration.analysis import Settings, analyse
 from fairjudge.calibration.applying import apply_calibrators
-from fairjudge.calibration.grouping import by_group
+from fairjudge.calibration.grouping import group_judgements
 from fairjudge.calibration.items import join
 from fairjudge.domain import Judgement, Label
 from fairjudge.scores.leaderboards import leaderboards
@@ -144,13 +144,13 @@ def test_a_summary_without_a_sentence_stands_with_the_sentences():
         for d in range(3) for i in range(2)
     ]  # fmt: skip
     empty = Judgement(eid="9", system="s", unscored="empty_input", **of)
-    assert [key.unit for key in by_group([*rows, empty])] == ["sentence"]
+    assert [key.unit for key in group_judgements([*rows, empty])] == ["sentence"]
     assert [board.unit for board in leaderboards([*rows, empty])] == ["sentence"]
     # Judged whole by another run, or beside its own sentences, it is another protocol.
     other = empty.model_copy(update={"signature": "y"})
-    assert len(by_group([*rows, other])) == 2
+    assert len(group_judgements([*rows, other])) == 2
     beside = empty.model_copy(update={"eid": "0"})
-    assert len(by_group([*rows, beside])) == 2
+    assert len(group_judgements([*rows, beside])) == 2
     # Labels likewise: one of a whole beside many of parts does not stand for all.
     labels = [
         Label(eid=row.eid, system="s", unit=row.unit, aspect="faithfulness", annotator="p", value=1)
