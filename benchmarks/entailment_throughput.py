@@ -229,7 +229,7 @@ def measure(
     scorer: TransformersEntailment, folder: Path, pairs: Pairs, size: str
 ) -> dict[str, Any]:
     """Time both ways on the same pairs."""
-    loaded = scorer._loaded  # noqa: SLF001  # the same weights and device for both
+    loaded = scorer._pretrained  # noqa: SLF001  # the same weights and device for both
     plain = RobertaForSequenceClassification.from_pretrained(folder, dtype=torch.float32)
     plain = plain.to(loaded.model.device).eval()
     few = pairs[: 2 * FIXED_BATCH]

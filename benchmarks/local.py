@@ -200,7 +200,9 @@ def key_points(bench: Bench) -> list[Row]:
         for split in ("calibrate", "test")
         for pair in topic_rows(split, folder=bench.folder)  # dev's topics are the learning curve's
     ]
-    p = bench.models.covered([(pair["argument"], pair["key_point"]) for pair in labelled])
+    p = bench.models.coverage_probabilities(
+        [(pair["argument"], pair["key_point"]) for pair in labelled]
+    )
     labels = np.array([float(pair["match"]) for pair in labelled])
     groups = [f"{pair['topic']} {pair['stance']}" for pair in labelled]
     parts = {name: np.array([g == name for g in groups]) for name in dict.fromkeys(groups)}

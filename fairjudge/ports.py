@@ -223,18 +223,18 @@ class TrainedModels(Protocol):
     def identity(self) -> str:
         """Return the name and digest of the weights, for signatures."""
 
-    def supported(
-        self, pairs: Sequence[tuple[str, str]], lacking: Sequence[int]
+    def support_probabilities(
+        self, pairs: Sequence[tuple[str, str]], n_missing: Sequence[int]
     ) -> NDArray[np.float64]:
         """Return shape (n,): P(supported) of (passage, statement).
 
-        `lacking` is the number of names and numbers in each statement that no source contains.
+        `n_missing` are the numbers of names and numbers in each statement that no source contains.
         """
 
     def support(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         """Return shape (n, 3): P(supported, neutral, contradicted) of (passage, statement)."""
 
-    def covered(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+    def coverage_probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         """Return shape (n,): P(covered) of (passage of a summary, unit)."""
 
     def read(self, pairs: Sequence[tuple[str, str]]) -> Sequence[Reading]:

@@ -59,10 +59,10 @@ class WordModels:
         shares = self._shares(pairs)
         return np.column_stack([shares, 1 - shares, np.zeros_like(shares)])
 
-    def supported(self, pairs, lacking):
-        return self._shares(pairs) / (1 + np.array(lacking))
+    def support_probabilities(self, pairs, n_missing):
+        return self._shares(pairs) / (1 + np.array(n_missing))
 
-    def covered(self, pairs):
+    def coverage_probabilities(self, pairs):
         return self._shares(pairs)
 
     def read(self, pairs):

@@ -171,7 +171,9 @@ def coverage_measures(models: TrainedModels, source: Path) -> Measured:
         rows = [e for e in data.coverage("test", folder=source) if e.source == name]
         rows = spread(rows, 3 * LIMIT)
         measured[name] = covered_measures(
-            models.covered(pairs_of(rows)), labels_of(rows), [row.group for row in rows]
+            models.coverage_probabilities(pairs_of(rows)),
+            labels_of(rows),
+            [row.group for row in rows],
         )
     insights = data.rows("summhay", folder=source)
     p = insights_covered(models, load_embedder(), source=source)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from fairjudge.scorers._trained_network import Heads, quantised, restored
+from fairjudge.scorers._trained_network import Heads, dequantise, quantise
 from fairjudge.scorers.embedding import load_embedder
 from fairjudge.scorers.trained_models import WEIGHTS, TrainedModels
 from fairjudge.scorers.trained_record import RECORD
@@ -63,8 +63,8 @@ def export(
     records = [json.loads((run / "record.json").read_text(encoding="utf-8")) for run in runs]
     base = records[0]["settings"]["base"]
     mean = mean_of([weights_of(run) for run in runs])
-    small = quantised({name: value for name, value in mean.items() if is_trained(name)})
-    network = with_weights(restored(small), base=base).to(device)
+    small = quantise({name: value for name, value in mean.items() if is_trained(name)})
+    network = with_weights(dequantise(small), base=base).to(device)
     fits = fitted(network, source=source)
     in_8_bits = summary_of(network, curve_examples(tokenizer(), folder=source))
     target.mkdir(parents=True, exist_ok=True)

@@ -10,7 +10,7 @@ from safetensors.torch import load
 from torch import Tensor, nn
 
 from fairjudge.scorers import large_package
-from fairjudge.scorers._large_network import LargeNetwork, is_shipped
+from fairjudge.scorers._large_network import LargeNetwork, is_released
 from fairjudge.scorers._trained_network import FROZEN, LAYERS, Heads, TrainedNetwork
 from fairjudge.scorers.embedding import PACKAGE_SHA256, check_sha256, packaged_model_folder
 
@@ -42,7 +42,7 @@ def trainable(network: nn.Module) -> dict[str, Tensor]:
 
 def is_trained(name: str) -> bool:
     """Return whether a weight is trained and ships."""
-    return name != FROZEN and is_shipped(name)
+    return name != FROZEN and is_released(name)
 
 
 def _packaged_model() -> bytes:
@@ -59,7 +59,7 @@ def _small(state: dict[str, Tensor]) -> TrainedNetwork:
 
 def _large(state: dict[str, Tensor]) -> LargeNetwork:
     network = LargeNetwork()
-    network.load_published(state)
+    network.load_published_weights(state)
     return network
 
 

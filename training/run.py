@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from fairjudge.records.folder import write_atomically
-from fairjudge.scorers._trained_network import Heads, restored
+from fairjudge.scorers._trained_network import Heads, dequantise
 from fairjudge.scorers.embedding import packaged_model_folder
 from fairjudge.scorers.trained_models import WEIGHTS
 from training import data
@@ -93,7 +93,7 @@ SETTINGS = {
 def shipped_weights(folder: Path) -> dict[str, Tensor]:
     """Return the weights in a folder that ships, of their 8 bits, without their calibration."""
     small = load_file(str(folder / WEIGHTS))
-    return restored({n: value for n, value in small.items() if not n.startswith("calibration.")})
+    return dequantise({n: value for n, value in small.items() if not n.startswith("calibration.")})
 
 
 def tokenizer() -> Any:

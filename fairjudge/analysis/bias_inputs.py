@@ -109,7 +109,7 @@ def annotate(
     pipeline: str | None = None,
 ) -> dict[str, int]:
     """Mark people in plain clusters, an article a document, and write what `make_inputs` reads."""
-    from fairjudge.scorers.annotated_people import annotated
+    from fairjudge.scorers.annotated_people import annotate_documents
 
     loaded = read_clusters(clusters)
     genders: dict[str, str] = {}
@@ -124,7 +124,7 @@ def annotate(
         for article in cluster.articles
         if article.content.strip()
     ]
-    rows = list(annotated(texts, pipeline=pipeline, genders=genders))
+    rows = list(annotate_documents(texts, pipeline=pipeline, genders=genders))
     write_records(output, rows)
     return {
         "n_documents": len(rows),

@@ -297,7 +297,11 @@ class _PairBatch:
         if not pairs:
             return {}
         n_missing = [n_missing for *_, n_missing in self.pairs]
-        probabilities = models.covered(pairs) if coverage else models.supported(pairs, n_missing)
+        probabilities = (
+            models.coverage_probabilities(pairs)
+            if coverage
+            else models.support_probabilities(pairs, n_missing)
+        )
         return dict(zip(self.pairs, probabilities.tolist(), strict=True))
 
 

@@ -96,7 +96,9 @@ class PointFinder:
         candidates = candidates[:MAX_PAIRS]
         if not candidates:
             return links
-        coverage = self._measure_both_directions(statements, candidates, self.models.covered)
+        coverage = self._measure_both_directions(
+            statements, candidates, self.models.coverage_probabilities
+        )
         scores = coverage.mean(axis=0) + np.array([cosines[pair] for pair in candidates])
         rows = np.flatnonzero(
             (scores >= MIN_SCORE) & (coverage.min(axis=0) >= MIN_COVERAGE)

@@ -1,9 +1,9 @@
 """The larger network: all-mpnet-base-v2 with low-rank updates of its layers, and the same heads.
 
-Imports torch and transformers: import it inside functions only. What ships are the updates
-(LoRA, arXiv 2106.09685), biases, norms and heads; the weights that they update come from the
-published packages. Word embeddings are in the order of all-MiniLM-L6-v2's vocabulary, which is the
-same but for its special tokens, so that both networks share one tokenizer.
+Imports torch and transformers: import it inside functions only. The package contains the updates
+(LoRA, arXiv 2106.09685), biases, norms and heads; the weights that they update are from the
+published packages. Word embeddings are in the order of all-MiniLM-L6-v2's vocabulary, which differs
+only in its special tokens, so that both networks share one tokenizer.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from fairjudge.scorers._trained_network import N_TYPES, Heads
 RANK = 64
 """Rank of the update of each matrix."""
 _SPECIAL_TOKENS = {0: 1, 100: 3, 101: 0, 102: 2}
-"""Of ids of [PAD], [UNK], [CLS] and [SEP] in BERT's vocabulary, those in MPNet's."""
+"""Map from ids of [PAD], [UNK], [CLS] and [SEP] in BERT's vocabulary to ids in MPNet's."""
 _OFFSET = 4
-"""What MPNet's ids of all other tokens are larger by."""
+"""Difference of the ids of all other tokens: MPNet's minus BERT's."""
 _CONFIG = {
     "vocab_size": 30527,
     "max_position_embeddings": 514,
@@ -32,7 +32,7 @@ _CONFIG = {
 
 
 class _LowRankUpdate(nn.Module):  # type: ignore[misc]  # torch is untyped here
-    """``W + up @ down``, of rank `rank`; 0 at first."""
+    """The update ``W + up @ down`` of rank `rank`; initially 0."""
 
     def __init__(self, weight: Tensor, rank: int) -> None:
         super().__init__()
@@ -47,7 +47,7 @@ class _LowRankUpdate(nn.Module):  # type: ignore[misc]  # torch is untyped here
 class LargeNetwork(Heads):
     """MPNet as an encoder of pairs, with the heads of `TrainedNetwork`.
 
-    `config` changes the sizes, for tests; with the default they are those of all-mpnet-base-v2.
+    `config` changes the sizes, for tests; the default sizes are those of all-mpnet-base-v2.
     """
 
     def __init__(self, config: Any = None, *, rank: int = RANK) -> None:
@@ -67,8 +67,8 @@ class LargeNetwork(Heads):
         weights: Tensor = self.encoder.embeddings.word_embeddings.weight
         return weights
 
-    def load_published(self, state: dict[str, Tensor]) -> None:
-        """Take the published weights, by their names in transformers."""
+    def load_published_weights(self, state: dict[str, Tensor]) -> None:
+        """Load the published weights, by their names in transformers."""
         shapes = dict(self.encoder.state_dict())
         weights = {}
         for name, tensor in state.items():
@@ -76,19 +76,21 @@ class LargeNetwork(Heads):
             weights[original if original in shapes else name] = tensor
         name = "embeddings.word_embeddings.weight"
         weights[name] = in_bert_order(state[name], shapes[name].shape[0])
-        missing, _ = self.encoder.load_state_dict(weights, strict=False)
-        lacking = [name for name in missing if not name.endswith((".0.up", ".0.down"))]
-        if lacking:
-            raise ValueError(f"the published weights lack {', '.join(sorted(lacking)[:3])}")
+        missing_names, _ = self.encoder.load_state_dict(weights, strict=False)
+        missing_weights = [
+            name for name in missing_names if not name.endswith((".0.up", ".0.down"))
+        ]
+        if missing_weights:
+            raise ValueError(f"the published weights lack {', '.join(sorted(missing_weights)[:3])}")
 
     def merge(self) -> None:
-        """Add the updates to the matrices, once they are trained."""
+        """Merge the trained updates into the matrices."""
         for module in list(self.encoder.encoder.layer.modules()):
             if parametrize.is_parametrized(module, "weight"):
                 parametrize.remove_parametrizations(module, "weight")
 
     def encode(self, ids: Tensor, types: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Return token vectors (n, length, width) and pooled ones (n, 2 width).
+        """Return token vectors (n, length, width) and pooled vectors (n, 2 width).
 
         `types` is 2 * task + segment, `mask` is 1 at tokens and 0 at padding.
         """
@@ -98,20 +100,20 @@ class LargeNetwork(Heads):
 
 
 def in_bert_order(words: Tensor, size: int) -> Tensor:
-    """Return rows of MPNet's word embeddings in the order of BERT's vocabulary, `size` in all.
+    """Return `size` rows of MPNet's word embeddings in the order of BERT's vocabulary.
 
-    Rows past BERT's vocabulary stay as they are.
+    Rows beyond BERT's vocabulary do not change.
     """
-    ordered = words[:size].clone()
+    rows = words[:size].clone()
     n = min(size, words.shape[0] - _OFFSET)
-    ordered[:n] = words[_OFFSET : _OFFSET + n]
+    rows[:n] = words[_OFFSET : _OFFSET + n]
     for bert, mpnet in _SPECIAL_TOKENS.items():
         if bert < size:
-            ordered[bert] = words[mpnet]
-    return ordered
+            rows[bert] = words[mpnet]
+    return rows
 
 
-def is_shipped(name: str) -> bool:
-    """Return whether a weight is trained and ships, rather than from the published model."""
+def is_released(name: str) -> bool:
+    """Return whether a weight is trained and released, rather than from the published model."""
     is_published = name.endswith("weight.original") or "word_embeddings" in name
     return not (is_published or "position_embeddings" in name)

@@ -1,4 +1,4 @@
-"""What the neural scorers share: loading, windows, batches, fingerprints.
+"""Shared parts of the neural scorers: loading, windows, batches, fingerprints.
 
 torch and transformers are imported inside functions: importing this module loads neither.
 """
@@ -17,18 +17,18 @@ from fairjudge.errors import ConfigurationError, InputError, MissingExtraError, 
 
 _T = TypeVar("_T")
 BATCH_TOKENS = 16384
-"""Tokens, padding included, in one forward pass."""
+"""Maximum number of tokens per forward pass, including padding."""
 _HUB_SECONDS = 10.0
 _MAX_POSITIONS = 1_000_000
-"""Tokenizers without a limit of their own state an absurd one."""
+"""Limits from here on are ignored: tokenizers without a limit report an absurd number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pretrained:
-    """A model ready to run, its tokenizer, and how many tokens it takes at once.
+class PretrainedModel:
+    """A loaded model, its tokenizer, and its maximum number of tokens.
 
-    Runs in bfloat16 on CUDA where there is one, else in float32 on the CPU; always in float32 where
-    its loader asked for that.
+    Runs in bfloat16 on CUDA if available, else in float32 on the CPU; always in float32 if loaded
+    with ``half=False``.
     """
 
     model: Any
@@ -37,28 +37,28 @@ class Pretrained:
     fingerprint: str
 
     @property
-    def special(self) -> tuple[list[int], list[int]]:
-        """The ids that the tokenizer puts before and after a single text."""
+    def special_tokens(self) -> tuple[list[int], list[int]]:
+        """The ids that the tokenizer adds before and after a single text."""
         encode = self.tokenizer.backend_tokenizer.encode
-        bare, dressed = encode("a", add_special_tokens=False).ids, encode("a").ids
-        spread = range(len(dressed) - len(bare) + 1)
-        start = next((i for i in spread if dressed[i : i + len(bare)] == bare), 0)
-        return list(dressed[:start]), list(dressed[start + len(bare) :])
+        plain_ids, ids = encode("a", add_special_tokens=False).ids, encode("a").ids
+        positions = range(len(ids) - len(plain_ids) + 1)
+        start = next((i for i in positions if ids[i : i + len(plain_ids)] == plain_ids), 0)
+        return list(ids[:start]), list(ids[start + len(plain_ids) :])
 
     @property
-    def room(self) -> int:
-        """How many tokens of a text go into the window beside the special ones."""
+    def max_text_tokens(self) -> int:
+        """Maximum number of tokens of a text in the window, without special tokens."""
         return self.window - int(self.tokenizer.num_special_tokens_to_add())
 
     def tokens(self, text: str) -> list[int]:
-        """Return the ids of `text`, without special ones; raise `InputError` where it has none."""
-        encoded = self.tokenizer(encodable(text), add_special_tokens=False, verbose=False)
-        tokens: list[int] = encoded["input_ids"]
+        """Return the ids of `text` without special tokens; raise `InputError` if it has none."""
+        encoding = self.tokenizer(encodable(text), add_special_tokens=False, verbose=False)
+        tokens: list[int] = encoding["input_ids"]
         if not tokens:
             raise InputError(f"text {text!r} has no token in the model's vocabulary")
         return tokens
 
-    def padded(self, rows: Sequence[Sequence[int]]) -> tuple[Any, Any]:
+    def pad(self, rows: Sequence[Sequence[int]]) -> tuple[Any, Any]:
         """Return token ids and attention mask of shape (n, longest row), on the model's device."""
         import torch
 
@@ -78,12 +78,12 @@ def load_pretrained(
     noun: str = "model",
     half: bool = True,
     fingerprint: str | None = None,
-) -> Pretrained:
+) -> PretrainedModel:
     """Load a model by hub id or folder, as the class `auto_class` of transformers.
 
-    `method` names the scorer and its version, `noun` the model in errors; `half` lets it run in
-    bfloat16 on CUDA. Without a `fingerprint`, every weight and the tokenizer are hashed. A model
-    that cannot be loaded raises `ConfigurationError`.
+    `method` is the scorer and its version, `noun` the term for the model in errors; `half` allows
+    bfloat16 on CUDA. Without a `fingerprint`, all weights and the tokenizer are hashed. Raises
+    `ConfigurationError` if the model cannot be loaded.
     """
     require_libraries(f"scorer {method!r}")
     import torch
@@ -92,20 +92,20 @@ def load_pretrained(
     dtype = torch.bfloat16 if cuda and half else torch.float32
     import transformers
 
-    def both(*, local: bool) -> tuple[Any, Any]:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(name, local_files_only=local)
+    def load(*, local_files: bool) -> tuple[Any, Any]:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(name, local_files_only=local_files)
         auto = getattr(transformers, auto_class)
-        return tokenizer, auto.from_pretrained(name, local_files_only=local, dtype=dtype)
+        return tokenizer, auto.from_pretrained(name, local_files_only=local_files, dtype=dtype)
 
-    tokenizer, model = from_files_or_hub(name, both, noun)
+    tokenizer, model = from_files_or_hub(name, load, noun)
     identity = "" if fingerprint else _digest(tokenizer, model)
-    # A tokenizer's file may ask for padding to a fixed length, which no text then is without.
+    # A tokenizer's file may request padding to a fixed length, which would then pad every text.
     tokenizer.backend_tokenizer.no_padding()
     tokenizer.backend_tokenizer.no_truncation()
     model = model.to("cuda" if cuda else "cpu").eval()
     if not cuda:
         use_onednn(model)
-    return Pretrained(
+    return PretrainedModel(
         model=model,
         tokenizer=tokenizer,
         window=window_tokens(tokenizer, model.config),
@@ -114,16 +114,16 @@ def load_pretrained(
 
 
 def from_files_or_hub(name: str, load: Callable[..., _T], noun: str) -> _T:
-    """Return what `load` makes of local files, or of the hub where these are not enough."""
-    *earlier, last = _tries(name)
-    for local in (*earlier, last):
-        if not local:
+    """Return the result of `load` on local files, or on the hub if these are incomplete."""
+    *first_tries, last = _tries(name)
+    for local_files in (*first_tries, last):
+        if not local_files:
             _check_hub(name, noun)
         try:
-            with _quiet():
-                return load(local=local)
+            with _suppress_output():
+                return load(local_files=local_files)
         except (OSError, ValueError) as error:
-            if local is not last:
+            if local_files is not last:
                 continue
             raise ConfigurationError(f"cannot load {noun} {name!r}: {reason_of(error)}") from error
     raise AssertionError  # the last try returns or raises
@@ -137,26 +137,26 @@ def _tries(name: str) -> tuple[bool, ...]:
     if Path(name).is_dir():
         return (True,)
     try:
-        cached = isinstance(try_to_load_from_cache(name, "config.json"), str)
+        is_cached = isinstance(try_to_load_from_cache(name, "config.json"), str)
     except HFValidationError:
-        cached = False
-    return (True, False) if cached else (False,)
+        is_cached = False
+    return (True, False) if is_cached else (False,)
 
 
 def _check_hub(name: str, noun: str) -> None:
-    """Raise at once where the hub has no such model, or cannot be reached.
+    """Raise at once if the hub has no such model, or cannot be reached.
 
-    transformers tries an unreachable hub again and again, for a minute.
+    transformers retries an unreachable hub for a minute.
     """
     from huggingface_hub import HfApi
 
     try:
         HfApi().model_info(name, timeout=_HUB_SECONDS)
     except Exception as error:
-        # Whatever carries the hub's HTTP raises errors of its own.
+        # The HTTP client of huggingface_hub raises its own exceptions.
         raise ConfigurationError(
-            f"cannot load {noun} {name!r}: no such folder, not downloaded before, and the hub "
-            f"does not give it: {reason_of(error)}"
+            f"cannot load {noun} {name!r}: no such folder, not in the local cache, and the hub "
+            f"does not provide it: {reason_of(error)}"
         ) from error
 
 
@@ -166,7 +166,7 @@ def reason_of(error: Exception) -> str:
 
 
 def require_libraries(feature: str) -> None:
-    """Raise `MissingExtraError` where torch or transformers is not installed."""
+    """Raise `MissingExtraError` if torch or transformers is not installed."""
     with needs_extra(feature, extra="local"):
         import torch  # noqa: F401  (absent in the light installation)
         import transformers  # noqa: F401
@@ -188,11 +188,10 @@ def package_file(package: str, part: str, *, feature: str, extra: str) -> Path:
 
 
 def use_onednn(model: Any) -> None:
-    """Let the linear layers of a float32 CPU model run by oneDNN, where torch has it.
+    """Run the linear layers of a float32 CPU model with oneDNN, if torch supports it.
 
-    torch's default, MKL, leaves the wider instructions of AMD processors unused: oneDNN took half
-    as long there. The layers keep their weights, so all else sees them unchanged; results agree up
-    to float rounding.
+    torch's default, MKL, does not use the wider instructions of AMD processors, on which oneDNN
+    took half as long. The layers keep their weights; results agree up to float rounding.
     """
     import torch
 
@@ -209,7 +208,7 @@ def _onednn_forward(layer: Any) -> Callable[[Any], Any]:
     bias = None if layer.bias is None else layer.bias.detach().to_mkldnn()
 
     def forward(inputs: Any) -> Any:
-        if inputs.dtype != torch.float32:  # oneDNN takes bfloat16 from some processors alone
+        if inputs.dtype != torch.float32:  # oneDNN supports bfloat16 only on some processors
             return torch.nn.functional.linear(inputs, layer.weight, layer.bias)
         return torch.ops.aten.mkldnn_linear(inputs.to_mkldnn(), weight, bias).to_dense()
 
@@ -217,7 +216,7 @@ def _onednn_forward(layer: Any) -> Callable[[Any], Any]:
 
 
 def batches(lengths: Sequence[int], *, budget: int = BATCH_TOKENS) -> Iterator[list[int]]:
-    """Yield indices, longest first, in groups of at most `budget` tokens once padded."""
+    """Yield indices, longest first, in groups of at most `budget` tokens including padding."""
     order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
     start = 0
     while start < len(order):
@@ -227,20 +226,20 @@ def batches(lengths: Sequence[int], *, budget: int = BATCH_TOKENS) -> Iterator[l
 
 
 def windows(tokens: Sequence[int], size: int, *, overlap: int) -> list[list[int]]:
-    """Cut `tokens` into runs of at most `size` that overlap; one empty run for no tokens."""
+    """Split `tokens` into overlapping windows of at most `size`; one empty window if empty."""
     step = max(1, size - overlap)
     starts = range(0, max(1, len(tokens) - overlap), step)
     return [list(tokens[start : start + size]) for start in starts]
 
 
 def encodable(text: str) -> str:
-    """Replace lone surrogates, which UTF-8 and so the tokenizer cannot hold."""
+    """Replace lone surrogates, which UTF-8 and thus the tokenizer cannot represent."""
     return text.encode("utf-8", errors="replace").decode("utf-8")
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep transformers' warnings and progress bars off the terminal, then restore both."""
+def _suppress_output() -> Iterator[None]:
+    """Suppress transformers' warnings and progress bars, then restore both."""
     from transformers.utils import logging as transformers_logging
 
     logging: Any = transformers_logging  # its functions are unannotated
@@ -256,21 +255,21 @@ def _quiet() -> Iterator[None]:
 
 
 def window_tokens(tokenizer: Any, config: Any) -> int:
-    """Return the most tokens the model takes at once, special tokens included.
+    """Return the model's maximum number of tokens, including special tokens.
 
-    RoBERTa's positions begin after its padding id, so it has 2 fewer than it states.
+    RoBERTa's positions begin after its padding id, so it has 2 fewer than configured.
     """
     limits = [int(tokenizer.model_max_length)]
     positions = getattr(config, "max_position_embeddings", None)
     if isinstance(positions, int):
         offset = 2 if "roberta" in str(getattr(config, "model_type", "")) else 0
         limits.append(positions - offset)
-    plausible = [limit for limit in limits if limit < _MAX_POSITIONS]
-    return min(plausible, default=512)
+    plausible_limits = [limit for limit in limits if limit < _MAX_POSITIONS]
+    return min(plausible_limits, default=512)
 
 
 def _digest(tokenizer: Any, model: Any) -> str:
-    """Hash every weight and the tokenizer: two folders of one name may hold different models."""
+    """Hash all weights and the tokenizer, since folders with equal names may differ."""
     import torch
 
     digest = hashlib.sha256(tokenizer.backend_tokenizer.to_str().encode("utf-8"))

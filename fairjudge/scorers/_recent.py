@@ -1,4 +1,4 @@
-"""The last results of the local models: a notebook asks several judges about the same texts."""
+"""Cache of recent results of the local models, for several judges of the same texts."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-_MOST_RESULTS = 128
-"""About 40 MB where each is of a cluster's sentences."""
+_MAX_RESULTS = 128
+"""About 40 MB if each result is of the sentences of a cluster."""
 
 
 class RecentResults:
-    """Results of a pure function of texts, the least recently used ones dropped."""
+    """A cache of results of a pure function of texts that drops the least recently used."""
 
     def __init__(self) -> None:
         self._results: OrderedDict[bytes, NDArray[Any]] = OrderedDict()
         self._lock = Lock()
 
     def get(self, key: object, compute: Callable[[], NDArray[Any]]) -> NDArray[Any]:
-        """Return the result of `key`, whose ``repr`` names all that `compute` depends on."""
+        """Return the result of `key`, whose ``repr`` must contain all inputs of `compute`."""
         digest = hashlib.sha256(repr(key).encode()).digest()
         with self._lock:
             result = self._results.get(digest)
@@ -32,6 +32,6 @@ class RecentResults:
         with self._lock:
             self._results[digest] = result
             self._results.move_to_end(digest)
-            if len(self._results) > _MOST_RESULTS:
+            if len(self._results) > _MAX_RESULTS:
                 self._results.popitem(last=False)
         return result

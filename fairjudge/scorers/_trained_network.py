@@ -1,8 +1,8 @@
-"""The network of the trained models: MiniLM's layers, begun anew for pairs, and four heads.
+"""The network of the trained models: MiniLM's layers, retrained for pairs, and four heads.
 
 Imports torch: import it inside functions only. Layers, names and sizes are those of
-all-MiniLM-L6-v2 (BERT, 6 layers of width 384), whose word embeddings stay as they are and come
-from its package; what differs is the types of tokens, of which each task has two of its own.
+all-MiniLM-L6-v2 (BERT, 6 layers of width 384). Its word embeddings are unchanged and loaded from
+its package; only the token types differ, since each task has two.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from torch.nn import functional
 
 WIDTH, LAYERS, ATTENTION_HEADS, INNER, POSITIONS = 384, 6, 12, 1536, 512
 PAIR, READING, SAME = 0, 1, 2
-"""The questions about a pair; support and coverage share one pass."""
+"""The tasks on a pair; support and coverage share one pass."""
 N_TYPES = 6
-"""Types of tokens: two of each task."""
+"""Number of token types: two per task."""
 FROZEN = "embeddings.words.weight"
 
 
 class _Layer(nn.Module):  # type: ignore[misc]  # torch is untyped here
-    """One block of BERT: attention, then a feed-forward net, each added and normalised."""
+    """One block of BERT: attention, then a feed-forward net, with residuals and layer norms."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -38,14 +38,14 @@ class _Layer(nn.Module):  # type: ignore[misc]  # torch is untyped here
         size = WIDTH // ATTENTION_HEADS
         parts = self.attention(hidden).view(rows, length, 3, ATTENTION_HEADS, size)
         query, key, value = parts.permute(2, 0, 3, 1, 4).unbind(0)
-        attended = functional.scaled_dot_product_attention(
+        context = functional.scaled_dot_product_attention(
             query, key, value, attn_mask=bias.to(query.dtype)
         )
-        attended = attended.transpose(1, 2).reshape(rows, length, WIDTH)
-        hidden = self.attended_norm(hidden + self.attended(attended))
+        context = context.transpose(1, 2).reshape(rows, length, WIDTH)
+        hidden = self.attended_norm(hidden + self.attended(context))
         outer: Tensor = self.outer(functional.gelu(self.inner(hidden)))
-        normed: Tensor = self.outer_norm(hidden + outer)
-        return normed
+        output: Tensor = self.outer_norm(hidden + outer)
+        return output
 
 
 class _Embeddings(nn.Module):  # type: ignore[misc]  # torch is untyped here
@@ -57,14 +57,14 @@ class _Embeddings(nn.Module):  # type: ignore[misc]  # torch is untyped here
         self.norm = nn.LayerNorm(WIDTH, eps=1e-12)
 
     def forward(self, ids: Tensor, types: Tensor) -> Tensor:
-        places = torch.arange(ids.shape[1], device=ids.device)
-        summed = self.words(ids) + self.positions(places) + self.types(types)
-        normed: Tensor = self.norm(summed)
-        return normed
+        positions = torch.arange(ids.shape[1], device=ids.device)
+        total = self.words(ids) + self.positions(positions) + self.types(types)
+        output: Tensor = self.norm(total)
+        return output
 
 
 class Heads(nn.Module):  # type: ignore[misc]  # torch is untyped here
-    """Four heads over an encoder of pairs whose token vectors have `width` elements."""
+    """Four heads on an encoder of pairs with token vectors of `width` elements."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -79,12 +79,12 @@ class Heads(nn.Module):  # type: ignore[misc]  # torch is untyped here
         """Return the first token's vector and the mean over tokens, (n, 2 width)."""
         tokens = mask[:, :, None].to(hidden.dtype)
         mean = (hidden * tokens).sum(dim=1) / tokens.sum(dim=1)
-        pooled: Tensor = self.dropout(torch.cat((hidden[:, 0], mean), dim=1))
-        return pooled
+        vectors: Tensor = self.dropout(torch.cat((hidden[:, 0], mean), dim=1))
+        return vectors
 
 
 class TrainedNetwork(Heads):
-    """An encoder of pairs and four heads over it; `vocabulary` is the rows of word embeddings."""
+    """An encoder of pairs with four heads; `vocabulary` is the number of word embeddings."""
 
     def __init__(self, vocabulary: int = 30522) -> None:
         super().__init__(WIDTH)
@@ -98,7 +98,7 @@ class TrainedNetwork(Heads):
         return weights
 
     def encode(self, ids: Tensor, types: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Return token vectors (n, length, width) and pooled ones (n, 2 width).
+        """Return token vectors (n, length, width) and pooled vectors (n, 2 width).
 
         `types` is 2 * task + segment, `mask` is 1 at tokens and 0 at padding.
         """
@@ -109,27 +109,27 @@ class TrainedNetwork(Heads):
         return hidden, self.pool(hidden, mask)
 
 
-def quantised(state: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Return weights in 8 bits with a float16 scale a row for matrices of layers, else float16."""
-    small: dict[str, Tensor] = {}
+def quantise(state: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Quantise matrices of layers to 8 bits with a float16 scale per row, the rest to float16."""
+    weights: dict[str, Tensor] = {}
     for name, tensor in state.items():
         if name == FROZEN:
             continue
         if "layer" in name and tensor.ndim == 2:
             scale = (tensor.abs().amax(dim=1, keepdim=True) / 127).clamp(min=1e-6).half()
-            small[name] = (tensor / scale.float()).round().clamp(-127, 127).to(torch.int8)
-            small[f"{name}.scale"] = scale
+            weights[name] = (tensor / scale.float()).round().clamp(-127, 127).to(torch.int8)
+            weights[f"{name}.scale"] = scale
         else:
-            small[name] = tensor.half()
-    return small
+            weights[name] = tensor.half()
+    return weights
 
 
-def restored(small: dict[str, Tensor]) -> dict[str, Any]:
-    """Return float32 weights from what `quantised` gave."""
+def dequantise(weights: dict[str, Tensor]) -> dict[str, Any]:
+    """Return the float32 weights of a result of `quantise`."""
     return {
-        name: tensor.float() * small[f"{name}.scale"].float()
+        name: tensor.float() * weights[f"{name}.scale"].float()
         if tensor.dtype == torch.int8
         else tensor.float()
-        for name, tensor in small.items()
+        for name, tensor in weights.items()
         if not name.endswith(".scale")
     }

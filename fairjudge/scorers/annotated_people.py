@@ -1,4 +1,4 @@
-"""People and coreference in plain documents, by a spaCy pipeline and rules."""
+"""Annotate people and coreference in plain documents, with a spaCy pipeline and rules."""
 
 from __future__ import annotations
 
@@ -12,26 +12,29 @@ from fairjudge.scorers.people import LABELS, load_people_finder
 from fairjudge.text.sentences import split_sentences
 
 
-def annotated(
+def annotate_documents(
     texts: Sequence[tuple[str, str]], *, pipeline: str | None, genders: Mapping[str, str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield each (id, text) as a document that ``bias inputs -o`` reads.
+    """Yield an annotated document per (id, text), in the format of ``bias inputs -o``.
 
-    Raises as `load_people_finder`.
+    Raises the errors of `load_people_finder`.
     """
     finder = load_people_finder(pipeline, tags=True)
     for name, text in texts:
         document = finder.read(text)
         word_tokens = [token for token in document if not token.is_space]
-        place = {token.i: number for number, token in enumerate(word_tokens)}
+        index_by_position = {token.i: number for number, token in enumerate(word_tokens)}
         people = [
-            Range(start=place[inside[0].i], end=place[inside[-1].i] + 1)
+            Range(
+                start=index_by_position[entity_tokens[0].i],
+                end=index_by_position[entity_tokens[-1].i] + 1,
+            )
             for entity in document.ents
             if entity.label_ in LABELS
-            and (inside := [token for token in entity if not token.is_space])
+            and (entity_tokens := [token for token in entity if not token.is_space])
         ]
         tokens = [token.text for token in word_tokens]
-        chains = chains_of(tokens, people, _sentences(text, word_tokens), genders)
+        chains = chains_of(tokens, people, _sentence_indices(text, word_tokens), genders)
         yield {
             "id": name,
             "tokens": tokens,
@@ -42,12 +45,12 @@ def annotated(
         }
 
 
-def _sentences(text: str, tokens: Sequence[Any]) -> list[int]:
-    """Return the number of the sentence that each token stands in."""
+def _sentence_indices(text: str, tokens: Sequence[Any]) -> list[int]:
+    """Return the index of each token's sentence."""
     ends = [span.end for span in split_sentences(text)]
-    chains, number = [], 0
+    indices, index = [], 0
     for token in tokens:
-        while number < len(ends) - 1 and token.idx >= ends[number]:
-            number += 1
-        chains.append(number)
-    return chains
+        while index < len(ends) - 1 and token.idx >= ends[index]:
+            index += 1
+        indices.append(index)
+    return indices

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from fairjudge.scorers._pretrained import Pretrained, batches, load_pretrained, windows
+from fairjudge.scorers._pretrained import PretrainedModel, batches, load_pretrained, windows
 
 DEFAULT_MODEL = "roberta-large"
 _LAYERS: Mapping[str, int] = {
@@ -21,41 +21,41 @@ _LAYERS: Mapping[str, int] = {
     "microsoft/deberta-xlarge-mnli": 40,
     "microsoft/deberta-large-mnli": 18,
 }
-"""The layers that BERTScore's authors tuned; other models use their last layer."""
+"""The layers selected by BERTScore's authors; other models use their last layer."""
 _BASELINES: Mapping[tuple[str, int], float] = {("roberta-large", 17): 0.83150584}
 """Precision of random English sentence pairs, from BERTScore's authors; rescaling maps it to 0."""
 _Matrix: TypeAlias = NDArray[np.float32]
 
 
 def load_bert_score(model: str | None = None) -> BertScore:
-    """Load an encoder by hub id or folder; raise as `load_pretrained`."""
+    """Load an encoder by hub id or folder; for errors see `load_pretrained`."""
     name = model or DEFAULT_MODEL
-    loaded = load_pretrained(name, auto_class="AutoModel", method="bert_score-v1")
-    n_layers = int(loaded.model.config.num_hidden_layers)
+    pretrained = load_pretrained(name, auto_class="AutoModel", method="bert_score-v1")
+    n_layers = int(pretrained.model.config.num_hidden_layers)
     layer = min(_LAYERS.get(name, n_layers), n_layers)
     baseline = 0.0 if Path(name).is_dir() else _BASELINES.get((name, layer), 0.0)
-    return BertScore(loaded, layer=layer, baseline=baseline)
+    return BertScore(pretrained, layer=layer, baseline=baseline)
 
 
 class BertScore:
     """Mean over summary tokens of the largest cosine with any source token.
 
-    A text longer than the model's window is encoded in overlapping windows, and all of its tokens
-    take part. Special tokens do not. The score is rescaled by ``(x - baseline) / (1 - baseline)``.
-    A pair's score depends on the pair alone (up to rounding, below 1e-3). Vectors are those of the
-    hidden ``layer``, 0 being the embeddings.
+    A text longer than the model's window is encoded in windows. All tokens are used except special
+    tokens. The score is rescaled to ``(x - baseline) / (1 - baseline)``. A pair's score does not
+    depend on other pairs (up to rounding, below 1e-3). Vectors are from the hidden layer ``layer``;
+    0 are the embeddings.
     """
 
-    def __init__(self, loaded: Pretrained, *, layer: int, baseline: float = 0.0) -> None:
-        self._loaded = loaded
+    def __init__(self, pretrained: PretrainedModel, *, layer: int, baseline: float = 0.0) -> None:
+        self._pretrained = pretrained
         self._layer = layer
         self._baseline = baseline
-        self.fingerprint = f"{loaded.fingerprint}+layer{layer}+baseline{baseline:g}"
+        self.fingerprint = f"{pretrained.fingerprint}+layer{layer}+baseline{baseline:g}"
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         """Return shape (n,): the precision of each (source, summary), at most 1.
 
-        A text without a token in the model's vocabulary raises `InputError`.
+        Raises `InputError` for a text without a token in the model's vocabulary.
         """
         vectors = self._vectors(list(dict.fromkeys(text for pair in pairs for text in pair)))
         raw = [
@@ -69,30 +69,32 @@ class BertScore:
         pieces: list[list[int]] = []
         owners: list[str] = []
         for text in texts:
-            for window in windows(self._loaded.tokens(text), self._loaded.room, overlap=0):
+            for window in windows(
+                self._pretrained.tokens(text), self._pretrained.max_text_tokens, overlap=0
+            ):
                 pieces.append(window)
                 owners.append(text)
-        encoded = self._encode(pieces)
+        piece_vectors = self._encode(pieces)
         matrices: dict[str, list[_Matrix]] = {}
-        for owner, rows in zip(owners, encoded, strict=True):
+        for owner, rows in zip(owners, piece_vectors, strict=True):
             matrices.setdefault(owner, []).append(rows)
         return {text: np.concatenate(rows) for text, rows in matrices.items()}
 
     def _encode(self, pieces: list[list[int]]) -> list[_Matrix]:
-        """Return each piece's token vectors, special tokens left out."""
+        """Return each piece's token vectors, without special tokens."""
         import torch
 
-        before, after = self._loaded.special
-        rows = [[*before, *piece, *after] for piece in pieces]
-        out: list[_Matrix] = [np.zeros((0, 0), dtype=np.float32)] * len(rows)
+        prefix, suffix = self._pretrained.special_tokens
+        rows = [[*prefix, *piece, *suffix] for piece in pieces]
+        results: list[_Matrix] = [np.zeros((0, 0), dtype=np.float32)] * len(rows)
         for batch in batches([len(row) for row in rows]):
-            ids, mask = self._loaded.padded([rows[i] for i in batch])
+            ids, mask = self._pretrained.pad([rows[i] for i in batch])
             with torch.inference_mode():
-                output = self._loaded.model(
+                output = self._pretrained.model(
                     input_ids=ids, attention_mask=mask, output_hidden_states=True
                 )
                 hidden = output.hidden_states[self._layer].float()
-                unit = torch.nn.functional.normalize(hidden, dim=-1).cpu().numpy()
-            for i, vectors in zip(batch, unit, strict=True):
-                out[i] = vectors[len(before) : len(before) + len(pieces[i])]
-        return out
+                unit_vectors = torch.nn.functional.normalize(hidden, dim=-1).cpu().numpy()
+            for i, vectors in zip(batch, unit_vectors, strict=True):
+                results[i] = vectors[len(prefix) : len(prefix) + len(pieces[i])]
+        return results

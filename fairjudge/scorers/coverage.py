@@ -1,4 +1,4 @@
-"""How far documents support summaries, by an entailment model or by sentence embeddings.
+"""Measure the support of summaries by documents, with an entailment model or embeddings.
 
 p(d, s) is the largest score of any chunk of the document (coverage fairness, equation 2).
 """
@@ -19,7 +19,7 @@ from fairjudge.text.chunks import CHUNK_WORDS, chunks
 from fairjudge.text.sentences import sentence_texts
 
 Units: TypeAlias = Mapping[tuple[str, str], Sequence[str]]
-"""The atomic units of (eid, system)'s summary, where something better than sentences is known."""
+"""Atomic units of summaries by (eid, system), to be used instead of sentences."""
 _FloatArray: TypeAlias = NDArray[np.float64]
 
 _CLUSTERS_PER_BLOCK = 50
@@ -28,7 +28,7 @@ _ENTAILS = 0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Job:
-    """One cluster: its chunks, the document each belongs to, and its summaries' units."""
+    """One cluster: its chunks, the index of each chunk's document, and its summaries' units."""
 
     cluster: Cluster
     chunks: tuple[str, ...]
@@ -50,21 +50,21 @@ def embedding_supports(
     units: Units | None = None,
     on_cluster: Callable[[int], None] = lambda _: None,
 ) -> Iterator[Support]:
-    """Yield each summary's support by cosine similarity, in [-1, 1]: a similarity, no entailment.
+    """Yield each summary's support by cosine similarity, in [-1, 1] (no entailment probability).
 
-    They come in the order of the clusters. A summary that has no `units` is cut into its sentences;
-    a document without text supports nothing: 0. `on_cluster` is called with the number of clusters
-    finished.
+    Results are in the order of clusters. A summary without `units` is split into sentences; the
+    support by a document without text is 0. `on_cluster` is called with the number of newly
+    finished clusters.
     """
     jobs = list(_jobs(clusters, summaries, max_words, units))
     for start in range(0, len(jobs), _CLUSTERS_PER_BLOCK):
         block = jobs[start : start + _CLUSTERS_PER_BLOCK]
         texts = list(dict.fromkeys(t for job in block for t in (*job.chunks, *job.units)))
-        row = {text: place for place, text in enumerate(texts)}
+        row_of = {text: index for index, text in enumerate(texts)}
         vectors = embedder.embed(texts).astype(np.float64) if texts else np.zeros((0, 1))
         for job in block:
-            chunk_rows = vectors[[row[text] for text in job.chunks]]
-            scores = chunk_rows @ vectors[[row[text] for text in job.units]].T
+            chunk_rows = vectors[[row_of[text] for text in job.chunks]]
+            scores = chunk_rows @ vectors[[row_of[text] for text in job.units]].T
             yield from _supports(job, np.clip(scores, -1.0, 1.0), kind="similarity")
         on_cluster(len(block))
 
@@ -79,19 +79,19 @@ def entailment_supports(
     between_units: bool = False,
     on_cluster: Callable[[int], None] = lambda _: None,
 ) -> Iterator[Support]:
-    """Yield each summary's support by entailment probability, with the arg-max variant of it.
+    """Yield each summary's support by entailment probability, with its arg-max variant.
 
-    `between_units` has the units scored against each other, which the variant ``"released"`` merges
-    by; all else is as in `embedding_supports`.
+    With `between_units` the units are also scored against each other, for merging in the variant
+    ``"released"``; otherwise as `embedding_supports`.
     """
     for job in _jobs(clusters, summaries, max_words, units):
         summary_units = job.units
         pairs = [(chunk, unit) for chunk in job.chunks for unit in summary_units]
         labels = _classify(model, pairs).reshape(len(job.chunks), len(summary_units), 3)
-        entailed = labels[:, :, _ENTAILS]
-        arg_max = np.where(labels.argmax(axis=2) == _ENTAILS, entailed, 0.0)
-        between = _between(model, summary_units) if between_units else None
-        yield from _supports(job, entailed, arg_max=arg_max, between=between)
+        probabilities = labels[:, :, _ENTAILS]
+        arg_max = np.where(labels.argmax(axis=2) == _ENTAILS, probabilities, 0.0)
+        unit_scores = _score_between_units(model, summary_units) if between_units else None
+        yield from _supports(job, probabilities, arg_max=arg_max, between=unit_scores)
         on_cluster(1)
 
 
@@ -106,14 +106,14 @@ def _jobs(
         by_eid.setdefault(summary.eid, []).append(summary)
     for cluster in clusters:
         owners: list[int] = []
-        pieces: list[str] = []
-        for place, article in enumerate(cluster.articles):
-            grown = chunks(sentence_texts(article.content), max_words=max_words)
-            pieces.extend(grown)
-            owners.extend([place] * len(grown))
+        all_chunks: list[str] = []
+        for index, article in enumerate(cluster.articles):
+            article_chunks = chunks(sentence_texts(article.content), max_words=max_words)
+            all_chunks.extend(article_chunks)
+            owners.extend([index] * len(article_chunks))
         yield _Job(
             cluster=cluster,
-            chunks=tuple(pieces),
+            chunks=tuple(all_chunks),
             owners=np.array(owners, dtype=np.intp),
             summaries=tuple(
                 (summary.system, _units_of(summary, units))
@@ -123,8 +123,8 @@ def _jobs(
 
 
 def _units_of(summary: Summary, units: Units | None) -> tuple[str, ...]:
-    own_units = None if units is None else units.get((summary.eid, summary.system))
-    return sentence_texts(summary.text) if own_units is None else tuple(own_units)
+    given_units = None if units is None else units.get((summary.eid, summary.system))
+    return sentence_texts(summary.text) if given_units is None else tuple(given_units)
 
 
 def _classify(model: EntailmentModel, pairs: Sequence[tuple[str, str]]) -> _FloatArray:
@@ -133,7 +133,7 @@ def _classify(model: EntailmentModel, pairs: Sequence[tuple[str, str]]) -> _Floa
     return np.asarray(model.classify(pairs), dtype=np.float64)
 
 
-def _between(model: EntailmentModel, units: Sequence[str]) -> _FloatArray:
+def _score_between_units(model: EntailmentModel, units: Sequence[str]) -> _FloatArray:
     pairs = [(premise, hypothesis) for premise in units for hypothesis in units]
     return _classify(model, pairs)[:, _ENTAILS].reshape(len(units), len(units))
 
@@ -147,26 +147,28 @@ def _supports(
     kind: Literal["entailment", "similarity"] = "entailment",
 ) -> Iterator[Support]:
     """Yield the support of each summary from scores of shape (n_chunks, n_distinct_units)."""
-    column = {unit: place for place, unit in enumerate(job.units)}
+    column_of = {unit: index for index, unit in enumerate(job.units)}
     n_documents = len(job.cluster.articles)
     documents = _by_document(scores, job.owners, n_documents)
-    counted = None if arg_max is None else _by_document(arg_max, job.owners, n_documents)
+    arg_max_by_document = (
+        None if arg_max is None else _by_document(arg_max, job.owners, n_documents)
+    )
     for system, units in job.summaries:
-        places = [column[unit] for unit in units]
+        columns = [column_of[unit] for unit in units]
         yield Support(
             eid=job.cluster.eid,
             system=system,
             aids=tuple(article.aid for article in job.cluster.articles),
             units=units,
-            probabilities=documents[:, places],
-            arg_max=None if counted is None else counted[:, places],
-            between_units=None if between is None else between[np.ix_(places, places)],
+            probabilities=documents[:, columns],
+            arg_max=None if arg_max_by_document is None else arg_max_by_document[:, columns],
+            between_units=None if between is None else between[np.ix_(columns, columns)],
             kind=kind,
         )
 
 
 def _by_document(scores: _FloatArray, owners: NDArray[np.intp], n_documents: int) -> _FloatArray:
-    """Take the largest score of each document's chunks; 0 for a document without chunks."""
+    """Return the largest score of each document's chunks; 0 for a document without chunks."""
     best = np.full((n_documents, scores.shape[1]), -np.inf)
     np.maximum.at(best, owners, scores)
     return np.where(np.isneginf(best), 0.0, best)

@@ -1,6 +1,6 @@
-"""The terms that FairSumm's authors count: NLTK's words, stop words, lemmas and Porter stems.
+"""The terms counted by FairSumm's authors: NLTK's words, stop words, lemmas and Porter stems.
 
-NLTK is imported, and its data opened, when the terms are loaded.
+NLTK and its data are loaded by `load_nltk_terms`, not when this module is imported.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ DATA = {
     "taggers/averaged_perceptron_tagger_eng": "averaged_perceptron_tagger_eng",
     "tokenizers/punkt_tab/english": "punkt_tab",
 }
-"""NLTK's resources that are read, and the names of their packages."""
+"""The required resources of NLTK, and the names of their packages."""
 
-# Those of NLTK's data in 2023, when the authors measured; of all languages, as theirs. Lists that
-# came later hold words of English reviews too.
+# The languages of NLTK's stop words in 2023, when the authors measured; they used all languages.
+# Lists added later contain words of English reviews.
 _LANGUAGES = (
     "arabic", "azerbaijani", "basque", "bengali", "catalan", "chinese", "danish", "dutch",
     "english", "finnish", "french", "german", "greek", "hebrew", "hinglish", "hungarian",
@@ -34,11 +34,11 @@ _POS = {"NN": "n", "JJ": "a", "VB": "v", "RB": "r"}
 
 
 class NltkTerms:
-    """Turns a text into terms as the authors' code does; ``fingerprint`` names versions and data.
+    """Splits a text into terms like the authors' code; ``fingerprint`` identifies version and data.
 
-    Words are split by NLTK's tokenizer after lower-casing; stop words of all languages, single
-    marks and "people" are dropped; the rest are lemmatised by WordNet for the part of speech that
-    each word has by itself, then stemmed.
+    Words are split by NLTK's tokenizer after lower-casing. Stop words of all languages, punctuation
+    marks and "people" are dropped. Other words are lemmatised by WordNet for the part of speech of
+    the word without context, then stemmed.
     """
 
     def __init__(
@@ -52,17 +52,17 @@ class NltkTerms:
         self._split = split
         self._stop_words = stop_words
         self._term_of = lru_cache(maxsize=200_000)(term_of)
-        listed = hashlib.sha256("\n".join(sorted(stop_words)).encode("utf-8")).hexdigest()
-        self.fingerprint = f"nltk@{version}+stop@{listed[:8]}"
+        digest = hashlib.sha256("\n".join(sorted(stop_words)).encode("utf-8")).hexdigest()
+        self.fingerprint = f"nltk@{version}+stop@{digest[:8]}"
 
     def terms(self, text: str) -> tuple[str, ...]:
-        """Return the terms of `text`, in order, with repeats."""
+        """Return the terms of `text`, in order, with repetitions."""
         words = self._split(text.lower())
         return tuple(self._term_of(word) for word in words if word not in self._stop_words)
 
 
 def load_nltk_terms() -> NltkTerms:
-    """Load NLTK and its data; an error names missing parts and how to install them."""
+    """Load NLTK and its data; raise an error with instructions if a part is missing."""
     with needs_extra("--terms nltk", extra="nltk"):
         import nltk
         from nltk.corpus import stopwords
@@ -73,7 +73,7 @@ def load_nltk_terms() -> NltkTerms:
     stem = PorterStemmer().stem
 
     def term_of(word: str) -> str:
-        # Each word is tagged alone: so does the authors' code, and nouns are its default.
+        # As in the authors' code, words are tagged without context, and nouns are the default.
         ((_, part_of_speech),) = tag([word])
         return str(stem(lemmatize(word, pos=_POS.get(part_of_speech[:2], "n"))))
 
@@ -86,17 +86,17 @@ def load_nltk_terms() -> NltkTerms:
 
 
 def _check_data(nltk: Any) -> None:
-    if missing := [package for path, package in DATA.items() if not _has(nltk, path)]:
+    if packages := [package for path, package in DATA.items() if not _has(nltk, path)]:
         raise ConfigurationError(
-            f"--terms nltk needs NLTK's data, of which {', '.join(missing)} is missing; "
-            f"install it by: python -m nltk.downloader {' '.join(missing)}"
+            f"--terms nltk needs NLTK's data, but {', '.join(packages)} is missing; "
+            f"install it with: python -m nltk.downloader {' '.join(packages)}"
         )
 
 
 def _has(nltk: Any, path: str) -> bool:
-    for place in (path, f"{path}.zip"):
+    for candidate in (path, f"{path}.zip"):
         try:
-            nltk.data.find(place)
+            nltk.data.find(candidate)
         except LookupError:
             continue
         return True

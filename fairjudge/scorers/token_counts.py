@@ -1,4 +1,4 @@
-"""Lengths of texts in a model's tokens."""
+"""Count a text's tokens with a model's tokenizer."""
 
 from __future__ import annotations
 
@@ -8,27 +8,29 @@ from fairjudge.scorers._pretrained import from_files_or_hub, require_libraries
 
 
 def token_counter(name: str) -> Callable[[str], int]:
-    """Return what counts a text's tokens by the tokenizer of a folder or of the hub.
+    """Return a function that counts a text's tokens, with a tokenizer from a folder or the hub.
 
-    Tokens that a model puts around a text are not counted.
+    Special tokens that a model adds to a text are not counted.
 
     Raises
     ------
     ConfigurationError
-        If there is no such tokenizer, or the extra ``[local]`` is not installed.
+        If the tokenizer does not exist, or the extra ``[local]`` is not installed.
     """
     require_libraries("tokenizer")
     import transformers
 
     tokenizer = from_files_or_hub(
         name,
-        lambda *, local: transformers.AutoTokenizer.from_pretrained(name, local_files_only=local),
+        lambda *, local_files: transformers.AutoTokenizer.from_pretrained(
+            name, local_files_only=local_files
+        ),
         "tokenizer",
     )
 
     def count(text: str) -> int:
-        # A limit of length in the tokenizer's files would cut long texts.
-        encoded = tokenizer(text, add_special_tokens=False, truncation=False, verbose=False)
-        return len(encoded["input_ids"])
+        # A length limit in the tokenizer's files would truncate long texts.
+        encoding = tokenizer(text, add_special_tokens=False, truncation=False, verbose=False)
+        return len(encoding["input_ids"])
 
     return count

@@ -22,15 +22,15 @@ _OVERLAP = 32
 
 
 def load_trained_entailment() -> TrainedEntailment:
-    """Load the packaged model; raises as `load_trained_models`."""
+    """Load the packaged model; for errors see `load_trained_models`."""
     return TrainedEntailment(load_trained_models())
 
 
 class TrainedEntailment:
-    """An `fairjudge.ports.EntailmentModel` over the models that ship with the package.
+    """An `fairjudge.ports.EntailmentModel` over the packaged models.
 
-    A premise that does not fit beside its hypothesis is cut into overlapping windows, of which the
-    one that entails most counts. Of a hypothesis the first 96 tokens are read.
+    If a pair is too long, its premise is split into overlapping windows, of which the one with the
+    largest P(entail) is used. Hypotheses are truncated to 96 tokens.
     """
 
     def __init__(self, models: TrainedModels) -> None:
@@ -41,27 +41,27 @@ class TrainedEntailment:
         """Return shape (n, 3): P(entail), P(neutral), P(contradict) for (premise, hypothesis)."""
         if not pairs:
             return np.zeros((0, 3), dtype=np.float32)
-        distinct = {pair: place for place, pair in enumerate(dict.fromkeys(pairs))}
+        distinct = {pair: index for index, pair in enumerate(dict.fromkeys(pairs))}
         texts = list(dict.fromkeys(text for pair in distinct for text in pair))
         spans = dict(zip(texts, self._models.token_spans(texts), strict=True))
         queries = [
-            ((piece, hypothesis), place)
-            for (premise, hypothesis), place in distinct.items()
+            ((piece, hypothesis), index)
+            for (premise, hypothesis), index in distinct.items()
             for piece in _pieces(premise, spans[premise], len(spans[hypothesis]))
         ]
         rows = self._models.support([pair for pair, _ in queries])
-        best = first_rows(rows, [place for _, place in queries], by=-rows[:, 0])
+        best = first_rows(rows, [index for _, index in queries], by=-rows[:, 0])
         scores: NDArray[np.float32] = best.astype(np.float32)[[distinct[pair] for pair in pairs]]
         return scores
 
 
 def _pieces(premise: str, spans: Sequence[tuple[int, int]], n_hypothesis: int) -> Iterator[str]:
-    """Yield windows of the premise that fit beside a hypothesis of `n` tokens."""
-    room = MAX_TOKENS - _SPECIAL - min(n_hypothesis, FIRST_TOKENS)
-    if len(spans) <= room:
+    """Yield windows of the premise that leave room for a hypothesis of `n_hypothesis` tokens."""
+    max_tokens = MAX_TOKENS - _SPECIAL - min(n_hypothesis, FIRST_TOKENS)
+    if len(spans) <= max_tokens:
         yield premise
         return
     text = encodable(premise)
-    for start in range(0, len(spans) - _OVERLAP, room - _OVERLAP):
-        last = min(start + room, len(spans)) - 1
+    for start in range(0, len(spans) - _OVERLAP, max_tokens - _OVERLAP):
+        last = min(start + max_tokens, len(spans)) - 1
         yield text[spans[start][0] : spans[last][1]]

@@ -1,6 +1,6 @@
-"""The record of the shipped weights: their training and measured figures.
+"""The record of the released weights: their training and accuracy.
 
-Apart from the models, so that reports show it without loading them.
+Separate from the models, so that reports need not load them.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ LARGE = "local-large"
 
 
 def trained_folder(name: str) -> Path:
-    """Return the folder of the models that a target or judge of this name uses."""
+    """Return the folder of the models of the target or judge `name`."""
     return LARGE_FOLDER if name == LARGE else FOLDER
 
 
 @cache
 def trained_record(folder: Path = FOLDER) -> dict[str, Any]:
-    """Return the record, read once; ``sha256`` is that of the weights."""
+    """Return the record, read once; ``sha256`` is the digest of the weights."""
     try:
         record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
         return {**record, "sha256": str(record["sha256"])}
@@ -35,17 +35,17 @@ def trained_record(folder: Path = FOLDER) -> dict[str, Any]:
 
 
 def coverage_accuracy(folder: Path = FOLDER) -> float:
-    """Return the balanced accuracy of covered or not, on held-out documents of REALSumm."""
-    measured = trained_record(folder)["measured"]["coverage"]["realsumm"]
-    return float(measured["balanced accuracy"]["value"])
+    """Return the balanced accuracy of coverage, on held-out documents of REALSumm."""
+    results = trained_record(folder)["measured"]["coverage"]["realsumm"]
+    return float(results["balanced accuracy"]["value"])
 
 
-def faithfulness_areas(folder: Path = FOLDER) -> tuple[float, float]:
-    """Return the least and the largest area under the ROC, by data set, of held-out summaries."""
-    measured = trained_record(folder)["measured"]["statements about documents"]
-    areas = [
+def faithfulness_aucs(folder: Path = FOLDER) -> tuple[float, float]:
+    """Return the minimum and maximum ROC AUC over data sets, on held-out summaries."""
+    results = trained_record(folder)["measured"]["statements about documents"]
+    aucs = [
         float(figure["value"])
-        for name, figure in measured.items()
+        for name, figure in results.items()
         if name.endswith(": AUC") and "alone" not in name
     ]
-    return min(areas), max(areas)
+    return min(aucs), max(aucs)

@@ -17,7 +17,7 @@ from fairjudge.judges.balance import BALANCE
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.scorers.trained_record import (
     coverage_accuracy,
-    faithfulness_areas,
+    faithfulness_aucs,
     trained_folder,
 )
 from fairjudge.scores.aggregate import (
@@ -83,7 +83,7 @@ def weak_judge_caveat(aspect: str, judge: str = "local") -> str:
         nouns = "statements of sources" if aspect == BALANCE else "answers"
         accuracy = f"balanced accuracy {coverage_accuracy(folder):.2f} at detecting covered {nouns}"
     else:
-        low, high = faithfulness_areas(folder)
+        low, high = faithfulness_aucs(folder)
         accuracy = f"AUC of right against wrong summaries {low:.2f} to {high:.2f} by data set"
     return (
         f"By the embedded default, a weak judge of {aspect}: {accuracy}, on held-out documents "

@@ -159,9 +159,9 @@ async def test_texts_to_come_are_measured_with_the_first():
     class Counting(WordModels):
         n_calls = 0
 
-        def supported(self, pairs, lacking):
+        def support_probabilities(self, pairs, n_missing):
             self.n_calls += 1
-            return super().supported(pairs, lacking)
+            return super().support_probabilities(pairs, n_missing)
 
     models = Counting()
     tasks = [task(f"Text {n} of the dam.", eid=f"e{n}") for n in range(20)]
@@ -179,9 +179,9 @@ class Together(WordModels):
         super().__init__()
         self.passes = set()
 
-    def supported(self, pairs, lacking):
+    def support_probabilities(self, pairs, n_missing):
         self.passes.add(frozenset(pairs))
-        return super().supported(pairs, lacking)
+        return super().support_probabilities(pairs, n_missing)
 
 
 @pytest.mark.parametrize("protocol", ["likert", "pairwise"])

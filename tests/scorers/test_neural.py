@@ -100,7 +100,7 @@ class TestEntailment:
 
     def test_in_few_bits_too_a_row_does_not_depend_on_the_others(self, nli_folder):
         rounded = load_entailment(str(nli_folder))
-        rounded._loaded.model.to(torch.bfloat16)
+        rounded._pretrained.model.to(torch.bfloat16)
         rng = np.random.default_rng(0)
         texts = [" ".join(rng.choice(list(LETTERS), size)) for size in rng.integers(1, 12, 80)]
         pairs = list(zip(texts[:40], texts[40:], strict=True))
@@ -111,7 +111,7 @@ class TestEntailment:
         assert np.abs(together - exact).max() < 0.05
 
     def test_pairs_are_put_together_as_the_tokenizer_does(self, nli):
-        tokenizer, shape = nli._loaded.tokenizer, nli._shape
+        tokenizer, shape = nli._pretrained.tokenizer, nli._shape
         for premise, hypothesis in PAIRS:
             expected = tokenizer(premise, hypothesis)
             texts = tokenizer([premise, hypothesis], add_special_tokens=False)["input_ids"]
@@ -164,7 +164,7 @@ class TestEntailment:
 
     @pytest.mark.parametrize("names", [["LABEL_0", "LABEL_1", "LABEL_2"], ["positive", "negative"]])
     def test_labels_that_say_nothing_are_refused(self, names):
-        with pytest.raises(ConfigurationError, match="which one is entailment"):
+        with pytest.raises(ConfigurationError, match="cannot identify entailment"):
             label_columns(dict(enumerate(names)))
 
     def test_a_missing_model_is_one_error(self, tmp_path):
@@ -219,7 +219,7 @@ class TestBertScore:
         from fairjudge.scorers.bert_score import BertScore
 
         raw = bert.score(PAIRS)
-        rescaled = BertScore(bert._loaded, layer=2, baseline=0.5).score(PAIRS)
+        rescaled = BertScore(bert._pretrained, layer=2, baseline=0.5).score(PAIRS)
         assert rescaled == pytest.approx((raw - 0.5) / 0.5)
 
     def test_degenerate_input(self, bert):

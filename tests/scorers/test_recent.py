@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fairjudge.scorers._recent import _MOST_RESULTS, RecentResults
+from fairjudge.scorers._recent import _MAX_RESULTS, RecentResults
 
 
 def test_a_result_is_computed_once_and_cannot_be_changed():
@@ -25,10 +25,10 @@ def test_a_result_is_computed_once_and_cannot_be_changed():
 
 def test_the_least_recently_used_is_dropped():
     recent = RecentResults()
-    for number in range(_MOST_RESULTS):
+    for number in range(_MAX_RESULTS):
         recent.get(number, lambda number=number: np.array([number]))
     recent.get(0, lambda: pytest.fail("dropped"))
-    recent.get(_MOST_RESULTS, lambda: np.zeros(1))
+    recent.get(_MAX_RESULTS, lambda: np.zeros(1))
     assert recent.get(0, lambda: np.array([-1]))[0] == 0
     assert recent.get(1, lambda: np.array([-1]))[0] == -1
 
@@ -43,7 +43,7 @@ def test_the_packaged_models_read_the_same_texts_once(monkeypatch):
     texts = ["a text of this test alone", "and a second one"]
     models = load_trained_models()
     before = models.support(pairs), load_embedder().embed(texts)
-    monkeypatch.setattr(TrainedModels, "_run_anew", lambda *_: pytest.fail("read anew"))
+    monkeypatch.setattr(TrainedModels, "_compute", lambda *_: pytest.fail("read anew"))
     monkeypatch.setattr(TransformersEmbedder, "_embed_distinct", lambda *_: pytest.fail("anew"))
     after = models.support(pairs), load_embedder().embed(texts)
     assert all(map(np.array_equal, before, after))

@@ -41,7 +41,7 @@ def test_a_copy_is_supported_and_a_denial_is_not(models):
 
 
 def test_a_unit_that_is_there_is_covered_and_another_is_not(models):
-    covered = models.covered(
+    covered = models.coverage_probabilities(
         [(PASSAGE, "Engineers found cracks in the bridge."), (PASSAGE, "Prices of bread rose.")]
     )
     assert covered[0] > 0.5 > covered[1]
@@ -70,7 +70,7 @@ def test_a_row_does_not_depend_on_the_others(models):
 
 def test_nothing_asked_is_nothing_said(models):
     assert models.support([]).shape == (0, 3)
-    assert models.covered([]).shape == (0,)
+    assert models.coverage_probabilities([]).shape == (0,)
     assert models.read([]) == []
     assert models.same_answer([]).shape == (0,)
 
@@ -129,6 +129,8 @@ def test_unit_features_are_shares_of_the_unit():
 
     features = UnitFeatures(np.eye(7, dtype=np.float32), Letters())
     passage = "In 2019 the plant closed"
-    text = features.of([(passage, "The plant closed."), (passage, "Rain fell."), (passage, "")])
+    text = features.compute(
+        [(passage, "The plant closed."), (passage, "Rain fell."), (passage, "")]
+    )
     np.testing.assert_allclose(text, [[1, 1, 1, 1], [0, 0, 0, 0], [0, 0, 0, 0]])
-    assert features.of([]).shape == (0, 4)
+    assert features.compute([]).shape == (0, 4)

@@ -9,7 +9,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from fairjudge.scorers._trained_network import FROZEN, quantised, restored  # noqa: E402
+from fairjudge.scorers._trained_network import FROZEN, dequantise, quantise  # noqa: E402
 from training import coverage_fit, evaluate, export, fits  # noqa: E402
 
 
@@ -39,10 +39,10 @@ def test_support_is_calibrated_by_a_factor_and_constants():
 def test_weights_in_8_bits_are_near_and_small():
     torch.manual_seed(0)
     state = {"layers.0.inner.weight": torch.randn(64, 32), "span.bias": torch.randn(2)}
-    small = quantised({**state, FROZEN: torch.zeros(3, 4)})
+    small = quantise({**state, FROZEN: torch.zeros(3, 4)})
     assert FROZEN not in small
     assert small["layers.0.inner.weight"].dtype == torch.int8
-    back = restored(small)
+    back = dequantise(small)
     assert set(back) == set(state)
     for name, value in state.items():
         assert (back[name] - value).abs().max() <= value.abs().max() / 200

@@ -102,8 +102,8 @@ def test_a_supported_summary_is_not_supported_by_another_document():
 
 def test_planted_changes_count_what_their_passage_lacks():
     class Models:
-        def supported_features(self, pairs, lacking):
-            return np.column_stack([np.zeros((len(pairs), 2)), -np.array(lacking)])
+        def supported_features(self, pairs, n_missing):
+            return np.column_stack([np.zeros((len(pairs), 2)), -np.array(n_missing)])
 
     rows = [
         Example("support", "Then Ann paid 5.", "Ann paid 5.", data.SUPPORTED, "planted copy", "g"),
