@@ -216,7 +216,7 @@ def _describe_documents_needed(
 def _compare_with_baseline(
     decision: Decision, baseline_gain: BaselineGain | SystemsGain, measure: str, *, n_documents: int
 ) -> Decision:
-    """Withdraw a yes if the best baseline may be as good as the judge.
+    """Withdraw a yes if the best baseline is not significantly worse than the judge.
 
     A baseline that orders the systems exactly as the judge does, on all resamples, makes the answer
     "too few to tell" instead of "no".
