@@ -17,7 +17,7 @@ from fairjudge.errors import InputError
 from fairjudge.fairness.coverage_measures import COVERAGE
 from fairjudge.fairness.measures import FairnessMeasure, FairnessMeasures
 from fairjudge.fairness.overall_score import Scaling, overall
-from fairjudge.fairness.registry import FAMILIES
+from fairjudge.fairness.registry import FAMILIES, shown_measures
 from fairjudge.fairness.scorer_checks import (
     ScorerAgreement,
     agreement_over_samples,
@@ -62,7 +62,8 @@ def overall_json(reports: Sequence[FairnessReport], *, measure: str, scaling: Sc
             )
         scores[report.name] = _by_system(report, measure)
     head = {} if scaling == "range" else {"scaling": scaling}
-    return head | {"measure": measure, "systems": to_json(overall(scores, scaling=scaling))}
+    by_system = overall(scores, scaling=scaling, direction=shown_measures()[measure].direction)
+    return head | {"measure": measure, "systems": to_json(by_system)}
 
 
 def agreement_of(

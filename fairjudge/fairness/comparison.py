@@ -50,11 +50,12 @@ class Rows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One measure of a variant and of the baseline, in the unit of its formula; 0 is fair.
+    """One measure of a variant and of the baseline, in the unit of its formula.
 
-    ``baseline`` and ``variant`` are over the ``n`` samples that both have. ``difference`` is
-    variant minus baseline (negative is fairer), with a two-sided p-value against 0; ``p_holm``
-    and ``q_value`` (Benjamini-Hochberg) correct it for all changes of a comparison.
+    ``baseline`` and ``variant`` are over the ``n`` samples that both have; None where the measure
+    is undefined. ``difference`` is variant minus baseline, with a two-sided p-value against 0;
+    ``measure.is_fairer`` reads its sign. ``p_holm`` and ``q_value`` (Benjamini-Hochberg) correct it
+    for all changes of a comparison.
     """
 
     variant_name: str
@@ -135,10 +136,15 @@ def _change(statistic: _Statistic, empty: Change, resampling: Resampling) -> Cha
     baseline_counts, variant_counts = np.eye(2)[:, :, None].repeat(n, axis=2).reshape(2, 2 * n)
     return replace(
         empty,
-        baseline=float(statistic(baseline_counts[None, :])[0]),
-        variant=float(statistic(variant_counts[None, :])[0]),
+        baseline=_value(statistic, baseline_counts),
+        variant=_value(statistic, variant_counts),
         difference=estimate,
     )
+
+
+def _value(statistic: _Statistic, counts: FloatArray) -> float | None:
+    value = float(statistic(counts[None, :])[0])
+    return None if np.isnan(value) else value
 
 
 def _with_swap_p_value(
@@ -147,7 +153,7 @@ def _with_swap_p_value(
     """Add a p-value by swapping each sample's two summaries between the systems.
 
     Unlike a bootstrap p-value, it is valid for few samples. All 2^n swaps are used if there are at
-    most as many as resamples.
+    most as many as resamples. A swap for which the measure is undefined counts as extreme.
     """
     n_swaps = 2**n
     exact = n_swaps <= resampling.n_resamples
@@ -166,6 +172,7 @@ def _with_swap_p_value(
         swapped_differences = np.concatenate(
             [swapped_difference(resampling.rng.integers(0, 2, size=(size, n))) for size in sizes]
         )
+    swapped_differences[np.isnan(swapped_differences)] = np.inf
     test = compare_permutations(
         estimate.value, swapped_differences, alternative="two-sided", exact=exact
     )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from fairjudge.domain import Undefined
+from fairjudge.stats.measures import Direction
 
 Scaling: TypeAlias = Literal["range", "none"]
 
@@ -27,7 +28,10 @@ class Overall:
 
 
 def overall(
-    scores: Mapping[str, Mapping[str, float]], *, scaling: Scaling = "range"
+    scores: Mapping[str, Mapping[str, float]],
+    *,
+    scaling: Scaling = "range",
+    direction: Direction = "lower",
 ) -> dict[str, Overall | Undefined]:
     """Normalise each data set to [0, 1] over systems, then average over data sets.
 
@@ -36,7 +40,8 @@ def overall(
     data sets); all systems are Undefined if they are equal on every data set. `scores` maps data
     set to system to score, such as R_EC or Coverage Parity.
 
-    With `scaling` ``"none"`` the scores are averaged without normalisation.
+    With `scaling` ``"none"`` the scores are averaged without normalisation. `direction` says
+    whether lower or higher scores are fairer: the fairest system of a data set is scaled to 0.
     """
     systems = sorted({system for by_system in scores.values() for system in by_system})
     missing_sets = {
@@ -52,10 +57,12 @@ def overall(
             max(complete_scores.values(), default=0.0),
         )
         if scaling == "none":
-            low, high = 0.0, 1.0
-        if high > low:
             for system, score in complete_scores.items():
-                normalised[system][name] = (score - low) / (high - low)
+                normalised[system][name] = score
+        elif high > low:
+            for system, score in complete_scores.items():
+                distance = score - low if direction == "lower" else high - score
+                normalised[system][name] = distance / (high - low)
     return {
         system: Undefined(why=f"no score on {', '.join(missing_sets[system])}")
         if missing_sets[system]

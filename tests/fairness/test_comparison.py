@@ -1,14 +1,17 @@
 """Systems beside a baseline on the samples that both have."""
 
+import json
+
 import numpy as np
 import pytest
 
+from fairjudge.analysis.fairness_changes import change_json
 from fairjudge.errors import InputError
 from fairjudge.fairness.comparison import Rows, compare_with_baseline, family_size
 from fairjudge.fairness.coverage_measures import COVERAGE
 from fairjudge.fairness.coverage_parity import contributions
 from fairjudge.fairness.equal_coverage import coverage_by_value
-from fairjudge.fairness.proportional import PROPORTIONAL
+from fairjudge.fairness.proportional import PROPORTIONAL, ShareMeasure
 from fairjudge.fairness.shares import (
     Shares,
     area_under_curve,
@@ -126,6 +129,41 @@ def test_what_cannot_be_compared():
     first = by_measure(compare_with_baseline([{"m": base, "n": base}], baseline="m"))["uer"]
     assert first.difference.low is None
     assert first.p_holm is None
+
+
+def six(share):
+    """Six samples with shares of value a that fall from `share` by a hundredth."""
+    return proportional_rows({str(i): share - i / 100 for i in range(6)})
+
+
+def test_a_measure_without_a_value_has_a_reason_and_no_number():
+    def share_of_b(shares, counts):
+        """The mean share of b, which has no value below a half."""
+        mean = counts @ shares.actual[:, 1] / counts.sum(axis=1)
+        return np.where(mean > 0.5, mean, np.nan)
+
+    rows = {"a": six(0.9), "b": six(0.1), "even": six(0.45)}
+    with PROPORTIONAL.adding(ShareMeasure(key="toy", label="T", corpus_formula=share_of_b)):
+        changes = compare_with_baseline([rows], baseline="a")
+        from_b = compare_with_baseline([rows], baseline="b")
+    first = next(change for change in changes if change.measure.key == "toy")
+    assert (first.baseline, first.variant) == (None, pytest.approx(0.925))
+    assert (first.relative, first.p_holm) == (None, None)
+    assert first.difference.why == "the statistic has no value on these data"
+    json.dumps([change_json(change) for change in (*changes, *from_b)], allow_nan=False)
+
+
+def test_swaps_without_a_value_count_as_extreme():
+    def number_of_a(shares, counts):
+        """The summaries with most of a, where these are all or none."""
+        n = counts @ (shares.actual[:, 0] > 0.5)
+        return np.where((n == 0.0) | (n == 6.0), n, np.nan)
+
+    with PROPORTIONAL.adding(ShareMeasure(key="toy", label="T", corpus_formula=number_of_a)):
+        change = by_measure(compare_with_baseline([{"m": six(0.9), "n": six(0.2)}], baseline="m"))
+    assert (change["toy"].baseline, change["toy"].variant) == (6.0, 0.0)
+    # 2 of the 64 swaps keep all or none; the others have no value
+    assert change["toy"].difference.p_value == 1.0
 
 
 def test_p_values_are_uniform_where_nothing_changed():

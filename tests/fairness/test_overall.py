@@ -54,6 +54,18 @@ def test_a_data_set_on_which_all_are_alike_tells_nothing():
     assert overall({}) == {}
 
 
+def test_where_higher_is_fairer_the_highest_score_is_scaled_to_0():
+    scores = {"x": {"a": 1.0, "b": 5.0, "c": 2.0}, "y": {"a": 0.8, "b": 0.4, "c": 0.6}}
+    # x: a 1, b 0, c .75; y: a 0, b 1, c .5
+    result = overall(scores, direction="higher")
+    assert result["c"].normalised == pytest.approx({"x": 0.75, "y": 0.5})
+    values = {system: score.value for system, score in result.items()}
+    assert values == pytest.approx({"a": 0.5, "b": 0.5, "c": 0.625})
+    unscaled = overall(scores, scaling="none", direction="higher")
+    assert unscaled == overall(scores, scaling="none")
+    assert unscaled["c"].normalised == {"x": 2.0, "y": 0.6}
+
+
 # FairSumm's Table 10 on Yelp: BUR, UER by N-gramScore, BERTScore, BARTScore; printed averages.
 TABLE_10 = {
     "Alpaca": ((34.47, 38.73, 58.93), 44.04, (3.71, 5.52, 6.11), 5.11),
