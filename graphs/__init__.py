@@ -1,1 +1,1 @@
-"""LangGraph topology: state, nodes and one builder a graph."""
+"""The LangGraph graphs: state, nodes and one builder function per graph."""

@@ -1,12 +1,12 @@
-"""The state machine that builds one cluster's reference by one call an article.
+"""The state machine that builds one cluster's reference with one call per article.
 
     write -> answer* -> collect -> group* -> settle -> complete* -> finish
 
-Questions are written from all articles, on the points on which these differ, or from parts of them
-if they do not fit. One call per article answers all questions. The answers to each question are
-grouped by a call, or those to all questions by one call if the articles are few. A second reading
-for missed answers is optional. Nodes return errors that depend on data as values; only programming
-errors raise.
+Questions are about points on which articles differ, written from all articles at once, or in parts
+if they do not fit the context. One call per article answers all questions. The answers are grouped
+in one call per question, or in one call for all questions if there are few articles. A second
+reading for missed answers is optional. Nodes return errors that depend on data as values; only
+programming errors raise.
 """
 
 from __future__ import annotations
@@ -23,7 +23,12 @@ from langgraph.runtime import Runtime
 from langgraph.types import Checkpointer, Send
 
 from fairjudge.domain import Answer, Article, QuestionAnswers, Unscored
-from fairjudge.graphs.reference import BuildState, Progress, Row, problem, without_same_sources
+from fairjudge.graphs.reference import (
+    BuildState,
+    Progress,
+    Row,
+    problem,
+)
 from fairjudge.references.overlap import (
     drop_equal_answers,
     drop_repetitions,
@@ -51,12 +56,12 @@ from fairjudge.references.steps import (
 )
 from fairjudge.text.counting import pluralize
 
-FEW_ARTICLES = 5
+MAX_ARTICLES_PER_GROUPING = 5
 """Maximum number of articles for which one call groups the answers to all questions."""
-MAX_TOGETHER = 60
+MAX_ANSWERS_PER_GROUPING = 60
 """Maximum number of answers that one call groups."""
-SHORT_CLUSTER = 20_000
-"""Maximum length of all articles, in characters, that completion reads in one call."""
+MAX_CHARACTERS_PER_COMPLETION = 20_000
+"""Maximum total length of articles, in characters, that completion reads in one call."""
 _ABSENT = "does not stand in its article"
 
 
@@ -65,9 +70,10 @@ class ArticleDeps:
     """The dependencies of the nodes. ``articles`` are the usable ones, in cluster order.
 
     Questions are written from the articles in ``n_parts`` parts, so that each part fits into the
-    context. ``n_questions`` is the maximum number of questions (default: by the articles' length),
-    ``max_articles`` that of articles, those that answer most questions (default: all). Questions
-    whose answers can all be true (facets) only fill up to ``facets`` questions.
+    context. ``n_questions`` is the maximum number of questions (default: by the articles' length).
+    ``max_articles`` is the maximum number of articles (default: all); those that answer most
+    questions are selected. If fewer than ``facets`` questions remain, questions whose answers can
+    all be true (facets) are added.
     """
 
     articles: tuple[Article, ...]
@@ -81,10 +87,10 @@ class ArticleDeps:
 
 
 class ArticleState(BuildState, total=False):
-    """`BuildState` of one call an article.
+    """`BuildState` of a build with one call per article.
 
-    ``answered`` are questions with answers that are not sorted yet. Answers hold their ``start``
-    and ``end`` until the end.
+    ``answered`` are questions with ungrouped answers. Answers have their ``start`` and ``end`` in
+    the article until the last node removes them.
     """
 
     questions: list[Row]
@@ -105,40 +111,49 @@ class _Part(TypedDict, total=False):
 
 
 async def _write(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleState:  # noqa: ARG001
-    """Ask for questions on all articles, or on each part of them where they do not fit."""
+    """Write questions on all articles, or on each part of them if they do not fit the context."""
     deps = runtime.context
     n = deps.n_questions or question_count(deps.articles)
     waiting = list(split_articles(deps.articles, deps.n_parts))
     by_article: list[tuple[Question, ...]] = []
     failed: list[Row] = []
     n_calls = 0
-    while waiting:
-        articles = waiting.pop(0)
+    while pending_parts:
+        articles = pending_parts.pop(0)
         n_calls += 1
         min_sources = max(MIN_SOURCES, deps.validity.min_sources(len(articles)))
         outcome = await deps.builder.writer.write(articles, n=n, min_sources=min_sources)
         if not isinstance(outcome, Unscored):
-            by_article.append(outcome)
+            questions_by_part.append(outcome)
         elif outcome.reason == "too_long" and len(articles) > 2:
             waiting = [*split_articles(articles, 2), *waiting]
         else:
-            failed.append(problem("no questions", outcome))
+            failures.append(problem("no questions", outcome))
     deps.progress("questions", 1)
-    questions, dropped = _asked_once(by_article, n)
+    questions, dropped_questions = _select_questions(questions_by_part, n_questions)
     rows: list[Row] = [{"text": q.text, "kind": q.kind, "seen": list(q.seen)} for q in questions]
-    return {"questions": rows, "dropped": dropped, "problems": failed, "n_steps": n_calls}
+    return {
+        "questions": rows,
+        "dropped": dropped_questions,
+        "problems": failures,
+        "n_steps": n_calls,
+    }
 
 
-def _asked_once(written: Sequence[Sequence[Question]], n: int) -> tuple[list[Question], list[Row]]:
-    """Return the first `n` questions, the best of each part first, and why each other goes."""
-    by_turns = [question for turn in zip_longest(*written) for question in turn if question]
-    texts = drop_near_duplicates([question.text for question in by_turns])
-    unlike = [next(q for q in by_turns if q.text == text) for text in texts]
-    same = "nearly the same as another question"
-    surplus = f"not among the first {n}"
-    dropped = [{"question": q.text, "why": same} for q in by_turns if q.text not in texts]
-    dropped += [{"question": q.text, "why": surplus} for q in unlike[n:]]
-    return unlike[:n], dropped
+def _select_questions(
+    questions_by_part: Sequence[Sequence[Question]], n: int
+) -> tuple[list[Question], list[Row]]:
+    """Return `n` distinct questions, taken from the parts in turn, and the dropped ones."""
+    candidates = [
+        question for turn in zip_longest(*questions_by_part) for question in turn if question
+    ]
+    texts = drop_near_duplicates([question.text for question in candidates])
+    distinct_questions = [next(q for q in candidates if q.text == text) for text in texts]
+    same_reason = "nearly the same as another question"
+    surplus_reason = f"not among the first {n}"
+    dropped = [{"question": q.text, "why": same_reason} for q in candidates if q.text not in texts]
+    dropped += [{"question": q.text, "why": surplus_reason} for q in distinct_questions[n:]]
+    return distinct_questions[:n], dropped
 
 
 def _questions(rows: Sequence[Row]) -> list[Question]:
@@ -156,8 +171,8 @@ def _send_articles(state: ArticleState, runtime: Runtime[ArticleDeps]) -> list[S
 
 async def _answer(state: _Part, *, runtime: Runtime[ArticleDeps]) -> ArticleState:
     deps = runtime.context
-    (article,) = _named(deps, state["aids"])
-    answered = await deps.builder.answerer.answer(_questions(state["questions"]), article)
+    (article,) = _find_articles(deps, state["aids"])
+    outcome = await deps.builder.answerer.answer(_questions(state["questions"]), article)
     deps.progress("answers", 1)
     row: Row = {"aid": article.aid}
     update: ArticleState = {"n_steps": 1, "cells": [row]}
@@ -171,30 +186,32 @@ async def _answer(state: _Part, *, runtime: Runtime[ArticleDeps]) -> ArticleStat
     return update
 
 
-def _named(deps: ArticleDeps, aids: Sequence[str]) -> tuple[Article, ...]:
+def _find_articles(deps: ArticleDeps, aids: Sequence[str]) -> tuple[Article, ...]:
     return tuple(article for article in deps.articles if article.aid in aids)
 
 
-def _dropped(why: str, n: int) -> list[Row]:
-    return [{"why": why, "n": n}] if n else []
+def _count_row(reason: str, n: int) -> list[Row]:
+    return [{"why": reason, "n": n}] if n else []
 
 
 def _collect(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleState:
-    """Bring answers under their questions, and choose the articles that stay."""
+    """Collect the answers by question, and select the articles."""
     deps = runtime.context
-    places = {article.aid: n for n, article in enumerate(deps.articles)}
-    cells = sorted(state.get("cells", []), key=lambda cell: places[cell["aid"]])
+    positions = {article.aid: n for n, article in enumerate(deps.articles)}
+    cells = sorted(state.get("cells", []), key=lambda cell: positions[cell["aid"]])
     rows = [row for cell in cells for row in cell.get("answers", [])]
     questions = [
         QuestionAnswers(question=question["text"], answer_groups=_one_group(rows, index))
         for index, question in enumerate(state["questions"])
     ]
-    selected, dropped = _by_share(questions, len(deps.articles), deps)
+    selected, dropped = _split_by_share(questions, len(deps.articles), deps)
     articles: Sequence[Article] = deps.articles
     if deps.max_articles is not None and selected:
-        articles, restricted = down_select(selected, deps.articles, limit=deps.max_articles)
-        selected, later = _by_share(restricted, len(articles), deps)
-        dropped += later
+        articles, restricted_questions = down_select(
+            selected, deps.articles, limit=deps.max_articles
+        )
+        selected, later_dropped = _split_by_share(restricted_questions, len(articles), deps)
+        dropped += later_dropped
     return {
         "answered": [question.to_json() for question in selected],
         "kept_aids": [article.aid for article in articles] if selected else [],
@@ -207,7 +224,7 @@ def _one_group(rows: Sequence[Row], index: int) -> tuple[tuple[Answer, ...], ...
     return (answers,) if answers else ()
 
 
-def _by_share(
+def _split_by_share(
     questions: Sequence[QuestionAnswers], n_sources: int, deps: ArticleDeps
 ) -> tuple[list[QuestionAnswers], list[Row]]:
     """Split questions by whether enough sources answer them, before grouping."""
@@ -217,20 +234,23 @@ def _by_share(
 
 
 def _send_questions(state: ArticleState, runtime: Runtime[ArticleDeps]) -> list[Send] | str:
-    """Sort the answers to all questions at once where these are few, else to each by a call."""
+    """Send all questions to one grouping if answers are few, else each to its own."""
     rows = state["answered"]
     n_answers = sum(len(row["answer_groups"][0]) for row in rows)
-    together = len(runtime.context.articles) <= FEW_ARTICLES and n_answers <= MAX_TOGETHER
-    calls = [list(range(len(rows)))] if together and rows else [[n] for n in range(len(rows))]
+    is_joint = (
+        len(runtime.context.articles) <= MAX_ARTICLES_PER_GROUPING
+        and n_answers <= MAX_ANSWERS_PER_GROUPING
+    )
+    calls = [list(range(len(rows)))] if is_joint and rows else [[n] for n in range(len(rows))]
     sends = [Send("group", _Part(questions=rows, places=places)) for places in calls]
     return sends or "settle"
 
 
 async def _group(state: _Part, *, runtime: Runtime[ArticleDeps]) -> ArticleState:
     deps = runtime.context
-    whole = [QuestionAnswers.model_validate(row) for row in state["questions"]]
-    to_group = [AnswerSet(index=n, answers=whole[n].answer_groups[0]) for n in state["places"]]
-    texts = [question.question for question in whole]
+    questions = [QuestionAnswers.model_validate(row) for row in state["questions"]]
+    to_group = [AnswerSet(index=n, answers=questions[n].answer_groups[0]) for n in state["places"]]
+    texts = [question.question for question in questions]
     groupings = await deps.builder.grouper.group(to_group, texts, deps.articles)
     deps.progress("groups", len(to_group))
     rows: list[Row] = []
@@ -251,12 +271,12 @@ async def _group(state: _Part, *, runtime: Runtime[ArticleDeps]) -> ArticleState
         "n_steps": len(to_group),
         "sorted": rows,
         "problems": problems,
-        "dropped_answers": _dropped("does not answer its question", n_invalid),
+        "dropped_answers": _count_row("does not answer its question", n_invalid),
     }
 
 
 def _settle(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleState:
-    """Keep valid questions that do not repeat another question."""
+    """Select valid questions that do not repeat another question."""
     deps = runtime.context
     rows = sorted(state.get("sorted", []), key=lambda row: int(row["index"]))
     questions = [QuestionAnswers.model_validate(row["grouped"]) for row in rows if "grouped" in row]
@@ -273,8 +293,8 @@ def _settle(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleSta
     why = f"most of its answers can be true together ({pluralize(len(selected), 'question')} kept)"
     return {
         "kept": [question.to_json() for question in selected],
-        "dropped": [*dropped, *same, *repeated]
-        + [{"question": question.question, "why": why} for question in surplus],
+        "dropped": [*dropped, *same_source_rows, *repeated_rows]
+        + [{"question": question.question, "why": reason} for question in surplus_questions],
     }
 
 
@@ -282,10 +302,10 @@ def _send_to_complete(state: ArticleState, runtime: Runtime[ArticleDeps]) -> lis
     deps = runtime.context
     if deps.builder.completer is None or not state["kept"]:
         return "finish"
-    articles = _named(deps, state["kept_aids"])
+    articles = _find_articles(deps, state["kept_aids"])
     length = sum(len(article.title) + len(article.content) for article in articles)
     aids = [article.aid for article in articles]
-    parts = [aids] if length <= SHORT_CLUSTER else [[aid] for aid in aids]
+    parts = [aids] if length <= MAX_CHARACTERS_PER_COMPLETION else [[aid] for aid in aids]
     return [Send("complete", _Part(aids=part, questions=state["kept"])) for part in parts]
 
 
@@ -294,7 +314,7 @@ async def _complete(state: _Part, *, runtime: Runtime[ArticleDeps]) -> ArticleSt
     if deps.builder.completer is None:
         raise TypeError("the complete node runs only with a completer")
     questions = [QuestionAnswers.model_validate(row) for row in state["questions"]]
-    articles = _named(deps, state["aids"])
+    articles = _find_articles(deps, state["aids"])
     completion = await deps.builder.completer.complete(questions, articles)
     deps.progress("completion", 1)
     aids_text = ", ".join(state["aids"])
@@ -315,42 +335,42 @@ async def _complete(state: _Part, *, runtime: Runtime[ArticleDeps]) -> ArticleSt
         "n_steps": 1,
         "completed": [row],
         "problems": problems,
-        "dropped_answers": _dropped(_ABSENT, completion.n_absent)
-        + _dropped("does not say its group's label", len(completion.unsupported)),
+        "dropped_answers": _count_row(_ABSENT, completion.n_absent)
+        + _count_row("does not say its group's label", len(completion.unsupported)),
     }
 
 
 def _finish(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleState:
-    """Apply the second reading, weight the groups, and drop the answers' places."""
+    """Apply the second reading, weight the groups, and remove the answers' offsets."""
     deps = runtime.context
     order = {article.aid: n for n, article in enumerate(deps.articles)}
     rows = sorted(state.get("completed", []), key=lambda row: order[row["aids"][0]])
     checked: list[QuestionAnswers] = []
     dropped: list[Row] = []
-    doubtful: list[Row] = []
-    for n, whole in enumerate(state.get("kept", [])):
-        question, doubts = _with_completion(QuestionAnswers.model_validate(whole), n, rows)
+    doubtful_labels: list[Row] = []
+    for n, row_json in enumerate(state.get("kept", [])):
+        question, doubts = _with_completion(QuestionAnswers.model_validate(row_json), n, rows)
         valid, invalid = split_valid(
             [question], len(state["kept_aids"]), deps.validity, min_sources=MIN_SOURCES
         )
         checked += valid
         dropped += invalid
-        doubtful += doubts if valid else []
+        doubtful_labels += doubts if valid else []
     return {
         "question_answers": [
             without_positions(with_weights(question)).to_json() for question in checked
         ],
         "dropped": dropped,
-        "doubtful": doubtful,
+        "doubtful": doubtful_labels,
     }
 
 
 def _with_completion(
     question: QuestionAnswers, n: int, rows: Sequence[Row]
 ) -> tuple[QuestionAnswers, list[Row]]:
-    """Return question `n` with missed answers, without unsupported ones, and doubtful labels."""
-    missed = (entry for row in rows for entry in row["missed"] if entry["question"] == n)
-    for entry in missed:
+    """Apply the second reading to question `n`; return it and its doubtful labels."""
+    missed_answers = (entry for row in rows for entry in row["missed"] if entry["question"] == n)
+    for entry in missed_answers:
         answer = Answer.model_validate(entry["answer"])
         question = add_missed_answer(question, entry["group"], answer)
     places = [(g, position) for row in rows for q, g, position in row["unsupported"] if q == n]
@@ -367,11 +387,11 @@ def _with_completion(
 def build_article_graph(
     *, checkpointer: Checkpointer = None
 ) -> CompiledStateGraph[ArticleState, ArticleDeps]:
-    """Return the graph that builds one cluster's reference by one call an article.
+    """Return the graph that builds one cluster's reference with one call per article.
 
     Invoke it with an empty state and an `ArticleDeps` as context. Its final state has the keys of
-    that of `build_reference_graph`, and ``dropped_answers`` (reasons with counts) and ``doubtful``
-    (labels that a second reading did not find in a member's article).
+    `build_reference_graph`, ``dropped_answers`` (reasons with counts), and ``doubtful`` (labels
+    that a second reading did not find in a member's article).
     """
     graph = StateGraph(ArticleState, context_schema=ArticleDeps)
     graph.add_node("write", _write)
@@ -393,5 +413,5 @@ def build_article_graph(
 
 
 def article_graph() -> CompiledStateGraph[ArticleState, ArticleDeps]:
-    """Return the graph for LangGraph's own tools, which bring their own checkpointer."""
+    """Return the graph for LangGraph's own tools, which provide the checkpointer."""
     return build_article_graph()

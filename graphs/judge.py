@@ -2,9 +2,9 @@
 
     plan -> chunk* (ask -> read -> repair? -> fallback? -> record)
 
-Tasks are divided into chunks, since a checkpoint per item would cost more than the item. The
-checkpointed state has positions of tasks and counts only; replies are in the cache, judgements in
-the run's records. A chunk that was killed is begun again, with its earlier replies from the cache.
+Tasks are divided into chunks, since a checkpoint per task would take longer than the task. The
+checkpointed state has only positions of tasks and counts; replies are in the cache, judgements in
+the run's records. A chunk that was killed is restarted, with its earlier replies from the cache.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ Outcome: TypeAlias = Judgement | Unscored
 T = TypeVar("T")
 
 _TURN = 4
-"""Items of a chunk that are worked on in one turn of the event loop."""
+"""Number of tasks of a chunk that are processed before control returns to the event loop."""
 _MAX_CHUNKS = 2000
-"""Chunks of one run: LangGraph keeps a branch for each until the last one has ended."""
+"""Maximum number of chunks of a run: LangGraph stores a branch for each until the last one ends."""
 
 
-async def _nothing() -> None:
+async def _do_nothing() -> None:
     """No-op checkpoint for runs without a folder."""
 
 
@@ -40,40 +40,39 @@ async def _nothing() -> None:
 class JudgeDeps:
     """The dependencies of the nodes.
 
-    ``tasks`` are the same, in the same order, whenever the run is resumed. ``fallback`` judges the
-    tasks that ``judge`` leaves unscored. ``record`` stores one judgement with the position of its
-    task; it is called once per task. ``is_done`` returns whether the task at a position was
-    recorded, by this start of the run or an earlier one. ``settle`` is awaited once per chunk, and
-    may force records and cache to disk. ``chunk_size`` is the minimum number of tasks between two
-    checkpoints.
+    ``tasks`` must be the same, in the same order, whenever the run is resumed. ``fallback`` judges
+    the tasks that ``judge`` leaves unscored. ``record`` stores one judgement with the position of
+    its task; it is called once per task. ``is_done`` returns whether the task at a position was
+    recorded, now or before the run was resumed. ``settle`` is awaited once per chunk, and may force
+    records and cache to disk. ``chunk_size`` is the minimum number of tasks between checkpoints.
     """
 
-    # Not in the repr, which LangGraph makes of its context: these are all texts of a run.
+    # Not in the repr, which LangGraph computes for its context: tasks contain all texts of a run.
     tasks: Sequence[JudgeTask] = field(repr=False)
     judge: Judge
     record: Callable[[int, Judgement], None]
     is_done: Callable[[int], bool]
     fallback: Judge | None = None
-    settle: Callable[[], Awaitable[None]] = _nothing
+    settle: Callable[[], Awaitable[None]] = _do_nothing
     chunk_size: int = 64
 
 
 class JudgeState(TypedDict, total=False):
-    """The whole run: chunks, each from a position up to another, and how many tasks are done."""
+    """State of the run: chunks (start, end-exclusive stop), and the number of finished tasks."""
 
     chunks: list[tuple[int, int]]
     n_done: Annotated[int, operator.add]
 
 
 class ChunkInput(TypedDict, total=False):
-    """Input of a chunk: the positions of its first task and after its last."""
+    """Input of a chunk: the range of its tasks, end-exclusive."""
 
     start: int
     stop: int
 
 
 class ChunkState(ChunkInput, total=False):
-    """One chunk on its way: replies and outcomes by the position of the task."""
+    """State of a chunk: replies and outcomes by the position of the task."""
 
     replies: Annotated[dict[int, Reply], operator.or_]
     outcomes: Annotated[dict[int, Outcome], operator.or_]
@@ -89,7 +88,7 @@ class ChunkOutput(TypedDict):
 
 
 async def _in_turns(items: Iterable[T]) -> AsyncIterator[T]:
-    """Yield `items`, returning to the event loop after every few so that calls proceed."""
+    """Yield `items`, regularly returning control to the event loop so that calls proceed."""
     for number, item in enumerate(items, 1):
         yield item
         if number % _TURN == 0:
@@ -97,30 +96,34 @@ async def _in_turns(items: Iterable[T]) -> AsyncIterator[T]:
 
 
 async def _gather(
-    places: Sequence[int],
+    positions: Sequence[int],
     ask: Callable[[int], Awaitable[Reply | Outcome]],
 ) -> ChunkState:
     """Run all tasks concurrently; the backend limits the calls in flight."""
     calls: list[asyncio.Future[Reply | Outcome]] = []
     try:
-        async for place in _in_turns(places):
-            calls.append(asyncio.ensure_future(ask(place)))  # noqa: PERF401
+        async for position in _in_turns(positions):
+            calls.append(asyncio.ensure_future(ask(position)))  # noqa: PERF401
         answers = await asyncio.gather(*calls)
     finally:
         for call in calls:
-            call.cancel()  # without effect on what has ended
-    answered = list(zip(places, answers, strict=True))
+            call.cancel()  # no effect on finished calls
+    entries = list(zip(positions, answers, strict=True))
     return {
-        "replies": {place: entry for place, entry in answered if isinstance(entry, Reply)},
-        "outcomes": {place: entry for place, entry in answered if not isinstance(entry, Reply)},
+        "replies": {position: entry for position, entry in entries if isinstance(entry, Reply)},
+        "outcomes": {
+            position: entry for position, entry in entries if not isinstance(entry, Reply)
+        },
     }
 
 
 async def _ask(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkState:
-    """Run the tasks without a record; a killed run may have recorded a chunk but no checkpoint."""
+    """Run the tasks not yet recorded; a killed run may have recorded tasks of the chunk."""
     deps = runtime.context
-    pending = [place for place in range(state["start"], state["stop"]) if not deps.is_done(place)]
-    return await _gather(pending, lambda place: deps.judge.ask(deps.tasks[place]))
+    pending_positions = [
+        position for position in range(state["start"], state["stop"]) if not deps.is_done(position)
+    ]
+    return await _gather(pending_positions, lambda position: deps.judge.ask(deps.tasks[position]))
 
 
 async def _read(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkState:
@@ -130,25 +133,29 @@ async def _read(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkState
     judge = as_writing_judge(deps.judge)
     return {
         "outcomes": {
-            place: judge.read(deps.tasks[place], reply)
-            async for place, reply in _in_turns(replies.items())
+            position: judge.read(deps.tasks[position], reply)
+            async for position, reply in _in_turns(replies.items())
         }
     }
 
 
-def _left(state: ChunkState) -> dict[int, Unscored]:
-    """Return the tasks without a score, and why."""
+def _unscored(state: ChunkState) -> dict[int, Unscored]:
+    """Return the tasks without a score, with the reasons."""
     outcomes = state.get("outcomes", {})
-    return {place: why for place, why in outcomes.items() if isinstance(why, Unscored)}
+    return {
+        position: outcome for position, outcome in outcomes.items() if isinstance(outcome, Unscored)
+    }
 
 
 def _unreadable(state: ChunkState) -> list[int]:
-    """Return the tasks whose first reply could not be read."""
+    """Return the tasks whose first reply could not be parsed."""
     replies = state.get("replies", {})
     return [
-        place
-        for place, why in _left(state).items()
-        if why.reason == "unparseable" and place in replies and not replies[place].repaired
+        position
+        for position, outcome in _unscored(state).items()
+        if outcome.reason == "unparseable"
+        and position in replies
+        and not replies[position].repaired
     ]
 
 
@@ -157,59 +164,63 @@ def _after_read(state: ChunkState, runtime: Runtime[JudgeDeps]) -> str:
 
 
 async def _repair(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkState:
-    """Ask once more; where that fails too, the first reply's reason stands."""
+    """Repeat unparseable requests once; if that fails too, keep the first reply's reason."""
     deps = runtime.context
-    replies, remaining, judge = state["replies"], _left(state), as_writing_judge(deps.judge)
+    replies, unscored_tasks, judge = (
+        state["replies"],
+        _unscored(state),
+        as_writing_judge(deps.judge),
+    )
 
-    async def repair(place: int) -> Outcome:
-        task, first = deps.tasks[place], replies[place]
-        second = await judge.repair(task, first)
-        if isinstance(second, Unscored):
-            return remaining[place]
-        verdict = judge.read(task, second)
-        if isinstance(verdict, Unscored):
-            return remaining[place]
-        return verdict.model_copy(update={"raw": first.text, "repair": second.text})
+    async def repair(position: int) -> Outcome:
+        task, first_reply = deps.tasks[position], replies[position]
+        second_reply = await judge.repair(task, first_reply)
+        if isinstance(second_reply, Unscored):
+            return unscored_tasks[position]
+        outcome = judge.read(task, second_reply)
+        if isinstance(outcome, Unscored):
+            return unscored_tasks[position]
+        return outcome.model_copy(update={"raw": first_reply.text, "repair": second_reply.text})
 
     return await _gather(_unreadable(state), repair)
 
 
 def _after_repair(state: ChunkState, runtime: Runtime[JudgeDeps]) -> str:
-    return "fallback" if _left(state) and runtime.context.fallback else "record"
+    return "fallback" if _unscored(state) and runtime.context.fallback else "record"
 
 
 async def _fallback(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkState:
-    """Let the fallback fill in, and say so; where it cannot, the judge's own reason stands.
+    """Judge unscored tasks with the fallback; if it fails too, keep the judge's reason.
 
-    The record keeps the judge's name, so that both orders of a pair stay together;
-    ``fallback_for``, ``scored_by`` and ``signature`` say who filled in.
+    The judgement keeps the judge's name, so that both orders of a pair match; ``fallback_for``,
+    ``scored_by`` and ``signature`` identify the fallback.
     """
     deps = runtime.context
-    remaining = _left(state)
+    unscored_tasks = _unscored(state)
 
-    async def fill_in(place: int) -> Outcome:
-        why = remaining[place]
-        if deps.fallback is None or why.reason == "empty_input":
-            return why
-        answer = await deps.fallback.ask(deps.tasks[place])
+    async def fill_in(position: int) -> Outcome:
+        outcome = unscored_tasks[position]
+        if deps.fallback is None or outcome.reason == "empty_input":
+            return outcome
+        answer = await deps.fallback.ask(deps.tasks[position])
         if not isinstance(answer, Judgement):
-            return why
-        update = {"fallback_for": why.reason, "raw": why.raw, "judge": deps.judge.name}
+            return outcome
+        update = {"fallback_for": outcome.reason, "raw": outcome.raw, "judge": deps.judge.name}
         return Judgement.model_validate(answer.to_json() | update)
 
-    return await _gather(list(remaining), fill_in)
+    return await _gather(list(unscored_tasks), fill_in)
 
 
 async def _record(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkOutput:
     deps = runtime.context
     outcomes = state.get("outcomes", {})
-    async for place, outcome in _in_turns(outcomes.items()):
+    async for position, outcome in _in_turns(outcomes.items()):
         judgement = (
             outcome
             if isinstance(outcome, Judgement)
-            else deps.judge.unscored_judgement(deps.tasks[place], outcome)
+            else deps.judge.unscored_judgement(deps.tasks[position], outcome)
         )
-        deps.record(place, judgement)
+        deps.record(position, judgement)
     await deps.settle()
     return {"n_done": len(outcomes)}
 
@@ -243,11 +254,15 @@ def _plan(
     *,
     runtime: Runtime[JudgeDeps],
 ) -> JudgeState:
-    """Leave out what earlier runs recorded, and cut the rest into chunks."""
+    """Divide the tasks that are not yet recorded into chunks."""
     deps = runtime.context
-    pending = [place for place in range(len(deps.tasks)) if not deps.is_done(place)]
-    size = max(deps.chunk_size, -(-len(pending) // _MAX_CHUNKS))
-    parts = (pending[first : first + size] for first in range(0, len(pending), size))
+    pending_positions = [
+        position for position in range(len(deps.tasks)) if not deps.is_done(position)
+    ]
+    size = max(deps.chunk_size, -(-len(pending_positions) // _MAX_CHUNKS))
+    parts = (
+        pending_positions[first : first + size] for first in range(0, len(pending_positions), size)
+    )
     return {"chunks": [(part[0], part[-1] + 1) for part in parts]}
 
 
@@ -261,11 +276,11 @@ def build_judge_graph(
 ) -> CompiledStateGraph[JudgeState, JudgeDeps]:
     """Return the graph that judges all tasks of a run.
 
-    Invoke it with an empty state and a `JudgeDeps` as context; its ``record`` gets the results.
+    Invoke it with an empty state and a `JudgeDeps` as context; its ``record`` receives the results.
     """
     graph = StateGraph(JudgeState, context_schema=JudgeDeps)
     graph.add_node("plan", _plan)
-    # False: no checkpoints inside a chunk. (None, for tools that bring a checkpointer: theirs.)
+    # False: no checkpoints inside a chunk. None: the checkpointer of LangGraph's own tools.
     graph.add_node("chunk", build_chunk_graph(checkpointer=None if checkpointer is None else False))
     graph.add_edge(START, "plan")
     graph.add_conditional_edges("plan", _send_chunks, ["chunk", END])
@@ -274,5 +289,5 @@ def build_judge_graph(
 
 
 def judge_graph() -> CompiledStateGraph[JudgeState, JudgeDeps]:
-    """Return the graph for LangGraph's own tools, which bring their own checkpointer."""
+    """Return the graph for LangGraph's own tools, which provide the checkpointer."""
     return build_judge_graph()

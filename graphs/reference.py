@@ -2,8 +2,9 @@
 
     write_seed -> seed_pass -> write_questions -> main_pass -> select -> filter* -> finish
 
-Both passes are one subgraph: every question goes to every article, then each question's answers
-are consolidated. Nodes return values for all that depends on data; only programming errors raise.
+Both passes are the same subgraph: every article answers every question, then the answers to each
+question are consolidated. Nodes return errors that depend on data as values; only programming
+errors raise.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from fairjudge.references.steps import (
 Row: TypeAlias = dict[str, Any]
 Stage: TypeAlias = Literal["questions", "answers", "groups", "filter", "completion"]
 Progress: TypeAlias = Callable[[Stage, int], None]
-"""Called with a stage and how many of its steps were finished."""
+"""Called with a stage and the number of its steps that finished."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,21 +55,23 @@ class ReferenceDeps:
     progress: Progress = lambda stage, done: None  # noqa: ARG005
 
 
-def problem(noun: str, why: Unscored) -> Row:
+def problem(noun: str, outcome: Unscored) -> Row:
     """Return the row of a failed step with its reason and message."""
-    return {"text": f"{noun}: {why.reason}: {why.detail}", "reason": why.reason}
+    return {"text": f"{noun}: {outcome.reason}: {outcome.detail}", "reason": outcome.reason}
 
 
-def without_same_sources(
+def drop_same_source_questions(
     questions: list[QuestionAnswers], articles: Sequence[Article], validity: Validity
 ) -> tuple[list[QuestionAnswers], list[Row]]:
-    """Drop questions whose sources answer another question; return rows of the dropped."""
+    """Drop questions whose sources all answer another question; return the dropped ones as rows."""
     if validity.max_source_overlap is None:
         return questions, []
-    distinct, same = drop_same_sources(
+    distinct_questions, dropped_questions = drop_same_sources(
         questions, articles, max_contained=validity.max_source_overlap
     )
-    return distinct, [{"question": q.question, "why": "answered by the same sources"} for q in same]
+    return distinct_questions, [
+        {"question": q.question, "why": "answered by the same sources"} for q in dropped_questions
+    ]
 
 
 class PassInput(TypedDict, total=False):
@@ -86,7 +89,7 @@ class PassOutput(TypedDict, total=False):
 
 
 class PassState(PassInput, PassOutput, total=False):
-    """One pass: questions in, questions with grouped answers out."""
+    """State of a pass: from questions to questions with grouped answers."""
 
     cells: Annotated[list[Row], operator.add]
     groups: Annotated[list[Row], operator.add]
@@ -148,15 +151,15 @@ async def _answer(state: _Part, *, runtime: Runtime[ReferenceDeps]) -> PassState
         deps.progress("answers", 1)
         row: Row = {"index": index, "aid": article.aid}
         if isinstance(answers, Unscored):
-            where = f"{article.aid} on question {index + 1}"
-            return row | {"problem": problem(where, answers)}
+            noun = f"{article.aid} on question {index + 1}"
+            return row | {"problem": problem(noun, answers)}
         return row | {"answers": [answer.to_json() for answer in answers]}
 
     calls = [ask(index, question) for index, question in enumerate(state["questions"])]
     return {"cells": list(await asyncio.gather(*calls))}
 
 
-def _answers_of(state: PassState, index: int, aids: Sequence[str]) -> list[Row]:
+def _answers_to(state: PassState, index: int, aids: Sequence[str]) -> list[Row]:
     """Return the answers to one question in the cluster's order of articles."""
     cells = [cell for cell in state.get("cells", []) if cell["index"] == index]
     cells.sort(key=lambda cell: aids.index(cell["aid"]))
@@ -168,7 +171,7 @@ def _send_questions(state: PassState, runtime: Runtime[ReferenceDeps]) -> list[S
     sends = [
         Send("consolidate", _Part(index=index, questions=[question], answers=answers))
         for index, question in enumerate(state["questions"])
-        if (answers := _answers_of(state, index, aids))
+        if (answers := _answers_to(state, index, aids))
     ]
     return sends or "assemble"
 
@@ -188,14 +191,14 @@ async def _consolidate(state: _Part, *, runtime: Runtime[ReferenceDeps]) -> Pass
 
 def _assemble(state: PassState) -> PassOutput:
     rows = sorted(state.get("groups", []), key=lambda row: int(row["index"]))
-    unread = [
+    failures = [
         cell["problem"]
         for cell in sorted(state.get("cells", []), key=lambda c: (c["index"], c["aid"]))
         if "problem" in cell
     ]
     return {
         "asked": [row["question"] for row in rows if "question" in row],
-        "asked_problems": [*unread, *(row["problem"] for row in rows if "problem" in row)],
+        "asked_problems": [*failures, *(row["problem"] for row in rows if "problem" in row)],
         "n_steps": len(state.get("cells", [])) + len(rows),
     }
 
@@ -261,16 +264,18 @@ async def _write_questions(
 
 
 def _select(state: ReferenceState, *, runtime: Runtime[ReferenceDeps]) -> ReferenceState:
-    """Apply validity over all sources, keep the best articles, and apply it over those."""
+    """Select valid questions and the best articles, then questions valid on those articles."""
     deps = runtime.context
-    valid, dropped = split_valid(_questions(state["asked"]), len(deps.articles), deps.validity)
-    valid, same = without_same_sources(valid, deps.articles, deps.validity)
-    articles, restricted = down_select(valid, deps.articles, limit=deps.max_articles)
-    remaining, later = split_valid(restricted, len(articles), deps.validity)
+    valid, dropped_rows = split_valid(_questions(state["asked"]), len(deps.articles), deps.validity)
+    valid, same_source_rows = drop_same_source_questions(valid, deps.articles, deps.validity)
+    articles, restricted_questions = down_select(valid, deps.articles, limit=deps.max_articles)
+    remaining_questions, later_rows = split_valid(
+        restricted_questions, len(articles), deps.validity
+    )
     return {
-        "kept": [question.to_json() for question in remaining],
+        "kept": [question.to_json() for question in remaining_questions],
         "kept_aids": [article.aid for article in articles],
-        "dropped": [*dropped, *same, *later],
+        "dropped": [*dropped_rows, *same_source_rows, *later_rows],
         "problems": state.get("asked_problems", []),
     }
 
@@ -309,21 +314,21 @@ async def _filter(state: _Part, *, runtime: Runtime[ReferenceDeps]) -> Reference
 
 
 def _finish(state: ReferenceState, *, runtime: Runtime[ReferenceDeps]) -> ReferenceState:
-    """Apply the post-filter's findings, and validity once more."""
+    """Apply the post-filter's findings, and drop questions that are no longer valid."""
     deps = runtime.context
     findings = {row["index"]: row for row in state.get("checked", [])}
-    checked: list[QuestionAnswers] = []
+    checked_questions: list[QuestionAnswers] = []
     dropped: list[Row] = []
     for index, question in enumerate(_questions(state["kept"])):
         finding = findings.get(index, {"invalid": [], "diverse": True})
         if not finding["diverse"]:
             dropped.append({"question": question.question, "why": "answers do not differ"})
             continue
-        checked.append(drop_positions(question, finding["invalid"]))
-    valid, later = split_valid(checked, len(state["kept_aids"]), deps.validity)
+        checked_questions.append(drop_positions(question, finding["invalid"]))
+    valid, later_rows = split_valid(checked_questions, len(state["kept_aids"]), deps.validity)
     return {
         "question_answers": [question.to_json() for question in valid],
-        "dropped": [*dropped, *later],
+        "dropped": [*dropped, *later_rows],
     }
 
 
@@ -333,15 +338,15 @@ def build_reference_graph(
     """Return the graph that builds one cluster's reference.
 
     Invoke it with an empty state and a `ReferenceDeps` as context. The result is in
-    ``question_answers`` and ``kept_aids`` of its state; ``problems`` are the failed ones of
-    ``n_steps`` steps, ``dropped`` the questions that were dropped, with reasons.
+    ``question_answers`` and ``kept_aids`` of its state; ``problems`` are the failures among
+    ``n_steps`` steps, ``dropped`` the dropped questions, with reasons.
     """
-    one_pass = build_pass_graph()
+    pass_graph = build_pass_graph()
     graph = StateGraph(ReferenceState, context_schema=ReferenceDeps)
     graph.add_node("write_seed", _write_seed)
-    graph.add_node("seed_pass", one_pass)
+    graph.add_node("seed_pass", pass_graph)
     graph.add_node("write_questions", _write_questions)
-    graph.add_node("main_pass", one_pass)
+    graph.add_node("main_pass", pass_graph)
     graph.add_node("select", _select)
     graph.add_node("filter", _filter)
     graph.add_node("finish", _finish)
@@ -357,5 +362,5 @@ def build_reference_graph(
 
 
 def reference_graph() -> CompiledStateGraph[ReferenceState, ReferenceDeps]:
-    """Return the graph for LangGraph's own tools, which bring their own checkpointer."""
+    """Return the graph for LangGraph's own tools, which provide the checkpointer."""
     return build_reference_graph()

@@ -20,6 +20,7 @@ PLURALS = re.compile(
 
 NEVER_ONE = {
     "{n_calls} calls",  # of several
+    "{n_calls} open calls",
     "{several[0]} people",
     "{n_articles} articles",
     "{limit} answers",
@@ -38,7 +39,7 @@ NO_NUMBER = {
     "{number(systems)} on systems",
     "{_names(camp)} on items",
     "{type(backend).__name__} answers",
-    "{self.target.model} holds replies",
+    "{self.target.model} contains replies",
     "{self._server} sends replies",
     "{column} holds words",
     "{group} words",

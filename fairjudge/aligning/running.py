@@ -35,7 +35,7 @@ from fairjudge.aligning.record import (
 from fairjudge.domain import Judgement, Unscored
 from fairjudge.engine.models import Llm, Models, RunCost, open_models, total_cost
 from fairjudge.engine.progress import Progress, no_progress
-from fairjudge.engine.runs import digest, make_folder, recording_cost, recording_spending
+from fairjudge.engine.runs import digest, make_folder, record_cost, record_spending
 from fairjudge.errors import ConfigurationError, RunError
 from fairjudge.judges.criteria import Criterion
 from fairjudge.options.judging import JudgeOptions
@@ -83,7 +83,7 @@ async def align_loaded(
     where = folder or model.cache_folder / "runs" / f"align-{material.sha256[:12]}"
     make_folder(where)
     opened = RunFolder(where, identity={"command": "align"})
-    with opened as run, recording_spending(run, model):
+    with opened as run, record_spending(run, model):
         work = _Work(
             material=material,
             options=options,
@@ -173,7 +173,7 @@ class _Work:
         request = anchors_request(
             messages, target=llm.target, **{"max_output_tokens": _ANCHORS_TOKENS, **llm.sampling}
         )
-        with recording_cost(self.run, self.model, models.cost):
+        with record_cost(self.run, self.model, models.cost):
             reply = await complete_or_unscored(llm.backend, request)
         self.spent.append(models.cost())
         if isinstance(reply, Unscored):

@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 LOCAL, LOCAL_LARGE = "local", LARGE
-"""The embedded default and its larger models; no language models, and not opened here."""
+"""The embedded default and its larger models, which are not language models and not opened here."""
 ENTRY_POINT_GROUP = "fairjudge.backends"
 
 
@@ -46,15 +46,15 @@ class BackendKind:
 
     ``path`` is ``"module:Class"``; the class is called with a `ModelRef` and the keyword arguments
     ``timeout_seconds`` and ``warn``. ``what`` is its description. ``extra`` is the extra of
-    FairJudge that it needs, and ``needs`` the package that this installs if it has another name.
-    ``key_variable`` is the environment variable of its key; ``url_variables`` are those that may
-    name its server.
+    FairJudge that it needs, and ``needs`` the package that the extra installs if it has another
+    name. ``key_variable`` is the environment variable of its key; ``url_variables`` are those for
+    the URL of its server.
     ``decides`` is true for decision models, which answer typed questions instead of writing text.
     ``answers_from`` is the origin of answers: a server (which may echo a key), a model loaded into
     this process, or a file.
 
-    A package adds one by an entry point of the group ``fairjudge.backends``, whose name is the
-    provider and whose value is the class; see docs/contributing/backend.md.
+    A package can add a provider with an entry point of the group ``fairjudge.backends``, whose name
+    is the provider and whose value is the class; see docs/contributing/backend.md.
     """
 
     provider: str
@@ -69,11 +69,11 @@ class BackendKind:
 
     @property
     def package(self) -> str | None:
-        """The package that must be installed, None where none must."""
+        """The package that must be installed, or None."""
         return self.needs or self.extra
 
     @property
-    def installed(self) -> bool:
+    def is_installed(self) -> bool:
         """Whether the package that it needs is installed."""
         return self.package is None or importlib.util.find_spec(self.package) is not None
 
@@ -89,14 +89,14 @@ _KINDS: Mapping[str, BackendKind] = {
         BackendKind(
             provider="openai",
             path="fairjudge.backends.openai:OpenAIBackend",
-            what="OpenAI, or any server of its chat completions format by --base-url",
+            what="OpenAI, or any server with its chat completions format at --base-url",
             key_variable="OPENAI_API_KEY",
             url_variables=("OPENAI_BASE_URL", "OPENAI_API_BASE"),
         ),
         BackendKind(
             provider="anthropic",
             path="fairjudge.backends.anthropic:AnthropicBackend",
-            what="Anthropic, or any server of its messages format by --base-url",
+            what="Anthropic, or any server with its messages format at --base-url",
             extra="anthropic",
             key_variable="ANTHROPIC_API_KEY",
             url_variables=("ANTHROPIC_BASE_URL",),
@@ -104,7 +104,7 @@ _KINDS: Mapping[str, BackendKind] = {
         BackendKind(
             provider="litellm",
             path="fairjudge.backends.litellm:LiteLLMBackend",
-            what="any provider that litellm knows: litellm:provider/model",
+            what="any provider that litellm supports: litellm:provider/model",
             extra="litellm",
         ),
         BackendKind(
@@ -138,7 +138,7 @@ _KINDS: Mapping[str, BackendKind] = {
         BackendKind(
             provider="litellm-decisions",
             path="fairjudge.backends.litellm:LiteLLMDecisionsBackend",
-            what="decision models of any provider that litellm knows",
+            what="decision models of any provider that litellm supports",
             extra="litellm",
             decides=True,
         ),
@@ -191,7 +191,7 @@ def _plug_in(point: EntryPoint) -> BackendKind:
     ``key_variable`` and ``answers_from`` are optional.
     """
     try:
-        opened = point.load()
+        backend_class = point.load()
     except (ImportError, AttributeError) as error:
         raise ConfigurationError(
             f"backend {point.name!r} {_origin(point)} cannot be imported: {error}"
@@ -200,9 +200,9 @@ def _plug_in(point: EntryPoint) -> BackendKind:
         provider=point.name,
         path=point.value,
         what=_origin(point),
-        key_variable=getattr(opened, "key_variable", None),
-        decides=hasattr(opened, "decide") and not hasattr(opened, "complete"),
-        answers_from=getattr(opened, "answers_from", "server"),
+        key_variable=getattr(backend_class, "key_variable", None),
+        decides=hasattr(backend_class, "decide") and not hasattr(backend_class, "complete"),
+        answers_from=getattr(backend_class, "answers_from", "server"),
     )
 
 
@@ -242,9 +242,9 @@ def open_backend(
 
     `chat` is the LangChain chat model of `target`, if the caller made it.
 
-    Requests to a model carry marks derived from `secret` (`fairjudge.prompting.seal`), such as that
-    of the reply cache; by default a new one for this backend. Requests to a recording are not
-    changed. `warn` is called with one sentence about a problem that does not stop the work.
+    Requests to a model contain marks derived from `secret` (`fairjudge.prompting.seal`), usually
+    that of the reply cache, by default a new one. Requests to a recording are not changed. `warn`
+    is called with one sentence about a problem that does not stop the work.
 
     Raises
     ------
@@ -252,13 +252,13 @@ def open_backend(
         If the provider is unknown, its key is missing, or an extra is not installed.
     """
     kind = _find(target.provider)
-    if not kind.installed and kind.extra is not None and chat is None:
+    if not kind.is_installed and kind.extra is not None and chat is None:
         raise MissingExtraError(f"backend {target.provider!r}", extra=kind.extra)
-    opened = pkgutil.resolve_name(kind.path)
+    backend_class = pkgutil.resolve_name(kind.path)
     options: dict[str, Any] = {"timeout_seconds": timeout_seconds, "warn": warn}
     if chat is not None and target.provider == "langchain":
         options["chat"] = chat
-    backend: AnyBackend = opened(target, **options)
+    backend: AnyBackend = backend_class(target, **options)
     if kind.answers_from == "file":
         return backend
     keys = keys_in_environment(kind.key_variable) if kind.answers_from == "server" else ()
@@ -288,4 +288,4 @@ def _find(provider: str) -> BackendKind:
         return _plug_in(plug_ins[provider])
     names = [*_KINDS, *sorted(plug_ins), LOCAL, LOCAL_LARGE]
     hint = did_you_mean(provider, names) or "."
-    raise ConfigurationError(f"unknown backend {provider!r}{hint} Known: {', '.join(names)}")
+    raise ConfigurationError(f"unknown backend {provider!r}{hint} Choose from: {', '.join(names)}")

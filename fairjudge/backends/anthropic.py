@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 import anthropic
 
-from fairjudge.backends.finish_reasons import checked_finish
+from fairjudge.backends.finish_reasons import check_finish
 from fairjudge.backends.http import one_line
+from fairjudge.backends.other_fields import json_in_other_fields, locate_text
 from fairjudge.backends.parameter_support import ParameterSupport
-from fairjudge.backends.placed_elsewhere import answer_elsewhere, where_it_went
 from fairjudge.backends.ports import count_resend
 from fairjudge.backends.reply_bodies import check_reply
 from fairjudge.backends.server_client import ServerClient
@@ -26,9 +26,9 @@ _MARK = "cache_control"
 class AnthropicBackend(ServerClient):
     """A model behind the messages wire format; see `ServerClient` for its parameters.
 
-    Newer models take no ``temperature`` or ``top_p``, older ones no schema: a parameter that the
-    server declines is omitted from then on, and ``warn`` is called once. A prefix shared with other
-    requests is marked for the provider's prompt cache. The format has no seed and no token
+    Some models do not support ``temperature`` and ``top_p``, others no schema: a parameter that the
+    server declines is omitted from then on, and ``warn`` is called once. A prefix shared with
+    other requests is marked for the provider's prompt cache. The format has no seed and no token
     probabilities: ``seed`` has no effect and ``Completion.tokens`` is None.
     """
 
@@ -43,30 +43,32 @@ class AnthropicBackend(ServerClient):
 
     async def complete(self, request: CompletionRequest) -> Completion:
         """Return the reply to `request`, or raise a `fairjudge.errors.BackendError`."""
-        shares = bool(shared_texts(request))
-        read = partial(read_reply, schema=request.response_schema, where=self._url)
+        has_shared_prefix = bool(shared_texts(request))
+        parse = partial(read_reply, schema=request.response_schema, where=self._url)
         while True:
-            options = self._support.supported(optional_parameters(request))
-            marks = [_MARK] if shares and self._support.accepts(_MARK) else []
-            body = message_body(request, marked=bool(marks)) | options
+            options = self._support.select(optional_parameters(request))
+            marks = [_MARK] if has_shared_prefix and self._support.accepts(_MARK) else []
+            body = message_body(request, mark_prefix=bool(marks)) | options
             try:
-                return await self._post("/v1/messages", body, read)
+                return await self._post("/v1/messages", body, parse)
             except BackendError as error:
                 if self._support.learn(error, [*options, *marks]) is None:
                     raise
             count_resend()
 
 
-def message_body(request: CompletionRequest, *, marked: bool = False) -> dict[str, Any]:
-    """Return the body of `request` with the parameters that every model takes.
+def message_body(request: CompletionRequest, *, mark_prefix: bool = False) -> dict[str, Any]:
+    """Return the body of `request` with the parameters that all models support.
 
-    With `marked` the shared prefix is marked for the provider's prompt cache.
+    With `mark_prefix`, the shared prefix is marked for the provider's prompt cache.
     """
     system = "\n\n".join(m.content for m in request.messages if m.role == "system")
     body = {
         "model": request.target.model,
         "max_tokens": request.max_output_tokens,
-        "messages": [_turn(m, marked=marked) for m in request.messages if m.role != "system"],
+        "messages": [
+            _turn(m, mark_prefix=mark_prefix) for m in request.messages if m.role != "system"
+        ],
         "system": system,
         "stop_sequences": list(request.stop),
     }
@@ -85,10 +87,10 @@ def optional_parameters(request: CompletionRequest) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
 
 
-def _turn(message: Message, *, marked: bool) -> dict[str, Any]:
-    """Return a message as JSON; with `marked`, its shared prefix is a cached block of its own."""
+def _turn(message: Message, *, mark_prefix: bool) -> dict[str, Any]:
+    """Return a message as JSON; with `mark_prefix`, its prefix is a separate cached block."""
     content: Any = message.content
-    if marked and message.shared:
+    if mark_prefix and message.shared:
         text, ephemeral = message.content[: message.shared], {"type": "ephemeral"}
         cached_block = {"type": "text", "text": text, _MARK: ephemeral}
         remainder = message.content[message.shared :]
@@ -101,23 +103,23 @@ def _turn(message: Message, *, marked: bool) -> dict[str, Any]:
 def read_reply(
     reply: Any, *, schema: Mapping[str, Any] | None = None, where: str = "the server"
 ) -> Completion:
-    """Parse a message into a `Completion`, or raise the reason for its absence; see `read_chat`."""
+    """Parse a message into a `Completion`, or raise the error that explains its absence."""
     reply = check_reply(reply, "content", "stop_reason", where=where)
     usage, reason = read_messages_usage(reply.get("usage")), reply.get("stop_reason")
     if reason == "refusal":
         details = reply.get("stop_details") or {}
-        why = details.get("explanation") or "stop reason 'refusal'"
-        raise RefusedError(f"the model declined: {one_line(why)}").with_usage(usage)
-    finish = checked_finish(reason, where=where, usage=usage)
+        explanation = details.get("explanation") or "stop reason 'refusal'"
+        raise RefusedError(f"the model declined: {one_line(explanation)}").with_usage(usage)
+    finish = check_finish(reason, where=where, usage=usage)
     blocks = reply.get("content") or ()
     text = "".join(block["text"] for block in blocks if block.get("type") == "text")
     if not text.strip():
-        elsewhere = answer_elsewhere({"content": blocks}, schema)
-        if elsewhere is None:
-            went = where_it_went({"content": blocks})
-            why = f"the reply has no text (stop reason {one_line(reason)!r})"
-            raise EmptyReplyError("; ".join(filter(None, [why, went]))).with_usage(usage)
-        text, finish = elsewhere, "stop"
+        text_elsewhere = json_in_other_fields({"content": blocks}, schema)
+        if text_elsewhere is None:
+            location = locate_text({"content": blocks})
+            problem = f"the reply has no text (stop reason {one_line(reason)!r})"
+            raise EmptyReplyError("; ".join(filter(None, [problem, location]))).with_usage(usage)
+        text, finish = text_elsewhere, "stop"
     model = reply.get("model")
     return Completion(
         text=text,

@@ -25,8 +25,8 @@ Row = Mapping[str, Any]
 class BatchFormat:
     """A provider's batch files: the form of a row, and the limits of a file.
 
-    ``row`` returns the row of a request with its key. ``list_name`` is the field of one JSON object
-    with all rows; without it, each row is a line.
+    ``row`` converts a request and its key to a row. ``list_name`` is the field with all rows if the
+    file is one JSON object; otherwise it has one row per line.
     """
 
     name: str
@@ -58,13 +58,13 @@ def batch_format(target: ModelRef) -> BatchFormat | None:
 
 
 def _openai_row(key: str, request: CompletionRequest) -> dict[str, Any]:
-    body = _supported(request, chat_body(request))
+    body = _omit_declined(request, chat_body(request))
     return {"custom_id": key, "method": "POST", "url": "/v1/chat/completions", "body": body}
 
 
 def _anthropic_row(key: str, request: CompletionRequest) -> dict[str, Any]:
-    options = _supported(request, optional_parameters(request))
-    return {"custom_id": key, "params": message_body(request, marked=True) | options}
+    options = _omit_declined(request, optional_parameters(request))
+    return {"custom_id": key, "params": message_body(request, mark_prefix=True) | options}
 
 
 def _gemini_row(key: str, request: CompletionRequest) -> dict[str, Any]:
@@ -96,9 +96,9 @@ def _gemini_row(key: str, request: CompletionRequest) -> dict[str, Any]:
     return {"key": key, "request": body}
 
 
-def _supported(request: CompletionRequest, body: Row) -> dict[str, Any]:
+def _omit_declined(request: CompletionRequest, body: Row) -> dict[str, Any]:
     """Return `body` without parameters that the model is known to decline."""
-    return ParameterSupport(request.target.model, server=_WHERE, warn=None).supported(body)
+    return ParameterSupport(request.target.model, server=_WHERE, warn=None).select(body)
 
 
 _MB = 1_000_000
@@ -115,7 +115,7 @@ _GEMINI = BatchFormat(name="Gemini", row=_gemini_row, max_rows=200_000, max_byte
 
 
 def read_result(row: Row) -> BatchReply:
-    """Return the reply in a row of results of any format, or raise the reason for its absence.
+    """Return the reply in a row of results of any format, or raise its error.
 
     Raises
     ------
@@ -153,9 +153,9 @@ def _read_anthropic(row: Row) -> BatchReply:
 
 def _read_gemini(row: Row) -> BatchReply:
     key = str(row["key"])
-    failed = row.get("error") or row.get("status")
-    if failed:
-        raise failure_within({"error": failed}, where=_WHERE)
+    error = row.get("error") or row.get("status")
+    if error:
+        raise failure_within({"error": error}, where=_WHERE)
     reply = row["response"]
     model = f"gemini:{reply.get('modelVersion')}"
     return BatchReply(
@@ -166,10 +166,10 @@ def _read_gemini(row: Row) -> BatchReply:
 def _as_chat(reply: Row) -> dict[str, Any]:
     """Convert a Gemini reply to a chat completion."""
     usage = reply.get("usageMetadata") or {}
-    # A reply cut off while thinking may have no content.
+    # A reply truncated during reasoning may have no content.
     choices = [
         {
-            "index": place,
+            "index": index,
             "finish_reason": candidate.get("finishReason"),
             "message": {
                 "content": "".join(
@@ -179,7 +179,7 @@ def _as_chat(reply: Row) -> dict[str, Any]:
                 )
             },
         }
-        for place, candidate in enumerate(reply.get("candidates") or ())
+        for index, candidate in enumerate(reply.get("candidates") or ())
     ]
     return {
         **reply,

@@ -19,7 +19,7 @@ from fairjudge.ports import Cache, Completion, CompletionRequest, Decisions, Sha
 T = TypeVar("T")
 
 _FIRST_WAIT_SECONDS = 0.02
-_LONGEST_WAIT_SECONDS = 0.5
+_MAX_WAIT_SECONDS = 0.5
 
 
 class InFlightCalls:
@@ -30,56 +30,56 @@ class InFlightCalls:
 
     def find(self, key: str) -> asyncio.Task[Any] | None:
         """Return the open call for `key`, or None."""
-        return self._tasks.get(_place(key))
+        return self._tasks.get(_loop_key(key))
 
     def begin(self, key: str, call: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Begin a call for `key`; there must be no open one."""
-        place = _place(key)
+        """Begin a call for `key`, which must not have an open call."""
+        loop_key = _loop_key(key)
         task = asyncio.create_task(call)
-        self._tasks[place] = task
-        task.add_done_callback(lambda done: self._finish(place, done))
+        self._tasks[loop_key] = task
+        task.add_done_callback(lambda done: self._finish(loop_key, done))
         return task
 
     async def end(self) -> None:
-        """Cancel the calls of the running event loop and wait for their end."""
+        """Cancel the calls of the running event loop and wait until they end."""
         for task in self._tasks_of_loop():
             task.cancel()
         await self.wait()
 
     async def wait(self) -> None:
-        """Wait for the end of the calls of the running event loop, also if they fail."""
+        """Wait until all calls of the running event loop end, even if some fail."""
         await asyncio.gather(*self._tasks_of_loop(), return_exceptions=True)
 
     def _tasks_of_loop(self) -> list[asyncio.Task[Any]]:
         loop = id(asyncio.get_running_loop())
-        return [task for (place, _), task in self._tasks.items() if place == loop]
+        return [task for (task_loop, _), task in self._tasks.items() if task_loop == loop]
 
-    def _finish(self, place: tuple[int, str], task: asyncio.Task[Any]) -> None:
-        self._tasks.pop(place, None)
+    def _finish(self, loop_key: tuple[int, str], task: asyncio.Task[Any]) -> None:
+        self._tasks.pop(loop_key, None)
         if not task.cancelled():
-            task.exception()  # retrieved, or asyncio logs the error as never retrieved
+            task.exception()  # retrieved, so that asyncio does not log it
 
 
-def _place(key: str) -> tuple[int, str]:
+def _loop_key(key: str) -> tuple[int, str]:
     return id(asyncio.get_running_loop()), key
 
 
 class SingleFlight(Middleware):
-    """Base class of middlewares over a cache: one call for equal requests, with counts.
+    """Base class of middlewares over a cache: equal requests share one call, and are counted.
 
-    ``hits`` were answered from the cache or by an open call, ``misses`` were not. ``earlier`` are
-    the hits on stored replies that this object did not request: an earlier run paid for them.
+    ``hits`` is the number of requests answered from the cache or by an open call, ``misses`` the
+    number of others. ``earlier`` is the number of hits on replies that earlier runs paid for.
     """
 
     def __init__(self, *, warn: Warn | None) -> None:
         self._warn = warn
-        self._under_way = InFlightCalls()
+        self._open_calls = InFlightCalls()
         self.hits = 0
         self.misses = 0
         self.earlier = 0
         self._requested: set[int] = set()
 
-    def _count_stored(self, key: str) -> None:
+    def _count_hit(self, key: str) -> None:
         self.hits += 1
         self.earlier += short_key(key) not in self._requested
 
@@ -87,24 +87,24 @@ class SingleFlight(Middleware):
         self._requested.add(short_key(key))
 
     async def aclose(self) -> None:
-        """Cancel calls that are no longer awaited; the cache stays open."""
-        await self._under_way.end()
+        """Cancel calls that are no longer awaited; do not close the cache."""
+        await self._open_calls.end()
 
 
 class Caching(SingleFlight):
-    """Stores every reply, and never sends the same request twice.
+    """A middleware that stores every reply, and never sends the same request twice.
 
-    Errors, refusals and empty replies raise and are never stored, and neither are decisions with a
-    refused question. A reply cut off by the token limit (``finish_reason == "length"``) is stored:
-    the limit is part of the key, so that the same request would be cut off again. Concurrent
+    Errors, refusals, empty replies and decisions with a refused question are never stored. A reply
+    truncated at the token limit (``finish_reason == "length"``) is stored: the limit is part of
+    the key, so that the same request would be truncated again. Concurrent
     requests with one key share one call.
 
     Budgets and retries must be inside, so that hits are free.
 
-    With ``claims`` of the processes that share the cache, an open request of another process is
-    waited for. ``warn`` is called for a stored reply that is invalid, whose request is sent again;
-    ``on_cache_error`` is called for a reply that cannot be stored, which is returned all the same;
-    without it the error is raised.
+    ``claims`` are those of the processes that share the cache: an open request of another process
+    is awaited. ``warn`` is called if a stored reply is invalid; its request is sent again.
+    ``on_cache_error`` is called if a reply cannot be stored; the reply is returned nevertheless.
+    Without it, the error is raised.
     """
 
     def __init__(
@@ -123,36 +123,36 @@ class Caching(SingleFlight):
     async def answer(self, request: Request, ask: Ask[Request, Reply]) -> Reply:
         """See `Middleware`."""
         key = request_key(request)
-        task = self._under_way.find(key)
+        task = self._open_calls.find(key)
         if task is not None:
             self.hits += 1
         else:
-            stored: Reply | None
-            stored, claimed = self._find_or_claim(key, request)
-            if stored is not None:
-                return stored
-            task = self._under_way.begin(key, self._ask(key, request, ask, claimed=claimed))
+            cached_reply: Reply | None
+            cached_reply, has_claim = self._find_or_claim(key, request)
+            if cached_reply is not None:
+                return cached_reply
+            task = self._open_calls.begin(key, self._ask(key, request, ask, has_claim=has_claim))
             task.add_done_callback(lambda _: self._release(key))
         # Shielded: a caller that is cancelled must not cancel the call for the others.
         return await asyncio.shield(task)
 
     async def _ask(
-        self, key: str, request: Request, ask: Ask[Request, Reply], *, claimed: bool
+        self, key: str, request: Request, ask: Ask[Request, Reply], *, has_claim: bool
     ) -> Reply:
-        stored: Reply | None
+        cached_reply: Reply | None
         wait_seconds = _FIRST_WAIT_SECONDS
-        while not claimed:
+        while not has_claim:
             await asyncio.sleep(wait_seconds)
-            wait_seconds = min(_LONGEST_WAIT_SECONDS, 2 * wait_seconds)
-            stored, claimed = self._find_or_claim(key, request)
-            if stored is not None:
-                return stored
+            wait_seconds = min(_MAX_WAIT_SECONDS, 2 * wait_seconds)
+            cached_reply, has_claim = self._find_or_claim(key, request)
+            if cached_reply is not None:
+                return cached_reply
         self.misses += 1
         reply = await ask(request)
         self._count_reply(key)
         try:
             if is_cacheable(reply):
-                self._cache.put(key, entry(request, reply))
+                self._cache.put(key, cache_entry(request, reply))
         except CacheError as error:
             if self._on_cache_error is None:
                 raise
@@ -162,17 +162,17 @@ class Caching(SingleFlight):
     def _find_or_claim(self, key: str, request: AnyRequest) -> tuple[Any, bool]:
         """Return the stored reply, or None and whether this process must make the call.
 
-        The claim comes first, so that a reply is seen that another process stored before it
-        released its claim.
+        The claim comes first, so that a reply stored by another process before it released its
+        claim is found.
         """
-        claimed = self._claims is None or self._claims.take(key)
-        stored = stored_reply(key, request, self._cache.get(key), warn=self._warn)
-        if stored is None:
-            return None, claimed
-        self._count_stored(key)
-        if claimed:
+        has_claim = self._claims is None or self._claims.claim(key)
+        cached_reply = stored_reply(key, request, self._cache.get(key), warn=self._warn)
+        if cached_reply is None:
+            return None, has_claim
+        self._count_hit(key)
+        if has_claim:
             self._release(key)
-        return stored, False
+        return cached_reply, False
 
     def _release(self, key: str) -> None:
         if self._claims is not None:
@@ -191,33 +191,33 @@ def stored_reply(
         return reply if is_cacheable(reply) else None
     except (KeyError, TypeError, ValidationError):
         if warn is not None:
-            warn(f"the cache's entry {key[:12]} is not a reply; asking again")
+            warn(f"the cache's entry {key[:12]} is not a reply; the request is repeated")
         return None
 
 
 def is_cacheable(reply: Completion | Decisions) -> bool:
-    """Return whether `reply` may be stored: not with a refusal, and not if it broke off."""
+    """Return whether `reply` may be stored: neither a refusal nor an incomplete reply."""
     if isinstance(reply, Decisions):
         return not reply.refused
     return reply.finish_reason != "refusal" and not is_broken_off(reply)
 
 
-def entry(request: AnyRequest, reply: Completion | Decisions) -> dict[str, Any]:
+def cache_entry(request: AnyRequest, reply: Completion | Decisions) -> dict[str, Any]:
     """Return the value that a cache stores for `reply`."""
     fields = reply.model_dump(mode="json", exclude_defaults=True)
     return {"model": str(request.target), "reply": fields}
 
 
 _FIRST_SHARED_WAIT_SECONDS = 0.05
-_LONGEST_SHARED_WAIT_SECONDS = 1.0
+_MAX_SHARED_WAIT_SECONDS = 1.0
 
 
 class SharedCaching(SingleFlight):
-    """`Caching` over a cache of several machines, without repeated calls between them.
+    """`Caching` over a cache shared by several machines, without duplicate calls between them.
 
-    An open request of another machine is waited for; if it fails, the next machine makes the call.
-    The cache is read and written in threads, since its server is remote. A reply that another
-    machine stored meanwhile is a hit.
+    An open request of another machine is awaited; if it fails, the next machine makes the call.
+    The cache is read and written in threads, since its server is remote. A reply stored by another
+    machine during the wait is a hit.
     """
 
     def __init__(self, *, cache: SharedCache, warn: Warn | None = None) -> None:
@@ -226,54 +226,54 @@ class SharedCaching(SingleFlight):
         self._writes = InFlightCalls()
 
     async def aclose(self) -> None:
-        """See `SingleFlight.aclose`; also wait until replies, which are paid for, are stored."""
+        """See `SingleFlight.aclose`; also wait until all replies are stored."""
         await super().aclose()
         await self._writes.wait()
 
     async def answer(self, request: Request, ask: Ask[Request, Reply]) -> Reply:
         """See `fairjudge.backends.ports.Middleware`."""
         key = request_key(request)
-        task = self._under_way.find(key)
+        task = self._open_calls.find(key)
         if task is not None:
             self.hits += 1
         else:
-            task = self._under_way.begin(key, self._find_or_ask(key, request, ask))
+            task = self._open_calls.begin(key, self._find_or_ask(key, request, ask))
         # Shielded: a caller that is cancelled must not cancel the call for the others.
         return await asyncio.shield(task)
 
     async def _find_or_ask(self, key: str, request: Request, ask: Ask[Request, Reply]) -> Reply:
         ticket = uuid.uuid4().hex
         wait_seconds = _FIRST_SHARED_WAIT_SECONDS
-        while (stored := await self._stored(key, request)) is None:
+        while (cached_reply := await self._read_stored(key, request)) is None:
             if await asyncio.to_thread(self._cache.claim, key, ticket=ticket):
                 return await self._ask(key, request, ask)
             await asyncio.sleep(wait_seconds)
-            wait_seconds = min(_LONGEST_SHARED_WAIT_SECONDS, 2 * wait_seconds)
-        self._count_stored(key)
-        reply: Reply = stored
+            wait_seconds = min(_MAX_SHARED_WAIT_SECONDS, 2 * wait_seconds)
+        self._count_hit(key)
+        reply: Reply = cached_reply
         return reply
 
     async def _ask(self, key: str, request: Request, ask: Ask[Request, Reply]) -> Reply:
-        """Make the call under this process's claim, and end the claim with or without a reply."""
-        claimed = True
+        """Make the call under this process's claim, and release the claim afterwards."""
+        has_claim = True
         try:
-            # Another machine may have stored it just before the claim.
-            reply: Reply | None = await self._stored(key, request)
+            # Another machine may have stored the reply just before the claim.
+            reply: Reply | None = await self._read_stored(key, request)
             if reply is not None:
-                self._count_stored(key)
+                self._count_hit(key)
                 return reply
             self.misses += 1
             reply = await ask(request)
             self._count_reply(key)
             if is_cacheable(reply):
-                claimed = False  # the write ends the claim, also if the caller was cancelled
-                write = asyncio.to_thread(self._cache.put, key, entry(request, reply))
+                has_claim = False  # the write releases the claim, even if the caller is cancelled
+                write = asyncio.to_thread(self._cache.put, key, cache_entry(request, reply))
                 await asyncio.shield(self._writes.begin(key, write))
             return reply
         finally:
-            if claimed:
+            if has_claim:
                 await asyncio.to_thread(self._cache.release, key)
 
-    async def _stored(self, key: str, request: AnyRequest) -> Any:
+    async def _read_stored(self, key: str, request: AnyRequest) -> Any:
         value = await asyncio.to_thread(self._cache.get, key)
         return stored_reply(key, request, value, warn=self._warn)

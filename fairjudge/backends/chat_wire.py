@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from fairjudge.backends.finish_reasons import checked_finish
+from fairjudge.backends.finish_reasons import check_finish
 from fairjudge.backends.http import one_line
+from fairjudge.backends.other_fields import json_in_other_fields, locate_text
 from fairjudge.backends.parameter_support import is_strict
-from fairjudge.backends.placed_elsewhere import answer_elsewhere, where_it_went
-from fairjudge.backends.reply_bodies import check_reply, finish_reason_of, first_choice
+from fairjudge.backends.reply_bodies import check_reply, first_choice, native_finish_reason
 from fairjudge.backends.usage import read_usage
 from fairjudge.errors import EmptyReplyError, RefusedError, ServerError
 from fairjudge.ports import (
@@ -48,9 +48,9 @@ def chat_body(
 
 def _messages(request: CompletionRequest) -> list[dict[str, str]]:
     # OpenAI's reasoning models have another name for the system role.
-    renamed = {"system": "developer"} if _REASONING.match(request.target.model) else {}
+    role_names = {"system": "developer"} if _REASONING.match(request.target.model) else {}
     return [
-        {"content": message.content, "role": renamed.get(message.role, message.role)}
+        {"content": message.content, "role": role_names.get(message.role, message.role)}
         for message in request.messages
     ]
 
@@ -70,11 +70,11 @@ def read_chat(
     schema: Mapping[str, Any] | None = None,
     where: str = "the server",
 ) -> Completion:
-    """Parse a chat completion, or raise the reason why it has no text.
+    """Parse a chat completion, or raise the error that explains its absence.
 
-    If the text is empty, JSON of the requested `schema` in another place counts as the reply
-    (`fairjudge.backends.placed_elsewhere`). `where` names the server in messages. Some servers
-    leave the stop string at the end of a reply; it is removed here, as by OpenAI.
+    If the text is empty, JSON of the requested `schema` in another field counts as the reply
+    (`fairjudge.backends.other_fields`). `where` is the server's name in messages. Some servers
+    return the stop string at the end of a reply; it is removed, as by OpenAI.
     """
     reply = check_reply(reply, "choices", where=where)
     choice = first_choice(reply, where=where)
@@ -82,15 +82,15 @@ def read_chat(
     refusal = _refusal(message)
     if refusal:
         raise RefusedError(f"the model declined: {one_line(refusal)}").with_usage(usage)
-    reason = finish_reason_of(choice)
-    finish = checked_finish(reason, where=where, usage=usage)
-    text = cut_at(_text(message.get("content")), stop)
+    reason = native_finish_reason(choice)
+    finish = check_finish(reason, where=where, usage=usage)
+    text = truncate_at_stop(_text(message.get("content")), stop)
     if not text.strip():
-        elsewhere = answer_elsewhere(message, schema)
-        if elsewhere is None:
-            went = where_it_went(message)
-            raise _empty(reason, finish, went, where=where, usage=usage)
-        text, finish = elsewhere, "stop"
+        text_elsewhere = json_in_other_fields(message, schema)
+        if text_elsewhere is None:
+            location = locate_text(message)
+            raise _empty(reason, finish, location, where=where, usage=usage)
+        text, finish = text_elsewhere, "stop"
     model = reply.get("model")
     return Completion(
         text=text,
@@ -102,7 +102,7 @@ def read_chat(
 
 
 def _parts(content: Any, *kinds: str) -> Iterator[str]:
-    """Yield the texts of a message's parts of these `kinds`."""
+    """Yield the texts of the parts of `content` of the given `kinds`."""
     for part in content if isinstance(content, list) else ():
         if isinstance(part, Mapping) and part.get("type") in kinds:
             text = part.get(str(part["type"])) or part.get("text")
@@ -111,8 +111,8 @@ def _parts(content: Any, *kinds: str) -> Iterator[str]:
 
 def _refusal(message: Mapping[str, Any]) -> str | None:
     """Return the refusal in a field of the message or in a part of its content, or None."""
-    own = message.get("provider_specific_fields") or {}
-    field = message.get("refusal") or own.get("refusal")
+    provider_fields = message.get("provider_specific_fields") or {}
+    field = message.get("refusal") or provider_fields.get("refusal")
     if field:
         return str(field)
     parts = list(_parts(message.get("content"), "refusal"))
@@ -127,23 +127,23 @@ def _text(content: Any) -> str:
 
 
 def _empty(
-    reason: Any, finish: FinishReason, went: str, *, where: str, usage: Usage
+    reason: Any, finish: FinishReason, location: str, *, where: str, usage: Usage
 ) -> EmptyReplyError | ServerError:
     """Return the error for a reply without text; without a finish reason it is a server error."""
     if reason is None:
         error = ServerError(f"{where} sent a reply without text and without a finish reason")
         return error.with_usage(usage)
-    why = f"finish reason {one_line(reason)!r}"
+    reason_text = f"finish reason {one_line(reason)!r}"
     if finish == "length":
-        why += ": all of max_output_tokens went elsewhere, as into reasoning"
-    message = f"the reply has no text ({why})" + (f"; {went}" if went else "")
+        reason_text += ": all of max_output_tokens was used for other output, such as reasoning"
+    message = f"the reply has no text ({reason_text})" + (f"; {location}" if location else "")
     return EmptyReplyError(message).with_usage(usage)
 
 
-def cut_at(text: str, stop: Sequence[str]) -> str:
+def truncate_at_stop(text: str, stop: Sequence[str]) -> str:
     """Return `text` up to the first `stop` string in it."""
-    places = (text.find(string) for string in stop if string and string in text)
-    return text[: min(places, default=len(text))]
+    positions = (text.find(string) for string in stop if string and string in text)
+    return text[: min(positions, default=len(text))]
 
 
 def read_logprobs(logprobs: Any) -> tuple[TokenAlternatives, ...] | None:
@@ -152,22 +152,24 @@ def read_logprobs(logprobs: Any) -> tuple[TokenAlternatives, ...] | None:
     if not content:
         return None
     return tuple(
-        TokenAlternatives(token=place["token"], logprobs=_alternatives(place)) for place in content
+        TokenAlternatives(token=entry["token"], logprobs=_alternatives(entry)) for entry in content
     )
 
 
-def _alternatives(place: Mapping[str, Any]) -> dict[str, float]:
-    """Return log-probabilities by text; those of tokens with equal text are added."""
-    listed = place.get("top_logprobs") or []
-    if all(entry["token"] != place["token"] for entry in listed):
-        listed = [place, *listed]
+def _alternatives(step: Mapping[str, Any]) -> dict[str, float]:
+    """Return log-probabilities by text, summing the probabilities of tokens with equal text."""
+    entries = step.get("top_logprobs") or []
+    if all(entry["token"] != step["token"] for entry in entries):
+        entries = [step, *entries]
     by_text: dict[str, float] = {}
-    for entry in listed:
+    for entry in entries:
         token, logprob = entry["token"], entry.get("logprob")
         if logprob is None or not math.isfinite(logprob):
             continue
-        earlier = by_text.get(token)
+        earlier_logprob = by_text.get(token)
         by_text[token] = (
-            logprob if earlier is None else math.log(math.exp(earlier) + math.exp(logprob))
+            logprob
+            if earlier_logprob is None
+            else math.log(math.exp(earlier_logprob) + math.exp(logprob))
         )
     return by_text

@@ -1,8 +1,8 @@
-"""Patterns of the words and codes with which providers and local servers report errors.
+"""Patterns of the words and codes in error messages of providers and local servers.
 
-They are used only where the status is ambiguous (see `fairjudge.backends.failures`): a rate limit
-that mentions billing is a rate limit. Codes are those of a body's ``code``, ``type``, ``status``
-and ``reason`` fields. Comments name the providers.
+They are used only if the status is ambiguous (see `fairjudge.backends.failures`): a rate limit that
+mentions billing is a rate limit. Codes are those in the fields ``code``, ``type``, ``status`` and
+``reason`` of a body. Comments are the names of providers.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import re
 from collections.abc import Mapping
 
 
-def _any(*patterns: str) -> re.Pattern[str]:
+def _any_of(*patterns: str) -> re.Pattern[str]:
     return re.compile("|".join(patterns), re.IGNORECASE)
 
 
-NO_CREDIT_CODES = _any(
+NO_CREDIT_CODES = _any_of(
     r"insufficient_quota",  # OpenAI
     r"billing_(?:hard_limit_reached|not_active)",  # OpenAI
     r"exceeded_current_quota_error",  # Moonshot
@@ -23,14 +23,14 @@ NO_CREDIT_CODES = _any(
     r"\bbilling_error",  # Anthropic
     r"arrearage",  # Qwen
 )
-NO_CREDIT_WORDS = _any(
+NO_CREDIT_WORDS = _any_of(
     r"credit balance",  # Anthropic
     r"billing hard limit",
     r"insufficient (?:balance|credits?|funds)",
     r"account .{0,40}(?:in arrears|overdue)|access denied.{0,80}good standing",  # Qwen
 )
 
-MODERATION_CODES = _any(
+MODERATION_CODES = _any_of(
     r"content_?(?:filter|policy|moderation|blocked|flagged|safety|violation)",  # Azure, OpenAI
     r"responsibleaipolicyviolation",  # Azure
     r"data_?inspection_?failed",  # Qwen
@@ -41,7 +41,7 @@ MODERATION_CODES = _any(
     r"prohibited_content|\bblocklist\b|recitation|blocked_prompt|prompt_?blocked",  # Gemini
     r"guardrail",  # Bedrock
 )
-MODERATION_WORDS = _any(
+MODERATION_WORDS = _any_of(
     r"content[ -](?:management polic|filter|polic|moderation|safety)",
     r"content exists risk",  # DeepSeek
     r"filtered due to",  # Azure
@@ -58,7 +58,7 @@ MODERATION_WORDS = _any(
     r"new_sensitive",  # MiniMax
     r"敏感|违规|不安全|内容安全|内容审核",  # Zhipu, Baidu, Tencent
 )
-ACCOUNT_WORDS = _any(
+ACCOUNT_WORDS = _any_of(
     r"\b(?:accounts?|organi[sz]ation|workspace|project|users?|team|access|key|ip(?: address)?"
     r"|country|region)\b[^.\n]{0,40}"
     r"\b(?:flagged|suspended|blocked|banned|disabled|deactivated|terminated|restricted|revoked)\b",
@@ -66,7 +66,7 @@ ACCOUNT_WORDS = _any(
 )
 """Messages about the account, not about one prompt, even if they mention policies."""
 
-TOO_LONG_CODES = _any(
+TOO_LONG_CODES = _any_of(
     r"context_length_exceeded",  # OpenAI, Groq, Cerebras
     r"exceed_context_size_error",  # llama.cpp
     r"request_too_large|payload_too_large",  # Anthropic
@@ -75,7 +75,7 @@ TOO_LONG_CODES = _any(
     r"(?:prompt|input|context)_too_(?:long|large)",
     r"context_window_exceeded",
 )
-TOO_LONG_WORDS = _any(
+TOO_LONG_WORDS = _any_of(
     r"context[ _-]?(?:length|window|size|limit)",  # OpenAI, llama.cpp, SGLang, Anthropic, MiniMax
     r"context shift is disabled|larger than the max context",  # llama.cpp
     r"when context the overflows",  # LM Studio
@@ -101,43 +101,45 @@ TOO_LONG_WORDS = _any(
     r"上下文.{0,10}(?:超|过长)|超.{0,10}(?:最大|长度).{0,6}(?:长度|限制)|(?:输入|提示).{0,4}过长",
 )
 
-PASSING_CODES = _any(
+TRANSIENT_CODES = _any_of(
     r"json_validate_failed|failed_generation|tool_use_failed",  # Groq
     r"overloaded|capacity_exceeded|server_busy",
 )
-PASSING_WORDS = _any(
-    r"failed to (?:generate|validate) (?:valid )?json",  # Groq: now and then, by chance
+TRANSIENT_WORDS = _any_of(
+    r"failed to (?:generate|validate) (?:valid )?json",  # Groq: occasionally, at random
     r"(?:overloaded|at capacity|over capacity)\b",
     r"(?:model|server|engine) .{0,40}(?:is|still) (?:being )?(?:loading|loaded|starting|warming)",
     r"try again later|temporarily (?:unavailable|overloaded|rate)",
 )
 
-RATE_CODES = _any(r"rate_?limit|too_?many_?requests|resource_exhausted|throttl")
-RATE_WORDS = _any(r"rate[ -]?limit|too many requests|requests per (?:second|minute|hour|day)")
+RATE_CODES = _any_of(r"rate_?limit|too_?many_?requests|resource_exhausted|throttl")
+RATE_WORDS = _any_of(r"rate[ -]?limit|too many requests|requests per (?:second|minute|hour|day)")
 
-KEY_CODES = _any(r"(?:invalid_api_key|api_key_invalid|invalid_authentication|authentication_error)")
-KEY_WORDS = _any(
+KEY_CODES = _any_of(
+    r"(?:invalid_api_key|api_key_invalid|invalid_authentication|authentication_error)"
+)
+KEY_WORDS = _any_of(
     r"api[ _-]?key (?:not valid|is (?:invalid|missing|expired)|expired)",  # Gemini
     r"(?:incorrect|invalid|missing|no) api[ _-]?key",  # xAI
 )
 
-MISSING_CODES = _any(r"model_not_found|deploymentnotfound|invalid_model\b")
-MISSING_WORDS = _any(
+MISSING_CODES = _any_of(r"model_not_found|deploymentnotfound|invalid_model\b")
+MISSING_WORDS = _any_of(
     r"is not a valid model",  # OpenRouter
     r"unexpected endpoint",  # LM Studio, with status 200
     r"\bmodel .{1,100}(?:does not exist|not found)|no such model",
 )
 
 STATUS_BY_CODE: Mapping[re.Pattern[str], int] = {
-    _any(r"rate_?limit|throttl|too_?many_?requests|resource_?exhausted"): 429,
-    _any(r"overloaded|unavailable|busy"): 503,
-    _any(r"too_large"): 413,
-    _any(r"authentication|unauthenticated|invalid_api_key"): 401,
-    _any(r"billing|insufficient|payment"): 402,
-    _any(r"permission|forbidden"): 403,
-    _any(r"not_?found"): 404,
-    _any(r"time_?out|deadline"): 408,
-    _any(r"invalid_?(?:request|argument|parameter)|bad_?request|unprocessable"): 400,
-    _any(r"server_?error|internal|api_error|upstream|gateway"): 500,
+    _any_of(r"rate_?limit|throttl|too_?many_?requests|resource_?exhausted"): 429,
+    _any_of(r"overloaded|unavailable|busy"): 503,
+    _any_of(r"too_large"): 413,
+    _any_of(r"authentication|unauthenticated|invalid_api_key"): 401,
+    _any_of(r"billing|insufficient|payment"): 402,
+    _any_of(r"permission|forbidden"): 403,
+    _any_of(r"not_?found"): 404,
+    _any_of(r"time_?out|deadline"): 408,
+    _any_of(r"invalid_?(?:request|argument|parameter)|bad_?request|unprocessable"): 400,
+    _any_of(r"server_?error|internal|api_error|upstream|gateway"): 500,
 }
 """The status of errors inside replies of status 200 whose body has a code but no status."""

@@ -1,7 +1,7 @@
 """Map a server's error to a `BackendError`, for all wire formats, by status, code and words.
 
-The status has priority: a 429 is a rate limit whatever its message (except for the code of an
-account that cannot pay). If it is ambiguous, as 400 is, the codes of the body decide, then its
+The status has priority: a 429 is a rate limit whatever its message (except with the code of an
+account without credit). If it is ambiguous, as 400 is, the codes of the body decide, then its
 words (`fairjudge.backends.failure_words`).
 """
 
@@ -29,7 +29,7 @@ from fairjudge.errors import (
     ServerError,
 )
 
-_PASSING = frozenset({409, 423, 424, 425, 498, 499})
+_TRANSIENT = frozenset({409, 423, 424, 425, 498, 499})
 """Transient: conflicts, locks, too early, no capacity (Groq's 498), closed by a proxy (499)."""
 _FORBIDDEN = frozenset({403, 451})
 _CODE_FIELDS = ("code", "type", "status", "error_code", "reason", "error_type", "status_code")
@@ -39,8 +39,8 @@ _MAX_PAGE, _MAX_WORDS, _MAX_CODE = 20_000, 2_000, 200
 """Maximum characters of a page, a message and a code; a server may send megabytes."""
 _MAX_PARTS = 50
 _MAX_DEPTH = 5
-_TELLING = ("flagged_input", "failed_generation", "content_filter_result")
-"""Fields whose presence alone is a code."""
+_CODE_LIKE_FIELDS = ("flagged_input", "failed_generation", "content_filter_result")
+"""Fields whose presence counts as a code."""
 _TAGS = re.compile(r"<(?:script|style)\b.{0,10000}?</|<[^<>]{0,1000}>", re.IGNORECASE | re.DOTALL)
 
 
@@ -67,9 +67,9 @@ def failure(
 ) -> BackendError:
     """Return the error for an HTTP `status` other than 200, with `body` as JSON or as text.
 
-    `where` names the server in the message, from which `secrets` are removed.
+    `where` is the server's name in the message, from which `secrets` are removed.
     """
-    body = _parsed(body) if isinstance(body, str | bytes) else body
+    body = _parse_json(body) if isinstance(body, str | bytes) else body
     details = read_error(body)
     text = f"{where} answered {status}: {one_line(details, secrets=secrets)}"
     wait_seconds = seconds_to_wait(headers or {}, body)
@@ -85,8 +85,8 @@ def failure_within(body: Any, *, where: str) -> BackendError:
     details = read_error(body)
     text = f"{where} answered 200 with an error: {one_line(details)}"
     by_code = words.STATUS_BY_CODE.items()
-    named = (status for pattern, status in by_code if pattern.search(details.codes))
-    status, wait_seconds = details.status or next(named, None), seconds_to_wait({}, body)
+    code_statuses = (status for pattern, status in by_code if pattern.search(details.codes))
+    status, wait_seconds = details.status or next(code_statuses, None), seconds_to_wait({}, body)
     kind = _kind(status or 400, details)
     if status is None and kind is BadRequestError:
         return _error(ServerError, text, None, details, wait_seconds=wait_seconds)
@@ -104,8 +104,8 @@ def _error(
     error: BackendError
     if kind is RateLimitError or kind is ServerError:
         error = kind(text, retry_after_seconds=wait_seconds)
-    elif kind is AuthenticationError and _cannot_pay(details):
-        error = AuthenticationError(f"{text} (the account behind the key cannot pay)")
+    elif kind is AuthenticationError and _lacks_credit(details):
+        error = AuthenticationError(f"{text} (the account of the key has no credit)")
     else:
         error = kind(f"{text} (check the key)" if status == 401 else text)
     error.status, error.details = status, details
@@ -123,7 +123,7 @@ def _kind(status: int, details: ErrorDetails) -> type[BackendError]:
         return _kind_of_forbidden(details)
     if status >= 500:
         return _kind_of_server_error(details)
-    if status in _PASSING:
+    if status in _TRANSIENT:
         return ServerError
     by_status = {404: NotFoundError, 408: RequestTimeoutError, 413: ContextTooLongError}
     return by_status.get(status) or _kind_of_bad_request(details)
@@ -139,7 +139,7 @@ def _kind_of_forbidden(details: ErrorDetails) -> type[BackendError]:
 
 
 def _kind_of_server_error(details: ErrorDetails) -> type[BackendError]:
-    # llama.cpp reports a prompt that is too long by 500; some gateways report filters by it.
+    # llama.cpp reports prompts that are too long with status 500, some gateways content filters.
     if words.TOO_LONG_CODES.search(details.codes) or words.TOO_LONG_WORDS.search(details.words):
         return ContextTooLongError
     return RefusedError if words.MODERATION_CODES.search(details.codes) else ServerError
@@ -151,14 +151,14 @@ def _kind_of_bad_request(details: ErrorDetails) -> type[BackendError]:
         (words.TOO_LONG_CODES, ContextTooLongError),
         (words.NO_CREDIT_CODES, AuthenticationError),
         (words.KEY_CODES, AuthenticationError),
-        (words.PASSING_CODES, ServerError),
+        (words.TRANSIENT_CODES, ServerError),
         (words.MISSING_CODES, NotFoundError),
     )
     by_words = (
         (words.TOO_LONG_WORDS, ContextTooLongError),
         (words.NO_CREDIT_WORDS, AuthenticationError),
         (words.KEY_WORDS, AuthenticationError),
-        (words.PASSING_WORDS, ServerError),
+        (words.TRANSIENT_WORDS, ServerError),
         (words.MISSING_WORDS, NotFoundError),
     )
     for pattern, kind in by_code:
@@ -173,7 +173,7 @@ def _concerns_account(details: ErrorDetails) -> bool:
     return words.ACCOUNT_WORDS.search(details.words) is not None
 
 
-def _cannot_pay(details: ErrorDetails) -> bool:
+def _lacks_credit(details: ErrorDetails) -> bool:
     by_code = words.NO_CREDIT_CODES.search(details.codes)
     return bool(by_code or words.NO_CREDIT_WORDS.search(details.words))
 
@@ -181,7 +181,7 @@ def _cannot_pay(details: ErrorDetails) -> bool:
 def read_error(body: Any) -> ErrorDetails:
     """Return the error details in `body`: JSON of any provider, JSON as text, or an HTML page."""
     if isinstance(body, str | bytes):
-        body = _parsed(body)
+        body = _parse_json(body)
     if isinstance(body, list):
         body = next((part for part in body if isinstance(part, Mapping)), {"message": str(body)})
     if not isinstance(body, Mapping):
@@ -191,13 +191,13 @@ def read_error(body: Any) -> ErrorDetails:
     codes = [
         str(part[f])[:_MAX_CODE] for part in parts for f in _CODE_FIELDS if _is_code(part.get(f))
     ]
-    telling = [name for part in parts for name in _TELLING if part.get(name)]
+    code_like_fields = [name for part in parts for name in _CODE_LIKE_FIELDS if part.get(name)]
     messages = [text for part in parts for f in _WORD_FIELDS if (text := _words(part.get(f)))]
     params = (part.get("param") for part in parts)
     statuses = (int(code) for code in codes if re.fullmatch(r"[45]\d\d", code))
     return ErrorDetails(
         status=next(statuses, None),
-        codes=" ".join(dict.fromkeys([*codes, *telling])),
+        codes=" ".join(dict.fromkeys([*codes, *code_like_fields])),
         words=" ".join(dict.fromkeys(messages)) or one_line(dict(body)),
         param=next((param for param in params if isinstance(param, str)), None),
     )
@@ -213,8 +213,8 @@ def _details_of_text(text: str) -> ErrorDetails:
     return ErrorDetails(status=None, codes=" ".join(codes), words=text)
 
 
-def _parsed(text: str | bytes) -> Any:
-    """Return the JSON of `text`, or after other words in it as clients write them; else `text`."""
+def _parse_json(text: str | bytes) -> Any:
+    """Return the JSON in `text`, possibly after words added by a client; else `text`."""
     text = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
     decoder = json.JSONDecoder()
     for start in (0, text.find("{")):
@@ -228,7 +228,7 @@ def _parsed(text: str | bytes) -> Any:
 
 
 def _parts(body: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the objects of a body that describe the error, the inner ones first."""
+    """Yield the objects of a body that describe the error, innermost first."""
     inner = body.get("error") or body.get("base_resp")
     if isinstance(inner, str):
         yield {"message": inner}
@@ -237,8 +237,8 @@ def _parts(body: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         yield part
         for name in _NESTED:
             value = part.get(name)
-            listed = value if isinstance(value, list) else [value]
-            yield from (item for item in listed if isinstance(item, Mapping))
+            items = value if isinstance(value, list) else [value]
+            yield from (item for item in items if isinstance(item, Mapping))
     yield body
 
 
@@ -254,6 +254,6 @@ def _words(value: Any, depth: int = 0) -> str:
         return ""
     if isinstance(value, Mapping):
         value = [value[name] for name in ("loc", *_WORD_FIELDS) if name in value]
-    listed = value[:_MAX_PARTS] if isinstance(value, list) else ()
-    parts = (_words(part, depth + 1) for part in listed)
+    items = value[:_MAX_PARTS] if isinstance(value, list) else ()
+    parts = (_words(part, depth + 1) for part in items)
     return " ".join(part for part in parts if part)[:_MAX_WORDS]

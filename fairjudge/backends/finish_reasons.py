@@ -1,4 +1,4 @@
-"""Map the finish reasons of all providers: complete, cut off, refused, or failed.
+"""Map the finish reasons of all providers: complete, truncated, refused, or failed.
 
 Only known reasons count as complete. Unknown and missing ones are ``other``: such a reply is
 accepted if its text is complete (`fairjudge.parsing.outcomes.is_broken_off`).
@@ -14,11 +14,11 @@ from fairjudge.backends.http import one_line
 from fairjudge.errors import RefusedError, ServerError
 from fairjudge.ports import FinishReason
 
-_WHOLE = (
+_COMPLETE = (
     "stop", "eos", "eos_token", "end_turn", "stop_sequence", "end_of_turn", "endoftext", "end",
     "complete", "completed", "finish", "finished", "normal", "none",
 )  # fmt: skip
-_CUT_OFF = (
+_TRUNCATED = (
     "length", "max_tokens", "max_token", "model_length", "max_output_tokens", "max_new_tokens",
     "max_length", "token_limit", "limit", "incomplete", "pause_turn", "error_limit",
     "model_context_window_exceeded", "context_length_exceeded", "context_length",
@@ -35,15 +35,15 @@ _FAILED = (
     "malformed_model_output",
 )  # fmt: skip
 _KNOWN: Mapping[str, FinishReason] = {
-    **dict.fromkeys(_WHOLE, "stop"),
-    **dict.fromkeys(_CUT_OFF, "length"),
+    **dict.fromkeys(_COMPLETE, "stop"),
+    **dict.fromkeys(_TRUNCATED, "length"),
     **dict.fromkeys(_REFUSED, "refusal"),
     **dict.fromkeys(_FAILED, "error"),
 }
 
 
 def read_finish(reason: Any) -> FinishReason:
-    """Return the finish reason of a server's own word; ``other`` for an unknown or missing one.
+    """Return the `FinishReason` of a server's word; ``other`` if unknown or missing.
 
     Case is ignored, and hyphens, spaces and underscores are equal. An explanation after a colon
     (``content_filter: PROHIBITED_CONTENT``) is ignored.
@@ -57,8 +57,8 @@ def read_finish(reason: Any) -> FinishReason:
     return _KNOWN.get(word, "other")
 
 
-def checked_finish(reason: Any, *, where: str, usage: Any) -> FinishReason:
-    """Return `read_finish` of `reason`; raise the error, with `usage`, for refusal and failure."""
+def check_finish(reason: Any, *, where: str, usage: Any) -> FinishReason:
+    """Return `read_finish` of `reason`; raise an error with `usage` for refusal and failure."""
     finish = read_finish(reason)
     phrase = f"finish reason {one_line(reason)!r}"
     if finish == "refusal":
@@ -66,5 +66,5 @@ def checked_finish(reason: Any, *, where: str, usage: Any) -> FinishReason:
             f"the provider's content filter stopped the reply ({phrase})"
         ).with_usage(usage)
     if finish == "error":
-        raise ServerError(f"{where} failed while it wrote the reply ({phrase})").with_usage(usage)
+        raise ServerError(f"{where} failed during the reply ({phrase})").with_usage(usage)
     return finish

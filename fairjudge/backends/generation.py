@@ -1,4 +1,4 @@
-"""Load causal language models and generate with them in batches (torch)."""
+"""Load causal language models and generate text in batches (torch)."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeneratedReply:
-    """One reply: its token ids, and for each the ids and log-probabilities of the most likely."""
+    """The token ids of one reply, and the most likely tokens with their log-probabilities."""
 
     token_ids: tuple[int, ...]
-    ended: bool
+    is_complete: bool
     alternatives: tuple[tuple[tuple[int, float], ...], ...] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedModel:
-    """A model with its tokenizer; ``window_tokens`` is the limit of prompt and reply together."""
+    """A model with its tokenizer; ``window_tokens`` is the maximum length of prompt plus reply."""
 
     model: Any
     tokenizer: Any
@@ -61,9 +61,9 @@ class LoadedModel:
 def load_model(name: str) -> LoadedModel:
     """Load a hub id, a folder, or a ``.gguf`` file in a folder or hub repository.
 
-    On CUDA in bfloat16, else in float32. Raises `ConfigurationError` if it cannot be loaded.
+    It is loaded in bfloat16 on CUDA, else in float32. `ConfigurationError` if it cannot be loaded.
     """
-    place, file = _place(name)
+    location, file = _location(name)
     options: dict[str, Any] = {} if file is None else {"gguf_file": file}
     if file is not None and not all(map(find_spec, ("gguf", "accelerate"))):
         raise MissingExtraError("a GGUF file", extra="gguf")
@@ -71,9 +71,9 @@ def load_model(name: str) -> LoadedModel:
     transformers.utils.logging.disable_progress_bar()
     logging.getLogger("transformers").setLevel(logging.ERROR)
     try:
-        tokenizer = AutoTokenizer.from_pretrained(place, padding_side="left", **options)
+        tokenizer = AutoTokenizer.from_pretrained(location, padding_side="left", **options)
         model = AutoModelForCausalLM.from_pretrained(
-            place, dtype=torch.bfloat16 if cuda else torch.float32, **options
+            location, dtype=torch.bfloat16 if cuda else torch.float32, **options
         )
     except (OSError, ValueError, KeyError, ImportError, RuntimeError) as error:
         raise ConfigurationError(f"cannot load the model {name!r}: {one_line(error)}") from error
@@ -85,7 +85,7 @@ def load_model(name: str) -> LoadedModel:
     return LoadedModel(model=model, tokenizer=tokenizer, window_tokens=window)
 
 
-def _place(name: str) -> tuple[str, str | None]:
+def _location(name: str) -> tuple[str, str | None]:
     """Return the folder or hub id, and the GGUF file in it if `name` has one."""
     if not name.lower().endswith(".gguf"):
         return name, None
@@ -101,28 +101,28 @@ def prompt_ids(tokenizer: Any, messages: Sequence[dict[str, str]]) -> list[int]:
     """Return the prompt's token ids, by the chat template if there is one, else as plain text.
 
     Control tokens inside messages are encoded as plain text. For a template without system
-    messages it is put at the beginning of the first user message. Thinking is switched off if the
-    template supports it.
+    messages, the system message is prepended to the first user message. Reasoning is disabled if
+    the template supports it.
     """
     if not tokenizer.chat_template:
         plain = "\n\n".join(message["content"] for message in messages) + "\n"
         return list(tokenizer(plain)["input_ids"])
     try:
-        return _templated(tokenizer, messages)
+        return _apply_template(tokenizer, messages)
     except Exception as error:
         # Templates raise Jinja exceptions for unsupported roles and orders of roles.
         if messages[0]["role"] != "system" or len(messages) < 2:
             raise ConfigurationError(
-                f"the model's chat template does not take these messages: {one_line(error)}"
+                f"the model's chat template does not support these messages: {one_line(error)}"
             ) from error
-        system, first, *following = messages
-        joined = f"{system['content']}\n\n{first['content']}"
-        return _templated(tokenizer, [{**first, "content": joined}, *following])
+        system, first, *later_messages = messages
+        content = f"{system['content']}\n\n{first['content']}"
+        return _apply_template(tokenizer, [{**first, "content": content}, *later_messages])
 
 
-def _templated(tokenizer: Any, turns: Sequence[dict[str, str]]) -> list[int]:
+def _apply_template(tokenizer: Any, turns: Sequence[dict[str, str]]) -> list[int]:
     open_ended = turns[-1]["role"] == "assistant"
-    encoded = tokenizer.apply_chat_template(
+    encoding = tokenizer.apply_chat_template(
         list(turns),
         add_generation_prompt=not open_ended,
         continue_final_message=open_ended,
@@ -130,7 +130,7 @@ def _templated(tokenizer: Any, turns: Sequence[dict[str, str]]) -> list[int]:
         enable_thinking=False,
         return_dict=True,
     )
-    return list(encoded["input_ids"])
+    return list(encoding["input_ids"])
 
 
 def generate(
@@ -138,8 +138,8 @@ def generate(
 ) -> list[GeneratedReply]:
     """Return a reply for each prompt.
 
-    Sampling is by Gumbel noise from one generator per prompt (the argmax of logits / temperature +
-    noise is a draw from the softmax), so that a prompt's draw depends on its seed and not on its
+    Sampling uses Gumbel noise from one generator per prompt (the argmax of logits / temperature +
+    noise is a draw from the softmax), so that a prompt's reply depends on its seed and not on its
     batch.
     """
     tokenizer, model = loaded.tokenizer, loaded.model
@@ -161,13 +161,13 @@ def generate(
             stopping_criteria=StoppingCriteriaList([_StopTexts(tokenizer, sampling.stop, length)]),
         )
     return [
-        _cut(row, recorder.row(place), loaded)
-        for place, row in enumerate(output[:, length:].tolist())
+        _truncate(row, recorder.row(index), loaded)
+        for index, row in enumerate(output[:, length:].tolist())
     ]
 
 
 def _generation_config(loaded: LoadedModel, sampling: Sampling) -> GenerationConfig:
-    own = loaded.model.generation_config
+    model_config = loaded.model.generation_config
     return GenerationConfig(
         max_new_tokens=sampling.max_new_tokens,
         do_sample=False,  # the Gumbel processor has sampled already
@@ -175,32 +175,32 @@ def _generation_config(loaded: LoadedModel, sampling: Sampling) -> GenerationCon
         top_p=1.0,
         top_k=50,
         repetition_penalty=1.0,
-        bos_token_id=own.bos_token_id,
+        bos_token_id=model_config.bos_token_id,
         eos_token_id=_end_ids(loaded),
         pad_token_id=loaded.tokenizer.pad_token_id,
     )
 
 
 def _end_ids(loaded: LoadedModel) -> list[int]:
-    own = loaded.model.generation_config.eos_token_id
-    listed = own if isinstance(own, list) else [own]
-    ids = {*listed, loaded.tokenizer.eos_token_id} - {None}
+    end_ids = loaded.model.generation_config.eos_token_id
+    end_ids = end_ids if isinstance(end_ids, list) else [end_ids]
+    ids = {*end_ids, loaded.tokenizer.eos_token_id} - {None}
     return sorted(ids)
 
 
-def _cut(row: list[int], alternatives: Any, loaded: LoadedModel) -> GeneratedReply:
-    """Cut a row of the output at its end token; the rest is padding."""
-    ends = [place for place, token in enumerate(row) if token in set(_end_ids(loaded))]
+def _truncate(row: list[int], alternatives: Any, loaded: LoadedModel) -> GeneratedReply:
+    """Truncate a row of the output at its end token; the rest is padding."""
+    ends = [index for index, token in enumerate(row) if token in set(_end_ids(loaded))]
     n_tokens = ends[0] if ends else len(row)
     return GeneratedReply(
         token_ids=tuple(row[:n_tokens]),
-        ended=bool(ends),
+        is_complete=bool(ends),
         alternatives=None if alternatives is None else tuple(alternatives[:n_tokens]),
     )
 
 
 class _Recorder(LogitsProcessor):  # type: ignore[misc]
-    """Records the most likely tokens at each step, by the unmodified logits."""
+    """A recorder of the most likely tokens at each step, by the unmodified logits."""
 
     def __init__(self, n: int | None) -> None:
         self._n = n
@@ -213,17 +213,17 @@ class _Recorder(LogitsProcessor):  # type: ignore[misc]
             self._steps.append((top.indices.cpu(), top.values.cpu()))
         return scores
 
-    def row(self, place: int) -> list[tuple[tuple[int, float], ...]] | None:
+    def row(self, index: int) -> list[tuple[tuple[int, float], ...]] | None:
         if self._n is None:
             return None
         return [
-            tuple(zip(ids[place].tolist(), values[place].tolist(), strict=True))
+            tuple(zip(ids[index].tolist(), values[index].tolist(), strict=True))
             for ids, values in self._steps
         ]
 
 
 class _StopTexts(StoppingCriteria):  # type: ignore[misc]
-    """Ends a row once it contains one of `texts`; unlike transformers' own, for any tokenizer."""
+    """A criterion that ends rows with one of `texts`; unlike transformers', for any tokenizer."""
 
     def __init__(self, tokenizer: Any, texts: Sequence[str], start: int) -> None:
         self._tokenizer = tokenizer

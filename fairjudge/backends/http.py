@@ -8,30 +8,30 @@ import re
 from collections.abc import Iterable
 from urllib.parse import unquote, urlsplit
 
-from fairjudge.backends.guarding import holds_key
+from fairjudge.backends.guarding import contains_key
 from fairjudge.errors import ConfigurationError
 from fairjudge.ports import ModelRef
 
 DEFAULT_TIMEOUT_SECONDS = 300.0
 CONNECT_TIMEOUT_SECONDS = 10.0
 DEFAULT_MAX_WAIT_SECONDS = 120.0
-"""Default maximum of the wait that a server may ask for."""
+"""Default maximum wait at the request of a server."""
 _NAMED_KEY = re.compile(
     r"(?:^|[/;,])(?:[a-z_-]*key|(?:[a-z]+[_-])?token|secret|password)[=:][^/;,]{8,}", re.IGNORECASE
 )
-"""A named key in a URL path, as some gateways take it."""
+"""A named key in a URL path, as required by some gateways."""
 PLACEHOLDER_KEY = "no-key"
-"""Sent to a server that needs no key, since the SDKs require one."""
+"""The key sent to servers without keys, since the SDKs require one."""
 
 
 def check_base_url(base_url: str) -> str:
     """Return `base_url` without trailing slashes, or raise `ConfigurationError`."""
     try:
         parts = urlsplit(base_url)
-        usable = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+        is_usable = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
     except ValueError:  # invalid IPv6 brackets or port
-        usable = False
-    if not usable or not base_url.isprintable() or " " in base_url:
+        is_usable = False
+    if not is_usable or not base_url.isprintable() or " " in base_url:
         # The part before an @ and a query may be a secret, even in an invalid URL.
         shown_url = "this" if re.search(r"[@?#]", base_url) else repr(base_url)
         raise ConfigurationError(
@@ -39,13 +39,13 @@ def check_base_url(base_url: str) -> str:
         )
     if "@" in parts.netloc or parts.query or parts.fragment:
         raise ConfigurationError(
-            "a base URL must carry no user name, password, query or fragment, because it is "
+            "a base URL must not contain a user name, password, query or fragment, because it is "
             "written to records; put the key into the provider's environment variable"
         )
-    if holds_key(unquote(base_url)) or _NAMED_KEY.search(unquote(parts.path)):
+    if contains_key(unquote(base_url)) or _NAMED_KEY.search(unquote(parts.path)):
         raise ConfigurationError(
-            "a base URL must hold no key, because it is written to records; put the key into the "
-            "provider's environment variable"
+            "a base URL must not contain a key, because it is written to records; put the key into "
+            "the provider's environment variable"
         )
     return base_url.rstrip("/")
 
@@ -64,8 +64,8 @@ def is_loopback(base_url: str) -> bool:
 def api_key(variable: str, target: ModelRef) -> str:
     """Return the key in the environment variable `variable`.
 
-    A server with a base URL may need none: a placeholder is returned. For the provider's own server
-    a missing key raises `ConfigurationError`.
+    A server with a base URL may not need a key: a placeholder is returned. For the provider's own
+    server, a missing key raises `ConfigurationError`.
     """
     key = os.environ.get(variable, "").strip()
     if key:
@@ -74,12 +74,12 @@ def api_key(variable: str, target: ModelRef) -> str:
         return PLACEHOLDER_KEY
     raise ConfigurationError(
         f"{target} needs a key: set the environment variable {variable}, "
-        "or name another server with --base-url"
+        "or use another server with --base-url"
     )
 
 
 def one_line(text: object, *, secrets: Iterable[str] = (), limit: int = 300) -> str:
-    """Return `text` on one line, `secrets` replaced by ``[key]``, cut to `limit` characters."""
+    """Return `text` as one line of at most `limit` characters, `secrets` replaced by ``[key]``."""
     line = " ".join(str(text).split())
     for secret in secrets:
         if secret and secret != PLACEHOLDER_KEY:

@@ -25,7 +25,7 @@ MAX_BYTES = 64 << 20
 _MAX_REDIRECTS = 3
 _KEEPALIVE_SECONDS = 15.0
 _MAX_IDS = 100_000
-"""More than the number of replies within the `_KEEPALIVE_SECONDS` of an idle connection."""
+"""More than the number of replies in `_KEEPALIVE_SECONDS`, the lifetime of idle connections."""
 _ID = re.compile(rb'"id"\s*:\s*"([^"]{1,200})"')
 _ENCODINGS = frozenset({"", "identity", "gzip", "deflate"})
 _OWN_HEADERS = frozenset({"accept-encoding", "connection", "content-length", "host"})
@@ -35,14 +35,14 @@ _FRAMING_HEADERS = frozenset({b"content-encoding", b"content-length", b"transfer
 
 
 class HttpTransport(httpx2.AsyncBaseTransport):
-    """Sends requests to one server, within one event loop.
+    """A transport to one server, within one event loop.
 
-    HTTP/1.1 replies do not name their request: on a reused connection, a second reply to one
-    request is taken as the reply to the next one. A plain connection is therefore used for one call
-    only. A TLS connection, which is expensive to open, is reused, but only after a successful reply
-    with a new id. A repeated id means that a reply was sent twice or that ids are not unique: from
-    then on no connection is reused, and `warn` is called once; on a reused connection it raises
-    `MismatchedReplyError`.
+    HTTP/1.1 replies do not identify their request: on a reused connection, a second reply to one
+    request would count as the reply to the next one. A plain connection is therefore used for one
+    call only. A TLS connection, which is expensive to open, is reused, but only after a successful
+    reply with a new id. A repeated id means that a reply was sent twice or that ids are not unique:
+    from then on no connection is reused, and `warn` is called once; if the connection was reused,
+    `MismatchedReplyError` is raised.
 
     Redirects (307, 308) are followed within the server's origin, each counted as a call. A reply of
     more than `MAX_BYTES`, or with a compression other than gzip or deflate, raises
@@ -81,22 +81,22 @@ class HttpTransport(httpx2.AsyncBaseTransport):
 
     async def _send(self, request: httpx2.Request, *, url: str) -> httpx2.Response:
         if self._keeps_open:
-            return await self._send_over_kept(request, url=url)
+            return await self._send_on_reusable(request, url=url)
         if self._single_use is None:
             self._single_use = self._session(limit=0, force_close=True)
         return await _exchange(self._single_use, request, url=url)
 
-    async def _send_over_kept(self, request: httpx2.Request, *, url: str) -> httpx2.Response:
-        """Send over an idle connection, or a new one; keep it if it is reusable."""
-        reused = bool(self._idle)
-        idle = self._idle.pop() if reused else None
+    async def _send_on_reusable(self, request: httpx2.Request, *, url: str) -> httpx2.Response:
+        """Send on an idle connection or a new one; keep the connection if it is reusable."""
+        is_reused = bool(self._idle)
+        idle = self._idle.pop() if is_reused else None
         session = idle or self._session(limit=1, keepalive_timeout=_KEEPALIVE_SECONDS)
-        usable = False
+        is_usable = False
         try:
             reply = await _exchange(session, request, url=url)
-            usable = self._is_usable_after(reply, reused=reused)
+            is_usable = self._is_usable_after(reply, is_reused=is_reused)
         finally:
-            if usable and self._keeps_open:
+            if is_usable and self._keeps_open:
                 self._idle.append(session)
             else:
                 await session.close()
@@ -104,7 +104,7 @@ class HttpTransport(httpx2.AsyncBaseTransport):
                 await self._close_idle()
         return reply
 
-    def _is_usable_after(self, reply: httpx2.Response, *, reused: bool) -> bool:
+    def _is_usable_after(self, reply: httpx2.Response, *, is_reused: bool) -> bool:
         """Return whether the connection of `reply` may be reused; see the class."""
         # The pattern cannot match inside a text of the reply, where quotes are escaped.
         reply_id = _ID.search(reply.content) if reply.is_success else None
@@ -114,13 +114,13 @@ class HttpTransport(httpx2.AsyncBaseTransport):
             return True
         if self._keeps_open and self._warn is not None:
             self._warn(
-                f"{self._server} sends replies whose ids repeat, such as those that are sent "
-                "twice; from now on each call gets a connection of its own"
+                f"{self._server} sends replies with repeated ids, such as replies that are sent "
+                "twice; from now on each call uses a new connection"
             )
         self._keeps_open = False
-        if reused:
+        if is_reused:
             raise MismatchedReplyError(
-                f"{self._server} sent a reply again, in place of the reply to another request"
+                f"{self._server} sent a reply twice, instead of the reply to another request"
             )
         return False
 
@@ -164,8 +164,8 @@ def sdk_http_client(sdk: Any, base_url: str, *, warn: Warn | None = None) -> htt
     return client
 
 
-def origin_of(url: str) -> str:
-    """Return scheme, host and port of a URL, which an error message may show."""
+def url_origin(url: str) -> str:
+    """Return scheme, host and port of a URL, without parts that may be secret."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -185,11 +185,11 @@ async def _exchange(
         async with session.request(
             request.method, url, data=request.content, headers=headers, allow_redirects=False
         ) as reply:
-            content = await _read(reply, server=origin_of(url))
-            received = [
+            content = await _read_content(reply, server=url_origin(url))
+            headers_received = [
                 pair for pair in reply.raw_headers if pair[0].lower() not in _FRAMING_HEADERS
             ]
-            return httpx2.Response(reply.status, headers=received, content=content)
+            return httpx2.Response(reply.status, headers=headers_received, content=content)
     except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
         raise httpx2.ConnectError(str(error)) from error
     except aiohttp.ClientResponseError as error:
@@ -198,10 +198,12 @@ async def _exchange(
         raise httpx2.ReadError(str(error)) from error
 
 
-async def _read(reply: aiohttp.ClientResponse, *, server: str) -> bytes:
+async def _read_content(reply: aiohttp.ClientResponse, *, server: str) -> bytes:
     encoding = reply.headers.get("content-encoding", "").strip().lower()
     if encoding not in _ENCODINGS:
-        raise MalformedReplyError(f"{server} sent a reply compressed by {one_line(encoding)!r}")
+        raise MalformedReplyError(
+            f"{server} sent a reply compressed with the unsupported method {one_line(encoding)!r}"
+        )
     content = bytearray()
     async for part in reply.content.iter_any():
         content += part
@@ -218,7 +220,7 @@ def _redirect_within_origin(url: str, reply: httpx2.Response) -> str | None:
         target = urljoin(url, reply.headers.get("location", ""))
     except ValueError:
         return None
-    return target if origin_of(target) == origin_of(url) else None
+    return target if url_origin(target) == url_origin(url) else None
 
 
 def _tls_context() -> ssl.SSLContext:

@@ -8,7 +8,7 @@ import json
 from fairjudge.backends.ports import AnyRequest
 
 CACHE_VERSION = 1
-"""Increased whenever stored replies may no longer answer the same requests."""
+"""Increased when stored replies may no longer be valid for the same requests."""
 
 
 def request_key(request: AnyRequest) -> str:
@@ -26,9 +26,9 @@ def prompt_key(request: AnyRequest) -> str:
     return _digest(request, {"messages", "target"})
 
 
-def _digest(request: AnyRequest, left_out: set[str]) -> str:
-    # Without None: a field that a later version adds, None by default, must not change keys.
-    fields = request.model_dump(mode="json", exclude=left_out, exclude_none=True)
+def _digest(request: AnyRequest, excluded_fields: set[str]) -> str:
+    # Without None: fields added by later versions, None by default, must not change keys.
+    fields = request.model_dump(mode="json", exclude=excluded_fields, exclude_none=True)
     fields["messages"] = [[m.role, _sha256(m.content), *m.fences] for m in request.messages]
     fields["kind"] = type(request).__name__
     fields["cache_version"] = CACHE_VERSION

@@ -1,8 +1,8 @@
-"""Any chat model of LangChain; the extra ``[langchain]`` is needed to open one by name.
+"""Any chat model of LangChain; opening one by name requires the extra ``[langchain]``.
 
-The least strict backend, since LangChain's integrations differ in what they send and return. A
-schema is not sent, parameters without a field of the model are omitted (with one warning each), and
-replies are neither bounded nor protected against mismatches as in other backends.
+The least strict backend, since LangChain's integrations differ in what they send and return. No
+schema is sent, parameters without a field of the model are omitted (with one warning each), and
+replies have no size limit and no protection against mismatches.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from fairjudge.backends.failures import failure, failure_within
 from fairjudge.backends.guarding import keys_in_environment
 from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS, one_line
 from fairjudge.backends.ports import Warn, count_resend
-from fairjudge.backends.server_client import broken_off, map_sdk_error
+from fairjudge.backends.server_client import connection_error, map_sdk_error
 from fairjudge.errors import (
     BackendError,
     ConfigurationError,
@@ -43,13 +43,13 @@ _LIMITS = ("max_tokens", "max_output_tokens", "num_predict", "max_new_tokens")
 """The integrations' names of the token limit."""
 _FINISH_REASONS = ("finish_reason", "stop_reason", "done_reason")
 _TIMEOUTS = (httpx.TimeoutException, httpx2.TimeoutException)
-_BROKEN = (
+_CONNECTION_ERRORS = (
     ConnectionError,
     aiohttp.ClientConnectionError,
     httpx.TransportError,
     httpx2.TransportError,
 )
-_MAX_KEPT_CONNECTIONS = 100
+_MAX_IDLE_CONNECTIONS = 100
 """httpx's default number of connections."""
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _ROLES = {"system": "system", "user": "human", "assistant": "ai"}
@@ -58,8 +58,8 @@ _ROLES = {"system": "system", "user": "human", "assistant": "ai"}
 class LangChainBackend:
     """A chat model opened by name, such as ``langchain:google_genai/gemini-2.5-pro``.
 
-    Alternatively `chat` is a chat model made by the caller, if `target` is its `chat_target`.
-    Without a provider before a slash, LangChain guesses it from the model's name. A missing package
+    Alternatively, `chat` is a chat model created by the caller, and `target` its `chat_target`.
+    Without a provider before a slash, LangChain infers it from the model's name. A missing package
     or key raises `ConfigurationError`. ``warn`` is called once for each parameter that is not sent.
     """
 
@@ -76,12 +76,12 @@ class LangChainBackend:
         self._timeout_seconds = timeout_seconds
         self._warn = warn
         self._notices: set[str] = set()
-        made_elsewhere = chat is not None and chat_target(chat) == target
-        self._chat = chat if chat is not None and made_elsewhere else self._open_model()
-        repeats = getattr(self._chat, "max_retries", 0)
-        if made_elsewhere and "max_retries" in type(self._chat).model_fields and repeats != 0:
+        is_own_chat = chat is not None and chat_target(chat) == target
+        self._chat = chat if chat is not None and is_own_chat else self._open_model()
+        max_retries = getattr(self._chat, "max_retries", 0)
+        if is_own_chat and "max_retries" in type(self._chat).model_fields and max_retries != 0:
             self._notify(
-                "repeats calls by itself, which are not counted; make it with max_retries=0"
+                "retries calls itself, which are not counted; create it with max_retries=0"
             )
 
     async def complete(self, request: CompletionRequest) -> Completion:
@@ -90,9 +90,9 @@ class LangChainBackend:
         chat = self._chat.model_copy(update=self._fields(request))
         try:
             async with asyncio.timeout(self._timeout_seconds):
-                reply = await _reply_of(chat, messages, stop=request.stop)
+                reply = await _call(chat, messages, stop=request.stop)
         except Exception as error:
-            raise self._mapped(error) from None
+            raise self._map_error(error) from None
         try:
             return read_chat(_as_chat_completion(reply), stop=request.stop, where=self._where)
         except Exception as error:
@@ -115,9 +115,9 @@ class LangChainBackend:
         }
         for name, value in values.items():
             if value is not None and name not in fields:
-                self._notify(f"has no parameter {name!r}; asking without it")
+                self._notify(f"has no parameter {name!r}; it is not sent")
         if request.response_schema is not None:
-            self._notify("is asked without a schema; prompts name the form in words")
+            self._notify("gets no schema; prompts describe the format")
         return {n: value for n, value in values.items() if value is not None and n in fields}
 
     def _open_model(self) -> BaseChatModel:
@@ -141,46 +141,46 @@ class LangChainBackend:
             self._notices.add(notice)
             self._warn(f"{self.target} {notice}")
 
-    def _mapped(self, error: Exception) -> BackendError:
-        """Map an integration's exception to a `BackendError`; integrations raise many classes."""
+    def _map_error(self, error: Exception) -> BackendError:
+        """Map an integration's exception, of any class, to a `BackendError`."""
         secrets, where = keys_in_environment(), self._where
         anthropic = sys.modules.get("anthropic")  # loaded if the integration uses it
-        mapped: Exception | None
+        result: Exception | None
         if isinstance(error, (openai.OpenAIError, TimeoutError, BackendError)):
-            mapped = map_sdk_error(error, sdk=openai, where=where, secrets=secrets)
+            result = map_sdk_error(error, sdk=openai, where=where, secrets=secrets)
         elif anthropic is not None and isinstance(error, anthropic.AnthropicError):
-            mapped = map_sdk_error(error, sdk=anthropic, where=where, secrets=secrets)
+            result = map_sdk_error(error, sdk=anthropic, where=where, secrets=secrets)
         else:
-            mapped = _error_of_invalid_reply(error, where=where)
-            mapped = mapped or _error_by_attributes(error, where=where, secrets=secrets)
-        if isinstance(mapped, BackendError):
-            return mapped
+            result = _error_of_invalid_reply(error, where=where)
+            result = result or _error_by_attributes(error, where=where, secrets=secrets)
+        if isinstance(result, BackendError):
+            return result
         return BackendError(f"{where}: {type(error).__name__}: {one_line(error, secrets=secrets)}")
 
 
 def chat_target(chat: BaseChatModel) -> ModelRef:
     """Return the `ModelRef` of `chat` for cache keys, signatures and records.
 
-    It has the class, the model's name, and a hash of all settings as LangChain serialises them, in
-    which keys are names of their variables. Parts that cannot be serialised enter as their `repr`.
+    It contains the class, the model's name, and a hash of all settings as serialised by LangChain,
+    which replaces keys by the names of their variables. Other parts are represented by `repr`.
     """
     settings = _without_addresses(dumpd(chat))
     text = json.dumps(settings, sort_keys=True, separators=(",", ":"), default=repr)
     digest = hashlib.sha256(_ADDRESS.sub("", text).encode()).hexdigest()[:16]
     name = getattr(chat, "model_name", None) or getattr(chat, "model", None)
-    described = type(chat).__name__ + (f"/{name}" if isinstance(name, str) and name else "")
-    return ModelRef(provider="langchain", model=f"{described}@{digest}")
+    label = type(chat).__name__ + (f"/{name}" if isinstance(name, str) and name else "")
+    return ModelRef(provider="langchain", model=f"{label}@{digest}")
 
 
-async def _reply_of(
+async def _call(
     chat: BaseChatModel, messages: list[tuple[str, str]], *, stop: Sequence[str]
 ) -> AIMessage:
     """Return the reply of `chat`.
 
     Some integrations share one HTTP client between event loops. Each of its idle connections from a
-    closed loop fails once; since the request may have been sent, each repetition counts as a call.
+    closed loop fails once; since the request may have been sent, each resend counts as a call.
     """
-    for _ in range(_MAX_KEPT_CONNECTIONS):
+    for _ in range(_MAX_IDLE_CONNECTIONS):
         try:
             return await chat.ainvoke(messages, stop=list(stop) or None)
         except RuntimeError as error:
@@ -206,9 +206,9 @@ def _as_chat_completion(reply: AIMessage) -> dict[str, Any]:
     metadata = reply.response_metadata
     reason = next((metadata[name] for name in _FINISH_REASONS if metadata.get(name)), None)
     parts = reply.content if isinstance(reply.content, list) else []
-    refused = [part for part in parts if isinstance(part, dict) and part.get("type") == "refusal"]
+    refusals = [part for part in parts if isinstance(part, dict) and part.get("type") == "refusal"]
     message = {
-        "content": [{"type": "text", "text": str(reply.text)}, *refused],
+        "content": [{"type": "text", "text": str(reply.text)}, *refusals],
         "refusal": reply.additional_kwargs.get("refusal"),
     }
     choice = {"message": message, "finish_reason": reason, "logprobs": metadata.get("logprobs")}
@@ -219,13 +219,13 @@ def _as_chat_completion(reply: AIMessage) -> dict[str, Any]:
     }
 
 
-def _usage(counted: Any) -> dict[str, Any] | None:
-    if not counted:
+def _usage(counts: Any) -> dict[str, Any] | None:
+    if not counts:
         return None
-    details = counted.get("input_token_details") or {}
+    details = counts.get("input_token_details") or {}
     return {
-        "prompt_tokens": counted.get("input_tokens"),
-        "completion_tokens": counted.get("output_tokens"),
+        "prompt_tokens": counts.get("input_tokens"),
+        "completion_tokens": counts.get("output_tokens"),
         "prompt_tokens_details": {
             "cached_tokens": details.get("cache_read"),
             "cache_write_tokens": details.get("cache_creation"),
@@ -234,13 +234,13 @@ def _usage(counted: Any) -> dict[str, Any] | None:
 
 
 def _error_of_invalid_reply(error: Exception, *, where: str) -> BackendError | None:
-    """Return the error for exceptions that integrations raise on invalid replies of status 200."""
+    """Return the error for an integration's exception on an invalid reply of status 200."""
     if isinstance(error, json.JSONDecodeError):
         return NoReplyError(f"{where} answered 200 with no JSON")
     if isinstance(error, ValueError) and error.args and isinstance(error.args[0], dict):
         return failure_within({"error": error.args[0]}, where=where)
-    without_choices = isinstance(error, TypeError) and "'choices'" in str(error)
-    if without_choices or isinstance(error, IndexError):
+    lacks_choices = isinstance(error, TypeError) and "'choices'" in str(error)
+    if lacks_choices or isinstance(error, IndexError):
         return ServerError(f"{where} answered 200 with no choice in the reply")
     return None
 
@@ -248,13 +248,13 @@ def _error_of_invalid_reply(error: Exception, *, where: str) -> BackendError | N
 def _error_by_attributes(
     error: Exception, *, where: str, secrets: tuple[str, ...]
 ) -> BackendError | None:
-    """Return the error for an exception with a status, or of a failed connection."""
+    """Return the error for an exception with a status, or for a failed connection."""
     status = getattr(error, "status_code", None) or getattr(error, "code", None)
     if isinstance(status, int) and status >= 400:
         headers = getattr(getattr(error, "response", None), "headers", None) or {}
         return failure(status, str(error), where=where, headers=headers, secrets=secrets)
     if isinstance(error, _TIMEOUTS):
         return RequestTimeoutError(f"{where} sent no reply in time")
-    if isinstance(error, _BROKEN):
-        return broken_off(error, where=where, secrets=secrets)
+    if isinstance(error, _CONNECTION_ERRORS):
+        return connection_error(error, where=where, secrets=secrets)
     return None

@@ -23,13 +23,13 @@ from fairjudge.ports import Completion, Decisions, SharedCache, Usage
 from fairjudge.records.spending import Counts
 
 _NOT_BILLED = (RateLimitError, ServerError, BadRequestError, AuthenticationError, DeniedError)
-"""Errors with a status, for which no provider charges."""
+"""Errors with a status, which no provider bills."""
 _FREE = Usage(input_tokens=0, output_tokens=0)
 
 
 @dataclass(slots=True)
-class Ending:
-    """The end of a request: a reply or an error."""
+class CallOutcome:
+    """The outcome of a request: a reply or an error."""
 
     reply: Completion | Decisions | None = None
     error: BaseException | None = None
@@ -42,58 +42,58 @@ class Ending:
         error = self.error
         if isinstance(error, BackendError) and error.usage is not None:
             return Usage.model_validate(error.usage)
-        refused = isinstance(error, RefusedError) and error.status is not None
-        if refused or isinstance(error, _NOT_BILLED):
+        is_refusal = isinstance(error, RefusedError) and error.status is not None
+        if is_refusal or isinstance(error, _NOT_BILLED):
             return _FREE
         unsent = isinstance(error, WaitTooLongError) or (
             isinstance(error, ConnectionFailedError) and error.unsent
         )
-        ours = isinstance(error, FairJudgeError) and not isinstance(error, BackendError)
-        return None if unsent or ours else Usage()
+        is_own_error = isinstance(error, FairJudgeError) and not isinstance(error, BackendError)
+        return None if unsent or is_own_error else Usage()
 
 
 class Limit(Middleware):
-    """Base class of limits on concurrency, rates or a budget; admits every request."""
+    """Base class of limits on concurrency, rates or a budget; admits all requests."""
 
     async def begin(self, request: AnyRequest) -> Any:
         """Wait until `request` may be sent; return the value for `end`, or raise."""
 
-    async def end(self, token: Any, ending: Ending) -> None:
-        """Record the end of a request that has begun."""
+    async def end(self, token: Any, outcome: CallOutcome) -> None:
+        """Record the outcome of an admitted request."""
 
     async def answer(self, request: Request, ask: Ask[Request, Reply]) -> Reply:
         """See `Middleware`."""
-        token, ending = await self.begin(request), Ending()
+        token, outcome = await self.begin(request), CallOutcome()
         try:
-            reply = ending.reply = await ask(request)
+            reply = outcome.reply = await ask(request)
         except BaseException as error:
-            ending.error = error
+            outcome.error = error
             raise
         finally:
-            await self.end(token, ending)
+            await self.end(token, outcome)
         return reply
 
 
 class Concurrency(Middleware):
-    """Admits at most `limit` concurrent requests; the others wait.
+    """A limit of `limit` concurrent requests; further requests wait.
 
-    Must be outside the retries, so that a request that waits for a busy server keeps its place.
+    Must be outside the retries, so that a request waiting for a retry keeps its slot.
     """
 
     def __init__(self, limit: int) -> None:
-        self._places = asyncio.Semaphore(limit)
+        self._slots = asyncio.Semaphore(limit)
 
     async def answer(self, request: Request, ask: Ask[Request, Reply]) -> Reply:
         """See `Middleware`."""
-        async with self._places:
+        async with self._slots:
             return await ask(request)
 
 
 class StoreCheck(Middleware):
-    """Admits no request while its reply could not be stored.
+    """A check before each request that its reply can be stored.
 
-    Must be inside everything that waits: a request that waits for a place or a retry would
-    otherwise be sent, and paid for, after the store went away.
+    Must be inside all middlewares that wait: otherwise a waiting request would be sent, and paid
+    for, after the store became unreachable.
     """
 
     def __init__(self, cache: SharedCache) -> None:
@@ -107,7 +107,7 @@ class StoreCheck(Middleware):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tokens(Counts):
-    """Token counts of several replies, as far as servers reported them.
+    """Token counts of several replies, as reported by servers.
 
     ``input`` is the total of the prompts; ``cached_input`` the part that the provider read from its
     prompt cache, at a lower price.
@@ -119,17 +119,17 @@ class Tokens(Counts):
 
 
 class TokenCount(Limit):
-    """Admits every request, and adds its usage to ``tokens``, also for refusals."""
+    """A `Limit` that admits all requests, and adds their usage to ``tokens``."""
 
     def __init__(self) -> None:
         self.tokens = Tokens()
 
-    async def end(self, token: None, ending: Ending) -> None:  # noqa: ARG002
+    async def end(self, token: None, outcome: CallOutcome) -> None:  # noqa: ARG002
         """See `Limit`."""
-        usage, before = ending.usage, self.tokens
+        usage, earlier_tokens = outcome.usage, self.tokens
         if usage is not None:
             self.tokens = Tokens(
-                input=before.input + (usage.input_tokens or 0),
-                cached_input=before.cached_input + (usage.cached_input_tokens or 0),
-                output=before.output + (usage.output_tokens or 0),
+                input=earlier_tokens.input + (usage.input_tokens or 0),
+                cached_input=earlier_tokens.cached_input + (usage.cached_input_tokens or 0),
+                output=earlier_tokens.output + (usage.output_tokens or 0),
             )

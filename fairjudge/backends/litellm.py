@@ -1,4 +1,4 @@
-"""Any provider of litellm; needs the extra ``[litellm]``."""
+"""Any provider of litellm; requires the extra ``[litellm]``."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from fairjudge.backends.failures import failure, failure_within
 from fairjudge.backends.guarding import keys_in_environment
 from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS, PLACEHOLDER_KEY, one_line
 from fairjudge.backends.ports import Warn
-from fairjudge.backends.server_client import broken_off, map_sdk_error
-from fairjudge.backends.systemone_wire import questions_of, read_decisions, state_of
+from fairjudge.backends.server_client import connection_error, map_sdk_error
+from fairjudge.backends.systemone_wire import questions_json, read_decisions, state_json
 from fairjudge.errors import (
     ConfigurationError,
     ContextTooLongError,
@@ -35,13 +35,13 @@ from fairjudge.ports import (
 class LiteLLMClient:
     """Base class of the clients over litellm: resolution of the model's name, and errors.
 
-    With a base URL, a name without a provider means a server of the format of litellm's provider
-    `own_server`. litellm reads keys from the environment.
+    With a base URL, a name without a provider is resolved to litellm's provider `default_provider`.
+    litellm reads keys from the environment.
 
     A missing key or an unknown provider raises `ConfigurationError`.
     """
 
-    own_server = "openai"
+    default_provider = "openai"
 
     def __init__(
         self,
@@ -54,33 +54,34 @@ class LiteLLMClient:
         self._where = target.base_url or target.model
         self._timeout_seconds = timeout_seconds
         self._litellm = import_litellm()
-        self._model, self._key = self._resolved()
+        self._model, self._key = self._resolve_model()
 
     async def aclose(self) -> None:
         """Close litellm's connections, which all backends share."""
         await self._litellm.close_litellm_async_clients()
 
-    def _resolved(self) -> tuple[str, str | None]:
-        """Return litellm's name of the model and the key to pass, None if litellm finds it."""
+    def _resolve_model(self) -> tuple[str, str | None]:
+        """Return litellm's name of the model, and the key to pass or None if litellm has it."""
         model, has_server = self.target.model, self.target.base_url is not None
         if has_server and "/" not in model:
-            model = f"{self.own_server}/{model}"
+            model = f"{self.default_provider}/{model}"
         try:
             self._litellm.get_llm_provider(model)
         except openai.BadRequestError:
             if not has_server:
                 raise ConfigurationError(
-                    f"litellm knows no provider for {model!r}; write it as provider/model"
+                    f"litellm has no provider for {model!r}; write it as provider/model"
                 ) from None
-            model = f"{self.own_server}/{model}"
-        missing = self._litellm.validate_environment(model).get("missing_keys") or []
-        if missing and not has_server:
+            model = f"{self.default_provider}/{model}"
+        missing_keys = self._litellm.validate_environment(model).get("missing_keys") or []
+        if missing_keys and not has_server:
             raise ConfigurationError(
-                f"{self.target} needs a key: set the environment variable {' and '.join(missing)}"
+                f"{self.target} needs a key: set the environment variable "
+                f"{' and '.join(missing_keys)}"
             )
-        return model, PLACEHOLDER_KEY if missing else None
+        return model, PLACEHOLDER_KEY if missing_keys else None
 
-    def _mapped(self, error: Exception) -> Exception:
+    def _map_error(self, error: Exception) -> Exception:
         """Map a litellm exception (OpenAI's, and a few more) to a `BackendError`."""
         where, secrets = self._where, keys_in_environment()
         message = one_line(getattr(error, "message", error), secrets=secrets)
@@ -88,9 +89,9 @@ class LiteLLMClient:
             return ContextTooLongError(f"{where}: {message}")
         if isinstance(error, self._litellm.ContentPolicyViolationError):
             return RefusedError(f"{where}: {message}")
-        # litellm reports a failed connection as status 500.
+        # litellm reports failed connections as status 500.
         if isinstance(error, openai.APIStatusError) and "Connection error" in message:
-            return broken_off(error, where=where, secrets=secrets)
+            return connection_error(error, where=where, secrets=secrets)
         status = getattr(error, "status_code", None)
         response: Any = getattr(error, "response", None)
         body = getattr(response, "text", "") or getattr(error, "message", str(error))
@@ -98,8 +99,12 @@ class LiteLLMClient:
             # This is litellm's form of an error inside a reply of status 200.
             error_body = {"message": message, "code": status if isinstance(status, str) else None}
             return failure_within({"error": error_body}, where=where)
-        unsent = isinstance(error, openai.APIConnectionError)  # timeouts too
-        if isinstance(error, openai.APIError) and isinstance(status, int) and not unsent:
+        is_connection_error = isinstance(error, openai.APIConnectionError)  # timeouts too
+        if (
+            isinstance(error, openai.APIError)
+            and isinstance(status, int)
+            and not is_connection_error
+        ):
             headers = dict(getattr(response, "headers", None) or {})
             headers |= dict(getattr(error, "litellm_response_headers", None) or {})
             return failure(status, body, where=where, headers=headers, secrets=secrets)
@@ -110,7 +115,7 @@ class LiteLLMBackend(LiteLLMClient):
     """A model by its litellm name, such as ``litellm:gemini/gemini-2.0-flash``.
 
     litellm silently omits parameters that a provider does not support. With a base URL, a name
-    without a provider means a server of the chat completions format.
+    without a provider is resolved to a server with the chat completions format.
     """
 
     async def complete(self, request: CompletionRequest) -> Completion:
@@ -124,9 +129,9 @@ class LiteLLMBackend(LiteLLMClient):
                 schema=request.response_schema,
                 where=self._where,
             )
-            return _doubting_stop(completion)
+            return _verify_stop(completion)
         except Exception as error:
-            raise self._mapped(error) from None
+            raise self._map_error(error) from None
 
     def _arguments(self, request: CompletionRequest) -> dict[str, Any]:
         server = {"base_url": self.target.base_url, "api_key": self._key}
@@ -141,10 +146,10 @@ class LiteLLMBackend(LiteLLMClient):
         }
 
 
-def _doubting_stop(reply: Completion) -> Completion:
+def _verify_stop(reply: Completion) -> Completion:
     """Return `reply`, with finish reason "error" if its JSON is incomplete.
 
-    litellm reports "stop" also for replies whose server gives no reason.
+    litellm reports "stop" even if the server reports no reason.
     """
     begins_json = reply.text.lstrip()[:1] in {"{", "["}
     if reply.finish_reason == "stop" and begins_json and not is_whole(reply.text):
@@ -153,20 +158,22 @@ def _doubting_stop(reply: Completion) -> Completion:
 
 
 class LiteLLMDecisionsBackend(LiteLLMClient):
-    """Answers typed questions through any decision provider of litellm.
+    """A decision model of any provider of litellm.
 
     Examples are ``litellm-decisions:openai/<model>`` and ``litellm-decisions:typesafe/<model>``;
-    with a base URL, a name without a provider means a server of the System One format. All
+    with a base URL, a name without a provider is resolved to a System One server. All
     questions of a request are sent in one call. A litellm version without decisions raises
     `ConfigurationError`.
     """
 
-    own_server = "hosted_vllm"
+    default_provider = "hosted_vllm"
 
     def __init__(self, target: ModelRef, **options: Any) -> None:
         super().__init__(target, **options)
         if not hasattr(self._litellm, "asystemone"):
-            raise ConfigurationError("the installed litellm knows no decision models; upgrade it")
+            raise ConfigurationError(
+                "the installed litellm does not support decision models; upgrade it"
+            )
 
     async def decide(self, request: DecisionRequest) -> Decisions:
         """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
@@ -174,8 +181,8 @@ class LiteLLMDecisionsBackend(LiteLLMClient):
             async with asyncio.timeout(self._timeout_seconds):
                 reply = await self._litellm.asystemone(
                     model=self._model,
-                    state=state_of(request),
-                    questions=questions_of(request),
+                    state=state_json(request),
+                    questions=questions_json(request),
                     api_base=self.target.base_url,
                     api_key=self._key,
                     timeout=self._timeout_seconds,
@@ -184,12 +191,12 @@ class LiteLLMDecisionsBackend(LiteLLMClient):
                 )
             return read_decisions(request, reply.model_dump(warnings=False), where=self._where)
         except Exception as error:
-            raise self._mapped(error) from None
+            raise self._map_error(error) from None
 
 
 def import_litellm() -> Any:
-    """Import litellm with its network access, telemetry and prints switched off."""
-    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # read while it is imported
+    """Import litellm with its network access, telemetry and prints disabled."""
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # read at import
     import litellm
 
     # These warnings would print parts of replies to standard error.

@@ -1,4 +1,4 @@
-"""OpenAI's chat completions API, and all servers of its format."""
+"""OpenAI's chat completions API, and all OpenAI-compatible servers."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class OpenAIBackend(ServerClient):
     async def complete(self, request: CompletionRequest) -> Completion:
         """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
         schema = request.response_schema
-        read = partial(read_chat, stop=request.stop, schema=schema, where=self._url)
+        parse = partial(read_chat, stop=request.stop, schema=schema, where=self._url)
         while True:
             body = self._body(request)
             try:
-                return await self._post("/chat/completions", body, read)
+                return await self._post("/chat/completions", body, parse)
             except BackendError as error:
                 if not self._adapts_to(error, body):
                     raise
@@ -55,7 +55,7 @@ class OpenAIBackend(ServerClient):
         }
 
     def _limit(self) -> str:
-        """Return the server's name of the token limit; only OpenAI's own needs the newer name."""
+        """Return the server's name of the token limit; only OpenAI itself uses the newer name."""
         names = _LIMITS if self._url == OWN_URL else _LIMITS[::-1]
         return names[0] if self._support.accepts(names[0]) else names[1]
 

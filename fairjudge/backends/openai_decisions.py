@@ -14,7 +14,7 @@ from fairjudge.backends.http_transport import sdk_http_client
 from fairjudge.backends.openai import OWN_URL
 from fairjudge.backends.reply_bodies import check_reply, read_json
 from fairjudge.backends.server_client import ServerClient
-from fairjudge.backends.systemone_wire import read_decisions, state_of
+from fairjudge.backends.systemone_wire import read_decisions, state_json
 from fairjudge.errors import ConfigurationError
 from fairjudge.ports import DecisionRequest, Decisions, Question
 
@@ -27,10 +27,11 @@ except ImportError as error:
 
 
 class OpenAIDecisionsBackend(ServerClient):
-    """Answers typed questions through OpenAI's Decisions API or a server of its format.
+    """A decision model behind OpenAI's Decisions API or a compatible server.
 
-    All questions of a request are sent in one call. The API has no descriptions of the options of a
-    yes-or-no question: they are appended to its text. See `ServerClient` for the parameters.
+    All questions of a request are sent in one call. The API has no field for descriptions of the
+    options of a yes-or-no question; they are appended to its text. See `ServerClient` for the
+    parameters.
     """
 
     key_variable = "OPENAI_API_KEY"
@@ -46,15 +47,15 @@ class OpenAIDecisionsBackend(ServerClient):
             async with asyncio.timeout(self._timeout_seconds):
                 reply: api.DecisionResponse = await self._connection.ainvoke(body)
             answers = {name: _as_systemone(answer) for name, answer in reply.answers.items()}
-            whole = {"answers": answers, "usage": reply.usage, "model": reply.model}
-            return read_decisions(request, whole, where=self._url)
+            reply_json = {"answers": answers, "usage": reply.usage, "model": reply.model}
+            return read_decisions(request, reply_json, where=self._url)
         except Exception as error:
-            raise self._mapped(error) from None
+            raise self._map_error(error) from None
 
     def _connect(self) -> Any:
         warnings.filterwarnings("ignore", message="The class `OpenAIDecisions` is in beta")
         client = sdk_http_client(openai, self._url, warn=self._warn)
-        # LangChain passes on nothing of a body that is not a reply.
+        # LangChain discards bodies that are not replies.
         client.event_hooks = {"response": [self._check_body]}
         return api.OpenAIDecisions(
             model=self.target.model,
@@ -79,13 +80,13 @@ class OpenAIDecisionsBackend(ServerClient):
 def _input(request: DecisionRequest) -> Any:
     if len(request.messages) > 1 and all(message.role == "user" for message in request.messages):
         return [HumanMessage(message.content) for message in request.messages]
-    return state_of(request)
+    return state_json(request)
 
 
 def _as_wire(question: Question) -> Any:
     if question.kind == "predicate":
-        described = [f"{o.capitalize()}: {text}" for o, text in question.options.items() if text]
-        return api.Predicate(instructions="\n".join([question.text, *described]))
+        descriptions = [f"{o.capitalize()}: {text}" for o, text in question.options.items() if text]
+        return api.Predicate(instructions="\n".join([question.text, *descriptions]))
     if question.kind == "choice":
         choices = {option: text or None for option, text in question.options.items()}
         return api.Choice(instructions=question.text, choices=choices)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from fairjudge.backends.http import DEFAULT_MAX_WAIT_SECONDS
-from fairjudge.backends.limiting import Ending, Limit
+from fairjudge.backends.limiting import CallOutcome, Limit
 from fairjudge.backends.patience import check_wait, count_wait
 from fairjudge.backends.ports import AnyRequest, Clock, Sleep
 from fairjudge.backends.token_counts import max_input_tokens, output_limit_tokens
@@ -18,14 +18,14 @@ from fairjudge.ports import Completion, Decisions
 
 _MINUTE_SECONDS = 60.0
 _EPSILON = 1e-9
-"""Smaller amounts are rounding errors."""
+"""Smaller amounts count as rounding errors."""
 _DEFAULT_PAUSE_SECONDS = 0.5
 _TRANSIT_SECONDS = 2.0
-"""Maximum time of a request to the server, where its minute begins on arrival."""
+"""Maximum time until a request reaches the server, whose minute begins on arrival."""
 _STEP_SECONDS = 0.1
 _SHRINK = 0.5
 """Factor of the concurrency after a 429: additive increase, multiplicative decrease as in TCP (Chiu
-and Jain 1989), which converges to the server's capacity also beside other clients."""
+and Jain 1989), which converges to the server's capacity even with other clients."""
 
 
 class Allowance:
@@ -44,7 +44,7 @@ class Allowance:
         self._rate = per_minute / _MINUTE_SECONDS
         self._burst = max(1.0, self._rate)
         self._level = self._burst
-        self._filled_at = clock()
+        self._updated_at = clock()
         self._bookings: deque[_Booking] = deque()
         self._sum = 0.0
 
@@ -52,78 +52,78 @@ class Allowance:
         """Return the wait until `amount` is allowed; raise `ConfigurationError` if it never is."""
         if amount > self._per_minute:
             raise ConfigurationError(
-                f"one request may take {amount:.0f} {self._unit}, more than the "
-                f"{self._per_minute:.0f} a minute that are allowed"
+                f"one request may use {amount:.0f} {self._unit}, more than the limit of "
+                f"{self._per_minute:.0f} per minute"
             )
-        self._pass_time()
-        missing = min(amount, self._burst) - self._level
-        over, until = self._sum + amount - self._per_minute, 0.0
+        self._advance()
+        shortfall = min(amount, self._burst) - self._level
+        excess, wait_seconds = self._sum + amount - self._per_minute, 0.0
         for booking in self._bookings:
-            if over <= _EPSILON:
+            if excess <= _EPSILON:
                 break
-            over -= booking.amount
-            until = booking.at + _MINUTE_SECONDS - self._clock()
-        return max(missing / self._rate if missing > _EPSILON else 0.0, until)
+            excess -= booking.amount
+            wait_seconds = booking.arrival + _MINUTE_SECONDS - self._clock()
+        return max(shortfall / self._rate if shortfall > _EPSILON else 0.0, wait_seconds)
 
-    def take(self, amount: float) -> _Booking:
+    def book(self, amount: float) -> _Booking:
         """Book `amount` for a call that begins now; return the booking, for `correct`."""
-        self._pass_time()
-        booking = _Booking(at=self._clock() + _TRANSIT_SECONDS, amount=amount)
+        self._advance()
+        booking = _Booking(arrival=self._clock() + _TRANSIT_SECONDS, amount=amount)
         self._bookings.append(booking)
         self._sum += amount
         self._level -= amount
         return booking
 
     def correct(self, booking: _Booking, amount: float | None = None) -> None:
-        """Note that the call has ended, and so reached the server; correct its amount if given."""
-        booking.at = min(booking.at, self._clock())
+        """Set the latest arrival of an ended call to now; correct its amount if not None."""
+        booking.arrival = min(booking.arrival, self._clock())
         if amount is not None:
             change, booking.amount = amount - booking.amount, amount
             self._level -= change
-            self._sum += 0.0 if booking.past else change
+            self._sum += 0.0 if booking.is_expired else change
 
-    def _pass_time(self) -> None:
+    def _advance(self) -> None:
         now = self._clock()
-        self._level = min(self._burst, self._level + (now - self._filled_at) * self._rate)
-        self._filled_at = now
-        while self._bookings and now - self._bookings[0].at >= _MINUTE_SECONDS:
+        self._level = min(self._burst, self._level + (now - self._updated_at) * self._rate)
+        self._updated_at = now
+        while self._bookings and now - self._bookings[0].arrival >= _MINUTE_SECONDS:
             booking = self._bookings.popleft()
-            booking.past = True
+            booking.is_expired = True
             self._sum -= booking.amount
 
 
 @dataclass(slots=True, kw_only=True)
 class _Booking:
-    """A booked amount; `at` is its latest arrival at the server, `past` says it left the window."""
+    """A booked amount, its latest arrival at the server, and whether it left the window."""
 
-    at: float
+    arrival: float
     amount: float
-    past: bool = False
+    is_expired: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """An open call: the number of shrinkings before its begin, and its bookings by unit."""
+    """An open call: the number of earlier reductions of the limit, and its bookings by unit."""
 
     n_shrunk: int
     bookings: Mapping[str, _Booking]
 
 
 class AdaptiveLimiter(Limit):
-    """Limits the concurrency, adapted to the server's replies, and the rates.
+    """A limit on the rates and on the concurrency, which adapts to the server's replies.
 
     Must be inside the retries, so that every attempt counts and a request waiting for its retry
     does not block others.
 
-    After a 429 the concurrency is halved (once for all calls that were open together), and no call
-    begins for the time that the server asked for, or a short pause. Every reply increases it by its
-    reciprocal, so by about one per round of replies. Waiting calls begin in order of arrival. No 60
-    seconds exceed the rates: tokens are booked by an estimate (prompt and full reply) and corrected
-    to the server's counts.
+    After a 429 the concurrency is halved (once for all calls that were open at the same time), and
+    no call begins during the wait requested by the server, or a short pause. Every reply increases
+    the concurrency by its reciprocal, so by about one per round of replies. Waiting calls begin in
+    order of arrival. The rates hold in any 60 seconds: tokens are booked by an estimate (prompt and
+    full reply) and corrected to the server's counts.
 
     ``limit`` is the current concurrency, between 1 and the initial value. ``max_wait_seconds`` is
-    the longest pause asked for by a server that is applied to other calls too; it counts toward
-    their own waiting (`fairjudge.backends.patience`).
+    the maximum wait requested by a server that also applies to other calls, where it counts towards
+    their total wait (`fairjudge.backends.patience`).
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class AdaptiveLimiter(Limit):
         sleep: Sleep = asyncio.sleep,
     ) -> None:
         self.limit = float(limit)
-        self._highest = float(limit)
+        self._max_limit = float(limit)
         self._max_wait_seconds = max_wait_seconds
         self._clock = clock
         self._sleep = sleep
@@ -148,8 +148,8 @@ class AdaptiveLimiter(Limit):
             if per_minute is not None
         }
         self._turn = asyncio.Lock()
-        self._room = asyncio.Event()
-        self._under_way = 0
+        self._room_event = asyncio.Event()
+        self._n_open = 0
         self._n_shrunk = 0
         self._closed_until = clock()
         self._closed_seconds = 0.0
@@ -157,44 +157,44 @@ class AdaptiveLimiter(Limit):
 
     async def begin(self, request: AnyRequest) -> Call:
         """See `Limit`."""
-        closed_before = self._closed_so_far()
+        closed_at_start = self._closed_so_far()
         async with self._turn:
-            while self._on_idle is not None or self._under_way >= int(self.limit):
-                self._room.clear()
-                await self._room.wait()
+            while self._on_idle is not None or self._n_open >= int(self.limit):
+                self._room_event.clear()
+                await self._room_event.wait()
             while (closed_seconds := self._closed_until - self._clock()) > 0:
-                check_wait(self._closed_so_far() - closed_before + closed_seconds)
+                check_wait(self._closed_so_far() - closed_at_start + closed_seconds)
                 await self._sleep(closed_seconds)
-            count_wait(self._closed_so_far() - closed_before)
-            bookings = {unit: await self._take(unit, request) for unit in self._allowances}
-            self._under_way += 1
+            count_wait(self._closed_so_far() - closed_at_start)
+            bookings = {unit: await self._book(unit, request) for unit in self._allowances}
+            self._n_open += 1
             return Call(n_shrunk=self._n_shrunk, bookings=bookings)
 
-    async def end(self, call: Call, ending: Ending) -> None:
-        """See `Limit`; free the place, and adapt the limit."""
-        self._under_way -= 1
-        error, tokens = ending.error, None
-        if ending.reply is not None:
-            self.limit = min(self._highest, self.limit + 1.0 / self.limit)
-            tokens = _counted_tokens(ending.reply)
+    async def end(self, call: Call, outcome: CallOutcome) -> None:
+        """See `Limit`; free the slot, and adapt the limit."""
+        self._n_open -= 1
+        error, tokens = outcome.error, None
+        if outcome.reply is not None:
+            self.limit = min(self._max_limit, self.limit + 1.0 / self.limit)
+            tokens = _billed_tokens(outcome.reply)
         elif isinstance(error, RateLimitError | ServerError):
-            asked_seconds = error.retry_after_seconds
+            requested_seconds = error.retry_after_seconds
             # 503 and 529 with a Retry-After mean the same as 429.
-            if isinstance(error, RateLimitError) or asked_seconds is not None:
-                self._shrink(call, asked_seconds or _DEFAULT_PAUSE_SECONDS)
+            if isinstance(error, RateLimitError) or requested_seconds is not None:
+                self._shrink(call, requested_seconds or _DEFAULT_PAUSE_SECONDS)
         for unit, booking in call.bookings.items():
             self._allowances[unit].correct(booking, tokens if unit == "tokens" else None)
-        self._room.set()
-        if self._on_idle is not None and self._under_way == 0:
+        self._room_event.set()
+        if self._on_idle is not None and self._n_open == 0:
             self._on_idle()
 
-    def _shrink(self, call: Call, asked_seconds: float) -> None:
+    def _shrink(self, call: Call, requested_seconds: float) -> None:
         if call.n_shrunk != self._n_shrunk:
             return
         self.limit = max(1.0, self.limit * _SHRINK)
         self._n_shrunk += 1
-        obeys = asked_seconds <= self._max_wait_seconds
-        until = self._clock() + (asked_seconds if obeys else _DEFAULT_PAUSE_SECONDS)
+        is_obeyed = requested_seconds <= self._max_wait_seconds
+        until = self._clock() + (requested_seconds if is_obeyed else _DEFAULT_PAUSE_SECONDS)
         self._closed_seconds = self._closed_so_far() + until - self._clock()
         self._closed_until = until
 
@@ -203,23 +203,23 @@ class AdaptiveLimiter(Limit):
         return self._closed_seconds - max(0.0, self._closed_until - self._clock())
 
     def stop(self, *, on_idle: Callable[[], object]) -> int:
-        """Begin no more calls; call `on_idle` once none is open; return the number of open ones."""
+        """Admit no more calls, call `on_idle` when none is open; return the number of open ones."""
         self._on_idle = on_idle
-        if self._under_way == 0:
+        if self._n_open == 0:
             on_idle()
-        return self._under_way
+        return self._n_open
 
-    async def _take(self, unit: str, request: AnyRequest) -> _Booking:
+    async def _book(self, unit: str, request: AnyRequest) -> _Booking:
         allowance, amount = self._allowances[unit], 1.0
         if unit == "tokens":
             amount = max_input_tokens(request) + output_limit_tokens(request)
         while wait_seconds := allowance.seconds_until(amount):
-            # In short steps: a reply may meanwhile return a part of its estimate.
+            # In short steps, since replies may correct their estimates during the wait.
             await self._sleep(min(wait_seconds, _STEP_SECONDS))
-        return allowance.take(amount)
+        return allowance.book(amount)
 
 
-def _counted_tokens(reply: Completion | Decisions) -> float | None:
+def _billed_tokens(reply: Completion | Decisions) -> float | None:
     usage = reply.usage
     if usage.input_tokens is None or usage.output_tokens is None:
         return None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fairjudge.backends.caching import stored_reply
-from fairjudge.backends.guarding import sealed
+from fairjudge.backends.guarding import seal_request
 from fairjudge.backends.keys import request_key
 from fairjudge.backends.ports import AnyRequest
 from fairjudge.backends.token_counts import count_tokens, likely_input_tokens
@@ -27,10 +27,10 @@ from fairjudge.ports import (
 
 @dataclass(slots=True, kw_only=True)
 class PlanningBackend:
-    """Counts requests; replies come from the cache, which is never written to, or are simulated.
+    """A counter of requests; replies are read from the cache, or simulated and not stored.
 
     Simulated replies are plausible, so that later steps can be counted too. ``requests`` are the
-    requests to be sent, by cache key, sealed with the cache's ``secret``.
+    requests that would be sent, by cache key, sealed with the cache's ``secret``.
     """
 
     cache: Cache
@@ -39,39 +39,39 @@ class PlanningBackend:
     cached: set[str] = field(default_factory=set)
     input_tokens: int = 0
     output_tokens: int = 0
-    _shared: dict[str, list[int]] = field(default_factory=dict)
+    _prefix_tokens: dict[str, list[int]] = field(default_factory=dict)
 
     def usage(self, *, cached_from: int) -> Usage:
         """Return the billed usage if the provider caches prefixes shared by several requests.
 
-        The first request writes a prefix of at least `cached_from` tokens, the others read it.
+        The first request writes a prefix of at least `cached_from` tokens, later ones read it.
         """
-        several = [
+        shared_prefixes = [
             tokens
-            for tokens in self._shared.values()
+            for tokens in self._prefix_tokens.values()
             if len(tokens) > 1 and tokens[0] >= cached_from
         ]
         return Usage(
             input_tokens=self.input_tokens,
             output_tokens=self.output_tokens,
-            cached_input_tokens=sum(sum(tokens[1:]) for tokens in several),
-            written_input_tokens=sum(tokens[0] for tokens in several),
+            cached_input_tokens=sum(sum(tokens[1:]) for tokens in shared_prefixes),
+            written_input_tokens=sum(tokens[0] for tokens in shared_prefixes),
         )
 
     async def complete(self, request: CompletionRequest) -> Completion:
         """Return the cached reply, or a simulated one."""
-        stored: Completion | None = self._stored(request)
-        if stored is not None:
-            return stored
-        text = stand_in(request)
+        cached_reply: Completion | None = self._read_stored(request)
+        if cached_reply is not None:
+            return cached_reply
+        text = simulated_reply(request)
         self._count(request, count_tokens(text))
         return Completion(text=text)
 
     async def decide(self, request: DecisionRequest) -> Decisions:
         """Return the cached distributions, or uniform ones."""
-        stored: Decisions | None = self._stored(request)
-        if stored is not None:
-            return stored
+        cached_reply: Decisions | None = self._read_stored(request)
+        if cached_reply is not None:
+            return cached_reply
         self._count(request, 0)
         return Decisions(
             answers={
@@ -80,7 +80,7 @@ class PlanningBackend:
             }
         )
 
-    def _stored(self, request: AnyRequest) -> Any:
+    def _read_stored(self, request: AnyRequest) -> Any:
         key = request_key(request)
         reply = stored_reply(key, request, self.cache.get(key), warn=None)
         if reply is not None:
@@ -90,13 +90,13 @@ class PlanningBackend:
     def _count(self, request: AnyRequest, output_tokens: int) -> None:
         key = request_key(request)
         if key not in self.requests:
-            self.requests[key] = sealed(request, self.secret)
+            self.requests[key] = seal_request(request, self.secret)
             self.input_tokens += likely_input_tokens(request)
             self.output_tokens += output_tokens
             prefix = prefix_key(request)
             if prefix is not None:
                 n_tokens = sum(map(count_tokens, shared_texts(request)))
-                self._shared.setdefault(prefix, []).append(n_tokens)
+                self._prefix_tokens.setdefault(prefix, []).append(n_tokens)
 
 
 _REASONS = (
@@ -106,23 +106,25 @@ _REASONS = (
 )
 
 
-def stand_in(request: CompletionRequest) -> str:
+def simulated_reply(request: CompletionRequest) -> str:
     """Return a simulated reply of usual length in the format of `request`."""
     schema = request.response_schema or {}
     properties: Mapping[str, Any] = schema.get("properties", {})
-    for name, make_reply in _STAND_INS.items():
+    for name, make_reply in _SIMULATORS.items():
         if name in properties:
             return json.dumps(make_reply(request, properties[name].get("items", {})))
     verdict: Mapping[str, Any] = properties.get("verdict", {})
     return json.dumps({"reasoning": _REASONS, "verdict": verdict.get("enum", ["?"])[0]})
 
 
-def _some_questions(request: CompletionRequest, items: Mapping[str, Any]) -> dict[str, Any]:
+def _simulated_questions(request: CompletionRequest, items: Mapping[str, Any]) -> dict[str, Any]:
     text = request.messages[-1].content
     if items.get("type") == "object":
         number = re.search(r"at most (\d{1,3})\b", text)
         n = int(number[1]) if number else 12
-        return {"questions": [_divided(i, len(_OPENED.findall(text))) for i in range(n)]}
+        return {
+            "questions": [_simulated_question(i, len(_ARTICLE_TAG.findall(text))) for i in range(n)]
+        }
     instruction = text.rpartition("</article ")[2]
     number = re.search(r"\b(\d{1,3})\b", instruction.partition(">")[2] or instruction)
     n = min(int(number[1]), 60) if number else 20
@@ -132,18 +134,18 @@ def _some_questions(request: CompletionRequest, items: Mapping[str, Any]) -> dic
 _ASPECT = "What do the sources say about aspect number {}?"
 
 
-def _divided(number: int, n_articles: int) -> dict[str, Any]:
+def _simulated_question(number: int, n_articles: int) -> dict[str, Any]:
     sides = [list(range(first, n_articles + 1, 2)) for first in (1, 2)]
     answers = [{"answer": "Some of the sources say so.", "articles": side} for side in sides]
     return {"question": _ASPECT.format(number), "kind": "rivals", "answers": answers}
 
 
-def _some_answers(request: CompletionRequest, items: Mapping[str, Any]) -> dict[str, Any]:
+def _simulated_answers(request: CompletionRequest, items: Mapping[str, Any]) -> dict[str, Any]:
     text = request.messages[-1].content
     if items.get("type") != "object":
         return {"answers": [_passage(text)]}
-    listed = _QUESTIONS.search(text)
-    n = len(re.findall(r"^\d+\. ", listed[1], re.MULTILINE)) if listed else 0
+    match = _QUESTIONS.search(text)
+    n = len(re.findall(r"^\d+\. ", match[1], re.MULTILINE)) if match else 0
     voice = {"speaker": None, "stance": "endorses", "gloss": None}
     return {
         "answers": [
@@ -152,7 +154,7 @@ def _some_answers(request: CompletionRequest, items: Mapping[str, Any]) -> dict[
     }
 
 
-def _two_groups(request: CompletionRequest, _items: object) -> dict[str, Any]:
+def _simulated_groups(request: CompletionRequest, _items: object) -> dict[str, Any]:
     n = len(re.findall(r"^<answer ", request.messages[-1].content, re.MULTILINE))
     return {"groups": [side for side in _alternate(range(1, n + 1)) if side]}
 
@@ -161,7 +163,7 @@ def _alternate(numbers: range) -> tuple[list[int], list[int]]:
     return list(numbers[::2]), list(numbers[1::2])
 
 
-def _sorted(request: CompletionRequest, _items: object) -> dict[str, Any]:
+def _simulated_grouping(request: CompletionRequest, _items: object) -> dict[str, Any]:
     rows = []
     for number, lines in _TO_QUESTION.findall(request.messages[-1].content):
         numbers = [int(n) for n in re.findall(r"^(\d+)\. \(", lines, re.MULTILINE)]
@@ -176,30 +178,30 @@ def _sorted(request: CompletionRequest, _items: object) -> dict[str, Any]:
     return {"sorted": rows}
 
 
-def _completed(request: CompletionRequest, _items: object) -> dict[str, Any]:
+def _simulated_completion(request: CompletionRequest, _items: object) -> dict[str, Any]:
     earlier = re.findall(r"; found before: ([\d, ]*)", request.messages[-1].content)
     says = [[int(n) for n in re.findall(r"\d+", numbers)] for numbers in earlier]
     return {"articles": [{"article": n, "says": s, "added": []} for n, s in enumerate(says, 1)]}
 
 
-def _some_entries(request: CompletionRequest, items: Mapping[str, Any]) -> dict[str, Any]:
+def _simulated_entries(request: CompletionRequest, items: Mapping[str, Any]) -> dict[str, Any]:
     prompt = next(message.content for message in request.messages if message.role == "user")
     make_entries = _statements if "statement" in items["properties"] else _entries
     return {"entries": make_entries(prompt)}
 
 
-_STAND_INS: Mapping[str, Callable[[CompletionRequest, Mapping[str, Any]], dict[str, Any]]] = {
-    "questions": _some_questions,
-    "answers": _some_answers,
-    "groups": _two_groups,
-    "sorted": _sorted,
-    "articles": _completed,
+_SIMULATORS: Mapping[str, Callable[[CompletionRequest, Mapping[str, Any]], dict[str, Any]]] = {
+    "questions": _simulated_questions,
+    "answers": _simulated_answers,
+    "groups": _simulated_groups,
+    "sorted": _simulated_grouping,
+    "articles": _simulated_completion,
     "diverse": lambda _request, _items: {"invalid": [], "diverse": True},
-    "entries": _some_entries,
+    "entries": _simulated_entries,
     "ranking": lambda _request, items: {"reasoning": _REASONS, "ranking": list(items["enum"])},
 }
-"""Stand-ins by a property of the reply's schema; called with the schema of the property's items."""
-_OPENED = re.compile(r"^<article ", re.MULTILINE)
+"""Simulators by a property of the reply's schema, called with the schema of its items."""
+_ARTICLE_TAG = re.compile(r"^<article ", re.MULTILINE)
 _ARTICLE = re.compile(r"^<article [^>]*>\n(.*?)\n</article ", re.DOTALL | re.MULTILINE)
 _QUESTIONS = re.compile(r"^<questions [^>]*>\n(.*?)\n</questions ", re.DOTALL | re.MULTILINE)
 _TO_QUESTION = re.compile(
@@ -226,17 +228,21 @@ def _statements(prompt: str) -> list[dict[str, Any]]:
     """Return two statements per sentence, one of them supported if there is an article."""
     sentences = re.findall(r"^\[(\d+)\] (.+)$", prompt, re.MULTILINE)
     quote = " ".join(_passage(prompt).split()[:_QUOTE_WORDS]) if _ARTICLE.search(prompt) else ""
-    absent = {"articles": [], "quote": "", "verdict": "absent", "grave": False}
-    first = {**absent, "articles": [1], "quote": quote, "verdict": "supported"} if quote else absent
+    absent_entry = {"articles": [], "quote": "", "verdict": "absent", "grave": False}
+    first_entry = (
+        {**absent_entry, "articles": [1], "quote": quote, "verdict": "supported"}
+        if quote
+        else absent_entry
+    )
     return [
         {"sentence": int(number), "statement": statement, **verdict}
         for number, statement in sentences
-        for verdict in (first, absent)
+        for verdict in (first_entry, absent_entry)
     ]
 
 
 def _entries(prompt: str) -> list[dict[str, Any]]:
-    """Return an entry for each group of answers, half of them with a quote."""
+    """Return one entry per answer group, half of them with a quote."""
     summary = (match[1] if (match := _SUMMARY.search(prompt)) else "").split()
     return [
         {

@@ -28,13 +28,13 @@ Warn: TypeAlias = Callable[[str], None]
 Clock: TypeAlias = Callable[[], float]
 Sleep: TypeAlias = Callable[[float], Awaitable[None]]
 
-counting: ContextVar[Callable[[], None] | None] = ContextVar("counting", default=None)
-"""Called before a backend resends a request by itself; set by the budget, which counts calls."""
+resend_counter: ContextVar[Callable[[], None] | None] = ContextVar("resend_counter", default=None)
+"""Called before a backend itself resends a request; set by the budget, which counts calls."""
 
 
 def count_resend() -> None:
-    """Count a request that a backend is about to resend, such as without a declined parameter."""
-    count = counting.get()
+    """Count a resend of a request by a backend, such as without a declined parameter."""
+    count = resend_counter.get()
     if count is not None:
         count()
 
@@ -46,14 +46,14 @@ class Middleware(ABC):
     async def answer(self, request: Request, ask: Ask[Request, Reply]) -> Reply:
         """Answer `request`; `ask` passes a request to the next step."""
 
-    async def aclose(self) -> None:  # noqa: B027  # few have anything to end
-        """End open calls; the backend is still open."""
+    async def aclose(self) -> None:  # noqa: B027  # most have no open calls
+        """Cancel or finish open calls; the backend is still open."""
 
 
 class Pipeline:
     """A backend behind middlewares, the first of which is outermost; itself a backend.
 
-    A request of a kind that the backend does not answer raises `ConfigurationError`.
+    A request of a kind that the backend does not support raises `ConfigurationError`.
     """
 
     def __init__(self, backend: AnyBackend, *middlewares: Middleware) -> None:
@@ -64,7 +64,7 @@ class Pipeline:
             ask = functools.partial(middleware.answer, ask=ask)
         self._ask: Callable[[Any], Coroutine[Any, Any, Any]] = ask  # type: ignore[assignment]
 
-    # Not async: an additional coroutine would be resumed at every step of a call.
+    # Not async, which would add a coroutine to every call.
     def complete(self, request: CompletionRequest) -> Coroutine[Any, Any, Completion]:
         """Answer `request`."""
         return self._ask(request)
@@ -74,7 +74,7 @@ class Pipeline:
         return self._ask(request)
 
     async def aclose(self) -> None:
-        """Close the middlewares from the outside in, then the backend."""
+        """Close the middlewares, outermost first, then the backend."""
         for middleware in self._middlewares:
             await middleware.aclose()
         await aclose(self._backend)
@@ -82,12 +82,12 @@ class Pipeline:
 
 def _ask(backend: AnyBackend, request: AnyRequest) -> Awaitable[Any]:
     """Call the method of `backend` for requests of this kind."""
-    writes = isinstance(request, CompletionRequest)
-    name = "complete" if writes else "decide"
+    needs_text = isinstance(request, CompletionRequest)
+    name = "complete" if needs_text else "decide"
     port: Callable[[Any], Awaitable[Any]] | None = getattr(backend, name, None)
     if port is not None:
         return port(request)
-    if writes:
+    if needs_text:
         raise ConfigurationError(
             f"{type(backend).__name__} answers typed questions and writes no text; "
             "this command needs a backend that generates text"

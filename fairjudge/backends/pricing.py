@@ -1,4 +1,4 @@
-"""The cost of calls, by the user's own prices, then by those of genai-prices; else unknown."""
+"""The cost of calls, by the user's prices or those of genai-prices."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from fairjudge.errors import InputError
 from fairjudge.files import read_toml
 from fairjudge.ports import ModelRef, Usage
 
-CACHED_FROM = 1024
+DEFAULT_CACHED_FROM = 1024
 """Minimum number of tokens of a prefix that most providers cache."""
-_CACHED_FROM = {
+_CACHED_FROM_BY_MODEL = {
     "claude-haiku-4": 4096,
     "claude-opus-4-5": 4096,
     "claude-3-haiku": 2048,
     "claude-3-5-haiku": 2048,
 }
-"""The same by prefix of the model's name, from Anthropic's documentation."""
+"""The same number by prefix of the model's name, from Anthropic's documentation."""
 _PROVIDERS = {"azure_openai": "azure", "fireworks_ai": "fireworks"}
-"""Provider names of litellm and LangChain, with those of genai-prices."""
+"""Provider names of litellm and LangChain, mapped to those of genai-prices."""
 _PUBLIC = {"openai", "anthropic", "litellm", "langchain"}
-"""Backends whose calls cost the published prices."""
+"""Backends to which the published prices apply."""
 
 
 class Price(BaseModel):
     """One model's price in US dollars per million tokens, with its date and source.
 
-    ``cached_input`` is the price of prompt tokens read from the provider's prompt cache, and
-    ``cache_write`` of those written to it; both default to ``input``. Prefixes of at least
+    ``cached_input`` is the price of prompt tokens read from the provider's prompt cache,
+    ``cache_write`` of tokens written to it; both default to ``input``. Prefixes of at least
     ``cached_from`` tokens are cached.
     """
 
@@ -45,7 +45,7 @@ class Price(BaseModel):
     output: float = Field(ge=0)
     cached_input: float | None = Field(default=None, ge=0)
     cache_write: float | None = Field(default=None, ge=0)
-    cached_from: int = Field(default=CACHED_FROM, ge=0)
+    cached_from: int = Field(default=DEFAULT_CACHED_FROM, ge=0)
     date: dt.date
     source: str
 
@@ -58,11 +58,11 @@ class Price(BaseModel):
         written_input_tokens: float = 0,
     ) -> float:
         """Return the price in US dollars; cached and written tokens are part of the input."""
-        cached = self.input if self.cached_input is None else self.cached_input
+        read_price = self.input if self.cached_input is None else self.cached_input
         write_price = self.input if self.cache_write is None else self.cache_write
         return (
             (input_tokens - cached_input_tokens - written_input_tokens) * self.input
-            + cached_input_tokens * cached
+            + cached_input_tokens * read_price
             + written_input_tokens * write_price
             + output_tokens * self.output
         ) / 1e6
@@ -72,9 +72,9 @@ class Price(BaseModel):
 class PublishedPrice:
     """A model's current price in the data of the package genai-prices.
 
-    ``model`` is its id there, ``alias`` the name by which it was found (not every id is found
-    again), and ``source`` the package with its version. Prices by prompt length and by time of day
-    are applied as published.
+    ``model`` is its id there, ``alias`` the name for the look-up (not every id can be looked up),
+    and ``source`` the package with its version. Prices by prompt length and by time of day are
+    applied as published.
     """
 
     provider: str
@@ -86,8 +86,12 @@ class PublishedPrice:
     def cached_from(self) -> int:
         """Minimum number of tokens of a prefix that the provider caches."""
         return next(
-            (least for start, least in _CACHED_FROM.items() if self.model.startswith(start)),
-            CACHED_FROM,
+            (
+                minimum
+                for start, minimum in _CACHED_FROM_BY_MODEL.items()
+                if self.model.startswith(start)
+            ),
+            DEFAULT_CACHED_FROM,
         )
 
     def cost_usd(
@@ -115,22 +119,22 @@ class PublishedPrice:
 class PriceTable:
     """Prices by ``provider:model``.
 
-    ``own`` are the user's, which have priority and apply to any server. The published prices apply
-    to the providers' servers only: at a custom address, any model may have any name.
+    ``user_prices`` have priority and apply to any server. The published prices apply only to the
+    providers' servers: at a custom URL, any model may have any name.
     """
 
-    own: Mapping[str, Price]
+    user_prices: Mapping[str, Price]
 
-    def including(self, prices: Mapping[str, Price]) -> PriceTable:
+    def with_prices(self, prices: Mapping[str, Price]) -> PriceTable:
         """Return this table with further prices of the user, which replace existing ones."""
-        return PriceTable(own={**self.own, **prices})
+        return PriceTable(user_prices={**self.user_prices, **prices})
 
     def price(self, target: ModelRef) -> Price | PublishedPrice | None:
         """Return the price of `target`, or None if it is unknown."""
         provider, model = _provider_and_model(target)
         for name in (str(target), f"{provider}:{model}"):
-            if name in self.own:
-                return self.own[name]
+            if name in self.user_prices:
+                return self.user_prices[name]
         if target.provider not in _PUBLIC or not _is_public(target.base_url):
             return None
         return published_price(provider, model, target.base_url)
@@ -138,7 +142,7 @@ class PriceTable:
     def cost_usd(self, target: ModelRef, usage: Usage, *, n_calls: int = 1) -> float | None:
         """Return the cost of `n_calls` with the total `usage`; None if price or counts are unknown.
 
-        Some prices rise with the prompt's length: all calls are assumed to be of equal length.
+        Some prices depend on the prompt's length; all calls are assumed to have equal length.
         """
         price = self.price(target)
         if price is None or usage.input_tokens is None or usage.output_tokens is None:
@@ -148,7 +152,7 @@ class PriceTable:
 
 
 def _provider_and_model(target: ModelRef) -> tuple[str, str]:
-    """Return provider and model; litellm and LangChain name both as provider/model."""
+    """Return provider and model; those of litellm and LangChain are ``provider/model``."""
     if target.provider not in {"litellm", "langchain"}:
         return target.provider, target.model
     provider, slash, model = target.model.partition("/")
@@ -156,7 +160,7 @@ def _provider_and_model(target: ModelRef) -> tuple[str, str]:
 
 
 def _is_public(address: str | None) -> bool:
-    """Return whether a server may be a provider's own: no address, or a full host name."""
+    """Return whether a server may be a provider's own: no URL, or a full host name."""
     if address is None:
         return True
     host = urlsplit(address).hostname or ""
@@ -175,7 +179,7 @@ def published_price(provider: str, model: str, address: str | None) -> Published
     address : str, optional
         URL of the server, which then identifies the provider.
     """
-    # The import takes 0.5 s, and only runs with a provider need it.
+    # A late import: it takes 0.5 s, and only some runs need it.
     from genai_prices import __version__, data_snapshot
 
     name = None if address else _PROVIDERS.get(provider, provider)
@@ -200,7 +204,7 @@ def load_prices(path: str | Path | None = None) -> PriceTable:
     `InputError`.
     """
     if path is None:
-        return PriceTable(own={})
+        return PriceTable(user_prices={})
     try:
         prices = [Price.model_validate(table) for table in read_toml(Path(path)).get("price", [])]
     except ValidationError as error:
@@ -209,4 +213,4 @@ def load_prices(path: str | Path | None = None) -> PriceTable:
         raise InputError(f"in a [[price]]: {first['msg']}", path=path, field=field) from error
     except TypeError as error:
         raise InputError(f"not TOML with [[price]] tables: {error}", path=path) from error
-    return PriceTable(own={price.model: price for price in prices})
+    return PriceTable(user_prices={price.model: price for price in prices})

@@ -33,13 +33,13 @@ _ERRORS: Mapping[str, type[BackendError]] = {
 
 
 class ReplayBackend:
-    """Returns the replies of a recording, which has one exchange per line.
+    """A backend that returns the replies of a recording, which has one exchange per line.
 
     A line is ``{"request", "reply"}``, both as JSON of `fairjudge.ports`, or ``{"request",
     "error", "message"}`` with the name of the error for a refusal or an empty reply.
-    A request is looked up by its key, or else by its prompt and parameters, whatever the recorded
-    model was; if several models were recorded on one prompt, only the exact request is answered. Of
-    a request recorded twice the later reply is returned.
+    A request is looked up by its key, or else by its prompt and parameters for any model; if
+    several models were recorded with that prompt, only the exact request is answered. If a request
+    was recorded twice, the later reply is returned.
 
     The model of ``target`` is the path of the recording (JSONL, ``.gz`` too); see `read_recording`.
     """
@@ -72,15 +72,15 @@ class ReplayBackend:
             answers = self._by_prompt.get(prompt_key(request), {})
             if len(answers) > 1:
                 raise ReplayMissError(
-                    f"{self.target.model} holds replies of several models to this prompt "
-                    f"({', '.join(sorted(answers))}); make a recording of one"
+                    f"{self.target.model} contains replies of several models to this prompt "
+                    f"({', '.join(sorted(answers))}); use a recording of one model"
                 )
             answer = next(iter(answers.values()), None)
         if isinstance(answer, BackendError):
-            # A new exception: one raised twice would collect both tracebacks.
+            # A new exception, since one raised twice would accumulate tracebacks.
             raise type(answer)(str(answer))
         if not isinstance(answer, kind):
-            raise ReplayMissError(f"{self.target.model} holds no reply to this request")
+            raise ReplayMissError(f"{self.target.model} contains no reply to this request")
         return answer
 
 
@@ -101,9 +101,9 @@ def read_recording(
         except (KeyError, TypeError, ValueError, RecursionError) as error:
             if number == len(lines) and not line.endswith("\n"):
                 if warn is not None:
-                    warn(f"{path}: the last line is cut off and left out")
+                    warn(f"{path}: the last line is incomplete and is skipped")
                 return
-            raise InputError(_why(error), path=path, line=number) from None
+            raise InputError(_problem(error), path=path, line=number) from None
 
 
 def _lines(path: str | Path) -> list[str]:
@@ -111,7 +111,7 @@ def _lines(path: str | Path) -> list[str]:
         data = read_file(Path(path))
         if data.startswith(GZIP_MAGIC):
             data = unpack(data, path=path)
-        # Not splitlines(): replies may contain U+2028 and the like, which JSON does not escape.
+        # Not splitlines(): replies may contain U+2028 and similar characters, unescaped in JSON.
         return list(io.StringIO(data.decode("utf-8-sig"), newline="\n"))
     except UnicodeDecodeError as error:
         raise InputError(f"cannot read this recording: {error}", path=path) from error
@@ -128,7 +128,7 @@ def _exchange(line: Mapping[str, Any]) -> tuple[AnyRequest, Answer]:
     return request, answer
 
 
-def _why(error: Exception) -> str:
+def _problem(error: Exception) -> str:
     if isinstance(error, ValidationError):
         first = error.errors()[0]
         return f"not a recorded exchange: {'.'.join(map(str, first['loc']))}: {first['msg']}"

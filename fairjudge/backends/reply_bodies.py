@@ -1,8 +1,8 @@
 """Check the bodies of replies with status 200: a reply, an error, or neither.
 
-Gateways send status 200 before the model has answered, and can then report errors in the body only.
-Such an error is mapped by the status that it names. A page, an empty body and anything but a JSON
-object raise `NoReplyError`.
+Gateways send status 200 before the model has answered, and can then report errors only in the body.
+Such an error is mapped by its status in the body. A web page, an empty body and anything else that
+is not a JSON object raise `NoReplyError`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from fairjudge.backends.usage import read_usage
 from fairjudge.errors import BackendError, NoReplyError, RefusedError, ServerError
 
 _ERROR_FIELDS = ("message", "detail", "errors", "code", "error_code")
-"""Fields of an error in place of a reply, outside a field ``error``."""
+"""Fields of an error instead of a reply, besides a field ``error``."""
 
 
 def read_json(content: bytes, *, where: str, charset: str | None = None) -> Any:
@@ -34,11 +34,11 @@ def read_json(content: bytes, *, where: str, charset: str | None = None) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        streamed = _assembled(text)
-        if streamed is not None:
-            return streamed
-        begins = one_line(text, limit=80)
-        problem = f"no JSON: {begins!r}" if begins else "an empty body"
+        reply = _assemble_events(text)
+        if reply is not None:
+            return reply
+        excerpt = one_line(text, limit=80)
+        problem = f"no JSON: {excerpt!r}" if excerpt else "an empty body"
         raise NoReplyError(f"{where} answered 200 with {problem}") from None
 
 
@@ -63,51 +63,52 @@ def _error_within(
         return failure_within(body, where=where)
     if any(body.get(name) for name in fields):
         return None
-    blocked = body.get("promptFeedback") or body.get("prompt_feedback") or {}
-    reason = blocked.get("blockReason") if isinstance(blocked, Mapping) else None
+    feedback = body.get("promptFeedback") or body.get("prompt_feedback") or {}
+    reason = feedback.get("blockReason") if isinstance(feedback, Mapping) else None
     if reason or body.get("input_sensitive") or body.get("output_sensitive"):
         return RefusedError(f"{where} declined the prompt ({one_line(reason or 'sensitive')})")
     status = body.get("base_resp")
-    failed = isinstance(status, Mapping) and bool(status.get("status_code"))  # MiniMax
-    if failed or any(body.get(name) for name in _ERROR_FIELDS):
+    has_failed = isinstance(status, Mapping) and bool(status.get("status_code"))  # MiniMax
+    if has_failed or any(body.get(name) for name in _ERROR_FIELDS):
         return failure_within(body, where=where)
     if fields[0] in body:
         return ServerError(f"{where} answered 200 with no {fields[0]!r} in the reply")
-    has = ", ".join(sorted(map(str, body))[:8]) or "nothing"
-    return NoReplyError(f"{where} answered 200 without {fields[0]!r}; it has {one_line(has)}")
+    names = ", ".join(sorted(map(str, body))[:8]) or "nothing"
+    return NoReplyError(
+        f"{where} answered 200 without {fields[0]!r}; its fields: {one_line(names)}"
+    )
 
 
 def first_choice(reply: Mapping[str, Any], *, where: str) -> Mapping[str, Any]:
     """Return the choice of index 0 of a chat completion, or raise its error."""
     choices = [choice for choice in reply["choices"] if isinstance(choice, Mapping)]
-    numbered = (choice for choice in choices if choice.get("index") == 0)
-    choice = next(numbered, choices[0] if choices else None)
+    first_choices = (choice for choice in choices if choice.get("index") == 0)
+    choice = next(first_choices, choices[0] if choices else None)
     if choice is None:
         raise ServerError(f"{where} answered 200 with no choice in the reply")
-    own = choice.get("provider_specific_fields") or {}  # of litellm
-    error = choice.get("error") or own.get("error")
+    provider_fields = choice.get("provider_specific_fields") or {}  # of litellm
+    error = choice.get("error") or provider_fields.get("error")
     if error:
         usage = read_usage(reply["usage"]) if reply.get("usage") else None
         raise failure_within({"error": error}, where=where).with_usage(usage)
     return choice
 
 
-def finish_reason_of(choice: Mapping[str, Any]) -> Any:
-    """Return the finish reason of a choice, the server's own one if litellm replaced it."""
-    own = choice.get("provider_specific_fields") or {}
-    return own.get("native_finish_reason") or choice.get("finish_reason")
+def native_finish_reason(choice: Mapping[str, Any]) -> Any:
+    """Return the finish reason of a choice, or the server's original if litellm replaced it."""
+    provider_fields = choice.get("provider_specific_fields") or {}
+    return provider_fields.get("native_finish_reason") or choice.get("finish_reason")
 
 
 _EVENT_MARK = "data:"
 
 
-def _assembled(text: str) -> Mapping[str, Any] | None:
+def _assemble_events(text: str) -> Mapping[str, Any] | None:
     """Return the chat completion assembled from the events in `text`, or None without events.
 
-    Some servers stream without being asked to: server-sent events of the chat completions format,
-    lines ``data: {...}`` with pieces of the text, up to ``data: [DONE]``.
-    An event with an error is returned in place of a reply. A stream that broke off has no finish
-    reason.
+    Some servers stream although not requested: they send events of the chat completions format,
+    lines ``data: {...}`` with pieces of the text, until ``data: [DONE]``. An event with an error is
+    returned instead of a reply. An interrupted stream has no finish reason.
     """
     if not text.lstrip().startswith((_EVENT_MARK, "event:", ":")):
         return None
@@ -133,12 +134,12 @@ def _assembled(text: str) -> Mapping[str, Any] | None:
 
 
 def _events(text: str) -> Iterator[Mapping[str, Any]]:
-    for line in text.split("\n"):  # not splitlines(): replies may contain U+2028 and the like
+    for line in text.split("\n"):  # not splitlines(): replies may contain U+2028
         if not line.startswith(_EVENT_MARK):
             continue
         try:
             event = json.loads(line.removeprefix(_EVENT_MARK))
-        except (ValueError, RecursionError):  # [DONE], or half an event
+        except (ValueError, RecursionError):  # [DONE], or an incomplete event
             continue
         if isinstance(event, Mapping):
             yield event

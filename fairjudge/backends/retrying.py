@@ -12,7 +12,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type
 from tenacity.wait import wait_random_exponential
 
 from fairjudge.backends.http import DEFAULT_MAX_WAIT_SECONDS
-from fairjudge.backends.patience import Patience, of_request
+from fairjudge.backends.patience import Patience, request_patience
 from fairjudge.backends.ports import AnyRequest, Ask, Middleware, Reply, Request, Sleep, Warn
 from fairjudge.errors import (
     AuthenticationError,
@@ -32,9 +32,9 @@ from fairjudge.errors import (
 _ATTEMPTS_BEFORE_FIRST_REPLY = 2
 """Maximum attempts at a server that has not answered any request yet."""
 _DENIALS_IN_A_ROW = 10
-"""Number of consecutive denied requests after which the key itself counts as denied."""
+"""Number of consecutive denials after which the key itself counts as denied."""
 _WARN_FROM_SECONDS = 2.0
-"""Minimum of a wait for a warning."""
+"""Minimum wait for a warning."""
 _KINDS: Mapping[type[BackendError], str] = {
     NoReplyError: "no reply",
     RateLimitError: "429",
@@ -46,7 +46,7 @@ _KINDS: Mapping[type[BackendError], str] = {
 TRANSIENT = tuple(_KINDS)
 
 
-def kind_of(error: BackendError) -> str:
+def error_kind(error: BackendError) -> str:
     """Return the kind of a retried error: ``429``, ``5xx``, ``timeout``, ``connection``, ..."""
     if isinstance(error, ServerError) and error.status is not None and error.status < 500:
         return str(error.status)
@@ -60,9 +60,9 @@ class RetryPolicy:
     ``max_attempts`` includes the first one. Waits are random below an exponential bound from
     ``first_wait_seconds`` to ``longest_wait_seconds``; a longer Retry-After of the server replaces
     them. ``max_wait_seconds`` is the maximum total wait of one request, between its attempts and in
-    pauses that the server asked for: random waits are shortened to it, and if a server asks for
-    more, the request fails. If a wait would bring the sum of waits between attempts above
-    ``total_wait_seconds``, the last error is raised instead.
+    pauses requested by the server: random waits are shortened to it, and if the server requests
+    more, the request fails. If the total wait between attempts would exceed
+    ``total_wait_seconds``, the last error is raised.
     """
 
     max_attempts: int = 6
@@ -73,21 +73,21 @@ class RetryPolicy:
 
 
 class Retrying(Middleware):
-    """Repeats a request that failed with 429, 5xx, a timeout or a broken connection.
+    """A middleware that retries requests after 429, 5xx, a timeout or a failed connection.
 
-    Every other error is raised at once, since repeating does not help against a wrong key, a bad
-    request, a refusal or an empty reply. ``on_retry`` is called with the error before each further
-    attempt; ``warn`` is called for the first long wait that a server asks for, and for the first
-    one that is too long.
+    Other errors are raised at once: a retry does not help against a wrong key, a bad request, a
+    refusal or an empty reply. ``on_retry`` is called with the error before each retry; ``warn`` is
+    called for the first long wait requested by a server, and for the first that is too long.
 
     With ``fail_if_never_reached``, a server that was never reached ends the run, so that a thousand
-    items are not retried one by one against a mistyped address. Until the first reply, a connection
+    items are not retried one by one against a mistyped URL. Until the first reply, a connection
     that fails twice, and a missing model or path (404), raise `ConfigurationError`. A server that
     denies a request or fails counts as reached.
 
     Before the first reply, a denied key ends the run too. After it, a single denied request raises
-    `DeniedError`, and only ten consecutive ones of status 401 or 402 raise `AuthenticationError`. A
-    403 may be about the content, and many consecutive items can have similar content.
+    `DeniedError`, and only ten consecutive denials with status 401 or 402 raise
+    `AuthenticationError`. A 403 may concern the content, which can be similar in many consecutive
+    items.
     """
 
     def __init__(
@@ -100,42 +100,42 @@ class Retrying(Middleware):
         warn: Warn | None = None,
     ) -> None:
         self._policy = policy or RetryPolicy()
-        self._reached = not fail_if_never_reached
-        self._answered = False
-        self._answered_before = False
+        self._is_reached = not fail_if_never_reached
+        self._has_reply = False
+        self._has_earlier_reply = False
         self._n_denied = 0
         self._sleep = sleep
         self._on_retry = on_retry
         self._warn = warn
-        self._warned: set[str] = set()
+        self._warned_kinds: set[str] = set()
         self._backoff = wait_random_exponential(
             multiplier=self._policy.first_wait_seconds, max=self._policy.longest_wait_seconds
         )
 
-    def note_answered_before(self) -> None:
-        """Note that an earlier start got replies, so that a 403 or 404 is about one item only."""
-        self._answered_before = True
+    def note_earlier_reply(self) -> None:
+        """Note that the run received replies earlier; a 403 or 404 then concerns only one item."""
+        self._has_earlier_reply = True
 
     async def answer(self, request: Request, ask: Ask[Request, Reply]) -> Reply:
         """See `Middleware`."""
         patience = Patience(max_wait_seconds=self._policy.max_wait_seconds)
-        before = of_request.set(patience)
+        context_token = request_patience.set(patience)
         try:
-            # Most requests need no second attempt, and tenacity is the slowest part here.
+            # Most requests need no retry, and tenacity is slow.
             try:
-                with self._tracking_reachability(request):
+                with self._track_reachability(request):
                     return await ask(request)
             except TRANSIENT as error:
-                failed = error
-            return await self._ask_again(request, ask, failed, patience)
+                first_error = error
+            return await self._retry(request, ask, first_error, patience)
         finally:
-            of_request.reset(before)
+            request_patience.reset(context_token)
 
-    async def _ask_again(
+    async def _retry(
         self,
         request: Request,
         ask: Ask[Request, Reply],
-        failed: BackendError,
+        first_error: BackendError,
         patience: Patience,
     ) -> Reply:
         async def pause(seconds: float) -> None:
@@ -144,12 +144,12 @@ class Retrying(Middleware):
 
         def wait_seconds(state: RetryCallState) -> float:
             asked_seconds = self._retry_after_seconds(request, state, patience)
-            return max(asked_seconds, min(self._backoff(state), patience.left_seconds))
+            return max(asked_seconds, min(self._backoff(state), patience.remaining_seconds))
 
         attempts = AsyncRetrying(
             retry=retry_if_exception_type(TRANSIENT),
             wait=wait_seconds,
-            stop=lambda state: self._gives_up(state) or patience.left_seconds <= 0.0,
+            stop=lambda state: self._gives_up(state) or patience.remaining_seconds <= 0.0,
             sleep=pause,
             before_sleep=lambda state: self._on_retry(_error(state)),
             reraise=True,
@@ -158,51 +158,51 @@ class Retrying(Middleware):
             async for attempt in attempts:
                 with attempt:
                     if attempt.retry_state.attempt_number == 1:
-                        raise failed
-                    with self._tracking_reachability(request):
+                        raise first_error
+                    with self._track_reachability(request):
                         reply = await ask(request)
         except ConnectionFailedError as error:
-            if self._reached:
+            if self._is_reached:
                 raise
             problem = "no answer can be read" if error.malformed else "no server answers"
             raise ConfigurationError(f"{request.target}: {problem}: {error}") from None
         return reply
 
     @contextmanager
-    def _tracking_reachability(self, request: AnyRequest) -> Iterator[None]:
-        """Record whether the server answers; raise errors that end the run, see the class."""
+    def _track_reachability(self, request: AnyRequest) -> Iterator[None]:
+        """Record whether the server answers; raise errors that end the run (see the class)."""
         try:
             yield
         except NotFoundError as error:
-            if self._reached or self._answered_before:
+            if self._is_reached or self._has_earlier_reply:
                 raise
             problem = f"{request.target}: {error}; check the model's name and the base URL"
             raise ConfigurationError(problem) from None
         except ConnectionFailedError:
             raise
         except AuthenticationError as error:
-            self._reached = True
-            if not self._is_of_one_item(error):
+            self._is_reached = True
+            if not self._concerns_one_request(error):
                 raise
             raise DeniedError(str(error)) from None
         except BackendError:
-            self._reached = True
+            self._is_reached = True
             raise
-        self._reached = self._answered = True
+        self._is_reached = self._has_reply = True
         self._n_denied = 0
 
-    def _is_of_one_item(self, error: AuthenticationError) -> bool:
-        """Return whether a denial is about one request, and not about the key."""
+    def _concerns_one_request(self, error: AuthenticationError) -> bool:
+        """Return whether a denial concerns one request, not the key."""
         if error.status in {403, 451}:
-            return self._answered or self._answered_before
+            return self._has_reply or self._has_earlier_reply
         self._n_denied += 1
-        return self._answered and self._n_denied < _DENIALS_IN_A_ROW
+        return self._has_reply and self._n_denied < _DENIALS_IN_A_ROW
 
     def _gives_up(self, state: RetryCallState) -> bool:
         waited_seconds = state.idle_for + state.upcoming_sleep
         return (
             state.attempt_number
-            >= (self._policy.max_attempts if self._reached else _ATTEMPTS_BEFORE_FIRST_REPLY)
+            >= (self._policy.max_attempts if self._is_reached else _ATTEMPTS_BEFORE_FIRST_REPLY)
             or waited_seconds > self._policy.total_wait_seconds
         )
 
@@ -213,18 +213,18 @@ class Retrying(Middleware):
         error = _error(state)
         retry_after = isinstance(error, RateLimitError | ServerError) and error.retry_after_seconds
         seconds = retry_after or 0.0
-        if retry_after and (problem := patience.too_long(seconds)):
-            sentence = f"{request.target} {problem}; what it does not answer stays without result"
+        if retry_after and (problem := patience.problem_of_wait(seconds)):
+            sentence = f"{request.target} {problem}; requests without a reply have no result"
             self._warn_once("too long", sentence)
             raise WaitTooLongError(f"{error}; it {problem}") from None
         if seconds >= _WARN_FROM_SECONDS:
-            sentence = f"{request.target} asks for waits, the first of {seconds:,.0f} s"
+            sentence = f"{request.target} asks to wait, first for {seconds:,.0f} s"
             self._warn_once("long", sentence)
         return seconds
 
     def _warn_once(self, kind: str, sentence: str) -> None:
-        if self._warn is not None and kind not in self._warned:
-            self._warned.add(kind)
+        if self._warn is not None and kind not in self._warned_kinds:
+            self._warned_kinds.add(kind)
             self._warn(sentence)
 
 

@@ -1,4 +1,4 @@
-"""A backend that answers by a function: for tests of judges, prompts and graphs."""
+"""A backend that answers with a function, for tests of judges, prompts and graphs."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from fairjudge.backends.ports import AnyRequest
 from fairjudge.errors import EmptyReplyError
 from fairjudge.ports import Completion, CompletionRequest, DecisionRequest, Decisions
 
-Scripted: TypeAlias = str | Completion | Exception
-Handler: TypeAlias = Callable[[CompletionRequest], Scripted | Awaitable[Scripted]]
+ScriptedReply: TypeAlias = str | Completion | Exception
+Handler: TypeAlias = Callable[[CompletionRequest], ScriptedReply | Awaitable[ScriptedReply]]
 DecisionHandler: TypeAlias = Callable[
     [DecisionRequest], Decisions | Exception | Awaitable[Decisions | Exception]
 ]
 
 
 class ScriptedBackend:
-    """Answers each request with the return value of `handler`.
+    """A backend that answers each request with the return value of `handler`.
 
     Parameters
     ----------
     handler : callable, optional
-        From a `CompletionRequest` to a text, a `Completion`, or an exception that is then raised;
-        may be async. Without one, `complete` raises `TypeError`.
+        Maps a `CompletionRequest` to a text, a `Completion`, or an exception to raise; may be
+        async. Without it, `complete` raises `TypeError`.
     decide : callable, optional
-        From a `DecisionRequest` to `Decisions` or an exception; may be async.
+        Maps a `DecisionRequest` to `Decisions` or an exception to raise; may be async.
 
     Attributes
     ----------
     requests : list
-        Every request received, in order.
+        All requests received, in order.
 
     Examples
     --------
@@ -68,10 +68,10 @@ class ScriptedBackend:
         return decisions
 
     async def _outcome(
-        self, handler: Callable[[Any], Any] | None, request: AnyRequest, of: str
+        self, handler: Callable[[Any], Any] | None, request: AnyRequest, kind: str
     ) -> Any:
         if handler is None:
-            raise TypeError(f"this ScriptedBackend was given no handler for {of}")
+            raise TypeError(f"this ScriptedBackend has no handler for {kind}")
         self.requests.append(request)
         outcome = handler(request)
         reply = await outcome if inspect.isawaitable(outcome) else outcome

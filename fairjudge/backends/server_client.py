@@ -20,7 +20,7 @@ from pydantic_core import to_json
 
 from fairjudge.backends.failures import failure
 from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS, api_key, one_line
-from fairjudge.backends.http_transport import origin_of, sdk_http_client
+from fairjudge.backends.http_transport import sdk_http_client, url_origin
 from fairjudge.backends.ports import Reply, Warn
 from fairjudge.backends.reply_bodies import read_json
 from fairjudge.errors import (
@@ -33,13 +33,13 @@ from fairjudge.errors import (
 from fairjudge.ports import ModelRef
 
 _HAS_OWN_MESSAGE = (ssl.SSLError, socket.gaierror)
-"""System errors whose number is not an errno, so that their own message is used."""
+"""System errors whose number is not an errno; their own message is used."""
 _MALFORMED_HTTP_ERRORS = frozenset(
     {"RemoteProtocolError", "BadStatusLine", "BadHttpMessage", "ContentEncodingError"}
 )
 """Class names of errors for invalid HTTP in aiohttp, h11, httpx and similar libraries."""
 _HANGUP_MESSAGE = "without sending"
-"""Part of httpx's message for servers that hang up, which has the class of malformed replies."""
+"""Part of httpx's message if the server hangs up; its class is that of malformed replies."""
 _MALFORMED_REPLY_ERRORS = (
     ValueError,
     KeyError,
@@ -74,7 +74,7 @@ class ServerClient:
     ) -> None:
         url = target.base_url or self.own_url
         if url is None:
-            raise ConfigurationError(f"{target} needs a server: name it with --base-url")
+            raise ConfigurationError(f"{target} needs a server: set its URL with --base-url")
         self.target = target
         self._url = url
         self._key = api_key(self.key_variable, target)
@@ -97,20 +97,20 @@ class ServerClient:
             await self._close(connection)
 
     async def _post(
-        self, path: str, body: Mapping[str, Any], read: Callable[[Any], Reply]
+        self, path: str, body: Mapping[str, Any], parse: Callable[[Any], Reply]
     ) -> Reply:
-        """Post `body` and return the reply that `read` makes of the JSON; raise a `BackendError`.
+        """Post `body` and return the reply parsed from its JSON by `parse`; raise a `BackendError`.
 
-        The SDKs' models of replies differ between versions, and drop unknown fields.
+        The SDKs' models of replies are not used: they differ between versions and drop fields.
         """
         try:
             async with asyncio.timeout(self._timeout_seconds):
                 reply: httpx2.Response = await self._connection.post(
                     path, cast_to=httpx2.Response, content=to_json(body)
                 )
-            return read(read_json(reply.content, where=self._url, charset=reply.charset_encoding))
+            return parse(read_json(reply.content, where=self._url, charset=reply.charset_encoding))
         except Exception as error:
-            raise self._mapped(error) from None
+            raise self._map_error(error) from None
 
     def _connect(self) -> Any:
         return self.sdk.AsyncClient(
@@ -125,37 +125,39 @@ class ServerClient:
     async def _close(self, connection: Any) -> None:
         await connection.close()
 
-    def _mapped(self, error: Exception) -> Exception:
+    def _map_error(self, error: Exception) -> Exception:
         """Map a client's exception to a `BackendError`."""
         return map_sdk_error(error, sdk=self.sdk, where=self._url, secrets=(self._key,))
 
 
 def map_sdk_error(error: Exception, *, sdk: Any, where: str, secrets: tuple[str, ...]) -> Exception:
-    """Map a client's exception to a `BackendError`; return one that is or wraps such an error.
+    """Map a client's exception to a `BackendError`; return a contained `BackendError` as it is.
 
-    `sdk` is ``openai`` or ``anthropic``, `where` the server. Some servers echo the keys that they
-    were sent: `secrets` are removed.
+    `sdk` is ``openai`` or ``anthropic``, `where` the server's name in messages. `secrets` are
+    removed, since some servers echo keys.
     """
     own_error = next((cause for cause in _causes(error) if isinstance(cause, BackendError)), None)
     if own_error is not None:
         return _without(secrets, own_error)
     if isinstance(error, sdk.APIStatusError):
         headers: Mapping[str, str] = error.response.headers
-        body = _body_of(error)
+        body = _error_body(error)
         return failure(error.status_code, body, where=where, headers=headers, secrets=secrets)
     if isinstance(error, (TimeoutError, sdk.APITimeoutError)):
         return RequestTimeoutError(f"{where} sent no reply in time")
     if isinstance(error, (httpx2.TransportError, sdk.APIConnectionError)):
-        return broken_off(error, where=where, secrets=secrets)
+        return connection_error(error, where=where, secrets=secrets)
     if isinstance(error, (sdk.APIResponseValidationError, *_MALFORMED_REPLY_ERRORS)):
         return MalformedReplyError(
-            f"{where} sent a reply that is not of its format: {one_line(error, secrets=secrets)}"
+            f"{where} sent a reply with an invalid format: {one_line(error, secrets=secrets)}"
         )
     is_sdk_error = isinstance(error, sdk.APIError)
     return BackendError(f"{where}: {one_line(error, secrets=secrets)}") if is_sdk_error else error
 
 
-def broken_off(error: Exception, *, where: str, secrets: tuple[str, ...]) -> ConnectionFailedError:
+def connection_error(
+    error: Exception, *, where: str, secrets: tuple[str, ...]
+) -> ConnectionFailedError:
     """Return the error for a failed connection, with the underlying cause as the reason."""
     causes = tuple(_causes(error))
     if (problem := malformed_http(error)) is not None:
@@ -164,27 +166,29 @@ def broken_off(error: Exception, *, where: str, secrets: tuple[str, ...]) -> Con
         return ConnectionFailedError(text, malformed=True)
     unsent = any(isinstance(cause, httpx2.ConnectError) for cause in causes)
     message = one_line(_root_cause(error), secrets=secrets)
-    return ConnectionFailedError(f"cannot reach {where}, or it broke off: {message}", unsent=unsent)
+    return ConnectionFailedError(
+        f"cannot reach {where}, or the connection was interrupted: {message}", unsent=unsent
+    )
 
 
 def malformed_http(error: BaseException) -> str | None:
-    """Return the problem of a reply that is not valid HTTP; None if the error is another one.
+    """Return the problem of a reply that is not valid HTTP, or None for other errors.
 
-    Several libraries raise it, some only as the context of another exception.
+    Several libraries raise such errors, some only as the context of another exception.
     """
-    for cause in _causes(error, handled=True):
+    for cause in _causes(error, with_context=True):
         if type(cause).__name__ in _MALFORMED_HTTP_ERRORS and _HANGUP_MESSAGE not in str(cause):
             return " ".join(str(cause).split()).removeprefix("400, message:").strip(" ^")
     return None
 
 
 def _root_cause(error: Exception) -> object:
-    """Return the deepest cause of the system or the network, in plain words.
+    """Return the message of the deepest system or network error, the root cause.
 
-    Some libraries leave it as the context of another exception, not as its cause. Without one, the
-    deepest explicit cause is returned, since a context may be unrelated.
+    Some libraries raise it as the context of another exception, not as its cause. Without such an
+    error, the deepest explicit cause is returned, since a context may be unrelated.
     """
-    causes = [cause for cause in _causes(error, handled=True) if str(cause)]
+    causes = [cause for cause in _causes(error, with_context=True) if str(cause)]
     deepest = next((cause for cause in reversed(causes) if isinstance(cause, OSError)), None)
     if deepest is None:
         return next(
@@ -196,7 +200,7 @@ def _root_cause(error: Exception) -> object:
 
 
 def _without(secrets: tuple[str, ...], error: BackendError) -> BackendError:
-    """Remove keys from a `BackendError`: a refusal may echo what a server was sent."""
+    """Remove keys from a `BackendError`: a refusal may echo the request."""
     message = str(error)
     if not any(secret and secret in message for secret in secrets):
         return error
@@ -205,12 +209,12 @@ def _without(secrets: tuple[str, ...], error: BackendError) -> BackendError:
     return clean
 
 
-def _body_of(error: Any) -> Any:
+def _error_body(error: Any) -> Any:
     """Return the body of a client's status error, or a sentence on its redirect."""
     response = error.response
-    moved = response.headers.get("location")
-    if moved and 300 <= error.status_code < 400:
-        return f"it redirects to {origin_of(moved)}, which was not asked for"
+    location = response.headers.get("location")
+    if location and 300 <= error.status_code < 400:
+        return f"it redirects to {url_origin(location)}, which was not requested"
     try:
         text: str = response.text
     except httpx2.ResponseNotRead:
@@ -218,9 +222,9 @@ def _body_of(error: Any) -> Any:
     return text or error.body or str(getattr(error, "message", error))
 
 
-def _causes(error: BaseException, *, handled: bool = False) -> Iterator[BaseException]:
-    """Yield `error` and its causes; with `handled` also its contexts."""
-    following: BaseException | None = error
-    while following is not None:
-        yield following
-        following = following.__cause__ or (following.__context__ if handled else None)
+def _causes(error: BaseException, *, with_context: bool = False) -> Iterator[BaseException]:
+    """Yield `error` and its causes; with `with_context` also its contexts."""
+    current: BaseException | None = error
+    while current is not None:
+        yield current
+        current = current.__cause__ or (current.__context__ if with_context else None)

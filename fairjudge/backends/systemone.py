@@ -1,4 +1,4 @@
-"""Decision models behind ``/v1/systemone``: hosted ones, Ollama, llama.cpp, vLLM, and others."""
+"""Decision models behind ``/v1/systemone``: hosted models, Ollama, llama.cpp, vLLM, and others."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from urllib.parse import urlsplit
 import openai
 
 from fairjudge.backends.server_client import ServerClient
-from fairjudge.backends.systemone_wire import questions_of, read_decisions, state_of
+from fairjudge.backends.systemone_wire import questions_json, read_decisions, state_json
 from fairjudge.ports import DecisionRequest, Decisions, ModelRef
 
 
 class SystemOneBackend(ServerClient):
-    """Answers typed questions through a server of the System One format.
+    """A decision model behind a server with the System One format.
 
     All questions of a request are sent in one call. ``/v1`` is added to a base URL without a path.
     The key in SYSTEMONE_API_KEY is sent if it is set. See `ServerClient` for the parameters.
     """
 
     key_variable = "SYSTEMONE_API_KEY"
-    # By default these are set by the environment, for OpenAI's own server only.
+    # The SDK reads these headers from the environment; they are only for OpenAI's server.
     client_options: ClassVar[dict[str, Any]] = {
         "default_headers": dict.fromkeys(("OpenAI-Organization", "OpenAI-Project"), openai.omit)
     }
@@ -35,8 +35,8 @@ class SystemOneBackend(ServerClient):
         """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
         body = {
             "model": self.target.model,
-            "state": state_of(request),
-            "questions": questions_of(request),
+            "state": state_json(request),
+            "questions": questions_json(request),
         }
         return await self._post(
             "/systemone", body, partial(read_decisions, request, where=self._url)

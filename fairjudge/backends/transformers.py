@@ -1,4 +1,4 @@
-"""Causal language models in this process, for text or decisions; needs the extra ``[local]``."""
+"""Causal language models in this process, for text or decisions; requires the extra ``[local]``."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any
 import torch
 import transformers
 
-from fairjudge.backends.chat_wire import cut_at
+from fairjudge.backends.chat_wire import truncate_at_stop
 from fairjudge.backends.generation import GeneratedReply, Sampling, generate, load_model, prompt_ids
 from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS, one_line
 from fairjudge.backends.ports import Warn
-from fairjudge.backends.systemone_wire import questions_of, read_decisions, state_of
+from fairjudge.backends.systemone_wire import questions_json, read_decisions, state_json
 from fairjudge.errors import (
     BackendError,
     ConfigurationError,
@@ -49,8 +49,8 @@ class _Job:
         return len(self.prompt) + self.sampling.max_new_tokens
 
 
-class _InProcess:
-    """A loaded model with the single thread that it runs in."""
+class _InProcessModel:
+    """Base class: a loaded model with the single thread in which it runs."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class _InProcess:
     ) -> None:
         self.target = target
         self._warn = warn
-        self._loaded = load_model(target.model)
+        self._loaded_model = load_model(target.model)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="local-model")
 
     async def aclose(self) -> None:
@@ -69,38 +69,38 @@ class _InProcess:
         self._thread.shutdown(wait=True, cancel_futures=True)
 
 
-class TransformersBackend(_InProcess):
-    """Generates with a model by hub id, folder or GGUF file, on CUDA if available.
+class TransformersBackend(_InProcessModel):
+    """A language model given as hub id, folder or GGUF file, on CUDA if available.
 
     Waiting requests with equal sampling parameters are generated in one batch. A reply schema is
-    not enforced. Without a seed, sampling is seeded by the sample index. ``warn`` is called when a
-    batch did not fit the device's memory and was divided. A model that cannot be loaded raises
+    not enforced. Without a seed, sampling is seeded by the sample index. ``warn`` is called if a
+    batch does not fit the device's memory and is divided. A model that cannot be loaded raises
     `ConfigurationError`.
     """
 
     def __init__(self, target: ModelRef, **options: Any) -> None:
         super().__init__(target, **options)
-        on_cuda = self._loaded.model.device.type == "cuda"
+        on_cuda = self._loaded_model.model.device.type == "cuda"
         self._batch_tokens = BATCH_TOKENS_CUDA if on_cuda else BATCH_TOKENS_CPU
-        self._waiting: list[_Job] = []
+        self._jobs: list[_Job] = []
         self._worker: asyncio.Task[None] | None = None
 
     async def complete(self, request: CompletionRequest) -> Completion:
         """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
         job = self._job(request)
-        self._waiting.append(job)
+        self._jobs.append(job)
         if self._worker is None or self._worker.done():
             self._worker = asyncio.create_task(self._work())
         return self._completion(request, job, await job.reply)
 
     def _job(self, request: CompletionRequest) -> _Job:
         messages = [message.to_json() for message in request.messages]
-        prompt = prompt_ids(self._loaded.tokenizer, messages)
-        room = self._loaded.window_tokens - len(prompt)
+        prompt = prompt_ids(self._loaded_model.tokenizer, messages)
+        room = self._loaded_model.window_tokens - len(prompt)
         if room < 1:
             raise ContextTooLongError(
-                f"the prompt has {len(prompt)} tokens; {self.target} has room for "
-                f"{self._loaded.window_tokens} with the reply"
+                f"the prompt has {len(prompt)} tokens; the context of {self.target} is "
+                f"{self._loaded_model.window_tokens} tokens with the reply"
             )
         sampling = Sampling(
             max_new_tokens=min(request.max_output_tokens, room),
@@ -133,30 +133,30 @@ class TransformersBackend(_InProcess):
                     job.reply.set_result(reply)
 
     def _next_batch(self) -> list[_Job]:
-        """Take the oldest job and those with equal sampling parameters, within the token budget."""
-        self._waiting = [job for job in self._waiting if not job.reply.done()]
+        """Remove and return the oldest job and those with equal sampling, up to the token limit."""
+        self._jobs = [job for job in self._jobs if not job.reply.done()]
         batch: list[_Job] = []
-        remaining: list[_Job] = []
-        longest = 0
-        for job in self._waiting:
-            longest_with = max(longest, job.n_tokens)
+        remaining_jobs: list[_Job] = []
+        max_tokens = 0
+        for job in self._jobs:
+            new_max_tokens = max(max_tokens, job.n_tokens)
             fits = not batch or (
                 job.sampling == batch[0].sampling
                 and len(batch) < MAX_PROMPTS
-                and longest_with * (len(batch) + 1) <= self._batch_tokens
+                and new_max_tokens * (len(batch) + 1) <= self._batch_tokens
             )
             if fits:
                 batch.append(job)
-                longest = longest_with
+                max_tokens = new_max_tokens
             else:
-                remaining.append(job)
-        self._waiting = remaining
+                remaining_jobs.append(job)
+        self._jobs = remaining_jobs
         return batch
 
     def _generate(self, batch: Sequence[_Job]) -> list[GeneratedReply]:
         try:
             return generate(
-                self._loaded,
+                self._loaded_model,
                 [job.prompt for job in batch],
                 [job.seed for job in batch],
                 batch[0].sampling,
@@ -166,54 +166,52 @@ class TransformersBackend(_InProcess):
                 raise
         half = len(batch) // 2
         if self._warn is not None:
-            self._warn(f"{len(batch)} prompts at once do not fit the memory; trying {half}")
+            self._warn(f"{len(batch)} prompts do not fit the memory; retrying with {half}")
         return self._generate(batch[:half]) + self._generate(batch[half:])
 
     def _completion(
-        self, request: CompletionRequest, job: _Job, generated: GeneratedReply
+        self, request: CompletionRequest, job: _Job, reply: GeneratedReply
     ) -> Completion:
-        tokenizer = self._loaded.tokenizer
-        whole = tokenizer.decode(generated.token_ids, skip_special_tokens=True)
-        text = cut_at(whole, request.stop)
+        tokenizer = self._loaded_model.tokenizer
+        full_text = tokenizer.decode(reply.token_ids, skip_special_tokens=True)
+        text = truncate_at_stop(full_text, request.stop)
         if not text.strip():
             raise EmptyReplyError("the reply has no text")
         return Completion(
             text=text,
-            finish_reason="stop" if generated.ended or text != whole else "length",
-            usage=Usage(input_tokens=len(job.prompt), output_tokens=len(generated.token_ids)),
+            finish_reason="stop" if reply.is_complete or text != full_text else "length",
+            usage=Usage(input_tokens=len(job.prompt), output_tokens=len(reply.token_ids)),
             served_model=self.target.model,
-            tokens=None if generated.alternatives is None else self._tokens(generated),
+            tokens=None if reply.alternatives is None else self._tokens(reply),
         )
 
-    def _tokens(self, generated: GeneratedReply) -> tuple[TokenAlternatives, ...]:
-        decode = self._loaded.tokenizer.decode
+    def _tokens(self, reply: GeneratedReply) -> tuple[TokenAlternatives, ...]:
+        decode = self._loaded_model.tokenizer.decode
         return tuple(
             TokenAlternatives(
                 token=decode([token]),
-                logprobs={decode([likely]): logprob for likely, logprob in reversed(at_this_place)},
+                logprobs={decode([likely]): logprob for likely, logprob in reversed(alternatives)},
             )
-            for token, at_this_place in zip(
-                generated.token_ids, generated.alternatives or (), strict=True
-            )
+            for token, alternatives in zip(reply.token_ids, reply.alternatives or (), strict=True)
         )
 
 
-class TransformersDecisionBackend(_InProcess):
-    """Answers typed questions with transformers' decision pipeline.
+class TransformersDecisionBackend(_InProcessModel):
+    """A decision model by transformers' decision pipeline.
 
     The probabilities are those of the options' labels as the next token of a chat model,
-    renormalized over the options: one forward pass per question, no text. The model is a hub id, a
+    renormalized over the options, with one forward pass per question. The model is a hub id, a
     folder or a GGUF file; if it cannot be loaded, or transformers has no such pipeline,
     `ConfigurationError` is raised.
     """
 
     def __init__(self, target: ModelRef, **options: Any) -> None:
         super().__init__(target, **options)
-        self._pipeline = _pipeline(self._loaded.model, self._loaded.tokenizer)
+        self._pipeline = _pipeline(self._loaded_model.model, self._loaded_model.tokenizer)
 
     async def decide(self, request: DecisionRequest) -> Decisions:
         """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
-        query = {"state": state_of(request), "questions": questions_of(request)}
+        query = {"state": state_json(request), "questions": questions_json(request)}
         loop = asyncio.get_running_loop()
         answers, n_tokens = await loop.run_in_executor(self._thread, self._decide, query)
         decisions = read_decisions(request, {"answers": answers, "model": self.target.model})
@@ -224,10 +222,10 @@ class TransformersDecisionBackend(_InProcess):
         try:
             inputs = self._pipeline.preprocess(query)
             lengths = [prompt["input_ids"].shape[-1] for prompt, _ in inputs["prompts"]]
-            if max(lengths) > self._loaded.window_tokens:
+            if max(lengths) > self._loaded_model.window_tokens:
                 raise ContextTooLongError(
-                    f"the prompt has {max(lengths)} tokens; {self.target} has room for "
-                    f"{self._loaded.window_tokens}"
+                    f"the prompt has {max(lengths)} tokens; the context of {self.target} is "
+                    f"{self._loaded_model.window_tokens} tokens"
                 )
             with torch.inference_mode():
                 outputs = self._pipeline.forward(inputs)
@@ -242,6 +240,6 @@ def _pipeline(model: Any, tokenizer: Any) -> Any:
         return transformers.pipeline("decision", model=model, tokenizer=tokenizer)
     except KeyError as error:
         raise ConfigurationError(
-            "backend 'transformers-decision' needs a transformers with the decision pipeline; "
-            f"{transformers.__version__} has none"
+            "backend 'transformers-decision' requires a version of transformers with "
+            f"the decision pipeline, not {transformers.__version__}"
         ) from error

@@ -1,8 +1,8 @@
 """Detect replies to prompts that the server silently truncated, by its token counts.
 
-Servers of local models drop the part of a prompt that does not fit their context and answer the
-rest. The reply is then one to another prompt and must not be stored. It is detected by ``usage``:
-fewer tokens than such a text can have.
+Servers of local models silently truncate a prompt that does not fit their context. Such a reply
+belongs to a different prompt and must not be stored. It is detected by ``usage``, which has fewer
+tokens than the full prompt can have.
 """
 
 from __future__ import annotations
@@ -14,31 +14,31 @@ from fairjudge.backends.ports import AnyRequest, Ask, Middleware, Reply, Request
 from fairjudge.backends.token_counts import likely_input_tokens
 from fairjudge.errors import ContextTooLongError
 
-_LEAST_SHARE = {True: 0.5, False: 0.25}
-"""Minimum share of the estimated tokens in any tokenizer, for Latin script (True) and for others,
-of which large vocabularies have whole words (False)."""
-_SHARE_OF_USUAL = 0.75
-"""Minimum share of the tokens that this model's counts of shorter prompts predict."""
-_LEAST_HISTORY = 3
+_MIN_SHARE = {True: 0.5, False: 0.25}
+"""Minimum share of the estimated tokens in any tokenizer, for Latin script (True) and for others
+(False), whose words are single tokens in large vocabularies."""
+_MIN_SHARE_OF_HISTORY = 0.75
+"""Minimum share of the token count predicted by this model's counts of shorter prompts."""
+_MIN_HISTORY = 3
 _MAX_HISTORY = 200
-_SMALLEST_CONTEXT = 400
-"""Tokens; no server truncates to fewer. A smaller count has another meaning."""
-_LEAST_LOST = 500
+_MIN_CONTEXT = 400
+"""Minimum number of tokens to which servers truncate; a smaller count has another meaning."""
+_MIN_MISSING = 500
 """Minimum number of missing tokens."""
-_SHARE_OF_LARGEST = 0.4
-"""Minimum share of the server's largest count: truncated prompts have about as many tokens as the
-context, and a far smaller count leaves out a cached part of the prompt."""
+_MIN_SHARE_OF_LARGEST = 0.4
+"""Minimum share of the server's largest count: truncated prompts fill about the whole context, and
+a much smaller count excludes a cached part of the prompt."""
 _SETTING = (
     "raise its context length (Ollama: num_ctx or OLLAMA_CONTEXT_LENGTH; llama.cpp: -c; LM Studio: "
-    "Context Length; vLLM: --max-model-len; SGLang: --context-length), and judge into another --run"
+    "Context Length; vLLM: --max-model-len; SGLang: --context-length), and judge with another --run"
 )
 
 
 class TruncationCheck(Middleware):
-    """Raises `ContextTooLongError` for a reply whose server counted too few prompt tokens.
+    """A check that raises `ContextTooLongError` if the server counted too few prompt tokens.
 
-    Estimates are biased by the tokenizer: once a model has answered shorter prompts, their counts
-    are used to correct the estimate. ``warn`` is called once, with the setting to change.
+    The estimate depends on the tokenizer; once a model has answered shorter prompts, their counts
+    are used to correct it. ``warn`` is called once, with the setting to change.
     """
 
     def __init__(self, *, warn: Warn | None = None) -> None:
@@ -51,37 +51,37 @@ class TruncationCheck(Middleware):
     async def answer(self, request: Request, ask: Ask[Request, Reply]) -> Reply:
         """See `Middleware`."""
         reply = await ask(request)
-        counted = reply.usage.input_tokens
-        if counted is None:
+        n_tokens = reply.usage.input_tokens
+        if n_tokens is None:
             return reply
-        self._largest = max(self._largest, counted)
+        self._largest = max(self._largest, n_tokens)
         estimate = likely_input_tokens(request)
-        if not self._is_too_few(counted, estimate, latin=_is_latin(request)):
+        if not self._is_too_few(n_tokens, estimate, latin=_is_latin(request)):
             return reply
         where = request.target.base_url or str(request.target)
         problem = (
-            f"{where} counted {counted:,} tokens of a prompt that has about {estimate:,}: it cut "
-            "the prompt off"
+            f"{where} counted {n_tokens:,} tokens in a prompt of about {estimate:,}: it truncated "
+            "the prompt"
         )
         if self._warn is not None:
             self._warn(f"{problem}, and such items have no score; {_SETTING}")
             self._warn = None
         raise ContextTooLongError(f"{problem}; {_SETTING}").with_usage(reply.usage)
 
-    def _is_too_few(self, counted: int, estimate: int, *, latin: bool) -> bool:
+    def _is_too_few(self, n_tokens: int, estimate: int, *, latin: bool) -> bool:
         history = self._history[latin]
-        shorter = [share for tokens, share in history if tokens <= estimate / 2]
-        least = _LEAST_SHARE[latin]
-        if len(shorter) >= _LEAST_HISTORY:
-            least = max(least, _SHARE_OF_USUAL * median(shorter))
-        too_few = (
-            counted < least * estimate
-            and counted >= max(_SMALLEST_CONTEXT, _SHARE_OF_LARGEST * self._largest)
-            and estimate - counted >= _LEAST_LOST
+        shares = [share for tokens, share in history if tokens <= estimate / 2]
+        min_share = _MIN_SHARE[latin]
+        if len(shares) >= _MIN_HISTORY:
+            min_share = max(min_share, _MIN_SHARE_OF_HISTORY * median(shares))
+        is_too_few = (
+            n_tokens < min_share * estimate
+            and n_tokens >= max(_MIN_CONTEXT, _MIN_SHARE_OF_LARGEST * self._largest)
+            and estimate - n_tokens >= _MIN_MISSING
         )
-        if not too_few:
-            history.append((estimate, counted / max(1, estimate)))
-        return too_few
+        if not is_too_few:
+            history.append((estimate, n_tokens / max(1, estimate)))
+        return is_too_few
 
 
 def _is_latin(request: AnyRequest) -> bool:

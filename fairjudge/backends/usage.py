@@ -9,7 +9,7 @@ from typing import Any
 from fairjudge.ports import Usage
 
 _MAX_TOKENS = 10**9
-"""More than any call has; a larger number is not a count."""
+"""More than any call has; a larger number is invalid."""
 
 
 def read_usage(usage: Any) -> Usage:
@@ -49,7 +49,7 @@ def read_messages_usage(usage: Any) -> Usage:
 
 
 def _fields(value: Any) -> Mapping[str, Any]:
-    """Return the fields of a JSON object, or of a client's object made of one."""
+    """Return the fields of a JSON object, or of a client's object for one."""
     if isinstance(value, Mapping):
         return value
     return getattr(value, "__dict__", {})
@@ -62,14 +62,14 @@ def _usage(
     cache_read: int | None,
     cache_written: int | None,
 ) -> Usage:
-    if input_tokens == 0:  # no prompt is empty, so the server does not count
+    if input_tokens == 0:  # prompts are never empty, so the server does not count tokens
         return Usage()
-    possible = input_tokens is not None and (cache_read or 0) + (cache_written or 0) <= input_tokens
+    is_valid = input_tokens is not None and (cache_read or 0) + (cache_written or 0) <= input_tokens
     return Usage(
         input_tokens=input_tokens,
         output_tokens=output_tokens,
-        cached_input_tokens=cache_read if possible else None,
-        written_input_tokens=cache_written if possible else None,
+        cached_input_tokens=cache_read if is_valid else None,
+        written_input_tokens=cache_written if is_valid else None,
     )
 
 

@@ -1,4 +1,4 @@
-"""The wait that a server asks for, in headers, in fields of an error's body, or in its words."""
+"""The wait requested by a server: in headers, fields of an error's body, or its text."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 _MAX_WAIT_SECONDS = 1e9
 """31 years; some servers send numbers of hundreds of digits."""
 _MAX_DEPTH = 6
-_LONGEST_WORDS = 2_000
-"""Maximum characters of a message to search; a longer one may echo the prompt."""
+_MAX_CHARACTERS = 2_000
+"""Maximum characters of a message to search; longer ones may echo the prompt."""
 _UNITS: Mapping[str, float] = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 _PART = (
     r"\d{1,12}(?:\.\d{1,9})?\s?"
@@ -25,7 +25,7 @@ _IN_WORDS = re.compile(
     rf"(?:\s+(?:for|at least|about))?\s+({_PART}(?:\s?{_PART}){{0,4}})(?![a-z])",
     re.IGNORECASE,
 )
-"""Such as "Please try again in 7.6s", "retry after 5 seconds", "wait 1m30s"."""
+"""Texts such as "Please try again in 7.6s", "retry after 5 seconds", "wait 1m30s"."""
 _IN_FIELDS = re.compile(r"""["']retryDelay["']\s*:\s*["'](\d{1,9}(?:\.\d{1,9})?)s["']""")
 """Google's field, in a body as text."""
 _FIELDS = frozenset({"retrydelay", "retry_after", "retryafter", "retry_after_seconds"})
@@ -34,10 +34,10 @@ _FIELDS = frozenset({"retrydelay", "retry_after", "retryafter", "retry_after_sec
 def seconds_to_wait(
     headers: Mapping[str, str], body: Any = None, *, now: float | None = None
 ) -> float | None:
-    """Return the wait that a reply asks for in seconds, or None.
+    """Return the wait requested by a reply in seconds, or None.
 
     In order: the headers ``retry-after-ms``, and ``retry-after`` as seconds, a duration (``3s``) or
-    an HTTP date (RFC 9110, 10.2.3); fields of `body` (``retryDelay``, ``retry_after``); words in it
+    an HTTP date (RFC 9110, 10.2.3); fields of `body` (``retryDelay``, ``retry_after``); its text
     ("try again in 7.6s"); the reset of an exhausted limit. `now` is the current time in seconds
     since 1970.
     """
@@ -75,15 +75,15 @@ def _seconds(text: object) -> float | None:
 
 def _until(text: str, *, now: float) -> float | None:
     try:
-        then = parsedate_to_datetime(text).timestamp()
+        timestamp = parsedate_to_datetime(text).timestamp()
     except (ValueError, OverflowError):
         return None
-    return max(0.0, min(then - now, _MAX_WAIT_SECONDS))
+    return max(0.0, min(timestamp - now, _MAX_WAIT_SECONDS))
 
 
 def _waits_in_body(body: Any, depth: int = 0) -> Iterator[float]:
     """Yield the waits in fields of `body`, then those in its texts."""
-    if isinstance(body, str) and len(body) <= _LONGEST_WORDS:
+    if isinstance(body, str) and len(body) <= _MAX_CHARACTERS:
         for match in (_IN_FIELDS.search(body), _IN_WORDS.search(body)):
             if match and (seconds := _seconds(match[1])) is not None:
                 yield seconds

@@ -26,7 +26,7 @@ class Claims:
         self._path = folder / _FILE
         self._file = -1
 
-    def take(self, key: str) -> bool:
+    def claim(self, key: str) -> bool:
         """Claim `key` (hexadecimal); return False if another process has claimed it."""
         if sys.platform == "win32":
             return True

@@ -38,14 +38,15 @@ def list_(*, json_file: opt.Json = None) -> None:
     ]
     for kind in backend_kinds():
         key = "" if kind.has_key else f"{kind.key_variable} is not set"
-        package = _package(kind.extra, is_installed=kind.installed) if kind.extra else "ready"
+        package = _package(kind.extra, is_installed=kind.is_installed) if kind.extra else "ready"
         state = key if package == "ready" and key else package
         rows.append((f"{kind.provider}:...", kind.what, state))
     if json_file != "-":
         heads = columns("backend", "what it is", "state")
         print_table(TextTable(title="Backends", columns=heads, rows=tuple(rows)))
     kinds = [
-        asdict(kind) | {"needs": kind.package, "installed": kind.installed, "has_key": kind.has_key}
+        asdict(kind)
+        | {"needs": kind.package, "installed": kind.is_installed, "has_key": kind.has_key}
         for kind in backend_kinds()
     ]
     local = {LOCAL: {"installed": local_here}, LOCAL_LARGE: {"installed": large_here}}

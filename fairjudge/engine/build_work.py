@@ -25,44 +25,45 @@ from fairjudge.text.counting import pluralize
 from fairjudge.text.usable import Skipped, usable
 
 _NO_QUESTION = (
-    "no valid question was left; more articles, a lower --min-sources, or a --backend that asks "
-    "better ones would help"
+    "no valid question was left; use more articles, a lower --min-sources, or a --backend that "
+    "asks better questions"
 )
 _COPIES = (
-    "no valid question was left: articles share statements in the same words, which are left out "
-    "as copies, and the local model is sure of no others that say the same; an LLM is needed "
+    "no valid question was left: statements with identical wording are excluded as copies, and the "
+    "local model found no other equivalent statements with certainty; use an LLM "
     "(--backend provider:model)"
 )
 _NO_POINT = (
-    "no valid question was left: too few articles say the same in words that the local model is "
-    "sure of; an LLM is needed (--backend provider:model)"
+    "no valid question was left: the local model found too few equivalent statements with "
+    "certainty; use an LLM (--backend provider:model)"
 )
 
 
-def taking_part(
+def select_articles(
     cluster: Cluster,
 ) -> tuple[tuple[Article, ...], tuple[Skipped, ...], str | None]:
-    """Return the usable articles, those left out, and why no reference can be built (or None)."""
+    """Return the usable articles, the skipped ones, and why no reference can be built, or None."""
     articles, skipped = usable(cluster.articles)
-    why = why_not_buildable(cluster)
-    if why is None and len(articles) < 2:
+    reason = why_not_buildable(cluster)
+    if reason is None and len(articles) < 2:
         n_all = pluralize(len(cluster.articles), "article")
-        why = f"cluster {cluster.eid!r}: {len(articles)} of {n_all} with news enough"
-    return articles, skipped, why
+        reason = f"cluster {cluster.eid!r}: {len(articles)} of {n_all} with enough text"
+    return articles, skipped, reason
 
 
-def check_any_usable(loaded: Loaded[Cluster]) -> None:
-    """Raise `InputError` where no cluster of a file can be built."""
-    whys = []
-    for cluster in loaded:
-        *_, why = taking_part(cluster)
-        if why is None:
+def check_any_usable(clusters: Loaded[Cluster]) -> None:
+    """Raise `InputError` if a reference can be built for none of the clusters of a file."""
+    reasons = []
+    for cluster in clusters:
+        *_, reason = select_articles(cluster)
+        if reason is None:
             return
-        whys.append(why)
+        reasons.append(reason)
     raise InputError(
-        whys[0] + (f"; nor can any of the other {len(whys) - 1}" if whys[1:] else ""),
-        path=loaded.path,
-        line=loaded.lines[0],
+        reasons[0]
+        + (f"; the other {len(reasons) - 1} are not usable either" if reasons[1:] else ""),
+        path=clusters.path,
+        line=clusters.lines[0],
         field="articles",
     )
 
@@ -104,13 +105,15 @@ def _deps(
     )
 
 
-def _why_none(builder: Builder | ArticleBuilder, articles: Sequence[Article]) -> str:
+def _reason_without_questions(
+    builder: Builder | ArticleBuilder, articles: Sequence[Article]
+) -> str:
     if not isinstance(builder, Builder) or not isinstance(builder.writer, LocalReferences):
         return _NO_QUESTION
     return _COPIES if has_copies(articles) else _NO_POINT
 
 
-async def build_one(
+async def build_cluster(
     graph: Any,
     cluster: Cluster,
     *,
@@ -122,20 +125,24 @@ async def build_one(
 ) -> dict[str, Any]:
     """Build one cluster and return its record, as JSON for the run folder.
 
-    Where `graph` has a checkpointer, an interrupted build under `thread` is resumed.
+    If `graph` has a checkpointer, an interrupted build under `thread` is resumed.
     """
-    articles, skipped, why = taking_part(cluster)
+    articles, skipped, reason = select_articles(cluster)
     row: dict[str, Any] = {
         "eid": cluster.eid,
         "skipped": [[article.aid, article.reason] for article in skipped],
         "retry": False,
     }
-    if why is not None:
-        return row | {"why_none": why, "kept_aids": []}
+    if reason is not None:
+        return row | {"why_none": reason, "kept_aids": []}
     deps = _deps(builder, articles, options, progress)
-    how: dict[str, Any] = {"thread": thread, "context": deps, "max_concurrency": concurrency}
-    state = await resume(graph, **how) if graph.checkpointer else None
-    state = state or await start(graph, **how)
+    run_options: dict[str, Any] = {
+        "thread": thread,
+        "context": deps,
+        "max_concurrency": concurrency,
+    }
+    state = await resume(graph, **run_options) if graph.checkpointer else None
+    state = state or await start(graph, **run_options)
     questions = state["question_answers"]
     return row | {
         "kept_aids": state["kept_aids"],
@@ -147,5 +154,5 @@ async def build_one(
         "problems": [problem["text"] for problem in state["problems"]],
         "retry": any(problem["reason"] in RETRYABLE for problem in state["problems"]),
         "signature": builder.signature,
-        "why_none": None if questions else _why_none(builder, articles),
+        "why_none": None if questions else _reason_without_questions(builder, articles),
     }

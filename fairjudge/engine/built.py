@@ -15,10 +15,10 @@ from fairjudge.records.folder import RunStore, reject_foreign_rows
 class BuiltCluster:
     """One cluster's outcome.
 
-    ``unused`` names the excluded articles with their reasons; ``why_none`` is the reason why there
-    are no questions, None where there are some; ``problems`` are failed calls; ``dropped_answers``
-    are counts by reason; ``doubtful`` are labels that the validation did not find in every answer
-    of their group (``question``, ``group`` from 0, ``aids``).
+    ``unused`` lists the excluded articles with their reasons; ``why_none`` is the reason why there
+    are no questions, or None; ``problems`` are failed calls; ``dropped_answers`` are counts by
+    reason; ``doubtful`` are labels that the validation did not find in every answer of their group
+    (``question``, 0-based ``group``, ``aids``).
     """
 
     reference: Reference
@@ -65,10 +65,10 @@ class BuiltCluster:
 
 
 class BuildBook:
-    """The finished and the pending `clusters` of an open run; `run` is read once, here.
+    """The finished and the pending `clusters` of an open run, read from `run` once.
 
-    ``done`` maps ``eid`` to records, ``n_attempts`` to the number of attempts before this start;
-    ``signature`` is that of the last builder, None where there was none.
+    ``done`` maps ``eid`` to records, ``n_attempts`` to the number of earlier attempts;
+    ``signature`` is that of the last builder, or None.
     """
 
     ROWS: ClassVar[str] = "references"
@@ -93,9 +93,11 @@ class BuildBook:
         self.done[row["eid"]] = row
 
     def built(self) -> tuple[BuiltCluster, ...]:
-        """Return the outcome of each cluster, in input order, once none is pending."""
+        """Return the outcome of each cluster, in input order; no cluster may be pending."""
         with reject_foreign_rows(self.run):
-            return tuple(built_of(self.done[cluster.eid], cluster) for cluster in self._clusters)
+            return tuple(
+                join_outcome(self.done[cluster.eid], cluster) for cluster in self._clusters
+            )
 
 
 def n_by_reason(dropped: Iterable[Mapping[str, Any]]) -> dict[str, int]:
@@ -106,19 +108,19 @@ def n_by_reason(dropped: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     return dict(sorted(counts.items()))
 
 
-def built_of(row: dict[str, Any], cluster: Cluster) -> BuiltCluster:
-    """Join a build's record with its cluster: every article with text, marked used or not."""
-    used, unused = _answering_articles(row), _unused(row, cluster)
+def join_outcome(row: dict[str, Any], cluster: Cluster) -> BuiltCluster:
+    """Join a build's record with its cluster, whose articles get the key ``used``."""
+    used, unused = _answering_articles(row), _unused_articles(row, cluster)
     with_text = [article for article in cluster.articles if article.content.strip()]
-    whole = cluster.to_json()
-    whole["articles"] = [
+    reference = cluster.to_json()
+    reference["articles"] = [
         article.to_json() | {"used": article.aid in used}
         for article in with_text or cluster.articles
     ]
-    whole["question_answers"] = row.get("question_answers", [])
+    reference["question_answers"] = row.get("question_answers", [])
     dropped = [(question["question"], question["why"]) for question in row.get("dropped", [])]
     dropped_answers = row.get("dropped_answers", {})
-    whole["meta"] = {
+    reference["meta"] = {
         "signature": row.get("signature", ""),
         "unused": [{"aid": aid, "why": why} for aid, why in unused],
         "dropped_questions": [{"question": question, "why": why} for question, why in dropped],
@@ -127,7 +129,7 @@ def built_of(row: dict[str, Any], cluster: Cluster) -> BuiltCluster:
         **({"why_no_questions": row["why_none"]} if row["why_none"] else {}),
     }
     return BuiltCluster(
-        reference=Reference.model_validate(whole),
+        reference=Reference.model_validate(reference),
         n_articles=len(cluster.articles),
         unused=unused,
         dropped=tuple(dropped),
@@ -139,7 +141,7 @@ def built_of(row: dict[str, Any], cluster: Cluster) -> BuiltCluster:
     )
 
 
-def _unused(row: Mapping[str, Any], cluster: Cluster) -> tuple[tuple[str, str], ...]:
+def _unused_articles(row: Mapping[str, Any], cluster: Cluster) -> tuple[tuple[str, str], ...]:
     """Return (article id, reason) of each article without an answer in the reference."""
     kept_aids, used = frozenset(row["kept_aids"]), _answering_articles(row)
     reason = "no question was left"

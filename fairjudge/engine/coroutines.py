@@ -1,4 +1,4 @@
-"""Run a coroutine from synchronous code, also inside a running event loop (a notebook's)."""
+"""Run a coroutine from synchronous code, even inside a running event loop (of a notebook)."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ T = TypeVar("T")
 
 
 def run_to_end(work: Coroutine[Any, Any, T]) -> T:
-    """Run `work` as `asyncio.run` does, in a thread where a loop is running, and return its result.
+    """Run `work` like `asyncio.run`, in a thread if a loop is already running; return its result.
 
-    A KeyboardInterrupt cancels `work` and waits for its end before it is raised.
+    A KeyboardInterrupt cancels `work` and waits until it ends before it is raised.
     """
     try:
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(work)
-    begun: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[T]]] = Future()
+    loop_and_task: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[T]]] = Future()
 
     async def cancellable() -> T:
         task = asyncio.ensure_future(work)
-        begun.set_result((asyncio.get_running_loop(), task))
+        loop_and_task.set_result((asyncio.get_running_loop(), task))
         return await task
 
     result: Future[T] = Future()
@@ -44,8 +44,8 @@ def run_to_end(work: Coroutine[Any, Any, T]) -> T:
         thread.start()
         return result.result()
     except KeyboardInterrupt:
-        loop, task = begun.result()
-        with contextlib.suppress(RuntimeError):  # it has ended by itself
+        loop, task = loop_and_task.result()
+        with contextlib.suppress(RuntimeError):  # the loop has already ended
             loop.call_soon_threadsafe(task.cancel)
         thread.join()
         raise

@@ -1,4 +1,4 @@
-"""Calls and costs of runs over all their starts, in total and per item."""
+"""Calls and costs of runs, including resumed ones, in total and per item."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from fairjudge.records.folder import run_rows
 from fairjudge.records.spending import FILE, read_spending
 
 SPENT = "spent"
-"""Name of the rows with the calls and costs of each start of a run."""
+"""Name of the rows with the calls and costs of each time that a run was started or resumed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """Calls and cost of a judge over all starts of its run.
+    """Calls and cost of a judge over its whole run, even if resumed.
 
-    ``n_items`` is the number of summaries that it scored, alone, in a pair or by parts.
+    ``n_items`` is the number of summaries that it scored, alone, in pairs or in parts.
     """
 
     judge: str
@@ -31,12 +31,12 @@ class Cost:
     def usd_per_item(self) -> float | None:
         """US dollars per item.
 
-        None where it is unknown: a price or a token count is, or replies came from the cache and
-        were paid for by an earlier run.
+        None if a price or a token count is unknown, or if replies came from the cache, paid for by
+        an earlier run.
         """
         cost = self.spent.cost_usd
-        unknown = cost is None or self.spent.n_cached or not self.n_items
-        return None if cost is None or unknown else cost / self.n_items
+        is_unknown = cost is None or self.spent.n_cached or not self.n_items
+        return None if cost is None or is_unknown else cost / self.n_items
 
     def to_json(self) -> dict[str, Any]:
         """Return the counts, the total cost and the cost per item."""
@@ -44,8 +44,8 @@ class Cost:
         return {**counts, **self.spent.to_json(), "usd_per_item": self.usd_per_item}
 
 
-def cost_of_starts(rows: Iterable[Mapping[str, Any]]) -> RunCost | None:
-    """Sum the `SPENT` rows of a run; None where no start called a language model."""
+def sum_costs(rows: Iterable[Mapping[str, Any]]) -> RunCost | None:
+    """Sum the `SPENT` rows of a run; None if no language model was called."""
     return total_cost(
         RunCost(
             n_calls=row["n_calls"],
@@ -59,11 +59,11 @@ def cost_of_starts(rows: Iterable[Mapping[str, Any]]) -> RunCost | None:
 
 
 def cost_in(folders: Iterable[Path]) -> RunCost | None:
-    """Sum calls and costs over all starts of the runs in `folders`, killed ones included."""
-    parts = []
+    """Sum the calls and costs of the runs in `folders`, including those of killed processes."""
+    costs = []
     for folder in folders:
-        parts += [cost_of_starts(run_rows(path)) for path in sorted(folder.rglob(f"{SPENT}.jsonl"))]
+        costs += [sum_costs(run_rows(path)) for path in sorted(folder.rglob(f"{SPENT}.jsonl"))]
         for path in sorted(folder.rglob(FILE)):
-            if (killed := read_spending(path)) is not None and killed.n_calls:
-                parts.append(run_cost(killed))
-    return total_cost(parts)
+            if (spending := read_spending(path)) is not None and spending.n_calls:
+                costs.append(run_cost(spending))
+    return total_cost(costs)

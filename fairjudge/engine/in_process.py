@@ -1,6 +1,6 @@
 """The in-process engine: LangGraph graphs with the run's checkpoints.
 
-Checkpoints are in the run's folder or in the shared store, and never hold executable code.
+Checkpoints are in the run's folder or in the shared store, and never contain executable code.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from fairjudge.references.ports import ArticleBuilder, Builder
 
 T = TypeVar("T")
 
-_MIGRATING = 0x66_6A_63_70
-"""PostgreSQL advisory lock under which LangGraph's tables are made and migrated."""
+_TABLES_LOCK = 0x66_6A_63_70
+"""PostgreSQL advisory lock for creating and migrating LangGraph's tables."""
 _THREAD = "judge"
 _CHUNK = 64
-"""Minimum of tasks between two checkpoints; from 128 concurrent calls on, half their number."""
+"""Minimum number of tasks between two checkpoints; half the concurrent calls if that is more."""
 _SYNC_SECONDS = 0.5
-"""Minimum time between two syncs to disk; a power cut loses at most this much."""
+"""Minimum time between two syncs to disk; a power cut loses at most the work of this time."""
 _CALLS_PER_CLUSTER = 8
-"""Typical number of concurrent calls of a cluster; with more places, several are built at once."""
+"""Typical number of concurrent calls of a cluster, to determine how many are built at once."""
 
 
 async def judge_tasks(
@@ -54,10 +54,10 @@ async def judge_tasks(
     progress: Callable[[int], None],
     sync: Callable[[], None] = lambda: None,
 ) -> None:
-    """Judge the tasks of `book` that its run does not hold yet.
+    """Judge the pending tasks of `book`.
 
-    A killed run is resumed first. Then tasks that earlier starts left unscored because of a server
-    error or an exhausted budget are tried again. ``sync`` forces cached replies to disk.
+    A killed run is resumed first. Then tasks left unscored because of a server error or an
+    exhausted budget are retried. ``sync`` forces cached replies to disk.
     """
     run = book.run
 
@@ -65,13 +65,13 @@ async def judge_tasks(
         book.record(position, judgement)
         progress(1)
 
-    settled = time.monotonic()
+    synced_at = time.monotonic()
 
     async def settle() -> None:
-        nonlocal settled
-        if time.monotonic() - settled >= _SYNC_SECONDS:
-            settled = time.monotonic()
-            await asyncio.to_thread(_call_each, sync, run.sync)
+        nonlocal synced_at
+        if time.monotonic() - synced_at >= _SYNC_SECONDS:
+            synced_at = time.monotonic()
+            await asyncio.to_thread(_call_all, sync, run.sync)
 
     chunk_size = max(_CHUNK, concurrency // 2)
     deps = JudgeDeps(
@@ -84,17 +84,23 @@ async def judge_tasks(
         chunk_size=chunk_size,
     )
     progress(book.n_done - book.n_retryable)
-    limit = 2 * concurrency // chunk_size + 2  # enough that slow replies leave no place idle
+    limit = (
+        2 * concurrency // chunk_size + 2
+    )  # enough chunks to use the full concurrency despite slow replies
     async with checkpoints(run) as saver:
         graph = build_judge_graph(checkpointer=saver)
-        how: Any = {"thread": run.thread(_THREAD), "context": deps, "max_concurrency": limit}
-        await resume(graph, **how)
+        run_options: Any = {
+            "thread": run.thread(_THREAD),
+            "context": deps,
+            "max_concurrency": limit,
+        }
+        await resume(graph, **run_options)
         book.reopen_retryable()
-        await start(graph, **how)
-    _call_each(sync, run.sync)
+        await start(graph, **run_options)
+    _call_all(sync, run.sync)
 
 
-def _call_each(*calls: Callable[[], None]) -> None:
+def _call_all(*calls: Callable[[], None]) -> None:
     for call in calls:
         call()
 
@@ -107,20 +113,20 @@ async def build_references(
     concurrency: int,
     progress: BuildProgress = SILENT,
 ) -> None:
-    """Build the pending clusters of `book`, several at once where `concurrency` leaves room.
+    """Build the pending clusters of `book`, several at once if `concurrency` permits.
 
-    A cluster that lost answers to a server error or an exhausted budget is rebuilt by the
-    next run of the same command, with its earlier answers from the cache.
+    A cluster with missing answers because of a server error or an exhausted budget is rebuilt when
+    the command is rerun, with its earlier answers from the cache.
     """
-    # Not above: it imports SciPy's clustering, which judging does not need.
-    from fairjudge.engine.build_work import build_one, graph_for
+    # A late import: it needs SciPy's clustering, which judging does not.
+    from fairjudge.engine.build_work import build_cluster, graph_for
 
     async with checkpoints(book.run) as saver:
         graph = graph_for(builder, checkpointer=saver)
 
         async def build(cluster: Cluster) -> None:
             thread = book.run.thread(f"{cluster.eid}#{book.n_attempts[cluster.eid]}")
-            row = await build_one(
+            row = await build_cluster(
                 graph,
                 cluster,
                 thread=thread,
@@ -130,23 +136,25 @@ async def build_references(
                 progress=progress.stages(cluster.eid),
             )
             book.record(row)
-            await saver.adelete_thread(thread)  # every step stores the articles once more
+            await saver.adelete_thread(thread)  # each step stores all articles again
             progress.end(cluster.eid)
 
-        await _each(build, book.pending(), at_once=max(1, concurrency // _CALLS_PER_CLUSTER))
+        await _run_all(
+            build, book.pending(), max_concurrent=max(1, concurrency // _CALLS_PER_CLUSTER)
+        )
 
 
-async def _each(
-    work: Callable[[Cluster], Awaitable[None]], clusters: Iterable[Cluster], *, at_once: int
+async def _run_all(
+    work: Callable[[Cluster], Awaitable[None]], clusters: Iterable[Cluster], *, max_concurrent: int
 ) -> None:
-    """Await `work` on all `clusters`, `at_once` at a time; the first error cancels the others."""
+    """Await `work` on all `clusters` concurrently; the first error cancels the rest."""
     queue = iter(clusters)
 
     async def worker() -> None:
         for cluster in queue:
             await work(cluster)
 
-    workers = [asyncio.create_task(worker()) for _ in range(at_once)]
+    workers = [asyncio.create_task(worker()) for _ in range(max_concurrent)]
     try:
         await asyncio.gather(*workers)
     finally:
@@ -157,62 +165,62 @@ async def _each(
 
 def checkpoints(run: RunStore) -> AbstractAsyncContextManager[BaseCheckpointSaver[Any]]:
     """Open the checkpoints of `run`; those in a store are deleted after success."""
-    return _stored(run) if isinstance(run, StoredRun) else _embedded(run.path)
+    return _postgres_saver(run) if isinstance(run, StoredRun) else _sqlite_saver(run.path)
 
 
 def _saver(make: Any, connection: Any) -> Any:
-    """Return a saver that reads plain values only, so that its rows cannot make it import code."""
+    """Return a saver that only decodes plain values, so that its rows cannot import code."""
     return make(connection, serde=JsonPlusSerializer(allowed_msgpack_modules=()))
 
 
 @asynccontextmanager
-async def _embedded(folder: Path) -> AsyncIterator[BaseCheckpointSaver[Any]]:
+async def _sqlite_saver(folder: Path) -> AsyncIterator[BaseCheckpointSaver[Any]]:
     path = folder / "checkpoints.sqlite"
     try:
-        async with _connected(path) as connection:
-            # To wait for the disk at every step would cost more than the step; what a power cut
-            # loses here is restored from the run's rows and the cache.
+        async with _open_database(path) as connection:
+            # A sync per step would take longer than the step; what a power cut loses here is
+            # restored from the run's rows and the cache.
             await connection.execute("PRAGMA synchronous=NORMAL")
             saver = _saver(AsyncSqliteSaver, connection)
-            await saver.setup()  # a thread may be deleted before any is stored: tables must exist
+            await saver.setup()  # deleting a thread requires the tables
             yield saver
     except sqlite3.Error as error:
         raise RunError(
-            f"{path}: cannot use the checkpoints: {error}; without that file the run starts anew, "
-            "and what it has recorded or cached is not asked again"
+            f"{path}: cannot use the checkpoints: {error}; delete that file to restart the "
+            "run; recorded and cached work is not repeated"
         ) from None
 
 
 @asynccontextmanager
-async def _connected(path: Path) -> AsyncIterator[aiosqlite.Connection]:
+async def _open_database(path: Path) -> AsyncIterator[aiosqlite.Connection]:
     """Open a database, and close it even when an interrupt cancels this task.
 
-    aiosqlite's thread answers to the event loop, which must therefore outlive the connection.
+    aiosqlite's thread calls back into the event loop, which must therefore outlive the connection.
     """
     connection = aiosqlite.connect(path)
     try:
-        await _shielded(connection)
+        await _finish(connection)
         yield connection
     finally:
-        await _shielded(connection.close())
+        await _finish(connection.close())
 
 
-async def _shielded(work: Awaitable[T]) -> T:
-    """Await `work`, which takes milliseconds; a cancellation is raised after it has ended."""
+async def _finish(work: Awaitable[T]) -> T:
+    """Await `work`, which takes milliseconds; raise a cancellation only after it ends."""
     task = asyncio.ensure_future(work)
-    cancelled: asyncio.CancelledError | None = None
+    cancellation: asyncio.CancelledError | None = None
     while not task.done():
         try:
             await asyncio.wait([task])
         except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled is not None:
-        raise cancelled
+            cancellation = error
+    if cancellation is not None:
+        raise cancellation
     return task.result()
 
 
 @asynccontextmanager
-async def _stored(run: StoredRun) -> AsyncIterator[BaseCheckpointSaver[Any]]:
+async def _postgres_saver(run: StoredRun) -> AsyncIterator[BaseCheckpointSaver[Any]]:
     with needs_extra("--store postgresql://", extra="postgres"):
         from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
         from psycopg import AsyncConnection, Error
@@ -226,9 +234,9 @@ async def _stored(run: StoredRun) -> AsyncIterator[BaseCheckpointSaver[Any]]:
             await _make_tables(connection, saver)
             yield saver
     except Error as error:
-        why = run.address.without_secrets(error)
+        reason = run.address.without_secrets(error)
         raise RunError(
-            f"{run}: the checkpoints cannot be used: {why}; finished work is kept; run the same "
+            f"{run}: the checkpoints cannot be used: {reason}; finished work is kept; run the same "
             "command to resume"
         ) from None
     run.forget_checkpoints()
@@ -237,17 +245,17 @@ async def _stored(run: StoredRun) -> AsyncIterator[BaseCheckpointSaver[Any]]:
 async def _make_tables(connection: Any, saver: Any) -> None:
     """Create LangGraph's tables, one machine at a time.
 
-    The lock is polled, not waited for: CREATE INDEX CONCURRENTLY waits for every open statement,
-    so that one blocked in a lock would block it (deadlock).
+    The lock is polled: CREATE INDEX CONCURRENTLY waits for all open statements, so that a statement
+    waiting for the lock would cause a deadlock.
     """
-    while not await _answer(connection, "pg_try_advisory_lock"):
+    while not await _call_lock_function(connection, "pg_try_advisory_lock"):
         await asyncio.sleep(0.1)
     try:
         await saver.setup()
     finally:
-        await _answer(connection, "pg_advisory_unlock")
+        await _call_lock_function(connection, "pg_advisory_unlock")
 
 
-async def _answer(connection: Any, function: str) -> bool:
-    cursor = await connection.execute(f"SELECT {function}(%s) AS answer", (_MIGRATING,))
+async def _call_lock_function(connection: Any, function: str) -> bool:
+    cursor = await connection.execute(f"SELECT {function}(%s) AS answer", (_TABLES_LOCK,))
     return bool((await cursor.fetchone())["answer"])

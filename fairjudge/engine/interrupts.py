@@ -1,4 +1,4 @@
-"""Handle Ctrl-C while models are called: once to finish the open calls, twice to stop now.
+"""Handle Ctrl-C during model calls: the first lets open calls finish, the second cancels them.
 
 SIGTERM and SIGHUP act like one Ctrl-C.
 """
@@ -23,22 +23,21 @@ _SIGNALS = tuple(
 _STORING_SECONDS = 0.05
 """Time for the last reply to be stored in the cache."""
 _RECORDING_SECONDS = 0.5
-"""Time for the last replies to be recorded by the run, where the cache cannot be written."""
+"""Time for the last replies to be recorded by the run if the cache cannot be written."""
 
 
 @contextmanager
-def draining_on_interrupt(
-    limiter: AdaptiveLimiter, *, tell: Callable[[str], None]
-) -> Iterator[None]:
-    """Let open calls be answered and stored before an interrupt ends the block.
+def drain_on_interrupt(limiter: AdaptiveLimiter, *, note: Callable[[str], None]) -> Iterator[None]:
+    """Let open calls finish before an interrupt ends the block.
 
-    The first interrupt begins no more calls and waits for the open ones, which are paid for; the
-    second cancels them; the third raises KeyboardInterrupt at once. Only the main thread gets
-    interrupts; in other threads, and where signals are ignored, nothing changes.
+    After the first interrupt no more calls begin, and the open ones, which are already paid for,
+    finish and are stored. The second cancels them; the third raises KeyboardInterrupt at once.
+    `note` is called with a message. Only the main thread receives interrupts; in other threads, and
+    if signals are ignored, nothing changes.
     """
-    before = _handlers_to_replace()
+    old_handlers = _handlers_to_replace()
     main = asyncio.current_task()
-    if main is None or not before:
+    if main is None or not old_handlers:
         yield
         return
     loop = asyncio.get_running_loop()
@@ -47,19 +46,19 @@ def draining_on_interrupt(
     def stop() -> None:
         n_calls = limiter.stop(on_idle=lambda: loop.call_later(_STORING_SECONDS, main.cancel))
         if n_calls:
-            calls = "call under way has" if n_calls == 1 else f"{n_calls} calls under way have"
-            tell(f"stopping once the {calls} been answered; interrupt again to stop now")
+            calls = "the open call is" if n_calls == 1 else f"the {n_calls} open calls are"
+            note(f"stopping when {calls} answered; interrupt again to stop now")
 
-    def interrupted(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+    def handle(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
         nonlocal n_interrupts
         if number != signal.SIGINT and n_interrupts:
-            return  # a closing terminal and a supervisor send it several times
+            return  # closing terminals and supervisors send a signal several times
         n_interrupts += 1
         if n_interrupts > 2:
             raise KeyboardInterrupt
         loop.call_soon_threadsafe(stop if n_interrupts == 1 else main.cancel)
 
-    _set(dict.fromkeys(before, interrupted))
+    _set_handlers(dict.fromkeys(old_handlers, handle))
     try:
         yield
     except asyncio.CancelledError:
@@ -67,25 +66,25 @@ def draining_on_interrupt(
             raise KeyboardInterrupt from None
         raise
     finally:
-        _set(before)
+        _set_handlers(old_handlers)
 
 
 @contextmanager
-def draining_on_error(
+def drain_on_error(
     limiter: AdaptiveLimiter, *, warn: Callable[[str], None]
 ) -> Iterator[Callable[[CacheError], None]]:
-    """Yield a function that takes an error after which no call may begin.
+    """Yield a function to call with an error; after it, no more calls begin.
 
-    Open calls are answered, and stored where possible; then the block ends with the first error.
-    If the block ended by itself before that, `warn` is called with the error's text.
+    Open calls finish, and are stored if possible; then the block raises the first error. If the
+    block ends before that, `warn` is called with the error's text.
     """
     main, loop = asyncio.current_task(), asyncio.get_running_loop()
     errors: list[CacheError] = []
-    ending: list[asyncio.TimerHandle] = []
+    timers: list[asyncio.TimerHandle] = []
 
     def end() -> None:
-        if main is not None and not ending:
-            ending.append(loop.call_later(_RECORDING_SECONDS, main.cancel))
+        if main is not None and not timers:
+            timers.append(loop.call_later(_RECORDING_SECONDS, main.cancel))
 
     def fail(error: CacheError) -> None:
         errors.append(error)
@@ -95,34 +94,34 @@ def draining_on_error(
     try:
         yield fail
     except asyncio.CancelledError:
-        if errors and ending:
+        if errors and timers:
             raise errors[0] from None
         raise
     finally:
-        for handle in ending:
-            handle.cancel()
+        for timer in timers:
+            timer.cancel()
     if errors:
         warn(str(errors[0]))
 
 
 @contextmanager
-def stopping_on_interrupt() -> Iterator[None]:
-    """Let the first interrupt end the block, also inside `draining_on_interrupt`.
+def stop_on_interrupt() -> Iterator[None]:
+    """Let the first interrupt end the block, even inside `drain_on_interrupt`.
 
     For a block in the main thread that waits without yielding to the event loop.
     """
-    before = _handlers_to_replace()
-    _set(dict.fromkeys(before, signal.default_int_handler))
+    old_handlers = _handlers_to_replace()
+    _set_handlers(dict.fromkeys(old_handlers, signal.default_int_handler))
     try:
         yield
     finally:
-        _set(before)
+        _set_handlers(old_handlers)
 
 
 def _handlers_to_replace() -> dict[signal.Signals, _Handler]:
     """Return the current handlers by signal; empty outside the main thread.
 
-    Signals that are ignored, or end the process at once, keep their handlers.
+    Signals that are ignored, or that end the process at once, are omitted.
     """
     if threading.current_thread() is not threading.main_thread():
         return {}
@@ -130,6 +129,6 @@ def _handlers_to_replace() -> dict[signal.Signals, _Handler]:
     return {number: handler for number, handler in handlers.items() if callable(handler)}
 
 
-def _set(handlers: Mapping[signal.Signals, _Handler]) -> None:
+def _set_handlers(handlers: Mapping[signal.Signals, _Handler]) -> None:
     for number, handler in handlers.items():
         signal.signal(number, handler)

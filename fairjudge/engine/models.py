@@ -1,4 +1,4 @@
-"""Open models: the chosen backend with its middleware, and local models when first needed."""
+"""Open models: the selected backend with its middleware, and local models at first use."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from fairjudge.backends.limiting import Concurrency, StoreCheck, TokenCount, Tok
 from fairjudge.backends.pacing import AdaptiveLimiter
 from fairjudge.backends.planning import PlanningBackend
 from fairjudge.backends.ports import Middleware, Pipeline
-from fairjudge.backends.retrying import Retrying, RetryPolicy, kind_of
+from fairjudge.backends.retrying import Retrying, RetryPolicy, error_kind
 from fairjudge.backends.truncation import TruncationCheck
 from fairjudge.backends.warming import Warming
 from fairjudge.cache.disk import ReplyCache
 from fairjudge.cache.files import AnyCache
 from fairjudge.cache.postgres import PostgresCache
-from fairjudge.engine.interrupts import draining_on_error, draining_on_interrupt
+from fairjudge.engine.interrupts import drain_on_error, drain_on_interrupt
 from fairjudge.errors import BackendError, CacheError
 from fairjudge.options.models import Model, Sampling
 from fairjudge.ports import (
@@ -43,7 +43,7 @@ from fairjudge.text.printable import printable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Llm:
-    """A model behind its middleware; ``decides`` is set for decision models (no generated text)."""
+    """A model behind its middleware; ``decides`` is only set for decision models (no text)."""
 
     backend: Backend
     target: ModelRef
@@ -55,10 +55,9 @@ class Llm:
 class RunCost:
     """Calls, tokens and cost of a run.
 
-    ``n_calls`` counts every request that was sent, ``retries`` the repeated ones among them by kind
-    of error; ``n_cached`` counts replies from the cache that earlier runs paid for, and none
-    that a request of this run left there. ``cost_usd`` is None where a price or a token count is
-    unknown. ``tokens`` are those of the calls.
+    ``n_calls`` is the number of requests sent, ``retries`` the number of repeated ones by kind of
+    error. ``n_cached`` is the number of replies from the cache that earlier runs paid for.
+    ``cost_usd`` is None if a price or a token count is unknown. ``tokens`` are those of the calls.
     """
 
     n_calls: int
@@ -79,7 +78,7 @@ def run_cost(spending: Spending, *, n_cached: int = 0, **details: Any) -> RunCos
 
 
 def zero_cost(model: Model) -> RunCost | None:
-    """Return a `RunCost` of zero calls, None for the embedded default."""
+    """Return a `RunCost` of zero calls, or None for the embedded default."""
     return None if model.llm is None else run_cost(NO_SPENDING)
 
 
@@ -91,7 +90,7 @@ class Models:
     _model: Model
     _ledger: _Ledger | None = None
     _cache: AnyCache | None = None
-    _retrying: Retrying | None = None
+    _retries: Retrying | None = None
 
     @cached_property
     def embedder(self) -> Embedder:
@@ -114,7 +113,7 @@ class Models:
 
     @cached_property
     def entailment(self) -> EntailmentModel | None:
-        """The entailment model, None where the model names none."""
+        """The entailment model, or None if the model has none."""
         from fairjudge.scorers.entailment import load_entailment
 
         name = self._model.entailment_model
@@ -125,45 +124,45 @@ class Models:
         if self._cache is not None:
             self._cache.sync()
 
-    def note_answered_before(self) -> None:
-        """Tell `Retrying` that the server answered an earlier start of the run."""
-        if self._retrying is not None:
-            self._retrying.note_answered_before()
+    def note_earlier_reply(self) -> None:
+        """Note that the server has replied before; see `Retrying.note_earlier_reply`."""
+        if self._retries is not None:
+            self._retries.note_earlier_reply()
 
     def cost(self) -> RunCost | None:
-        """Return calls and costs so far, None for the embedded default."""
+        """Return calls and costs so far, or None for the embedded default."""
         return None if self._ledger is None else self._ledger.cost()
 
 
 class _Ledger:
-    """Calls and costs of one model of a run, on a budget that other models may share."""
+    """Calls and costs of one model of a run, on a budget possibly shared with other models."""
 
     def __init__(self, budget: Budget, *, on_retry: Callable[[str], None] | None) -> None:
         self.budget = budget
         self.retries: Counter[str] = Counter()
         self.count = TokenCount()
-        self.caching: Caching | SharedCaching | None = None
+        self.cache: Caching | SharedCaching | None = None
         self._on_retry = on_retry
-        self._before = budget.booked_here
+        self._initial_spending = budget.own_spending
 
-    def retried(self, error: BackendError) -> None:
+    def count_retry(self, error: BackendError) -> None:
         """Count a retry after `error`."""
-        kind = kind_of(error)
+        kind = error_kind(error)
         self.retries[kind] += 1
         if self._on_retry is not None:
             self._on_retry(kind)
 
-    def retries_in_words(self) -> str:
+    def retries_text(self) -> str:
         """Return the number of retries and, in parentheses, their kinds."""
         n = self.retries.total()
         kinds = ", ".join(f"{kind}: {count}" for kind, count in sorted(self.retries.items()))
         return f"{n} retr{'y' if n == 1 else 'ies'} ({kinds})"
 
     def cost(self) -> RunCost:
-        """Return calls and costs since this ledger was made."""
+        """Return calls and costs since this ledger was created."""
         return run_cost(
-            self.budget.booked_here - self._before,
-            n_cached=0 if self.caching is None else self.caching.earlier,
+            self.budget.own_spending - self._initial_spending,
+            n_cached=0 if self.cache is None else self.cache.earlier,
             retries=dict(self.retries),
             tokens=self.count.tokens,
         )
@@ -175,12 +174,12 @@ async def open_models(
     *,
     limits: Sequence[Middleware] | None = None,
 ) -> AsyncIterator[Models]:
-    """Open the models that `model` names; close them, and print the number of retries, at the end.
+    """Open the models of `model`; at the end, close them and print the number of retries.
 
     Parameters
     ----------
     limits : sequence of Middleware, optional
-        Limits shared by several processes, in place of the budget and concurrency of `model`.
+        Limits shared by several processes, instead of the budget and concurrency of `model`.
 
     Raises
     ------
@@ -188,7 +187,7 @@ async def open_models(
         If the backend is unknown, its key or package is missing, or its price is unknown while
         cost is limited.
     CacheError
-        If a reply could not be stored: no call begins after that, and open ones are answered.
+        If a reply could not be stored; no more calls begin, and open calls finish.
     """
     target = model.llm
     if target is None:
@@ -205,13 +204,13 @@ async def open_models(
         tokens_per_minute=model.tokens_per_minute,
         max_wait_seconds=model.max_wait,
     )
-    retrying = Retrying(
+    retries = Retrying(
         policy=RetryPolicy(max_wait_seconds=model.max_wait),
         fail_if_never_reached=True,
-        on_retry=ledger.retried,
+        on_retry=ledger.count_retry,
         warn=print_warning,
     )
-    # What limits a request stands outside the retries, what limits an attempt inside.
+    # Limits on requests are outside the retries, limits on attempts inside.
     outer: list[Middleware] = [ledger.count]
     inner: list[Middleware] = [limiter, *(limits or ())]
     if limits is None:
@@ -229,22 +228,22 @@ async def open_models(
             secret=cache.secret(),
             chat=model.chat,
         )
-        with draining_on_error(limiter, warn=print_warning) as on_cache_error:
-            ledger.caching = caching = _caching(cache, on_cache_error=on_cache_error)
-            async with aclosing(Pipeline(client, caching, *outer, retrying, *inner)) as backend:
-                with draining_on_interrupt(limiter, tell=print_note):
+        with drain_on_error(limiter, warn=print_warning) as on_cache_error:
+            ledger.cache = caching = _cache_middleware(cache, on_cache_error=on_cache_error)
+            async with aclosing(Pipeline(client, caching, *outer, retries, *inner)) as backend:
+                with drain_on_interrupt(limiter, note=print_note):
                     yield Models(
                         llm=_llm(backend, target, model),
                         _model=model,
                         _ledger=ledger,
                         _cache=cache,
-                        _retrying=retrying,
+                        _retries=retries,
                     )
                 if ledger.retries:
-                    print_note(f"{target}: {ledger.retries_in_words()}")
+                    print_note(f"{target}: {ledger.retries_text()}")
 
 
-def _caching(
+def _cache_middleware(
     cache: AnyCache, *, on_cache_error: Callable[[CacheError], None]
 ) -> Caching | SharedCaching:
     if isinstance(cache, PostgresCache):
@@ -263,16 +262,16 @@ def _llm(backend: Pipeline | PlanningBackend, target: ModelRef, model: Model) ->
     )
 
 
-def first_model(model: Model, stated: Mapping[str, str]) -> Model:
-    """Return `model` with target and sampling replaced by those that a signature `stated`.
+def model_from_signature(model: Model, settings: Mapping[str, str]) -> Model:
+    """Return `model` with target and sampling from `settings`, the fields of a signature.
 
     Everything else, including the budget, is shared with `model`.
     """
-    limit, seed = stated.get("max_output_tokens"), stated.get("seed")
-    first = replace(
+    limit, seed = settings.get("max_output_tokens"), settings.get("seed")
+    result = replace(
         model,
-        target=stated.get("judge", LOCAL),
-        base_url=stated.get("base_url"),
+        target=settings.get("judge", LOCAL),
+        base_url=settings.get("base_url"),
         max_output_tokens=None if limit is None else int(limit),
         seed=None if seed is None else int(seed),
     )
@@ -280,7 +279,7 @@ def first_model(model: Model, stated: Mapping[str, str]) -> Model:
 
 
 def total_cost(costs: Iterable[RunCost | None]) -> RunCost | None:
-    """Sum the calls and costs of several models; None where no language model was called."""
+    """Sum the calls and costs of several models; None if no language model was called."""
     parts = [part for part in costs if part is not None]
     if not parts:
         return None
@@ -315,4 +314,4 @@ def print_warning(message: str) -> None:
 
 def print_note(message: str) -> None:
     """Print a note to standard error, without control characters."""
-    print(printable(message), file=sys.stderr)  # noqa: T201  # the terminal is all there is
+    print(printable(message), file=sys.stderr)  # noqa: T201  # to the terminal

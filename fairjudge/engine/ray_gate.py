@@ -1,8 +1,8 @@
-"""One gate for the model calls of a whole Ray cluster: concurrency, rates and budget.
+"""A limit on the model calls of a whole Ray cluster: concurrency, rates and budget.
 
 `Gate` is plain Python that Ray runs as a named actor; `GateLimit` is its client in each worker. The
-places of a worker that dies during calls are freed after a while; the budget reserved for its calls
-stays reserved, since they may have been billed.
+slots of a worker that dies during calls are freed after `LEASE_SECONDS`; the budget reserved for
+its calls remains reserved, since they may have been billed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import Any, TypeAlias, cast
 
 from fairjudge.backends.budgeting import Budget, Reservation, likely_usage
-from fairjudge.backends.limiting import Ending, Limit
+from fairjudge.backends.limiting import CallOutcome, Limit
 from fairjudge.backends.pacing import Allowance
 from fairjudge.backends.ports import AnyRequest, Clock, Sleep
 from fairjudge.errors import BudgetExceededError, ConfigurationError
@@ -23,17 +23,17 @@ from fairjudge.ports import ModelRef, Usage
 from fairjudge.records.spending import Spending
 
 Admission: TypeAlias = Reservation | BudgetExceededError | ConfigurationError | None
-"""The reserved cost, or the error to raise; None for a worker that must call again."""
+"""The reserved cost, the error to raise, or None for a worker that must call again."""
 
 LEASE_SECONDS = 20.0
-"""A worker without a sign of life for this time counts as dead."""
+"""The time without a renewal after which a worker counts as dead."""
 
 
 class Gate:
-    """Admits at most `max_concurrent` concurrent calls of all workers, while `budget` lasts.
+    """A limit of `max_concurrent` concurrent calls of all workers, within `budget`.
 
-    ``rates`` are the most ``requests`` and ``tokens`` a minute, None where there is no limit. After
-    ``lease_seconds`` of silence a worker's places are given to others.
+    ``rates`` are the maximum ``requests`` and ``tokens`` per minute, None for no limit. The slots
+    of a worker are freed ``lease_seconds`` after its last renewal.
     """
 
     def __init__(
@@ -53,46 +53,46 @@ class Gate:
         self._sleep = sleep
         self._n_in_flight: Counter[str] = Counter()
         self._last_seen: dict[str, float] = {}
-        self._place_freed = asyncio.Event()
+        self._slot_event = asyncio.Event()
         self._turn = asyncio.Lock()
-        limited = {unit: rate for unit, rate in (rates or {}).items() if rate is not None}
+        limits = {unit: rate for unit, rate in (rates or {}).items() if rate is not None}
         self._allowances = {
-            unit: Allowance(rate, unit=unit, clock=clock) for unit, rate in limited.items()
+            unit: Allowance(rate, unit=unit, clock=clock) for unit, rate in limits.items()
         }
 
     async def enter(self, worker: str, target: ModelRef, likely: Usage) -> Admission:
-        """Wait for a place, reserve the call's likely cost, and wait until the rates admit it.
+        """Wait for a slot, reserve the call's likely cost, and wait until the rates admit it.
 
         An error is returned, not raised, since Ray wraps the errors of an actor. None is returned
-        to a worker whose lease ended while it waited: if it is alive it calls again, and if it is
-        dead it must take no place. The tokens are an estimate that is not corrected afterwards.
+        to a worker whose lease expired while it waited: if alive, it calls again; if dead, it must
+        not occupy a slot. The token count is an estimate that is not corrected afterwards.
         """
         self._last_seen[worker] = self._clock()
         while self._n_in_flight.total() >= self._max_concurrent:
-            self._place_freed.clear()
+            self._slot_event.clear()
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._place_freed.wait(), self._lease_seconds / 4)
+                await asyncio.wait_for(self._slot_event.wait(), self._lease_seconds / 4)
             self._expire_leases()
             if worker not in self._last_seen:
                 return None
         self._n_in_flight[worker] += 1
         try:
-            reserved = await self._budget.reserve(target, likely)
+            reservation = await self._budget.reserve(target, likely)
         except BudgetExceededError as error:
-            self._give_back(worker)
+            self._free_slot(worker)
             return error
         try:
-            await self._take_turn((likely.input_tokens or 0) + (likely.output_tokens or 0))
+            await self._wait_for_rates((likely.input_tokens or 0) + (likely.output_tokens or 0))
         except ConfigurationError as error:
-            await self.leave(worker, reserved, None)
+            await self.leave(worker, reservation, None)
             return error
-        return reserved
+        return reservation
 
-    async def leave(self, worker: str, reserved: Reservation, usage: Usage | None) -> None:
-        """Free the place of a call and settle its cost."""
+    async def leave(self, worker: str, reservation: Reservation, usage: Usage | None) -> None:
+        """Free the slot of a call and settle its cost."""
         self._last_seen[worker] = self._clock()
-        self._budget.settle(reserved, usage)
-        self._give_back(worker)
+        self._budget.settle(reservation, usage)
+        self._free_slot(worker)
 
     async def renew_lease(self, worker: str) -> None:
         """Renew the lease of `worker`."""
@@ -102,18 +102,18 @@ class Gate:
         """Return the spending so far."""
         return self._budget.booked
 
-    async def _take_turn(self, tokens: float) -> None:
+    async def _wait_for_rates(self, tokens: float) -> None:
         async with self._turn:
             for unit, allowance in self._allowances.items():
                 amount = tokens if unit == "tokens" else 1.0
                 while wait_seconds := allowance.seconds_until(amount):
                     await self._sleep(wait_seconds)
-                allowance.take(amount)
+                allowance.book(amount)
 
-    def _give_back(self, worker: str) -> None:
-        if self._n_in_flight[worker] > 0:  # else its lease ended, and its place was given away
+    def _free_slot(self, worker: str) -> None:
+        if self._n_in_flight[worker] > 0:  # else its lease expired, and its slot was freed
             self._n_in_flight[worker] -= 1
-            self._place_freed.set()
+            self._slot_event.set()
 
     def _expire_leases(self) -> None:
         limit = self._clock() - self._lease_seconds
@@ -123,7 +123,7 @@ class Gate:
 
 
 class _Remote:
-    """Calls the methods of a Ray actor like those of an object in this process."""
+    """A proxy to call the methods of a Ray actor like those of a local object."""
 
     def __init__(self, handle: Any) -> None:
         self._handle = handle
@@ -156,9 +156,9 @@ class GateLimit(Limit):
             raise admission
         return admission
 
-    async def end(self, token: Reservation, ending: Ending) -> None:
+    async def end(self, token: Reservation, outcome: CallOutcome) -> None:
         """See `Limit`."""
-        await self._gate.leave(self._worker, token, ending.usage)
+        await self._gate.leave(self._worker, token, outcome.usage)
 
     async def aclose(self) -> None:
         """Stop renewing this worker's lease."""

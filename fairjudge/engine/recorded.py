@@ -1,4 +1,4 @@
-"""A run's judgements: ratings in memory, whole judgements read from the run's rows."""
+"""A run's judgements: ratings in memory, complete judgements read from the run's rows."""
 
 from __future__ import annotations
 
@@ -15,74 +15,74 @@ from fairjudge.scores.ratings import Rating, rating_of, split_ranking
 ROWS = "judgements"
 _BATCH = 256
 """Minimum number of judgements that are read together."""
-_NOWHERE = -1
+_NO_ROW = -1
 
 
 class RecordedJudgements(Sequence[Judgement]):
     """A run's judgements in the order of its tasks, read from its rows at every access.
 
-    Both orders of a pair carry their joint verdict. The run need not be open. `places` are the row
-    offsets of the judgements, `starts` the index of the first judgement of each batch that is read
-    together; a pair is never split between batches.
+    Both orders of a pair have their joint verdict. The run need not be open. `row_positions` are
+    the positions of the judgements' rows, `starts` the index of the first judgement of each batch
+    that is read together; a pair is never split between batches.
     """
 
-    def __init__(self, run: RunStore, places: array[int], starts: Sequence[int]) -> None:
+    def __init__(self, run: RunStore, row_positions: array[int], starts: Sequence[int]) -> None:
         self._run = run
-        self._places = places
+        self._row_positions = row_positions
         self._starts = starts
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._row_positions)
 
     def __iter__(self) -> Iterator[Judgement]:
         for start, stop in zip(self._starts, [*self._starts[1:], len(self)], strict=True):
             yield from self._read(start, stop)
 
     @overload
-    def __getitem__(self, place: int) -> Judgement: ...
+    def __getitem__(self, index: int) -> Judgement: ...
     @overload
-    def __getitem__(self, place: slice) -> Sequence[Judgement]: ...
-    def __getitem__(self, place: int | slice) -> Judgement | Sequence[Judgement]:
-        if isinstance(place, slice):
-            return tuple(self)[place]
-        number = range(len(self))[place]
+    def __getitem__(self, index: slice) -> Sequence[Judgement]: ...
+    def __getitem__(self, index: int | slice) -> Judgement | Sequence[Judgement]:
+        if isinstance(index, slice):
+            return tuple(self)[index]
+        number = range(len(self))[index]
         start = max(start for start in self._starts if start <= number)
-        stop = min((later for later in self._starts if later > number), default=len(self))
+        stop = min((start for start in self._starts if start > number), default=len(self))
         return self._read(start, stop)[number - start]
 
     def _read(self, start: int, stop: int) -> Sequence[Judgement]:
         with reject_foreign_rows(self._run):
-            rows = self._run.rows_at(ROWS, self._places[start:stop])
+            rows = self._run.rows_at(ROWS, self._row_positions[start:stop])
             return with_pair_verdicts([_judgement(row) for row in rows])
 
 
 class JudgementBook:
-    """The finished and the pending `tasks` of an open run, with the offsets of their rows.
+    """The finished and the pending `tasks` of an open run, with the positions of their rows.
 
-    `run` is read once, here; of a task that was recorded several times the last row counts.
+    `run` is read once; if a task was recorded several times, its last row counts.
     """
 
     def __init__(self, run: RunStore, tasks: Sequence[JudgeTask]) -> None:
         self.run = run
         self.tasks = tasks
-        self._places = array("q", [_NOWHERE]) * len(tasks)
+        self._row_positions = array("q", [_NO_ROW]) * len(tasks)
         self._ratings: list[Rating | None] = [None] * len(tasks)
         self.n_done = 0
         with reject_foreign_rows(run):
             positions: dict[str, int] | None = None
-            for place, row in run.rows_with_offsets(ROWS):
-                positions = positions or {task.id: at for at, task in enumerate(tasks)}
+            for row_position, row in run.rows_with_offsets(ROWS):
+                positions = positions or {task.id: n for n, task in enumerate(tasks)}
                 if (position := positions.get(row["task"])) is not None:
-                    self._note(position, place, _judgement(row))
+                    self._note(position, row_position, _judgement(row))
 
     def __len__(self) -> int:
         return len(self.tasks)
 
     @property
     def ratings(self) -> tuple[Rating, ...]:
-        """The ratings so far, in the order of tasks; rankings as their pairs."""
-        rated = (rating for rating in self._ratings if rating is not None)
-        return tuple(pair for rating in rated for pair in split_ranking(rating))
+        """The ratings so far, in the order of tasks; rankings are split into pairs."""
+        ratings = (rating for rating in self._ratings if rating is not None)
+        return tuple(pair for rating in ratings for pair in split_ranking(rating))
 
     @property
     def n_retryable(self) -> int:
@@ -91,12 +91,12 @@ class JudgementBook:
 
     @property
     def is_finished(self) -> bool:
-        """Whether every task is judged and none should be tried again."""
+        """Whether all tasks are judged and none should be retried."""
         return self.n_done == len(self) and not self.n_retryable
 
     def is_done(self, position: int) -> bool:
-        """Say whether the task at `position` is judged."""
-        return self._places[position] != _NOWHERE
+        """Return whether the task at `position` is judged."""
+        return self._row_positions[position] != _NO_ROW
 
     def record(self, position: int, judgement: Judgement) -> None:
         """Append the judgement of the task at `position` to the run."""
@@ -104,24 +104,24 @@ class JudgementBook:
         self._note(position, self.run.append(ROWS, row), judgement)
 
     def reopen_retryable(self) -> None:
-        """Mark as not judged the tasks that another attempt may score."""
+        """Mark the tasks that another attempt may score as pending."""
         for position, rating in enumerate(self._ratings):
             if _is_retryable(rating):
-                self._places[position] = _NOWHERE
+                self._row_positions[position] = _NO_ROW
                 self._ratings[position] = None
                 self.n_done -= 1
 
     def judgements(self) -> RecordedJudgements:
-        """Return all judgements, once every task is done."""
+        """Return all judgements; no task may be pending."""
         starts = [0] if len(self) else []
-        for at, task in enumerate(self.tasks):
-            if at - starts[-1] >= _BATCH and task.eid != self.tasks[at - 1].eid:
-                starts.append(at)
-        return RecordedJudgements(self.run, self._places, starts)
+        for index, task in enumerate(self.tasks):
+            if index - starts[-1] >= _BATCH and task.eid != self.tasks[index - 1].eid:
+                starts.append(index)
+        return RecordedJudgements(self.run, self._row_positions, starts)
 
-    def _note(self, position: int, place: int, judgement: Judgement) -> None:
+    def _note(self, position: int, row_position: int, judgement: Judgement) -> None:
         self.n_done += not self.is_done(position)
-        self._places[position] = place
+        self._row_positions[position] = row_position
         self._ratings[position] = rating_of(judgement)
 
 

@@ -34,8 +34,8 @@ from fairjudge.text.counting import pluralize
 class RunOutcome:
     """The outcome of a run, besides its results.
 
-    ``bad_lines`` were skipped; ``spent`` is None for the embedded default; ``was_finished`` says
-    that an earlier start had completed the run.
+    ``bad_lines`` are the skipped lines; ``spent`` is None for the embedded default;
+    ``was_finished`` is whether the run was already complete when it was opened.
     """
 
     bad_lines: tuple[str, ...]
@@ -51,11 +51,11 @@ _FOREIGN_CHECKPOINT_ERRORS = (
     TypeError,
     ValueError,
 )
-"""The errors that LangGraph raises for a checkpoint that it did not write."""
+"""The errors of LangGraph on a checkpoint that it did not write."""
 
 
 def digest(records: Iterable[Record]) -> str:
-    """Return the SHA-256 of `records`, which ties a run to its inputs and not to their paths."""
+    """Return the SHA-256 of `records`, which identifies a run's inputs independently of paths."""
     total = hashlib.sha256()
     for record in records:
         text = json.dumps(record.to_json(), sort_keys=True, ensure_ascii=False)
@@ -64,17 +64,17 @@ def digest(records: Iterable[Record]) -> str:
 
 
 def bad_lines(*files: Loaded[Any]) -> tuple[str, ...]:
-    """Return ``path:line: problem`` of each line that ``--skip-bad`` left out of `files`."""
+    """Return ``path:line: problem`` of each line of `files` skipped by ``--skip-bad``."""
     return tuple(f"{file.path}:{bad.line}: {bad.problem}" for file in files for bad in file.bad)
 
 
 def check_writable(output: Path) -> None:
-    """Raise `InputError` for an output that cannot be written, before any work is done for it."""
+    """Raise `InputError` if `output` cannot be written, before work is done for it."""
     if str(output) == "-":
         return
     folder = output.parent
     if not folder.is_dir():
-        raise InputError("the folder for this output does not exist; make it first", path=output)
+        raise InputError("the folder for this output does not exist; create it first", path=output)
     if output.is_dir():
         raise InputError("expected a file to write, this is a folder", path=output)
     if output.suffixes[-2:] == [".csv", ".gz"] or output.suffix == ".csv":
@@ -90,88 +90,86 @@ def check_writable(output: Path) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make `folder` with its parents if it does not exist; raise `InputError` on failure."""
+    """Create `folder` with its parents if it does not exist; raise `InputError` on failure."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"cannot make this folder: {error.strerror}", path=folder) from None
+        raise InputError(f"cannot create this folder: {error.strerror}", path=folder) from None
 
 
 def open_run(
     folder: Path | None, *, command: str, model: Model, identity: Mapping[str, Any]
 ) -> RunStore:
-    """Return the run in `folder`, or of that name in the store of `model`; it is not locked yet.
+    """Return the run in `folder`, or of that name in the store of `model`, not yet locked.
 
-    Without `folder` it lies beside the cache under a name that hashes its identity, so that the
-    same command finds it again and another command does not.
+    Without `folder`, the run is stored next to the cache under a hash of its identity, so that the
+    same command finds it again and a different command does not.
     """
-    whole = {"command": command, "version": __version__, **identity}
-    text = json.dumps(whole, sort_keys=True)
+    run_identity = {"command": command, "version": __version__, **identity}
+    text = json.dumps(run_identity, sort_keys=True)
     name = f"{command}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
     if model.address is not None:
         run_name = name if folder is None else folder.as_posix()
-        return StoredRun(run_name, identity=whole, address=model.address)
-    return RunFolder(folder or model.cache_folder / "runs" / name, identity=whole)
+        return StoredRun(run_name, identity=run_identity, address=model.address)
+    return RunFolder(folder or model.cache_folder / "runs" / name, identity=run_identity)
 
 
-def recording_spending(run: RunStore, model: Model) -> AbstractContextManager[SpendingFile]:
-    """Record what `model` spends on `run`, so that it counts even if this start is killed."""
+def record_spending(run: RunStore, model: Model) -> AbstractContextManager[SpendingFile]:
+    """Record the spending of `model` on `run`, so that it counts even if this process is killed."""
     # A run in a store has no folder: its spending is recorded on this machine.
     path = run.path / FILE if isinstance(run, RunFolder) else spending_path(model, str(run))
-    return recording_in(path, model)
+    return record_spending_in(path, model)
 
 
 def spending_path(model: Model, name: str) -> Path:
-    """Return the file for the spending of a run called `name` that has no folder."""
-    digested = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:12]
-    return model.cache_folder / "runs" / f"{digested}.{FILE}"
+    """Return the spending file of a run called `name` that has no folder."""
+    name_hash = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:12]
+    return model.cache_folder / "runs" / f"{name_hash}.{FILE}"
 
 
 @contextmanager
-def recording_in(path: Path, model: Model) -> Iterator[SpendingFile]:
-    """Record what `model` spends in the file at `path`; print a note on calls of killed starts."""
+def record_spending_in(path: Path, model: Model) -> Iterator[SpendingFile]:
+    """Record the spending of `model` in the file at `path`; print a note on earlier calls."""
     file = SpendingFile(path)
     if file.earlier.n_calls and model.is_limited and not model.budget.is_recorded:
         n_calls = pluralize(file.earlier.n_calls, "call")
-        print_note(f"{n_calls} of earlier starts, which were killed, count for the limits too")
-    with model.budget.recording(file):
+        print_note(f"{n_calls} of earlier, killed processes count towards the limits")
+    with model.budget.record_in(file):
         yield file
 
 
 @contextmanager
-def recording_cost(
-    run: RunStore, model: Model, cost: Callable[[], RunCost | None]
-) -> Iterator[None]:
-    """Append the calls and costs of this start to ``spent.jsonl``, also after an error.
+def record_cost(run: RunStore, model: Model, cost: Callable[[], RunCost | None]) -> Iterator[None]:
+    """Append the calls and costs of this process to ``spent.jsonl``, even after an error.
 
-    Calls of killed starts, which could not append theirs, get a row of their own.
+    The calls of killed processes, which could not do so, are appended as a separate row.
     """
-    with recording_spending(run, model) as file:
+    with record_spending(run, model) as file:
         try:
             yield
         finally:
-            cost_here, earlier = cost(), file.earlier
-            when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+            own_cost, earlier = cost(), file.earlier
+            timestamp = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
             if earlier.n_calls:
-                run.append(SPENT, {"when": when, **run_cost(earlier).to_json()})
-            if cost_here is not None:
-                run.append(SPENT, {"when": when, **cost_here.to_json()})
+                run.append(SPENT, {"when": timestamp, **run_cost(earlier).to_json()})
+            if own_cost is not None:
+                run.append(SPENT, {"when": timestamp, **own_cost.to_json()})
 
 
 @contextmanager
 def relaxed_gc() -> Iterator[None]:
-    """Let Python's garbage collector run less often while a run makes many short-lived values.
+    """Run Python's garbage collector less often in the block.
 
-    Inputs and libraries are about a million long-lived objects; scanning them again and again took
-    a fifth of a run's time. Reference counting still frees everything that has no cycle.
+    Inputs and libraries are about a million long-lived objects; scanning them repeatedly took a
+    fifth of a run's time. Reference counting still frees all objects without cycles.
     """
-    before = gc.get_threshold()
+    old_threshold = gc.get_threshold()
     gc.freeze()
     gc.set_threshold(200_000, 20, 50)
     try:
         yield
     finally:
-        gc.set_threshold(*before)
+        gc.set_threshold(*old_threshold)
         gc.unfreeze()
 
 
@@ -188,17 +186,17 @@ async def start(
 async def resume(
     graph: CompiledStateGraph[Any, Any], *, thread: str, context: object, max_concurrency: int
 ) -> dict[str, Any] | None:
-    """Finish an interrupted run of `graph` and return its state; None where there is none.
+    """Finish an interrupted run of `graph` and return its state, or None without checkpoints.
 
-    Checkpoints that this program did not write are deleted: the run's rows are kept elsewhere, and
-    the run starts anew from them.
+    Checkpoints that this program did not write are deleted; the run then restarts from its rows,
+    which are stored separately.
     """
     config = _config(thread, max_concurrency)
     try:
         snapshot = await graph.aget_state(config)
         if snapshot.created_at is None:
             return None
-        # Not `snapshot.next`, which leaves out finished steps whose checkpoint is still unwritten.
+        # Not `snapshot.next`, which omits finished steps without a checkpoint.
         if not snapshot.tasks:
             return dict(snapshot.values)
         state: dict[str, Any] = await graph.ainvoke(None, config, context=context)

@@ -281,7 +281,7 @@ class Model:
         """The published prices, overridden by those in `prices`."""
         from fairjudge.backends.pricing import load_prices
 
-        return load_prices(self.prices).including(self.own_price)
+        return load_prices(self.prices).with_prices(self.own_price)
 
     @property
     def own_price(self) -> dict[str, Price]:

@@ -20,7 +20,7 @@ from fairjudge.engine.runs import (
     check_writable,
     digest,
     open_run,
-    recording_cost,
+    record_cost,
     relaxed_gc,
 )
 from fairjudge.options.building import BuildOptions
@@ -120,7 +120,7 @@ async def build_loaded(
         with opened as run:
             book = BuildBook(run, loaded.records)
             if book.done:
-                models.note_answered_before()
+                models.note_earlier_reply()
             progress.begin(len(loaded.records))
             for eid in book.done:
                 progress.end(eid)
@@ -129,7 +129,7 @@ async def build_loaded(
 
                 spent = build_on_ray(book, options=settled, model=model, progress=progress)
             else:
-                with recording_cost(run, model, models.cost), relaxed_gc():
+                with record_cost(run, model, models.cost), relaxed_gc():
                     await build_references(
                         book,
                         builder=builder,

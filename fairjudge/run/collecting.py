@@ -20,7 +20,7 @@ from fairjudge.engine.in_process import judge_tasks
 from fairjudge.engine.models import open_models
 from fairjudge.engine.progress import Progress
 from fairjudge.engine.recorded import ROWS, JudgementBook
-from fairjudge.engine.runs import digest, open_run, recording_cost
+from fairjudge.engine.runs import digest, open_run, record_cost
 from fairjudge.errors import InputError
 from fairjudge.judges.checklist import GROUPS_PER_CALL
 from fairjudge.judges.tasks import JudgingPlan, plan_tasks, resolve_plan
@@ -134,7 +134,7 @@ async def judge_planned(
             aspect=plan.aspect, protocol=plan.protocol, groups_per_call=groups_per_call
         )
         judge = make_judge(models, options, plan=plan, tasks=tasks)
-        with opened as folder, recording_cost(folder, model, models.cost):
+        with opened as folder, record_cost(folder, model, models.cost):
             book = JudgementBook(folder, tasks)
             await judge_tasks(
                 book,

@@ -9,12 +9,12 @@ from pathlib import Path
 from statistics import mode
 
 from fairjudge.domain import Cluster, Judgement, Summary
-from fairjudge.engine.costs import SPENT, Cost, cost_of_starts
+from fairjudge.engine.costs import SPENT, Cost, sum_costs
 from fairjudge.engine.in_process import judge_tasks
 from fairjudge.engine.models import (
     Models,
     RunCost,
-    first_model,
+    model_from_signature,
     open_models,
     total_cost,
     zero_cost,
@@ -25,7 +25,7 @@ from fairjudge.engine.runs import (
     RunOutcome,
     bad_lines,
     open_run,
-    recording_cost,
+    record_cost,
     relaxed_gc,
 )
 from fairjudge.errors import ConfigurationError
@@ -206,8 +206,8 @@ async def _judge(
 
         return judge_on_ray(book, options=options, plan=plan, model=model, progress=advance)
     if any(rating.unscored is None for rating in book.ratings):
-        models.note_answered_before()
-    with recording_cost(book.run, model, cost), relaxed_gc():
+        models.note_earlier_reply()
+    with record_cost(book.run, model, cost), relaxed_gc():
         await judge_tasks(
             book,
             judge=judge,
@@ -232,7 +232,7 @@ async def _opened(
             yield models, None
         return
     first_options(options, options.cascade)  # refuses before anything is opened
-    cheap = first_model(model, options.cascade.signature_parts)
+    cheap = model_from_signature(model, options.cascade.signature_parts)
     check_priced((cheap, model))
     async with (
         open_models(model) as models,
@@ -279,7 +279,7 @@ def _outcome(
     judgements, ratings = book.judgements(), book.ratings
     protocols = material.options.derive
     lost = material.not_judged()
-    starts = cost_of_starts(book.run.read(SPENT))
+    starts = sum_costs(book.run.read(SPENT))
     costs: tuple[Cost, ...] = ()
     if starts is not None and ratings:
         n_items, judge = n_summaries_scored(ratings), mode(rating.judge for rating in ratings)

@@ -15,7 +15,7 @@ from fairjudge.domain import Judgement, Undefined, Unscored
 from fairjudge.engine.coroutines import run_to_end
 from fairjudge.engine.models import print_warning, total_cost
 from fairjudge.engine.progress import Progress, no_progress
-from fairjudge.engine.runs import check_writable, open_run, recording_spending
+from fairjudge.engine.runs import check_writable, open_run, record_spending
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.asking import GuaranteedThreshold
 from fairjudge.options.judging import JudgeOptions
@@ -85,7 +85,7 @@ async def judge_by(
             "model": [member.identity() for member in members],
         },
     )
-    with opened as folder, recording_spending(folder, members[0]):
+    with opened as folder, record_spending(folder, members[0]):
         outcomes = [
             await judge_material(
                 material,

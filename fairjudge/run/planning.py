@@ -12,14 +12,20 @@ from typing import Any
 
 from fairjudge.backends import LOCAL_LARGE, loads_its_model, open_backend
 from fairjudge.backends.planning import PlanningBackend
-from fairjudge.backends.pricing import CACHED_FROM
+from fairjudge.backends.pricing import DEFAULT_CACHED_FROM
 from fairjudge.datasets import read_clusters
 from fairjudge.domain import Answer, Article, JudgeTask, Reference
 from fairjudge.engine.build_work import check_any_usable
 from fairjudge.engine.built import BuildBook
 from fairjudge.engine.coroutines import run_to_end
 from fairjudge.engine.in_process import build_references
-from fairjudge.engine.models import Models, first_model, open_cache, open_models, print_warning
+from fairjudge.engine.models import (
+    Models,
+    model_from_signature,
+    open_cache,
+    open_models,
+    print_warning,
+)
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.asking import GuaranteedThreshold
 from fairjudge.judges.ports import Judge
@@ -106,7 +112,7 @@ def plan_judging(
     if not isinstance(guarantee := options.cascade, GuaranteedThreshold):
         steps = [(model, options, material.tasks) for model in models]
     else:
-        first = first_model(models[0], guarantee.signature_parts)
+        first = model_from_signature(models[0], guarantee.signature_parts)
         repeats = repeat_tasks(material.tasks, repeats=guarantee.repeats)
         steps = [(first, first_options(options, guarantee), repeats)]
         steps += [(model, replace(options, cascade=None), material.tasks) for model in models]
@@ -283,7 +289,7 @@ def summed(
     if target is None:
         raise ConfigurationError("the embedded default calls no model; there is nothing to plan")
     price = prices.price(target)
-    usage = planner.usage(cached_from=CACHED_FROM if price is None else price.cached_from)
+    usage = planner.usage(cached_from=DEFAULT_CACHED_FROM if price is None else price.cached_from)
     n_calls = len(planner.requests)
     return Plan(
         model=model.target,

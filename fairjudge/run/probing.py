@@ -19,7 +19,7 @@ from fairjudge.auditing.order_probes import (
 from fairjudge.datasets import match_summaries, read_clusters, read_references, read_summaries
 from fairjudge.domain import Judgement, ProtocolName, Summary
 from fairjudge.engine.progress import Progress
-from fairjudge.engine.runs import digest, recording_in, spending_path
+from fairjudge.engine.runs import digest, record_spending_in, spending_path
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.judges.tasks import JudgingPlan, resolve_plan
 from fairjudge.options.models import Model
@@ -179,7 +179,7 @@ async def _judge_checked(
     judged: dict[str, Judgement] = {}
     own = {**identity, "model": model.identity()}
     path = spending_path(model, json.dumps(own, sort_keys=True)) if run is None else run / FILE
-    with recording_in(path, model):  # one budget for the runs of all protocols
+    with record_spending_in(path, model):  # one budget for the runs of all protocols
         for name, plan in plans.items():
             tasks = {
                 t.id: t for check in checked for t in check.tasks if t.protocol == plan.protocol

@@ -27,12 +27,12 @@ from fairjudge.backends.budgeting import Budget
 from fairjudge.backends.limiting import Tokens
 from fairjudge.domain import Judgement, JudgeTask
 from fairjudge.engine.built import BuildBook
-from fairjudge.engine.interrupts import stopping_on_interrupt
+from fairjudge.engine.interrupts import stop_on_interrupt
 from fairjudge.engine.models import RunCost, run_cost
 from fairjudge.engine.progress import BuildProgress
 from fairjudge.engine.ray_gate import Gate
 from fairjudge.engine.recorded import JudgementBook
-from fairjudge.engine.runs import recording_cost
+from fairjudge.engine.runs import record_cost
 from fairjudge.errors import RunError, needs_extra
 from fairjudge.judges.tasks import JudgingPlan
 from fairjudge.options.building import ResolvedBuildOptions
@@ -121,7 +121,7 @@ def _work(
     budget = model.budget
     in_actors = loads or model.llm is None or loads_its_model(model.llm)
     usage = ClusterUsage()
-    with recording_cost(run, model, lambda: usage.cost(model)):
+    with record_cost(run, model, lambda: usage.cost(model)):
         remaining = replace(model, max_calls=budget.calls_left, max_cost=budget.usd_left)
         work = replace(work, model=remaining)
         try:
@@ -188,7 +188,7 @@ def run_on_cluster(
     ray = _ray()
     try:
         # Ray prints of dead workers.
-        with stopping_on_interrupt(), redirect_stdout(sys.stderr), _connected(ray):
+        with stop_on_interrupt(), redirect_stdout(sys.stderr), _connected(ray):
             yield from _run(ray, work, shards, in_actors=in_actors, usage=usage)
     except (ray.exceptions.RayError, ConnectionError) as error:
         why = " ".join(str(error).split())[-500:]

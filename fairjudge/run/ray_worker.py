@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from fairjudge.backends.limiting import Tokens
 from fairjudge.domain import Cluster, Judgement, JudgeTask
-from fairjudge.engine.build_work import build_one, graph_for
+from fairjudge.engine.build_work import build_cluster, graph_for
 from fairjudge.engine.models import Models, open_models
 from fairjudge.engine.ray_gate import GateLimit, remote_gate
 from fairjudge.errors import FairJudgeError
@@ -106,7 +106,7 @@ class BuildingWork:
     async def rows(self, shard: Cluster, models: Models) -> tuple[dict[str, Any], ...]:
         """Build the reference of the cluster `shard` and return its row."""
         builder = make_builder(models, self.options)
-        row = await build_one(
+        row = await build_cluster(
             graph_for(builder),
             shard,
             builder=builder,

@@ -20,7 +20,7 @@ from fairjudge.engine.runs import (
     check_writable,
     digest,
     open_run,
-    recording_cost,
+    record_cost,
 )
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.options.models import Model
@@ -134,12 +134,12 @@ async def summarize_loaded(
         summarizers = _summarizers(models.llm, options)
         work = [(summarizer, cluster) for summarizer in summarizers.values() for cluster in loaded]
         advance = progress(len(work))
-        with opened as run, recording_cost(run, model, models.cost):
+        with opened as run, record_cost(run, model, models.cost):
             with reject_foreign_rows(run):
                 rows = map(Summary.model_validate, run.read(_ROWS))
                 recorded = {(row.eid, row.system): row for row in rows}
             if recorded:
-                models.note_answered_before()
+                models.note_earlier_reply()
 
             async def write(summarizer: Summarizer, cluster: Cluster) -> Summary | FailedSummary:
                 earlier = recorded.get((cluster.eid, summarizer.name))

@@ -28,7 +28,7 @@ from fairjudge.domain import (
     Reference,
     Summary,
 )
-from fairjudge.engine.build_work import check_any_usable, taking_part
+from fairjudge.engine.build_work import check_any_usable, select_articles
 from fairjudge.engine.coroutines import run_to_end
 from fairjudge.errors import ConfigurationError, InputError, MissingExtraError
 from fairjudge.fairness.values import label_corpus
@@ -113,7 +113,7 @@ def _sources(study: Study, *, skip_bad: bool) -> Loaded[Any]:
 
 def _placeholder_reference(cluster: Cluster) -> Reference:
     """Return `cluster` as a reference with a placeholder question, if one can be built."""
-    articles, _, reason = taking_part(cluster)
+    articles, _, reason = select_articles(cluster)
     answers = tuple((Answer(aid=article.aid, answer=_PLACEHOLDER),) for article in articles[:2])
     question = QuestionAnswers(question=_PLACEHOLDER, answer_groups=answers)
     return Reference(

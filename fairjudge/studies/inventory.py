@@ -19,7 +19,7 @@ from fairjudge.converting.layouts import Settings
 from fairjudge.datasets import read_clusters, read_labels, read_summaries
 from fairjudge.datasets.recognising import recognise
 from fairjudge.domain import Cluster, Label, ProtocolName
-from fairjudge.engine.build_work import taking_part
+from fairjudge.engine.build_work import select_articles
 from fairjudge.errors import InputError
 from fairjudge.reports.next_commands import protocols_of
 from fairjudge.text.counting import pluralize
@@ -73,7 +73,7 @@ class DataInventory:
                 )
                 (self.clusters if kind == "clusters" else self.references)[path] = description
                 self.attributes |= _attributes(clusters)
-                self.n_buildable += sum(taking_part(cluster)[2] is None for cluster in clusters)
+                self.n_buildable += sum(select_articles(cluster)[2] is None for cluster in clusters)
             case "summaries":
                 summaries = read_summaries(path).records
                 systems = {summary.system for summary in summaries}

@@ -203,7 +203,7 @@ def run_study(
     with lock_folder(folder):
         steps, record = make_steps(study, folder), StudyRecord(folder)
         record.keep_only([step.name for step in steps])
-        with budget.recording(spending_file(folder, folder / RUNS), counts_ended=True):
+        with budget.record_in(spending_file(folder, folder / RUNS), keep_file=True):
             for step in steps:
                 results.append(do_step(step, record, context=context, runs=folder / RUNS))
                 _write_costs(folder, results)

@@ -219,7 +219,7 @@ class TestBudget:
         assert budget.cost_usd == pytest.approx(0.0004, abs=1e-15)
         assert budget.usd_left == pytest.approx(0.0039, abs=1e-15)
         assert Budget().usd_left is None
-        with pytest.raises(BudgetExceededError, match=r"\$0\.0004 spent, \$0\.0000 under way"):
+        with pytest.raises(BudgetExceededError, match=r"\$0\.0004 spent, \$0\.0000 reserved"):
             await backend.complete(ask(M, "y" * 30, max_output_tokens=200))  # $0.00418 more
 
     async def test_a_failed_call_gives_back_what_was_set_aside(self, ask, prices):
@@ -481,7 +481,7 @@ class TestRegistry:
         monkeypatch.setenv("OPENAI_API_KEY", "k")
         assert kinds["openai"].has_key
         assert kinds["replay"].has_key
-        assert kinds["openai"].installed
+        assert kinds["openai"].is_installed
 
     def test_packages_add_providers_and_replace_none(self, monkeypatch):
         points = [

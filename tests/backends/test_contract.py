@@ -95,7 +95,7 @@ def providers(*names):
             name,
             marks=[
                 pytest.mark.skipif(
-                    not KINDS[name].installed, reason=f"needs the extra [{KINDS[name].extra}]"
+                    not KINDS[name].is_installed, reason=f"needs the extra [{KINDS[name].extra}]"
                 )
             ],
         )

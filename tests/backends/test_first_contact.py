@@ -179,7 +179,7 @@ async def test_any_number_of_forbidden_texts_in_a_row_ends_no_run(ask):
 async def test_of_a_run_that_was_answered_before_a_403_is_one_items_at_once(ask):
     inner = ScriptedBackend(lambda r: denied(401 if r.seed == 1 else 403))
     retrying = Retrying(fail_if_never_reached=True)
-    retrying.note_answered_before()
+    retrying.note_earlier_reply()
     backend = Pipeline(inner, retrying)
     with pytest.raises(DeniedError):
         await backend.complete(ask(TARGET))

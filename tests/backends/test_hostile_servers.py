@@ -154,7 +154,7 @@ async def test_no_reply_is_taken_for_another_requests_under_tls(tmp_path, trusti
     assert right_or_distrusted(replies) == [True] * 64
     assert cached <= {f"item {n}" for n in range(64)}
     assert len(texts) <= 1
-    assert all("ids repeat" in line for line in texts)
+    assert all("repeated ids" in line for line in texts)
 
 
 async def test_a_good_server_under_tls_keeps_its_connections(tmp_path, trusting):

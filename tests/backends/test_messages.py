@@ -48,5 +48,5 @@ def test_a_broken_connection_names_its_deepest_cause(cause, message):
     error.__cause__ = cause
     result = map_sdk_error(error, sdk=openai, where="the server", secrets=())
     assert isinstance(result, ConnectionFailedError)
-    assert "or it broke off: " in str(result)
+    assert "or the connection was interrupted: " in str(result)
     assert str(result).endswith(message)

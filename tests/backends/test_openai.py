@@ -140,7 +140,7 @@ async def test_a_server_without_structured_output_is_asked_without(
     await backend.complete(ask(target, text="again", response_schema=SCHEMA))
     with_format = ["response_format" in call.body for call in stub.calls]
     assert with_format == [True, False, False]
-    assert warnings == [f"{stub.v1} does not support 'response_format'; asking without it"]
+    assert warnings == [f"{stub.v1} does not support 'response_format'; it is no longer sent"]
 
 
 async def test_parameters_a_model_declines_are_left_out_from_then_on(
@@ -168,7 +168,7 @@ async def test_parameters_a_model_declines_are_left_out_from_then_on(
     assert last["max_completion_tokens"] == 1024
     assert "max_tokens" not in last
     assert "temperature" not in last
-    assert warnings == [f"{stub.v1} does not support 'temperature'; asking without it"]
+    assert warnings == [f"{stub.v1} does not support 'temperature'; it is no longer sent"]
 
 
 async def test_a_server_that_declines_both_limits_ends_in_an_error(stub, backend, target, ask):
@@ -249,5 +249,5 @@ async def test_a_request_for_another_target_is_refused(backend, ask):
 
 async def test_a_reply_that_thinking_used_up_says_so(stub, backend, target, ask):
     stub.answer = lambda call: Reply(text="", finish_reason="length")
-    with pytest.raises(EmptyReplyError, match="max_output_tokens went elsewhere"):
+    with pytest.raises(EmptyReplyError, match="max_output_tokens was used for other output"):
         await backend.complete(ask(target))

@@ -43,7 +43,7 @@ def test_no_minute_has_more_than_is_allowed(per_minute, wanted):
             clock.now += wait_seconds
             waits += 1
             assert waits < 200
-        allowance.take(amount)
+        allowance.book(amount)
         lengths.append((clock.now, amount))
     # 60 s after is another minute; the tolerance is that of adding floats
     assert most_in_a_minute(lengths) <= per_minute * (1 + 1e-9) + 1e-6
@@ -56,7 +56,7 @@ def test_a_minutes_worth_is_spread_over_the_minute():
     for _ in range(600):
         while wait_seconds := allowance.seconds_until(1):
             clock.now += wait_seconds
-        allowance.take(1)
+        allowance.book(1)
         times.append(clock.now)
     # 10 a second: a second's worth at once, then one each tenth of a second: 590 tenths
     assert sum(at == 0 for at in times) == 10
@@ -67,7 +67,7 @@ def test_a_minutes_worth_is_spread_over_the_minute():
 def test_what_was_set_aside_and_not_used_comes_back():
     clock = Time()
     allowance = Allowance(60_000, unit="tokens", clock=clock)
-    wait = allowance.take(60_000)
+    wait = allowance.book(60_000)
     assert allowance.seconds_until(1) > 59
     allowance.correct(wait, 100)
     assert allowance.seconds_until(500) == 0
@@ -77,7 +77,9 @@ def test_what_was_set_aside_and_not_used_comes_back():
 
 
 def test_more_than_a_minutes_worth_at_once_is_an_error():
-    with pytest.raises(ConfigurationError, match="may take 1100 tokens, more than the 1000 a min"):
+    with pytest.raises(
+        ConfigurationError, match="may use 1100 tokens, more than the limit of 1000 per min"
+    ):
         Allowance(1000, unit="tokens").seconds_until(1100)
 
 
@@ -180,7 +182,7 @@ async def test_tokens_a_minute_are_never_passed(ask):
 
 async def test_a_request_above_the_allowance_says_so(ask):
     backend, _ = paced(Server(Time()), Time(), limit=1, tokens_per_minute=500)
-    with pytest.raises(ConfigurationError, match="tokens, more than the 500 a minute"):
+    with pytest.raises(ConfigurationError, match="tokens, more than the limit of 500 per minute"):
         await backend.complete(ask(TARGET))
 
 
@@ -211,7 +213,7 @@ def test_the_wait_is_until_enough_of_the_last_minute_is_past():
     allowance = Allowance(60, unit="things", clock=clock)
     for at in (0.0, 10.0, 20.0):
         clock.now = at
-        allowance.correct(allowance.take(20))
+        allowance.correct(allowance.book(20))
     clock.now = 50.0
     # 60 were taken at 0, 10 and 20: for 20 more the first must be a minute past, for 21 the second
     assert allowance.seconds_until(20) == pytest.approx(10.0)
@@ -223,17 +225,17 @@ def test_at_once_are_those_of_a_second_and_one_at_least(per_minute, at_once, sec
     allowance = Allowance(per_minute, unit="things", clock=Time())
     for _ in range(at_once):
         assert allowance.seconds_until(1) == 0.0
-        allowance.take(1)
+        allowance.book(1)
     assert allowance.seconds_until(1) == pytest.approx(seconds)
 
 
 def test_what_is_given_back_after_its_minute_changes_no_sum():
     clock = Time()
     allowance = Allowance(60, unit="things", clock=clock)
-    wait = allowance.take(60)
+    wait = allowance.book(60)
     clock.now = 70.0
     allowance.seconds_until(1)  # the minute of the first is past
-    allowance.take(60)
+    allowance.book(60)
     allowance.correct(wait, 0)
     assert allowance.seconds_until(1) > 0
 
@@ -242,13 +244,13 @@ def test_a_requests_minute_begins_when_it_reached_the_server():
     """Two seconds after it began at the latest; a call that ended had arrived before."""
     clock = Time()
     allowance = Allowance(60, unit="things", clock=clock)
-    wait = allowance.take(60)
+    wait = allowance.book(60)
     clock.now = 61.0
     assert allowance.seconds_until(60) == pytest.approx(1.0)
     clock.now = 62.0
     assert allowance.seconds_until(60) == 0.0
 
-    wait = allowance.take(60)
+    wait = allowance.book(60)
     clock.now = 62.5
     allowance.correct(wait)
     clock.now = 122.0

@@ -115,7 +115,7 @@ async def test_what_a_server_declines_is_left_out_from_then_on(
     await backend.aclose()
     assert [name in call.body for call in stub.calls] == [True, False, False]
     assert not any("top_logprobs" in call.body for call in stub.calls[1:])
-    assert texts == [f"{stub.v1} does not support {name!r}; asking without it"]
+    assert texts == [f"{stub.v1} does not support {name!r}; it is no longer sent"]
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ async def test_another_process_is_asked_about_up_to_twice_a_second(waits):
     class Others:
         n_calls = 0
 
-        def take(self, key):
+        def claim(self, key):
             self.n_calls += 1
             return self.n_calls > 8
 

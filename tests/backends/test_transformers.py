@@ -211,17 +211,17 @@ async def test_a_batch_holds_one_sampling_and_no_more_than_its_tokens(target, as
     # with two marks of the template and a token of reply: 9, 9 and 6, then 10 tokens
     first, other = jobs(6, 6, 3, 7), jobs(1, temperature=0.5)
     assert [job.n_tokens for job in first] == [9, 9, 6, 10]
-    backend._waiting = [*first, *other]
+    backend._jobs = [*first, *other]
     assert backend._next_batch() == first[:3]  # 3 times 9 is what may be
     assert backend._next_batch() == first[3:]
     assert backend._next_batch() == other
     assert backend._next_batch() == []
     alone = jobs(30)
-    backend._waiting = [*alone, *jobs(1)]
+    backend._jobs = [*alone, *jobs(1)]
     assert backend._next_batch() == alone  # though it is beyond the budget
     gone, present = jobs(1, 1)
     gone.reply.cancel()
-    backend._waiting = [gone, present]
+    backend._jobs = [gone, present]
     assert backend._next_batch() == [present]
     await backend.aclose()
 
@@ -239,8 +239,8 @@ async def test_a_batch_holds_one_sampling_and_no_more_than_its_tokens(target, as
 def test_a_gguf_file_is_named_below_its_repository_or_folder(
     name, place, file, tmp_path, monkeypatch
 ):
-    from fairjudge.backends.generation import _place
+    from fairjudge.backends.generation import _location
 
     monkeypatch.chdir(tmp_path)
     Path("here.gguf").touch()
-    assert _place(name) == (place, file)
+    assert _location(name) == (place, file)

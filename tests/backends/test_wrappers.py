@@ -264,7 +264,7 @@ class TestCaching:
         class Others:
             n_calls = 0
 
-            def take(self, key):
+            def claim(self, key):
                 self.n_calls += 1
                 if self.n_calls == 3:
                     cache.put(key, {"model": "m", "reply": {"text": "theirs"}})
@@ -450,7 +450,7 @@ class TestRetrying:
             with pytest.raises(WaitTooLongError):
                 await backend.complete(request_)
         assert [line.partition(":m ")[2].split(";")[0] for line in texts] == [
-            "asks for waits, the first of 60 s",
+            "asks to wait, first for 60 s",
             "asks to wait 500 s, longer than the 120 s of --max-wait",
         ]
 

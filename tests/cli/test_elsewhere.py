@@ -84,7 +84,7 @@ def test_thoughts_are_never_a_verdict(cli, references, summaries, thoughts):
     assert result.code == 0, result.err
     assert [row["value"] for row in read_judgements()] == [None] * 6
     detail = read_judgements()[0]["detail"]
-    assert f"its text went into 'reasoning_content' ({len(thoughts.strip())} characters)" in detail
+    assert f"its text is in 'reasoning_content' ({len(thoughts.strip())} characters)" in detail
     assert "reasoning-parser" in detail
 
 
@@ -112,7 +112,7 @@ def test_messages_of_anthropic_too(cli, references, summaries, monkeypatch, bloc
         assert cli(*command(server, "anthropic")).code == 0
     assert [row["value"] for row in read_judgements()] == [value] * 6
     if value is None:
-        assert "its text went into 'thinking'" in read_judgements()[0]["detail"]
+        assert "its text is in 'thinking'" in read_judgements()[0]["detail"]
 
 
 FINAL = "<|end|><|start|>assistant<|channel|>final<|message|>"
@@ -192,7 +192,7 @@ def test_other_tokenizers_are_no_truncation(cli, long_texts, server, share):
     counting(server, lambda n: int(share * n))
     result = cli(*faithfully(server), code=0)
     assert [row["unscored"] for row in read_judgements()] == [None] * 3
-    assert "cut the prompt off" not in result.err
+    assert "truncated the prompt" not in result.err
 
 
 @pytest.mark.parametrize("count", [0, 11, 300])

@@ -60,7 +60,7 @@ def test_judgements_by_another_limit_are_another_measurement(cli, references, su
         (
             "",
             "EmptyReplyError: the reply has no text (finish reason 'length': all of "
-            "max_output_tokens went elsewhere, as into reasoning)",
+            "max_output_tokens was used for other output, such as reasoning)",
         ),
     ],
 )

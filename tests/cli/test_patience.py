@@ -61,7 +61,7 @@ def test_waits_without_a_word_of_the_server_are_bounded_too(cli, references, sum
 def test_that_the_server_makes_us_wait_is_said_once(cli, references, summaries, server):
     server.fail(*slowed(3, seconds=2))
     result = cli(*judging(server, concurrency=1), code=0)
-    assert result.err.count("openai:stub-model asks for waits, the first of 2 s") == 1
+    assert result.err.count("openai:stub-model asks to wait, first for 2 s") == 1
 
 
 def test_a_request_that_gave_up_waiting_counts_for_no_call(cli, references, summaries, server):
@@ -176,7 +176,7 @@ def test_a_key_in_the_path_is_refused(cli, references, summaries, monkeypatch, p
     inputs = ("--references", references, "--summaries", summaries, "-o", "j.jsonl")
     where = ("--backend", "openai:m", "--base-url", f"http://127.0.0.1:9/{path}")
     result = cli("judge", *inputs, "--aspect", "coverage", "--protocol", "likert", *where, code=1)
-    assert "must hold no key" in result.err
+    assert "must not contain a key" in result.err
     assert path not in result.err
 
 

@@ -146,7 +146,7 @@ def test_a_limit_on_calls_holds_over_killed_starts_of_a_run(cli, references, ser
     n_killed = len(server.calls)
     result = cli(*command, code=3)
     assert len(server.calls) == LIMIT
-    assert f"{n_killed} calls of earlier starts, which were killed, count" in result.err
+    assert f"{n_killed} calls of earlier, killed processes count" in result.err
     noted = [
         json.loads(line)["n_calls"] for line in Path("run/spent.jsonl").read_text().splitlines()
     ]
@@ -180,13 +180,13 @@ def test_so_it_does_for_other_commands(cli, clusters, references, summaries, ser
     # The kill may come between counting a call and sending it: one less is sent, never one more.
     unsent = limit - len(server.calls)
     assert unsent in {0, 1}
-    assert f"{n_killed + unsent} calls of earlier starts" in result.err
+    assert f"{n_killed + unsent} calls of earlier, killed processes" in result.err
 
 
 def test_a_start_that_ends_leaves_nothing_to_count(cli, references, summaries, server):
     assert cli(*judging(server), "--run", "run", "--max-calls", 2).code == 3
     assert not Path("run/spending.json").exists()
-    assert "earlier starts" not in cli(*judging(server), "--run", "run", "--max-calls", 2).err
+    assert "earlier, killed" not in cli(*judging(server), "--run", "run", "--max-calls", 2).err
     assert len(server.calls) == 4
 
 

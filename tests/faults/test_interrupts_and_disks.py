@@ -47,7 +47,7 @@ def test_one_interrupt_waits_for_the_calls_that_are_under_way(server, inputs, ma
         process.send_signal(signal.SIGINT)
         text = next_line(process)
         assert text == (
-            "stopping once the 3 calls under way have been answered; interrupt again to stop now\n"
+            "stopping when the 3 open calls are answered; interrupt again to stop now\n"
         )
         assert process.poll() is None
         gate.open()
@@ -69,7 +69,7 @@ def test_a_run_ends_and_goes_on_while_the_rest_wait_for_the_first(server, inputs
     with holding(server, judging(server), passing=0, n_held=1) as (process, gate):
         process.send_signal(how)
         if how == signal.SIGINT:
-            assert next_line(process).startswith("stopping once the call under way has")
+            assert next_line(process).startswith("stopping when the open call is")
             gate.open()
         result = finish(process)
     assert result.code == (130 if how == signal.SIGINT else -how)
@@ -240,7 +240,7 @@ def test_a_read_only_folder_is_one_error_before_any_call(
 def test_other_signals_end_as_one_interrupt_does_however_often_they_come(server, inputs, number):
     with holding(server, judging(server, concurrency=3), passing=6, n_held=3) as (process, gate):
         process.send_signal(number)
-        assert next_line(process).startswith("stopping once the 3 calls under way")
+        assert next_line(process).startswith("stopping when the 3 open calls")
         process.send_signal(number)  # a closing terminal says it twice
         gate.open()
         result = finish(process)

@@ -41,18 +41,18 @@ def test_a_claim_ends_with_the_process_that_holds_it(tmp_path):
     claims = Claims(tmp_path)
     code = (
         "import sys, time; from pathlib import Path; from fairjudge.cache.claims import Claims\n"
-        f"claims = Claims(Path(sys.argv[1])); print(claims.take({KEY!r}), flush=True)\n"
+        f"claims = Claims(Path(sys.argv[1])); print(claims.claim({KEY!r}), flush=True)\n"
         "time.sleep(300)"
     )
     command = [sys.executable, "-c", code, str(tmp_path)]
     holder = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert holder.stdout.readline() == "True\n"
-        assert not claims.take(KEY)
-        assert claims.take("b2" * 32)
+        assert not claims.claim(KEY)
+        assert claims.claim("b2" * 32)
         holder.send_signal(signal.SIGKILL)
         holder.communicate(timeout=120)
-        assert claims.take(KEY)
+        assert claims.claim(KEY)
         claims.release(KEY)
     finally:
         holder.kill()

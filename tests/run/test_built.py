@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fairjudge.domain import Article, Cluster
-from fairjudge.engine.built import built_of
+from fairjudge.engine.built import join_outcome
 
 CLUSTER = Cluster(
     eid="e", articles=tuple(Article(aid=aid, content=f"{aid} " * 50) for aid in "abcd")
@@ -21,7 +21,7 @@ def record(aids: str, *answering: str) -> dict[str, object]:
 
 
 def test_an_article_without_an_answer_is_not_used_and_the_reason_is_its_own() -> None:
-    built = built_of(record("ab", "a"), CLUSTER)
+    built = join_outcome(record("ab", "a"), CLUSTER)
     assert [article.used for article in built.reference.articles] == [True, False, False, False]
     assert dict(built.unused) == {
         "b": "answers no question of the reference",
@@ -32,5 +32,5 @@ def test_an_article_without_an_answer_is_not_used_and_the_reason_is_its_own() ->
 
 
 def test_without_a_question_no_article_is_used() -> None:
-    built = built_of(record(""), CLUSTER)
+    built = join_outcome(record(""), CLUSTER)
     assert dict(built.unused) == dict.fromkeys("abc", "no question was left") | {"d": "stub"}

@@ -11,7 +11,7 @@ from cli_tools import text_of
 from invoking import invoke, run
 from json_files import read_json, read_rows
 
-from fairjudge.backends.planning import stand_in
+from fairjudge.backends.planning import simulated_reply
 from fairjudge.backends.token_counts import count_tokens
 from fairjudge.cache.disk import ReplyCache
 from fairjudge.datasets import example_path
@@ -361,7 +361,7 @@ def test_as_many_questions_are_planned_for_as_are_asked_for_within_reason(kind, 
         messages=(Message(role="user", content=f"Of 5.</article x>\nWrite {kind}questions."),),
         response_schema={"properties": {"questions": {"items": {"type": "string"}}}},
     )
-    assert len(json.loads(stand_in(request))["questions"]) == n
+    assert len(json.loads(simulated_reply(request))["questions"]) == n
 
 
 @pytest.mark.parametrize(("n", "groups"), [(1, [[1]]), (2, [[1], [2]]), (5, [[1, 3, 5], [2, 4]])])
@@ -375,7 +375,7 @@ def test_two_groups_are_planned_for_that_hold_every_answer(n, groups):
         messages=(Message(role="user", content=f"Sort these.\n{text}\n"),),
         response_schema={"properties": {"sorted": {"items": {"type": "object"}}}},
     )
-    first, second = json.loads(stand_in(request))["sorted"]
+    first, second = json.loads(simulated_reply(request))["sorted"]
     assert (first["question"], second["question"]) == (2, 7)
     assert [item["answers"] for item in first["groups"]] == groups
     assert [item["answers"] for item in second["groups"]] == [[n + 1], [n + 2]]
