@@ -183,7 +183,7 @@ def test_a_prompt_that_the_server_cut_off_is_too_long(cli, long_texts, server, w
     counting(server, lambda n: min(n, window))
     result = cli(*faithfully(server), "--max-unscored", "1", code=0)
     assert [row["unscored"] for row in read_judgements()] == ["too_long"] * 3
-    assert f"counted {window:,} tokens of a prompt that has about" in read_judgements()[0]["detail"]
+    assert f"counted {window:,} tokens in a prompt of about" in read_judgements()[0]["detail"]
     assert result.err.count("OLLAMA_CONTEXT_LENGTH") == 1
 
 

@@ -14,7 +14,7 @@ BACKENDS = {
     "anthropic:claude-x": "set the environment variable ANTHROPIC_API_KEY",
     "openai-decisions:d": "set the environment variable OPENAI_API_KEY",
     "replay:nowhere.jsonl": "nowhere.jsonl: no such file",
-    "systemone:m": "needs a server: name it with",
+    "systemone:m": "needs a server: set its URL with",
 }
 STUDY = """\
 [data]

@@ -341,7 +341,7 @@ def test_a_limit_of_no_calls_still_serves_what_is_cached(cli, references, summar
 
 def test_cost_is_limited_only_where_it_is_known(cli, references, summaries, server):
     result = cli(*judging(server), "--max-cost", "1", code=1)
-    assert "price of openai:stub-model is not known" in result.err
+    assert "price of openai:stub-model is unknown" in result.err
     assert server.calls == []
 
 

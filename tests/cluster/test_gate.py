@@ -141,7 +141,7 @@ async def test_a_request_larger_than_a_minutes_tokens_is_refused():
     limit = GateLimit(gate, worker="a")
     worker = Pipeline(ScriptedBackend(lambda _: "here"), limit)
     for _ in range(2):  # the first frees its place
-        with pytest.raises(ConfigurationError, match="more than the 10 a minute"):
+        with pytest.raises(ConfigurationError, match="more than the limit of 10 per minute"):
             await worker.complete(request(1))
     assert (await gate.totals()).n_calls == 0
     await limit.aclose()

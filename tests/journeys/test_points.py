@@ -74,4 +74,4 @@ def test_points_are_built_shown_for_what_they_are_and_judged_against(cli, tmp_pa
 def test_where_no_point_stays_one_line_says_that_an_llm_is_needed(cli, tmp_path):
     write_jsonl(tmp_path / "clusters.jsonl", [cluster("apart", list(ELSEWHERE))])
     result = cli("build", "clusters.jsonl", "-o", "references.jsonl", code=3)
-    assert "an LLM is needed (--backend provider:model)" in " ".join(result.out.split())
+    assert "use an LLM (--backend provider:model)" in " ".join(result.out.split())

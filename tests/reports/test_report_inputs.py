@@ -122,7 +122,7 @@ def test_a_damaged_row_is_named(tmp_path):
     run = _run(tmp_path / "run", "judge", "judgements", [_task(judgements()[0])])
     with (run / "judgements.jsonl").open("a") as file:
         file.write("broken\n{}\n")
-    with pytest.raises(InputError, match=r"judgements.jsonl:2: a row that is not as the run"):
+    with pytest.raises(InputError, match=r"judgements.jsonl:2: a row that was changed after"):
         Inputs().add(run)
     _sealed(run / "judgements.jsonl", [{"task": "t", "judgement": {"eid": 1}}])
     with pytest.raises(InputError, match="not what a run records of a judgement"):
