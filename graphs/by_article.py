@@ -27,6 +27,7 @@ from fairjudge.graphs.reference import (
     BuildState,
     Progress,
     Row,
+    drop_same_source_questions,
     problem,
 )
 from fairjudge.references.overlap import (
@@ -113,20 +114,20 @@ class _Part(TypedDict, total=False):
 async def _write(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleState:  # noqa: ARG001
     """Write questions on all articles, or on each part of them if they do not fit the context."""
     deps = runtime.context
-    n = deps.n_questions or question_count(deps.articles)
-    waiting = list(split_articles(deps.articles, deps.n_parts))
-    by_article: list[tuple[Question, ...]] = []
-    failed: list[Row] = []
+    n_questions = deps.n_questions or question_count(deps.articles)
+    pending_parts = list(split_articles(deps.articles, deps.n_parts))
+    questions_by_part: list[tuple[Question, ...]] = []
+    failures: list[Row] = []
     n_calls = 0
     while pending_parts:
         articles = pending_parts.pop(0)
         n_calls += 1
         min_sources = max(MIN_SOURCES, deps.validity.min_sources(len(articles)))
-        outcome = await deps.builder.writer.write(articles, n=n, min_sources=min_sources)
+        outcome = await deps.builder.writer.write(articles, n=n_questions, min_sources=min_sources)
         if not isinstance(outcome, Unscored):
             questions_by_part.append(outcome)
         elif outcome.reason == "too_long" and len(articles) > 2:
-            waiting = [*split_articles(articles, 2), *waiting]
+            pending_parts = [*split_articles(articles, 2), *pending_parts]
         else:
             failures.append(problem("no questions", outcome))
     deps.progress("questions", 1)
@@ -176,12 +177,12 @@ async def _answer(state: _Part, *, runtime: Runtime[ArticleDeps]) -> ArticleStat
     deps.progress("answers", 1)
     row: Row = {"aid": article.aid}
     update: ArticleState = {"n_steps": 1, "cells": [row]}
-    if isinstance(answered, Unscored):
-        return {**update, "problems": [problem(f"{article.aid} not asked", answered)]}
-    row |= {"answers": [with_positions(answer) for answer in drop_equal_answers(answered.found)]}
-    update["dropped_answers"] = _dropped(_ABSENT, answered.n_absent)
-    if answered.problem:
-        text = f"{article.aid} asked in part: {answered.problem}"
+    if isinstance(outcome, Unscored):
+        return {**update, "problems": [problem(f"{article.aid} not asked", outcome)]}
+    row |= {"answers": [with_positions(answer) for answer in drop_equal_answers(outcome.found)]}
+    update["dropped_answers"] = _count_row(_ABSENT, outcome.n_absent)
+    if outcome.problem:
+        text = f"{article.aid} asked in part: {outcome.problem}"
         update["problems"] = [{"text": text, "reason": "unparseable"}]
     return update
 
@@ -287,10 +288,12 @@ def _settle(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleSta
         for row in rows
         if "why" in row
     ]
-    valid, same = without_same_sources(valid, deps.articles, deps.validity)
-    distinct_questions, repeated = drop_repetitions(valid)
-    selected, surplus = drop_surplus_facets(distinct_questions, target=deps.facets)
-    why = f"most of its answers can be true together ({pluralize(len(selected), 'question')} kept)"
+    valid, same_source_rows = drop_same_source_questions(valid, deps.articles, deps.validity)
+    distinct_questions, repeated_rows = drop_repetitions(valid)
+    selected, surplus_questions = drop_surplus_facets(distinct_questions, target=deps.facets)
+    reason = (
+        f"most of its answers can be true together ({pluralize(len(selected), 'question')} kept)"
+    )
     return {
         "kept": [question.to_json() for question in selected],
         "dropped": [*dropped, *same_source_rows, *repeated_rows]

@@ -275,7 +275,7 @@ def model_from_signature(model: Model, settings: Mapping[str, str]) -> Model:
         max_output_tokens=None if limit is None else int(limit),
         seed=None if seed is None else int(seed),
     )
-    return first.with_budget(model.budget)
+    return result.with_budget(model.budget)
 
 
 def total_cost(costs: Iterable[RunCost | None]) -> RunCost | None:
