@@ -30,7 +30,7 @@ NEVER_ONE = {
     "{n} groups",
     "{n} documents",
     "{n} systems",  # in an order
-    "{most} words",  # of a prompt
+    "{max_words} words",  # of a prompt
 }
 NO_NUMBER = {
     "{quantity} by people",
