@@ -1,4 +1,4 @@
-"""The command line: one short module a command."""
+"""The command line, one short module per command."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import gc
 
 def main() -> None:
     """Run the ``fairjudge`` command; the only place where errors become exit codes."""
-    before = gc.get_threshold()
-    # Most of what a command makes are the modules that it imports, which stay until its end.
+    thresholds = gc.get_threshold()
+    # Most objects belong to imported modules, which live until the command ends.
     gc.set_threshold(200_000, 20, 50)
     try:
-        from fairjudge.cli.ending import ending
+        from fairjudge.cli.ending import handle_exit
 
-        with ending():
+        with handle_exit():
             from fairjudge.cli._main import run
 
             run()
-    except KeyboardInterrupt:  # before there was anything that could say so, or be kept
+    except KeyboardInterrupt:  # during imports: nothing to report or save
         raise SystemExit(130) from None
     finally:
-        gc.set_threshold(*before)
+        gc.set_threshold(*thresholds)

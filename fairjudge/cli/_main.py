@@ -1,4 +1,4 @@
-"""The application: its commands, each imported when it is named, and how errors end."""
+"""The application: its commands, imported on use, and its exit codes."""
 
 from __future__ import annotations
 
@@ -50,23 +50,23 @@ SECTIONS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "prompts": ("prompts:app", "List, show and lock prompt templates"),
     },
 }
-"""Where each command is, below `fairjudge.cli`, and its line in the help of all, by section."""
-COMMANDS = {name: place for section in SECTIONS.values() for name, place in section.items()}
+"""``module:attribute`` (below `fairjudge.cli`) and short help of each command, by section."""
+COMMANDS = {name: entry for section in SECTIONS.values() for name, entry in section.items()}
 
 
 class Commands(Mapping[str, Any]):
-    """The commands by name; one is imported when it is looked up."""
+    """The commands by name; looking one up imports it."""
 
     def __getitem__(self, name: str) -> Any:
-        place, line = COMMANDS[name]
-        module, _, attribute = place.partition(":")
+        location, short_help = COMMANDS[name]
+        module, _, attribute = location.partition(":")
         command = getattr(import_module(f"fairjudge.cli.{module}"), attribute)
-        holder = Application(rich_markup_mode=None)
+        parent = Application(rich_markup_mode=None)
         if isinstance(command, typer.Typer):
-            holder.add_typer(command, name=name, short_help=line)
+            parent.add_typer(command, name=name, short_help=short_help)
         else:
-            holder.command(name, short_help=line)(command)
-        return typer.main.get_group(holder).commands[name]
+            parent.command(name, short_help=short_help)(command)
+        return typer.main.get_group(parent).commands[name]
 
     def __contains__(self, name: object) -> bool:
         return name in COMMANDS
@@ -79,7 +79,7 @@ class Commands(Mapping[str, Any]):
 
 
 class _Root(Group):
-    """Imports commands late, and ends those that were interrupted in our own way."""
+    """The root group: imports commands on use, and handles interrupts instead of Typer."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings | {"commands": Commands()})
@@ -93,22 +93,22 @@ class _Root(Group):
                     [(name.ljust(width), line) for name, (_, line) in commands.items()]
                 )
 
-    def make_context(self, *given: Any, **more: Any) -> Any:
-        """Read the command line."""
-        return _interruptible(super().make_context, *given, **more)
+    def make_context(self, *args: Any, **kwargs: Any) -> Any:
+        """Parse the command line."""
+        return _call_interruptible(super().make_context, *args, **kwargs)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
-        return _interruptible(super().invoke, ctx)
+        return _call_interruptible(super().invoke, ctx)
 
 
 class _Interrupted(BaseException):
-    """An interrupt on its way through Typer, which would end it in its own way."""
+    """An interrupt disguised from Typer, which would handle KeyboardInterrupt itself."""
 
 
-def _interruptible(function: Callable[..., Any], *given: Any, **more: Any) -> Any:
+def _call_interruptible(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     try:
-        return function(*given, **more)
+        return function(*args, **kwargs)
     except KeyboardInterrupt:
         raise _Interrupted from None
 
@@ -119,7 +119,7 @@ app = Application(
     help="Evaluate multi-document summaries with LLM judges, and measure how far to trust them.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode=None,  # its tables cut the names of options off at 80 columns
+    rich_markup_mode=None,  # its tables truncate option names at 80 columns
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -137,7 +137,7 @@ def _root(
         bool, typer.Option("--version", help="Show the version.", callback=_show_version)
     ] = False,
     tables: Annotated[
-        TableFormat, typer.Option(help="How commands print tables, such as for a paper.")
+        TableFormat, typer.Option(help="Format of printed tables, e.g. latex for a paper.")
     ] = "text",
 ) -> None:
     """Global options."""
@@ -146,7 +146,7 @@ def _root(
 
 def run() -> None:
     """Run the application and end the process with the documented exit code."""
-    # LangGraph leaves branches that it had not begun when a run is interrupted.
+    # LangGraph does not await branches that had not begun when a run is interrupted.
     warnings.filterwarnings("ignore", "coroutine 'arun_with_retry' was never", RuntimeWarning)
     try:
         app(prog_name="fairjudge")

@@ -1,4 +1,4 @@
-"""``fairjudge calibrate align``: a prompt improved from people's labels, and tested once."""
+"""``fairjudge calibrate align``: improve a prompt with human labels, and test it once."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
     from fairjudge.aligning.material import AlignOptions
 
 
-@opt.with_options(given=opt.fields_of(JudgeOptions, only=("reference_unit", "prompt", "scale")))
+@opt.with_options(options=opt.fields_of(JudgeOptions, only=("reference_unit", "prompt", "scale")))
 def baseline_judge(
     *,
     aspect: Annotated[
         str | None,
-        Opt("'coverage', 'faithfulness', or the name of your own criterion."),
+        Opt("Aspect to judge: 'coverage', 'faithfulness', or the name of your own criterion."),
     ] = None,
     protocol: Annotated[
         Literal["likert", "binary", "pairwise"] | None,
-        Opt("Protocol of the verdicts; pairwise judges both orders of every pair."),
+        Opt("Format of the verdicts; pairwise judges every pair in both orders."),
     ] = None,
-    given: dict[str, Any],
+    options: dict[str, Any],
     criterion: Annotated[
         Path | None,
-        Opt("The old criterion (TOML): aspect, and its rule or paths of its prompt and scale."),
+        Opt("The current criterion (TOML): aspect, and a rule or paths of a prompt and a scale."),
     ] = None,
 ) -> JudgeOptions:
     """Return the options of the judge whose prompt is to be improved."""
@@ -42,20 +42,23 @@ def baseline_judge(
     from fairjudge.scales import load_scale
 
     if criterion is not None:
-        own = read_criterion_file(criterion)
-        aspect = aspect or own.aspect
-        given |= {name: given.get(name) or value for name, value in own.single_options.items()}
+        criterion_file = read_criterion_file(criterion)
+        aspect = aspect or criterion_file.aspect
+        options |= {
+            name: options.get(name) or value
+            for name, value in criterion_file.single_options.items()
+        }
     if aspect is None:
-        raise typer.BadParameter("give --aspect, or a --criterion that names one")
-    scale = given["scale"]
+        raise typer.BadParameter("pass --aspect, or a --criterion that sets it")
+    scale = options["scale"]
     protocol_name = protocol or ("likert" if scale is None else load_scale(scale).protocol)
-    return JudgeOptions(aspect=aspect, protocol=protocol_name, **given)
+    return JudgeOptions(aspect=aspect, protocol=protocol_name, **options)
 
 
 @opt.with_options(
     judging=baseline_judge,
     model=opt.one_model,
-    given=opt.fields_of(aligning.align, rename={"seed": "split_seed"}),
+    align_options=opt.fields_of(aligning.align, rename={"seed": "split_seed"}),
 )
 def align(
     *,
@@ -64,27 +67,28 @@ def align(
     labels: Annotated[
         Path,
         Opt(
-            "People's labels of whole summaries, for --protocol pairwise of pairs; a 'note' "
-            "says why."
+            "Human labels of whole summaries (of pairs with --protocol pairwise); the field "
+            "'note' may contain the annotator's reason."
         ),
     ],
     judging: JudgeOptions,
     model: Model,
-    given: dict[str, Any],
+    align_options: dict[str, Any],
     plan: opt.Plan = False,
     seconds_per_call: opt.SecondsPerCall = 2.0,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
     quiet: opt.Quiet = False,
 ) -> None:
-    r"""Try other prompts for a judge; keep one only if a sealed test says that it is better.
+    r"""Try other prompts for a judge; keep one only if it is better on a sealed test set.
 
-    --aspect, --protocol, --prompt, --scale or --criterion name the judge as it is now. Labelled
-    documents are split into examples, development and test. Candidates are written from the
-    examples, and the best on development is tested once, which is recorded. It is kept where it
-    agrees with people better than the old prompt, and has a smaller error with both calibrated:
-    both paired intervals over documents above 0. For pairs these are agreement with people's
-    preferences over both orders, and the Brier score. The same command again sends no request.
+    --aspect, --protocol, --prompt, --scale or --criterion specify the current judge. Labelled
+    documents are split into examples, a development set and a test set. Candidates are generated
+    from the examples; the one that is best on the development set is tested once, and the test is
+    recorded. It is kept if it agrees with the human labels better than the current prompt and has
+    a smaller error after calibration of both (both paired intervals over documents above 0). For
+    pairs, agreement is with human preferences over both orders, and the error is the Brier score.
+    Rerunning the command sends no requests.
 
         fairjudge calibrate align --references refs.jsonl --summaries s.jsonl \
             --labels labels.jsonl --aspect coverage --backend openai:gpt-4o-mini -o aligned --plan
@@ -99,8 +103,8 @@ def align(
     from fairjudge.run.planning import check_opens
 
     opt.check_targets(None, json_file)
-    folder = given.pop("folder")
-    options = _options(judging, **given)
+    folder = align_options.pop("folder")
+    options = _options(judging, **align_options)
     material = prepare(
         read_sources(references, judging, skip_bad=skip_bad),
         [display.read(read_summaries, path, skip_bad=skip_bad) for path in summaries],
@@ -131,12 +135,12 @@ def align(
         if outcome.spent is not None:
             display.say_calls(outcome.spent)
         if report["command"] is not None:
-            say(f"Judge with it: {report['command']}")
+            say(f"To judge with the new criterion: {report['command']}")
         say(f"Files: {outcome.folder}")
 
 
 def _options(
-    judging: JudgeOptions, *, candidates: Any, annotators: Any, label_scale: Any, **given: Any
+    judging: JudgeOptions, *, candidates: Any, annotators: Any, label_scale: Any, **options: Any
 ) -> AlignOptions:
     """Return the options of the alignment of a judge."""
     from fairjudge.aligning.items import LabelReading
@@ -147,7 +151,7 @@ def _options(
         judging=judging,
         kinds=kinds_tried(candidates, judging),
         reading=LabelReading(annotators=as_names(annotators), scale=label_scale),
-        **given,
+        **options,
     )
 
 

@@ -1,4 +1,4 @@
-"""``fairjudge annotate``: a local page on which people label."""
+"""``fairjudge annotate``: a local web page for human annotation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def annotate(
     task_file: Annotated[
         Path,
         Opt(
-            "References; plain clusters suffice for every task except answers and coverage.",
+            "References, or clusters for tasks other than answers and coverage (JSON or JSONL).",
             metavar="TASK",
             argument=True,
         ),
@@ -34,109 +34,111 @@ def annotate(
     task: Annotated[
         TaskName,
         Opt(
-            "answers: is it valid (aspect validity); coverage: is the answer in the summary; "
-            "faithfulness: is the sentence in the articles; preference: which of two summaries is "
-            "better (aspect faithfulness, or --aspect); rating: how good is the summary, 1 to 5 "
-            "(aspect coverage, or --aspect); values: from which values of an attribute of the "
-            "articles does the sentence come; leaning: which value does the summary lean to."
+            "Question to annotators. answers: is the answer valid (aspect validity)? coverage: "
+            "does the summary contain the answer? faithfulness: do the articles support the "
+            "sentence? preference: which of two summaries is better (aspect faithfulness, or "
+            "--aspect)? rating: how good is the summary, 1 to 5 (aspect coverage, or --aspect)? "
+            "values: articles of which attribute values does the sentence come from? leaning: "
+            "which value does the summary lean towards?"
         ),
     ],
     output: Annotated[
         Path,
         Opt(
-            "Labels, .jsonl. The job's store is kept beside it, as '<output>.db'; the same "
-            "command resumes.",
+            "File of the labels (.jsonl). The state of the job is stored in '<output>.db'; rerun "
+            "the command to resume.",
             short="-o",
         ),
     ],
     summaries: Annotated[
-        Path | None, Opt("Summaries; required by every task except answers.")
+        Path | None, Opt("Summaries (eid, system, text); required by all tasks except answers.")
     ] = None,
     aspect: Annotated[
         str | None,
-        Opt("Aspect of the labels, where it is not that of the task."),
+        Opt("Aspect of the labels. Default: that of the task."),
     ] = None,
     attribute: Annotated[
         str | None,
-        Opt("Attribute of the articles, such as party; for values and leaning."),
+        Opt("Attribute of the articles, such as party, for the tasks values and leaning."),
     ] = None,
     scale: Annotated[
         Path | None,
-        Opt("Custom answers: a scale's .toml file, as for judges."),
+        Opt("Scale file (.toml) with your own answer options, as for judges."),
     ] = None,
     overlap: Annotated[
         float, Opt("Share of items labelled by several annotators.", ge=0.0, le=1.0)
     ] = 0.2,
-    raters: Annotated[int, Opt("Annotators for each of those items.", ge=2)] = 2,
+    raters: Annotated[int, Opt("Annotators per item of --overlap.", ge=2)] = 2,
     controls: Annotated[
         Path | None,
         Opt(
-            "Labels with known values. Every annotator gets these items among the others; they "
-            "measure care and are not written to the labels."
+            "Control items: labels whose values are known to be right. They are shown to every "
+            "annotator among the other items to measure care, and are not written to the output."
         ),
     ] = None,
     qualify: Annotated[
         float | None,
         Opt(
-            "Ask the controls first, and exclude annotators who answer less than this share of "
-            "them correctly.",
+            "Show the --controls first, and exclude annotators who answer less than this share "
+            "correctly.",
             ge=0.0,
             le=1.0,
         ),
     ] = None,
     order: Annotated[
         Literal["grouped", "random"],
-        Opt("Keep the items of one summary together, or mix all."),
+        Opt("Order of the items: grouped by summary, or random."),
     ] = "grouped",
     active: Annotated[
         Path | None,
         Opt(
-            "Judgements of the same items: draw those where a label narrows the calibrated "
-            "interval most. Needs --budget."
+            "Judgements of the same items: sample the items whose labels narrow the calibrated "
+            "interval most (active sampling). Needs --budget."
         ),
     ] = None,
     budget: Annotated[
-        int | None, Opt("Approximate number of items that --active draws.", ge=2)
+        int | None, Opt("Approximate number of items that --active samples.", ge=2)
     ] = None,
     active_for: Annotated[
         Literal["mean", "correlation"],
         Opt(
-            "What --active draws for: the interval of each system's mean, or that of the "
-            "correlation between judge and people."
+            "Interval that --active narrows: of each system's mean, or of the correlation between "
+            "judge and annotators."
         ),
     ] = "mean",
     random_share: Annotated[
         float,
-        Opt("Part of the budget that is drawn at random.", ge=0.01, le=1.0),
+        Opt("Share of the --budget that is sampled at random.", ge=0.01, le=1.0),
     ] = 0.25,
     adjudicate: Annotated[
         Path | None,
         Opt(
-            "The --json of 'fairjudge calibrate': label only its largest disagreements, largest "
-            "first; the verdicts of judge and people are shown after each answer."
+            "--json output of 'fairjudge calibrate': label only the items on which judge and "
+            "annotators differ most, in that order; their verdicts are shown after each answer."
         ),
     ] = None,
     highlight: Annotated[
         Literal["words", "embeddings", "none"],
         Opt(
-            "Mark the passage of the articles most similar to the item: by its words, by "
-            "embeddings (extra [local], computed before the first page), or not."
+            "How to find and mark the passage of the articles that is most similar to the item: by "
+            "shared words, by embeddings (extra [local]; computed before the first page), or not "
+            "at all."
         ),
     ] = "words",
     host: Annotated[
         str,
-        Opt("Address to listen on. Beyond this machine, people need the printed link."),
+        Opt("Address to listen on. From other machines, annotators need the printed link."),
     ] = "127.0.0.1",
-    port: Annotated[int, Opt("Port to listen on; 0 takes any free one.", ge=0, le=65535)] = 8765,
+    port: Annotated[int, Opt("Port to listen on; 0: any free port.", ge=0, le=65535)] = 8765,
     allow_host: Annotated[
         list[str] | None,
-        Opt("Another host name to accept, such as a proxy's."),
+        Opt("Additional host name to accept, such as that of a proxy. Repeatable."),
     ] = None,
-    seed: Annotated[int, Opt("Seed of orders and draws.", ge=0)] = 0,
+    seed: Annotated[int, Opt("Random seed of orders and sampling.", ge=0)] = 0,
     dry_run: Annotated[bool, Opt("Print the items and the number of labels, and stop.")] = False,
     skip_bad: opt.SkipBad = False,
 ) -> None:
-    """Serve a local page on which any number of people label: one item a screen, by keyboard.
+    """Serve a local web page where annotators label items, one per screen, by keyboard.
 
     fairjudge annotate references.json --task coverage --summaries s.jsonl -o labels.jsonl
     """
@@ -144,9 +146,9 @@ def annotate(
     from fairjudge.run.annotating import prepare
 
     if (active is None) != (budget is None):
-        raise typer.BadParameter("--active and --budget go together")
+        raise typer.BadParameter("--active and --budget require each other")
     if adjudicate is not None and active is not None:
-        raise typer.BadParameter("--adjudicate and --active both choose the items: give one")
+        raise typer.BadParameter("--adjudicate and --active both select items: use one of them")
     if not all(find_spec(name) for name in ("fastapi", "jinja2", "uvicorn")):
         raise MissingExtraError("'fairjudge annotate'", extra="annotate")
     prepared = prepare(
@@ -171,14 +173,14 @@ def annotate(
         target=active_for,
         skip_bad=skip_bad,
     )
-    typer.echo(_job_in_words(prepared))
+    typer.echo(_job_summary(prepared))
     if dry_run:
         return
     _serve(
         prepared, output, highlight=highlight, host=host, port=port, other_hosts=allow_host or ()
     )
     n_labels = output.read_bytes().count(b"\n")
-    typer.echo(f"\n{pluralize(n_labels, 'label')} in {output}; the same command resumes")
+    typer.echo(f"\n{pluralize(n_labels, 'label')} in {output}; rerun the command to resume")
 
 
 def _serve(
@@ -190,7 +192,7 @@ def _serve(
     port: int,
     other_hosts: Sequence[str],
 ) -> None:
-    """Serve the job's pages until they are ended; labels go to `output`."""
+    """Serve the job's pages until interrupted; write labels to `output`."""
     from fairjudge.annotation.web.guard import Hosts, is_loopback
     from fairjudge.annotation.web.server import serve
     from fairjudge.annotation.web.site import Access, Site
@@ -214,32 +216,34 @@ def _serve(
         host=host,
         port=port,
         hosts=Hosts.of(host, extra_names=other_hosts),
-        announce=lambda port: typer.echo(_where(access, host, port)),
+        announce=lambda port: typer.echo(_server_urls(access, host, port)),
     )
 
 
-def _job_in_words(prepared: PreparedJob) -> str:
-    """Return a summary of the job: items, labels, controls."""
+def _job_summary(prepared: PreparedJob) -> str:
+    """Return a text with the job's items, labels and controls."""
     job, task = prepared.job, prepared.task
     n_items = sum(n_labels > 0 for n_labels in job.wanted)
-    several = [n_labels for n_labels in job.wanted if n_labels > 1]
+    overlaps = [n_labels for n_labels in job.wanted if n_labels > 1]
     text = f"{task.title} Labels of {task.aspect}: "
     text += f"{pluralize(n_items, 'item')}, {pluralize(job.n_wanted, 'label')}"
-    if several:
-        text += f"; {pluralize(len(several), 'item')} by {several[0]} people each"
+    if overlaps:
+        text += f"; {pluralize(len(overlaps), 'item')} by {overlaps[0]} annotators each"
     if job.controls:
-        text += f"; {pluralize(len(job.controls), 'control')} for everybody"
+        text += f"; {pluralize(len(job.controls), 'control')} for all annotators"
     if prepared.n_empty:
         text += f"\nExcluded: {pluralize(prepared.n_empty, 'summary', 'summaries')} without text"
     if prepared.drawn is not None:
         n_all = len(prepared.items) - len(job.controls)
-        text += f"\nDrawn of {pluralize(n_all, 'item')}, {prepared.drawn.n_judged} of them judged"
+        text += (
+            f"\nSampled from {pluralize(n_all, 'item')}, {prepared.drawn.n_judged} of them judged"
+        )
         if not prepared.drawn.informative:
-            text += "; the judge is equally sure of all, so the draw is uniform"
+            text += "; the judge is equally certain of all, so sampling is uniform"
     return text
 
 
-def _where(access: Access, host: str, port: int) -> str:
+def _server_urls(access: Access, host: str, port: int) -> str:
     from fairjudge.annotation.web.guard import is_loopback, reachable_at
 
     name = reachable_at(host)
@@ -247,7 +251,7 @@ def _where(access: Access, host: str, port: int) -> str:
     lines = [
         f"Label at     {base}/{f'?token={access.token}' if access.token else ''}",
         f"Progress at  {base}/progress?token={access.progress}",
-        "Ctrl-C ends the server; every answer is stored immediately.",
+        "Press Ctrl-C to stop the server; every answer is stored immediately.",
     ]
     if not is_loopback(host):
         lines.insert(0, "Traffic is not encrypted: use a trusted network, or a proxy with TLS.")

@@ -1,4 +1,4 @@
-"""The stored or new judgements that audits take, and how audits of them end."""
+"""Inputs of audits (stored or newly collected judgements), and their exit code."""
 
 from __future__ import annotations
 
@@ -21,22 +21,20 @@ if TYPE_CHECKING:
 
 Protocol: TypeAlias = Annotated[
     Literal["likert", "binary", "pairwise"],
-    Opt("To collect judgements: the protocol."),
+    Opt("To collect judgements: format of the verdicts."),
 ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """Stored judgements, or what is judged to collect them."""
+    """Stored judgements, or the references and summaries to collect them."""
 
     judgements: Annotated[
         Path | None,
-        Opt("Stored judgements; without them they are collected first.", argument=True),
+        Opt("Stored judgements (.jsonl); omit to collect them first.", argument=True),
     ] = None
-    references: Annotated[
-        Path | None, Opt("To collect judgements: references or plain clusters.")
-    ] = None
-    summaries: Annotated[Path | None, Opt("To collect judgements: summaries.")] = None
+    references: Annotated[Path | None, Opt("To collect judgements: references or clusters.")] = None
+    summaries: Annotated[Path | None, Opt("To collect judgements: summaries (.jsonl).")] = None
     run: Annotated[Path | None, RUN] = None
 
     def rows(
@@ -48,21 +46,21 @@ class Inputs:
         reporting: Reporting,
         probes: tuple[str, ...] = (),
     ) -> tuple[Judgement, ...]:
-        """Return the judgements, read or collected.
+        """Read or collect the judgements, and return them.
 
         Raises
         ------
         typer.BadParameter
-            If there is neither something stored nor something to judge, or both.
+            If there are both stored judgements and summaries to judge, or neither.
         """
         from fairjudge.run.collecting import collect
 
         if (self.references is None) != (self.summaries is None):
-            raise typer.BadParameter("--references and --summaries go together")
+            raise typer.BadParameter("--references and --summaries require each other")
         is_stored = self.judgements is not None
         if is_stored == (self.references is not None) and (is_stored or not self.run):
             raise typer.BadParameter(
-                "give a file of judgements, or --references and --summaries to collect them"
+                "pass a file of judgements, or --references and --summaries to collect them"
             )
         with display.bars(quiet=reporting.quiet) as progress_bars:
             return collect(
@@ -82,9 +80,9 @@ class Inputs:
 inputs = opt.options_of(Inputs)
 
 
-def finish(judged: Sequence[Judgement], *, protocol: str | None, limit: float) -> None:
-    """End with exit code 3 where too many judgements have no score."""
+def finish(judgements: Sequence[Judgement], *, protocol: str | None, limit: float) -> None:
+    """Exit with code 3 if more than the share `limit` of the judgements has no score."""
     from fairjudge.scores.missing import count_missing
 
-    counted = [row for row in judged if protocol in {None, row.protocol}]
-    display.finish_judging(count_missing(counted), limit=limit, noun=("judgement",))
+    rows = [row for row in judgements if protocol in {None, row.protocol}]
+    display.finish_judging(count_missing(rows), limit=limit, noun=("judgement",))

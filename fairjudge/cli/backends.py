@@ -1,4 +1,4 @@
-"""``fairjudge backends list``: the backends, and the package and key of each."""
+"""``fairjudge backends list``: the backends, with the package and API key of each."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from fairjudge.cli import options as opt
 from fairjudge.cli.application import Application
 from fairjudge.errors import MissingExtraError
 
-app = Application(name="backends", help="The backends: providers of models, and the local one.")
+app = Application(name="backends", help="List the backends: model providers and local models.")
 
 
 @app.command("list")
 def list_(*, json_file: opt.Json = None) -> None:
-    """List the backends, the package and the key that each needs, and whether these are present.
+    """List the backends, with the package and API key each needs and whether they are present.
 
-    A backend is written provider:model, such as openai:gpt-4o-mini. Any server that speaks a
-    provider's format serves with --base-url.
+    A backend is written PROVIDER:MODEL, such as openai:gpt-4o-mini. Servers that implement a
+    provider's API can be used with --base-url.
     """
     import importlib.util
 
@@ -25,16 +25,16 @@ def list_(*, json_file: opt.Json = None) -> None:
     from fairjudge.reports.tables import TextTable, columns, print_table
     from fairjudge.scorers import large_package
 
-    local_here = large_here = importlib.util.find_spec("torch") is not None
+    local_installed = large_installed = importlib.util.find_spec("torch") is not None
     try:
         large_package.check_installed()
     except MissingExtraError:
-        large_here = False
-    description = "embedded: small trained models, no LLM, no key"
-    larger = "the same by a larger encoder: better, and slow without a GPU"
+        large_installed = False
+    local_description = "embedded: small trained models, no LLM, no key"
+    large_description = "with a larger encoder: more accurate, slow without a GPU"
     rows = [
-        (LOCAL, description, _package("local", is_installed=local_here)),
-        (LOCAL_LARGE, larger, _package("local-large", is_installed=large_here)),
+        (LOCAL, local_description, _package("local", is_installed=local_installed)),
+        (LOCAL_LARGE, large_description, _package("local-large", is_installed=large_installed)),
     ]
     for kind in backend_kinds():
         key = "" if kind.has_key else f"{kind.key_variable} is not set"
@@ -42,14 +42,14 @@ def list_(*, json_file: opt.Json = None) -> None:
         state = key if package == "ready" and key else package
         rows.append((f"{kind.provider}:...", kind.what, state))
     if json_file != "-":
-        heads = columns("backend", "what it is", "state")
-        print_table(TextTable(title="Backends", columns=heads, rows=tuple(rows)))
+        headers = columns("backend", "description", "state")
+        print_table(TextTable(title="Backends", columns=headers, rows=tuple(rows)))
     kinds = [
         asdict(kind)
         | {"needs": kind.package, "installed": kind.is_installed, "has_key": kind.has_key}
         for kind in backend_kinds()
     ]
-    local = {LOCAL: {"installed": local_here}, LOCAL_LARGE: {"installed": large_here}}
+    local = {LOCAL: {"installed": local_installed}, LOCAL_LARGE: {"installed": large_installed}}
     display.write_json(json_file, local | {"backends": kinds})
 
 

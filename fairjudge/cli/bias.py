@@ -1,4 +1,4 @@
-"""``fairjudge bias``: demographic bias in summaries and in what is summarized."""
+"""``fairjudge bias``: demographic bias in summaries and in their sources."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fairjudge.api.findings import Findings
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.application import Application
-from fairjudge.cli.reporting import Reporting, reporting, reporting_without_figures, shows
+from fairjudge.cli.reporting import Reporting, command_showing, reporting, reporting_without_figures
 from fairjudge.options.declaring import Opt
 from fairjudge.options.models import Model
 
@@ -22,30 +22,32 @@ if TYPE_CHECKING:
     from fairjudge.reports.tables import TextTable
 
 app = Application(
-    help="Demographic bias in summaries, and in what is summarized.",
+    help="Measure demographic bias in summaries and in their sources.",
 )
 
 
 @app.command("words")
-@shows(bias.words)
+@command_showing(bias.words)
 def words() -> None:
     """Compare how often summaries and sources mention each group (word-list inclusion).
 
-    The score is the total variation distance of both distributions, 0 to 1. On natural documents
-    it mixes what the summarizer does with what the documents are about; the controls show how far.
+    The score is the total variation distance of both distributions, from 0 to 1. On natural
+    documents it confounds the summarizer's bias with the documents' content; --controls shows how
+    much.
 
         fairjudge bias words clusters.jsonl --summaries summaries.jsonl --controls
     """
 
 
 @app.command("entities")
-@shows(bias.entities)
+@command_showing(bias.entities)
 def entities() -> None:
-    """Measure which people of the sources the summaries name, and which they make up.
+    """Measure which people in the sources the summaries mention, and which they hallucinate.
 
-    Inclusion is the largest odds ratio between groups less 1; hallucination, how far the groups of
-    made-up people are from an even split. Clusters without people marked get them from spaCy,
-    grouped by the census: then content and group are mixed, so prefer controlled inputs.
+    Inclusion is the largest odds ratio between groups minus 1; hallucination is the distance of the
+    groups of hallucinated people from an even split. In clusters without annotated people, spaCy
+    finds them and the census assigns groups; content and group are then confounded, so prefer
+    controlled inputs.
 
         fairjudge bias entities inputs.jsonl --summaries s.jsonl --census census1990
     """
@@ -65,8 +67,8 @@ def distinguishability(
 ) -> None:
     """Measure how well the group can be predicted from the summary, with pronouns and names hidden.
 
-    Needs inputs of one group each ('bias inputs --design global'). 0 is chance level, 1 is perfect;
-    every summary is compared with the others of its original.
+    Needs inputs in which all people belong to one group ('bias inputs --design global'). 0 is
+    chance level, 1 is perfect; every summary is compared with the others of its original document.
 
         fairjudge bias distinguishability inputs.jsonl --summaries s.jsonl
     """
@@ -74,17 +76,18 @@ def distinguishability(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Making:
-    """How inputs are made, by the parameters of `fairjudge.analysis.bias_inputs.make_inputs`."""
+class InputOptions:
+    """Options of controlled inputs: parameters of `fairjudge.analysis.bias_inputs.make_inputs`."""
 
     design: Annotated[
         Literal["local", "global"],
         Opt(
-            "local: groups balanced within each input, in mirrored sets (inclusion, "
-            "hallucination). global: everybody of one group (distinguishability)."
+            "local: groups are balanced within each input, in mirrored sets (for inclusion, "
+            "hallucination). global: all people in an input belong to one group (for "
+            "distinguishability)."
         ),
     ] = "local"
-    n_variants: Annotated[int, Opt("Inputs made of each document.", ge=1)] = 20
+    n_variants: Annotated[int, Opt("Number of inputs generated per document.", ge=1)] = 20
     names: Annotated[
         Path | None,
         Opt(
@@ -95,39 +98,39 @@ class Making:
     census: bias.Census = None
     n_names: Annotated[
         int,
-        Opt("How many popular census names of each gender to use.", flag="--n-names", ge=1),
+        Opt("Number of popular census names per gender.", flag="--n-names", ge=1),
     ] = 100
     seed: opt.Seed = 0
 
 
 @app.command("inputs")
-@opt.with_options(how=opt.fields_of(Making), reporting=reporting_without_figures)
+@opt.with_options(input_options=opt.fields_of(InputOptions), reporting=reporting_without_figures)
 def inputs(
     sources: Annotated[
         list[Path],
         Opt(
-            "Clusters to look at; or, with -o, annotated documents: CoNLL-2012 files, folders "
+            "Clusters to analyse; or, with -o, annotated documents: CoNLL-2012 files, folders "
             'of them, or JSON {"id", "tokens": [...], "people": [[start, end], ...], "chains"?: '
-            '[[[start, end], ...], ...], "tags"?: [...], "text"?}, positions by token, end left '
-            "out.",
+            '[[[start, end], ...], ...], "tags"?: [...], "text"?}, with token positions, '
+            "end-exclusive.",
             argument=True,
         ),
     ],
     *,
     output: Annotated[
         Path | None,
-        Opt("Make controlled inputs and write them here.", short="-o"),
+        Opt("Generate controlled inputs and write them to this file.", short="-o"),
     ] = None,
-    how: dict[str, Any],
+    input_options: dict[str, Any],
     lists: bias.Lists = None,
-    top: Annotated[int, Opt("Words of each group in the table.", ge=1)] = 10,
+    top: Annotated[int, Opt("Number of words per group in the table.", ge=1)] = 10,
     reporting: Reporting,
 ) -> None:
-    """Show the bias that documents hold already; with -o, rewrite them without it.
+    """Show the bias in the documents themselves; with -o, rewrite them without it.
 
-    Without -o: which words go with documents that mention one group more (Fighting words, z above
-    1.96 is significant for one word). With -o: first names, pronouns and titles are replaced so
-    that group and content are independent; the result is a file of clusters to summarize.
+    Without -o, finds the words associated with documents that mention one group more often
+    (Fighting words; z above 1.96 is significant for a single word). With -o, replaces first names,
+    pronouns and titles so that group and content are independent, and writes clusters to summarize.
 
         fairjudge bias inputs clusters.jsonl
 
@@ -139,23 +142,23 @@ def inputs(
 
     if output is None:
         if len(sources) != 1:
-            raise typer.BadParameter("give one file of clusters, or -o to make inputs")
+            raise typer.BadParameter("pass one file of clusters, or -o to generate inputs")
         result = bias.inputs(read_clusters(sources[0], skip_bad=reporting.skip_bad), lists=lists)
-        display.report(result.to_dict(), reporting.json_file, inputs_tables(result, limit=top))
+        display.show_report(result.to_dict(), reporting.json_file, inputs_tables(result, limit=top))
         return
-    made = make_inputs(sources, output, **how)
+    inputs_made = make_inputs(sources, output, **input_options)
     figures = {
-        "design": how["design"],
-        "n_inputs": len(made.inputs),
-        "n_documents": made.n_documents,
-        "people": dict(made.people_by_group),
-        "skipped": [{"id": name, "why": why} for name, why in made.skipped],
+        "design": input_options["design"],
+        "n_inputs": len(inputs_made.inputs),
+        "n_documents": inputs_made.n_documents,
+        "people": dict(inputs_made.people_by_group),
+        "skipped": [{"id": name, "why": reason} for name, reason in inputs_made.skipped],
     }
-    tables = [] if str(output) == "-" else [_made_table(made, output=output)]
-    display.report(figures, reporting.json_file, tables)
+    tables = [] if str(output) == "-" else [_inputs_table(inputs_made, output=output)]
+    display.show_report(figures, reporting.json_file, tables)
 
 
-def _made_table(inputs: MadeInputs, *, output: Path) -> TextTable:
+def _inputs_table(inputs: MadeInputs, *, output: Path) -> TextTable:
     """Return the table of the inputs that were written."""
     from fairjudge.reports.row_tables import table
     from fairjudge.text.counting import pluralize
@@ -167,22 +170,25 @@ def _made_table(inputs: MadeInputs, *, output: Path) -> TextTable:
         "group: {group} | people> {people}",
         [{"group": group, "people": n} for group, n in inputs.people_by_group.items()],
         notes=(
-            *(f"{pluralize(n, 'document')} skipped: {why}" for why, n in skipped),
+            *(f"{pluralize(n, 'document')} skipped: {reason}" for reason, n in skipped),
             f"Written: {output}",
         ),
     )
 
 
 @app.command("annotate")
-@opt.with_options(marking=opt.call_of(bias.annotate))
+@opt.with_options(annotation=opt.call_of(bias.annotate))
 def annotate(
-    *, marking: opt.Call[dict[str, int]], skip_bad: opt.SkipBad = False, json_file: opt.Json = None
+    *,
+    annotation: opt.Call[dict[str, int]],
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
 ) -> None:
-    """Mark people, and the pronouns that refer to them, in plain clusters, for controlled inputs.
+    """Annotate people and the pronouns that refer to them in clusters, for controlled inputs.
 
-    Names are spaCy's. Coreference is resolved by rules: names that end alike are one person, and a
-    pronoun is the last person before it whom it fits. Review a sample before you rely on them;
-    documents with annotated coreference are better.
+    spaCy finds the names. Rules resolve coreference: names with the same last name are one person,
+    and a pronoun refers to the last matching person before it. Review a sample before use;
+    documents with human coreference annotations are better.
 
         fairjudge bias annotate clusters.jsonl -o documents.jsonl --census census1990
 
@@ -190,19 +196,19 @@ def annotate(
     """
     from fairjudge.reports.bias_tables import annotated_table
 
-    counts = marking(skip_bad=skip_bad)
-    output = str(marking.values["output"])
+    counts = annotation(skip_bad=skip_bad)
+    output = str(annotation.values["output"])
     tables = [] if output == "-" else [annotated_table(counts, output=output)]
-    display.report(counts, json_file, tables)
+    display.show_report(counts, json_file, tables)
 
 
 @app.command("quality")
-@shows(bias.quality)
+@command_showing(bias.quality)
 def quality() -> None:
-    """Compare the quality of summaries between groups of inputs: originals, mixed, one group each.
+    """Compare the quality of summaries between groups of inputs: original, mixed, single-group.
 
-    Means of a judge's scores over originals, and paired differences within them (news bias, 8.1
-    and 9.2).
+    Reports means of a judge's scores over original documents, and paired differences within them
+    (news bias, 8.1 and 9.2).
 
         fairjudge bias quality inputs.jsonl --judgements judgements.jsonl
     """

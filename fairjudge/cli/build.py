@@ -1,4 +1,4 @@
-"""``fairjudge build``: references for clusters of articles."""
+"""``fairjudge build``: build references from clusters of articles."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def build(
 ) -> None:
     """Build references: questions that sources answer differently, with each source's answers.
 
-    The local backend needs no key and no LLM, and makes points, not questions: statements of
-    several articles that say the same, with who makes them, under a topic. Of what the articles
-    dispute it has numbers only; an LLM backend asks about the rest, and finds paraphrased answers.
+    The local backend needs no API key and no LLM. It finds points instead of questions: equivalent
+    statements of several articles with their speakers, grouped by topic. Of disagreements it only
+    finds numbers; an LLM backend also finds other disagreements and paraphrased answers.
 
         fairjudge build clusters.json -o refs.jsonl
         fairjudge build clusters.json -o refs.jsonl --backend openai:gpt-4o-mini
@@ -57,7 +57,7 @@ def build(
             skip_bad=skip_bad,
             progress=progress_bars,
         )
-    display.built(outcome, output=output, json_file=json_file)
+    display.show_build(outcome, output=output, json_file=json_file)
     if outcome.n_without_questions < len(outcome.clusters):
         display.say_next(after_building(output), output, json_file)
     display.finish(

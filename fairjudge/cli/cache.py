@@ -22,41 +22,41 @@ if TYPE_CHECKING:
 
 app = Application(help="Manage the cache of model responses.")
 
-stored = opt.with_options(model=opt.options_of(Model, only=("cache", "store")))
+with_store_options = opt.with_options(model=opt.options_of(Model, only=("cache", "store")))
 
 
-def opened_cache(model: Model) -> AbstractContextManager[AnyCache]:
-    """Open the cache of `model`'s options; it is closed after the block."""
+def open_model_cache(model: Model) -> AbstractContextManager[AnyCache]:
+    """Open the cache of `model`; it is closed after the block."""
     from fairjudge.engine.models import open_cache, print_warning
 
     return closing(open_cache(model.cache_folder, store=model.address, warn=print_warning))
 
 
 @app.command()
-@stored
+@with_store_options
 def stats(*, model: Model, json_file: opt.Json = None) -> None:
-    """Show where the cache is, and how much it holds."""
-    with opened_cache(model) as opened:
-        figures = asdict(opened.stats())
+    """Show the cache's folder, number of replies and size."""
+    with open_model_cache(model) as cache:
+        figures = asdict(cache.stats())
     if json_file != "-":
         say(
             f"{figures['path']}: {pluralize(figures['n_entries'], 'reply', 'replies')}, "
             f"{figures['size_bytes'] / 1e6:.1f} MB, "
-            f"{figures['n_quarantined']} set aside as damaged"
+            f"{figures['n_quarantined']} damaged and moved aside"
         )
     display.write_json(json_file, figures | {"path": str(figures["path"])})
 
 
 @app.command()
-@stored
+@with_store_options
 def verify(*, model: Model, json_file: opt.Json = None) -> None:
-    """Read every row; set aside and list damaged and foreign rows. Exit code 1 if there are any."""
-    with opened_cache(model) as opened:
-        report = opened.verify()
+    """Read every row; move damaged and foreign rows aside, list them, and exit with code 1."""
+    with open_model_cache(model) as cache:
+        report = cache.verify()
     if json_file != "-":
         say(
-            f"{pluralize(report.n_sound, 'sound reply', 'sound replies')}, "
-            f"{len(report.refused)} refused"
+            f"{pluralize(report.n_sound, 'valid reply', 'valid replies')}, "
+            f"{len(report.refused)} rejected"
         )
         for line in report.refused:
             say(f"  {line}")
@@ -66,7 +66,7 @@ def verify(*, model: Model, json_file: opt.Json = None) -> None:
 
 
 @app.command("export")
-@stored
+@with_store_options
 def export_(
     exported: Annotated[
         Path, Opt("JSONL to write; .gz compresses.", metavar="FILE", argument=True, panel="Output")
@@ -74,42 +74,42 @@ def export_(
     *,
     model: Model,
 ) -> None:
-    """Write every valid reply to a file, to share or to archive."""
+    """Write all valid replies to a file, to share or archive them."""
     from fairjudge.cache.files import export_cache
 
-    with opened_cache(model) as opened:
-        n_written = export_cache(opened, exported)
+    with open_model_cache(model) as cache:
+        n_written = export_cache(cache, exported)
     say(f"{pluralize(n_written, 'reply', 'replies')} written to {exported}")
 
 
 @app.command("import")
-@stored
+@with_store_options
 def import_(
     file: Annotated[Path, Opt("JSONL from 'fairjudge cache export'.", argument=True)],
     *,
     model: Model,
 ) -> None:
-    """Add the replies of an exported file; existing replies are kept."""
+    """Add the replies of an exported file; existing replies are not changed."""
     from fairjudge.cache.files import import_cache
 
-    with opened_cache(model) as opened:
-        report = import_cache(opened, file)
-    say(f"{pluralize(report.n_added, 'reply', 'replies')} added, {report.n_known} known before")
+    with open_model_cache(model) as cache:
+        report = import_cache(cache, file)
+    say(f"{pluralize(report.n_added, 'reply', 'replies')} added, {report.n_known} existed")
 
 
 @app.command()
-@stored
+@with_store_options
 def clear(
     *,
     model: Model,
     yes: Annotated[bool, Opt("Do not ask for confirmation.", short="-y")] = False,
 ) -> None:
-    """Delete every reply. Asks for confirmation, since they cost money to get again."""
-    with opened_cache(model) as opened:
+    """Delete all replies, after confirmation (they cost money to request again)."""
+    with open_model_cache(model) as cache:
         if not yes:
-            usage = opened.stats()
+            usage = cache.stats()
             typer.confirm(
                 f"Delete {pluralize(usage.n_entries, 'reply', 'replies')} from {usage.path}?",
                 abort=True,
             )
-        say(f"{pluralize(opened.clear(), 'reply', 'replies')} deleted")
+        say(f"{pluralize(cache.clear(), 'reply', 'replies')} deleted")

@@ -1,4 +1,4 @@
-"""``fairjudge calibrate`` and ``calibrate apply``: how far a judge can be trusted."""
+"""``fairjudge calibrate`` and ``calibrate apply``: measure and calibrate judges."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ app = Application(name="calibrate")
 
 @app.command("calibrate", no_args_is_help=True)
 @opt.with_options(
-    calibration_of=opt.call_of(calibrating.calibrate, several={"judgements": ""}),
+    calibration_call=opt.call_of(calibrating.calibrate, repeatable={"judgements": ""}),
     reporting=reporting_with_page,
 )
 def calibrate(
     *,
-    calibration_of: opt.Call[Calibration],
-    list_unmatched: Annotated[bool, Opt("Name all unmatched items in the JSON.")] = False,
+    calibration_call: opt.Call[Calibration],
+    list_unmatched: Annotated[bool, Opt("List all unmatched items in the JSON.")] = False,
     save: Annotated[
-        Path | None, Opt("Write the fitted calibrators here, as JSON.", panel="Output")
+        Path | None, Opt("Write the fitted calibrators to this file (JSON).", panel="Output")
     ] = None,
     max_unscored: opt.MaxUnscored = 0.05,
     reporting: Reporting,
 ) -> None:
-    """Measure judges against people: agreement, errors, calibration, and how many labels you need.
+    """Compare judges with human labels: agreement, errors, calibration, number of labels needed.
 
     fairjudge calibrate judgements.jsonl --labels labels.jsonl --annotators 'expert*'
 
-    Several protocols are compared: which agrees best, its cost, and whether its lead is
-    significant.
+    With judgements by several protocols, reports which agrees best, its cost, and whether the
+    difference is significant.
 
     fairjudge calibrate likert.jsonl binary.jsonl pairwise.jsonl --labels labels.jsonl
     """
@@ -56,18 +56,18 @@ def calibrate(
     from fairjudge.reports.kinds import tables_of
     from fairjudge.scores.missing import count_missing
 
-    values = calibration_of.values
+    values = calibration_call.values
     if values["support"] and (values["summaries"] is None or values["clusters"] is None):
-        raise typer.BadParameter("--support needs --summaries and --clusters")
+        raise typer.BadParameter("--support requires --summaries and --clusters")
     labels, paths = values["labels"].name, values["judgements"]
-    judged = read_judged(paths, skip_bad=reporting.skip_bad)
-    display.say_skipped(judged.bad)
-    rows = judged.rows
-    calibration = calibration_of(skip_bad=reporting.skip_bad, judgements=judged)
+    judged_inputs = read_judged(paths, skip_bad=reporting.skip_bad)
+    display.say_skipped(judged_inputs.bad)
+    rows = judged_inputs.rows
+    calibration = calibration_call(skip_bad=reporting.skip_bad, judgements=judged_inputs)
     names = ", ".join(path.name for path in paths)
     report = calibration.to_dict(list_unmatched=list_unmatched, judgements=names, labels=labels)
-    display.report(report, reporting.json_file, tables_of("calibrate", report))
-    reporting.page(lambda: _page(report, rows))
+    display.show_report(report, reporting.json_file, tables_of("calibrate", report))
+    reporting.write_page(lambda: _page(report, rows))
     if save is not None:
         if calibration.not_calibrated:
             say("No calibrator for " + "; for ".join(calibration.not_calibrated), err=True)
@@ -77,44 +77,47 @@ def calibrate(
 
 @app.command("apply")
 def apply(
-    calibrator: Annotated[Path, Opt("What 'calibrate --save' wrote.", argument=True)],
+    calibrator: Annotated[Path, Opt("File written by 'calibrate --save' (JSON).", argument=True)],
     judgements: Annotated[
         list[Path],
-        Opt("Judgements to calibrate; a jury's members may be in several files.", argument=True),
+        Opt(
+            "Judgements to calibrate (.jsonl); members of a jury may be in several files.",
+            argument=True,
+        ),
     ],
     *,
     output: opt.Output,
-    summaries: Annotated[Path | None, Opt("Summaries, for a jury's covariates.")] = None,
-    clusters: Annotated[Path | None, Opt("Clusters, for a jury's covariates.")] = None,
+    summaries: Annotated[Path | None, Opt("Summaries, if the jury has covariates.")] = None,
+    clusters: Annotated[Path | None, Opt("Clusters, if the jury has covariates.")] = None,
     skip_bad: opt.SkipBad = False,
 ) -> None:
-    """Replace a judge's scores by calibrated ones; the originals are kept as 'uncalibrated'.
+    """Replace a judge's scores by calibrated scores; the field 'uncalibrated' has the originals.
 
     fairjudge calibrate apply calibrator.json judgements.jsonl -o calibrated.jsonl
 
-    A fitted jury gives every item that one of its members judged the jury's score.
+    With a fitted jury, every item that a member judged gets the jury's score.
 
     fairjudge calibrate apply jury.json gpt.jsonl claude.jsonl -o calibrated.jsonl
     """
     from fairjudge.analysis.calibrating import apply_to, read_calibrators
     from fairjudge.datasets import read_clusters, read_judgements, read_summaries, write_records
 
-    read = partial(display.read_any, skip_bad=skip_bad)
-    applied = apply_to(
+    read = partial(display.read_optional, skip_bad=skip_bad)
+    result = apply_to(
         read_calibrators(calibrator),
         [row for path in judgements for row in read(read_judgements, path)],
         summaries=read(read_summaries, summaries),
         clusters=read(read_clusters, clusters),
     )
-    write_records(output, applied.judgements)
+    write_records(output, result.judgements)
     sentences = [
-        f"{pluralize(applied.n_calibrated, 'judgement')} calibrated",
-        f"{applied.n_outside} of them outside the scores that people labelled",
-        f"{applied.n_other} of another judge, aspect or protocol left as they were",
-        f"{applied.n_unscored} unscored",
+        f"{pluralize(result.n_calibrated, 'judgement')} calibrated",
+        f"{result.n_outside} of them outside the range of scores with labels",
+        f"{result.n_other} of another judge, aspect or protocol unchanged",
+        f"{result.n_unscored} unscored",
     ]
-    if applied.n_by_juries:
-        sentences.insert(0, f"{pluralize(applied.n_by_juries, 'judgement')} by juries")
+    if result.n_by_juries:
+        sentences.insert(0, f"{pluralize(result.n_by_juries, 'judgement')} by juries")
     say("; ".join(sentences), err=True)
 
 

@@ -1,4 +1,4 @@
-"""``fairjudge calibrate cascade``: thresholds between a cheap judge and a costly one."""
+"""``fairjudge calibrate cascade``: thresholds between a cheap and an expensive judge."""
 
 from __future__ import annotations
 
@@ -23,43 +23,41 @@ def cascade(
     guarantee: Annotated[
         float | None,
         Opt(
-            "Instead: keep the answers of --local that agree with people at least this "
-            "often, such as 0.9. For ratings, yes or no, and pairs (both orders).",
+            "Guarantee mode: keep only answers of --local whose agreement with human labels is at "
+            "least this rate, such as 0.9. For ratings, yes/no and pairs (both orders).",
             ge=0.01,
             le=0.999,
         ),
     ] = None,
-    confidence: Annotated[
-        float, Opt("With --guarantee: confidence that it holds.", ge=0.5, le=0.999)
-    ] = 0.95,
+    confidence: Annotated[float, Opt("Confidence level of --guarantee.", ge=0.5, le=0.999)] = 0.95,
     annotators: Annotated[
         list[str] | None,
-        Opt("With --guarantee: only use labels by annotators whose names match, e.g. 'expert*'."),
+        Opt("With --guarantee: only use labels of annotators whose name matches, e.g. 'expert*'."),
     ] = None,
     within: Annotated[
         float,
         Opt(
-            "With --guarantee: largest difference between a rating and people's mean that counts "
-            "as agreement.",
+            "With --guarantee: maximum difference between a rating and the mean human rating that "
+            "counts as agreement.",
             ge=0.0,
         ),
     ] = 0.5,
     ask: Annotated[
         Path | None,
         Opt(
-            "With --guarantee: write the other items, for a better judge, here (JSONL).",
+            "With --guarantee: write the items that need a better judge to this file (JSONL).",
             panel="Output",
         ),
     ] = None,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:
-    r"""Fit the thresholds for 'judge --cascade', and estimate what they save and cost.
+    r"""Fit the thresholds of 'judge --cascade', and estimate saved calls and lost agreement.
 
-    Saved calls and lost agreement are measured on held-out documents. With --guarantee: find the
-    confidence above which the judge agrees with people at least at this rate (fixed-sequence tests
-    on the labels, which must be a random sample). 'judge --cascade kept.json --backend BETTER' then
-    uses the cheap judge first, and the better one for the rest.
+    Both are measured on held-out documents. With --guarantee, finds the confidence above which the
+    judge's agreement with human labels is at least this rate (fixed-sequence tests on the labels,
+    which must be a random sample). 'judge --cascade kept.json --backend BETTER' then runs the cheap
+    judge first, and the better one on the remaining items.
 
         fairjudge calibrate cascade --local pairs.jsonl --labels labels.jsonl \
             --guarantee 0.9 -o kept.json
@@ -68,9 +66,9 @@ def cascade(
     from fairjudge.records.folder import write_output
 
     if guarantee is None and fit.values["judged"] is None:
-        raise typer.BadParameter("--judged is needed, or --guarantee")
+        raise typer.BadParameter("pass --judged or --guarantee")
     if guarantee is None and ask is not None:
-        raise typer.BadParameter("--ask needs --guarantee")
+        raise typer.BadParameter("--ask requires --guarantee")
     values = fit.read(skip_bad=skip_bad)
     if guarantee is not None:
         from fairjudge.analysis.guarantees import guarantee_report

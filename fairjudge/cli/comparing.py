@@ -1,4 +1,4 @@
-"""``fairjudge rank``, ``compare`` and ``check``: systems in order, two runs, a changed judge."""
+"""``fairjudge rank``, ``compare`` and ``check``: rank systems, compare runs, gate a judge."""
 
 from __future__ import annotations
 
@@ -17,21 +17,22 @@ from fairjudge.options.declaring import Opt
 
 
 @opt.with_options(
-    ranking=opt.call_of(comparing.rank, several={"judgements": ""}), reporting=reporting_with_page
+    ranking=opt.call_of(comparing.rank, repeatable={"judgements": ""}),
+    reporting=reporting_with_page,
 )
 def rank(
     *, ranking: opt.Call[Findings], max_unscored: opt.MaxUnscored = 0.05, reporting: Reporting
 ) -> None:
-    """Rank systems by a Bradley-Terry model with ties (Davidson) and a term for position.
+    """Rank systems by a Bradley-Terry model with ties (Davidson) and a position effect.
 
-    A win against a strong system counts for more than one against a weak one, and the advantage of
-    the first position is removed. Judgements by --protocol ranking are ranked by the Plackett-Luce
-    model. Intervals are over documents; those of ranks hold for all systems simultaneously.
+    A win against a strong system counts more than one against a weak system, and the advantage of
+    the first position is removed. For judgements by --protocol ranking, a Plackett-Luce model is
+    used. Intervals are over documents; intervals of ranks are simultaneous for all systems.
 
         fairjudge rank pairs.jsonl --json ranking.json
 
-    Pairwise judgements of several judges are ranked jointly: each judge has a discrimination
-    parameter, and one that discriminates better between systems counts for more.
+    Pairwise judgements of several judges are combined in one model: each judge has a discrimination
+    parameter, and judges that separate systems better count more.
 
         fairjudge rank gpt.jsonl claude.jsonl local.jsonl
     """
@@ -51,18 +52,19 @@ def rank(
 
         return ranking_page(findings.figures)
 
-    reporting.page(page)
-    ranked = [row for row in rows if PROTOCOLS[row.protocol].paired]
-    audit_options.finish(ranked, protocol=None, limit=max_unscored)
+    reporting.write_page(page)
+    paired_rows = [row for row in rows if PROTOCOLS[row.protocol].paired]
+    audit_options.finish(paired_rows, protocol=None, limit=max_unscored)
 
 
 @opt.with_options(comparison=opt.call_of(comparing.compare), reporting=reporting_with_page)
 def compare(*, comparison: opt.Call[Findings], reporting: Reporting) -> None:
-    """Compare two runs item by item: agreement, mean shift, and each system in both.
+    """Compare two runs item by item: agreement, mean shift, and each system's scores in both.
 
-    By aspect and protocol, on the items that both runs scored, with intervals over documents: what
-    judging several aspects together changed, another model, another prompt. To see which run is
-    right, compare both with human labels: 'fairjudge check'.
+    Compares by aspect and protocol, on the items that both runs scored, with intervals over
+    documents: for instance, to measure the effect of judging several aspects together, of another
+    model or of another prompt. To find out which run is right, compare both with human labels:
+    'fairjudge check'.
 
         fairjudge compare apart.jsonl together.jsonl --html compared.html
     """
@@ -80,7 +82,7 @@ def compare(*, comparison: opt.Call[Findings], reporting: Reporting) -> None:
         runs = (comparison.values[run].records for run in ("first", "second"))
         return comparison_page(*with_judgements(findings.figures, *runs))
 
-    reporting.page(page)
+    reporting.write_page(page)
 
 
 _EXIT_CODES = {"worse": 4, "constant": 4, "cannot tell": 4, "unscored": 3}
@@ -92,17 +94,17 @@ def check(
     gate: opt.Call[Findings],
     save: Annotated[
         Path | None,
-        Opt("Write the new judgements as the next baseline, without their texts.", panel="Output"),
+        Opt("Write the new judgements, without texts, as the next baseline.", panel="Output"),
     ] = None,
     reporting: Reporting,
 ) -> None:
-    """Check that a new prompt, model or version still agrees with people: a gate for CI.
+    """Check that a new prompt, model or version still agrees with human labels: a gate for CI.
 
-    The same labelled items are judged before and after; the paired change in agreement decides,
-    with an interval over documents: better, same (within the margin), worse, or cannot tell.
-    Ends with exit code 4 where it is worse, or where the judge gives one score to all anchors or
-    nearly all, and 3 where more anchors than --max-unscored have no score; anchors that were not
-    judged are unscored.
+    The same labelled items (anchors) are judged before and after the change. The verdict is based
+    on the paired change in agreement, with an interval over documents: better, same (within the
+    margin), worse, or cannot tell. The exit code is 4 if agreement is worse or if (nearly) all
+    anchors get the same score, and 3 if more anchors than --max-unscored have no score; anchors
+    that were not judged count as unscored.
 
         fairjudge check new.jsonl --baseline old.jsonl --labels anchors.jsonl
     """

@@ -1,4 +1,4 @@
-"""``fairjudge convert``: data in any layout to clusters, references, summaries and labels."""
+"""``fairjudge convert``: convert data to clusters, references, summaries and labels."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def convert(
     conversion: opt.Call[Any],
     folder: Annotated[
         Path,
-        Opt("Folder for clusters.jsonl, summaries.jsonl, ...", flag="--output", short="-o"),
+        Opt("Output folder (clusters.jsonl, summaries.jsonl, ...).", flag="--output", short="-o"),
     ],
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
@@ -32,9 +32,9 @@ def convert(
 
     The layout is recognised by content: Multi-News, WCEP, SummEval, SummHay, DiverseSumm, reviews,
     tables, nested JSON, Label Studio, folders of text files, Parquet, data sets on disk;
-    docs/your-data.md shows each. It prints what was recognised, what was left out, and the next
-    commands. Map columns with --map where their names are not recognised; --values has the numbers
-    of ratings in words.
+    docs/your-data.md describes each. Prints the recognised layouts, what was excluded, and the next
+    commands. Use --map for columns whose names are not recognised, and --values for ratings in
+    words.
 
         fairjudge convert test.src test.tgt -o data
 
@@ -42,45 +42,45 @@ def convert(
             --map content=opinion --attribute stars
     """
     opt.check_targets(None, json_file)
-    converted: Converted = conversion(skip_bad=skip_bad)
-    _check_inputs_stay([Path(file.path) for file in converted.files], folder, converted)
-    paths = converted.write(folder)
-    following, *later = converted.next_commands(folder)
+    result: Converted = conversion(skip_bad=skip_bad)
+    _check_inputs_not_overwritten([Path(file.path) for file in result.files], folder, result)
+    paths = result.write(folder)
+    next_command, *later_commands = result.next_commands(folder)
     if json_file != "-":
-        for file in converted.files:
+        for file in result.files:
             say(f"{file.path}: {file.layout}")
             if file.unused:
                 say(f"  columns ignored: {', '.join(file.unused)}")
-        for path, count in zip(paths, converted.counts().values(), strict=True):
+        for path, count in zip(paths, result.counts().values(), strict=True):
             say(f"{path}: {count}")
-        for path in _old_files(folder, converted):
-            say(f"Warning: {path} is of an earlier conversion; this one has nothing of its kind")
-        for why, n in converted.left_out.items():
-            say(f"Excluded {pluralize(n, 'time')}: {why}")
-        for warning in converted.command_line_warnings:
+        for path in _old_files(folder, result):
+            say(f"Warning: {path} is from an earlier conversion; this one contains no such records")
+        for reason, n in result.left_out.items():
+            say(f"Excluded {pluralize(n, 'time')}: {reason}")
+        for warning in result.command_line_warnings:
             say(f"Warning: {warning}")
-        if converted.too_few_to_rank:
-            say(f"Note: {converted.too_few_to_rank}")
-        for command in (following, *later):
+        if result.too_few_to_rank:
+            say(f"Note: {result.too_few_to_rank}")
+        for command in (next_command, *later_commands):
             say(str(command))
     report = {
         "written": list(map(str, paths)),
-        "next": following.command,
-        "later": {command.purpose: command.command for command in later},
+        "next": next_command.command,
+        "later": {command.purpose: command.command for command in later_commands},
     }
-    display.write_json(json_file, converted.to_json() | report)
+    display.write_json(json_file, result.to_json() | report)
 
 
-def _old_files(folder: Path, converted: Converted) -> list[Path]:
-    """Return the files of other kinds in `folder`, which the commands named as next may take."""
+def _old_files(folder: Path, result: Converted) -> list[Path]:
+    """Return files of other record kinds in `folder`, which the next commands may read."""
     from fairjudge.converting.records import KINDS
 
-    paths = [folder / f"{kind}.jsonl" for kind in KINDS if kind not in converted.records()]
+    paths = [folder / f"{kind}.jsonl" for kind in KINDS if kind not in result.records()]
     return [path for path in paths if path.exists()]
 
 
-def _check_inputs_stay(inputs: list[Path], folder: Path, converted: Converted) -> None:
-    for kind in converted.records():
+def _check_inputs_not_overwritten(inputs: list[Path], folder: Path, result: Converted) -> None:
+    for kind in result.records():
         path = folder / f"{kind}.jsonl"
         for source in inputs:
             if path.exists() and source.exists() and path.samefile(source):

@@ -1,4 +1,4 @@
-"""What commands print when they are done: tables, counts, paths, and the exit code."""
+"""Output of finished commands: tables, counts, paths, and the exit code."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ if TYPE_CHECKING:
     from fairjudge.text.usable import ArticleLeftOut
 
 Noun = tuple[str] | tuple[str, str]
-"""A noun, with its plural where that is not an "s" more."""
-MAX_NAMED = 8
-"""How many skipped articles or problems are named; the JSON and the run folder have all."""
-FIRST_PLACES = 3
-"""How many lines are named that were skipped for one reason."""
+"""A noun, with its plural if irregular."""
+MAX_LISTED = 8
+"""Number of skipped articles or problems that are printed; the JSON and run folder list all."""
+MAX_LINES = 3
+"""Number of skipped lines that are printed per reason."""
 
 
 def write_json(target: str | None, value: Mapping[str, Any]) -> None:
-    """Write `value` to the file of ``--json``, if there is one."""
+    """Write `value` to the file of ``--json``, if any."""
     if target is None:
         return
     from fairjudge.records.schema import report_text
@@ -57,19 +57,19 @@ def write_json(target: str | None, value: Mapping[str, Any]) -> None:
 
 
 def show_findings(result: Findings, json_file: str | None, figures: Path | None = None) -> None:
-    """Show findings, unless the JSON goes to standard output, and write the JSON.
+    """Print findings, unless the JSON goes to standard output; write the JSON and the plots.
 
     Raises
     ------
     ConfigurationError
         If there is a folder for `figures` and Matplotlib is not installed.
     """
-    report(result.to_dict(), json_file, result.tables())
+    show_report(result.to_dict(), json_file, result.tables())
     save_figures(result.kind, result.figures, figures)
 
 
 def save_figures(kind: str, figures: Json, folder: Path | None) -> None:
-    """Write the figures that a page has of the JSON of the command `kind` to `folder`, if any.
+    """Write the plots of the report `figures` of the command `kind` to `folder`, if any.
 
     Raises
     ------
@@ -81,14 +81,14 @@ def save_figures(kind: str, figures: Json, folder: Path | None) -> None:
     from fairjudge.reports.report_page import figures_of
     from fairjudge.reports.svg import to_svg
 
-    with figures_in(folder):
+    with save_drawn_figures(folder):
         for drawing in figures_of(kind, figures):
             to_svg(drawing)
 
 
 @contextmanager
-def figures_in(folder: Path | None) -> Iterator[None]:
-    """Also write the plots that the block draws to `folder`, and say how many.
+def save_drawn_figures(folder: Path | None) -> Iterator[None]:
+    """Also write the plots drawn in the block to `folder`, and print their number.
 
     Raises
     ------
@@ -102,27 +102,27 @@ def figures_in(folder: Path | None) -> Iterator[None]:
     from fairjudge.reports import svg
 
     if not svg.can_draw():
-        raise ConfigurationError("--figures needs Matplotlib: pip install 'fairjudge[plots]'")
-    with svg.saved_figures(folder) as saved:
+        raise ConfigurationError("--figures requires Matplotlib: pip install 'fairjudge[plots]'")
+    with svg.saved_figures(folder) as saved_plots:
         yield
     types = ", ".join(map(str.upper, svg.FILE_TYPES))
-    say(f"Written: {folder} ({pluralize(saved.n_figures, 'figure')} as {types})", err=True)
+    say(f"Written: {folder} ({pluralize(saved_plots.n_figures, 'figure')} as {types})", err=True)
 
 
-def page(make: Callable[[], str], *, html: Path | None, figures: Path | None) -> None:
-    """Write a page to `html`, and its plots to the folder `figures`, where they are named."""
+def write_page(make_page: Callable[[], str], *, html: Path | None, figures: Path | None) -> None:
+    """Write a page to `html` and its plots to the folder `figures`, if set."""
     if html is None and figures is None:
         return
     from fairjudge.records.folder import write_output
 
-    with figures_in(figures):
-        text = make()
+    with save_drawn_figures(figures):
+        text = make_page()
     if html is not None:
         write_output(html, text)
 
 
-def report(figures: Json, json_file: str | None, tables: Iterable[TextTable]) -> None:
-    """Show findings and `tables`, unless the JSON goes to standard output, and write the JSON."""
+def show_report(figures: Json, json_file: str | None, tables: Iterable[TextTable]) -> None:
+    """Print findings and `tables`, unless the JSON goes to standard output; write the JSON."""
     if json_file != "-":
         say_findings(figures.get("findings", ()))
         for text_table in tables:
@@ -138,13 +138,13 @@ def bars(*, quiet: bool) -> AbstractContextManager[Bars]:
 
 
 def say_findings(findings: Sequence[str]) -> None:
-    """Print findings before tables; on standard error where tables are for a file."""
+    """Print findings; on standard error unless tables are plain text."""
     if findings:
         say(f"In short: {' '.join(findings)}\n", err=TABLE_FORMAT.get() != "text")
 
 
 def finish(n_unscored: int, n_all: int, *, limit: float, noun: Noun = ("item",)) -> None:
-    """End with exit code 3 where more than the share `limit` is without a result."""
+    """Exit with code 3 if more than the share `limit` of the items has no result."""
     if n_all and n_unscored / n_all > limit:
         say(
             f"{n_unscored} of {pluralize(n_all, *noun)} without a result "
@@ -155,15 +155,15 @@ def finish(n_unscored: int, n_all: int, *, limit: float, noun: Noun = ("item",))
 
 
 def finish_judging(missing: Missing, *, limit: float, noun: Noun = ("item",)) -> None:
-    """End with exit code 3 where more than the share `limit` of what was judged has no score.
+    """Exit with code 3 if more than the share `limit` of the judged items has no score.
 
-    Items of clusters without a question do not count: no further start can score them.
+    Items of clusters without a question do not count, since rerunning cannot score them.
     """
     finish(missing.n_lost, missing.n_judged, limit=limit, noun=noun)
 
 
-def built(outcome: BuildOutcome, *, output: Path, json_file: str | None) -> None:
-    """Show what ``build`` made."""
+def show_build(outcome: BuildOutcome, *, output: Path, json_file: str | None) -> None:
+    """Print the results of ``build``."""
     say_skipped(outcome.bad_lines)
     figures = outcome.to_dict()
     if str(output) != "-" and json_file != "-":
@@ -177,19 +177,19 @@ def built(outcome: BuildOutcome, *, output: Path, json_file: str | None) -> None
 
 
 WITHOUT_LLM = (
-    "Built without an LLM: points and numbers that sources give. An LLM (--backend) writes "
-    "questions on what they dispute, and also finds paraphrased answers."
+    "Built without an LLM: points and numbers that sources report. An LLM (--backend) generates "
+    "questions on disagreements, and also finds paraphrased answers."
 )
 
 
 def _cluster_table(cluster: BuiltCluster) -> TextTable:
     rows = cluster.to_json()["questions"]
-    notes = [f"Dropped: {question} ({why})" for question, why in cluster.dropped]
+    notes = [f"Dropped: {question} ({reason})" for question, reason in cluster.dropped]
     if cluster.unused:
-        unused = [f"{aid} ({why})" for aid, why in cluster.unused]
-        notes.append(f"Not used: {first_items(unused, MAX_NAMED)}")
+        articles = [f"{aid} ({reason})" for aid, reason in cluster.unused]
+        notes.append(f"Not used: {first_items(articles, MAX_LISTED)}")
     if cluster.dropped_answers:
-        counts = ", ".join(f"{n}: {why}" for why, n in cluster.dropped_answers)
+        counts = ", ".join(f"{n}: {reason}" for reason, n in cluster.dropped_answers)
         notes.append(f"Answers dropped: {counts}")
     if cluster.doubtful:
         n_doubtful = sum(len(row["aids"]) for row in cluster.doubtful)
@@ -200,7 +200,7 @@ def _cluster_table(cluster: BuiltCluster) -> TextTable:
     if cluster.why_none:
         notes.append(f"No question: {cluster.why_none}")
     if cluster.problems:
-        notes.append(f"Without a result: {first_items(list(cluster.problems), MAX_NAMED)}")
+        notes.append(f"Without a result: {first_items(list(cluster.problems), MAX_LISTED)}")
     return table(
         f"{cluster.reference.eid}: {cluster.n_used} of {pluralize(cluster.n_articles, 'article')} "
         f"used, {pluralize(len(rows), 'question')}",
@@ -210,8 +210,8 @@ def _cluster_table(cluster: BuiltCluster) -> TextTable:
     )
 
 
-def summarized(outcome: SummarizeOutcome, *, output: Path, json_file: str | None) -> None:
-    """Show what ``summarize`` wrote."""
+def show_summaries(outcome: SummarizeOutcome, *, output: Path, json_file: str | None) -> None:
+    """Print the results of ``summarize``."""
     say_skipped(outcome.bad_lines)
     figures = outcome.to_dict()
     failures = figures["failed"]
@@ -220,99 +220,100 @@ def summarized(outcome: SummarizeOutcome, *, output: Path, json_file: str | None
         for system, n in n_by_system.items():
             say(f"{pluralize(n, 'summary', 'summaries')} by {system}")
         if failures:
-            several = len(n_by_system) > 1
-            failed = [
-                f"{row['eid']}{' by ' + str(row['system']) if several else ''} "
+            with_system = len(n_by_system) > 1
+            items = [
+                f"{row['eid']}{' by ' + str(row['system']) if with_system else ''} "
                 f"({row['reason']}: {row['detail']})"
                 for row in failures
             ]
-            say(f"Without a summary: {first_items(failed, MAX_NAMED)}")
-        say_articles_left_out(outcome.articles_left_out)
+            say(f"Without a summary: {first_items(items, MAX_LISTED)}")
+        say_excluded_articles(outcome.articles_left_out)
         say_written(output, outcome)
     write_json(json_file, figures)
 
 
-def say_next(following: NextCommand, output: Path, json_file: str | None) -> None:
-    """Name the command that goes on from `output`."""
+def say_next(next_command: NextCommand, output: Path, json_file: str | None) -> None:
+    """Print the command that continues from `output`."""
     if str(output) != "-" and json_file != "-":
-        say(str(following))
+        say(str(next_command))
 
 
 def read(
-    reader: Callable[..., Loaded[Any]], path: Path, *more: object, skip_bad: bool
+    reader: Callable[..., Loaded[Any]], path: Path, *args: object, skip_bad: bool
 ) -> Loaded[Any]:
-    """Return what `reader` finds in a file, and name what ``--skip-bad`` left out of it."""
-    records = reader(path, *more, skip_bad=skip_bad)
+    """Read a file with `reader`, print the lines that ``--skip-bad`` skipped, return records."""
+    records = reader(path, *args, skip_bad=skip_bad)
     say_bad_lines(records)
     return records
 
 
-def read_any(
+def read_optional(
     reader: Callable[..., Loaded[Any]], path: Path | None, *, skip_bad: bool
 ) -> Sequence[Any]:
-    """Return the same of a file that need not be named, () where it is not."""
+    """Return the records of a file like `read`, or () if `path` is None."""
     return () if path is None else read(reader, path, skip_bad=skip_bad).records
 
 
 def say_bad_lines(loaded: Loaded[Any]) -> None:
-    """Name on standard error the lines of a file that ``--skip-bad`` left out."""
+    """Print the lines of a file that ``--skip-bad`` skipped, on standard error."""
     say_skipped([f"{loaded.path}:{bad.line}: {bad.problem}" for bad in loaded.bad])
 
 
-def say_articles_left_out(left_out: Sequence[ArticleLeftOut]) -> None:
-    """Name the articles that no prompt shows."""
-    if left_out:
-        names = [f"{article.eid}/{article.aid} ({article.reason})" for article in left_out]
+def say_excluded_articles(excluded_articles: Sequence[ArticleLeftOut]) -> None:
+    """Print the articles that no prompt contains."""
+    if excluded_articles:
+        names = [f"{article.eid}/{article.aid} ({article.reason})" for article in excluded_articles]
         articles = pluralize(len(names), "article")
-        say(f"Excluded from prompts: {articles}: {first_items(names, MAX_NAMED)}")
+        say(f"Excluded from prompts: {articles}: {first_items(names, MAX_LISTED)}")
 
 
-_PLACE = re.compile(r"(?P<place>.*?:\d+): (?P<problem>.*)", re.DOTALL)
-"""A problem after the file and line that it is of."""
+_PROBLEM = re.compile(r"(?P<location>.*?:\d+): (?P<problem>.*)", re.DOTALL)
+"""A problem, preceded by its file and line."""
 
 
-def say_skipped(bad: Sequence[str]) -> None:
-    """Name on standard error what ``--skip-bad`` left out, by reason with the first places."""
-    if not bad:
+def say_skipped(bad_lines: Sequence[str]) -> None:
+    """Print the lines that ``--skip-bad`` skipped, by reason, on standard error."""
+    if not bad_lines:
         return
-    places: dict[str, list[str]] = defaultdict(list)
-    for line in bad:
-        match = _PLACE.fullmatch(line)
-        places[match["problem"] if match else line].append(match["place"] if match else "")
-    say(f"Skipped {pluralize(len(bad), 'bad line')}:", err=True)
-    for problem, lines in list(places.items())[:MAX_NAMED]:
-        say(f"  {_skipped(problem, lines)}", err=True)
-    if len(places) > MAX_NAMED:
-        n_hidden = sum(map(len, list(places.values())[MAX_NAMED:]))
+    locations: dict[str, list[str]] = defaultdict(list)
+    for line in bad_lines:
+        match = _PROBLEM.fullmatch(line)
+        locations[match["problem"] if match else line].append(match["location"] if match else "")
+    say(f"Skipped {pluralize(len(bad_lines), 'bad line')}:", err=True)
+    for problem, lines in list(locations.items())[:MAX_LISTED]:
+        say(f"  {_problem_text(problem, lines)}", err=True)
+    if len(locations) > MAX_LISTED:
+        n_hidden = sum(map(len, list(locations.values())[MAX_LISTED:]))
         say(f"  and {pluralize(n_hidden, 'line')} for other reasons", err=True)
 
 
-def _skipped(problem: str, places: Sequence[str]) -> str:
-    if len(places) > 1:
-        return f"{pluralize(len(places), 'line')}: {problem} ({first_items(places, FIRST_PLACES)})"
-    return f"{places[0]}: {problem}" if places[0] else problem
+def _problem_text(problem: str, locations: Sequence[str]) -> str:
+    n_lines = len(locations)
+    if n_lines > 1:
+        return f"{pluralize(n_lines, 'line')}: {problem} ({first_items(locations, MAX_LINES)})"
+    return f"{locations[0]}: {problem}" if locations[0] else problem
 
 
 def say_calls(spent: RunCost) -> None:
-    """Print the number of calls, and their cost."""
+    """Print the number of calls and their cost."""
     cost = in_dollars(spent.cost_usd)
     say(f"Calls: {spent.n_calls}, from the cache: {spent.n_cached}, cost: {cost}")
 
 
 def in_dollars(cost_usd: float | None) -> str:
-    """Return a cost with its unit; one that is not known is unknown."""
+    """Return a cost with its unit, or "unknown"."""
     return dollars(cost_usd) + ("" if cost_usd is None else " US dollars")
 
 
 def say_written(output: Path, outcome: BuildOutcome | JudgeOutcome | SummarizeOutcome) -> None:
-    """Say what a run cost, and where its output is."""
+    """Print the cost of a run and the paths of its output."""
     run, cost = outcome.run, outcome.spent
     if outcome.was_finished:
         say("This run had already finished; no model was called.")
     if cost is not None:
         say_calls(cost)
         tokens = cost.tokens
-        if tokens.input:  # else nothing was asked, or the server counts nothing
+        if tokens.input:  # else there was no request, or the server reports no counts
             say(
                 f"Tokens in: {tokens.input:,}, of them cached by the provider: "
                 f"{tokens.cached_input:,}, out: {tokens.output:,}"

@@ -1,4 +1,4 @@
-"""How the process ends: on a signal as on Ctrl-C, and after its output's reader has gone."""
+"""Process exit: on signals, as on Ctrl-C, and on a broken pipe."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ from types import FrameType
 from typing import Any, TextIO
 
 INTERRUPTED = 130
-READER_GONE = 141
-_TERMINATING = tuple(
+BROKEN_PIPE = 141
+_TERMINATION_SIGNALS = tuple(
     getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)
 )
-_REPEATED_SECONDS = 2.0
-"""Within this time a second such signal says the same: a closing terminal sends SIGHUP twice, a
-supervisor SIGTERM with it."""
+_REPEAT_SECONDS = 2.0
+"""A second signal within this time is ignored: a closing terminal sends SIGHUP twice, and a
+supervisor may send SIGTERM too."""
 
 
 @contextmanager
-def ending() -> Iterator[None]:
-    """Run a command; its files are written even if the reader of its output has gone.
+def handle_exit() -> Iterator[None]:
+    """Run the block and exit; its files are written even if standard output is a broken pipe.
 
-    SIGTERM and SIGHUP do what Ctrl-C does, unless they are ignored as under nohup.
+    SIGTERM and SIGHUP act like Ctrl-C, unless they are ignored, as under nohup.
 
     Raises
     ------
     SystemExit
-        With 130 after an interrupt, with 141 where the reader of the output went away.
+        With code 130 after an interrupt, and 141 after a broken pipe.
     """
-    handlers = _take_signals()
+    handlers = _install_handlers()
     streams = sys.stdout, sys.stderr
-    sys.stdout, out = _lasting(sys.stdout)
-    sys.stderr, _ = _lasting(sys.stderr)
+    sys.stdout, raw_stdout = _pipe_safe(sys.stdout)
+    sys.stderr, _ = _pipe_safe(sys.stderr)
     code: Any = 0
     try:
         yield
     except KeyboardInterrupt:
-        # What is done is kept by now. Who interrupts again does not want to wait for threads.
-        for number in (signal.SIGINT, *_TERMINATING):
+        # All results are stored by now: exit at once on another interrupt, without the threads.
+        for number in (signal.SIGINT, *_TERMINATION_SIGNALS):
             signal.signal(number, lambda *_: os._exit(INTERRUPTED))
         handlers.clear()
         sentence = "interrupted; finished work is kept; run the same command to resume"
@@ -57,60 +57,60 @@ def ending() -> Iterator[None]:
         sys.stdout, sys.stderr = streams
         for number, handler in handlers.items():
             signal.signal(number, handler)
-    if out is not None and out.failed is not None:
-        code = code or _code_for(out.failed)
+    if raw_stdout is not None and raw_stdout.error is not None:
+        code = code or _exit_code(raw_stdout.error)
     raise SystemExit(code)
 
 
-def _code_for(failed: OSError) -> int:
-    """Return the exit code for output that could not be written; say so where it is news."""
-    if failed.errno in (errno.EPIPE, errno.EIO):  # EIO: a terminal that was closed
-        return READER_GONE
-    print(f"error: cannot write to standard output: {failed.strerror}", file=sys.stderr)  # noqa: T201
+def _exit_code(error: OSError) -> int:
+    """Return the exit code after a failed write to standard output; report other errors."""
+    if error.errno in (errno.EPIPE, errno.EIO):  # EIO: the terminal was closed
+        return BROKEN_PIPE
+    print(f"error: cannot write to standard output: {error.strerror}", file=sys.stderr)  # noqa: T201
     return 1
 
 
-def _take_signals() -> dict[signal.Signals, Any]:
-    """Let the signals that end processes interrupt; return what handled them before."""
-    before = {number: signal.getsignal(number) for number in _TERMINATING}
-    before = {number: by for number, by in before.items() if by is signal.SIG_DFL}
-    last = -_REPEATED_SECONDS
+def _install_handlers() -> dict[signal.Signals, Any]:
+    """Make termination signals raise an interrupt; return the handlers that were replaced."""
+    handlers = {number: signal.getsignal(number) for number in _TERMINATION_SIGNALS}
+    handlers = {n: handler for n, handler in handlers.items() if handler is signal.SIG_DFL}
+    last_time = -_REPEAT_SECONDS
 
     def interrupt(number: int, frame: FrameType | None) -> None:
-        nonlocal last
-        if time.monotonic() - last < _REPEATED_SECONDS:
+        nonlocal last_time
+        if time.monotonic() - last_time < _REPEAT_SECONDS:
             return
-        last = time.monotonic()
+        last_time = time.monotonic()
         handler = signal.getsignal(signal.SIGINT)
-        if not callable(handler):  # ignored, as in what a shell began in the background
+        if not callable(handler):  # ignored, as in a background process of a shell
             raise KeyboardInterrupt
         handler(number, frame)
 
-    for number in before:
+    for number in handlers:
         signal.signal(number, interrupt)
-    return before
+    return handlers
 
 
-class _Lasting(io.FileIO):
-    """A descriptor that discards all output after its reader has closed the pipe."""
+class _PipeSafeFile(io.FileIO):
+    """A file descriptor that discards all output after a failed write."""
 
-    failed: OSError | None = None
+    error: OSError | None = None
 
     def write(self, data: Any) -> int:
-        """Write `data`."""
-        if self.failed is None:
+        """Write `data`, or discard it after an error."""
+        if self.error is None:
             try:
                 return super().write(data) or 0
             except OSError as error:
-                self.failed = error
+                self.error = error
         return memoryview(data).nbytes
 
 
-def _lasting(stream: TextIO) -> tuple[TextIO, _Lasting | None]:
-    """Return `stream` over a `_Lasting` descriptor; unchanged if it has no descriptor."""
+def _pipe_safe(stream: TextIO) -> tuple[TextIO, _PipeSafeFile | None]:
+    """Return `stream` over a `_PipeSafeFile`; unchanged if it has no file descriptor."""
     try:
         stream.flush()
-        raw = _Lasting(stream.fileno(), "wb", closefd=False)
+        raw = _PipeSafeFile(stream.fileno(), "wb", closefd=False)
     except (AttributeError, OSError, ValueError):
         return stream, None
     text = io.TextIOWrapper(

@@ -1,4 +1,4 @@
-"""``fairjudge data export``: judgements and references in the formats of other tools."""
+"""``fairjudge data export``: write records in the formats of other tools."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fairjudge.text.counting import pluralize
 
 def export(
     records: Annotated[
-        Path, Opt("Judgements; or references or summaries, for their formats.", argument=True)
+        Path, Opt("Judgements, references or summaries (.jsonl), to match --to.", argument=True)
     ],
     *,
     output: opt.Output,
@@ -35,30 +35,29 @@ def export(
             "argkp",
             "trec-run",
         ],
-        Opt("The format."),
+        Opt("Output format; see below."),
     ],
-    aspect: Annotated[str | None, Opt("Only judgements of this aspect.")] = None,
-    system: Annotated[str | None, Opt("Only judgements of this system.")] = None,
-    judge: Annotated[str | None, Opt("Only judgements by this judge.")] = None,
+    aspect: Annotated[str | None, Opt("Only export judgements of this aspect.")] = None,
+    system: Annotated[str | None, Opt("Only export judgements of this system.")] = None,
+    judge: Annotated[str | None, Opt("Only export judgements by this judge.")] = None,
     summaries: Annotated[
         Path | None,
-        Opt("For label-studio and nuggetizer-assignments: the summaries that were judged."),
+        Opt("With --to label-studio or nuggetizer-assignments: the judged summaries."),
     ] = None,
     references: Annotated[
-        Path | None, Opt("For nuggetizer-assignments: the references of the checklists.")
+        Path | None, Opt("With --to nuggetizer-assignments: the references of the checklists.")
     ] = None,
     skip_bad: opt.SkipBad = False,
 ) -> None:
-    r"""Write judgements, references or summaries for another tool.
+    r"""Write judgements, references or summaries in the format of another tool.
 
-    csv and parquet have one row a judgement (parquet needs the extra [parquet]). inspect-scores is
-    the JSONL of Inspect's precomputed_scores, otel holds OpenTelemetry's gen_ai.evaluation.result
-    events as OTLP JSON lines, label-studio tasks with predictions, which 'data import' reads back
-    once people have annotated them, trec-eval a leaderboard, nuggetizer-assignments checklists of
-    coverage. See docs/formats.md.
+    Judgements: csv and parquet have one row per judgement (parquet needs the extra [parquet]);
+    inspect-scores is the JSONL of Inspect's precomputed_scores; otel has OpenTelemetry's
+    gen_ai.evaluation.result events as OTLP JSON lines; label-studio has tasks with predictions,
+    which 'data import' can read again after annotation; trec-eval is a leaderboard;
+    nuggetizer-assignments are coverage checklists. See docs/formats.md.
 
-    References are written as nuggetbank, nuggetizer or argkp, summaries as trec-run. See
-    docs/interchange.md.
+    References: nuggetbank, nuggetizer or argkp. Summaries: trec-run. See docs/interchange.md.
 
         fairjudge data export judgements.jsonl -o judgements.csv --to csv
 
@@ -75,10 +74,10 @@ def export(
     )
 
     if summaries is not None and to not in {"label-studio", "nuggetizer-assignments"}:
-        raise typer.BadParameter("--to " + to + " shows no texts", param_hint="--summaries")
+        raise typer.BadParameter(f"--to {to} uses no summaries", param_hint="--summaries")
     if to not in TARGETS:
         if aspect or system or judge:
-            raise typer.BadParameter("--aspect, --system and --judge choose among judgements")
+            raise typer.BadParameter("--aspect, --system and --judge only apply to judgements")
         record_reader: Any = read_references if to in REFERENCE_TARGETS else read_summaries
         exported = export_records(
             display.read(record_reader, records, skip_bad=skip_bad).records, output, to=to
@@ -86,20 +85,20 @@ def export(
         say(f"{pluralize(exported.n_rows, 'row')} written to {output}", err=True)
         return
     loaded = display.read(read_judgements, records, skip_bad=skip_bad)
-    chosen = tuple(select(loaded, aspect=aspect, system=system, judge=judge))
-    if not chosen:
-        raise InputError("holds no judgement of that aspect, system and judge", path=records)
+    judgements = tuple(select(loaded, aspect=aspect, system=system, judge=judge))
+    if not judgements:
+        raise InputError("contains no judgement of this aspect, system and judge", path=records)
     exported = export_judgements(
-        chosen,
+        judgements,
         output,
         to=to,
-        summaries=display.read_any(read_summaries, summaries, skip_bad=skip_bad),
-        references=display.read_any(read_references, references, skip_bad=skip_bad),
+        summaries=display.read_optional(read_summaries, summaries, skip_bad=skip_bad),
+        references=display.read_optional(read_references, references, skip_bad=skip_bad),
         observed_unix_nano=time.time_ns(),
     )
-    text = f"{pluralize(len(chosen), 'judgement')} of {len(loaded)}: "
+    text = f"{pluralize(len(judgements), 'judgement')} of {len(loaded)}: "
     text += f"{pluralize(exported.n_rows, 'row')} written to {output}"
     if exported.n_left_out:
-        kind = "that are no checklist" if to == "nuggetizer-assignments" else "without a score"
+        kind = "without a checklist" if to == "nuggetizer-assignments" else "without a score"
         text += f"; {exported.n_left_out} {kind} excluded"
     say(text, err=True)

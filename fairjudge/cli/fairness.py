@@ -1,4 +1,4 @@
-"""``fairjudge fairness``: are documents of every group represented in the summaries."""
+"""``fairjudge fairness``: measure whether summaries represent documents of every group."""
 
 from __future__ import annotations
 
@@ -11,7 +11,12 @@ from fairjudge.api.fairness_results import CoverageFairness, ProportionalFairnes
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.application import Application
-from fairjudge.cli.reporting import Reporting, reporting_of_reports, reporting_with_bars, shows
+from fairjudge.cli.reporting import (
+    Reporting,
+    command_showing,
+    reporting_of_reports,
+    reporting_with_bars,
+)
 from fairjudge.cli.terminal import say
 from fairjudge.options.declaring import Opt
 from fairjudge.options.models import Model
@@ -19,7 +24,7 @@ from fairjudge.text.counting import pluralize
 
 app = Application(
     name="fairness",
-    help="Measure whether documents of every social attribute value are represented.",
+    help="Measure whether summaries represent documents of every social attribute value.",
 )
 
 
@@ -29,17 +34,17 @@ def coverage(
     *,
     measure: opt.Call[CoverageFairness],
     save_supports: Annotated[
-        Path | None, Opt("Keep the scores, to be read by --scorer matrix:FILE.", panel="Output")
+        Path | None, Opt("Write the scores to this file, for --scorer matrix:FILE.", panel="Output")
     ] = None,
     max_unscored: opt.MaxUnscored = 0.05,
     reporting: Reporting,
 ) -> None:
     """Measure how equally documents of every value are covered: Equal Coverage, Coverage Parity.
 
-    Equal Coverage (EC) is the mean difference between a value's coverage and that of all
-    documents; R_EC the share of summaries where it is significant (as published: by a test that
-    finds more in small sets); Coverage Parity (CP) says whether the same value keeps being over-
-    or under-represented. 0 is fair for all.
+    Equal Coverage (EC) is the mean difference between the coverage of a value and that of all
+    documents. R_EC is the share of summaries where it is significant (also reported as published,
+    with a test that is too liberal for small sets). Coverage Parity (CP) measures whether the same
+    value is systematically over- or under-represented. For all of them, 0 is fair.
 
         fairjudge fairness coverage clusters.jsonl --summaries s.jsonl --attribute sentiment
     """
@@ -65,8 +70,8 @@ def proportional(
     """Measure whether every value gets its share of the summaries: BUR, UER, AUC and SOF.
 
     BUR is the share of summaries that under-represent some value, UER the mean shortfall, AUC the
-    BUR averaged over all tolerances, SOF how unevenly the shortfall falls on values. All in
-    percent; 0 is fair.
+    BUR averaged over all tolerances, and SOF the inequality of the shortfall between values. All
+    are in percent; 0 is fair.
 
         fairjudge fairness proportional clusters.jsonl --summaries s.jsonl --attribute sentiment
     """
@@ -75,10 +80,10 @@ def proportional(
 
 
 def _finish(kind: str, report: dict[str, Any], reporting: Reporting, limit: float) -> None:
-    """Show the report, and say by the exit code whether too much is unscored."""
+    """Print the report; exit with code 3 if too many summaries are unscored."""
     from fairjudge.reports.kinds import tables_of
 
-    display.report(report, reporting.json_file, tables_of(kind, report))
+    display.show_report(report, reporting.json_file, tables_of(kind, report))
     display.save_figures(kind, report, reporting.figures)
     excluded = report["excluded"]
     display.finish(
@@ -90,12 +95,12 @@ def _finish(kind: str, report: dict[str, Any], reporting: Reporting, limit: floa
 
 
 @app.command("compare")
-@shows(fairness_comparing.compare, reporting_of_reports)
+@command_showing(fairness_comparing.compare, reporting_of_reports)
 def compare() -> None:
     r"""Compare the fairness measures of variants with those of a baseline.
 
-    Systems are compared on the samples that both have, by bootstrap over these samples. A
-    difference below 0 is fairer. P-values are corrected over all variants and measures shown.
+    Systems are compared by bootstrap over the samples that both have. A negative difference means
+    that the variant is fairer. P-values are corrected for all variants and measures in the table.
 
         fairjudge summarize clusters.jsonl -o s.jsonl --backend openai:gpt-4o-mini \
             --sweep temperature=0.5,1 --sweep sentences=1,5 --sweep fair=party
@@ -108,27 +113,27 @@ def compare() -> None:
 
 
 @app.command("overall")
-@shows(fairness_comparing.overall, reporting_of_reports)
+@command_showing(fairness_comparing.overall, reporting_of_reports)
 def overall() -> None:
-    """Rank systems over several data sets: each is scaled to 0 (best) to 1 (worst), then averaged.
+    """Rank systems over several data sets: scale each set to 0 (best) to 1 (worst), then average.
 
-    Only systems with a score on every data set are compared.
+    Only systems with a score on every data set are ranked.
 
         fairjudge fairness overall amazon.json tweets.json --measure coverage_parity
 
-    The mean of several scorers on one data set:
+    To average several scorers on one data set:
 
         fairjudge fairness overall ngram.json bert.json --measure uer --scaling none
     """
 
 
 @app.command("agreement")
-@shows(fairness_comparing.agreement, reporting_of_reports)
+@command_showing(fairness_comparing.agreement, reporting_of_reports)
 def agreement() -> None:
     """Compare two scorers, or two measures, by their correlation over summaries and systems.
 
-    Two reports of one command: each measure by both scorers. One of coverage and one of
-    proportional: every two measures, by summary.
+    Two reports of the same command: correlates each measure between the scorers. One report of
+    'coverage' and one of 'proportional': correlates every pair of measures over summaries.
 
         fairjudge fairness agreement by_embedding.json by_entailment.json
 
@@ -137,23 +142,23 @@ def agreement() -> None:
 
 
 @app.command("people")
-@shows(fairness_people.people, reporting_of_reports)
+@command_showing(fairness_people.people, reporting_of_reports)
 def people() -> None:
-    """Test which measures of fairness agree better with people.
+    """Test which fairness measures agree better with human judgements.
 
-    Over summaries Equal Coverage against Proportional Representation, over resampled groups of
-    them Coverage Parity against SOF (coverage fairness, section 5.4).
+    Compares Equal Coverage with Proportional Representation over summaries, and Coverage Parity
+    with SOF over resampled groups of summaries (coverage fairness, section 5.4).
 
         fairjudge fairness people coverage.json shares.json --leanings leanings.jsonl
     """
 
 
 @app.command("temperature")
-@shows(fairness_people.temperature, reporting_with_bars)
+@command_showing(fairness_people.temperature, reporting_with_bars)
 def temperature() -> None:
-    r"""Choose the softmax temperature at which a scorer's shares agree best with people's.
+    r"""Choose the softmax temperature at which a scorer's shares agree best with human shares.
 
-    'fairness proportional --temperature' takes the best (FairSumm, section 6.4, Figure 3).
+    Use the best one with 'fairness proportional --temperature' (FairSumm, section 6.4, Figure 3).
 
         fairjudge fairness temperature clusters.jsonl --summaries s.jsonl \
             --attribute sentiment --scorer bert_score --human shares.jsonl
@@ -161,24 +166,24 @@ def temperature() -> None:
 
 
 @app.command("chunk-size")
-@shows(fairness_checks.chunk_size, reporting_with_bars)
+@command_showing(fairness_checks.chunk_size, reporting_with_bars)
 def chunk_size() -> None:
     """Choose the chunk size with which a scorer best finds the sources of summary sentences.
 
-    Shown is the share of sentences that some document supports (coverage fairness, Table 7);
-    'fairness coverage --max-words' takes the best.
+    Reports the share of sentences that some document supports (coverage fairness, Table 7). Use the
+    best size with 'fairness coverage --max-words'.
 
         fairjudge fairness chunk-size clusters.jsonl --summaries s.jsonl --sizes 0,50,100
     """
 
 
 @app.command("oracle")
-@shows(fairness_checks.oracle, reporting_with_bars)
+@command_showing(fairness_checks.oracle, reporting_with_bars)
 def oracle() -> None:
     """Check that a scorer detects planted unfairness.
 
-    Pseudo-summaries of one value's documents ('biased') must score far worse than ones that keep
-    the source's shares ('balanced'; FairSumm, appendix C).
+    Pseudo-summaries made of documents of one value ('biased') must score far worse than ones with
+    the shares of the source ('balanced'; FairSumm, appendix C).
 
         fairjudge fairness oracle clusters.jsonl --attribute sentiment --documents 4
     """
@@ -187,16 +192,16 @@ def oracle() -> None:
 @app.command("split")
 @opt.with_options(model=opt.options_of(Model, without=opt.LOCAL))
 def split(
-    summaries: Annotated[Path, Opt("Summaries: eid, system, text.", argument=True)],
+    summaries: Annotated[Path, Opt("Summaries (eid, system, text).", argument=True)],
     *,
     output: opt.Output,
     model: Model,
     skip_bad: opt.SkipBad = False,
 ) -> None:
-    """Split summaries into atomic content units, one fact each, by an LLM; locally into sentences.
+    """Split summaries into atomic content units (one fact each) with an LLM; else into sentences.
 
-    Where the LLM's units cannot be read or lose much of the summary, its sentences are written,
-    and 'split_by' and 'why' say so.
+    If the LLM's units cannot be parsed or omit much of the summary, its sentences are written
+    instead; the fields 'split_by' and 'why' record this.
     """
     from fairjudge.datasets import read_summaries
     from fairjudge.run.splitting import split_file
@@ -207,7 +212,7 @@ def split(
         model=model,
     )
     n_units = sum(len(row.units) for _, row in units)
-    n_left = sum(row.why is not None for _, row in units)
+    n_unsplit = sum(row.why is not None for _, row in units)
     n_summaries = pluralize(len(units), "summary", "summaries")
     sentence = f"{n_summaries}, {pluralize(n_units, 'unit')} written to {output}"
-    say(sentence + (f"; {n_left} left as sentences" if n_left else ""), err=True)
+    say(sentence + (f"; {n_unsplit} split into sentences" if n_unsplit else ""), err=True)

@@ -1,4 +1,4 @@
-"""Commands and groups as ours: options in panels, errors in plain words, default commands."""
+"""Command and group classes: options in panels, plain error messages, default commands."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from typer.core import TyperCommand, TyperGroup
 
 from fairjudge.options.declaring import Panel
 
-_PLAIN = {
+_PLAIN_MESSAGES = {
     "Value error, ": "",
     "Input should be a valid integer, unable to parse string as an integer": "not a whole number",
     "Input should be a valid number, unable to parse string as a number": "not a number",
 }
-_NAMES_END = 30
-"""The column at which Typer lets the texts of options begin at the latest."""
+_MAX_NAME_WIDTH = 30
+"""Maximum width of the column of option names in Typer's help."""
 
 
-class _Readable:
-    """Shows options in panels, and errors in plain words, not pydantic's; mixed into commands."""
+class _PanelHelp:
+    """A mixin of commands: help in panels, and plain error messages instead of pydantic's."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the command line."""
+        """Parse the command line."""
         try:
             parsed: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
         except typer.BadParameter as error:
-            for words, plain in _PLAIN.items():
-                error.message = error.message.replace(words, plain)
+            for pydantic_text, plain_text in _PLAIN_MESSAGES.items():
+                error.message = error.message.replace(pydantic_text, plain_text)
             raise
         return parsed
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write a section for each panel; ``--help`` itself is in the last one."""
+        """Write one section per panel; ``--help`` itself is in the last one."""
         panels: dict[str | None, list[tuple[str, str]]] = defaultdict(list)
         for param in self.get_params(ctx):  # type: ignore[attr-defined]
             if callable(placeholder := getattr(param, "metavar", None)):
@@ -46,51 +46,53 @@ class _Readable:
         ungrouped = panels.pop(None, [])
         titles = sorted(panels, key=get_args(Panel).index) or ["Options"]
         panels[titles[-1]] += ungrouped
-        width = min(_NAMES_END, max(len(name) for rows in panels.values() for name, _ in rows))
+        width = min(_MAX_NAME_WIDTH, max(len(name) for rows in panels.values() for name, _ in rows))
         for title in titles:
             with formatter.section(title):
                 formatter.write_dl([(name.ljust(width), text) for name, text in panels[title]])
 
 
-class Command(_Readable, TyperCommand):
-    """A command; where it is the default of a group, its help lists the group's other commands."""
+class Command(_PanelHelp, TyperCommand):
+    """A command; the help of a group's default command also lists the group's other commands."""
 
-    others: Mapping[str, Any] = {}
-    """The other commands of the group of which this is the default."""
+    sibling_commands: Mapping[str, Any] = {}
+    """The other commands of the group whose default this is."""
 
     def make_parser(self, ctx: Any) -> Any:
-        """Return the parser, which refuses a second value where an option takes one."""
+        """Return a parser that rejects repeated options that take one value."""
         parser = super().make_parser(ctx)
         parse = parser.parse_args
 
         def parse_args(args: list[str]) -> Any:
             parsed = parse(args)
             for option, n in Counter(parsed[2]).items():
-                if n > 1 and _takes_one(option):
+                if n > 1 and _takes_one_value(option):
                     flags = " / ".join(option.opts)
-                    ctx.fail(f"Option {flags!r} takes one value: run once for each of the {n}")
+                    ctx.fail(
+                        f"Option {flags!r} takes one value: run the command once per value ({n})"
+                    )
             return parsed
 
         parser.parse_args = parse_args  # type: ignore[method-assign]
         return parser
 
     def format_usage(self, ctx: Any, formatter: Any) -> None:
-        """Write how the command is called, and the commands of its group."""
+        """Write the usage of the command and of its group."""
         super().format_usage(ctx, formatter)
-        if self.others:
+        if self.sibling_commands:
             formatter.write_usage(ctx.command_path, "COMMAND [ARGS]...", prefix="   or: ")
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the options, and the commands of its group."""
+        """Write the options and the commands of its group."""
         super().format_options(ctx, formatter)
-        if self.others:
-            _write_commands(self.others, formatter)
+        if self.sibling_commands:
+            _write_commands(self.sibling_commands, formatter)
 
 
-class Group(_Readable, TyperGroup):
-    """A group with a default command, which runs if the first word names no other command.
+class Group(_PanelHelp, TyperGroup):
+    """A group with a default command, which runs unless the first word is another command.
 
-    ``fairjudge calibrate judgements.jsonl`` calibrates, ``fairjudge calibrate apply`` applies.
+    For example, ``fairjudge calibrate FILE`` runs the command ``calibrate calibrate FILE``.
     """
 
     def __init__(self, **settings: Any) -> None:
@@ -98,12 +100,12 @@ class Group(_Readable, TyperGroup):
         self.default: Any = None
         if self.name in self.commands:
             self.default = self.commands.pop(str(self.name))
-            self.default.others = self.commands
+            self.default.sibling_commands = self.commands
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any
     ) -> Any:
-        """Read the command line, by the default command where it names no other."""
+        """Parse the command line, with the default command unless another one is specified."""
         complete = not args and extra.get("resilient_parsing", False)
         if self.default is None or complete or (args and args[0] in self.commands):
             return super().make_context(info_name, args, parent, **extra)
@@ -116,14 +118,15 @@ class Group(_Readable, TyperGroup):
         return self.default.shell_complete(ctx, incomplete)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the command that is named; an unknown name gets suggestions from all groups."""
+        """Return the command; the error for an unknown name suggests commands of all groups."""
         name = args[0]
         if not (name in self.commands or name.startswith("-") or ctx.resilient_parsing):
             root = ctx.find_root()
-            close = " or ".join(
+            matches = " or ".join(
                 f"'{root.command_path} {path}'" for path in _similar(name, root.command)
             )
-            ctx.fail(f"No such command {name!r}." + (f" Did you mean {close}?" if close else ""))
+            suggestion = f" Did you mean {matches}?" if matches else ""
+            ctx.fail(f"No such command {name!r}.{suggestion}")
         return super().resolve_command(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -132,12 +135,12 @@ class Group(_Readable, TyperGroup):
         self.format_commands(ctx, formatter)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
-        """List the commands, each with the whole first sentence of its help."""
+        """List the commands, each with the full first sentence of its help."""
         _write_commands(self.commands, formatter)
 
 
-def _takes_one(param: Any) -> bool:
-    """Say whether `param` is an option with a value, or two flags of which one holds."""
+def _takes_one_value(param: Any) -> bool:
+    """Return whether `param` is a non-repeatable option with a value, or a pair of flags."""
     if param.param_type_name != "option" or param.multiple or param.count:
         return False
     return not param.is_flag or bool(param.secondary_opts)
@@ -151,12 +154,14 @@ def _write_commands(commands: Mapping[str, Any], formatter: Any) -> None:
 
 
 def _similar(name: str, root: Any) -> list[str]:
-    """Return the commands of all groups with the name that is most like `name`."""
+    """Return the commands of all groups whose name is most similar to `name`."""
     paths: dict[str, list[str]] = defaultdict(list)
     for path in _paths(root):
-        for key in {_words(path), _words(path.split()[-1])}:
+        for key in {_sorted_words(path), _sorted_words(path.split()[-1])}:
             paths[key].append(path)
-    return [path for key in get_close_matches(_words(name), paths, n=1) for path in paths[key]]
+    return [
+        path for key in get_close_matches(_sorted_words(name), paths, n=1) for path in paths[key]
+    ]
 
 
 def _paths(group: Any) -> Iterator[str]:
@@ -165,6 +170,6 @@ def _paths(group: Any) -> Iterator[str]:
         yield from (f"{name} {path}" for path in _paths(command))
 
 
-def _words(name: str) -> str:
-    """Return the words of a name in the order of the alphabet: 'load-batch' is 'batch load'."""
+def _sorted_words(name: str) -> str:
+    """Return the words of a name in alphabetical order: 'load-batch' becomes 'batch load'."""
     return " ".join(sorted(re.split(r"[ -]", name)))

@@ -1,4 +1,4 @@
-"""``fairjudge data import``: convert other tools' files and recorded replies."""
+"""``fairjudge data import``: convert files of other tools and recorded replies."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 Records: TypeAlias = Mapping[str, Sequence[Any]]
 """Records by kind."""
-_SHOWN = 20
+_MAX_LINES = 20
 
 
 def import_(
     recorded: Annotated[
         Path,
         Opt(
-            "What another tool wrote, or recorded replies (.jsonl, .csv).",
+            "File written by another tool, or recorded replies (.jsonl, .csv).",
             metavar="FILE",
             argument=True,
         ),
@@ -37,78 +37,88 @@ def import_(
     *,
     output: Annotated[
         Path | None,
-        Opt("File for the judgements; .gz compresses, - prints.", short="-o"),
+        Opt("Write judgements to this file; .gz compresses, - is standard output.", short="-o"),
     ] = None,
     labels_file: Annotated[
         Path | None,
-        Opt("File for people's labels, where there are any.", flag="--labels", panel="Output"),
+        Opt("Also write human labels to this file, if any.", flag="--labels", panel="Output"),
     ] = None,
     references_file: Annotated[
         Path | None,
-        Opt("File for references: nugget banks, key points.", flag="--references", panel="Output"),
+        Opt(
+            "Write references (nugget banks, key points) to this file.",
+            flag="--references",
+            panel="Output",
+        ),
     ] = None,
     summaries_file: Annotated[
-        Path | None, Opt("File for summaries: reports of runs.", flag="--summaries", panel="Output")
+        Path | None,
+        Opt(
+            "Write summaries (the reports of TREC runs) to this file.",
+            flag="--summaries",
+            panel="Output",
+        ),
     ] = None,
     clusters_file: Annotated[
         Path | None,
         Opt(
-            "File for clusters: the documents that runs bring along.",
+            "Write clusters (documents contained in TREC runs) to this file.",
             flag="--clusters",
             panel="Output",
         ),
     ] = None,
     articles: Annotated[
-        Path | None, Opt("Clusters with the texts of articles that references only name.")
+        Path | None, Opt("Clusters with the texts of the articles that references cite by id.")
     ] = None,
     tool: Annotated[
         str | None,
         Opt(
-            "Tool that wrote the file; by default recognised by content.",
+            "Tool that wrote the file. Default: recognised by content.",
             flag="--from",
             metavar="NAME",
         ),
     ] = None,
     protocol: Annotated[
         Literal["likert", "binary", "pairwise"] | None,
-        Opt("Protocol of recorded replies."),
+        Opt("Format of the verdicts in recorded replies; required for them."),
     ] = None,
     scale: Annotated[
-        str | None, Opt("Range of the ratings, such as 1-5, or a scale file (.toml).")
+        str | None, Opt("Scale of recorded ratings: a range such as 1-5, or a scale file (.toml).")
     ] = None,
     answers: Annotated[
         str | None,
         Opt(
-            "Answers, comma-separated: worth 1 to n in this order; for pairs first, second, "
-            "tie. Without --protocol: the words of a tool's feedback.",
+            "Answer words, comma-separated, for the values 1 to n in this order; for pairs: "
+            "first, second, tie. Without --protocol: words of a tool's verbal feedback.",
             flag="--options",
         ),
     ] = None,
-    stars: Annotated[bool, Opt("One to five stars.")] = False,
+    stars: Annotated[bool, Opt("Recorded ratings are one to five stars.")] = False,
     mapping: Annotated[
         list[str] | None,
-        Opt("field=column, comma-separated, where names differ.", flag="--map"),
+        Opt("Column names that differ from ours: FIELD=COLUMN,...", flag="--map"),
     ] = None,
-    judge: Annotated[str | None, Opt("Name of the judge; by default as in the file.")] = None,
+    judge: Annotated[str | None, Opt("Name of the judge. Default: as in the file.")] = None,
     repeats: Annotated[
         Literal["keep", "last"],
-        Opt("For items that were judged more than once: keep all judgements, or the last."),
+        Opt("For items judged more than once: keep all judgements, or only the last."),
     ] = "keep",
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:
-    r"""Convert what another tool, or any judge, recorded to judgements, labels or references.
+    r"""Convert files of other tools, or recorded replies, to judgements, labels or references.
 
-    Which tool wrote a file is recognised by content (docs/formats.md lists the tools). A grader's
-    own error counts as unscored; replies are read by the same parser as in live runs.
+    The tool that wrote a file is recognised by content (docs/formats.md lists the tools). Errors of
+    a grader count as unscored; replies are read with the parser of live runs.
 
         fairjudge data import logs/run.eval -o judgements.jsonl --labels labels.jsonl
 
         fairjudge data import bank.jsonl --references references.jsonl
 
-    Recorded replies of any judge are read with --protocol. The reply is in column 'response' or
-    'raw'. For pairs, a true 'swapped' column (or order "ba") means that system_b was shown first.
+    Recorded replies of any judge need --protocol. The reply is in the column 'response' or 'raw'.
+    For pairs, a true value in the column 'swapped' (or order "ba") means that system_b was shown
+    first.
 
         fairjudge data import replies.jsonl -o judgements.jsonl \
             --protocol likert --scale 1-5
@@ -127,29 +137,33 @@ def import_(
     opt.check_targets(next(iter(targets.values()), None), json_file)
     if not targets:
         flags = ", ".join(f"{flag} for {kind}" for kind, flag in _FLAGS.items())
-        raise typer.BadParameter(f"give a file: {flags}")
+        raise typer.BadParameter(f"pass an output file: {flags}")
     if protocol is not None:
         if tool is not None or output is None or len(targets) > 1:
-            raise typer.BadParameter("--protocol is for recorded replies: give -o alone, no --from")
-        how: dict[str, Any] = {
+            raise typer.BadParameter(
+                "--protocol only applies to recorded replies: use -o alone, without --from"
+            )
+        arguments: dict[str, Any] = {
             "protocol": protocol,
             "scale": scale_from_options(protocol, scale=scale, answers=answers, with_stars=stars),
             "mapping": _pairs(mapping or []),
             "judge": judge,
             "repeats": repeats,
         }
-        report, records = _from_replies(recorded, output, how, skip_bad=skip_bad)
+        report, records = _from_replies(recorded, output, arguments, skip_bad=skip_bad)
     else:
         if scale or stars or mapping:
-            raise typer.BadParameter("--scale, --stars and --map need --protocol")
-        words = scale_from_options(_of_words(answers), answers=answers) if answers else None
-        how = {"tool": tool, "judge": judge, "repeats": repeats, "answers": words}
+            raise typer.BadParameter("--scale, --stars and --map require --protocol")
+        scale_of_words = (
+            scale_from_options(_protocol_of(answers), answers=answers) if answers else None
+        )
+        arguments = {"tool": tool, "judge": judge, "repeats": repeats, "answers": scale_of_words}
         if articles is not None:
-            how["articles"] = display.read(read_clusters, articles, skip_bad=skip_bad)
-        report, records = _from_tool(recorded, {**how, "skip_bad": skip_bad}, targets)
-    _say(report, targets)
+            arguments["articles"] = display.read(read_clusters, articles, skip_bad=skip_bad)
+        report, records = _from_tool(recorded, {**arguments, "skip_bad": skip_bad}, targets)
+    _print_report(report, targets)
     if json_file != "-" and Path("-") not in targets.values():
-        for command in _following(records, targets):
+        for command in _next_commands(records, targets):
             say(str(command))
     display.write_json(json_file, report)
     if len(report["unscored"]) > max_unscored * report["n_judgements"]:
@@ -163,11 +177,11 @@ _FLAGS = {
     "summaries": "--summaries",
     "clusters": "--clusters",
 }
-"""Kind of record to the option that names its file."""
+"""The option of the output file, by kind of record."""
 
 
-def _of_words(answers: str) -> Literal["binary", "likert"]:
-    """Return the protocol of the words: binary for yes and no, else likert (1 to n)."""
+def _protocol_of(answers: str) -> Literal["binary", "likert"]:
+    """Return the protocol of answer words: binary for yes and no, else likert (1 to n)."""
     words = {word.strip().casefold() for word in answers.split(",")}
     return "binary" if words in ({"yes", "no"}, {"true", "false"}) else "likert"
 
@@ -179,23 +193,23 @@ def _from_replies(
     from fairjudge.importing import import_replies
 
     loaded = read_replies(path, skip_bad=skip_bad)
-    imported = import_replies(
+    result = import_replies(
         (record.to_json() for record in loaded), lines=loaded.lines, path=path, **arguments
     )
-    write_records(output, imported.judgements)
+    write_records(output, result.judgements)
     report = {
         "tool": "replies",
-        "n_replies": imported.n_replies,
-        "n_judgements": len(imported.judgements),
-        "unscored": _unscored(imported.unscored),
+        "n_replies": result.n_replies,
+        "n_judgements": len(result.judgements),
+        "unscored": _unscored(result.unscored),
         "repeated": [
             {**repetition.item, "line": repetition.line, "former": list(repetition.former)}
-            for repetition in imported.repeated
+            for repetition in result.repeated
         ],
         "repeats": arguments["repeats"],
         "bad": [{"line": bad.line, "problem": bad.problem} for bad in loaded.bad],
     }
-    return report, {"judgements": imported.judgements}
+    return report, {"judgements": result.judgements}
 
 
 def _from_tool(
@@ -207,11 +221,11 @@ def _from_tool(
     imported_file = import_file(path, **arguments)
     records = {kind: rows for kind, rows in imported_file.records().items() if rows}
     if "judgements" in records and "judgements" not in targets:
-        raise InputError("holds judgements too; write them with -o", path=path)
+        raise InputError("also contains judgements; write them with -o", path=path)
     if not records.keys() & targets.keys():
         kinds, flags = " and ".join(records), " and ".join(map(_FLAGS.__getitem__, records))
-        others = ", ".join(map(_FLAGS.__getitem__, targets))
-        raise InputError(f"holds {kinds} alone; write them with {flags}, not {others}", path=path)
+        target_flags = ", ".join(map(_FLAGS.__getitem__, targets))
+        raise InputError(f"only contains {kinds}: use {flags}, not {target_flags}", path=path)
     for kind in records.keys() & targets.keys():
         write_records(targets[kind], records[kind])
     report = {
@@ -225,8 +239,8 @@ def _from_tool(
     return report, {kind: rows for kind, rows in records.items() if kind in targets}
 
 
-def _following(records: Records, targets: Mapping[str, Path]) -> Iterator[NextCommand]:
-    """Yield the commands that go on with the `records` that were written to `targets`."""
+def _next_commands(records: Records, targets: Mapping[str, Path]) -> Iterator[NextCommand]:
+    """Yield the commands that continue with the `records` written to `targets`."""
     from fairjudge.reports.next_commands import Data, after_importing, protocols_of
 
     paths = {kind: targets[kind] for kind, rows in records.items() if rows}
@@ -271,7 +285,7 @@ def _unscored(rows: Any) -> list[dict[str, Any]]:
 
 
 _NAMES = {
-    "labels": ("label of people", "labels of people"),
+    "labels": ("human label", "human labels"),
     "references": ("reference", "references"),
     "summaries": ("summary", "summaries"),
     "clusters": ("cluster", "clusters"),
@@ -279,8 +293,8 @@ _NAMES = {
 _ITEM = ("eid", "system", "system_a", "system_b", "order", "aspect", "unit")
 
 
-def _say(report: dict[str, Any], targets: Mapping[str, Path]) -> None:
-    """Report on standard error what was read, unscored, repeated or left out."""
+def _print_report(report: dict[str, Any], targets: Mapping[str, Path]) -> None:
+    """Print what was read, unscored, repeated or excluded, on standard error."""
     unscored = report["unscored"]
     reasons = Counter(row["reason"] for row in unscored)
     counts = ", ".join(f"{n} {reason}" for reason, n in sorted(reasons.items()))
@@ -303,32 +317,34 @@ def _say(report: dict[str, Any], targets: Mapping[str, Path]) -> None:
 def _notes_of_replies(report: dict[str, Any]) -> list[str]:
     lines = []
     if report["repeated"]:
-        became = "numbered by 'repeat'"
+        outcome = "numbered by 'repeat'"
         if report["repeats"] != "keep":
             n_former = sum(len(item["former"]) for item in report["repeated"])
-            became = f"{pluralize(n_former, 'earlier reply', 'earlier replies')} excluded"
-        lines.append(f"judged again: {pluralize(len(report['repeated']), 'item')}, {became}")
+            outcome = f"{pluralize(n_former, 'earlier reply', 'earlier replies')} excluded"
+        lines.append(f"judged repeatedly: {pluralize(len(report['repeated']), 'item')}, {outcome}")
     bad = report["bad"]
     return lines + _first_lines([f"  line {row['line']} skipped: {row['problem']}" for row in bad])
 
 
 def _notes_of_tool(report: dict[str, Any], targets: Mapping[str, Path]) -> list[str]:
     lines = []
-    for kind, (singular, many) in _NAMES.items():
+    for kind, (singular, plural) in _NAMES.items():
         if n := report[f"n_{kind}"]:
-            became = f"not written; {_FLAGS[kind]} FILE writes them"
+            outcome = f"not written; {_FLAGS[kind]} FILE writes them"
             if kind in targets:
-                became = f"written to {targets[kind]}"
-            lines.append(f"{pluralize(n, singular, many)} {became}")
+                outcome = f"written to {targets[kind]}"
+            lines.append(f"{pluralize(n, singular, plural)} {outcome}")
     if report["n_reread"]:
         n = pluralize(report["n_reread"], "reply", "replies")
-        lines.append(f"{n} read otherwise than by the tool: see 'tool_value'")
+        lines.append(f"{n} read differently from the tool: see 'tool_value'")
     reasons = Counter(row["problem"] for row in report["skipped"])
     return lines + _first_lines(
-        [f"  {pluralize(n, 'row')} skipped: {why}" for why, n in reasons.items()]
+        [f"  {pluralize(n, 'row')} skipped: {reason}" for reason, n in reasons.items()]
     )
 
 
 def _first_lines(lines: list[str]) -> list[str]:
-    n_hidden = len(lines) - _SHOWN
-    return [*lines[:_SHOWN], f"  ... and {n_hidden} more (see --json)"] if n_hidden > 0 else lines
+    n_hidden = len(lines) - _MAX_LINES
+    return (
+        [*lines[:_MAX_LINES], f"  ... and {n_hidden} more (see --json)"] if n_hidden > 0 else lines
+    )

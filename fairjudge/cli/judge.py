@@ -1,4 +1,4 @@
-"""``fairjudge judge``: judge summaries."""
+"""``fairjudge judge``: judge summaries and rank systems."""
 
 from __future__ import annotations
 
@@ -17,32 +17,34 @@ from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
 
 
-@opt.with_options(given=opt.fields_of(JudgeOptions, several={"aspect": "Several with --together."}))
+@opt.with_options(
+    options=opt.fields_of(JudgeOptions, repeatable={"aspect": "Repeatable with --together."})
+)
 def judge_options(
     *,
     together: Annotated[
         bool,
         Opt(
-            "Judge several aspects by one call an item (likert, binary): fewer tokens, "
-            "verdicts that may influence one another; 'fairjudge compare' measures how much.",
+            "Judge several aspects in one call per item (likert, binary): needs fewer tokens, but "
+            "verdicts may influence one another ('fairjudge compare' measures how much).",
             panel="Judging",
         ),
     ] = False,
-    given: dict[str, Any],
+    options: dict[str, Any],
     criterion: Annotated[
         list[Path] | None,
         Opt(
-            "Your own criterion (TOML): aspect, and its rule or paths of its prompt and scale; "
-            "several with --together.",
+            "Your own criterion (TOML): aspect, and a rule or paths of a prompt and a scale. "
+            "Repeatable with --together.",
             panel="Judging",
         ),
     ] = None,
     cascade: Annotated[
         Path | None,
         Opt(
-            "What 'fairjudge calibrate cascade' wrote: a local scorer judges first, and the LLM "
-            "only where the scorer is unsure. With --guarantee, the judge of the labelled run "
-            "judges first, and --backend where that judge is unsure.",
+            "Thresholds written by 'fairjudge calibrate cascade': a local scorer judges first, and "
+            "the LLM only items on which the scorer is uncertain. If written with --guarantee, the "
+            "judge of the labelled run judges first, and --backend the uncertain items.",
             panel="Judging",
         ),
     ] = None,
@@ -52,19 +54,21 @@ def judge_options(
     from fairjudge.judges.criterion_files import read_criterion_file
     from fairjudge.scales import load_scale
 
-    aspects = list(given.pop("aspect"))
-    own = [read_criterion_file(path) for path in criterion or ()]
-    if not together and (len(aspects) > 1 or len(own) > 1):
-        raise typer.BadParameter("several aspects need --together, or a run of 'judge' each")
-    if own and not together:
-        aspects = aspects or [own[0].aspect]
-        given |= {name: given[name] or value for name, value in own[0].single_options.items()}
-    if own and not given["protocol"]:
-        scale = given["scale"]
-        given["protocol"] = load_scale(scale).protocol if scale else own[0].protocol
+    aspects = list(options.pop("aspect"))
+    criteria = [read_criterion_file(path) for path in criterion or ()]
+    if not together and (len(aspects) > 1 or len(criteria) > 1):
+        raise typer.BadParameter("several aspects need --together, or separate runs of 'judge'")
+    if criteria and not together:
+        aspects = aspects or [criteria[0].aspect]
+        options |= {
+            name: options[name] or value for name, value in criteria[0].single_options.items()
+        }
+    if criteria and not options["protocol"]:
+        scale = options["scale"]
+        options["protocol"] = load_scale(scale).protocol if scale else criteria[0].protocol
     asked_aspects = (
         *(AskedAspect(aspect=name) for name in aspects),
-        *(AskedAspect(aspect=each.aspect, rule=each.rule, scale=each.scale) for each in own),
+        *(AskedAspect(aspect=row.aspect, rule=row.rule, scale=row.scale) for row in criteria),
     )
     if not asked_aspects:
         return None
@@ -72,11 +76,11 @@ def judge_options(
         aspect=asked_aspects[0].aspect,
         together=asked_aspects if together else (),
         cascade=None if cascade is None else read_cascade(cascade),
-        **given,
+        **options,
     )
 
 
-NO_ASPECT = "give --aspect, or a --criterion that names one"
+NO_ASPECT = "pass --aspect, or a --criterion that sets it"
 
 
 @opt.with_options(judging=judge_options, models=opt.judges)
@@ -98,21 +102,21 @@ def judge(
 ) -> None:
     r"""Judge summaries and rank the systems that wrote them.
 
-    Coverage asks how much of the reference answers a summary conveys; faithfulness, how well the
-    articles support it; balance, how well it covers its least covered sources (with an LLM: whether
-    all sides get fair room). Relevance, coherence, fluency and consistency are SummEval's, quality
-    is the overall quality. Pairwise judging shows every pair in both orders; a summary wins where
-    both verdicts prefer it.
+    Aspects: coverage is the share of the reference answers that a summary conveys; faithfulness,
+    how well the articles support it; balance, how well it covers its least covered sources (with an
+    LLM: whether all sides get fair space). Relevance, coherence, fluency and consistency are
+    SummEval's; quality is the overall quality. Pairwise judging uses both orders of every pair; a
+    summary wins if both verdicts prefer it.
 
-    The local backend measures support by small trained models. It is quick and free, marks every
-    record (scored_by: embedding), and is a weak judge: see docs/local.md for its accuracy.
-    Calibrate any judge before you trust it.
+    The local backend measures support with small trained models. It is fast and free, but a weak
+    judge: see docs/local.md for its accuracy. Its records are marked (scored_by: embedding).
+    Calibrate any judge before you rely on it.
 
         fairjudge judge --references refs.jsonl --summaries s.jsonl \
             --aspect coverage --protocol likert -o judgements.jsonl
 
-    --plan estimates the cost of a run. --limit 20 tries the first 20 items; the same command
-    without it then sends requests only for the rest.
+    --plan estimates the cost of a run. --limit 20 judges only the first 20 items; rerun the command
+    without it to judge the rest.
     """
     from fairjudge.run.judged import judge_report
     from fairjudge.run.jury import judge_files
@@ -150,15 +154,15 @@ def judge(
     judge_display.show_judged(report, output=output, json_file=json_file)
     if str(output) != "-":
         _say_note(references, summaries, judging, json_file)
-    following = next_of_judging(references, summaries, output, judging)
-    display.say_next(following, output, json_file)
+    next_command = next_of_judging(references, summaries, output, judging)
+    display.say_next(next_command, output, json_file)
     display.finish_judging(outcome.missing, limit=max_unscored)
 
 
 def _say_note(
     references: Path, summaries: Sequence[Path], judging: JudgeOptions, json_file: str | None
 ) -> None:
-    """Say where labels beside the data can never show that the judge ranks systems."""
+    """Print a note if the labels in the data's folder cannot validate the ranking of systems."""
     from fairjudge.run.labels_beside import note_on_labels
 
     if json_file != "-" and (note := note_on_labels(references, summaries, judging)):

@@ -1,4 +1,4 @@
-"""What ``judge`` prints when it is done: findings first, then tables."""
+"""The output of ``judge``: findings, then tables."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairjudge.cli.display import (
-    MAX_NAMED,
-    say_articles_left_out,
+    MAX_LISTED,
+    say_excluded_articles,
     say_skipped,
     say_written,
     write_json,
@@ -34,29 +34,29 @@ _AGAINST = {
     "articles": "against all articles",
     "article": "article by article",
 }
-"""The evidence of one judgement in words, by the reference unit."""
+"""Description of the evidence of a judgement, by reference unit."""
 
 
 def show_judged(report: JudgeReport, *, output: Path, json_file: str | None) -> None:
-    """Show what ``judge`` found, by aspect."""
+    """Print the results of ``judge``, by aspect."""
     outcome = report.outcome
     say_skipped(outcome.bad_lines)
     if str(output) != "-" and json_file != "-":
         for aspect in report.aspects:
-            _show(aspect)
+            _print_aspect(aspect)
         if outcome.without_tasks:
             say(
                 "Nothing to judge in clusters "
-                f"{first_items(list(outcome.without_tasks), MAX_NAMED)}: "
+                f"{first_items(list(outcome.without_tasks), MAX_LISTED)}: "
                 f"{pluralize(outcome.n_missing, 'item')} without a score (not applicable)"
             )
         if outcome.n_left:
             n_all = len(outcome.ratings) + outcome.n_left
             say(
-                f"A try: {outcome.n_left} of {pluralize(n_all, 'judgement')} are left; the same "
-                "command without --limit continues."
+                f"Partial run: {outcome.n_left} of {pluralize(n_all, 'judgement')} remain; rerun "
+                "the command without --limit to continue."
             )
-        say_articles_left_out(outcome.articles_left_out)
+        say_excluded_articles(outcome.articles_left_out)
         if outcome.cost is not None:
             print_table(_costs(outcome.costs, outcome.cost))
         say_written(output, outcome)
@@ -64,13 +64,13 @@ def show_judged(report: JudgeReport, *, output: Path, json_file: str | None) -> 
 
 
 def _costs(costs: Sequence[Cost], total: Cost) -> TextTable:
-    """Return the costs of each judge, and their sum if there are several."""
-    notes = ["An item: a summary with a score. All starts of this run together."]
+    """Return the table of the costs of each judge, with the total if there are several."""
+    notes = ["Total of all starts of this run. An item is a summary with a score."]
     if any(cost.spent.cost_usd is not None and cost.usd_per_item is None for cost in costs):
-        notes.append("The cost of replies from the cache is not known here.")
+        notes.append("The cost of cached replies is unknown.")
     return table(
-        "What it cost",
-        f"judge: {{judge}} | {SPENT_COLUMNS} | an item> {{usd_per_item:dollars}}",
+        "Cost",
+        f"judge: {{judge}} | {SPENT_COLUMNS} | per item> {{usd_per_item:dollars}}",
         [
             spent_row(cost.spent.to_json(), judge=cost.judge, usd_per_item=cost.usd_per_item)
             for cost in (*costs, *((total,) if len(costs) > 1 else ()))
@@ -79,8 +79,8 @@ def _costs(costs: Sequence[Cost], total: Cost) -> TextTable:
     )
 
 
-def _show(aspect: AspectReport) -> None:
-    """Print findings and tables."""
+def _print_aspect(aspect: AspectReport) -> None:
+    """Print the findings and tables of an aspect."""
     from fairjudge.reports.evidence_tables import MATRICES, covered_tables, statement_tables
     from fairjudge.reports.findings import before_command
 
@@ -91,7 +91,7 @@ def _show(aspect: AspectReport) -> None:
     for board in aspect.derived:
         title = f"{outcome.plan.aspect}, {board.protocol}, derived from the checklists"
         meaning = _meaning(board.protocol, outcome.plan.aspect, 1, 5)
-        print_table(_described(board, title, f"{meaning}."))
+        print_table(_titled_table(board, title, f"{meaning}."))
     for table_of_aspect in (
         *covered_tables({"groups": aspect.covered}, only=MATRICES),
         *(statement_tables({"groups": aspect.statements}) if aspect.statements else ()),
@@ -105,7 +105,7 @@ def _leaderboard(outcome: JudgeOutcome, board: Leaderboard) -> TextTable:
     from fairjudge.scores.missing import reason_counts
 
     plan, unscored = outcome.plan, reason_counts(outcome.missing.reasons)
-    return _described(
+    return _titled_table(
         board,
         f"{plan.aspect}, {plan.protocol}, {_AGAINST[plan.reference_unit]}",
         f"{_meaning(plan.protocol, plan.aspect, *outcome.scale_range)}; {WEIGHTING}.",
@@ -113,8 +113,8 @@ def _leaderboard(outcome: JudgeOutcome, board: Leaderboard) -> TextTable:
     )
 
 
-def _described(board: Leaderboard, title: str, meaning: str, *notes: str) -> TextTable:
-    """Return the table of a leaderboard under `title`, with what a score means as first note."""
+def _titled_table(board: Leaderboard, title: str, meaning: str, *notes: str) -> TextTable:
+    """Return the table of a leaderboard, with the meaning of a score as its first note."""
     from fairjudge.reports.leaderboard_table import combined_table
 
     text_table = combined_table([board])

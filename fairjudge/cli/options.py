@@ -1,4 +1,4 @@
-"""Options that several commands share."""
+"""Options shared by several commands."""
 
 from __future__ import annotations
 
@@ -34,48 +34,48 @@ __all__ = [
     "with_options",
 ]
 
-Clusters: TypeAlias = Annotated[Path, Opt("Clusters: JSON or JSONL, .gz too.", argument=True)]
+Clusters: TypeAlias = Annotated[Path, Opt("Clusters (JSON or JSONL, also .gz).", argument=True)]
 References: TypeAlias = Annotated[
-    Path, Opt("References; plain clusters suffice where the aspect needs no questions.")
+    Path, Opt("References (JSON or JSONL); or clusters, if the aspect needs no questions.")
 ]
 Summaries: TypeAlias = Annotated[
-    list[Path], Opt("Summaries: eid, system, text. Repeatable: all are judged together.")
+    list[Path], Opt("Summaries (eid, system, text). Repeatable: all files are judged in one run.")
 ]
 Jury: TypeAlias = Annotated[
     Literal["mean", "median", "majority"],
-    Opt("Score of a jury of several --backend; each member's verdict is kept.", panel="Judging"),
+    Opt("With several --backend: how verdicts are combined; each is also kept.", panel="Judging"),
 ]
 Output: TypeAlias = Annotated[
     Path,
-    Opt("File to write; .gz compresses, - is standard output.", short="-o"),
+    Opt("Output file; .gz compresses, - is standard output.", short="-o"),
 ]
 Html: TypeAlias = Annotated[
     Path | None,
-    Opt("Also write the result as one self-contained HTML page.", panel="Output"),
+    Opt("Also write the result as a self-contained HTML page.", panel="Output"),
 ]
 Figures: TypeAlias = Annotated[
     Path | None,
     Opt(
-        "Folder for every plot of the page as SVG, PDF and PNG, with or without the page.",
+        "Also write every plot of the page to this folder, as SVG, PDF and PNG.",
         panel="Output",
     ),
 ]
 Run: TypeAlias = Annotated[
     Path | None,
     Opt(
-        "Run folder (manifest, checkpoints, records). The same command with the same folder "
-        "resumes. By default one under the cache folder, found again by the same command.",
+        "Run folder (manifest, checkpoints, records); rerun the command with the same folder to "
+        "resume. Default: a folder under the cache folder, identified by the command.",
         panel="Storage",
     ),
 ]
 SkipBad: TypeAlias = Annotated[
     bool,
-    Opt("Skip invalid lines; they are counted and listed.", panel="Input"),
+    Opt("Skip invalid lines instead of failing; they are counted and listed.", panel="Input"),
 ]
 Json: TypeAlias = Annotated[
     str | None,
     Opt(
-        "Also write the table's numbers as JSON; - is standard output.",
+        "Also write the results as JSON to this file; - is standard output.",
         flag="--json",
         panel="Output",
     ),
@@ -83,47 +83,47 @@ Json: TypeAlias = Annotated[
 Limit: TypeAlias = Annotated[
     int | None,
     Opt(
-        "Judge only the first N items, to try a command. The same command without it "
-        "continues; no request is sent twice.",
+        "Judge only the first N items, to try a command. Rerun the command without it to "
+        "continue; no request is sent twice.",
         ge=1,
         panel="Limits",
     ),
 ]
 Plan: TypeAlias = Annotated[
     bool,
-    Opt("Only estimate requests, tokens and cost; send no request.", panel="Limits"),
+    Opt("Only estimate requests, tokens and cost; send no requests.", panel="Limits"),
 ]
 SecondsPerCall: TypeAlias = Annotated[
     float,
-    Opt("Assumed duration of a request in a plan, in seconds.", ge=0.0, panel="Limits"),
+    Opt("Duration of a request assumed in plans, in seconds.", ge=0.0, panel="Limits"),
 ]
 Quiet: TypeAlias = Annotated[bool, Opt("Hide the progress bars.", short="-q", panel="Output")]
 
 
 LOCAL = ("embedding_model", "entailment_model", "engine")
-"""The options of `Model` that say how local models work."""
+"""The options of `Model` for local models."""
 one_model = options_of(Model, without=("entailment_model", "engine"))
 
 
-@with_options(given=fields_of(Model, several={"target": "Repeat for a jury."}))
-def judges(*, given: dict[str, Any]) -> Sequence[Model]:
-    """Return each model that judges: several are a jury."""
-    targets = given.pop("target") or ("local",)
-    if given["price_input"] is not None and len(targets) > 1:
+@with_options(arguments=fields_of(Model, repeatable={"target": "Repeatable, for a jury."}))
+def judges(*, arguments: dict[str, Any]) -> Sequence[Model]:
+    """Return the models that judge; several are a jury."""
+    targets = arguments.pop("target") or ("local",)
+    if arguments["price_input"] is not None and len(targets) > 1:
         raise typer.BadParameter(
-            "one price for several backends; give each its own in a file of --prices",
+            "one price for several backends; use a file of --prices for a price per backend",
             param_hint="--price-input",
         )
-    return [Model(target, **given) for target in targets]
+    return [Model(target, **arguments) for target in targets]
 
 
 def check_local(command: str, *models: Model) -> None:
-    """Check first of all that the extra for the local models is installed, where they are used.
+    """Check that the extra for the local models is installed if `models` contains one.
 
     Raises
     ------
     MissingExtraError
-        One of `models` is the local backend, and its packages are not installed.
+        If it is not installed.
     """
     from importlib.util import find_spec
 
@@ -137,14 +137,14 @@ _LOCAL_PACKAGES = ("torch", "transformers", "spacy")
 
 
 def check_targets(output: Path | None, json_file: str | None) -> None:
-    """Check before any work that the report can be written.
+    """Check that the report can be written, before any work.
 
     Raises
     ------
     InputError
-        If the folder of `json_file` does not exist, or it is a folder itself.
+        If `json_file` is a folder, or its folder does not exist.
     typer.BadParameter
-        If records and report are both to go to standard output.
+        If both records and report are written to standard output.
     """
     if json_file is None:
         return

@@ -1,4 +1,4 @@
-"""The parameters of commands, made of the options of dataclasses and calls."""
+"""Parameters of commands, generated from the options of dataclasses and calls."""
 
 from __future__ import annotations
 
@@ -19,51 +19,55 @@ T = TypeVar("T")
 
 
 def with_options(**bundles: Callable[..., Any]) -> Callable[[Callable[..., R]], Callable[..., R]]:
-    """Return a decorator that adds the options of bundles to a command.
+    """Return a decorator that replaces parameters of a command by groups of options.
 
-    ``@with_options(model=one_model)`` puts the parameters of `one_model` in place of the parameter
-    ``model``, and calls the command with its result. A bundle may have bundles itself; `call_of`
-    makes one of a call, `options_of` of a dataclass. Parameters of the command that are
-    ``Annotated[..., Opt(...)]`` are options too.
+    A bundle is a function whose parameters are options. ``@with_options(model=one_model)`` replaces
+    the parameter ``model`` by the parameters of the bundle `one_model`, and calls the command with
+    the bundle's result. Bundles can be nested; `call_of` returns one for a call, `options_of` one
+    for a dataclass. Parameters annotated with ``Annotated[..., Opt(...)]`` are options too.
     """
 
     def decorate(command: Callable[..., R]) -> Callable[..., R]:
-        ready = {name: _taking_text(bundle) for name, bundle in bundles.items()}
-        own = _taking_text(command)
+        typer_bundles = {name: _with_typer_parameters(bundle) for name, bundle in bundles.items()}
+        typer_command = _with_typer_parameters(command)
 
         @functools.wraps(command)
-        def called(**given: Any) -> R:
-            for name, bundle in ready.items():
-                given[name] = bundle(**{part: given.pop(part) for part in _signature(bundle)})
-            return own(**given)
+        def wrapper(**arguments: Any) -> R:
+            for name, bundle in typer_bundles.items():
+                arguments[name] = bundle(
+                    **{part: arguments.pop(part) for part in _signature(bundle)}
+                )
+            return typer_command(**arguments)
 
         parameters = [
             parameter
-            for name, parameter_of_command in _signature(own).items()
+            for name, command_parameter in _signature(typer_command).items()
             for parameter in (
-                _signature(ready[name]).values() if name in ready else [parameter_of_command]
+                _signature(typer_bundles[name]).values()
+                if name in typer_bundles
+                else [command_parameter]
             )
         ]
-        return _signed(called, parameters)
+        return _set_signature(wrapper, parameters)
 
     return decorate
 
 
-def _taking_text(function: Callable[..., R]) -> Callable[..., R]:
-    """Return `function` with Typer's parameters in place of those with an `Opt`."""
+def _with_typer_parameters(function: Callable[..., R]) -> Callable[..., R]:
+    """Return `function` with Typer parameters instead of those with an `Opt`."""
     hints = get_type_hints(function, include_extras=True)
     options = {option.name: option for option in declared_options(function)}
 
-    def called(**given: Any) -> R:
+    def wrapper(**arguments: Any) -> R:
         return function(
             **{
                 name: _value(options[name], value) if name in options else value
-                for name, value in given.items()
+                for name, value in arguments.items()
             }
         )
 
-    return _signed(
-        called,
+    return _set_signature(
+        wrapper,
         [
             _parameter(options[name])
             if name in options
@@ -74,97 +78,107 @@ def _taking_text(function: Callable[..., R]) -> Callable[..., R]:
 
 
 class Call(Generic[T]):
-    """A call with the options of a command line, which the command completes."""
+    """A call with option values from a command line; the command may add arguments."""
 
-    def __init__(self, call: Callable[..., T], options: Sequence[OptionSpec], given: Any) -> None:
+    def __init__(
+        self, call: Callable[..., T], options: Sequence[OptionSpec], arguments: Mapping[str, Any]
+    ) -> None:
         self._call = call
         self._options = options
-        self.values = {option.name: _value(option, given[option.name]) for option in options}
-        """The options by name; once read, with the contents of files in place of their paths."""
+        self.values = {option.name: _value(option, arguments[option.name]) for option in options}
+        """The option values by name; `read` replaces paths by the contents of the files."""
 
     def read(self, *, skip_bad: bool) -> Mapping[str, Any]:
-        """Read the files, and return the values."""
+        """Read the files, and return the values with their contents."""
         for option in self._options:
             self.values[option.name] = _read_contents(
                 option, self.values[option.name], skip_bad=skip_bad
             )
         return self.values
 
-    def __call__(self, *, skip_bad: bool = False, **more: Any) -> T:
-        """Read the files, and call with `more` beside the options, such as ``progress``."""
+    def __call__(self, *, skip_bad: bool = False, **arguments: Any) -> T:
+        """Read the files, and run the call with further `arguments`, such as ``progress``."""
         self.read(skip_bad=skip_bad)
-        values = self.values | more
-        by_place: list[Any] = []
+        values = self.values | arguments
+        positional: list[Any] = []
         if any(option.variadic for option in self._options):
-            for option in self._options:  # those before the variadic one are given by place too
+            for option in self._options:  # parameters before the variadic one are positional too
                 value = values.pop(option.name)
-                by_place += value if option.variadic else [value]
+                positional += value if option.variadic else [value]
                 if option.variadic:
                     break
-        return self._call(*by_place, **values)
+        return self._call(*positional, **values)
 
 
-def call_of(call: Callable[..., T], **choice: Any) -> Callable[..., Call[T]]:
-    """Return the bundle of the options of a call; `choice` is as in `options_in`."""
-    options = options_in(call, **choice)
-    return _signed(
-        lambda **given: Call(call, options, given), [_parameter(option) for option in options]
+def call_of(call: Callable[..., T], **selection: Any) -> Callable[..., Call[T]]:
+    """Return a bundle with the options of a call; for `selection` see `select_options`."""
+    options = select_options(call, **selection)
+    return _set_signature(
+        lambda **arguments: Call(call, options, arguments),
+        [_parameter(option) for option in options],
     )
 
 
-def options_of(kind: Callable[..., T], **choice: Any) -> Callable[..., T]:
-    """Return the bundle of a dataclass whose fields are options; it makes an instance."""
-    fields = fields_of(kind, **choice)
-    return _signed(lambda **given: kind(**fields(**given)), list(_signature(fields).values()))
+def options_of(kind: Callable[..., T], **selection: Any) -> Callable[..., T]:
+    """Return a bundle that creates an instance of a dataclass whose fields are options."""
+    fields = fields_of(kind, **selection)
+    return _set_signature(
+        lambda **arguments: kind(**fields(**arguments)), list(_signature(fields).values())
+    )
 
 
 def fields_of(
     kind: Callable[..., Any],
     *,
     rename: Mapping[str, str] = MappingProxyType({}),
-    **choice: Any,
+    **selection: Any,
 ) -> Callable[..., dict[str, Any]]:
-    """Return the bundle of the options of a dataclass or a call; it makes a dict of them by name.
+    """Return a bundle that creates a dict of the options of a dataclass or a call, by name.
 
-    `rename` has other names of parameters, where the command has another one of such a name;
-    `choice` is as in `options_in`.
+    `rename` has parameter names for options whose names the command uses otherwise; for `selection`
+    see `select_options`.
     """
-    options = options_in(kind, **choice)
-    several = choice.get("several", ())
-    called = {option.name: rename.get(option.name, option.name) for option in options}
+    options = select_options(kind, **selection)
+    repeatable = selection.get("repeatable", ())
+    parameter_names = {option.name: rename.get(option.name, option.name) for option in options}
 
-    def by_name(**given: Any) -> dict[str, Any]:
-        values = {option.name: _value(option, given[called[option.name]]) for option in options}
+    def values_by_name(**arguments: Any) -> dict[str, Any]:
+        values = {
+            option.name: _value(option, arguments[parameter_names[option.name]])
+            for option in options
+        }
         return {
             name: value
-            if name in several or not isinstance(value, tuple)
+            if name in repeatable or not isinstance(value, tuple)
             else tuple(dict.fromkeys(value))
             for name, value in values.items()
         }
 
-    parameters = [_parameter(option).replace(name=called[option.name]) for option in options]
-    return _signed(by_name, parameters)
+    parameters = [
+        _parameter(option).replace(name=parameter_names[option.name]) for option in options
+    ]
+    return _set_signature(values_by_name, parameters)
 
 
-def options_in(
+def select_options(
     kind: Callable[..., Any],
     *,
     only: Collection[str] = (),
     without: Collection[str] = (),
     optional: Collection[str] = (),
-    several: Mapping[str, str] = MappingProxyType({}),
+    repeatable: Mapping[str, str] = MappingProxyType({}),
 ) -> list[OptionSpec]:
     """Return the options of a dataclass or a call that a command has.
 
     Parameters
     ----------
     only, without
-        The options that the command has, by default all; those that it has not.
+        Names of the options to include (default: all) and to exclude.
     optional
-        Required options that the command can do without; they are None.
-    several
-        Options of one value that the command takes any number of times, each with what its help
-        says of that; they make a tuple.
+        Names of required options that are optional for the command (None if missing).
+    repeatable
+        Single-valued options that are repeatable for the command, with a sentence to append to
+        their help; their values are tuples.
     """
     options = [
         replace(option, default=None) if option.name in optional else option
@@ -172,7 +186,7 @@ def options_in(
         if option.name in (only or {option.name}) and option.name not in without
     ]
     return [
-        _repeatable(option, several[option.name]) if option.name in several else option
+        _repeatable(option, repeatable[option.name]) if option.name in repeatable else option
         for option in options
     ]
 
@@ -184,18 +198,22 @@ def _repeatable(option: OptionSpec, text: str) -> OptionSpec:
 
 
 def _value(option: OptionSpec, value: Any) -> Any:
-    """Return the value of an option from that of the command line."""
-    opt, several = option.opt, option.element_type is not None
-    if several:
+    """Convert a value from the command line to the value of an option."""
+    opt, is_sequence = option.opt, option.element_type is not None
+    if is_sequence:
         value = tuple(value or ())
     if opt.reader is None and opt.parse is None:
-        return value or (() if option.default is REQUIRED else option.default) if several else value
+        return (
+            value or (() if option.default is REQUIRED else option.default)
+            if is_sequence
+            else value
+        )
     if not value:
         return option.default
     if opt.parse is None:
         return value
     try:
-        if not several:
+        if not is_sequence:
             return opt.parse(value)
         values = tuple(map(opt.parse, value))
         return values if opt.merge is None else opt.merge(values)
@@ -204,7 +222,7 @@ def _value(option: OptionSpec, value: Any) -> Any:
 
 
 def _read_contents(option: OptionSpec, value: Any, *, skip_bad: bool) -> Any:
-    """Return the contents of the file of an option that reads files; else the value itself."""
+    """Return the contents of the file if the option has a reader, else the value itself."""
     if option.opt.reader is None or not isinstance(value, str | Path):
         return value
     from fairjudge.cli.display import say_bad_lines
@@ -220,7 +238,7 @@ def _signature(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
     return inspect.signature(function).parameters
 
 
-def _signed(
+def _set_signature(
     function: Callable[..., R], parameters: Sequence[inspect.Parameter]
 ) -> Callable[..., R]:
     function.__dict__["__signature__"] = inspect.Signature(parameters)
@@ -229,62 +247,61 @@ def _signed(
 
 
 def _parameter(option: OptionSpec) -> inspect.Parameter:
-    """Return the Typer parameter for an option."""
+    """Return the Typer parameter of an option."""
     opt, default = option.opt, option.default
-    several = option.element_type is not None
-    kind, more = _kind(option)
-    if get_origin(kind) is list and not opt.argument and more["metavar"] is None:
-        # Typer would show list[Path].
-        more = {**more, "metavar": f"<{get_args(kind)[0].__name__.lower()}>"}
-    if several or opt.parse is not None:
+    kind, settings = _kind(option)
+    if get_origin(kind) is list and not opt.argument and settings["metavar"] is None:
+        # The metavar of Typer would be list[Path].
+        settings = {**settings, "metavar": f"<{get_args(kind)[0].__name__.lower()}>"}
+    if option.element_type is not None or opt.parse is not None:
         default = _text(default) if default is not REQUIRED and not option.variadic else REQUIRED
     hint = kind if default is REQUIRED else kind | None
-    declare: Any = typer.Option
+    typer_info: Any = typer.Option
     names = [*([opt.short] if opt.short else []), option.flag, *opt.former]
     if opt.argument:
-        declare, names = typer.Argument, []
+        typer_info, names = typer.Argument, []
     elif kind is bool and default:
-        names = []  # Typer adds the flag that says no
+        names = []  # Typer adds the negative flag (--no-x)
     return inspect.Parameter(
         option.name,
         inspect.Parameter.KEYWORD_ONLY,
         default=default,
         annotation=Annotated[
             hint,
-            declare(
+            typer_info(
                 *names,
                 help=opt.help or None,
                 min=opt.ge,
                 max=opt.le,
                 envvar=opt.envvar,
                 rich_help_panel=option.panel,
-                **more,
+                **settings,
             ),
         ],
     )
 
 
 def _text(default: Any) -> str | None:
-    """Return a default as text of a command line; None for none."""
+    """Return a default as text for the command line, or None."""
     return None if isinstance(default, str) or not default else ",".join(map(str, default))
 
 
 def _kind(option: OptionSpec) -> tuple[Any, Mapping[str, Any]]:
-    """Return the type of Typer's parameter, and more of its settings."""
-    extra: Mapping[str, Any] = {"metavar": option.opt.metavar}
+    """Return the type and further settings of the Typer parameter of an option."""
+    settings: Mapping[str, Any] = {"metavar": option.opt.metavar}
     element = option.element_type
     if (choices := option.opt.choices) is not None:  # the command resolves the placeholder
         return str, {"metavar": lambda: f"<{'|'.join(choices())}>", "parser": _one_of(choices)}
     if element is None:
-        return (str if option.opt.parse else _plain_type(option.kinds)), extra
-    if get_origin(element) is Literal:  # of which Typer takes no list
+        return (str if option.opt.parse else _plain_type(option.kinds)), settings
+    if get_origin(element) is Literal:  # Typer does not support lists of literals
         names = get_args(element)
         return list[str], {"metavar": f"[{'|'.join(names)}]", "parser": _one_of(lambda: names)}
-    return list[_plain_type((element,))], extra  # type: ignore[misc]
+    return list[_plain_type((element,))], settings  # type: ignore[misc]
 
 
 def _plain_type(kinds: Sequence[Any]) -> Any:
-    """Return the type on a command line: a path where one is possible, else text where it is."""
+    """Return the type on a command line: Path if possible, else str if possible."""
     if object in kinds or Path in kinds:
         return Path
     if str in kinds:

@@ -1,4 +1,4 @@
-"""``fairjudge batch``: what build or judge would cost, and batch files for providers."""
+"""``fairjudge batch``: estimate the cost of build or judge, and write batch files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 app = Application(
-    name="batch", help="Plan a run, and have a provider's batch service answer its requests."
+    name="batch", help="Plan a run, and send its requests to a provider's batch service."
 )
 
 
@@ -34,14 +34,14 @@ app = Application(
 @opt.with_options(judging=judge_options, building=opt.options_of(BuildOptions), models=opt.judges)
 def plan(
     clusters: Annotated[
-        Path | None, Opt("Clusters, to plan 'fairjudge build'.", argument=True)
+        Path | None, Opt("Clusters (JSON or JSONL), to plan 'fairjudge build'.", argument=True)
     ] = None,
     *,
     references: Annotated[Path | None, Opt("References, to plan 'fairjudge judge'.")] = None,
-    summaries: Annotated[list[Path] | None, Opt("Summaries to be judged. Repeatable.")] = None,
+    summaries: Annotated[list[Path] | None, Opt("Summaries to judge. Repeatable.")] = None,
     output: Annotated[
         Path | None,
-        Opt("Accepted because the planned command has it; nothing is written.", short="-o"),
+        Opt("Ignored; accepted because the planned command has it.", short="-o"),
     ] = None,
     judging: JudgeOptions | None,
     building: BuildOptions,
@@ -57,21 +57,21 @@ def plan(
     batch: Annotated[
         Path | None,
         Opt(
-            "Also write the requests as a batch file of the backend's provider (OpenAI, vLLM, "
-            "Anthropic, Gemini).",
+            "Also write the requests to this batch file, in the format of the backend's provider "
+            "(OpenAI, vLLM, Anthropic, Gemini).",
             panel="Output",
         ),
     ] = None,
 ) -> None:
-    r"""Estimate requests, tokens, cost and time of a run, less what the cache holds.
+    r"""Estimate requests, tokens, cost and time of a run, without cached replies.
 
-    Takes the arguments of 'build' (clusters) or of 'judge' (--references and --summaries), and
-    goes through the same steps with simulated replies. Tokens are estimated.
+    Accepts the arguments of 'build' (clusters) or of 'judge' (--references and --summaries), and
+    runs the same steps with simulated replies. Tokens are estimated.
 
         fairjudge batch plan --references refs.jsonl --summaries s.jsonl --aspect coverage \
             --protocol likert --backend openai:gpt-4o-mini
     """
-    # The same arguments as the command that is planned; these change no call.
+    # Arguments of the planned command that do not change its requests.
     del output, run, jury, max_unscored, quiet
     from fairjudge.run.batches import write_batch
     from fairjudge.run.planning import plan_building, plan_judging
@@ -97,36 +97,43 @@ def plan(
             limit=limit,
         )
     else:
-        raise typer.BadParameter("give clusters (build), or --references and --summaries (judge)")
+        raise typer.BadParameter("pass clusters (build), or --references and --summaries (judge)")
     if batch is not None:
-        requests = {key: request for each in plans for key, request in each.requests.items()}
+        requests = {key: request for row in plans for key, request in row.requests.items()}
         files = write_batch(batch, requests)
         if json_file != "-":
             say("Batch: " + ", ".join(map(str, files)))
     show_plan(plans, models[0], json_file)
 
 
-def show_plan(plans: Sequence[Plan], model: Model, json_file: str | None, **more: Any) -> None:
-    """Show the plan of a run, and which limit of `model` it would exceed.
+def show_plan(plans: Sequence[Plan], model: Model, json_file: str | None, **extra: Any) -> None:
+    """Print the plan of a run, and the limits of `model` that it would exceed.
 
-    `more` are further fields of the JSON.
+    `extra` are additional fields of the JSON.
     """
-    rows = [planned.to_json() for planned in plans]
-    assumes = list(dict.fromkeys(text for planned in plans for text in planned.assumes))
+    rows = [row.to_json() for row in plans]
+    assumptions = list(dict.fromkeys(text for row in plans for text in row.assumes))
     total = total_of(rows)
     over = limits_exceeded(total, max_calls=model.max_calls, max_cost=model.max_cost)
-    report = {**total, "models": rows, "assumes": assumes, "over": over, **more}
-    display.report(report, json_file, [_table(report)])
+    report = {**total, "models": rows, "assumes": assumptions, "over": over, **extra}
+    display.show_report(report, json_file, [_table(report)])
 
 
-_SUMMED = ("calls", "cached", "input_tokens", "cached_input_tokens", "output_tokens", "seconds")
+_TOTAL_FIELDS = (
+    "calls",
+    "cached",
+    "input_tokens",
+    "cached_input_tokens",
+    "output_tokens",
+    "seconds",
+)
 
 
 def total_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the sums of planned calls; the cost is None where that of a row is not known."""
+    """Return the totals of planned calls; the cost is None if that of any row is unknown."""
     costs = [row["cost_usd"] for row in rows]
     return {
-        **{name: sum(row[name] for row in rows) for name in _SUMMED},
+        **{name: sum(row[name] for row in rows) for name in _TOTAL_FIELDS},
         "cost_usd": None if None in costs else sum(costs),
     }
 
@@ -134,7 +141,7 @@ def total_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 def limits_exceeded(
     total: Mapping[str, Any], *, max_calls: int | None, max_cost: float | None
 ) -> list[str]:
-    """Return which limits, of those that are set, the planned calls would exceed."""
+    """Return the names of the limits that the planned calls would exceed."""
     limits = {"max_calls": (max_calls, "calls"), "max_cost": (max_cost, "cost_usd")}
     return [
         name
@@ -147,14 +154,14 @@ def _table(report: Mapping[str, Any]) -> TextTable:
     rows = [*report["models"], *([{"model": "all", **report}] if len(report["models"]) > 1 else [])]
     notes = [
         "Estimated, without retries; cached replies cost nothing.",
-        *(f"Assumed: {assume}." for assume in report["assumes"]),
+        *(f"Assumed: {assumption}." for assumption in report["assumes"]),
     ]
     if not rows:
-        notes = ["The embedded default calls no model: nothing to pay."]
+        notes = ["The local backend sends no requests: no cost."]
     if report["cost_usd"] is None:
         notes.append(UNPRICED)
     notes += [
-        f"Beyond --{name.replace('_', '-')}: the run would stop there." for name in report["over"]
+        f"Exceeds --{name.replace('_', '-')}: the run would stop there." for name in report["over"]
     ]
     return table(
         "Planned",
@@ -167,39 +174,37 @@ def _table(report: Mapping[str, Any]) -> TextTable:
     )
 
 
-UNPRICED = "A price is unknown: cost cannot be estimated."
+UNPRICED = "A price is unknown: the cost cannot be estimated."
 
 
 @app.command("load")
 @opt.with_options(model=opt.options_of(Model, only=("cache", "store")))
 def load_batch(
-    results: Annotated[
-        list[Path], Opt("Results of a batch, also several files (JSONL).", argument=True)
-    ],
+    results: Annotated[list[Path], Opt("Result files of a batch (JSONL).", argument=True)],
     *,
     model: Model,
     json_file: opt.Json = None,
 ) -> None:
-    """Put a batch's replies into the cache, so that the planned command finds them there.
+    """Load a batch's replies into the cache, where the planned command finds them.
 
-    Write the batch by 'batch plan ... --batch calls.jsonl', have it run, load its results, and
-    run the same 'judge' command with the same --cache: it sends only the requests that failed
-    or expired ('batch plan --batch' then writes these alone).
+    Write the batch with 'batch plan ... --batch calls.jsonl', have the provider run it, load its
+    results, and run the same 'judge' command with the same --cache: it only sends the requests that
+    failed or expired ('batch plan --batch' then also writes only these).
     """
-    from fairjudge.cli.cache import opened_cache
+    from fairjudge.cli.cache import open_model_cache
     from fairjudge.run.batches import import_batch
 
-    with opened_cache(model) as cache:
+    with open_model_cache(model) as cache:
         batch_import = import_batch(results, cache=cache)
     if json_file != "-":
         say(
             f"{pluralize(batch_import.n_stored, 'reply', 'replies')} stored, "
-            f"{pluralize(len(batch_import.failed), 'line')} without one"
+            f"{pluralize(len(batch_import.failed), 'line')} without a reply"
         )
-        for key, why in batch_import.failed[:_MAX_NAMED]:
-            say(f"  {key[:12]}: {why}")
-    failed = [{"key": key, "why": why} for key, why in batch_import.failed]
-    display.write_json(json_file, {"n_stored": batch_import.n_stored, "failed": failed})
+        for key, reason in batch_import.failed[:_MAX_LINES]:
+            say(f"  {key[:12]}: {reason}")
+    failures = [{"key": key, "why": reason} for key, reason in batch_import.failed]
+    display.write_json(json_file, {"n_stored": batch_import.n_stored, "failed": failures})
 
 
-_MAX_NAMED = 20
+_MAX_LINES = 20

@@ -1,4 +1,4 @@
-"""``fairjudge prompts``: look at the prompt templates, and lock new ones."""
+"""``fairjudge prompts``: list, show and lock prompt templates."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ app = Application(help="List, show and lock prompt templates.")
 
 @app.command("list")
 def list_() -> None:
-    """List every template with its version, hash and purpose."""
+    """List all templates with their version, hash and purpose."""
     from fairjudge.prompting import released_templates
     from fairjudge.reports.tables import TextTable, columns, print_table
 
     rows = tuple(
         (f"{t.task}/{t.name}.v{t.version}", t.sha256[:8], t.about) for t in released_templates()
     )
-    heads = columns("prompt", "hash", "what for")
-    print_table(TextTable(title=f"{len(rows)} prompts", columns=heads, rows=rows))
+    headers = columns("prompt", "hash", "purpose")
+    print_table(TextTable(title=f"{len(rows)} prompts", columns=headers, rows=rows))
 
 
 @app.command()
 def show(
     name: Annotated[
-        str, Opt("Such as judge/coverage-single.v3; the newest without .v3.", argument=True)
+        str, Opt("Name, such as judge/coverage-single.v3; without .v3 the newest.", argument=True)
     ],
 ) -> None:
-    """Print one template verbatim."""
+    """Print a template verbatim."""
     from fairjudge.errors import PromptError
     from fairjudge.prompting import load_template
 
@@ -51,7 +51,7 @@ def lock(
         "prompts"
     ),
 ) -> None:
-    """Record the hashes of new templates; templates that changed since are rejected."""
+    """Record the hashes of new templates; fail if a locked template was changed."""
     from fairjudge.errors import PromptError
     from fairjudge.prompting import lock_new_templates
 

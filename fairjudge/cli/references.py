@@ -1,4 +1,4 @@
-"""``fairjudge references``: apply people's labels of answers, and compare answers with people's."""
+"""``fairjudge references``: validate references with human labels and human answers."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from fairjudge.cli.application import Application
 from fairjudge.options.building import MinSources
 from fairjudge.options.declaring import Opt
 
-app = Application(help="Validate references by people's labels.")
+app = Application(help="Validate references with human labels and human answers.")
 
 
 @app.command()
 def apply(
-    references: Annotated[Path, Opt("The references that were labelled.", argument=True)],
-    labels: Annotated[Path, Opt("What 'annotate --task answers' wrote.", argument=True)],
+    references: Annotated[Path, Opt("The labelled references (JSON or JSONL).", argument=True)],
+    labels: Annotated[Path, Opt("Labels written by 'annotate --task answers'.", argument=True)],
     *,
     output: opt.Output,
     min_sources: MinSources = 0.3,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:
-    """Drop answers that people call invalid, and check each question again.
+    """Drop answers labelled invalid, and check again which questions to keep.
 
-    A question is kept if enough sources still answer it, in two groups or more.
+    A question is kept if enough sources still answer it, with at least two groups of answers.
 
     fairjudge references apply references.jsonl labels.jsonl -o validated.jsonl
     """
@@ -43,26 +43,28 @@ def apply(
     )
     write_records(output, result.references)
     report = with_findings("references apply", validated_json(result))
-    display.report(report, json_file, tables_of("references apply", report))
+    display.show_report(report, json_file, tables_of("references apply", report))
 
 
 @app.command()
 def recall(
-    references: Annotated[Path, Opt("References whose answers are measured.", argument=True)],
+    references: Annotated[Path, Opt("References to evaluate (JSON or JSONL).", argument=True)],
     people: Annotated[
-        Path, Opt("References with people's answers to the same questions.", argument=True)
+        Path, Opt("References with human answers to the same questions.", argument=True)
     ],
     *,
     overlap: Annotated[
         float,
         Opt(
-            "Minimum F1 of words at which two answers of an article count as equal.", ge=0.0, le=1.0
+            "Minimum word-overlap F1 at which two answers of an article count as equal.",
+            ge=0.0,
+            le=1.0,
         ),
     ] = 0.5,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:
-    """Measure recall and precision of answers against people's, article by article.
+    """Measure recall and precision of answers against human answers, per article.
 
     fairjudge references recall references.jsonl people.jsonl
     """
@@ -77,4 +79,4 @@ def recall(
         min_overlap=overlap,
     )
     report = to_json(result)
-    display.report(report, json_file, tables_of("references recall", report))
+    display.show_report(report, json_file, tables_of("references recall", report))

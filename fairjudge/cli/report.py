@@ -1,4 +1,4 @@
-"""``fairjudge report``: one page about a run, judgements, and what other commands found."""
+"""``fairjudge report``: one HTML page about a run, judgements, and results of other commands."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from fairjudge.cli import options as opt
 from fairjudge.options.declaring import Opt
 
 
-@opt.with_options(given=opt.fields_of(reporting.report))
+@opt.with_options(arguments=opt.fields_of(reporting.report))
 def report(
     *,
-    output: Annotated[Path, Opt("Page to write; - is standard output.", short="-o")],
-    given: dict[str, Any],
+    output: Annotated[Path, Opt("Output file (HTML); - is standard output.", short="-o")],
+    arguments: dict[str, Any],
     figures: opt.Figures = None,
     skip_bad: opt.SkipBad = False,
 ) -> None:
-    """Write one self-contained HTML page: leaderboards, coverage by source, every reply, and plots.
+    """Write a self-contained HTML page: leaderboards, coverage by source, all replies, and plots.
 
-    Filters, sorts and searches without a server or network. Sections without input are left out.
+    Its tables can be filtered, sorted and searched without a server or network. Sections without
+    input are omitted.
 
         fairjudge report judgements.jsonl --references refs.jsonl --summaries s.jsonl -o report.html
     """
@@ -32,12 +33,12 @@ def report(
     from fairjudge.options.checking import as_names
 
     check_writable(output)
-    annotators = as_names(given.pop("annotators"))
-    values = given.pop("values")
-    with display.figures_in(figures):
-        page = make_report(*values, **given, annotators=annotators, skip_bad=skip_bad)
+    annotators = as_names(arguments.pop("annotators"))
+    values = arguments.pop("values")
+    with display.save_drawn_figures(figures):
+        html_report = make_report(*values, **arguments, annotators=annotators, skip_bad=skip_bad)
     if str(output) == "-":
-        typer.echo(page.html, nl=False)
+        typer.echo(html_report.html, nl=False)
         return
-    page.save(output)
-    typer.echo(f"Written: {output} ({len(page.html.encode()) / 1e6:.1f} MB)")
+    html_report.save(output)
+    typer.echo(f"Written: {output} ({len(html_report.html.encode()) / 1e6:.1f} MB)")

@@ -1,4 +1,4 @@
-"""``fairjudge study``: a whole study in one file, in one command."""
+"""``fairjudge study``: run a whole study from one file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ app = Application(name="study")
 
 _Folder = Annotated[
     Path | None,
-    Opt("Folder of all files; by default beside the study file, with its name.", short="-o"),
+    Opt("Output folder. Default: next to the study file, with its name.", short="-o"),
 ]
 
 
@@ -48,8 +48,8 @@ def run(
 ) -> None:
     """Run a study: references, summaries, judgements, audits, calibration, fairness, one report.
 
-    Finished steps whose inputs and settings have not changed are not repeated; a killed study
-    resumes where it stopped. Findings come first, then the steps; the page has everything.
+    Finished steps are not repeated unless their inputs or settings have changed; an interrupted
+    study resumes where it stopped. Prints findings, then steps; the page has all results.
 
         fairjudge study study.toml --plan
     """
@@ -59,21 +59,21 @@ def run(
     from fairjudge.studies.running import remaining_budget, run_study, study_folder
 
     study = read_study(file, cache=model.cache)
-    where = study_folder(study, folder)
+    output_folder = study_folder(study, folder)
     if plan:
         with display.bars(quiet=quiet) as progress_bars:
             planned = plan_study(
                 study,
-                where,
+                output_folder,
                 skip_bad=skip_bad,
                 seconds_per_call=seconds_per_call,
                 progress=progress_bars,
             )
         if json_file != "-" and (note := note_on_labels(study)):
             say(f"Note: {note}")
-        remaining = remaining_budget(study, where)
+        remaining = remaining_budget(study, output_folder)
         report = _plan_json(planned, remaining)
-        display.report(report, json_file, [_plan_table(report)])
+        display.show_report(report, json_file, [_plan_table(report)])
         return
     opt.check_targets(None, json_file)
 
@@ -84,7 +84,9 @@ def run(
 
     with display.bars(quiet=quiet) as progress_bars:
         study = study.map_llms(progress_bars.with_retry_bar)
-        result = run_study(study, where, skip_bad=skip_bad, progress=progress_bars, tell=tell)
+        result = run_study(
+            study, output_folder, skip_bad=skip_bad, progress=progress_bars, tell=tell
+        )
     _show(result, json_file)
     display.finish(result.n_lost, result.n_items, limit=max_unscored)
 
@@ -100,7 +102,7 @@ def _show(result: StudyResult, json_file: str | None) -> None:
         for text_table in result.tables():
             print_table(text_table)
         calls, cost = pluralize(result.n_calls, "call"), display.in_dollars(result.cost_usd)
-        say(f"All starts together: {calls}, cost: {cost}")
+        say(f"Total of all starts: {calls}, cost: {cost}")
         say(f"Page: {result.report}")
         say(f"Files: {result.folder}")
     display.write_json(
@@ -141,20 +143,22 @@ def _plan_table(report: Any) -> TextTable:
     from fairjudge.cli.plan import UNPRICED
 
     counts = ("calls", "cached", "input_tokens", "output_tokens")
-    done = {**dict.fromkeys(counts, "-"), "cost_usd": None, "seconds": None}
+    no_values = {**dict.fromkeys(counts, "-"), "cost_usd": None, "seconds": None}
     rows = [
-        {**step, **done, "model": "no item" if step.get("nothing") else "done"}
+        {**step, **no_values, "model": "no item" if step.get("nothing") else "done"}
         if step.get("done")
         else {"model": "", **step}
         for step in [*report["steps"], {"step": "all", **report}]
     ]
-    notes = ["Estimated, without retries; cached replies cost nothing."]
+    notes = ["Estimated, without retries; cached replies are free."]
     if not report["steps"]:
-        rows, notes = [], ["No step asks a language model: nothing to pay."]
-    notes += [f"{step['step']}: {why}." for step in report["steps"] if (why := step.get("nothing"))]
+        rows, notes = [], ["No step uses an LLM: no cost."]
+    notes += [
+        f"{step['step']}: {step['nothing']}." for step in report["steps"] if step.get("nothing")
+    ]
     if report["cost_usd"] is None:
         notes.append(UNPRICED)
-    notes += [f"Beyond {name} of [budget]: the study would stop there." for name in report["over"]]
+    notes += [f"Exceeds {name} of [budget]: the study would stop there." for name in report["over"]]
     return table(
         "Planned",
         "step: {step} | model: {model} | calls> {calls!s} | cached> {cached!s}"
@@ -169,30 +173,32 @@ def _plan_table(report: Any) -> TextTable:
 @app.command("init")
 @opt.with_options(
     model=opt.options_of(Model, only=("target", "base_url")),
-    reading=opt.fields_of(converting.convert, only=("columns", "group", "split", "values")),
+    conversion_options=opt.fields_of(
+        converting.convert, only=("columns", "group", "split", "values")
+    ),
 )
 def init(
     data: Annotated[
         list[Path] | None,
-        Opt("Files, or folders of them; by default this folder.", argument=True),
+        Opt("Data files, or folders with them. Default: the current folder.", argument=True),
     ] = None,
     *,
-    output: Annotated[Path, Opt("The study file to write.", short="-o")] = Path("study.toml"),
+    output: Annotated[Path, Opt("Study file to write.", short="-o")] = Path("study.toml"),
     like: Annotated[
         Literal["diversesumm", "fairsumm", "coverage-fairness", "news-bias"] | None,
-        Opt("The experiment of this paper: its judges, measures and variants of summaries."),
+        Opt("Use the judges, measures and summary variants of this paper's experiment."),
     ] = None,
     model: Model,
-    reading: dict[str, Any],
-    force: Annotated[bool, Opt("Overwrite the file.")] = False,
+    conversion_options: dict[str, Any],
+    force: Annotated[bool, Opt("Overwrite an existing study file.")] = False,
 ) -> None:
-    """Write a commented study file: clusters, references, summaries and labels that are found.
+    """Write a commented study file for the clusters, references, summaries and labels in a folder.
 
     Files are recognised by content; data in other layouts are converted ('fairjudge convert') to
-    the folder 'converted' beside the study file. The judges are of the aspects that have labels.
-    Steps that the data does not support, or that need an LLM without --backend, are commented out
+    the folder 'converted' next to the study file. There is one judge per aspect that has labels.
+    Steps that the data does not support, or that need an LLM without --backend, are commented out,
     with the reason; custom aspects need a rule in their table. --map, --group, --split and --values
-    are those of 'convert'.
+    work as in 'convert'.
 
         fairjudge study init data/ -o study.toml --backend openai:gpt-4o-mini
 
@@ -206,11 +212,13 @@ def init(
     from fairjudge.studies.inventory import find_data
 
     if output.exists() and not force:
-        raise InputError("is there already; choose another -o, or --force", path=output)
+        raise InputError("already exists; choose another -o, or use --force", path=output)
     check_writable(output)
-    settings = Settings(**{name: value for name, value in reading.items() if value is not None})
-    converted = output.parent / "converted"
-    inventory = find_data(data or [Path()], output_folder=converted, settings=settings)
+    settings = Settings(
+        **{name: value for name, value in conversion_options.items() if value is not None}
+    )
+    converted_folder = output.parent / "converted"
+    inventory = find_data(data or [Path()], output_folder=converted_folder, settings=settings)
     write_output(output, study_text(inventory, output, model=model, like=like))
     data_files = (inventory.clusters, inventory.references, inventory.summaries)
     n_files = sum(map(len, (*data_files, inventory.labels)))

@@ -1,4 +1,4 @@
-"""``fairjudge summarize``: summaries of clusters by an LLM."""
+"""``fairjudge summarize``: summarize clusters with an LLM."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ def summarize(
     backend: Annotated[
         str,
         Opt(
-            "The model: provider:model. 'fairjudge backends list' shows the providers.",
+            "Model: PROVIDER:MODEL, such as openai:gpt-4o-mini. 'fairjudge backends list' lists "
+            "the providers.",
             panel="Model",
         ),
     ],
@@ -38,9 +39,8 @@ def summarize(
 ) -> None:
     r"""Summarize clusters with an LLM, for judging.
 
-    One summary a cluster; 'fairjudge judge' reads them; --system names the system. With --sweep
-    there is one more a cluster for each variant; 'fairjudge fairness compare' compares their
-    fairness.
+    Writes one summary per cluster, for 'fairjudge judge', and with --sweep one more per cluster and
+    variant, whose fairness can be compared with 'fairjudge fairness compare'.
 
         fairjudge summarize clusters.json -o summaries.jsonl \
             --backend openai:gpt-4o-mini
@@ -72,7 +72,7 @@ def summarize(
             skip_bad=skip_bad,
             progress=progress_bars.counter("summarizing"),
         )
-    display.summarized(outcome, output=output, json_file=json_file)
+    display.show_summaries(outcome, output=output, json_file=json_file)
     display.say_next(after_summarizing(clusters, output), output, json_file)
     n_failed = len(outcome.failed)
     n_all = n_failed + len(outcome.summaries)

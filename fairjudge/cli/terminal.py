@@ -1,4 +1,4 @@
-"""Print text from outside: names, labels, file names, messages of servers."""
+"""Print text that may contain untrusted input: names, labels, paths, server messages."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from fairjudge.text.printable import printable
 
 
 def say(message: str, *, err: bool = False) -> None:
-    """Print `message` on a line of its own, without control characters.
+    """Print `message` and a line break, without control characters.
 
-    On a terminal sentences wrap at words; commands, which begin with ``$`` or a space, do not.
+    On a terminal, sentences are wrap at words; commands (starting with ``$`` or a space) are not.
     """
     text = printable(message)
     if (sys.stderr if err else sys.stdout).isatty():
         width = shutil.get_terminal_size().columns
-        text = "\n".join(wrapped(line, width) for line in text.split("\n"))
+        text = "\n".join(wrap(line, width) for line in text.split("\n"))
     typer.echo(text, err=err)
 
 
-def wrapped(line: str, width: int) -> str:
-    """Return `line` broken at spaces, where it is longer than `width` and no command."""
+def wrap(line: str, width: int) -> str:
+    """Wrap `line` at spaces if it is longer than `width` and not a command."""
     if len(line) <= width or line[:1] in {"$", " "}:
         return line
     return textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False)

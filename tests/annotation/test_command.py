@@ -35,7 +35,7 @@ def test_a_dry_run_says_what_would_be_asked_and_writes_nothing(folder, run):
     code, output = run(folder, *COVERAGE, *OUT, "--dry-run", "--overlap", "0.5", "--raters", "3")
     assert code == 0
     # Twelve items, six of them by three people: 6 + 18.
-    assert "12 items, 24 labels; 6 items by 3 people each" in output
+    assert "12 items, 24 labels; 6 items by 3 annotators each" in output
     assert not (folder / "labels.jsonl").exists()
     assert not (folder / "labels.jsonl.db").exists()
 
@@ -47,7 +47,7 @@ def test_a_dry_run_says_what_would_be_asked_and_writes_nothing(folder, run):
         (("references.json", "--task", "coverage", *OUT), 1, "--summaries"),
         ((*COVERAGE, "-o", "labels.csv"), 1, ".jsonl"),
         ((*COVERAGE, "-o", "nowhere/labels.jsonl"), 1, "folder"),
-        ((*COVERAGE, *OUT, "--budget", "10"), 2, "go together"),
+        ((*COVERAGE, *OUT, "--budget", "10"), 2, "require each other"),
         ((*COVERAGE, *OUT, "--qualify", "0.8"), 1, "--qualify needs --controls"),
         ((*COVERAGE, *OUT, "--qualify", "80"), 2, "--qualify"),
         (("missing.json", "--task", "answers", *OUT), 1, "missing.json"),

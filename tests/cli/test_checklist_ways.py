@@ -63,7 +63,7 @@ def by_batch(cli, server, *options: object) -> Done:
     items = [option for option in options if option not in {"--run", "named"}]
     cli("batch", "plan", *ASKED, *openai(server), "--batch", "batch.jsonl", *items, code=0)
     loaded = cli("batch", "load", batch_results("batch.jsonl"), *items)
-    assert (loaded.code, loaded.out) == (0, f"{N} replies stored, 0 lines without one\n")
+    assert (loaded.code, loaded.out) == (0, f"{N} replies stored, 0 lines without a reply\n")
     return cli("judge", *ASKED, *openai(server), "-o", "j.jsonl", *options)
 
 
@@ -146,9 +146,12 @@ def test_a_scorer_fills_in_a_list_where_the_model_gives_none(cli, server):
         (("--token-probabilities",), "--token-probabilities does not go with --protocol checklist"),
         (("--scale", "own.toml"), "--scale does not go with --protocol checklist"),
         (("--prompt", "own.md"), "--prompt does not go with --protocol checklist"),
-        (("--reference-unit", "qa_pair"), "for coverage against all QA pairs"),
+        (("--reference-unit", "qa_pair"), "requires coverage against all QA pairs"),
         (("--text-unit", "sentence"), "single sentences are judged by likert or binary"),
-        (("--aspect", "faithfulness", "--protocol", "checklist"), "for coverage against all QA"),
+        (
+            ("--aspect", "faithfulness", "--protocol", "checklist"),
+            "requires coverage against all QA",
+        ),
         (("--backend", "systemone:m"), "a decision model cannot give one"),
     ],
 )

@@ -11,7 +11,7 @@ from cli_tools import building, cluster, finish, judging, start, write_jsonl
 from typer.main import get_command
 
 from fairjudge.cli._main import app
-from fairjudge.cli.application import FOLDERS, WRITTEN
+from fairjudge.cli.application import FOLDER_PARAMETERS, OUTPUT_PARAMETERS
 
 PRECIOUS = b'{"eid": "what people did by hand"}\n'
 LABELS = ("--labels", "x", "--judged", "y", "-o", "z")
@@ -120,15 +120,15 @@ def commands(group=None, prefix: str = ""):
 
 
 def test_every_command_that_writes_is_tried():
-    """A new option for a file to write belongs among the `WRITTEN`."""
+    """A new option for a file to write belongs among the `OUTPUT_PARAMETERS`."""
     for name, command in commands():
-        writing = WRITTEN & {param.name for param in command.params}
+        writing = OUTPUT_PARAMETERS & {param.name for param in command.params}
         paths = {
             param.name: param.help or ""
             for param in command.params
             if "Path" in str(param.type_descriptor.annotation)
         }
-        result = paths.keys() - WRITTEN - FOLDERS
+        result = paths.keys() - OUTPUT_PARAMETERS - FOLDER_PARAMETERS
         for option in result:
             assert "rite " not in paths[option], (name, option)
             assert "Keep " not in paths[option], (name, option)
@@ -138,7 +138,7 @@ def test_every_command_that_writes_is_tried():
 
 def test_two_outputs_are_two_files(cli, clusters):
     result = cli("build", clusters, "-o", "x.json", "--json", "x.json")
-    assert (result.code, "name the same file" in result.err) == (1, True)
+    assert (result.code, "are the same file" in result.err) == (1, True)
     assert not Path("x.json").exists()
 
 
@@ -197,7 +197,7 @@ def test_a_name_too_long_for_a_file_is_one_message(cli, name):
 def test_an_option_that_takes_one_value_is_given_once(cli, args, option):
     result = cli(*args, code=2)
     assert result.err.splitlines()[-1] == (
-        f"Error: Option '{option}' takes one value: run once for each of the 2"
+        f"Error: Option '{option}' takes one value: run the command once per value (2)"
     )
 
 

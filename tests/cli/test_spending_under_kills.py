@@ -91,13 +91,13 @@ def test_a_study_sends_no_more_than_its_budget_over_killed_starts(cli, server, c
     kill_after(server, 2, "study", text, "-q")
     result = cli("study", text)
     assert len(server.calls) == LIMIT
-    assert f"All starts together: {LIMIT} calls" in result.out
+    assert f"Total of all starts: {LIMIT} calls" in result.out
     assert cli("study", text).code == 3
     assert len(server.calls) == LIMIT
     # A larger budget goes on, and asks for all that has no reply.
     text.write_text(text.read_text().replace(f"= {LIMIT}\n", "= 1000\n"))
     result = cli("study", text, code=0)
-    assert f"All starts together: {len(server.calls)} calls" in result.out
+    assert f"Total of all starts: {len(server.calls)} calls" in result.out
 
 
 def test_a_study_s_money_counts_over_killed_starts(cli, server):

@@ -68,7 +68,7 @@ def test_everything_is_made_in_one_command_and_nothing_twice(cli, study_file, se
     ]  # fmt: skip
     assert "Equal" not in result.out
     n_calls = len(server.calls)
-    assert f"All starts together: {n_calls} calls" in result.out
+    assert f"Total of all starts: {n_calls} calls" in result.out
     again = cli("study", study_file, code=0)
     assert len(server.calls) == n_calls
     assert again.out.count(" kept ") == len(record())
@@ -253,7 +253,7 @@ def test_audits_that_ask_are_asked_and_planned(cli, study_file, server):
     planned = json.loads(cli("study", study_file, "--plan", "--json", "-").out)
     result = cli("study", study_file, code=0)
     assert planned["calls"] == len(server.calls)  # what two audits ask alike is asked once
-    assert f"All starts together: {len(server.calls)} calls" in result.out
+    assert f"Total of all starts: {len(server.calls)} calls" in result.out
     page = Path("study/report.html").read_text()
     assert "order" in page
     assert {"audit checks: faithful", "audit order: faithful"} <= record().keys()
@@ -269,10 +269,10 @@ def test_init_writes_a_study_file_from_what_is_there(cli, study_file, server):
     assert "[calibrate]" in text
     assert "[build]" in text
     assert cli("study", "init").err == (
-        "error: study.toml: is there already; choose another -o, or --force\n"
+        "error: study.toml: already exists; choose another -o, or use --force\n"
     )
     planned = cli("study", "study.toml", "--plan", code=0)
-    assert "nothing to pay" in planned.out
+    assert "no cost" in planned.out
 
 
 @pytest.mark.parametrize(

@@ -252,7 +252,7 @@ def test_the_command_chooses_by_aspect_system_and_judge(tmp_path):
     assert "1 without a score excluded" in result.output
     assert [item["id"] for item in read_rows(out)] == ["e1", "e2"]
     nothing = run(source, "-o", out, "--to", "csv", "--judge", "nobody")
-    assert "holds no judgement of that" in str(nothing.exception)
+    assert "contains no judgement of this" in str(nothing.exception)
     assert run(source, "-o", out, "--to", "csv", "--summaries", source).exit_code == 2
 
 

@@ -113,7 +113,7 @@ def test_a_file_of_labels_alone_is_written_where_labels_go(cli):
     assert not Path("j.jsonl").exists()
     assert json.loads(Path("l.jsonl").read_text())["value"] == 4
     assert "no judgement; j.jsonl is not written" in result.err
-    assert "1 label of people written to l.jsonl" in result.err
+    assert "1 human label written to l.jsonl" in result.err
 
 
 def test_options_without_a_protocol_are_a_tools_words(cli):

@@ -197,7 +197,7 @@ def test_the_command_writes_judgements_and_labels_and_counts_all(write_file, tmp
     assert data["n_rows"] == data["n_judgements"] + data["n_labels"] + len(data["skipped"]) == 4
     assert "no such label: '?'" in result.output
     without = run(path, "-o", out)
-    assert "1 label of people not written; --labels FILE writes them" in without.output
+    assert "1 human label not written; --labels FILE writes them" in without.output
 
 
 def test_the_command_says_where_labels_or_judgements_would_be_lost(write_file, tmp_path):

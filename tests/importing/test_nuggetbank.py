@@ -293,7 +293,7 @@ def test_the_commands_write_and_read_banks(write_file, tmp_path):
     assert read_references(back).records[0].to_json() == without_texts(FULL)
 
     result = invoke("data", "import", nuggets, "-o", tmp_path / "j.jsonl")
-    assert "holds references alone; write them with --references, not -o" in str(result.exception)
+    assert "only contains references: use --references, not -o" in str(result.exception)
     result = invoke("data", "export", reference, "-o", "-", "--to", "nuggetbank", "--judge", "j")
     assert result.exit_code == 2
 

@@ -105,7 +105,7 @@ def test_what_is_not_known_is_unknown_and_never_nothing(cli, priced):
     assert read_json("j.json")["costs"][0]["n_cached"] == 12
     assert read_json("j.json")["usd_per_item"] is None
     assert table_row(result.out, "openai:small")[-2:] == ["0.0000", "unknown"]
-    assert "cost of replies from the cache is not known" in " ".join(result.out.split())
+    assert "cost of cached replies is unknown" in " ".join(result.out.split())
 
 
 def test_aspects_that_are_judged_together_have_one_price_an_item(cli, priced):

@@ -53,12 +53,12 @@ def test_the_first_items_are_a_try_and_the_rest_is_asked_once(
     result = cli(*command, "--limit", limit, code=0)
     assert len(server.calls) == n_first
     assert len(Path("j.jsonl").read_text().splitlines()) == n_first
-    assert ("A try:" in result.out) == (n_first < n_all)
+    assert ("Partial run:" in result.out) == (n_first < n_all)
     first = read_rows("j.jsonl")
     assert {row["eid"] for row in first[:2]} == {"dam"}
     result = cli(*command, code=0)
     assert len(server.calls) == n_all
-    assert "A try:" not in result.out
+    assert "Partial run:" not in result.out
     every = read_rows("j.jsonl")
     assert len(every) == n_all
     assert every[:n_first] == first

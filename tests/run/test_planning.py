@@ -303,7 +303,7 @@ def test_a_batch_holds_the_calls_and_its_results_serve_the_run(tmp_path, server)
     answered[0]["response"]["status_code"] = 500
     results.write_text("\n".join(map(json.dumps, answered)))
     output = run("batch", "load", results, "--cache", tmp_path / "cache").output
-    assert f"{len(rows) - 1} replies stored, 1 line without one" in output
+    assert f"{len(rows) - 1} replies stored, 1 line without a reply" in output
     run("judge", *same)
     assert len(server.calls) == 1, "only what the batch failed to answer is asked"
     assert planned(tmp_path, same, "--batch", calls)["calls"] == 0
@@ -340,7 +340,7 @@ def test_of_a_batch_only_whole_replies_are_kept(tmp_path):
     results = tmp_path / "results.jsonl"
     results.write_text("\n".join(map(json.dumps, rows)))
     result = run("batch", "load", results, "--cache", tmp_path / "cache").output
-    assert "2 replies stored, 10 lines without one" in result
+    assert "2 replies stored, 10 lines without a reply" in result
     cache = ReplyCache(tmp_path / "cache")
     assert {key for key, _ in cache.items()} == {"whole", "cut off"}
     cache.close()

@@ -309,8 +309,8 @@ def test_the_cache_commands_look_after_the_store(machines, server, store_url):
         )
     verified = cache("verify")
     assert verified.code == 1
-    assert "29 sound replies, 1 refused" in verified.out
-    assert cache("import", "all.jsonl").out == "1 reply added, 29 known before\n"
+    assert "29 valid replies, 1 rejected" in verified.out
+    assert cache("import", "all.jsonl").out == "1 reply added, 29 existed\n"
     assert cache("clear", "--yes").out == "30 replies deleted\n"
 
 
