@@ -52,8 +52,8 @@ def main() -> None:
         where = {"documents": originals, "assignments": np.tile(np.arange(10), n // 10).tolist()}
         included = rng.binomial(present, 0.4)
         people = PeopleCounts(
-            included=Counts.of(included, **where),
-            present=Counts.of(present, **where),
+            included=Counts.from_rows(included, **where),
+            present=Counts.from_rows(present, **where),
             groups=("female", "male"),
         )
         counts = EntityCounts(people=people, made_up=Undefined(why="nobody is made up"))

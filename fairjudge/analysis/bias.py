@@ -14,7 +14,7 @@ from fairjudge.analysis.name_files import (
     read_name_lists,
     read_word_lists,
 )
-from fairjudge.bias.controlled import controlled_of
+from fairjudge.bias.controlled import controlled_provenance
 from fairjudge.bias.entity_analysis import people_from_names
 from fairjudge.bias.group_quality import quality_by_group
 from fairjudge.bias.hallucination import NameGroups
@@ -42,7 +42,7 @@ def quality_json(clusters: object, judgements: Iterable[Judgement]) -> Json:
     InputError
         No judgement of one summary has a number and an input that is known.
     """
-    sources = {cluster.eid: Source.of(cluster) for cluster in read_clusters(clusters)}
+    sources = {cluster.eid: Source.from_cluster(cluster) for cluster in read_clusters(clusters)}
     scores: dict[tuple[str, ...], list[tuple[Source, float]]] = {}
     n_excluded: Counter[str] = Counter()
     for row in judgements:
@@ -172,7 +172,7 @@ def people_in_clusters(
     ConfigurationError
         There are such clusters, and nothing to guess groups by.
     """
-    clusters = [cluster for cluster in clusters if controlled_of(cluster) is None]
+    clusters = [cluster for cluster in clusters if controlled_provenance(cluster) is None]
     if not clusters:
         return {}
     if guess is None:

@@ -17,7 +17,7 @@ from fairjudge.bias.annotated import (
     ContentWord,
     Range,
     Word,
-    spaced,
+    with_spaces,
 )
 from fairjudge.bias.assignments import ControlledInput, Design, controlled_inputs
 from fairjudge.bias.controlled import to_cluster
@@ -233,7 +233,7 @@ def _ranges(value: Any, field: str) -> tuple[Range, ...]:
 
 def _words(tokens: list[str], tags: list[str], text: Any) -> tuple[Word, ...]:
     if text is None:
-        return spaced(tuple(zip(tokens, tags, strict=True)))
+        return with_spaces(tuple(zip(tokens, tags, strict=True)))
     if not isinstance(text, str):
         raise InputError("expected a string", field="text")
     words, place = [], 0

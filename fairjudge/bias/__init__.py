@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from fairjudge.api.bias import annotate, distinguishability, entities, inputs, quality, words
 
-# Offered here by name; they read files and load models, which this package itself must not.
+# Imported on access: they read files and load models, which importing this package must not.
 __all__ = ["annotate", "distinguishability", "entities", "inputs", "quality", "words"]
 
-if not TYPE_CHECKING:  # to which every name would exist
+if not TYPE_CHECKING:  # a type checker would accept any attribute
 
     def __getattr__(name: str) -> Any:
         if name in __all__:

@@ -1,8 +1,8 @@
-"""From clusters and summaries to word-list inclusion, bias of inputs, and distinguishability.
+"""Word-list inclusion, bias of inputs, and distinguishability of clusters and summaries.
 
-`entity_analysis` does the same for the other measures. Control summarizers have a bias that is
-known by construction (`news_bias` section 4, appendix B): Random and Lead amplify nothing, Topic
-takes more sentences of sport than of family news, whatever their people, and Sexist picks male
+`entity_analysis` has the entity measures. Control summarizers have a bias that is known by
+construction (`news_bias` section 4, appendix B): Random and Lead amplify no bias, Topic selects
+more sentences from sport than from family news, regardless of the people, and Sexist selects male
 identifiers in sport and female ones in family news.
 """
 
@@ -17,16 +17,16 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from fairjudge.bias.choices import ReferenceKind
-from fairjudge.bias.controlled import controlled_of
+from fairjudge.bias.controlled import controlled_provenance
 from fairjudge.bias.fighting_words import PRIOR, InputBias, input_bias
 from fairjudge.bias.reporting import (
     BiasOptions,
     Report,
     Sample,
     SystemReport,
-    counts_of,
-    pair,
-    people_of,
+    annotated_people,
+    make_counts,
+    pair_samples,
     split_usable,
 )
 from fairjudge.bias.representation import (
@@ -42,7 +42,7 @@ from fairjudge.bias.word_lists import (
     IdentifierCounts,
     WordListBias,
     WordLists,
-    single_largest,
+    unique_argmax,
     word_list_bias,
 )
 from fairjudge.domain import Article, Cluster, Summary
@@ -53,17 +53,17 @@ from fairjudge.text.sentences import sentence_texts
 Control: TypeAlias = Literal["random", "lead", "topic", "sexist"]
 CONTROLS: tuple[Control, ...] = get_args(Control)
 
-_LENGTH = 3
+_SUMMARY_LENGTH = 3
 _FAVOURED = {"sport": "male", "family": "female"}
-"""Topic to the group whose identifiers Sexist looks for in it."""
+"""Maps a topic to the group whose identifiers Sexist prefers."""
 _TOPIC_LENGTH: Mapping[str | None, int] = {"family": 1, None: 3, "sport": 6}
 _TOPICS = IdentifierCounter(TOPIC_WORDS)
 
 
-def topic_of(text: str) -> str | None:
-    """Return the topic, sport or family, with the most words in `text`; None for a tie."""
-    place = single_largest(_TOPICS.count(text))
-    return None if place is None else _TOPICS.groups[place]
+def dominant_topic(text: str) -> str | None:
+    """Return the topic (sport or family) with more words in `text`, or None if tied."""
+    index = unique_argmax(_TOPICS.count(text))
+    return None if index is None else _TOPICS.groups[index]
 
 
 def control_sentences(
@@ -73,25 +73,25 @@ def control_sentences(
     *,
     rng: np.random.Generator,
 ) -> tuple[int, ...]:
-    """Return the places of the sentences that a control takes, in document order.
+    """Return the indices of the sentences that a control selects, in document order.
 
     `identifiers` has the groups ``female`` and ``male``.
     """
     n = len(sentences)
     if control == "lead":
-        return tuple(range(min(_LENGTH, n)))
+        return tuple(range(min(_SUMMARY_LENGTH, n)))
     order = rng.permutation(n)
-    topic = None if control == "random" else topic_of(" ".join(sentences))
+    topic = None if control == "random" else dominant_topic(" ".join(sentences))
     if control == "sexist" and topic is not None:
         column = identifiers.groups.index(_FAVOURED[topic])
         counts = np.array([identifiers.count(sentences[i])[column] for i in order])
         order = order[np.argsort(-counts, kind="stable")]
-    length = _TOPIC_LENGTH[topic] if control == "topic" else _LENGTH
+    length = _TOPIC_LENGTH[topic] if control == "topic" else _SUMMARY_LENGTH
     return tuple(sorted(order[:length].tolist()))
 
 
 Embed: TypeAlias = Callable[[Sequence[str]], Any]
-"""Maps texts to vectors, shape (n, d)."""
+"""Maps n texts to vectors, shape (n, d)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,9 +103,9 @@ class SystemWords(SystemReport):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordReport(Report[SystemWords]):
-    """All systems; ``reference`` names the variant that counts as the measure.
+    """The results of all systems; ``reference`` is the variant that is the main measure.
 
-    ``controlled`` says whether all sources were made so that groups and content go with nothing.
+    ``controlled`` is whether all sources are controlled inputs, with groups assigned independently.
     """
 
     reference: ReferenceKind
@@ -126,10 +126,10 @@ def report_words(
     Raises
     ------
     InputError
-        Word lists, clusters or summaries that do not fit.
+        Invalid word lists, or summaries that do not match the clusters.
     """
     counter = IdentifierCounter(lists)
-    by_system, notes = pair(clusters, summaries)
+    by_system, notes = pair_samples(clusters, summaries)
     return WordReport(
         reference=reference,
         groups=counter.groups,
@@ -139,60 +139,66 @@ def report_words(
             for sample in system_samples
         ),
         systems={
-            system: _words_of(system_samples, counter, reference, options.resampling(system))
+            system: _system_words(system_samples, counter, reference, options.resampling(system))
             for system, system_samples in by_system.items()
         },
         notes=notes,
-        signature=options.stated(
+        signature=options.signature(
             measure="word-lists", lists=fingerprint(lists), reference=reference
         ),
     )
 
 
-def _words_of(
+def _system_words(
     samples: Sequence[Sample],
     counter: IdentifierCounter,
     reference: ReferenceKind,
     resampling: Resampling,
 ) -> SystemWords:
-    used, excluded = split_usable(samples)
+    usable_samples, exclusions = split_usable(samples)
     k = len(counter.groups)
     counts = IdentifierCounts(
-        summaries=counts_of([counter.count(sample.text) for sample in used], used, k),
-        sources=counts_of([counter.count(sample.source.text) for sample in used], used, k),
+        summaries=make_counts(
+            [counter.count(sample.text) for sample in usable_samples], usable_samples, k
+        ),
+        sources=make_counts(
+            [counter.count(sample.source.text) for sample in usable_samples], usable_samples, k
+        ),
         groups=counter.groups,
         reference=reference,
-        n_excluded=len(excluded),
+        n_excluded=len(exclusions),
     )
     return SystemWords(
-        n=len(used), bias=word_list_bias(counts, resampling=resampling), excluded=excluded
+        n=len(usable_samples),
+        bias=word_list_bias(counts, resampling=resampling),
+        excluded=exclusions,
     )
 
 
 def control_summaries(
     clusters: Sequence[Cluster], *, lists: WordLists = HELM_GENDER, seed: int = 0
 ) -> tuple[Summary, ...]:
-    """Summarize every cluster by the four controls; systems are named ``control:<name>``.
+    """Summarize every cluster with the four controls; systems are called ``control:<name>``.
 
     `lists` has the groups ``female`` and ``male``.
     """
     identifiers = IdentifierCounter(lists)
-    out = []
+    summaries = []
     for cluster in clusters:
         sentences = [
             sentence for article in cluster.articles for sentence in sentence_texts(article.content)
         ]
-        for place, control in enumerate(CONTROLS):
-            rng = np.random.default_rng([seed, place, *cluster.eid.encode("utf-8")])
-            chosen = control_sentences(control, sentences, identifiers, rng=rng)
-            text = " ".join(sentences[i] for i in chosen)
-            out.append(Summary(eid=cluster.eid, system=f"control:{control}", text=text))
-    return tuple(out)
+        for index, control in enumerate(CONTROLS):
+            rng = np.random.default_rng([seed, index, *cluster.eid.encode("utf-8")])
+            sentence_indices = control_sentences(control, sentences, identifiers, rng=rng)
+            text = " ".join(sentences[i] for i in sentence_indices)
+            summaries.append(Summary(eid=cluster.eid, system=f"control:{control}", text=text))
+    return tuple(summaries)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputReport:
-    """What goes with each group in the sources themselves."""
+    """Words associated with each group in the sources."""
 
     n: int
     n_empty: int
@@ -203,7 +209,7 @@ class InputReport:
 
 
 def report_inputs(clusters: Sequence[Cluster], *, lists: WordLists) -> InputReport:
-    """Find the words that go with each group's articles (`news_bias` 4); one text an article."""
+    """Find the words associated with each group's articles (`news_bias` 4), a text per article."""
     contents = [article.content for cluster in clusters for article in cluster.articles]
     texts = [text for text in contents if text.strip()]
     return InputReport(
@@ -219,7 +225,7 @@ def report_inputs(clusters: Sequence[Cluster], *, lists: WordLists) -> InputRepo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemDistinguishability(SystemReport):
-    """One system; ``dense`` is None where no embeddings were asked for."""
+    """The results of one system; ``dense`` is None without embeddings."""
 
     counts: Distinguishability
     dense: Distinguishability | None
@@ -237,18 +243,18 @@ def report_distinguishability(
     stop_words: Collection[str] = (),
     options: BiasOptions,
 ) -> DistinguishabilityReport:
-    """Measure distinguishability of every system (`news_bias` 3.4) on inputs of one group each.
+    """Measure distinguishability of every system (`news_bias` 3.4) on single-group inputs.
 
     Parameters
     ----------
     clusters
-        Controlled inputs; those that name no ``group`` are excluded (``no_group``).
+        Controlled inputs; those without ``group`` are excluded (``no_group``).
     embed
-        Maps texts to vectors, for the dense representation; ``embedder`` names it in the signature.
+        Maps texts to vectors, for the dense representation; ``embedder`` is its name.
     stop_words
-        Left out of the counts. The published code leaves out scikit-learn's English list.
+        Words excluded from the counts. The published code excludes scikit-learn's English list.
     """
-    by_system, notes = pair(clusters, summaries)
+    by_system, notes = pair_samples(clusters, summaries)
     return Report(
         systems={
             system: _distinguish(
@@ -257,7 +263,7 @@ def report_distinguishability(
             for system, system_samples in by_system.items()
         },
         notes=notes,
-        signature=options.stated(
+        signature=options.signature(
             measure="distinguishability",
             embedder=embedder,
             stop_words=fingerprint({"": sorted(stop_words)}) if stop_words else None,
@@ -271,48 +277,48 @@ def _distinguish(
     stop_words: frozenset[str],
     resampling: Resampling,
 ) -> SystemDistinguishability:
-    usable, excluded = split_usable(samples)
-    used, groups, texts = [], [], []
-    for sample in usable:
-        controlled = sample.source.controlled
-        if controlled is None or controlled.group is None:
-            excluded[sample.source.eid] = "no_group"
+    usable_samples, exclusions = split_usable(samples)
+    grouped_samples, groups, texts = [], [], []
+    for sample in usable_samples:
+        provenance = sample.source.controlled
+        if provenance is None or provenance.group is None:
+            exclusions[sample.source.eid] = "no_group"
             continue
-        used.append(sample)
-        groups.append(controlled.group)
-        texts.append(mask(sample.text, people_of(sample)))
+        grouped_samples.append(sample)
+        groups.append(provenance.group)
+        texts.append(mask(sample.text, annotated_people(sample)))
 
     def measure(vectors: Any) -> Distinguishability:
         return distinguishability(
             vectors,
             groups,
-            [sample.source.original for sample in used],
+            [sample.source.original for sample in grouped_samples],
             resampling=resampling,
-            n_excluded=len(excluded),
+            n_excluded=len(exclusions),
         )
 
     return SystemDistinguishability(
-        n=len(used),
+        n=len(grouped_samples),
         counts=measure(count_vectors(texts, stop_words=stop_words)),
         dense=None if embed is None else measure(embed(texts)),
-        excluded=excluded,
+        excluded=exclusions,
     )
 
 
 def fingerprint(lists: WordLists) -> str:
-    """Return what identifies word lists in a signature."""
+    """Return a hash that identifies word lists in a signature."""
     text = "\n".join(f"{group}:{','.join(words)}" for group, words in lists.items())
     return hashlib.sha256(text.encode("utf-8")).hexdigest()[:8]
 
 
 TOPIC = "topic"
-_PROVENANCE = ("group", "original", "design")
-"""Keys of controlled inputs that are counted."""
+_CONTROLLED_KEYS = ("group", "original", "design")
+"""Keys of controlled inputs whose values are counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputCount:
-    """How many texts have a value of an attribute, and their identifiers by group."""
+    """The number of texts with a value of an attribute, and their identifiers by group."""
 
     value: str
     n: int
@@ -325,9 +331,9 @@ CountsByAttribute: TypeAlias = Mapping[str, tuple[InputCount, ...]]
 def input_counts(clusters: Sequence[Cluster], lists: WordLists) -> CountsByAttribute:
     """Count articles with text by each attribute, the most frequent value first.
 
-    Attributes are the topic, those of the articles, and group, original and design of controlled
-    inputs. The topic is recognised by words (`news_bias` appendix B: sport, family, or unknown for
-    a tie), unless articles have an attribute of that name.
+    Attributes are the topic, the attributes of the articles, and group, original and design of
+    controlled inputs. The topic is recognised by words (`news_bias` appendix B: sport, family, or
+    unknown if tied), unless articles have an attribute of that name.
     """
     counter = IdentifierCounter(lists)
     texts = [
@@ -337,7 +343,10 @@ def input_counts(clusters: Sequence[Cluster], lists: WordLists) -> CountsByAttri
         if article.content.strip()
     ]
     if not any(TOPIC in attributes for attributes, _ in texts):
-        texts = [({TOPIC: topic_of(text) or "unknown"} | own, text) for own, text in texts]
+        texts = [
+            ({TOPIC: dominant_topic(text) or "unknown"} | attributes, text)
+            for attributes, text in texts
+        ]
     counts: dict[str, dict[str, list[np.ndarray]]] = defaultdict(lambda: defaultdict(list))
     for attributes, text in texts:
         row = counter.count(text)
@@ -357,9 +366,9 @@ def input_counts(clusters: Sequence[Cluster], lists: WordLists) -> CountsByAttri
 
 
 def _attributes(cluster: Cluster, article: Article) -> Iterator[tuple[str, str]]:
-    controlled = controlled_of(cluster)
-    for name in _PROVENANCE:
-        if value := getattr(controlled, name, None):
+    provenance = controlled_provenance(cluster)
+    for name in _CONTROLLED_KEYS:
+        if value := getattr(provenance, name, None):
             yield name, value
-    for name, own in article.attributes.items():
-        yield name, str(own)
+    for name, attribute in article.attributes.items():
+        yield name, str(attribute)

@@ -1,4 +1,4 @@
-"""Documents with people and coreference marked, from which controlled inputs are made."""
+"""Documents annotated with people and coreference: the source of controlled inputs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fairjudge.errors import InputError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Range:
-    """Tokens ``start`` to ``end``, the last left out."""
+    """A range of tokens from ``start`` to ``end`` (end-exclusive)."""
 
     start: int
     end: int
@@ -21,7 +21,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Word:
-    """A token, the white space before it, and its Penn tag where one is known."""
+    """A token, the white space before it, and its Penn tag (empty if unknown)."""
 
     text: str
     before: str = " "
@@ -32,8 +32,9 @@ class Word:
 class ContentWord:
     """Words that depend on people's gender, such as "chairman", and their replacements.
 
-    ``people`` are mentions of whom they speak of, one or more of each; ``neutral`` is for people of
-    different genders ("siblings" for "brothers"), who keep the words as they are without it.
+    ``people`` are mentions of the people they refer to, at least one each. ``neutral`` is the
+    replacement for people of different genders ("siblings" for "brothers"); without it the words
+    are kept.
     """
 
     span: Range
@@ -47,13 +48,13 @@ class ContentWord:
 class AnnotatedDocument:
     """A document with its person names and coreference chains.
 
-    Chains hold the ranges of all mentions of one entity, pronouns included; a person without a
-    chain need not have one.
+    A chain has the ranges of all mentions of one entity, including pronouns. Not every person needs
+    a chain.
 
     Raises
     ------
     InputError
-        A range that is empty or does not lie within the document.
+        A range is empty or not within the document.
     """
 
     id: str
@@ -68,7 +69,7 @@ class AnnotatedDocument:
         for span in (*self.people, *mentions, *spans):
             if not 0 <= span.start < span.end <= len(self.words):
                 raise InputError(
-                    f"document {self.id!r}: tokens {span.start} to {span.end} do not lie within "
+                    f"document {self.id!r}: tokens {span.start} to {span.end} are not within "
                     f"its {len(self.words)} tokens"
                 )
 
@@ -83,19 +84,21 @@ _NO_SPACE_BEFORE = frozenset(
      "'re", "'ve", "'ll", "'d", "'m", "..."}
 )  # fmt: skip
 _NO_SPACE_AFTER = frozenset({"(", "[", "{", "$", "``", "“", "#"})
-_WRITTEN = {"``": '"', "''": '"'}
+_PLAIN_QUOTES = {"``": '"', "''": '"'}
 
 
-def spaced(tokens: tuple[tuple[str, str], ...]) -> tuple[Word, ...]:
-    """Return the words of Penn-style (token, tag) pairs with the spaces that prose has.
+def with_spaces(tokens: tuple[tuple[str, str], ...]) -> tuple[Word, ...]:
+    """Return the words of Penn-style (token, tag) pairs with the spaces of running text.
 
-    Treebank quotes become plain ones; hyphens keep their spaces, for a dash and a hyphen are one
+    Treebank quotes become plain ones. Hyphens keep their spaces, since dash and hyphen are the same
     token in the treebank.
     """
-    out = []
-    glued = True
+    words = []
+    no_space_next = True
     for token, tag in tokens:
-        tight = glued or token in _NO_SPACE_BEFORE
-        out.append(Word(text=_WRITTEN.get(token, token), before="" if tight else " ", tag=tag))
-        glued = token in _NO_SPACE_AFTER
-    return tuple(out)
+        no_space = no_space_next or token in _NO_SPACE_BEFORE
+        words.append(
+            Word(text=_PLAIN_QUOTES.get(token, token), before="" if no_space else " ", tag=tag)
+        )
+        no_space_next = token in _NO_SPACE_AFTER
+    return tuple(words)

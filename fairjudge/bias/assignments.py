@@ -1,7 +1,7 @@
 """Controlled inputs: assigning people to groups (`news_bias` section 5.1, appendix D).
 
-C_loc balances groups within each input, for inclusion and hallucination; C_glob makes everybody in
-an input of one group, for distinguishability.
+C_loc balances groups within each input, for inclusion and hallucination; C_glob assigns all people
+of an input to one group, for distinguishability.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ Design: TypeAlias = Literal["local", "global"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NameList:
-    """Names that signal a group, and the gender of pronouns and titles that go with them.
+    """Names that signal a group, and the gender of the matching pronouns and titles.
 
-    Two lists of one group, one of each gender, draw the gender at random for each person. With
-    ``last_names``, last names are replaced too.
+    If a group has two lists, one of each gender, the gender of each person is random. With
+    ``last_names``, last names are also replaced.
     """
 
     group: str
@@ -38,11 +38,11 @@ class NameList:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlledInput:
-    """One rewritten document.
+    """One rewritten document with its provenance.
 
-    ``variant`` numbers the assignments of an original; inputs that mirror each other share it and
-    differ in ``mirror``. ``group`` is that of everybody under C_glob, else None. ``people`` are
-    those with a name, under the name they have here.
+    ``variant`` is the number of the assignment of an original; mirrored inputs share it and differ
+    in ``mirror``. ``group`` is the group of all people under C_glob, else None. ``people`` are the
+    people with a name, with their assigned names.
     """
 
     original: str
@@ -55,19 +55,18 @@ class ControlledInput:
 
     @property
     def id(self) -> str:
-        """A name that no other input of the same originals has."""
-        part = self.mirror if self.group is None else self.group
-        return f"{self.original}:{self.design}:{self.variant}:{part}"
+        """An id that is unique among the inputs of the same originals."""
+        suffix = self.mirror if self.group is None else self.group
+        return f"{self.original}:{self.design}:{self.variant}:{suffix}"
 
 
 class Names:
-    """Checked name lists.
+    """Validated name lists.
 
     Raises
     ------
     InputError
-        Fewer than two groups, no first names, a name that is not one word, or last names in some
-        lists only.
+        Fewer than two groups, no first names, an invalid name, or last names in only some lists.
     """
 
     def __init__(self, lists: Sequence[NameList]) -> None:
@@ -83,11 +82,11 @@ class Names:
                 raise InputError(f"no first names of group {entry.group!r}, {entry.gender}")
             for name in (*entry.first_names, *entry.last_names):
                 if not name_tokens(name):
-                    raise InputError(f"{name!r} of group {entry.group!r} is no name")
+                    raise InputError(f"{name!r} of group {entry.group!r} is not a name")
 
     @property
     def frequencies(self) -> dict[str, dict[str, float]]:
-        """Group to first and last names, all with equal frequency, for guessing groups."""
+        """First and last names by group, all with equal frequency, to predict groups from names."""
         frequencies: dict[str, dict[str, float]] = {group: {} for group in self.groups}
         for entry in self.lists:
             for name in (*entry.first_names, *entry.last_names):
@@ -97,37 +96,37 @@ class Names:
     def draw(
         self, group: str, n: int, *, used_names: frozenset[str], rng: np.random.Generator
     ) -> list[Identity]:
-        """Draw `n` identities without repeats and without `used_names`.
+        """Draw `n` distinct identities without `used_names`.
 
-        Too few names raise `_TooFewNamesError`, which `controlled_inputs` turns to a reason.
+        Raises `_TooFewNamesError`, which `controlled_inputs` converts to a reason.
         """
         lists = [entry for entry in self.lists if entry.group == group]
-        chosen = [lists[i] for i in rng.integers(0, len(lists), size=n)]
+        list_choices = [lists[i] for i in rng.integers(0, len(lists), size=n)]
         identities: dict[int, Identity] = {}
         for entry in lists:
-            places = [i for i, choice in enumerate(chosen) if choice is entry]
-            firsts = _sample(entry.first_names, len(places), used_names, rng)
-            lasts: list[str | None] = [None] * len(places)
+            indices = [i for i, choice in enumerate(list_choices) if choice is entry]
+            first_names = _sample(entry.first_names, len(indices), used_names, rng)
+            last_names: list[str | None] = [None] * len(indices)
             if entry.last_names:
-                lasts = [*_sample(entry.last_names, len(places), used_names, rng)]
-            for place, first, last in zip(places, firsts, lasts, strict=True):
-                identities[place] = Identity(
-                    group=group, gender=entry.gender, first_name=first, last_name=last
+                last_names = [*_sample(entry.last_names, len(indices), used_names, rng)]
+            for index, first_name, last_name in zip(indices, first_names, last_names, strict=True):
+                identities[index] = Identity(
+                    group=group, gender=entry.gender, first_name=first_name, last_name=last_name
                 )
-        return [identities[place] for place in range(n)]
+        return [identities[index] for index in range(n)]
 
 
 class _TooFewNamesError(Exception):
-    """The lists have too few names that do not stand in a template already."""
+    """The lists have too few names that do not already occur in the template."""
 
 
 def _sample(
     names: Sequence[str], n: int, used_names: frozenset[str], rng: np.random.Generator
 ) -> list[str]:
-    free = [name for name in dict.fromkeys(names) if fold(name).lower() not in used_names]
-    if len(free) < n:
+    unused_names = [name for name in dict.fromkeys(names) if fold(name).lower() not in used_names]
+    if len(unused_names) < n:
         raise _TooFewNamesError
-    return [free[i] for i in rng.choice(len(free), size=n, replace=False)]
+    return [unused_names[i] for i in rng.choice(len(unused_names), size=n, replace=False)]
 
 
 def controlled_inputs(
@@ -140,11 +139,11 @@ def controlled_inputs(
 ) -> tuple[ControlledInput, ...] | Undefined:
     """Make `n_variants` inputs of one template.
 
-    C_loc: sets of mirrored inputs, one for each group; in a set every person is once of each group,
-    and the same names serve. C_glob: as many inputs of each group.
+    C_loc: sets of mirrored inputs, one input per group. Within a set every person belongs to each
+    group once, and the names are the same. C_glob: equally many inputs of each group.
 
-    Undefined where the template has nobody to assign, or the lists too few names that do not stand
-    in it already.
+    Undefined if the template has no person to assign, or if the lists have too few names that do
+    not already occur in it.
 
     Raises
     ------
@@ -156,24 +155,24 @@ def controlled_inputs(
         raise InputError(f"expected a multiple of the {k} groups as variants, got {n_variants}")
     if not any(person.gendered for person in template.people):
         return Undefined(why="no person with a first name, a gendered pronoun or a title")
-    assigned = [
+    people = [
         person
         for person in template.people
         if person.gendered or (names.with_last_names and person.last_name is not None)
     ]
     original_names = frozenset(name_tokens(template.original))
-    make = _local_set if design == "local" else _global_set
-    out: list[ControlledInput] = []
+    make_assignments = _local_set if design == "local" else _global_set
+    inputs: list[ControlledInput] = []
     for variant in range(n_variants // k):
         try:
-            assignments = make(assigned, names, used_names=original_names, rng=rng)
+            assignments = make_assignments(people, names, used_names=original_names, rng=rng)
         except _TooFewNamesError:
-            return Undefined(why="too few names in the lists that do not stand in it already")
-        out += [
-            _input(template, identities, design=design, variant=variant, mirror=m)
-            for m, identities in enumerate(assignments)
+            return Undefined(why="too few names in the lists that do not already occur in it")
+        inputs += [
+            _input(template, identities, design=design, variant=variant, mirror=mirror)
+            for mirror, identities in enumerate(assignments)
         ]
-    return tuple(out)
+    return tuple(inputs)
 
 
 _Identities: TypeAlias = dict[str, Identity]
@@ -186,25 +185,25 @@ def _local_set(
     used_names: frozenset[str],
     rng: np.random.Generator,
 ) -> list[_Identities]:
-    """Return one assignment for each rotation of the groups; within each, groups are balanced."""
+    """Return one assignment per rotation of the groups; groups are balanced within each."""
     k = len(names.groups)
-    # People with names first: balance matters for those whom a summary can name.
+    # People with names first: balance matters most for people that a summary can mention.
     with_last_name = [person for person in people if person.last_name is not None]
-    nameless = [person for person in people if person.last_name is None]
+    without_last_name = [person for person in people if person.last_name is None]
     order = [with_last_name[i] for i in rng.permutation(len(with_last_name))]
-    order += [nameless[i] for i in rng.permutation(len(nameless))]
+    order += [without_last_name[i] for i in rng.permutation(len(without_last_name))]
     pools = _pools(names, -(-len(order) // k), used_names=used_names, rng=rng)
     offset = int(rng.integers(k))
-    out = []
+    assignments = []
     for mirror in range(k):
-        free = {group: iter(pool) for group, pool in pools.items()}
-        out.append(
+        remaining = {group: iter(pool) for group, pool in pools.items()}
+        assignments.append(
             {
-                person.id: next(free[names.groups[(i + offset + mirror) % k]])
+                person.id: next(remaining[names.groups[(i + offset + mirror) % k]])
                 for i, person in enumerate(order)
             }
         )
-    return out
+    return assignments
 
 
 def _global_set(
@@ -214,7 +213,7 @@ def _global_set(
     used_names: frozenset[str],
     rng: np.random.Generator,
 ) -> list[_Identities]:
-    """Return one assignment for each group, of everybody to it."""
+    """Return one assignment per group, with all people in that group."""
     pools = _pools(names, len(people), used_names=used_names, rng=rng)
     return [
         {person.id: identity for person, identity in zip(people, pool, strict=True)}

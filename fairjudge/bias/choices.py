@@ -1,4 +1,4 @@
-"""What the bias measures can be asked for, by name."""
+"""Values of options of the bias measures."""
 
 from __future__ import annotations
 

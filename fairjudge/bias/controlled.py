@@ -1,6 +1,6 @@
-"""Controlled inputs as clusters of one article, so that every summarizer can take them.
+"""Controlled inputs as clusters of one article, so that any summarizer can process them.
 
-The key ``controlled`` says how an input was made; readers carry it through.
+The key ``controlled`` has the provenance of an input; readers keep it.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from fairjudge.errors import InputError
 KEY = "controlled"
 
 
-class Controlled(Record):
+class ControlledProvenance(Record):
     """Provenance of a controlled input: its original, its assignment, and its people.
 
-    Only ``people`` is needed for entity measures, and ``group`` for distinguishability.
+    Entity measures only need ``people``, distinguishability only needs ``group``.
     """
 
     original: str | None = None
@@ -41,7 +41,7 @@ class Controlled(Record):
 
 
 def to_cluster(controlled: ControlledInput) -> Cluster:
-    """Return an input as the record that is written and summarized."""
+    """Convert an input to a cluster, the record that is written and summarized."""
     fields = ("original", "design", "variant", "mirror", "group")
     people = [person.model_dump(mode="json") for person in controlled.people]
     return Cluster.model_validate(
@@ -53,20 +53,20 @@ def to_cluster(controlled: ControlledInput) -> Cluster:
     )
 
 
-def controlled_of(cluster: Cluster) -> Controlled | None:
-    """Return the provenance of `cluster`; None for an input that is not controlled.
+def controlled_provenance(cluster: Cluster) -> ControlledProvenance | None:
+    """Return the provenance of `cluster`, or None if it is not a controlled input.
 
     Raises
     ------
     InputError
-        If the key is there and malformed.
+        If the value of the key is malformed.
     """
     record = (cluster.model_extra or {}).get(KEY)
     if record is None:
         return None
     try:
-        return Controlled.model_validate(record)
+        return ControlledProvenance.model_validate(record)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, (KEY, *first["loc"])))
-        raise InputError(f"cluster {cluster.eid!r}: {first['msg']}", field=place) from None
+        first_error = error.errors()[0]
+        field = ".".join(map(str, (KEY, *first_error["loc"])))
+        raise InputError(f"cluster {cluster.eid!r}: {first_error['msg']}", field=field) from None

@@ -1,6 +1,6 @@
-"""Rule-based coreference: names with the same last token, pronouns to the last person they fit.
+"""Rule-based coreference: links names by last token, and pronouns to the last matching person.
 
-A stand-in for annotated coreference, so that controlled inputs can be made of plain documents.
+A substitute for annotated coreference, to make controlled inputs from plain documents.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ _TITLES: Final[Mapping[str, str]] = {
     "mr": "male", "sir": "male", "lord": "male",
     "mrs": "female", "ms": "female", "miss": "female", "lady": "female", "dame": "female",
 }  # fmt: skip
-_REACH = 2
-"""How many sentences back a pronoun looks for the person."""
+_MAX_SENTENCES_BACK = 2
+"""Maximum distance, in sentences, of a pronoun from the person's last mention."""
 
 
 @dataclass(slots=True)
 class _KnownPerson:
-    """A person met so far, with the sentence of the last mention."""
+    """A person mentioned so far, with the sentence of the last mention."""
 
     first: str | None
     last: str
@@ -35,39 +35,39 @@ class _KnownPerson:
     mentions: list[Range] = field(default_factory=list)
 
 
-def chains_of(
+def coreference_chains(
     tokens: Sequence[str],
     people: Sequence[Range],
     sentences: Sequence[int],
     genders: Mapping[str, str],
 ) -> tuple[tuple[Range, ...], ...]:
-    """Return the mentions of each person, pronouns among them, in the order of first mention.
+    """Return the mentions of each person, including pronouns, in the order of first mention.
 
-    Names that end alike are one person unless their first names differ. A pronoun is the last
-    person before it, at most two sentences back, who is known to be of its gender, or else whose
-    gender is not known; without either it is left unresolved. A gender is known from a title,
-    from an earlier pronoun, or from the first name.
+    Names with the same last token are one person unless their first names differ. A pronoun refers
+    to the last person before it, at most two sentences back, of the same gender, or else of unknown
+    gender; otherwise it is not resolved. The gender is known from a title, an earlier pronoun or
+    the first name.
 
     Parameters
     ----------
     sentences
-        The number of each token's sentence.
+        The sentence number of each token.
     genders
-        First name, in lower case, to ``female`` or ``male``.
+        Maps first names, in lower case, to ``female`` or ``male``.
     """
-    names = {span.start: span for span in people}
-    inside = {place for span in people for place in range(span.start, span.end)}
-    candidates: list[_KnownPerson] = []
-    for place, token in enumerate(tokens):
-        if (span := names.get(place)) is not None:
-            _name(candidates, tokens, span, sentences[place], genders)
-        elif place not in inside and (gender := _PRONOUNS.get(token.lower())) is not None:
-            _pronoun(candidates, gender, Range(start=place, end=place + 1), sentences[place])
-    return tuple(tuple(person.mentions) for person in candidates)
+    name_by_start = {span.start: span for span in people}
+    name_tokens = {index for span in people for index in range(span.start, span.end)}
+    known_people: list[_KnownPerson] = []
+    for index, token in enumerate(tokens):
+        if (span := name_by_start.get(index)) is not None:
+            _add_name(known_people, tokens, span, sentences[index], genders)
+        elif index not in name_tokens and (gender := _PRONOUNS.get(token.lower())) is not None:
+            _add_pronoun(known_people, gender, Range(start=index, end=index + 1), sentences[index])
+    return tuple(tuple(person.mentions) for person in known_people)
 
 
-def _name(
-    candidates: list[_KnownPerson],
+def _add_name(
+    known_people: list[_KnownPerson],
     tokens: Sequence[str],
     span: Range,
     sentence: int,
@@ -76,27 +76,37 @@ def _name(
     words = bare_name(" ".join(tokens[span.start : span.end]))
     if not words:
         return
-    first = words[0] if len(words) > 1 else None
-    before = name_tokens(tokens[span.start - 1]) if span.start else []
-    titled = name_tokens(tokens[span.start]) + before
-    gender = next((_TITLES[word] for word in titled if word in _TITLES), None)
-    for person in reversed(candidates):
-        fits = person.last == words[-1] or (first is None and person.first == words[-1])
-        if fits and first in {None, person.first, *([first] if person.first is None else [])}:
-            person.first = person.first or first
-            person.gender = person.gender or gender or genders.get(first or "")
+    first_name = words[0] if len(words) > 1 else None
+    preceding_tokens = name_tokens(tokens[span.start - 1]) if span.start else []
+    title_tokens = name_tokens(tokens[span.start]) + preceding_tokens
+    gender = next((_TITLES[word] for word in title_tokens if word in _TITLES), None)
+    for person in reversed(known_people):
+        is_same_last_name = person.last == words[-1] or (
+            first_name is None and person.first == words[-1]
+        )
+        if is_same_last_name and first_name in {
+            None,
+            person.first,
+            *([first_name] if person.first is None else []),
+        }:
+            person.first = person.first or first_name
+            person.gender = person.gender or gender or genders.get(first_name or "")
             person.sentence = sentence
             person.mentions.append(span)
             return
     gender = gender or genders.get(words[0])
-    candidates.append(_KnownPerson(first, words[-1], gender, sentence, [span]))
+    known_people.append(_KnownPerson(first_name, words[-1], gender, sentence, [span]))
 
 
-def _pronoun(candidates: Sequence[_KnownPerson], gender: str, place: Range, sentence: int) -> None:
-    near = [person for person in candidates if sentence - person.sentence <= _REACH]
-    surely = [person for person in near if person.gender == gender]
-    if fitting := surely or [person for person in near if person.gender is None]:
-        person = max(fitting, key=lambda person: person.mentions[-1].end)
+def _add_pronoun(
+    known_people: Sequence[_KnownPerson], gender: str, token_range: Range, sentence: int
+) -> None:
+    nearby_people = [
+        person for person in known_people if sentence - person.sentence <= _MAX_SENTENCES_BACK
+    ]
+    same_gender = [person for person in nearby_people if person.gender == gender]
+    if candidates := same_gender or [person for person in nearby_people if person.gender is None]:
+        person = max(candidates, key=lambda person: person.mentions[-1].end)
         person.gender = gender
         person.sentence = sentence
-        person.mentions.append(place)
+        person.mentions.append(token_range)

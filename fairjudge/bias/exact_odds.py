@@ -1,7 +1,7 @@
-"""The odds ratio of two groups by the exact conditional distribution of counts.
+"""The odds ratio of two groups from the exact conditional distribution of counts.
 
-It has bounds and a test where the ratio itself has no value, as for a summarizer that names nobody
-of a group, and where originals are too few for a bootstrap.
+Bounds and test are available even if the ratio is undefined, such as for a summarizer that mentions
+nobody of a group, or if there are too few originals for a bootstrap.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from scipy.special import gammaln, logsumexp
 from fairjudge.domain import Undefined
 from fairjudge.stats._arrays import FloatArray, codes, totals
 
-_WIDEST = 700.0
-"""Largest logarithm of a finite odds ratio; beyond it the ratio counts as unbounded."""
+_MAX_LOG_ODDS = 700.0
+"""Largest logarithm of a finite odds ratio; larger ratios count as unbounded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExactOdds:
-    """Bounds of an odds ratio at ``level``, None where there is none, and a two-sided test of 1.
+    """Bounds of an odds ratio at ``level`` (None if unbounded), and a two-sided test against 1.
 
-    Given how many people of each source a summary names, which of them these are is a draw without
-    replacement in which the odds of one group are a multiple of the other's (Fisher's noncentral
-    hypergeometric distribution, summed over sources; Gart 1970). Both tails are doubled, so the
-    p-value is below 1 - level just where the interval leaves 1 out.
+    Conditional on the number of source people that a summary mentions, the mentioned people are a
+    draw without replacement in which the odds of one group are a multiple of the other's (Fisher's
+    noncentral hypergeometric distribution, summed over sources; Gart 1970). Both tails are doubled,
+    so the p-value is below 1 - level exactly if the interval excludes 1.
     """
 
     low: float | None
@@ -37,49 +37,49 @@ class ExactOdds:
     level: float = 0.95
 
     @property
-    def farthest(self) -> float:
-        """The least ratio, whichever group comes first; 1 where the odds may be equal."""
+    def min_ratio(self) -> float:
+        """The smallest possible ratio of larger to smaller odds; 1 if the odds may be equal."""
         return max(self.low or 0.0, 1.0 / self.high if self.high else 1.0, 1.0)
 
 
 def exact_odds(
     included: FloatArray,
-    present: FloatArray,
+    in_source: FloatArray,
     sources: Sequence[Hashable],
     *,
     level: float = 0.95,
 ) -> ExactOdds | Undefined:
-    """Bound the odds of inclusion of the first group over those of the second.
+    """Bound the ratio of the first group's odds of inclusion to the second group's.
 
     Parameters
     ----------
     included, present : arrays of shape (n, 2)
-        People named, and people there, by summary and group.
+        Number of mentioned people, and of source people, by summary and group.
     sources
-        What each summary is of; counts of one source are summed.
+        The source of each summary; counts of the same source are summed.
 
     Returns
     -------
     ExactOdds or Undefined
-        Undefined where no source leaves a choice: all its people are of one group, or its
-        summaries name nobody or everybody.
+        Undefined if in every source all people are of one group, or its summaries mention all or
+        none of them.
     """
-    coded, names = codes(list(sources))
-    counts = totals(np.hstack([included, present]), coded, len(names)).astype(np.intp)
-    first, total = counts[:, 0], counts[:, 0] + counts[:, 1]
-    least = np.maximum(0, total - counts[:, 3])
-    most = np.minimum(total, counts[:, 2])
-    if not (most > least).any():
-        return Undefined(why="no source has people of both groups, some named and some not")
+    source_codes, names = codes(list(sources))
+    counts = totals(np.hstack([included, in_source]), source_codes, len(names)).astype(np.intp)
+    observed, total = counts[:, 0], counts[:, 0] + counts[:, 1]
+    minimum = np.maximum(0, total - counts[:, 3])
+    maximum = np.minimum(total, counts[:, 2])
+    if not (maximum > minimum).any():
+        return Undefined(why="no source has people of both groups, some mentioned and some not")
     weights = np.zeros(1)
-    for row in np.flatnonzero(most > least):
-        choices = np.arange(least[row], most[row] + 1)
-        weights = _convolved(
+    for row in np.flatnonzero(maximum > minimum):
+        choices = np.arange(minimum[row], maximum[row] + 1)
+        weights = _convolve(
             weights,
             _log_choose(counts[row, 2], choices)
             + _log_choose(counts[row, 3], total[row] - choices),
         )
-    return _bounded(weights, int((first - least).sum()), level)
+    return _exact_odds(weights, int((observed - minimum).sum()), level)
 
 
 def _log_choose(n: int, k: FloatArray) -> FloatArray:
@@ -87,32 +87,34 @@ def _log_choose(n: int, k: FloatArray) -> FloatArray:
     return log_binomial
 
 
-def _convolved(first: FloatArray, second: FloatArray) -> FloatArray:
+def _convolve(first: FloatArray, second: FloatArray) -> FloatArray:
     """Return the logarithms of the weights of the sum of two counts."""
-    out = np.full((second.size, first.size + second.size - 1), -np.inf)
+    log_terms = np.full((second.size, first.size + second.size - 1), -np.inf)
     for shift, weight in enumerate(second):
-        out[shift, shift : shift + first.size] = first + weight
-    total: FloatArray = logsumexp(out, axis=0)
+        log_terms[shift, shift : shift + first.size] = first + weight
+    total: FloatArray = logsumexp(log_terms, axis=0)
     return total
 
 
-def _bounded(weights: FloatArray, observed: int, level: float) -> ExactOdds:
-    """Return bounds for `observed`, a place in the logarithms of `weights` at a ratio of 1."""
-    places = np.arange(weights.size)
+def _exact_odds(weights: FloatArray, observed: int, level: float) -> ExactOdds:
+    """Return bounds for `observed`, an index of `weights`, the log weights at a ratio of 1."""
+    values = np.arange(weights.size)
 
     def log_tail(log_ratio: float, cells: slice) -> float:
-        terms = weights + places * log_ratio
+        terms = weights + values * log_ratio
         return float(logsumexp(terms[cells]) - logsumexp(terms))
 
     def bound(cells: slice) -> float:
-        """Return the ratio at which a tail has half of what the level leaves."""
+        """Return the ratio at which a tail has probability (1 - level) / 2."""
         target = log((1.0 - level) / 2.0)
-        return exp(brentq(lambda ratio: log_tail(ratio, cells) - target, -_WIDEST, _WIDEST))
+        return exp(
+            brentq(lambda ratio: log_tail(ratio, cells) - target, -_MAX_LOG_ODDS, _MAX_LOG_ODDS)
+        )
 
-    at_least, at_most = slice(observed, None), slice(observed + 1)
+    upper_tail, lower_tail = slice(observed, None), slice(observed + 1)
     return ExactOdds(
-        low=bound(at_least) if observed else None,
-        high=bound(at_most) if observed < weights.size - 1 else None,
-        p_value=min(1.0, 2.0 * exp(min(log_tail(0.0, at_least), log_tail(0.0, at_most)))),
+        low=bound(upper_tail) if observed else None,
+        high=bound(lower_tail) if observed < weights.size - 1 else None,
+        p_value=min(1.0, 2.0 * exp(min(log_tail(0.0, upper_tail), log_tail(0.0, lower_tail)))),
         level=level,
     )

@@ -1,4 +1,4 @@
-"""Bias that the inputs hold already: Fighting words (Monroe et al. 2008; `news_bias` section 4)."""
+"""Bias of the inputs themselves: Fighting words (Monroe et al. 2008; `news_bias` section 4)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from fairjudge.bias.word_lists import (
     AMBIGUOUS_PRONOUNS,
     IdentifierCounter,
     WordLists,
-    paired_markers,
-    single_largest,
+    pair_markers,
+    unique_argmax,
 )
 from fairjudge.errors import InputError, StatisticsError
 from fairjudge.stats.multiplicity import benjamini_hochberg
@@ -25,9 +25,9 @@ PRIOR = 0.01
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FightingWord:
-    """A word with its log-odds ratio between two corpora, positive where the first uses it more.
+    """A word with its log-odds ratio between two corpora; positive if more frequent in the first.
 
-    ``p_value`` is two-sided normal, ``q_value`` is corrected over the vocabulary
+    ``p_value`` is two-sided (normal), ``q_value`` is corrected over the vocabulary
     (Benjamini-Hochberg).
     """
 
@@ -44,7 +44,7 @@ class FightingWord:
 class InputBias:
     """Differences between the documents of each group and all others.
 
-    ``documents`` counts them by the group whose identifiers are the most frequent; ``n_tied`` have
+    ``documents`` counts documents by the group with the most identifiers; ``n_tied`` documents have
     no such group and are excluded; ``identifiers`` counts identifiers in all documents.
     """
 
@@ -66,12 +66,12 @@ def fighting_words(
     Raises
     ------
     StatisticsError
-        If the prior is not positive, or fewer than two words are given.
+        If the prior is not positive, or there are fewer than two words.
     """
     vocabulary = sorted(first.keys() | second.keys())
     if prior <= 0.0 or len(vocabulary) < 2:
         raise StatisticsError(
-            f"expected a positive prior and two words at least, got {prior!r} and {vocabulary!r}"
+            f"expected a positive prior and at least two words, got {prior!r} and {vocabulary!r}"
         )
     y1 = np.array([first.get(word, 0) for word in vocabulary], dtype=np.float64) + prior
     y2 = np.array([second.get(word, 0) for word in vocabulary], dtype=np.float64) + prior
@@ -94,11 +94,11 @@ def fighting_words(
 
 
 def input_bias(texts: Sequence[str], lists: WordLists) -> InputBias:
-    """Find the words that go with each group's documents.
+    """Find the words associated with each group's documents.
 
-    A document belongs to the group whose identifiers it holds most. Identifiers in pairs become
-    one marker (``"woman/man"``), so that they count only beyond what defines the groups; ambiguous
-    pronouns, and identifiers without pairs, are left out.
+    A document belongs to the group with the most identifiers in it. Both words of a pair of
+    identifiers are replaced by one marker (``"woman/man"``), since they define the groups;
+    ambiguous pronouns and identifiers without pairs are excluded.
 
     Raises
     ------
@@ -108,22 +108,22 @@ def input_bias(texts: Sequence[str], lists: WordLists) -> InputBias:
     counter = IdentifierCounter(lists)
     matrix = np.array([counter.count(text) for text in texts], dtype=np.intp)
     matrix = matrix.reshape(len(texts), len(counter.groups))
-    owners = [single_largest(row) for row in matrix]
-    documents = {group: owners.count(g) for g, group in enumerate(counter.groups)}
+    group_indices = [unique_argmax(row) for row in matrix]
+    documents = {group: group_indices.count(g) for g, group in enumerate(counter.groups)}
     if sum(n > 0 for n in documents.values()) < 2:
         raise InputError(
             "the documents cannot be assigned to two groups: most identifiers are "
             + ", ".join(f"{group!r} in {n}" for group, n in documents.items())
         )
-    markers = paired_markers(lists)
+    markers = pair_markers(lists)
     counts = [Counter[str]() for _ in counter.groups]
-    for text, owner in zip(texts, owners, strict=True):
-        if owner is not None:
-            counts[owner].update(_marked(words(text), markers))
+    for text, group_index in zip(texts, group_indices, strict=True):
+        if group_index is not None:
+            counts[group_index].update(_replace_by_markers(words(text), markers))
     total = sum(counts, Counter[str]())
     return InputBias(
         documents=documents,
-        n_tied=owners.count(None),
+        n_tied=group_indices.count(None),
         identifiers=dict(zip(counter.groups, matrix.sum(axis=0).tolist(), strict=True)),
         by_group={
             group: fighting_words(counts[g], total - counts[g])
@@ -132,6 +132,6 @@ def input_bias(texts: Sequence[str], lists: WordLists) -> InputBias:
     )
 
 
-def _marked(terms: Iterable[str], markers: Mapping[str, str]) -> list[str]:
-    marked = (markers.get(word, word) for word in terms if word not in AMBIGUOUS_PRONOUNS)
-    return [word for word in marked if word]
+def _replace_by_markers(terms: Iterable[str], markers: Mapping[str, str]) -> list[str]:
+    replaced_words = (markers.get(word, word) for word in terms if word not in AMBIGUOUS_PRONOUNS)
+    return [word for word in replaced_words if word]

@@ -1,4 +1,4 @@
-"""How a person is spoken of: pronouns with their case, titles, and which word is which."""
+"""Gendered pronouns and titles: recognition and replacement."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# After "his" or "her" these show that no noun follows: "it was his.", "told her that"
+# Tags and words that show that no noun follows "his" or "her": "it was his.", "told her that"
 _NO_NOUN_TAGS = frozenset(
     {".", ",", ":", "''", "-RRB-", "IN", "CC", "TO", "MD", "VBD", "VBZ", "VBP", "VB", "DT", "PRP",
      "PRP$", "WDT", "WP", "WRB", "EX", "RP", "POS"}
@@ -54,29 +54,29 @@ _NO_NOUN_WORDS = _set(
 
 
 def pronoun_case(
-    word: str, *, tag: str = "", following: str = "", tag_after: str = ""
+    word: str, *, tag: str = "", next_word: str = "", next_tag: str = ""
 ) -> Case | None:
     """Return the case of a gendered third-person pronoun; None for any other word.
 
-    "her" is a determiner or an object, "his" a determiner or possessive: the Penn tags decide
-    where they are given (``PRP$`` against ``PRP``; what follows), else the following word does.
+    "her" is a determiner or an object, "his" a determiner or possessive. The Penn tags decide if
+    given (``PRP$`` or ``PRP``, and the tag of the next word), else the next word does.
     """
-    lowered = word.lower()
-    if lowered in _CASES:
-        return _CASES[lowered]
-    if lowered == "his":
-        return "possessive" if _ends_phrase(following, tag_after) else "determiner"
-    if lowered != "her":
+    lower_word = word.lower()
+    if lower_word in _CASES:
+        return _CASES[lower_word]
+    if lower_word == "his":
+        return "possessive" if _ends_phrase(next_word, next_tag) else "determiner"
+    if lower_word != "her":
         return None
     if tag:
         return "determiner" if tag == "PRP$" else "object"
-    return "object" if _ends_phrase(following, tag_after) else "determiner"
+    return "object" if _ends_phrase(next_word, next_tag) else "determiner"
 
 
-def _ends_phrase(following: str, tag_after: str) -> bool:
-    if not following or not any(char.isalnum() for char in following):
-        return following not in {"``", "“", '"', "$"}
-    return tag_after in _NO_NOUN_TAGS if tag_after else following.lower() in _NO_NOUN_WORDS
+def _ends_phrase(next_word: str, next_tag: str) -> bool:
+    if not next_word or not any(char.isalnum() for char in next_word):
+        return next_word not in {"``", "“", '"', "$"}
+    return next_tag in _NO_NOUN_TAGS if next_tag else next_word.lower() in _NO_NOUN_WORDS
 
 
 def title_kind(word: str) -> TitleKind | None:
@@ -87,16 +87,16 @@ def title_kind(word: str) -> TitleKind | None:
 
 def write_pronoun(original: str, case: Case, gender: Gender) -> str:
     """Return the pronoun of `gender`, capitalised as `original` is."""
-    return like(original, PRONOUNS[gender][case])
+    return match_case(original, PRONOUNS[gender][case])
 
 
 def write_title(original: str, gender: Gender) -> str:
-    """Return `original` where it fits `gender` already, else the other title of its kind."""
-    kind, of = _TITLES[original.lower().removesuffix(".")]
-    return original if of == gender else like(original, _NEW_TITLE[kind, gender])
+    """Return `original` if its gender is `gender`, else the title of the other gender."""
+    kind, original_gender = _TITLES[original.lower().removesuffix(".")]
+    return original if original_gender == gender else match_case(original, _NEW_TITLE[kind, gender])
 
 
-def like(original: str, word: str) -> str:
+def match_case(original: str, word: str) -> str:
     """Return `word` in the letter case of `original`."""
     if len(original) > 1 and original.isupper():
         return word.upper()

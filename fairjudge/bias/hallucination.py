@@ -24,13 +24,13 @@ from fairjudge.stats.resampling import Resampling
 from fairjudge.text.folding import fold
 
 CLEAR_MAJORITY = 2.0
-"""A name belongs to a group where its frequency is at least this many times every other's."""
-NOBODY = "no hallucinated person has a known group"
+"""A name belongs to a group if its frequency is at least this multiple of every other group's."""
+NO_HALLUCINATIONS = "no hallucinated person has a known group"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HallucinationBias:
-    """Each group's share of the made-up people.
+    """Each group's share of the hallucinated people.
 
     The p-values are against 1/k; ``p_holm`` corrects them over the groups.
     """
@@ -40,20 +40,20 @@ class HallucinationBias:
 
 
 class NameGroups:
-    """Guesses the group that a name suggests; says None rather than guess badly.
+    """Predicts the group that a name suggests, or None if it is not clear.
 
     Parameters
     ----------
     frequencies
-        Group to first name to frequency, such as the census' percentages. At least two groups.
+        Maps group to first name to frequency, such as census percentages. At least two groups.
     lookup
-        Full name to group, asked first (the paper asks Wikipedia). Names of a single token in it
-        are not used, for they would be mistaken for other people.
+        Maps full names to groups; has priority (the paper uses Wikipedia). Names of a single token
+        are ignored, since they would match other people.
 
     Raises
     ------
     InputError
-        Fewer than two groups, or a looked-up group without frequencies.
+        Fewer than two groups, or a group of `lookup` without frequencies.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class NameGroups:
 
     @property
     def fingerprint(self) -> str:
-        """What identifies names and lookup in a signature."""
+        """A hash that identifies names and lookup in a signature."""
         entries = sorted(self._group_of.items())
         entries += sorted((" ".join(name), group) for name, group in self._lookup.items())
         text = "\n".join(f"{name}:{group}" for name, group in entries)
@@ -86,47 +86,51 @@ class NameGroups:
         return self._group_of.get(fold(name).lower())
 
     def __call__(self, name: str) -> str | None:
-        """Return the group of a full name: the lookup's, or that of all its known first names.
+        """Return the group of a full name by lookup, or else by its known first names.
 
-        None where no token is known, or where two tokens are of different groups.
+        None if no token is known, or if two tokens have different groups.
         """
         tokens = name_tokens(name)
-        if (exact := self._lookup.get(tuple(tokens))) is not None:
-            return exact
+        if (group_by_lookup := self._lookup.get(tuple(tokens))) is not None:
+            return group_by_lookup
         groups = {group for token in tokens if (group := self._group_of.get(token)) is not None}
         return groups.pop() if len(groups) == 1 else None
 
 
 def _clear_majorities(frequencies: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
-    lowered = {
+    lower_case_names = {
         group: {fold(name).lower(): frequency for name, frequency in names.items()}
         for group, names in frequencies.items()
     }
     majorities = {}
-    for group, names in lowered.items():
+    for group, names in lower_case_names.items():
         for name, frequency in names.items():
-            rivals = [other.get(name, 0.0) for key, other in lowered.items() if key != group]
-            if frequency > 0 and frequency >= CLEAR_MAJORITY * max(rivals):
+            other_frequencies = [
+                names_of_group.get(name, 0.0)
+                for other_group, names_of_group in lower_case_names.items()
+                if other_group != group
+            ]
+            if frequency > 0 and frequency >= CLEAR_MAJORITY * max(other_frequencies):
                 majorities[name] = group
     return majorities
 
 
-def hallucinated(unaligned: Iterable[str], source: str) -> tuple[str, ...]:
-    """Return the names that have at least one token which `source` does not have.
+def hallucinated_names(unaligned: Iterable[str], source: str) -> tuple[str, ...]:
+    """Return the names with at least one token that is not in `source`.
 
-    `unaligned` are names in a summary that match no person of its source; each mention counts.
+    `unaligned` are the mentions in a summary that match no person of its source.
     """
     source_tokens = set(name_tokens(source))
     return tuple(
-        name for name in unaligned if any(t not in source_tokens for t in name_tokens(name))
+        name for name in unaligned if any(token not in source_tokens for token in name_tokens(name))
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MadeUpCounts:
+class HallucinationCounts:
     """Hallucinated people of each group in each summary, shape (n, k).
 
-    The group of ``n_unknown`` more is not known.
+    ``n_unknown`` counts hallucinated people of unknown group.
     """
 
     counts: Counts
@@ -139,24 +143,24 @@ class MadeUpCounts:
         return Units(counts=self.counts, n=n, n_excluded=self.n_unknown)
 
 
-def unevenness(sums: FloatArray) -> FloatArray:
+def uneven_distance(sums: FloatArray) -> FloatArray:
     """Return the distance of the groups' shares from an even split (`news_bias` equation 3)."""
     distance: FloatArray = np.abs(shares(sums) - 1.0 / sums.shape[1]).sum(axis=1) / 2.0
     return distance
 
 
-def hallucination_bias(made_up: MadeUpCounts, *, resampling: Resampling) -> HallucinationBias:
+def hallucination_bias(counts: HallucinationCounts, *, resampling: Resampling) -> HallucinationBias:
     """Estimate each group's share of the hallucinated people; undefined without any."""
-    units = made_up.units()
+    units = counts.units()
     by_group = {
         group: two_way(
             units,
             partial(_share, column=g),
             resampling=resampling,
-            null=1.0 / len(made_up.groups),
-            why=NOBODY,
+            null=1.0 / len(counts.groups),
+            why=NO_HALLUCINATIONS,
         )
-        for g, group in enumerate(made_up.groups)
+        for g, group in enumerate(counts.groups)
     }
     return HallucinationBias(by_group=by_group, p_holm=holm_over_documents(by_group))
 

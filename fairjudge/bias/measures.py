@@ -1,8 +1,8 @@
-"""How the bias measures are computed and estimated, whichever they are.
+"""Classes to compute and estimate any bias measure.
 
-`fairjudge.bias.registry` names the measures. Each is a function of counts that are summed over all
-summaries of a system (`fairjudge.bias.resampling`), so none is a mean over samples, and none has
-bounds under an assumed error.
+`fairjudge.bias.registry` lists the measures. Each is a function of counts summed over all summaries
+of a system (`fairjudge.bias.resampling`), so none is a mean over samples, and none has bounds under
+an assumed error.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from fairjudge.stats.resampling import Resampling
 DataT = TypeVar("DataT")
 
 
-# Without slots: a frozen generic class with them cannot be made through an alias in Python 3.11.
+# No slots: in Python 3.11 a frozen generic class with slots cannot be created through an alias.
 @dataclass(frozen=True, kw_only=True)
 class BiasMeasure(Measure, Generic[DataT]):
     """A measure of one system over all its summaries.
@@ -29,19 +29,19 @@ class BiasMeasure(Measure, Generic[DataT]):
     Parameters
     ----------
     units
-        Returns the counts that are summed, one row a summary; `Undefined` where there are none.
+        Returns the counts to sum, one row per summary; `Undefined` if there are none.
     corpus_formula
-        Maps summed counts, shape (r, m), to the measure, shape (r,); NaN where there is none.
+        Maps summed counts, shape (r, m), to the measure, shape (r,); NaN if it is undefined.
     why
-        Says why the sums over all summaries give no value.
+        Returns the reason why the measure has no value for the sums over all summaries.
     null
-        The value of no bias, where it is tested; None for a measure without a p-value.
+        The value without bias, to test against; None for a measure without a p-value.
     title
-        Heads the table of the measure; ``label`` by default.
-    across
-        Names the axis of its plot, and says which value is unbiased.
+        Title of the measure's table; ``label`` by default.
+    axis_label
+        Label of the axis of its plot, with the unbiased value.
     note
-        Says under the table how to read the score.
+        Explanation of the score, shown below the table.
     """
 
     units: Callable[[DataT], Units | Undefined]
@@ -49,13 +49,13 @@ class BiasMeasure(Measure, Generic[DataT]):
     why: Callable[[DataT], str] = lambda _: NO_VALUE
     null: float | None = None
     title: str = ""
-    across: str = ""
+    axis_label: str = ""
     note: str = ""
 
     def estimate(self, data: DataT, resampling: Resampling) -> TwoWay:
         """Estimate the measure of one system, with both intervals.
 
-        Every measure sees the same resamples, so that adding one moves no other.
+        All measures use the same resamples, so that adding one changes no other.
         """
         units = self.units(data)
         if isinstance(units, Undefined):

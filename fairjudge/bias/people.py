@@ -22,11 +22,11 @@ from fairjudge.stats.resampling import Resampling, adjust_by_name
 from fairjudge.text.folding import fold
 
 _NAME_TOKEN = re.compile(r"[^\W\d_](?:[^\s\d_\x00-\x40\x5b-\x60\x7b-\x7f]|[-'](?=[^\W\d_]))*")
-"""Letters with their marks, hyphens and apostrophes inside; all else was put apart before."""
+"""Letters with combining marks, and inner hyphens and apostrophes; the rest is replaced before."""
 TITLES = frozenset({"mr", "mrs", "ms", "miss", "mx", "sir", "lady", "lord", "dame", "dr", "prof"})
-"""Tokens that a text may put before a name without making it another one."""
+"""Titles that may precede a name without changing the person."""
 SUFFIXES = frozenset({"jr", "sr", "ii", "iii", "iv"})
-"""Tokens that may follow a last name and are none."""
+"""Suffixes that may follow a last name."""
 
 _POSSESSIVE = re.compile(r"'s\b|(?<=s)'(?=\s|$)", re.IGNORECASE)
 
@@ -34,9 +34,8 @@ _POSSESSIVE = re.compile(r"'s\b|(?<=s)'(?=\s|$)", re.IGNORECASE)
 class Person(Record):
     """A person of a source document.
 
-    ``first_name`` is what the input calls the person now; ``other_names`` is what else it puts in
-    the name: middle names, initials, parts of a last name, a suffix. ``group`` is None where none
-    was given.
+    ``first_name`` is the person's first name in the input. ``other_names`` are other parts of the
+    name: middle names, initials, parts of a last name, a suffix. ``group`` is None if unknown.
     """
 
     id: Id
@@ -48,7 +47,7 @@ class Person(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alignment:
-    """Ids of the people that a summary names, and its names that match no person."""
+    """Ids of the people that a summary mentions, and its names that match no person."""
 
     included: frozenset[str]
     unaligned: tuple[str, ...]
@@ -56,7 +55,7 @@ class Alignment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OddsRatio:
-    """Odds of inclusion of `group` over those of `other`; 1 is equal, p-values are against 1.
+    """Ratio of the odds of inclusion of `group` to those of `other`; p-values are against 1.
 
     ``ratio`` is over all people, ``exact`` within originals. Each p-value is corrected (Holm) over
     all pairs of groups.
@@ -72,9 +71,9 @@ class OddsRatio:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InclusionBias:
-    """How each group is included, and the odds of each pair of groups.
+    """The probability of inclusion of each group, and the odds ratio of each pair of groups.
 
-    ``by_group`` holds p_g, the share of a group's people in the sources that the summaries name.
+    ``by_group`` has p_g, the share of a group's source people that the summaries mention.
     """
 
     by_group: Mapping[str, TwoWay]
@@ -82,23 +81,26 @@ class InclusionBias:
 
 
 def name_tokens(text: str) -> list[str]:
-    """Split a name into lower-case tokens; full stops, numbers and the possessive are dropped.
+    """Split a name into lower-case tokens, without full stops, numbers and the possessive.
 
     ``"Mr. O'Brien-Smith's"`` is ``mr``, ``o'brien-smith``.
     """
-    plain = _POSSESSIVE.sub("", fold(text))
-    if not plain.isascii():
-        plain = "".join(c if c in "-'" or _in_name(c) else " " for c in plain)
-    return [token.lower() for token in _NAME_TOKEN.findall(plain)]
+    folded_text = _POSSESSIVE.sub("", fold(text))
+    if not folded_text.isascii():
+        folded_text = "".join(
+            character if character in "-'" or _is_name_character(character) else " "
+            for character in folded_text
+        )
+    return [token.lower() for token in _NAME_TOKEN.findall(folded_text)]
 
 
-def _in_name(character: str) -> bool:
+def _is_name_character(character: str) -> bool:
     category = unicodedata.category(character)
     return category[0] in "LM" or category in {"Nl", "No"}
 
 
 def bare_name(text: str) -> list[str]:
-    """Return the tokens of a name without the titles before it and the suffixes after it.
+    """Return the tokens of a name without leading titles and trailing suffixes.
 
     ``"Mr. Tom Orme Jr."`` is ``tom``, ``orme``.
     """
@@ -111,48 +113,48 @@ def bare_name(text: str) -> list[str]:
 
 
 def last_name(mentions: Iterable[str]) -> str | None:
-    """Return the token that stands last most often, the earlier one of a tie; None for no names.
+    """Return the most frequent last token of the mentions (the earlier one if tied), or None.
 
-    A suffix such as Jr. is no last name.
+    Suffixes such as Jr. are skipped.
     """
-    finals = [
+    last_tokens = [
         tokens[-1].rstrip(",")
         for mention in mentions
         if (tokens := [t for t in fold(mention).split() if t.lower().strip(".,") not in SUFFIXES])
     ]
-    return Counter(finals).most_common(1)[0][0] if finals else None
+    return Counter(last_tokens).most_common(1)[0][0] if last_tokens else None
 
 
-def fits(name: str, person: Person) -> bool:
-    """Whether `name` holds the person's last name, and else only names of the person and titles.
+def matches_person(name: str, person: Person) -> bool:
+    """Whether `name` has the person's last name, and otherwise only the person's names and titles.
 
-    The paper allows the first name and titles. What else the source itself has in the person's name
-    is allowed too, or a full name copied from it ("John F. Kennedy") would be another person's. A
-    person without a last name is named by the first name alone.
+    The paper allows the first name and titles. Other parts of the person's name in the source are
+    also allowed, so that a full name copied from it ("John F. Kennedy") matches. A person without
+    a last name is matched by the first name.
     """
     tokens = name_tokens(name)
-    first = name_tokens(person.first_name or "")
-    key = name_tokens(person.last_name or "") or first
-    if not key:
+    first_name_tokens = name_tokens(person.first_name or "")
+    key_tokens = name_tokens(person.last_name or "") or first_name_tokens
+    if not key_tokens:
         return False
-    for start in range(len(tokens) - len(key) + 1):
-        if tokens[start : start + len(key)] == key:
-            remaining = tokens[:start] + tokens[start + len(key) :]
-            return TITLES.union(first, name_tokens(" ".join(person.other_names))).issuperset(
-                remaining
-            )
+    for start in range(len(tokens) - len(key_tokens) + 1):
+        if tokens[start : start + len(key_tokens)] == key_tokens:
+            remaining = tokens[:start] + tokens[start + len(key_tokens) :]
+            return TITLES.union(
+                first_name_tokens, name_tokens(" ".join(person.other_names))
+            ).issuperset(remaining)
     return False
 
 
 def align(names: Sequence[str], people: Sequence[Person]) -> Alignment:
-    """Match the person names that a summary holds to the people of its source.
+    """Match the person names in a summary to the people of its source.
 
-    One name may fit several people who share a last name: all are then included.
+    A name that matches several people, who share a last name, includes all of them.
     """
     included: set[str] = set()
     unaligned = []
     for name in names:
-        candidates = [person.id for person in people if fits(name, person)]
+        candidates = [person.id for person in people if matches_person(name, person)]
         included.update(candidates)
         if not candidates:
             unaligned.append(name)
@@ -161,38 +163,38 @@ def align(names: Sequence[str], people: Sequence[Person]) -> Alignment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PeopleCounts:
-    """How many people of each group summaries name, and how many their sources have, (n, k) each.
+    """Numbers of mentioned people and of source people, by summary and group, shape (n, k).
 
-    ``n_ungrouped`` people of the sources belong to no group.
+    ``n_ungrouped`` counts source people without a group.
     """
 
     included: Counts
-    present: Counts
+    in_source: Counts
     groups: Sequence[str]
     n_ungrouped: int = 0
 
     def units(self) -> Units:
-        """Return the counts of both, side by side; a unit is one person in a source."""
+        """Return both counts as adjacent columns; a unit is one person in a source."""
         return Units(
-            counts=self.included.beside(self.present),
-            n=int(self.present.total.sum()),
+            counts=self.included.concatenate_columns(self.in_source),
+            n=int(self.in_source.total.sum()),
             n_excluded=self.n_ungrouped,
         )
 
-    def why_undefined(self) -> str:
-        """Say for which groups the odds have no ratio."""
-        return "; ".join(filter(None, _whys(self.units().counts.total, self.groups)))
+    def undefined_reason(self) -> str:
+        """Return the reasons why odds ratios are undefined, by group."""
+        return "; ".join(filter(None, _undefined_reasons(self.units().counts.total, self.groups)))
 
 
 def inclusion_bias(counts: PeopleCounts, *, resampling: Resampling) -> InclusionBias:
-    """Compare how likely people of each group in a source are to be in its summary (equation 2).
+    """Compare the groups' probabilities that source people are in the summary (equation 2).
 
-    A probability is undefined where a group has nobody in the sources; the ratio of odds also
-    where all or none of a group's people are included: odds of 0 or infinity have no ratio, but
-    bounds (``exact``).
+    A probability is undefined if the sources have nobody of the group. The odds ratio is also
+    undefined if all or none of a group's people are included: odds of 0 or infinity have no ratio,
+    only bounds (``exact``).
     """
     units, groups = counts.units(), counts.groups
-    whys = _whys(units.counts.total, groups)
+    reasons = _undefined_reasons(units.counts.total, groups)
 
     ratios = {
         (a, b): two_way(
@@ -200,13 +202,13 @@ def inclusion_bias(counts: PeopleCounts, *, resampling: Resampling) -> Inclusion
             partial(_odds_ratio, a=a, b=b),
             resampling=resampling,
             null=1.0,
-            why="; ".join(filter(None, (whys[a], whys[b]))),
+            why="; ".join(filter(None, (reasons[a], reasons[b]))),
         )
         for a, b in itertools.combinations(range(len(groups)), 2)
     }
     by_group = {
         group: two_way(
-            replace(units, n=int(counts.present.total[g])),
+            replace(units, n=int(counts.in_source.total[g])),
             partial(_probability, column=g),
             resampling=resampling,
             why=f"no people of group {group!r}",
@@ -221,14 +223,14 @@ def _probabilities(sums: FloatArray) -> FloatArray:
 
 
 def _odds(sums: FloatArray) -> FloatArray:
-    """Return odds, NaN where a probability is 0 or 1 and no ratio stands on it."""
+    """Return odds; NaN where a probability is 0 or 1, so that the ratio is undefined."""
     p = _probabilities(sums)
-    inside = np.where((p > 0.0) & (p < 1.0), p, np.nan)
-    return inside / (1.0 - inside)
+    interior_p = np.where((p > 0.0) & (p < 1.0), p, np.nan)
+    return interior_p / (1.0 - interior_p)
 
 
 def largest_ratio(sums: FloatArray) -> FloatArray:
-    """Return the largest odds ratio of two groups, less 1 (`news_bias` equation 2)."""
+    """Return the largest odds ratio of two groups, minus 1 (`news_bias` equation 2)."""
     odds = _odds(sums)
     ratio: FloatArray = odds.max(axis=1) / odds.min(axis=1) - 1.0
     return ratio
@@ -244,15 +246,15 @@ def _probability(sums: FloatArray, *, column: int) -> FloatArray:
     return _probabilities(sums)[:, column]
 
 
-def _whys(total: FloatArray, groups: Sequence[str]) -> list[str | None]:
+def _undefined_reasons(total: FloatArray, groups: Sequence[str]) -> list[str | None]:
     k = len(groups)
     reasons: list[str | None] = []
-    for group, n_in, n_all in zip(groups, total[:k], total[k:], strict=True):
-        if n_all == 0:
+    for group, n_included, n_in_source in zip(groups, total[:k], total[k:], strict=True):
+        if n_in_source == 0:
             reasons.append(f"no people of group {group!r} in the sources")
-        elif n_in == 0:
+        elif n_included == 0:
             reasons.append(f"no people of group {group!r} in any summary: odds of 0")
-        elif n_in == n_all:
+        elif n_included == n_in_source:
             reasons.append(
                 f"all people of group {group!r} are in the summaries: odds without bound"
             )
@@ -269,14 +271,14 @@ def _pairs(
     exact = {
         (a, b): exact_odds(
             counts.included.rows[:, [a, b]],
-            counts.present.rows[:, [a, b]],
-            counts.present.documents,
+            counts.in_source.rows[:, [a, b]],
+            counts.in_source.documents,
             level=level,
         )
         for a, b in ratios
     }
-    tested = {pair: odds.p_value for pair, odds in exact.items() if isinstance(odds, ExactOdds)}
-    exact_p_holm = dict(zip(tested, map(float, holm(list(tested.values()))), strict=True))
+    p_values = {pair: odds.p_value for pair, odds in exact.items() if isinstance(odds, ExactOdds)}
+    exact_p_holm = dict(zip(p_values, map(float, holm(list(p_values.values()))), strict=True))
     return tuple(
         OddsRatio(
             group=groups[a],

@@ -13,4 +13,4 @@ from fairjudge.bias.word_lists import WORDS
 FAMILIES: Final[Mapping[str, BiasMeasures[Any]]] = {
     measures.name: measures for measures in (WORDS, ENTITIES, DISTINGUISHABILITY)
 }
-"""The measures by command."""
+"""Maps the name of a command to its measures."""

@@ -1,4 +1,4 @@
-"""Shared by the bias reports: samples, exclusions, report classes, and seeds."""
+"""Shared parts of the bias reports: samples, exclusions, report classes, and seeds."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
-from fairjudge.bias.controlled import Controlled, controlled_of
+from fairjudge.bias.controlled import ControlledProvenance, controlled_provenance
 from fairjudge.bias.people import Person
 from fairjudge.bias.resampling import Counts
 from fairjudge.domain import Cluster, Summary
@@ -22,22 +22,22 @@ Exclusion: TypeAlias = Literal["empty_summary", "empty_source", "no_people_known
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BiasOptions:
-    """How intervals are made."""
+    """Options of the bootstrap intervals."""
 
     seed: int = 0
     n_resamples: int = 2000
     level: float = 0.95
 
     def resampling(self, system: str) -> Resampling:
-        """Return a seed for one system, independent of other systems in the file."""
+        """Return the resampling of one system, independent of other systems in the file."""
         return Resampling(
             rng=generator(self.seed, system),
             n_resamples=self.n_resamples,
             level=self.level,
         )
 
-    def stated(self, **parts: str | None) -> str:
-        """Return the signature of a resampled measure."""
+    def signature(self, **parts: str | None) -> str:
+        """Return the signature of a measure with these options."""
         return signature(
             {**parts, "resamples": self.n_resamples, "level": self.level, "seed": self.seed}
         )
@@ -45,24 +45,24 @@ class BiasOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A cluster with its text, original, assignment and provenance."""
+    """The text of a cluster, with its original, assignment and provenance."""
 
     eid: str
     text: str
     original: str
     variant: int
-    controlled: Controlled | None
+    controlled: ControlledProvenance | None
 
     @classmethod
-    def of(cls, cluster: Cluster) -> Source:
-        """Read a cluster; one that was not made from another is its own original."""
-        controlled = controlled_of(cluster)
-        origin = controlled or Controlled()
+    def from_cluster(cls, cluster: Cluster) -> Source:
+        """Convert a cluster; a cluster that is not a controlled input is its own original."""
+        controlled = controlled_provenance(cluster)
+        provenance_or_default = controlled or ControlledProvenance()
         return cls(
             eid=cluster.eid,
             text="\n\n".join(article.content for article in cluster.articles),
-            original=origin.original or cluster.eid,
-            variant=origin.variant,
+            original=provenance_or_default.original or cluster.eid,
+            variant=provenance_or_default.variant,
             controlled=controlled,
         )
 
@@ -77,7 +77,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemReport:
-    """One system: number of summaries included, and reasons of exclusion by eid."""
+    """One system: number of included summaries, and reasons for exclusion by eid."""
 
     n: int
     excluded: Mapping[str, Exclusion]
@@ -88,14 +88,14 @@ SystemT = TypeVar("SystemT", bound=SystemReport)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report(Generic[SystemT]):
-    """All systems, and what a reader should know."""
+    """All systems, with notes on the input."""
 
     systems: Mapping[str, SystemT]
     notes: tuple[str, ...]
     signature: str
 
 
-def pair(
+def pair_samples(
     clusters: Iterable[Cluster], summaries: Sequence[Summary]
 ) -> tuple[dict[str, tuple[Sample, ...]], tuple[str, ...]]:
     """Join summaries with their clusters.
@@ -105,13 +105,13 @@ def pair(
     InputError
         Two summaries of one cluster by one system, or no summary of any cluster.
     """
-    sources = {cluster.eid: Source.of(cluster) for cluster in clusters}
+    sources = {cluster.eid: Source.from_cluster(cluster) for cluster in clusters}
     samples: dict[str, dict[str, Sample]] = {}
-    strays: list[str] = []
+    unknown_eids: list[str] = []
     for summary in summaries:
         source = sources.get(summary.eid)
         if source is None:
-            strays.append(summary.eid)
+            unknown_eids.append(summary.eid)
             continue
         by_eid = samples.setdefault(summary.system, {})
         if summary.eid in by_eid:
@@ -122,10 +122,10 @@ def pair(
     if not samples:
         raise InputError("no summary belongs to any of the clusters (compare their eids)")
     notes = []
-    if strays:
-        examples = ", ".join(list(dict.fromkeys(strays))[:5])
+    if unknown_eids:
+        examples = ", ".join(list(dict.fromkeys(unknown_eids))[:5])
         notes.append(
-            f"excluded {pluralize(len(strays), 'summary', 'summaries')} of unknown clusters: "
+            f"excluded {pluralize(len(unknown_eids), 'summary', 'summaries')} of unknown clusters: "
             f"{examples}"
         )
     for system, by_eid in sorted(samples.items()):
@@ -137,27 +137,29 @@ def pair(
 
 
 def split_usable(samples: Sequence[Sample]) -> tuple[list[Sample], dict[str, Exclusion]]:
-    """Part the samples with text on both sides from those without."""
-    used: list[Sample] = []
-    excluded: dict[str, Exclusion] = {}
+    """Separate samples with text in source and summary from the others."""
+    usable_samples: list[Sample] = []
+    exclusions: dict[str, Exclusion] = {}
     for sample in samples:
         if sample.text.strip() and sample.source.text.strip():
-            used.append(sample)
+            usable_samples.append(sample)
         else:
-            excluded[sample.source.eid] = "empty_source" if sample.text.strip() else "empty_summary"
-    return used, excluded
+            exclusions[sample.source.eid] = (
+                "empty_source" if sample.text.strip() else "empty_summary"
+            )
+    return usable_samples, exclusions
 
 
-def counts_of(rows: Sequence[Any], samples: Sequence[Sample], n_columns: int) -> Counts:
-    """Return a row of counts a sample, with its original and assignment; for no rows too."""
-    return Counts.of(
+def make_counts(rows: Sequence[Any], samples: Sequence[Sample], n_columns: int) -> Counts:
+    """Return one row of counts per sample, with its original and assignment; rows may be empty."""
+    return Counts.from_rows(
         np.asarray(rows, dtype=np.float64).reshape(len(rows), n_columns),
         documents=[sample.source.original for sample in samples],
         assignments=[sample.source.variant for sample in samples],
     )
 
 
-def people_of(sample: Sample) -> tuple[Person, ...]:
-    """Return the people that a source is known to hold."""
-    controlled = sample.source.controlled
-    return () if controlled is None else controlled.people
+def annotated_people(sample: Sample) -> tuple[Person, ...]:
+    """Return the people in the provenance of a sample's source."""
+    provenance = sample.source.controlled
+    return () if provenance is None else provenance.people

@@ -1,6 +1,6 @@
-"""Representation bias: is the group identifiable from the summary (`news_bias` section 3.4).
+"""Representation bias: identifiability of the group from the summary (`news_bias` section 3.4).
 
-Grammar and names are hidden before summaries are compared.
+Gendered words and names are masked before summaries are compared.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from fairjudge.text.folding import APOSTROPHES, DASHES, visible
 from fairjudge.text.tokens import words
 
 Ties: TypeAlias = Literal["half", "wrong"]
-"""What an exact tie of both similarities counts: half right, or wrong as equation 4 is written."""
-LeftOut: TypeAlias = Literal["empty", "alone_in_group", "no_other_group"]
+"""Credit of an exact tie of both similarities: half, or none as in equation 4."""
+ExclusionReason: TypeAlias = Literal["empty", "alone_in_group", "no_other_group"]
 
 _TIE = 1e-10
-"""Similarities nearer than this are tied: rounding must not decide."""
+"""Similarities that differ by at most this are tied, to be robust to rounding."""
 
 FIRST_NAME, LAST_NAME, TITLE = MARKERS = ("FIRST_NAME", "LAST_NAME", "NAME_TITLE")
-"""Markers of hidden names and titles; the underscore distinguishes them from words of a text."""
+"""Markers of masked names and titles; the underscore distinguishes them from words of a text."""
 
 _MARKER = re.compile(rf"(?<!\w)({'|'.join(MARKERS)})(?!\w)")
 
-# "her" answers to both "him" and "his", and "his" to both "her" and "hers". A cue would stay if
-# they became different words, so all four become one.
+# "her" corresponds to both "him" and "his", and "his" to both "her" and "hers". Different
+# replacements would reveal the gender, so all four have the same one.
 _NEUTRAL = {
     "he": "they", "she": "they", "him": "their", "his": "their", "her": "their", "hers": "their",
     "himself": "themself", "herself": "themself",
@@ -52,45 +52,47 @@ _TITLES = re.compile(r"\b(?:(?:Mrs|Mr|Ms|Miss|Mx)\b\.?|(?:Sir|Lady|Madam|Ma['’
 class SummaryCredit:
     """Whether each summary's group was identified, shape (n,).
 
-    ``credit`` is 1 if the group was identified, 0 if not, 0.5 for a tie, and 0 if left out;
-    ``left_out`` maps a row to the reason.
+    ``credit`` is 1 if the group was identified, 0.5 for a tie, 0 if not or if excluded;
+    ``left_out`` maps an excluded row to the reason.
     """
 
     credit: FloatArray
     tied: BoolArray
-    left_out: Mapping[int, LeftOut]
+    left_out: Mapping[int, ExclusionReason]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distinguishability:
-    """What `DISTINGUISHABILITY` measures by one representation, by key, and each group's figure.
+    """The measures of `DISTINGUISHABILITY` for one representation, by key, and each group's score.
 
-    ``by_original`` has the score over the summaries of each original, the largest first.
+    ``by_original`` has the score over the summaries of each original, largest first.
     """
 
     estimates: Mapping[str, Estimate | Undefined]
     by_group: Mapping[str, Estimate | Undefined]
     n_tied: int
-    left_out: Mapping[LeftOut, int]
+    left_out: Mapping[ExclusionReason, int]
     by_original: Mapping[str, float]
 
 
 def mask(text: str, people: Iterable[Person] = ()) -> str:
-    """Neutralise third-person pronouns and gendered titles, and mask the people's names.
+    """Mask third-person pronouns, gendered titles and the people's names.
 
-    Names are replaced as whole words in the case given (``"Will"`` but not ``"will"``).
+    Names are replaced as whole words and case-sensitively (``"Will"`` but not ``"will"``).
     """
-    everyone = tuple(people)
+    all_people = tuple(people)
     text = visible(text)
-    firsts = {visible(person.first_name) for person in everyone if person.first_name}
-    lasts = {visible(person.last_name) for person in everyone if person.last_name} - firsts
-    text = _replace(text, firsts, FIRST_NAME)
-    text = _replace(text, lasts, LAST_NAME)
+    first_names = {visible(person.first_name) for person in all_people if person.first_name}
+    last_names = {
+        visible(person.last_name) for person in all_people if person.last_name
+    } - first_names
+    text = _replace(text, first_names, FIRST_NAME)
+    text = _replace(text, last_names, LAST_NAME)
     return _PRONOUN.sub(_neutral, _TITLES.sub(TITLE, text))
 
 
 def masked_words(text: str) -> list[str]:
-    """Split masked text as `words` does, with each marker as one word of its own, in capitals."""
+    """Split masked text as `words` does, with each marker as a separate word, in capitals."""
     return [
         word
         for piece in _MARKER.split(text)
@@ -101,13 +103,13 @@ def masked_words(text: str) -> list[str]:
 def _replace(text: str, names: set[str], marker: str) -> str:
     if not names:
         return text
-    longest_first = sorted(names, key=lambda name: (-len(name), name))
-    options = "|".join(map(_pattern, longest_first))
+    names_by_length = sorted(names, key=lambda name: (-len(name), name))
+    options = "|".join(map(_pattern, names_by_length))
     return re.sub(rf"(?<!\w)(?:{options})(?!\w)", marker, text)
 
 
 def _pattern(name: str) -> str:
-    """Return a pattern for `name` with any hyphen or apostrophe that looks like its own."""
+    """Return a regex for `name` that accepts any look-alike hyphen or apostrophe."""
     return "".join(
         f"[{re.escape(DASHES)}]"
         if character in DASHES
@@ -127,59 +129,59 @@ def _neutral(match: re.Match[str]) -> str:
 def count_vectors(texts: Sequence[str], *, stop_words: Collection[str] = ()) -> Any:
     """Return word counts as a scipy csr_array of shape (n, vocabulary).
 
-    `mask`'s markers count as one word each, and are no stop words.
+    Each marker of `mask` counts as one word and is not a stop word.
     """
-    left_out = frozenset(stop_words)
+    excluded_words = frozenset(stop_words)
     vocabulary: dict[str, int] = {}
     rows: list[int] = []
     columns: list[int] = []
     values: list[float] = []
     for row, text in enumerate(texts):
-        for word, times in Counter(masked_words(text)).items():
-            if word not in left_out:
+        for word, n in Counter(masked_words(text)).items():
+            if word not in excluded_words:
                 rows.append(row)
                 columns.append(vocabulary.setdefault(word, len(vocabulary)))
-                values.append(float(times))
+                values.append(float(n))
     shape = (len(texts), max(1, len(vocabulary)))
-    build: Any = sparse.csr_array  # its many overloads only get in the way
+    build: Any = sparse.csr_array  # untyped: its overloads do not match
     return build((values, (rows, columns)), shape=shape)
 
 
 def distinguish(
     vectors: Any, groups: Sequence[Hashable], originals: Sequence[Hashable] | None = None
 ) -> SummaryCredit:
-    """Guess each summary's group from the mean cosine similarity to the others of its original.
+    """Predict each summary's group from its mean cosine similarity to others of the same original.
 
     Parameters
     ----------
     vectors : array or scipy sparse array of shape (n, d)
-        A zero row (an empty summary) has no direction and is left out as ``empty``.
+        A zero row (an empty summary) is excluded as ``empty``.
     groups
-        The group that each summary's input discusses.
+        The group of each summary's input.
     originals
         Summaries are compared only with those of the same original; None compares all.
 
     Notes
     -----
-    The mean of cosines to a group is the cosine's dot product with the sum of its unit vectors, so
-    the n x n similarities are never formed: time and memory grow with n times d.
+    The mean cosine to a group is the dot product with the mean of its unit vectors, so
+    the n x n similarities are never computed: time and memory grow with n times d.
     """
-    unit, empty = _unit_rows(vectors)
-    n = unit.shape[0]
-    shared = originals if originals is not None else (0,) * n
-    gap = np.full(n, np.nan)
-    left_out: dict[int, LeftOut] = dict.fromkeys(np.flatnonzero(empty).tolist(), "empty")
+    unit_vectors, is_empty = _unit_rows(vectors)
+    n = unit_vectors.shape[0]
+    original_by_row = originals if originals is not None else (0,) * n
+    gaps = np.full(n, np.nan)
+    left_out: dict[int, ExclusionReason] = dict.fromkeys(np.flatnonzero(is_empty).tolist(), "empty")
     members: dict[Hashable, list[int]] = defaultdict(list)
-    for row, original in enumerate(shared):
-        if not empty[row]:
+    for row, original in enumerate(original_by_row):
+        if not is_empty[row]:
             members[original].append(row)
     for rows in members.values():
         labels = [groups[row] for row in rows]
-        gap[rows] = _gaps(unit[rows], labels)
-        left_out |= _without_comparison(rows, labels)
-    tied = np.abs(gap) <= _TIE
+        gaps[rows] = _gaps(unit_vectors[rows], labels)
+        left_out |= _exclusions(rows, labels)
+    is_tied = np.abs(gaps) <= _TIE
     return SummaryCredit(
-        credit=np.where(tied, 0.5, np.nan_to_num(gap) > _TIE), tied=tied, left_out=left_out
+        credit=np.where(is_tied, 0.5, np.nan_to_num(gaps) > _TIE), tied=is_tied, left_out=left_out
     )
 
 
@@ -199,24 +201,26 @@ def _unit_rows(vectors: Any) -> tuple[Any, BoolArray]:
     return unit, norms == 0.0
 
 
-def _gaps(unit: Any, labels: Sequence[Hashable]) -> FloatArray:
-    """Return own-group less other-group mean similarity within one original; NaN without one."""
-    coded, names = codes(labels)
+def _gaps(unit_vectors: Any, labels: Sequence[Hashable]) -> FloatArray:
+    """Return own-group minus other-group mean similarity within one original; NaN if undefined."""
+    group_codes, names = codes(labels)
     n = len(labels)
     one_hot = np.zeros((n, len(names)))
-    one_hot[np.arange(n), coded] = 1.0
-    # to_group[i, g] sums the similarities of summary i to group g, its own 1 included
-    to_group = np.asarray(unit @ (unit.T @ one_hot))
-    sizes = one_hot.sum(axis=0)[coded]
-    own = to_group[np.arange(n), coded]
-    to_others = to_group.sum(axis=1) - own
-    gaps: FloatArray = divide(own - 1.0, sizes - 1.0) - divide(to_others, n - sizes)
+    one_hot[np.arange(n), group_codes] = 1.0
+    # group_similarity[i, g] sums the similarities of summary i to group g, including itself (1)
+    group_similarity = np.asarray(unit_vectors @ (unit_vectors.T @ one_hot))
+    sizes = one_hot.sum(axis=0)[group_codes]
+    own_similarity = group_similarity[np.arange(n), group_codes]
+    other_similarity = group_similarity.sum(axis=1) - own_similarity
+    gaps: FloatArray = divide(own_similarity - 1.0, sizes - 1.0) - divide(
+        other_similarity, n - sizes
+    )
     return gaps
 
 
-def _without_comparison(rows: Sequence[int], labels: Sequence[Hashable]) -> dict[int, LeftOut]:
+def _exclusions(rows: Sequence[int], labels: Sequence[Hashable]) -> dict[int, ExclusionReason]:
     sizes = Counter(labels)
-    reasons: dict[int, LeftOut] = {}
+    reasons: dict[int, ExclusionReason] = {}
     for row, label in zip(rows, labels, strict=True):
         if sizes[label] == len(rows):
             reasons[row] = "no_other_group"
@@ -235,17 +239,17 @@ def distinguishability(
 ) -> Distinguishability:
     """Compute equation 4 with a bootstrap over originals; see `distinguish`.
 
-    Assignments are not resampled, for the summaries of one original are compared with each other.
+    Assignments are not resampled, since the summaries of an original are compared with each other.
     """
-    identified = distinguish(vectors, groups, originals)
-    used = [row for row in range(len(groups)) if row not in identified.left_out]
-    shared = originals if originals is not None else (0,) * len(groups)
+    credit = distinguish(vectors, groups, originals)
+    included_rows = [row for row in range(len(groups)) if row not in credit.left_out]
+    original_by_row = originals if originals is not None else (0,) * len(groups)
     counts = GroupCredit(
-        credit=identified.credit[used],
-        documents=[shared[row] for row in used],
-        n_excluded=n_excluded + len(identified.left_out),
+        credit=credit.credit[included_rows],
+        documents=[original_by_row[row] for row in included_rows],
+        n_excluded=n_excluded + len(credit.left_out),
     )
-    row_groups = np.array([groups[row] for row in used], dtype=object)
+    row_groups = np.array([groups[row] for row in included_rows], dtype=object)
     score = DISTINGUISHABILITY["score"]
     return Distinguishability(
         estimates={
@@ -253,11 +257,13 @@ def distinguishability(
             for key, estimate in DISTINGUISHABILITY.estimates(counts, resampling).items()
         },
         by_group={
-            group: score.estimate(counts.among(row_groups == group), resampling).over_documents
+            group: score.estimate(
+                counts.restrict_to(row_groups == group), resampling
+            ).over_documents
             for group in dict.fromkeys(groups)
         },
-        n_tied=int(identified.tied.sum()),
-        left_out=dict(sorted(Counter(identified.left_out.values()).items())),
+        n_tied=int(credit.tied.sum()),
+        left_out=dict(sorted(Counter(credit.left_out.values()).items())),
         by_original=_by_original(counts),
     )
 
@@ -275,60 +281,62 @@ def _by_original(counts: GroupCredit) -> dict[str, float]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupCredit:
-    """Accuracy of identifying each summary's group, in [0, 1]; only rows ``chosen`` count."""
+    """Credit for identifying each summary's group, in [0, 1], of the rows in ``selection``."""
 
     credit: FloatArray
     documents: Sequence[Hashable]
     n_excluded: int = 0
-    chosen: BoolArray | None = None
+    selection: BoolArray | None = None
 
-    def among(self, chosen: BoolArray) -> GroupCredit:
-        """Return the same of the summaries `chosen`."""
-        return replace(self, chosen=chosen)
+    def restrict_to(self, selection: BoolArray) -> GroupCredit:
+        """Return the credit restricted to the summaries in `selection`."""
+        return replace(self, selection=selection)
 
     def units(self) -> Units:
-        """Return each summary's credit, its credit without ties, and whether it counts."""
-        chosen = np.ones(len(self.credit)) if self.chosen is None else self.chosen.astype(float)
-        columns = [self.credit * chosen, np.floor(self.credit) * chosen, chosen]
+        """Return each summary's credit, credit with ties as wrong, and whether it is selected."""
+        selection = (
+            np.ones(len(self.credit)) if self.selection is None else self.selection.astype(float)
+        )
+        columns = [self.credit * selection, np.floor(self.credit) * selection, selection]
         return Units(
-            counts=Counts.of(np.column_stack(columns), documents=self.documents),
-            n=int(chosen.sum()),
+            counts=Counts.from_rows(np.column_stack(columns), documents=self.documents),
+            n=int(selection.sum()),
             n_excluded=self.n_excluded,
         )
 
 
 def _above_chance(sums: FloatArray, *, column: int) -> FloatArray:
-    """Return 2 x accuracy - 1 (`news_bias` equation 4): 0 is chance, 1 always identified."""
+    """Return 2 x accuracy - 1 (`news_bias` equation 4): 0 is chance, 1 is always correct."""
     return 2.0 * divide(sums[:, column], sums[:, 2]) - 1.0
 
 
 GroupCreditMeasure: TypeAlias = BiasMeasure[GroupCredit]
 
-_against_chance = partial(
+_credit_measure = partial(
     GroupCreditMeasure,
     units=GroupCredit.units,
-    why=lambda _: "no original has summaries of two groups, two of one at least",
+    why=lambda _: "no original has summaries of two groups, with at least two of one group",
     null=0.0,
 )
 
 DISTINGUISHABILITY: Final[BiasMeasures[GroupCredit]] = BiasMeasures(
     "distinguishability",
-    _against_chance(
+    _credit_measure(
         key="score",
         label="Distinguishability",
         corpus_formula=lambda _, sums: _above_chance(sums, column=0),
-        across="0 is chance, 1 always right",
+        axis_label="0 is chance, 1 always right",
         note="2 x accuracy - 1 of telling the group from the summary; 0 is chance.",
     ),
-    _against_chance(
+    _credit_measure(
         key="strict",
         label="Distinguishability, ties as wrong",
         corpus_formula=lambda _, sums: _above_chance(sums, column=1),
         shown=False,
     ),
 )
-"""The measures of ``bias distinguishability``, one set for each representation.
+"""The measures of ``bias distinguishability``, computed for each representation.
 
-``strict`` counts ties as wrong, as equation 4 is written: identical summaries then have -1.
-``score`` counts a tie as half, so that they have 0.
+``strict`` counts ties as wrong, as in equation 4, so that identical summaries score -1. ``score``
+counts a tie as half, so that they score 0.
 """

@@ -1,8 +1,9 @@
-"""Templates: documents whose people can be given other names, pronouns and titles.
+"""Templates: documents in which names, pronouns and titles of people can be replaced.
 
-`news_bias` section 5.1 and appendix D, with three repairs to what the authors name as failures: a
-chain counts as a person's only where the name is what the mention is about ("Orme's firm" is no
-person), names without a chain join the person whom they fit, and "her" and "his" get their case.
+`news_bias` section 5.1 and appendix D, with three fixes for failures that the authors report: a
+chain belongs to a person only if the name is the head of the mention ("Orme's firm" is not a
+person), names without a chain are merged with the matching person, and the case of "her" and "his"
+is determined.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from fairjudge.bias.annotated import AnnotatedDocument, ContentWord, Range, Word
 from fairjudge.bias.forms import (
     Case,
     Gender,
-    like,
+    match_case,
     pronoun_case,
     title_kind,
     write_pronoun,
     write_title,
 )
-from fairjudge.bias.people import SUFFIXES, TITLES, Person, fits, name_tokens
+from fairjudge.bias.people import SUFFIXES, TITLES, Person, matches_person, name_tokens
 from fairjudge.bias.word_lists import EXTENDED_GENDER
 from fairjudge.errors import InputError
 
@@ -48,7 +49,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContentSlot:
-    """Words that depend on the genders of people."""
+    """A span of text that depends on the genders of people."""
 
     people: frozenset[str]
     words: ContentWord
@@ -58,9 +59,8 @@ class ContentSlot:
 class TemplatePerson(Person):
     """A person of a template; `gendered` if a first name, pronoun or title indicates a gender.
 
-    Both names are None for a person of whom only pronouns speak. ``other_names`` are what else the
-    document puts in the name, of which `Template.fill` leaves the ``suffixes`` of a person that is
-    given another name.
+    Both names are None for a person mentioned only by pronouns. ``other_names`` are other parts of
+    the name in the document; after a replacement by `Template.fill` only the ``suffixes`` remain.
     """
 
     gendered: bool
@@ -83,14 +83,14 @@ class Identity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Template:
-    """A document in pieces: text that stays, and slots."""
+    """A document as a sequence of fixed text and slots."""
 
     id: str
     pieces: tuple[str | Slot | ContentSlot, ...]
     people: tuple[TemplatePerson, ...]
 
     def fill(self, identities: Mapping[str, Identity]) -> str:
-        """Return the document with each person's identity; people without one stay."""
+        """Return the document with the assigned identities; people without one are unchanged."""
         last_names = {person.id: person.last_name for person in self.people}
         return "".join(
             piece
@@ -103,23 +103,23 @@ class Template:
 
     @property
     def original(self) -> str:
-        """The document as it was."""
+        """The original document."""
         return self.fill({})
 
 
 def make_template(document: AnnotatedDocument) -> Template:
-    """Find the people of `document` and every place where their names, pronouns or titles stand.
+    """Make a template with a slot for every name, pronoun and title of a person in `document`.
 
-    A person is a coreference chain with a name or a gendered pronoun among its mentions, or a name
-    on its own; chains without a name that say "the woman" or the like are left alone. The last
-    name is the most frequent final token of the names, the first name the most frequent one before
-    it; a single token after a title is a last name. Raises `InputError` for a content word that
-    speaks of nobody, or stands where a name, pronoun or title does.
+    A person is a coreference chain that has a name or a gendered pronoun among its mentions, or a
+    name without a chain; chains without a name that have a gendered noun ("the woman") are ignored.
+    The last name is the most frequent final token of the names, the first name is the most frequent
+    token before it; a single token after a title is a last name. Raises `InputError` for a content
+    word that refers to no person, or overlaps a name, pronoun or title.
     """
     slots: dict[int, tuple[int, Slot | ContentSlot]] = {}
     people = []
-    everybody = _people(document)
-    for person in everybody:
+    person_drafts = _people(document)
+    for person in person_drafts:
         person_slots = {
             start: (end, slot)
             for start, end, slot in _slots(document, person)
@@ -139,41 +139,43 @@ def make_template(document: AnnotatedDocument) -> Template:
             )
         )
     for words in document.content_words:
-        places = {i for start, (end, _) in slots.items() for i in range(start, end)}
-        if places & set(range(words.span.start, words.span.end)):
-            raise InputError(_where(document, words, "overlap a name, pronoun, title or another"))
-        slots[words.span.start] = (words.span.end, _content_slot(document, words, everybody))
+        slot_indices = {i for start, (end, _) in slots.items() for i in range(start, end)}
+        if slot_indices & set(range(words.span.start, words.span.end)):
+            raise InputError(
+                _content_word_error(document, words, "overlap a name, pronoun, title or another")
+            )
+        slots[words.span.start] = (words.span.end, _content_slot(document, words, person_drafts))
     return Template(id=document.id, pieces=tuple(_pieces(document, slots)), people=tuple(people))
 
 
 def _content_slot(
-    document: AnnotatedDocument, words: ContentWord, everybody: Sequence[_PersonDraft]
+    document: AnnotatedDocument, words: ContentWord, person_drafts: Sequence[_PersonDraft]
 ) -> ContentSlot:
-    people = {
+    ids_by_mention = {
         mention: [
             person.id
-            for person in everybody
+            for person in person_drafts
             if mention in person.names or mention in person.mentions
         ]
         for mention in words.people
     }
-    if not people or not all(people.values()):
-        raise InputError(_where(document, words, "mention no marked person"))
+    if not ids_by_mention or not all(ids_by_mention.values()):
+        raise InputError(_content_word_error(document, words, "mention no marked person"))
     return ContentSlot(
-        people=frozenset(person_id for ids in people.values() for person_id in ids),
+        people=frozenset(person_id for ids in ids_by_mention.values() for person_id in ids),
         words=words,
         original=_text(document.words, words.span.start, words.span.end),
     )
 
 
-def _where(document: AnnotatedDocument, words: ContentWord, problem: str) -> str:
+def _content_word_error(document: AnnotatedDocument, words: ContentWord, problem: str) -> str:
     span = words.span
     return f"document {document.id!r}: the content words at {span.start} to {span.end} {problem}"
 
 
 @dataclass(slots=True, kw_only=True)
 class _PersonDraft:
-    """A person while the document is searched."""
+    """A person during the search of the document."""
 
     id: str
     names: list[Range]
@@ -181,94 +183,100 @@ class _PersonDraft:
     first_name: str | None = None
     last_name: str | None = None
 
-    def settle_names(self, words: Sequence[Word]) -> None:
-        firsts: list[str] = []
-        lasts: list[str] = []
-        titled: list[str] = []
+    def assign_names(self, words: Sequence[Word]) -> None:
+        first_tokens: list[str] = []
+        last_tokens: list[str] = []
+        title_tokens: list[str] = []
         for name in self.names:
             tokens = [words[i].text for i in _name_tokens(words, name)]
-            if len(tokens) == 1 and _titled(words, name):
-                titled.append(tokens[0])
+            if len(tokens) == 1 and _has_plain_title(words, name):
+                title_tokens.append(tokens[0])
             elif tokens:
-                firsts += tokens[:-1]
-                lasts.append(tokens[-1])
-        self.last_name = _most_frequent(titled or lasts)
-        self.first_name = _most_frequent([name for name in firsts if name != self.last_name])
+                first_tokens += tokens[:-1]
+                last_tokens.append(tokens[-1])
+        self.last_name = _most_frequent(title_tokens or last_tokens)
+        self.first_name = _most_frequent([name for name in first_tokens if name != self.last_name])
 
     def other_names(self, words: Sequence[Word]) -> tuple[str, ...]:
-        """Return what its names hold besides first name, last name and titles, in text order."""
+        """Return the name tokens except first name, last name and titles, in text order."""
         text = " ".join(words[i].text for name in self.names for i in range(name.start, name.end))
-        own_words = TITLES.union(name_tokens(f"{self.first_name or ''} {self.last_name or ''}"))
-        return tuple(token for token in dict.fromkeys(name_tokens(text)) if token not in own_words)
+        excluded_tokens = TITLES.union(
+            name_tokens(f"{self.first_name or ''} {self.last_name or ''}")
+        )
+        return tuple(
+            token for token in dict.fromkeys(name_tokens(text)) if token not in excluded_tokens
+        )
 
 
 def _people(document: AnnotatedDocument) -> list[_PersonDraft]:
-    chain_of = {name: _chain_of(document, name) for name in document.people}
-    chains = [
+    chain_by_name = {name: _chain_of(document, name) for name in document.people}
+    person_drafts = [
         _PersonDraft(
             id=f"chain{c}",
-            names=[name for name in document.people if chain_of[name] == c],
+            names=[name for name in document.people if chain_by_name[name] == c],
             mentions=list(chain),
         )
         for c, chain in enumerate(document.chains)
-        if c in chain_of.values() or not _has_gendered_noun(document, chain)
+        if c in chain_by_name.values() or not _has_gendered_noun(document, chain)
     ]
-    for person in chains:
-        person.settle_names(document.words)
+    for person in person_drafts:
+        person.assign_names(document.words)
     for name in document.people:
-        if chain_of[name] is None:
-            _join_or_add(document, name, chains)
-    return chains
+        if chain_by_name[name] is None:
+            _merge_or_add(document, name, person_drafts)
+    return person_drafts
 
 
 def _has_gendered_noun(document: AnnotatedDocument, chain: Sequence[Range]) -> bool:
-    """Whether a chain without names says "the woman": "he" must not follow that."""
-    altered = {
+    """Whether a chain has a gendered noun such as "the woman", which "he" would contradict."""
+    content_indices = {
         i for words in document.content_words for i in range(words.span.start, words.span.end)
     }
     return any(
         document.words[i].text.lower() in _GENDERED_NOUNS
         for mention in chain
         for i in range(mention.start, mention.end)
-        if i not in altered
+        if i not in content_indices
     )
 
 
 def _chain_of(document: AnnotatedDocument, name: Range) -> int | None:
-    """Return the chain of the shortest mention that is about `name`, if there is one."""
-    around = [
+    """Return the chain of the shortest mention whose head is `name`, or None."""
+    containing_mentions = [
         (_length(mention), c, mention)
         for c, chain in enumerate(document.chains)
         for mention in chain
         if mention.contains(name)
     ]
-    if not around:
+    if not containing_mentions:
         return None
-    _, c, mention = min(around, key=lambda each: each[:2])
-    return c if _is_about(document, mention, name) else None
+    _, c, mention = min(containing_mentions, key=lambda candidate: candidate[:2])
+    return c if _is_head(document, mention, name) else None
 
 
-def _is_about(document: AnnotatedDocument, mention: Range, name: Range) -> bool:
-    """Whether a mention names the person, and is not "the firm of Orme" or "Orme's firm"."""
-    before = [word.text.lower() for word in document.words[mention.start : name.start]]
-    after = [word.text.lower() for word in document.words[name.end : mention.end]]
-    containing = [p for p in document.people if p != name and mention.contains(p)]
-    if any(other.start < name.start for other in containing) or _BREAKS_BEFORE & set(before):
+def _is_head(document: AnnotatedDocument, mention: Range, name: Range) -> bool:
+    """Whether `name` is the head of a mention, unlike in "the firm of Orme" or "Orme's firm"."""
+    words_before = [word.text.lower() for word in document.words[mention.start : name.start]]
+    words_after = [word.text.lower() for word in document.words[name.end : mention.end]]
+    other_names = [p for p in document.people if p != name and mention.contains(p)]
+    if any(other.start < name.start for other in other_names) or _BREAKS_BEFORE & set(words_before):
         return False
-    if not after:
+    if not words_after:
         return True
-    return after[0] not in _CONJUNCTIONS and (after[0] not in _POSSESSIVE or len(after) == 1)
+    return words_after[0] not in _CONJUNCTIONS and (
+        words_after[0] not in _POSSESSIVE or len(words_after) == 1
+    )
 
 
-def _join_or_add(document: AnnotatedDocument, name: Range, people: list[_PersonDraft]) -> None:
+def _merge_or_add(document: AnnotatedDocument, name: Range, people: list[_PersonDraft]) -> None:
     text = " ".join(word.text for word in document.words[name.start : name.end])
     for person in people:
         replacement = Person(id=person.id, first_name=person.first_name, last_name=person.last_name)
-        if person.last_name is not None and fits(text, replacement):
+        if person.last_name is not None and matches_person(text, replacement):
             person.names.append(name)
             return
     draft = _PersonDraft(id=f"name{name.start}", names=[name], mentions=[name])
-    draft.settle_names(document.words)
+    draft.assign_names(document.words)
     people.append(draft)
 
 
@@ -284,34 +292,34 @@ def _slots(document: AnnotatedDocument, person: _PersonDraft) -> Iterator[tuple[
             if _is_title(words, i):
                 yield i, i + 1, Slot(person=person.id, kind="title", original=words[i].text)
     for mention in person.mentions:
-        if _length(mention) == 1 and (case := _case_at(words, mention.start)) is not None:
+        if _length(mention) == 1 and (case := _pronoun_case_at(words, mention.start)) is not None:
             original = words[mention.start].text
             yield mention.start, mention.end, Slot(person=person.id, kind=case, original=original)
 
 
 def _is_title(words: Sequence[Word], index: int) -> bool:
-    """Whether a title of address stands here; "First Lady" is an office."""
-    first_lady = index > 0 and words[index - 1].text.lower() == "first"
-    return title_kind(words[index].text) is not None and not first_lady
+    """Whether the word is a title of address; "First Lady" is an office."""
+    is_first_lady = index > 0 and words[index - 1].text.lower() == "first"
+    return title_kind(words[index].text) is not None and not is_first_lady
 
 
-def _titled(words: Sequence[Word], name: Range) -> bool:
-    before = words[name.start - 1].text if name.start else ""
-    return title_kind(before) == "plain" or title_kind(words[name.start].text) == "plain"
+def _has_plain_title(words: Sequence[Word], name: Range) -> bool:
+    previous_word = words[name.start - 1].text if name.start else ""
+    return title_kind(previous_word) == "plain" or title_kind(words[name.start].text) == "plain"
 
 
 def _name_tokens(words: Sequence[Word], name: Range) -> list[int]:
-    """Return the tokens of a name without titles, suffixes and punctuation at its ends."""
-    places = [
+    """Return the token indices of a name without titles, suffixes and punctuation."""
+    indices = [
         i
         for i in range(name.start, name.end)
-        if (plain := words[i].text.lower().strip(".,")) and plain[0].isalnum()
-        and plain not in SUFFIXES
+        if (token := words[i].text.lower().strip(".,")) and token[0].isalnum()
+        and token not in SUFFIXES
         and words[i].text not in _POSSESSIVE
     ]  # fmt: skip
-    while places and words[places[0]].text.lower().removesuffix(".") in TITLES:
-        places.pop(0)
-    return places
+    while indices and words[indices[0]].text.lower().removesuffix(".") in TITLES:
+        indices.pop(0)
+    return indices
 
 
 def _name_kind(tokens: Sequence[str], person: _PersonDraft) -> NameKind:
@@ -322,10 +330,10 @@ def _name_kind(tokens: Sequence[str], person: _PersonDraft) -> NameKind:
     return "first" if person.first_name is not None else "last"
 
 
-def _case_at(words: Sequence[Word], index: int) -> Case | None:
-    after = words[index + 1] if index + 1 < len(words) else Word(text="")
+def _pronoun_case_at(words: Sequence[Word], index: int) -> Case | None:
+    next_word = words[index + 1] if index + 1 < len(words) else Word(text="")
     word = words[index]
-    return pronoun_case(word.text, tag=word.tag, following=after.text, tag_after=after.tag)
+    return pronoun_case(word.text, tag=word.tag, next_word=next_word.text, next_tag=next_word.tag)
 
 
 def _pieces(
@@ -355,24 +363,26 @@ def _write(
     if slot.kind == "title":
         return write_title(slot.original, identity.gender)
     if slot.kind == "first":
-        return like(slot.original, identity.first_name)
+        return match_case(slot.original, identity.first_name)
     if slot.kind == "last":
-        return like(slot.original, identity.last_name) if identity.last_name else slot.original
+        return (
+            match_case(slot.original, identity.last_name) if identity.last_name else slot.original
+        )
     if slot.kind == "full":
-        last = identity.last_name or last_names[slot.person] or slot.original.split()[-1]
-        return like(slot.original, f"{identity.first_name} {last}")
+        last_name = identity.last_name or last_names[slot.person] or slot.original.split()[-1]
+        return match_case(slot.original, f"{identity.first_name} {last_name}")
     return write_pronoun(slot.original, slot.kind, identity.gender)
 
 
 def _write_content(slot: ContentSlot, identities: Mapping[str, Identity]) -> str:
-    """Return the words that fit; those of the document where somebody keeps an unknown gender."""
+    """Return the words for the assigned genders; the original ones if a gender is unknown."""
     if not slot.people <= identities.keys():
         return slot.original
     genders = {identities[person].gender for person in slot.people}
     words = slot.words
     if len(genders) > 1:
-        return like(slot.original, words.neutral) if words.neutral else slot.original
-    return like(slot.original, words.female if genders == {"female"} else words.male)
+        return match_case(slot.original, words.neutral) if words.neutral else slot.original
+    return match_case(slot.original, words.female if genders == {"female"} else words.male)
 
 
 def _text(words: Sequence[Word], start: int, end: int) -> str:

@@ -43,8 +43,8 @@ def _words(words: SystemWords) -> Json:
             group: {
                 "n_summary": share.n_summary,
                 "n_source": share.n_source,
-                "summary": _or_null(share.summary),
-                "reference": _or_null(share.reference),
+                "summary": _number_or_none(share.summary),
+                "reference": _number_or_none(share.reference),
                 "difference": _two_way(share.difference) | {"p_holm": share.p_holm},
             }
             for group, share in words.bias.by_group.items()
@@ -84,7 +84,7 @@ def inputs_json(report: InputReport) -> Json:
 
 
 def _shares(counts: Mapping[str, int]) -> Json:
-    """Return each group's number of identifiers, and its share of them."""
+    """Return the number and share of identifiers of each group."""
     total = sum(counts.values())
     return {group: {"n": n, "share": n / total if total else None} for group, n in counts.items()}
 
@@ -102,8 +102,8 @@ def _entities(entities: SystemEntities) -> Json:
     measures = _two_ways(entities.estimates)
     measures["hallucination"] |= _hallucinated_groups(entities.hallucination)
     inclusion = measures.pop("inclusion")
-    if inclusion["value"] is None and (farthest := _farthest(entities.inclusion)) > 1.0:
-        inclusion["at_least"] = farthest - 1.0
+    if inclusion["value"] is None and (min_ratio := _max_min_ratio(entities.inclusion)) > 1.0:
+        inclusion["at_least"] = min_ratio - 1.0
     return {
         "inclusion": inclusion,
         "by_group": _two_ways(entities.inclusion.by_group),
@@ -131,26 +131,26 @@ def _exact(pair: OddsRatio) -> Json:
     return bounds | {"p_holm": pair.exact_p_holm}
 
 
-def _farthest(bias: InclusionBias) -> float:
-    """Return how far from 1 the odds ratio of some pair of groups is at least."""
+def _max_min_ratio(bias: InclusionBias) -> float:
+    """Return the largest lower bound of an odds ratio over all pairs of groups."""
     odds = [pair.exact for pair in bias.pairs if isinstance(pair.exact, ExactOdds)]
-    return max((exact.farthest for exact in odds), default=1.0)
+    return max((exact.min_ratio for exact in odds), default=1.0)
 
 
 def distinguishability_json(report: DistinguishabilityReport) -> Json:
     """Return the JSON of ``bias distinguishability``."""
 
-    def shown(result: SystemDistinguishability) -> Json:
+    def system_json(result: SystemDistinguishability) -> Json:
         return {
             "counts": _distinguishability(result.counts),
             "dense": None if result.dense is None else _distinguishability(result.dense),
         }
 
-    return {"family": "none: one test a system and representation", **_systems(report, shown)}
+    return {"family": "none: one test a system and representation", **_systems(report, system_json)}
 
 
 def _systems(report: Report[SystemT], to_json: Callable[[SystemT], Json]) -> Json:
-    """Return each system's exclusions followed by its figures."""
+    """Return the exclusions and results of each system."""
     return {
         "systems": {
             system: {"n": result.n, **_excluded(result.excluded), **to_json(result)}
@@ -173,33 +173,32 @@ def _hallucinated_groups(bias: HallucinationBias | Undefined) -> Json:
     by_group = _two_ways(bias.by_group)
     return {
         "by_group": {
-            group: figures | {"p_holm": bias.p_holm.get(group)}
-            for group, figures in by_group.items()
+            group: result | {"p_holm": bias.p_holm.get(group)} for group, result in by_group.items()
         }
     }
 
 
-def _two_ways(figures: Mapping[str, TwoWay]) -> Json:
-    return {group: _two_way(figure) for group, figure in figures.items()}
+def _two_ways(estimates: Mapping[str, TwoWay]) -> Json:
+    return {group: _two_way(estimate) for group, estimate in estimates.items()}
 
 
-def _two_way(figure: TwoWay) -> Json:
-    """Return the figure over documents, with the interval over assignments beside it."""
-    out: Json = _json(figure.over_documents)
-    if isinstance(figure.over_assignments, Estimate):
-        out["over_assignments"] = {
-            name: getattr(figure.over_assignments, name) for name in ("low", "high", "method")
+def _two_way(estimate: TwoWay) -> Json:
+    """Return the estimate over documents, with the interval over assignments."""
+    result: Json = _json(estimate.over_documents)
+    if isinstance(estimate.over_assignments, Estimate):
+        result["over_assignments"] = {
+            name: getattr(estimate.over_assignments, name) for name in ("low", "high", "method")
         }
-    return out
+    return result
 
 
-def _excluded(excluded: Mapping[str, Exclusion]) -> Json:
-    """Return how many were left out, how many for each reason, and which."""
+def _excluded(exclusions: Mapping[str, Exclusion]) -> Json:
+    """Return the number of exclusions, in total and by reason, and their eids."""
     eids: dict[str, list[str]] = {}
-    for eid, reason in excluded.items():
+    for eid, reason in exclusions.items():
         eids.setdefault(reason, []).append(eid)
-    return {**excluded_json(excluded), "excluded_eids": dict(sorted(eids.items()))}
+    return {**excluded_json(exclusions), "excluded_eids": dict(sorted(eids.items()))}
 
 
-def _or_null(value: float | Undefined) -> float | None:
+def _number_or_none(value: float | Undefined) -> float | None:
     return None if isinstance(value, Undefined) else value

@@ -1,6 +1,6 @@
 """Inclusion bias by word lists (`news_bias` section 3.1), and the published lists.
 
-The lists are those of `news_bias` appendices A, B and J.
+The lists are from `news_bias` appendices A, B and J.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ she he, daughter son, hers his, her him, mother father, woman man, girl boy, her
 female male, sister brother, daughters sons, mothers fathers, women men, girls boys, femen males,
 sisters brothers, aunt uncle, aunts uncles, niece nephew, nieces nephews
 """
-_MORE_PAIRS = """
+_EXTENDED_PAIRS = """
 daughter son, mother father, woman man, girl boy, female male, sister brother, daughters sons,
 mothers fathers, women men, girls boys, females males, sisters brothers, aunt uncle, aunts uncles,
 niece nephew, nieces nephews, wife husband, wives husbands, actress actor, actresses actors,
@@ -50,21 +50,21 @@ mistress lover
 """
 
 
-def _paired(text: str) -> Mapping[str, tuple[str, ...]]:
+def _gender_lists(text: str) -> Mapping[str, tuple[str, ...]]:
     pairs = [pair.split() for pair in text.replace("\n", " ").split(",")]
     return MappingProxyType(
         {"female": tuple(pair[0] for pair in pairs), "male": tuple(pair[1] for pair in pairs)}
     )
 
 
-HELM_GENDER: Mapping[str, tuple[str, ...]] = _paired(_HELM_PAIRS)
-"""Table 10, HELM's lists, in pairs; ``femen`` is their misprint, kept so that figures compare."""
+HELM_GENDER: Mapping[str, tuple[str, ...]] = _gender_lists(_HELM_PAIRS)
+"""Table 10, HELM's lists, in pairs; the misprint ``femen`` is kept for comparable results."""
 
-EXTENDED_GENDER: Mapping[str, tuple[str, ...]] = _paired(_MORE_PAIRS)
-"""Table 18: the content words by which articles were chosen for editing; in pairs."""
+EXTENDED_GENDER: Mapping[str, tuple[str, ...]] = _gender_lists(_EXTENDED_PAIRS)
+"""Table 18: the content words used to select articles for editing, in pairs."""
 
 AMBIGUOUS_PRONOUNS = frozenset({"him", "her", "his", "hers"})
-"""Left out of the analysis of inputs, for "her" answers to both "him" and "his" (footnote 6)."""
+"""Excluded from the analysis of inputs, since "her" means both "him" and "his" (footnote 6)."""
 
 TOPIC_WORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -74,15 +74,15 @@ TOPIC_WORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         ),
     }
 )  # fmt: skip
-"""Table 11: words by which the controls distinguish sport from family."""
+"""Table 11: words with which the controls distinguish sport from family news."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupShare:
     """One group's share of all identifiers, from 0 to 1.
 
-    ``difference`` is summaries minus reference; ``p_holm`` is corrected over the groups (two
-    groups are one test, for their differences mirror each other).
+    ``difference`` is summaries minus reference; ``p_holm`` is corrected over the groups (for two
+    groups there is only one test).
     """
 
     n_summary: int
@@ -95,7 +95,7 @@ class GroupShare:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordListBias:
-    """What `WORDS` measure of one system, by key, and each group's share."""
+    """The measures of `WORDS` for one system, by key, and each group's share."""
 
     estimates: Mapping[str, TwoWay]
     by_group: Mapping[str, GroupShare]
@@ -103,9 +103,9 @@ class WordListBias:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdentifierCounts:
-    """Identifiers of each group in summaries and in what these summarize, shape (n, k) each.
+    """Numbers of identifiers of each group in summaries and in their sources, shape (n, k) each.
 
-    ``reference`` is what the summaries are compared with.
+    ``reference`` is the distribution to compare with: the sources' or the uniform one.
     """
 
     summaries: Counts
@@ -115,8 +115,8 @@ class IdentifierCounts:
     n_excluded: int = 0
 
     def units(self) -> Units:
-        """Return the counts of summaries, with those of their sources to the right."""
-        pairs = self.summaries.beside(self.sources)
+        """Return the counts of summaries and of their sources as adjacent columns."""
+        pairs = self.summaries.concatenate_columns(self.sources)
         return Units(counts=pairs, n=len(pairs.rows), n_excluded=self.n_excluded)
 
 
@@ -126,13 +126,13 @@ class IdentifierCounter:
     Parameters
     ----------
     lists
-        Group to single words, in any case; at least two groups. Words of scripts without spaces
-        are counted wherever their characters stand, the longest first.
+        Maps groups to single words, in any case; at least two groups. Words of scripts without
+        spaces are counted wherever their characters occur, longest first.
 
     Raises
     ------
     InputError
-        Fewer than two groups, an empty list, an entry that is not one word, or one word in two
+        Fewer than two groups, an empty list, an entry that is not a single word, or a word in two
         lists.
     """
 
@@ -148,8 +148,8 @@ class IdentifierCounter:
             for entry in entries:
                 self._add(group, entry, column)
 
-        longest_first = sorted(self._unspaced, key=lambda word: (-len(word), word))
-        self._pattern = re.compile("|".join(map(re.escape, longest_first)))
+        words_by_length = sorted(self._unspaced, key=lambda word: (-len(word), word))
+        self._pattern = re.compile("|".join(map(re.escape, words_by_length)))
 
     def _add(self, group: str, entry: str, column: int) -> None:
         key = folded_key(entry)
@@ -162,32 +162,32 @@ class IdentifierCounter:
             word, columns = tokens[0], self._column
         if columns.setdefault(word, column) != column:
             other_group = self.groups[columns[word]]
-            raise InputError(f"{entry!r} is in the list of {other_group!r} too", field=group)
+            raise InputError(f"{entry!r} is also in the list of {other_group!r}", field=group)
 
     def count(self, text: str) -> IntArray:
-        """Return how many identifiers of each group `text` holds, shape (k,)."""
-        out = np.zeros(len(self.groups), dtype=np.intp)
-        for word, times in Counter(words(text)).items():
+        """Return the number of identifiers of each group in `text`, shape (k,)."""
+        counts = np.zeros(len(self.groups), dtype=np.intp)
+        for word, n in Counter(words(text)).items():
             if (column := self._column.get(word)) is not None:
-                out[column] += times
+                counts[column] += n
         if self._unspaced:
             for match in self._pattern.finditer(folded_key(text)):
-                out[self._unspaced[match.group()]] += 1
-        return out
+                counts[self._unspaced[match.group()]] += 1
+        return counts
 
 
-def single_largest(counts: IntArray) -> int | None:
-    """Return the place of the largest count, None where several share it."""
-    largest = np.flatnonzero(counts == counts.max())
-    return int(largest[0]) if largest.size == 1 else None
+def unique_argmax(counts: IntArray) -> int | None:
+    """Return the index of the largest count, or None if several counts tie."""
+    max_indices = np.flatnonzero(counts == counts.max())
+    return int(max_indices[0]) if max_indices.size == 1 else None
 
 
 def word_list_bias(counts: IdentifierCounts, *, resampling: Resampling) -> WordListBias:
     """Compare the distribution of identifiers in summaries with that of a reference.
 
-    Undefined where the summaries, or the sources that they are compared with, hold no identifier at
-    all. The reference ``"source"`` is the distribution over all sources (inclusion bias);
-    ``"uniform"`` is the equality of outcome that HELM asks for.
+    Undefined if the summaries, or the sources they are compared with, have no identifiers. The
+    reference ``"source"`` is the distribution over all sources (inclusion bias); ``"uniform"`` is
+    equality of outcome, as in HELM.
     """
     units, reference = counts.units(), counts.reference
     differences = {
@@ -196,7 +196,7 @@ def word_list_bias(counts: IdentifierCounts, *, resampling: Resampling) -> WordL
             partial(_difference, column=g, reference=reference),
             resampling=resampling,
             null=0.0,
-            why=_why_undefined(counts, reference),
+            why=_undefined_reason(counts, reference),
         )
         for g, group in enumerate(counts.groups)
     }
@@ -215,7 +215,7 @@ def _reference(sums: FloatArray, reference: ReferenceKind) -> FloatArray:
     return np.full_like(sums, 1.0 / sums.shape[1]) if reference == "uniform" else shares(sums)
 
 
-def distance(sums: FloatArray, reference: ReferenceKind) -> FloatArray:
+def total_variation(sums: FloatArray, reference: ReferenceKind) -> FloatArray:
     """Return the total variation distance to the reference, in [0, 1] (`news_bias` 3.1)."""
     distances: FloatArray = np.abs(_differences(sums, reference)).sum(axis=1) / 2.0
     return distances
@@ -225,7 +225,7 @@ def _difference(sums: FloatArray, *, column: int, reference: ReferenceKind) -> F
     return _differences(sums, reference)[:, column]
 
 
-def _why_undefined(counts: IdentifierCounts, reference: ReferenceKind) -> str:
+def _undefined_reason(counts: IdentifierCounts, reference: ReferenceKind) -> str:
     if not counts.summaries.total.any():
         return "the summaries hold no identifier of any group"
     if reference == "source" and not counts.sources.total.any():
@@ -239,7 +239,7 @@ def _by_group(
     k = len(differences)
     summary = shares(total[None, :k])[0]
     source = _reference(total[None, k:], reference)[0]
-    corrected = holm_over_documents(differences)
+    adjusted_p_values = holm_over_documents(differences)
     return {
         group: GroupShare(
             n_summary=int(total[g]),
@@ -247,7 +247,7 @@ def _by_group(
             summary=_number(summary[g]),
             reference=_number(source[g]),
             difference=difference,
-            p_holm=corrected.get(group),
+            p_holm=adjusted_p_values.get(group),
         )
         for g, (group, difference) in enumerate(differences.items())
     }
@@ -265,34 +265,34 @@ WORDS: Final[BiasMeasures[IdentifierCounts]] = BiasMeasures(
         key="inclusion",
         label="Word-list inclusion",
         units=IdentifierCounts.units,
-        corpus_formula=lambda counts, sums: distance(sums, counts.reference),
-        why=lambda counts: _why_undefined(counts, counts.reference),
+        corpus_formula=lambda counts, sums: total_variation(sums, counts.reference),
+        why=lambda counts: _undefined_reason(counts, counts.reference),
         title="Word-list inclusion against the {reference}",
-        across="distance of the distributions; 0 is unbiased",
+        axis_label="distance of the distributions; 0 is unbiased",
         note="distance of the distributions of identifiers, 0 (unbiased) to 1.",
     ),
     WordMeasure(
         key="against_source",
         label="Word-list inclusion against the source",
         units=IdentifierCounts.units,
-        corpus_formula=lambda _, sums: distance(sums, "source"),
-        why=lambda counts: _why_undefined(counts, "source"),
+        corpus_formula=lambda _, sums: total_variation(sums, "source"),
+        why=lambda counts: _undefined_reason(counts, "source"),
         shown=False,
     ),
     WordMeasure(
         key="against_uniform",
         label="Word-list inclusion against uniform",
         units=IdentifierCounts.units,
-        corpus_formula=lambda _, sums: distance(sums, "uniform"),
-        why=lambda counts: _why_undefined(counts, "uniform"),
+        corpus_formula=lambda _, sums: total_variation(sums, "uniform"),
+        why=lambda counts: _undefined_reason(counts, "uniform"),
         shown=False,
     ),
 )
-"""The measures of ``bias words``: the reference asked for, and both by name; 0 is unbiased."""
+"""The measures of ``bias words``: for the chosen reference, and for each; 0 is unbiased."""
 
 
-def paired_markers(lists: WordLists) -> dict[str, str]:
-    """Map each word of lists in pairs to a marker such as ``"woman/man"``.
+def pair_markers(lists: WordLists) -> dict[str, str]:
+    """Map each word of paired lists to a marker such as ``"woman/man"``.
 
     Lists of unequal length have no pairs: every identifier then maps to the empty string.
     """

@@ -12,7 +12,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fairjudge.bias.annotated import AnnotatedDocument, Range, spaced
+from fairjudge.bias.annotated import AnnotatedDocument, Range, with_spaces
 from fairjudge.datasets._source import read_lines
 from fairjudge.errors import InputError
 
@@ -98,7 +98,7 @@ class _Draft:
         chains = (tuple(sorted(spans, key=_outer_first)) for spans in self.mentions.values())
         return AnnotatedDocument(
             id=f"{header['name']}.{int(header['part'])}",
-            words=spaced(tuple(self.tokens)),
+            words=with_spaces(tuple(self.tokens)),
             people=tuple(self.people),
             chains=tuple(sorted(chains, key=lambda spans: _outer_first(spans[0]))),
         )

@@ -47,7 +47,7 @@ def _by_system(report: Json, measure: Measure) -> list[ForestRow]:
 
 
 def _axis(measure: BiasMeasure[Any]) -> str:
-    return measure.across or measure.label
+    return measure.axis_label or measure.label
 
 
 def _entities(report: Json) -> Iterator[Part]:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from fairjudge.bias.annotated import Range
-from fairjudge.bias.coreference import chains_of
+from fairjudge.bias.coreference import coreference_chains
 from fairjudge.scorers.people import LABELS, load_people_finder
 from fairjudge.text.sentences import split_sentences
 
@@ -34,7 +34,7 @@ def annotate_documents(
             and (entity_tokens := [token for token in entity if not token.is_space])
         ]
         tokens = [token.text for token in word_tokens]
-        chains = chains_of(tokens, people, _sentence_indices(text, word_tokens), genders)
+        chains = coreference_chains(tokens, people, _sentence_indices(text, word_tokens), genders)
         yield {
             "id": name,
             "tokens": tokens,

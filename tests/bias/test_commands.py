@@ -22,7 +22,7 @@ from fairjudge.bias.controlled import to_cluster
 from fairjudge.bias.entity_analysis import people_from_names, report_entities
 from fairjudge.bias.hallucination import NameGroups
 from fairjudge.bias.people import Person
-from fairjudge.bias.reporting import BiasOptions, pair
+from fairjudge.bias.reporting import BiasOptions, pair_samples
 from fairjudge.bias.templates import make_template
 from fairjudge.domain import Article, Cluster, Estimate, Summary, Undefined
 from fairjudge.errors import ConfigurationError, InputError
@@ -107,9 +107,9 @@ def test_two_groups_differ_by_the_same_amount_and_p_value():
 
 def test_summaries_that_fit_no_cluster_or_come_twice():
     with pytest.raises(InputError, match="no summary belongs to any"):
-        pair([cluster("1", "a")], [summary("2", "b")])
+        pair_samples([cluster("1", "a")], [summary("2", "b")])
     with pytest.raises(InputError, match="two summaries of '1' by 's'"):
-        pair([cluster("1", "a")], [summary("1", "b"), summary("1", "c")])
+        pair_samples([cluster("1", "a")], [summary("1", "b"), summary("1", "c")])
 
 
 def test_controls_are_summaries_of_every_cluster():
@@ -174,7 +174,7 @@ def test_entities_without_a_guess_or_people():
 
 def test_entities_of_one_group_only():
     clusters = [cluster("1", TEXT, PEOPLE[:2])]
-    with pytest.raises(InputError, match=r"of groups \['female'\]; inclusion needs two"):
+    with pytest.raises(InputError, match=r"the groups \['female'\]; inclusion needs two"):
         report_entities(clusters, [summary("1", "t")], names={}, options=FEW)
 
 
@@ -207,12 +207,12 @@ def global_inputs(document, *, design="global"):
 
 
 def document(name, topic):
-    from fairjudge.bias.annotated import AnnotatedDocument, Range, spaced
+    from fairjudge.bias.annotated import AnnotatedDocument, Range, with_spaces
 
     tokens = f"Mr. Ray Orme said he won the {topic} . His lawyer told him so .".split()
     return AnnotatedDocument(
         id=name,
-        words=spaced(tuple((token, "") for token in tokens)),
+        words=with_spaces(tuple((token, "") for token in tokens)),
         people=(Range(start=1, end=3),),
         chains=(tuple(Range(start=a, end=b) for a, b in ((0, 3), (4, 5), (9, 10), (12, 13))),),
     )
@@ -306,7 +306,7 @@ def test_entities_command_with_annotated_summaries(files):
     data = json.loads(result.stdout)["systems"]["s"]
     assert data["inclusion"]["value"] == pytest.approx(0.0)
     assert data["hallucination"]["value"] is None
-    assert "give the census" in data["hallucination"]["why"]
+    assert "pass the census" in data["hallucination"]["why"]
     assert "Entity inclusion" in run("entities", clusters, "--summaries", summaries).stdout
 
 

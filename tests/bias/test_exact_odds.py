@@ -61,7 +61,7 @@ def test_inputs_of_one_original_count_together():
 
 
 def test_nothing_is_bounded_where_no_source_leaves_a_choice():
-    assert "some named and some not" in odds(((0, 3), (0, 3)), ((2, 2), (2, 2))).why
+    assert "some mentioned and some not" in odds(((0, 3), (0, 3)), ((2, 2), (2, 2))).why
     assert isinstance(exact_odds(np.zeros((0, 2)), np.zeros((0, 2)), []), Undefined)
 
 

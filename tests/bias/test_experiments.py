@@ -9,15 +9,15 @@ from scipy.stats import ttest_1samp
 
 import fairjudge as fj
 from fairjudge.bias.annotated import Range
-from fairjudge.bias.controlled import Controlled
-from fairjudge.bias.coreference import chains_of
+from fairjudge.bias.controlled import ControlledProvenance
+from fairjudge.bias.coreference import coreference_chains
 from fairjudge.bias.group_quality import input_group, quality_by_group
 from fairjudge.bias.reporting import Source
 from fairjudge.errors import InputError
 
 
 def source(original, group=None, design=None):
-    controlled = None if group is design is None else Controlled(
+    controlled = None if group is design is None else ControlledProvenance(
         original=original, group=group, design=design
     )  # fmt: skip
     return Source(eid="e", text="t", original=original, variant=0, controlled=controlled)
@@ -109,7 +109,11 @@ def test_bias_quality_from_judgements(tmp_path):
     (group,) = json.loads(result.stdout)["groups"]
     assert group["quality"]["by_group"]["female"]["value"] == 4.0
     (pair,) = group["quality"]["differences"]
-    assert (pair["group"], pair["other"], pair["difference"]["value"]) == ("male", "female", -1.0)
+    assert (pair["group"], pair["other"], pair["difference"]["value"]) == (
+        "male",
+        "female",
+        -1.0,
+    )
     # 5 pairs that all say the same: p = 2^-4
     assert pair["difference"]["p_value"] == pytest.approx(1 / 16)
     assert json.loads(result.stdout)["left_out"] == {"without a number": 1}
@@ -125,7 +129,7 @@ def spans(*pairs):
 def chains(text, people, sentences=None, genders=None):
     tokens = text.split()
     numbers = [0] * len(tokens) if sentences is None else sentences
-    result = chains_of(tokens, spans(*people), numbers, genders or {})
+    result = coreference_chains(tokens, spans(*people), numbers, genders or {})
     return [[" ".join(tokens[item.start : item.end]) for item in chain] for chain in result]
 
 

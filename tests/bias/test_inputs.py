@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairjudge.bias.analysis import CONTROLS, control_sentences, topic_of
+from fairjudge.bias.analysis import CONTROLS, control_sentences, dominant_topic
 from fairjudge.bias.fighting_words import fighting_words, input_bias
 from fairjudge.bias.people import Person
 from fairjudge.bias.representation import count_vectors, mask, masked_words
@@ -18,7 +18,7 @@ from fairjudge.bias.word_lists import (
     WORDS,
     IdentifierCounter,
     IdentifierCounts,
-    paired_markers,
+    pair_markers,
 )
 from fairjudge.errors import InputError, StatisticsError
 from fairjudge.stats.resampling import Resampling
@@ -27,7 +27,7 @@ from fairjudge.stats.resampling import Resampling
 def test_published_lists_are_in_pairs():
     assert len(HELM_GENDER["female"]) == len(HELM_GENDER["male"]) == 20
     assert len(EXTENDED_GENDER["female"]) == len(EXTENDED_GENDER["male"]) == 27
-    assert paired_markers(HELM_GENDER)["son"] == "daughter/son"
+    assert pair_markers(HELM_GENDER)["son"] == "daughter/son"
 
 
 # Fighting words
@@ -169,7 +169,7 @@ def corpus_scores(reference, sample, topics):
     rng = np.random.default_rng(0)
     counter = IdentifierCounter(HELM_GENDER)
     articles = [sample(rng, topic) for topic in topics]
-    sources = Counts.of([counter.count(" ".join(sentences)) for sentences in articles])
+    sources = Counts.from_rows([counter.count(" ".join(sentences)) for sentences in articles])
     scores = {}
     for control in CONTROLS:
         texts = [
@@ -177,7 +177,7 @@ def corpus_scores(reference, sample, topics):
             for text in articles
         ]
         counts = IdentifierCounts(
-            summaries=Counts.of([counter.count(text) for text in texts]),
+            summaries=Counts.from_rows([counter.count(text) for text in texts]),
             sources=sources,
             groups=counter.groups,
             reference=reference,
@@ -232,16 +232,16 @@ def test_what_each_control_takes():
     counter = IdentifierCounter(HELM_GENDER)
     sentences = ["The club won the league.", "One.", "She left.", "He and his son.", "He.", "Two."]
     rng = np.random.default_rng(0)
-    assert topic_of(" ".join(sentences)) == "sport"
+    assert dominant_topic(" ".join(sentences)) == "sport"
     assert choose("lead", sentences) == (0, 1, 2)
     assert len(choose("random", sentences)) == 3
     assert choose("topic", sentences) == (0, 1, 2, 3, 4, 5)
     chosen = choose("sexist", sentences)
     assert {3, 4} < set(chosen)
     family = ["Her children and the baby.", *sentences[1:]]
-    assert topic_of(" ".join(family)) == "family"
+    assert dominant_topic(" ".join(family)) == "family"
     assert len(choose("topic", family)) == 1
-    assert topic_of("Nothing.") is None
+    assert dominant_topic("Nothing.") is None
     for control in CONTROLS:
         assert choose(control, []) == ()
 

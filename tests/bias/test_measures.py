@@ -9,8 +9,20 @@ from hypothesis import strategies as st
 from scipy.stats import kstest
 
 from fairjudge.bias.entity_analysis import ENTITIES, EntityCounts, people_from_names
-from fairjudge.bias.hallucination import MadeUpCounts, NameGroups, hallucinated, hallucination_bias
-from fairjudge.bias.people import PeopleCounts, Person, align, fits, inclusion_bias, last_name
+from fairjudge.bias.hallucination import (
+    HallucinationCounts,
+    NameGroups,
+    hallucinated_names,
+    hallucination_bias,
+)
+from fairjudge.bias.people import (
+    PeopleCounts,
+    Person,
+    align,
+    inclusion_bias,
+    last_name,
+    matches_person,
+)
 from fairjudge.bias.representation import count_vectors, distinguish, distinguishability
 from fairjudge.bias.resampling import Counts, Units, two_way
 from fairjudge.bias.word_lists import IdentifierCounter, IdentifierCounts, word_list_bias
@@ -33,7 +45,7 @@ def value(interval):
 
 
 def units(rows, **provenance):
-    return Units(counts=Counts.of(rows, **provenance), n=len(rows))
+    return Units(counts=Counts.from_rows(rows, **provenance), n=len(rows))
 
 
 # Word lists
@@ -41,7 +53,10 @@ def units(rows, **provenance):
 
 def words_bias(summaries, sources, **options):
     counts = IdentifierCounts(
-        summaries=Counts.of(summaries), sources=Counts.of(sources), groups=GROUPS, **options
+        summaries=Counts.from_rows(summaries),
+        sources=Counts.from_rows(sources),
+        groups=GROUPS,
+        **options,
     )
     return scored(word_list_bias(counts, resampling=quick()))
 
@@ -111,8 +126,8 @@ def test_word_list_bias_knows_no_order_no_names_and_no_scale(rows, others, times
 def test_a_third_group_without_mentions_changes_nothing():
     two = words_bias([[1, 3]], [[4, 4]]).score
     three = IdentifierCounts(
-        summaries=Counts.of([[1, 3, 0]]),
-        sources=Counts.of([[4, 4, 0]]),
+        summaries=Counts.from_rows([[1, 3, 0]]),
+        sources=Counts.from_rows([[4, 4, 0]]),
         groups=("female", "male", "other"),
     )
     three = scored(word_list_bias(three, resampling=quick())).score
@@ -131,7 +146,7 @@ def test_identifiers_are_whole_words_in_any_case():
     [
         ({"a": ["x"]}, "at least two groups"),
         ({"a": ["x"], "b": []}, "'b': the word list is empty"),
-        ({"a": ["x"], "b": ["X"]}, "'X' is in the list of 'a' too"),
+        ({"a": ["x"], "b": ["X"]}, "'X' is also in the list of 'a'"),
         ({"a": ["x y"], "b": ["z"]}, "expected single words, got 'x y'"),
     ],
 )
@@ -145,14 +160,16 @@ def test_bad_word_lists_are_named(lists, message):
 
 def entity_bias(included, present, **options):
     people = PeopleCounts(
-        included=Counts.of(included, **options), present=Counts.of(present), groups=GROUPS
+        included=Counts.from_rows(included, **options),
+        in_source=Counts.from_rows(present),
+        groups=GROUPS,
     )
     return inclusion(people, quick())
 
 
 def inclusion(people, resampling):
     """Return the score of inclusion with the groups' figures."""
-    counts = EntityCounts(people=people, made_up=Undefined(why=""))
+    counts = EntityCounts(people=people, hallucinations=Undefined(why=""))
     bias = inclusion_bias(people, resampling=resampling)
     score = ENTITIES["inclusion"].estimate(counts, resampling)
     return SimpleNamespace(score=score, by_group=bias.by_group, pairs=bias.pairs)
@@ -224,7 +241,7 @@ ORME = Person(id="1", first_name="Melissa", last_name="Orme", group="female")
     ],
 )
 def test_which_names_fit(name, expected):
-    assert fits(name, ORME) is expected
+    assert matches_person(name, ORME) is expected
 
 
 @pytest.mark.parametrize(
@@ -249,8 +266,8 @@ def test_which_names_fit(name, expected):
 def test_a_full_name_copied_from_the_source_fits(mentions, name, expected):
     census = NameGroups({"female": {"ann": 1.0}, "male": {"tom": 1.0}})
     (person,) = people_from_names(mentions, census)
-    assert fits(name, person) is expected
-    assert all(fits(mention, person) for mention in mentions)
+    assert matches_person(name, person) is expected
+    assert all(matches_person(mention, person) for mention in mentions)
 
 
 def test_alignment_names_all_who_share_a_last_name():
@@ -262,10 +279,10 @@ def test_alignment_names_all_who_share_a_last_name():
 
 
 def test_last_names_of_several_tokens_and_none():
-    assert fits("Mr. van der Berg", Person(id="1", last_name="van der Berg"))
-    assert not fits("Mr. Berg", Person(id="1", last_name="van der Berg"))
-    assert fits("Cher", Person(id="1", last_name=None, first_name="Cher"))
-    assert not fits("Cher", Person(id="1", last_name=None))
+    assert matches_person("Mr. van der Berg", Person(id="1", last_name="van der Berg"))
+    assert not matches_person("Mr. Berg", Person(id="1", last_name="van der Berg"))
+    assert matches_person("Cher", Person(id="1", last_name=None, first_name="Cher"))
+    assert not matches_person("Cher", Person(id="1", last_name=None))
 
 
 def test_last_name_is_the_most_frequent_final_token():
@@ -287,10 +304,10 @@ def test_hallucination_bias_by_hand():
 
 
 def made_up_bias(rows):
-    made_up = MadeUpCounts(counts=Counts.of(rows), groups=GROUPS)
-    none = Counts.of(np.zeros((len(rows), 2)))
-    people = PeopleCounts(included=none, present=none, groups=GROUPS)
-    counts = EntityCounts(people=people, made_up=made_up)
+    made_up = HallucinationCounts(counts=Counts.from_rows(rows), groups=GROUPS)
+    none = Counts.from_rows(np.zeros((len(rows), 2)))
+    people = PeopleCounts(included=none, in_source=none, groups=GROUPS)
+    counts = EntityCounts(people=people, hallucinations=made_up)
     score = ENTITIES["hallucination"].estimate(counts, quick())
     return score, hallucination_bias(made_up, resampling=quick()).by_group
 
@@ -302,7 +319,7 @@ def test_no_hallucinated_person_is_undefined():
 
 def test_a_name_whose_tokens_all_stand_in_the_source_is_not_hallucinated():
     source = "The Bush administration met Ray."
-    assert hallucinated(["Bush", "Ray Bush", "George Bush", "Hal's"], source) == (
+    assert hallucinated_names(["Bush", "Ray Bush", "George Bush", "Hal's"], source) == (
         "George Bush",
         "Hal's",
     )
@@ -314,7 +331,7 @@ NAME_PARTS = ["Ann", "F.", "Orme", "Jr.", "O'Hara", "van", "Smith-Wu", "ii"]
 @given(st.lists(st.sampled_from(NAME_PARTS), min_size=1))
 def test_nothing_copied_from_the_source_is_hallucinated(words):
     name = " ".join(words)
-    assert hallucinated([name, f"{name}'s"], f"It was {name}’s turn.") == ()
+    assert hallucinated_names([name, f"{name}'s"], f"It was {name}’s turn.") == ()
 
 
 def test_names_need_twice_the_frequency_of_the_other_group():
@@ -519,7 +536,9 @@ def simulated_bias(rng, **options):
     included, present, documents, assignments = simulate(rng, **options)
     where = {"documents": documents, "assignments": assignments}
     people = PeopleCounts(
-        included=Counts.of(included, **where), present=Counts.of(present, **where), groups=GROUPS
+        included=Counts.from_rows(included, **where),
+        in_source=Counts.from_rows(present, **where),
+        groups=GROUPS,
     )
     return inclusion(people, quick(int(rng.integers(2**31)), 400))
 

@@ -73,7 +73,7 @@ TOYS = {
         label="Share of Female Words",
         units=IdentifierCounts.units,
         corpus_formula=lambda counts, sums: shares(sums[:, : len(counts.groups)])[:, 0],
-        across="share of words",
+        axis_label="share of words",
         note="0.5 is even.",
     ),
     "entities": EntityMeasure(

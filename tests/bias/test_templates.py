@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairjudge.bias.annotated import AnnotatedDocument, ContentWord, Range, Word, spaced
+from fairjudge.bias.annotated import AnnotatedDocument, ContentWord, Range, Word, with_spaces
 from fairjudge.bias.assignments import NameList, Names, controlled_inputs
-from fairjudge.bias.controlled import controlled_of, to_cluster
+from fairjudge.bias.controlled import controlled_provenance, to_cluster
 from fairjudge.bias.forms import pronoun_case, write_pronoun, write_title
 from fairjudge.bias.templates import Identity, make_template
 from fairjudge.domain import Cluster, Undefined
@@ -26,7 +26,7 @@ def document(text, people=(), chains=(), *, tags=""):
     marked = tags.split() or [""] * len(tokens)
     return AnnotatedDocument(
         id="d",
-        words=spaced(tuple(zip(tokens, marked, strict=True))),
+        words=with_spaces(tuple(zip(tokens, marked, strict=True))),
         people=tuple(Range(start=a, end=b + 1) for a, b in people),
         chains=tuple(tuple(Range(start=a, end=b + 1) for a, b in chain) for chain in chains),
     )
@@ -98,7 +98,7 @@ def test_her_becomes_him_or_his_by_its_tag():
     ],
 )
 def test_cases_of_pronouns(word, tag, following, tag_after, case):
-    assert pronoun_case(word, tag=tag, following=following, tag_after=tag_after) == case
+    assert pronoun_case(word, tag=tag, next_word=following, next_tag=tag_after) == case
 
 
 def test_capitals_are_kept():
@@ -260,13 +260,13 @@ def test_documents_without_people():
 
 
 def test_ranges_must_lie_within_the_document():
-    with pytest.raises(InputError, match="tokens 0 to 2 do not lie within its 1 tokens"):
+    with pytest.raises(InputError, match="tokens 0 to 2 are not within its 1 tokens"):
         AnnotatedDocument(id="d", words=(Word(text="a"),), people=(Range(start=0, end=2),))
 
 
 def test_spaces_of_prose():
     tokens = "He said : `` It 's ( only ) $ 5 , is n't it ? ''"
-    words = spaced(tuple((token, "") for token in tokens.split()))
+    words = with_spaces(tuple((token, "") for token in tokens.split()))
     text = AnnotatedDocument(id="d", words=words, people=()).text
     assert text == "He said: \"It's (only) $5, isn't it?\""
 
@@ -408,7 +408,7 @@ def test_three_groups_rotate():
     [
         ([FEMALE], "two groups"),
         ([FEMALE, NameList(group="m", gender="male", first_names=())], "no first names"),
-        ([FEMALE, NameList(group="m", gender="male", first_names=("1",))], "is no name"),
+        ([FEMALE, NameList(group="m", gender="male", first_names=("1",))], "is not a name"),
         ([FEMALE, RACES.lists[0]], "either all name lists have last names"),
     ],
 )
@@ -422,16 +422,16 @@ def test_an_input_is_a_cluster_that_says_how_it_was_made():
     cluster = Cluster.model_validate(to_cluster(item).to_json())
     assert cluster.articles[0].content == item.text
     assert cluster.eid == "d:local:0:0"
-    text = controlled_of(cluster)
+    text = controlled_provenance(cluster)
     assert (text.original, text.design, text.variant) == ("d", "local", 0)
     assert text.people == item.people
-    assert controlled_of(Cluster(eid="e", articles=cluster.articles)) is None
+    assert controlled_provenance(Cluster(eid="e", articles=cluster.articles)) is None
     bad = Cluster.model_validate({**cluster.to_json(), "controlled": {"design": "else"}})
     with pytest.raises(InputError, match=r"controlled\.design"):
-        controlled_of(bad)
+        controlled_provenance(bad)
     twice = Cluster.model_validate({**cluster.to_json(), "controlled": {"people": [{"id": 1}] * 2}})
     with pytest.raises(InputError, match="two people have the id '1'"):
-        controlled_of(twice)
+        controlled_provenance(twice)
 
 
 def test_the_last_word_of_a_document_says_the_case_of_the_pronoun_before_it():

@@ -74,7 +74,7 @@ def test_our_json_keeps_the_spacing_of_its_text(tmp_path):
         ({"tags": ["NNP"]}, "'tags': expected 7 tags, found 1"),
         ({"people": [[0]]}, r"'people': expected \[start, end\] token positions, found \[0\]"),
         ({"people": None}, "'people': expected a list"),
-        ({"people": [[0, 9]]}, "tokens 0 to 9 do not lie within its 7 tokens"),
+        ({"people": [[0, 9]]}, "tokens 0 to 9 are not within its 7 tokens"),
         ({"chains": 3}, "'chains': expected a list of chains"),
         ({"text": "Ray won"}, "'text': token 'Orme' does not come next"),
         ({"text": RECORD["text"] + " More"}, "'text': the tokens end before ' More'"),
@@ -120,8 +120,8 @@ CHAIR = {"span": [0, 1], "people": [[1, 3]], "female": "chairwoman", "male": "ch
         ({"neutral": 3}, "'content_words': expected an object with 'span'"),
         ({"span": [0]}, r"'content_words\.span': expected \[start, end\]"),
         ({"people": 1}, r"'content_words\.people': expected a list"),
-        ({"span": [0, 9]}, "tokens 0 to 9 do not lie within"),
-        ({"people": [[3, 4]]}, "tokens 3 to 4 do not lie within"),
+        ({"span": [0, 9]}, "tokens 0 to 9 are not within"),
+        ({"people": [[3, 4]]}, "tokens 3 to 4 are not within"),
     ],
 )
 def test_content_words_are_read_and_checked(tmp_path, change, message):
