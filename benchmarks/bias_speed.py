@@ -53,10 +53,10 @@ def main() -> None:
         included = rng.binomial(present, 0.4)
         people = PeopleCounts(
             included=Counts.from_rows(included, **where),
-            present=Counts.from_rows(present, **where),
+            in_source=Counts.from_rows(present, **where),
             groups=("female", "male"),
         )
-        counts = EntityCounts(people=people, made_up=Undefined(why="nobody is made up"))
+        counts = EntityCounts(people=people, hallucinations=Undefined(why="nobody is made up"))
         ENTITIES["inclusion"].estimate(counts, resampling)
         inclusion_bias(people, resampling=resampling)
 
