@@ -50,7 +50,7 @@ def test_one_call_a_summary_names_whom_each_system_leaves_out(
     }
     assert "s leaves out 4 of 8 groups of answers" in first.output
     assert "Not ranked: once, scored on fewer than 90 % of 2 clusters." in first.output
-    assert "clusters the same" in first.output
+    assert "and so do clusters" in first.output
     again = invoke(*command)  # the run is whole: nothing is asked again
     assert again.exit_code == 0, again.output
     assert len(server.calls) == 5
@@ -70,7 +70,7 @@ def test_what_was_paid_is_not_paid_again(judging: tuple[object, ...], server: St
     [
         (("--token-probabilities",), "--token-probabilities does not go with --protocol checklist"),
         (("--samples", 3), "--samples does not go with --protocol checklist"),
-        (("--reference-unit", "qa_pair"), "for coverage against all QA pairs"),
+        (("--reference-unit", "qa_pair"), "requires coverage against all QA pairs"),
     ],
 )
 def test_what_a_checklist_cannot_do_is_refused(

@@ -101,5 +101,5 @@ def test_what_it_needs(cli, server: StubServer):
     write_jsonl(Path("r.jsonl"), few)
     write_jsonl(Path("s.jsonl"), [summary("s", "e0")])
     result = cli(*command, *openai(server))
-    assert (result.code, "three per call" in result.err) == (1, True), result.err
+    assert (result.code, "three or more groups in a call" in result.err) == (1, True), result.err
     assert not server.calls
