@@ -1,1 +1,1 @@
-"""Calibrating judges against people: numpy and scipy only."""
+"""Calibration of judges against human labels; depends only on numpy and scipy."""

@@ -1,4 +1,4 @@
-"""The full calibration analysis: agreement, errors, calibrators, PPI, fairness."""
+"""The calibration analysis: agreement, errors, calibrators, PPI, fairness, juries."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ from fairjudge.calibration.items import Joined, join
 from fairjudge.calibration.jury_report import Covariates, JuryReport, report_juries
 from fairjudge.calibration.labels import ItemKey, Labels
 from fairjudge.calibration.protocol_table import JudgingCost, ProtocolTable, protocol_tables
-from fairjudge.calibration.rates import RatesReport, group_rates
+from fairjudge.calibration.rates import RatesReport, report_rates
 from fairjudge.calibration.replaceability import (
     AlternativeAnnotatorTest,
     alternative_annotator_test,
 )
-from fairjudge.calibration.samples import Beside, answers_by_system
+from fairjudge.calibration.samples import ItemProperties, answers_by_system
 from fairjudge.calibration.scales import rescale
 from fairjudge.calibration.settings import Settings
 from fairjudge.domain import Cluster, Estimate, Judgement, Label, Summary, Undefined
@@ -59,11 +59,11 @@ from fairjudge.text.counting import pluralize
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeFigures:
-    """Agreement of a judge and of people, what the judge adds, and the decisions that follow.
+class JudgeMeasures:
+    """Agreement of a judge and of annotators, the judge's gain over baselines, and decisions.
 
-    ``people`` looks behind the mean label. ``over_baselines`` is what the judge adds over the best
-    of ``baselines``, and over the constant answer.
+    ``people`` is about differences between annotators. ``over_baselines`` is the judge's gain over
+    the best of ``baselines``, and over the constant answer.
     """
 
     agreement: Agreement | Undefined
@@ -76,14 +76,14 @@ class JudgeFigures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupReport(JudgeFigures):
-    """All figures of one judge, aspect, protocol and unit; ``joined`` holds the items and counts.
+class GroupReport(JudgeMeasures):
+    """All results of one judge, aspect, protocol and unit; ``joined`` has the items and counts.
 
     ``fairness`` maps a grouping (``system``, ``family`` of systems, ``length``, ``outlet``, an
-    attribute) to its groups, whose errors are those of cross-fitted calibrated scores where there
-    are such. ``rates`` is None but for yes-or-no judges; ``disagreements`` has the widest gap
-    first, ``causes`` what they have in common. ``asked`` says what its judgements took;
-    ``confusion`` counts the judge's values by people's.
+    attribute) to errors by group, of the scores described by ``fairness_of``. ``rates`` is None
+    unless the judge answers yes or no. ``disagreements`` are sorted by descending gap; ``causes``
+    are their common causes. ``asked`` is the cost of the judgements. ``confusion`` is the table of
+    the judge's and the human values.
     """
 
     joined: Joined
@@ -102,7 +102,7 @@ class GroupReport(JudgeFigures):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
-    """The whole analysis."""
+    """The results of a calibration analysis."""
 
     settings: Settings
     groups: tuple[GroupReport, ...]
@@ -123,9 +123,9 @@ def analyse(
 ) -> Analysis:
     """Measure every judge, aspect, protocol and unit in `judgements` against `labels`.
 
-    Summaries and clusters, where given, add baselines by length and lead overlap, and groups by
-    length, outlet and attribute; `support`, the embedding support of each (eid, system), is one
-    more baseline; `questions` says what each way of judging took. Raises what `join` does.
+    `summaries` and `clusters` add baselines by length and word overlap, and groups by length,
+    outlet and attribute. `support`, the embedding support of each (eid, system), is an additional
+    baseline. `questions` are the costs of judging by group. Raises the errors of `join`.
     """
     rows = tuple(judgements)
     people = harmonize_ids(labels, rows)
@@ -182,15 +182,15 @@ class _Material:
     covariates: Covariates
     joined: Sequence[Joined]
 
-    def beside(self, joined: Joined, strata: str | None) -> Beside:
-        """Return what is known of a group's items beside its judge's values of them."""
+    def item_properties(self, joined: Joined, strata: str | None) -> ItemProperties:
+        """Return the covariates and other judges' values of a group's items, and their strata."""
         every = (*joined.keys, *joined.rest)
         columns: dict[str, Mapping[ItemKey, float]] = {
             name: {key: of[key[0], key[1]] for key in every if (key[0], key[1]) in of}
             for name, of in self.covariates.items()
             if not PROTOCOLS[joined.protocol].paired
         }
-        # What was fitted on these labels knows them: no regression may stand on it.
+        # Exclude judges that were fitted on these labels, such as juries, from regressions.
         fitted = {
             row.judge
             for row in self.judgements
@@ -204,7 +204,9 @@ class _Material:
                 columns[other.group.title] = dict(
                     zip((*other.keys, *other.rest), values, strict=True)
                 )
-        return Beside(columns=columns, strata=None if strata is None else self.documents[strata])
+        return ItemProperties(
+            columns=columns, strata=None if strata is None else self.documents[strata]
+        )
 
 
 def _material(
@@ -261,9 +263,9 @@ def _report(
     widest = largest_disagreements(
         joined, material.judgements, material.labels, causes=causes, limit=settings.n_disagreements
     )
-    figures = judge_figures(joined, material.baselines, settings=settings, rng=rng)
+    figures = measure_judge(joined, material.baselines, settings=settings, rng=rng)
     (folds,) = rng.spawn(1)  # the other figures stay as they were
-    beside = material.beside(joined, settings.strata)
+    properties = material.item_properties(joined, settings.strata)
     return GroupReport(
         **{field.name: getattr(figures, field.name) for field in fields(figures)},
         joined=joined,
@@ -272,8 +274,10 @@ def _report(
             joined,
             level=level,
             rng=folds,
-            properties=beside,
-            answers=answers_by_system(joined, material.judgements, material.by_annotators, beside),
+            properties=properties,
+            answers=answers_by_system(
+                joined, material.judgements, material.by_annotators, properties
+            ),
         ),
         correlation=correlation_of_all(joined, level=level),
         planning=plan_labels(joined, level=level, n_judged=settings.planned_documents),
@@ -288,7 +292,7 @@ def _report(
         fairness_of="judge's scores"
         if isinstance(calibrated, Undefined)
         else "calibrated scores, cross-fitted",
-        rates=group_rates(joined, level=level),
+        rates=report_rates(joined, level=level),
         disagreements=widest,
         causes=count_causes(causes, [disagreement.key for disagreement in widest]),
         confusion=confusion(joined),
@@ -302,21 +306,21 @@ def _with_decisions(
     settings: Settings,
     rng: np.random.Generator,
 ) -> JuryReport:
-    """Add what a jury may be used for; nothing where it scored fewer than `FEWEST_ITEMS` items."""
+    """Add the decisions on a jury's uses, if it scored at least `FEWEST_ITEMS` items."""
     if jury.held_out is None or len(jury.held_out.keys) < FEWEST_ITEMS:
         return jury
-    figures = judge_figures(jury.held_out, baselines, settings=settings, rng=rng)
+    figures = measure_judge(jury.held_out, baselines, settings=settings, rng=rng)
     return replace(jury, decisions=figures.decisions)
 
 
-def judge_figures(
+def measure_judge(
     joined: Joined,
     baselines: Mapping[str, Mapping[tuple[str, str], float]],
     *,
     settings: Settings,
     rng: np.random.Generator,
-) -> JudgeFigures:
-    """Measure a judge, or a jury whose scores of held-out documents are those of `joined`."""
+) -> JudgeMeasures:
+    """Measure a judge, or a jury by its cross-fitted scores in `joined`."""
     n, resampling = len(joined.keys), settings.resampling
     few = Undefined(why=f"{pluralize(n, 'item')} with both judgement and label: too few")
     agreement: Agreement | Undefined = few
@@ -344,7 +348,7 @@ def judge_figures(
         else "rmse",
         documents=joined.documents,
     )
-    return JudgeFigures(
+    return JudgeMeasures(
         agreement=agreement,
         human=human,
         people=people,

@@ -1,6 +1,6 @@
-"""Annotators behind a mean label: camps, severity, influence, confusion.
+"""Differences between annotators: camps, severity, influence, confusion.
 
-Averaging takes annotators to measure one thing. `annotator_camps` tests it first.
+A mean label assumes that annotators measure the same quantity; `annotator_camps` tests this.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from fairjudge.protocols import PROTOCOLS
 from fairjudge.stats._arrays import BoolArray, FloatArray, IntArray, codes
 from fairjudge.stats.correlation import correlation
 
-MOST_ANNOTATORS = 12
-"""Annotators, those with most items, whose divisions in two are all looked at."""
+MAX_ANNOTATORS = 12
+"""Maximum number of annotators, those with the most items, in the search for camps."""
 FEWEST_ANNOTATORS = 4
-FEWEST_PULLED = 3
+MIN_FOR_PULLER = 3
 N_PERMUTATIONS = 499
 CAMPS_ALPHA = 0.01
 _CAMP_SIDES = ("one camp's mean labels", "the other camp's mean labels")
-_MOST_CATEGORIES = 11
-_PULL = 0.05
+_MAX_CATEGORIES = 11
+_MIN_PULL = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Camp:
-    """Annotators who agree with one another, and the judge's agreement with their mean."""
+    """Annotators who agree with each other, and the judge's agreement with their mean label."""
 
     annotators: tuple[str, ...]
     within: float
@@ -47,12 +47,12 @@ class Camp:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Camps:
-    """The division of annotators in two that stands out most.
+    """The division of annotators into two camps with the largest gap.
 
-    ``within`` of a camp is the mean Pearson correlation of its pairs on the items that both
-    labelled, ``between`` that of pairs across. ``gap`` is the smaller ``within`` less ``between``;
-    `found` where its permutation p-value, which is at least ``p_floor``, is at most `CAMPS_ALPHA`.
-    ``items`` and ``systems`` are Spearman's correlations of the two camps' means.
+    ``within`` of a camp is the mean Pearson correlation of its pairs of annotators, on the items
+    that both labelled; ``between`` is that of pairs across camps. ``gap`` is the smaller ``within``
+    minus ``between``. ``found`` is true if its permutation p-value, at least ``p_floor``, is at
+    most `CAMPS_ALPHA`. ``items`` and ``systems`` are Spearman's correlations of the camps' means.
     """
 
     camps: tuple[Camp, ...]
@@ -66,13 +66,13 @@ class Camps:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnnotatorFigures:
-    """One annotator.
+class AnnotatorMeasures:
+    """Measures of one annotator.
 
-    ``severity`` is the offset of the additive model label = item + annotator + error, by least
-    squares, whose sum over labels is 0: above 0 is mild. ``without`` is the judge's pooled
-    Spearman correlation with the mean label of all others, ``pull`` what taking the annotator out
-    adds to it. ``others`` is the annotator's Pearson correlation with the mean of the others.
+    ``severity`` is the annotator's least-squares offset in label = item + annotator + error;
+    offsets sum to 0 over labels, and positive ones mean leniency. ``others`` is the annotator's
+    Spearman correlation with the mean of the other annotators. ``without`` is the judge's pooled
+    Spearman correlation with that mean, and ``pull`` its increase from excluding the annotator.
     """
 
     annotator: str
@@ -95,9 +95,9 @@ class SystemMean:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confusion:
-    """Counts of the judge's answer (rows) by people's (columns), both rounded to ``levels``.
+    """Confusion table of the judge's answer (rows) and the mean label (columns).
 
-    ``base_rate`` is the share of each level among people's labels.
+    Both are rounded to ``levels``. ``base_rate`` is the share of each level among the labels.
     """
 
     levels: tuple[float, ...]
@@ -107,49 +107,50 @@ class Confusion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnotatorReport:
-    """Annotators of one group of labels.
+    """Report on the annotators of one group of labels.
 
-    ``puller`` is an annotator without whom the judge's correlation changes by `_PULL` or more, and
-    twice as much as without any other whose leaving changes it the same way.
+    ``puller`` is an annotator whose exclusion changes the judge's correlation by at least
+    `_MIN_PULL`, and by twice as much as that of any other annotator in the same direction.
     """
 
     camps: Camps | Undefined
-    annotators: tuple[AnnotatorFigures, ...]
+    annotators: tuple[AnnotatorMeasures, ...]
     puller: str | None
     systems: tuple[SystemMean, ...]
     confusion: Confusion | Undefined
 
 
 def annotator_report(joined: Joined, *, resampling: Resampling, seed: int) -> AnnotatorReport:
-    """Look behind the mean label of one group."""
+    """Analyse the annotators behind the mean label of one group."""
     rng = np.random.default_rng(seed)
     offsets = severity(joined.ratings, joined.present)
-    figures = tuple(
-        _figures(joined, column, float(offsets[column])) for column in range(len(joined.annotators))
+    measures = tuple(
+        _annotator_measures(joined, column, float(offsets[column]))
+        for column in range(len(joined.annotators))
     )
     return AnnotatorReport(
         camps=annotator_camps(joined, resampling=resampling, rng=rng),
-        annotators=figures,
-        puller=_puller(figures),
+        annotators=measures,
+        puller=_find_puller(measures),
         systems=_system_means(joined, offsets),
-        confusion=_confusion(joined),
+        confusion=_annotator_confusion(joined),
     )
 
 
 def annotator_camps(
     joined: Joined, *, resampling: Resampling, rng: np.random.Generator
 ) -> Camps | Undefined:
-    """Divide annotators in two where they agree within and not between, and test the division.
+    """Find the division of annotators into two camps with the largest ``gap``, and test it.
 
-    All divisions into camps of two or more are compared by ``gap``. The test is against
-    annotators who are exchangeable: their standardised labels are permuted among those who
-    labelled an item, all items of a document alike where the same people labelled them, and the
-    largest gap is taken anew (a maximum statistic, so that having chosen the division costs what
-    it should); p = (1 + #{permuted >= observed}) / (1 + `N_PERMUTATIONS`). A single odd or
-    careless annotator makes no camp.
+    All divisions into camps of two or more annotators are compared. The null hypothesis is that
+    annotators are exchangeable: standardised labels are permuted among the annotators of an item
+    (jointly for all items of a document with the same annotators), and the largest gap over all
+    divisions is recomputed, which accounts for the choice of the division;
+    p = (1 + #{permuted >= observed}) / (1 + `N_PERMUTATIONS`). A single deviating annotator is not
+    a camp.
     """
     counts = joined.present.sum(axis=0)
-    chosen = np.sort(np.argsort(-counts, kind="stable")[:MOST_ANNOTATORS])
+    chosen = np.sort(np.argsort(-counts, kind="stable")[:MAX_ANNOTATORS])
     chosen = chosen[counts[chosen] >= FEWEST_ITEMS]
     if chosen.size < FEWEST_ANNOTATORS:
         return Undefined(why=f"fewer than {FEWEST_ANNOTATORS} annotators with {FEWEST_ITEMS} items")
@@ -157,7 +158,7 @@ def annotator_camps(
     shared = present.astype(np.int64).T @ present
     if shared.min() < FEWEST_ITEMS:
         return Undefined(why=f"two annotators share fewer than {FEWEST_ITEMS} items")
-    values = _standardised(joined.ratings[:, chosen], present)
+    values = _standardise(joined.ratings[:, chosen], present)
     divisions = _divisions(chosen.size)
     correlations = _correlations(values, present)
     gaps = _gaps(correlations, divisions)
@@ -168,16 +169,16 @@ def annotator_camps(
         division = ~division
     p_value = _p_value(gaps[best], values, present, divisions, documents=joined.documents, rng=rng)
     sides = [chosen[division == side] for side in (True, False)]
-    first, second = (_mean_of(joined, side) for side in sides)
+    first, second = (_mean_label(joined, side) for side in sides)
     has_both = ~np.isnan(first) & ~np.isnan(second)
     has_camps = bool(p_value <= CAMPS_ALPHA)
     return Camps(
         camps=tuple(
             Camp(
                 annotators=tuple(joined.annotators[j] for j in side),
-                within=_within(correlations, division == flag),
+                within=_mean_within(correlations, division == flag),
                 n_items=int(np.count_nonzero(~np.isnan(mean))),
-                judge=_judge_against(joined, mean, resampling, rng)
+                judge=_judge_camp_agreement(joined, mean, resampling, rng)
                 if has_camps
                 else Undefined(why="no camps"),
             )
@@ -189,19 +190,20 @@ def annotator_camps(
         p_floor=1 / (1 + N_PERMUTATIONS),
         found=has_camps,
         items=correlation("spearman", first[has_both], second[has_both], sides=_CAMP_SIDES),
-        systems=_between_systems(joined, first, second, has_both),
+        systems=_correlate_systems(joined, first, second, has_both),
     )
 
 
 def severity(ratings: FloatArray, present: BoolArray) -> FloatArray:
-    """Return annotators' offsets in label = item + annotator + error, by least squares.
+    """Return annotators' least-squares offsets in label = item + annotator + error, shape (m,).
 
-    Items' effects are projected out, which leaves the Laplacian of who labelled with whom;
-    annotators who share no item with others have an offset of 0. Offsets sum to 0 over labels.
+    Item effects are projected out, which leaves the Laplacian of the co-labelling graph. Annotators
+    who share no item with others have an offset of 0. Offsets sum to 0 over labels.
 
     Parameters
     ----------
     ratings, present : arrays of shape (n, m)
+        `present` is False for missing ratings.
     """
     weight = present.astype(np.float64)
     per_item = np.maximum(weight.sum(axis=1, keepdims=True), 1.0)
@@ -228,27 +230,31 @@ def _p_value(
         [(document, row.tobytes()) for document, row in zip(documents, present, strict=True)]
     )
     permuted_gaps = [
-        float(_gaps(_correlations(_permute(values, block, present, rng), present), divisions).max())
+        float(
+            _gaps(
+                _correlations(_permute_labels(values, block, present, rng), present), divisions
+            ).max()
+        )
         for _ in range(N_PERMUTATIONS)
     ]
     return (1 + sum(permuted >= gap - 1e-12 for permuted in permuted_gaps)) / (1 + N_PERMUTATIONS)
 
 
-def _permute(
+def _permute_labels(
     values: FloatArray, block: IntArray, present: BoolArray, rng: np.random.Generator
 ) -> FloatArray:
-    """Exchange the values of an item among those who labelled it, alike for rows of a `block`."""
+    """Permute each item's values among its annotators, equally for the rows of a `block`."""
     keys = rng.random((int(block.max(initial=-1)) + 1, present.shape[1]))[block]
-    keys[~present] = 2.0  # those without a label stay behind all others
+    keys[~present] = 2.0  # annotators without a label come last
     order = np.argsort(keys, axis=1)
-    places = np.argsort(~present, axis=1, kind="stable")
-    out = np.zeros_like(values)
-    np.put_along_axis(out, places, np.take_along_axis(values, order, axis=1), axis=1)
-    return np.where(present, out, 0.0)
+    columns = np.argsort(~present, axis=1, kind="stable")
+    permuted_values = np.zeros_like(values)
+    np.put_along_axis(permuted_values, columns, np.take_along_axis(values, order, axis=1), axis=1)
+    return np.where(present, permuted_values, 0.0)
 
 
-def _standardised(ratings: FloatArray, present: BoolArray) -> FloatArray:
-    """Return each annotator's labels less their mean, in standard deviations; 0 where none."""
+def _standardise(ratings: FloatArray, present: BoolArray) -> FloatArray:
+    """Standardise each annotator's labels to mean 0 and variance 1; 0 where missing."""
     n = present.sum(axis=0)
     centred = np.where(present, ratings - (ratings * present).sum(axis=0) / n, 0.0)
     spread = np.sqrt((centred**2).sum(axis=0) / n)
@@ -256,7 +262,7 @@ def _standardised(ratings: FloatArray, present: BoolArray) -> FloatArray:
 
 
 def _correlations(values: FloatArray, present: BoolArray) -> FloatArray:
-    """Return Pearson's r of each two annotators on the items that both labelled: (m, m)."""
+    """Return Pearson's r of each pair of annotators on the items that both labelled: (m, m)."""
     weight = present.astype(np.float64)
     n = weight.T @ weight
     sums, squares = values.T @ weight, (values**2).T @ weight
@@ -267,7 +273,7 @@ def _correlations(values: FloatArray, present: BoolArray) -> FloatArray:
 
 
 def _divisions(m: int) -> BoolArray:
-    """Return every division of m in two sides of two or more: shape (k, m)."""
+    """Return masks of all divisions of m annotators into two sides of two or more: shape (k, m)."""
     number = np.arange(2 ** (m - 1))[:, None]
     sides = (number >> np.arange(m)) & 1 == 1
     size = sides.sum(axis=1)
@@ -275,76 +281,78 @@ def _divisions(m: int) -> BoolArray:
 
 
 def _gaps(correlations: FloatArray, divisions: BoolArray) -> FloatArray:
-    """Return for each division the smaller mean within a side, less the mean between."""
+    """Return each division's smaller mean correlation within a side minus that between sides."""
     first_side = divisions.astype(np.float64)
     second_side = 1.0 - first_side
 
     def mean(first: FloatArray, second: FloatArray, pairs: FloatArray) -> FloatArray:
         return np.asarray(np.einsum("ki,ij,kj->k", first, correlations, second) / pairs)
 
-    def within(side: FloatArray) -> FloatArray:
+    def mean_within(side: FloatArray) -> FloatArray:
         n = side.sum(axis=1)
         diagonal = side @ np.diag(correlations)
         pairs = n * (n - 1.0)
         return np.asarray(mean(side, side, pairs) - diagonal / pairs)
 
-    between = mean(first_side, second_side, first_side.sum(axis=1) * second_side.sum(axis=1))
-    return np.asarray(np.minimum(within(first_side), within(second_side)) - between)
+    mean_between = mean(first_side, second_side, first_side.sum(axis=1) * second_side.sum(axis=1))
+    return np.asarray(np.minimum(mean_within(first_side), mean_within(second_side)) - mean_between)
 
 
-def _within(correlations: FloatArray, side: BoolArray) -> float:
+def _mean_within(correlations: FloatArray, side: BoolArray) -> float:
     block = correlations[np.ix_(side, side)]
     n = block.shape[0]
     return float((block.sum() - np.trace(block)) / (n * (n - 1)))
 
 
-def _mean_of(joined: Joined, columns: IntArray) -> FloatArray:
-    """Return the mean label of each item by some annotators, NaN where there is none."""
+def _mean_label(joined: Joined, columns: IntArray) -> FloatArray:
+    """Return each item's mean label by the annotators in `columns`, NaN where missing."""
     present = joined.present[:, columns]
     n = present.sum(axis=1)
     total = (joined.ratings[:, columns] * present).sum(axis=1)
     return np.asarray(np.where(n > 0, total / np.maximum(n, 1), np.nan))
 
 
-def _judge_against(
+def _judge_camp_agreement(
     joined: Joined, mean: FloatArray, resampling: Resampling, rng: np.random.Generator
 ) -> Agreement | Undefined:
     has_mean = ~np.isnan(mean)
     if np.count_nonzero(has_mean) < FEWEST_ITEMS:
         return Undefined(why="too few items")
-    of_camp = replace(joined, human=mean)
+    camp_items = replace(joined, human=mean)
     values = np.where(has_mean, joined.judged, np.nan)
-    few = replace(resampling, n_resamples=min(resampling.n_resamples, BASELINE_RESAMPLES))
-    return score_agreement(of_camp, values, resampling=few, rng=rng, side=JUDGE_SIDE)
+    fast_resampling = replace(
+        resampling, n_resamples=min(resampling.n_resamples, BASELINE_RESAMPLES)
+    )
+    return score_agreement(camp_items, values, resampling=fast_resampling, rng=rng, side=JUDGE_SIDE)
 
 
-def _between_systems(
+def _correlate_systems(
     joined: Joined, first: FloatArray, second: FloatArray, has_both: BoolArray
 ) -> float | Undefined:
-    coded, names = codes([joined.systems[row] for row in np.flatnonzero(has_both)])
+    system_codes, names = codes([joined.systems[row] for row in np.flatnonzero(has_both)])
     if len(names) < 3:
         return Undefined(why="fewer than 3 systems")
-    n = np.bincount(coded)
-    means = (np.bincount(coded, side[has_both]) / n for side in (first, second))
+    n = np.bincount(system_codes)
+    means = (np.bincount(system_codes, side[has_both]) / n for side in (first, second))
     return correlation("spearman", *means, sides=_CAMP_SIDES)
 
 
-def _figures(joined: Joined, column: int, offset: float) -> AnnotatorFigures:
-    own_rows = joined.present[:, column]
-    own = joined.ratings[own_rows, column]
+def _annotator_measures(joined: Joined, column: int, offset: float) -> AnnotatorMeasures:
+    is_labelled = joined.present[:, column]
+    labels = joined.ratings[is_labelled, column]
     other_columns = np.delete(np.arange(len(joined.annotators)), column)
-    mean_of_others = _mean_of(joined, other_columns)
-    has_others = ~np.isnan(mean_of_others)
-    shared = has_others & own_rows
-    judged, sides = joined.judged[has_others], (JUDGE_SIDE, LABELS_SIDE)
+    mean_of_others = _mean_label(joined, other_columns)
+    has_other_labels = ~np.isnan(mean_of_others)
+    shared = has_other_labels & is_labelled
+    scores, sides = joined.judged[has_other_labels], (JUDGE_SIDE, LABELS_SIDE)
     with_all, without = (
-        correlation("spearman", judged, mean[has_others], sides=sides)
-        for mean in (_mean_of(joined, np.r_[other_columns, column]), mean_of_others)
+        correlation("spearman", scores, mean[has_other_labels], sides=sides)
+        for mean in (_mean_label(joined, np.r_[other_columns, column]), mean_of_others)
     )
-    return AnnotatorFigures(
+    return AnnotatorMeasures(
         annotator=joined.annotators[column],
-        n_items=int(own_rows.sum()),
-        mean=float(own.mean()) if own.size else 0.0,
+        n_items=int(is_labelled.sum()),
+        mean=float(labels.mean()) if labels.size else 0.0,
         severity=offset,
         others=correlation(
             "spearman",
@@ -359,18 +367,20 @@ def _figures(joined: Joined, column: int, offset: float) -> AnnotatorFigures:
     )
 
 
-def _puller(figures: Sequence[AnnotatorFigures]) -> str | None:
+def _find_puller(figures: Sequence[AnnotatorMeasures]) -> str | None:
     pulls = {item.annotator: item.pull for item in figures if item.pull is not None}
-    if len(pulls) < FEWEST_PULLED:
+    if len(pulls) < MIN_FOR_PULLER:
         return None
     strongest = max(pulls, key=lambda name: abs(pulls[name]))
-    same_way = [
+    same_sign_pulls = [
         abs(pull)
         for name, pull in pulls.items()
         if name != strongest and pull * pulls[strongest] > 0
     ]
     return (
-        strongest if abs(pulls[strongest]) >= max(_PULL, 2.0 * max(same_way, default=0.0)) else None
+        strongest
+        if abs(pulls[strongest]) >= max(_MIN_PULL, 2.0 * max(same_sign_pulls, default=0.0))
+        else None
     )
 
 
@@ -378,26 +388,28 @@ def _system_means(joined: Joined, offsets: FloatArray) -> tuple[SystemMean, ...]
     if PROTOCOLS[joined.protocol].paired or joined.averaged_labels or not joined.keys:
         return ()
     n = np.maximum(joined.present.sum(axis=1), 1)
-    adjusted = ((joined.ratings - offsets) * joined.present).sum(axis=1) / n
-    plain = (joined.ratings * joined.present).sum(axis=1) / n
-    coded, names = codes(joined.systems)
-    size = np.bincount(coded)
-    before, after = (np.bincount(coded, values) / size for values in (plain, adjusted))
+    adjusted_means = ((joined.ratings - offsets) * joined.present).sum(axis=1) / n
+    raw_means = (joined.ratings * joined.present).sum(axis=1) / n
+    system_codes, names = codes(joined.systems)
+    size = np.bincount(system_codes)
+    raw, adjusted = (
+        np.bincount(system_codes, values) / size for values in (raw_means, adjusted_means)
+    )
     return tuple(
-        SystemMean(system=str(name), mean=float(before[place]), adjusted=float(after[place]))
-        for place, name in enumerate(names)
+        SystemMean(system=str(name), mean=float(raw[index]), adjusted=float(adjusted[index]))
+        for index, name in enumerate(names)
     )
 
 
-def _confusion(joined: Joined) -> Confusion | Undefined:
+def _annotator_confusion(joined: Joined) -> Confusion | Undefined:
     if PROTOCOLS[joined.protocol].paired or joined.averaged_labels:
         return Undefined(why="for labels of single items")
     low, high = joined.label_scale
     if joined.judge_scale != joined.label_scale or not float(high - low).is_integer():
         return Undefined(why="the judge's scale is not the labels' one")
     levels = tuple(np.arange(low, high + 1.0).tolist())
-    if len(levels) > _MOST_CATEGORIES:
-        return Undefined(why=f"more than {_MOST_CATEGORIES} answers")
+    if len(levels) > _MAX_CATEGORIES:
+        return Undefined(why=f"more than {_MAX_CATEGORIES} answers")
     labels = nearest_levels(joined.ratings[joined.present], levels)
     shares = np.bincount(labels, minlength=len(levels)) / max(1, labels.size)
     return Confusion(

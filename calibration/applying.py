@@ -13,7 +13,7 @@ from fairjudge.calibration.grouping import WHOLE, GroupKey, with_group_keys
 from fairjudge.calibration.juries import FittedJury, Member
 from fairjudge.calibration.jury_report import Covariates, covariate_columns
 from fairjudge.calibration.labels import ItemKey, exact_mean, item_key
-from fairjudge.calibration.parts import averaged_over_parts
+from fairjudge.calibration.parts import average_parts
 from fairjudge.domain import Judgement
 
 FEWEST_MEMBERS = 2
@@ -147,7 +147,7 @@ def _scores(
             scores_by_item[item_key(row)[0]].append(float(row.value))
     means = {key: exact_mean(scores) for key, scores in scores_by_item.items()}
     if jury.unit == WHOLE and member.calibrator.unit != WHOLE:
-        means = averaged_over_parts(means)
+        means = average_parts(means)
     return {(key := _item_key(member, jury, row)): means.get(key) for row in rows}
 
 

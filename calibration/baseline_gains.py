@@ -1,4 +1,4 @@
-"""What a judge adds over the best baseline, and over the constant answer."""
+"""A judge's gain over the best baseline, and over the constant answer."""
 
 from __future__ import annotations
 
@@ -24,20 +24,19 @@ from fairjudge.stats.correlation import CorrelationName
 from fairjudge.stats.levels import Level
 from fairjudge.text.counting import pluralize
 
-MOST_ANSWERS = 20
-"""Labels with more distinct values are no answers that a judge could give."""
+MAX_ANSWERS = 20
+"""Maximum number of distinct labels for them to count as answers."""
 _NO_BASELINE = Undefined(why="no baseline is known: give summaries and clusters")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConstantAnswer:
-    """What always giving people's most frequent answer comes to, beside the judge.
+    """Comparison of the judge with always giving the most frequent label, ``answer``.
 
-    Shares of single labels, in [0, 1]. ``balanced_accuracy`` is the mean over answers of the share
-    that the judge meets of them, over the ``n_answers`` that people gave `FEWEST_ITEMS` times or
-    more: of a rarer one the share says too little. Of a constant it is 1 / ``n_answers``.
-    ``added`` is the judge's agreement less the constant's, ``added_balanced`` the same of balanced
-    accuracies.
+    Agreements are shares of single labels, in [0, 1]. ``balanced_accuracy`` is the judge's mean
+    recall over the ``n_answers`` answers with at least `FEWEST_ITEMS` labels; for a constant answer
+    it is 1 / ``n_answers``. ``added`` is the judge's agreement minus the constant answer's,
+    ``added_balanced`` the same difference of balanced accuracies.
     """
 
     answer: float
@@ -51,10 +50,10 @@ class ConstantAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemsGain:
-    """What a judge adds in ranking systems.
+    """A judge's gain over baselines in ranking systems.
 
-    ``best`` is the baseline with the highest tau-b of systems' means with people's, and ``gain``
-    the judge's less its own, on the items that both score.
+    ``best`` is the baseline with the highest tau-b between systems' means and human means. ``gain``
+    is the judge's tau-b minus the baseline's, on the items that both score.
     """
 
     best: str
@@ -63,12 +62,12 @@ class SystemsGain:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineGain:
-    """What a judge adds.
+    """A judge's gain over baselines.
 
-    ``best`` is the baseline with the highest pooled Spearman correlation with people, and ``gain``
-    the judge's correlation less its own, on the items that both score. The best is chosen on the
-    same items, which is to the judge's disadvantage: the gain is rather too small than too large.
-    ``systems`` says the same of ranking systems.
+    ``best`` is the baseline with the highest pooled Spearman correlation with labels. ``gain`` is
+    the judge's correlation minus the baseline's, on the items that both score. Since the best
+    baseline is chosen on the same items, the gain is biased downwards. ``systems`` is the gain in
+    ranking systems.
     """
 
     best: str
@@ -85,18 +84,19 @@ def baseline_gain(
     resampling: Resampling,
     rng: np.random.Generator,
 ) -> BaselineGain:
-    """Compare a judge with the best of `baselines`, made of `scores`, and with the constant answer.
+    """Compare a judge with the best baseline and with the constant answer.
 
-    The difference of correlations is a paired bootstrap over documents.
+    `baselines` are the baselines' agreements, `scores` their scores. Differences of correlations
+    have paired bootstrap intervals over documents.
     """
-    constant = against_constant(joined, resampling=resampling, rng=rng)
+    constant = compare_with_constant(joined, resampling=resampling, rng=rng)
     (of_systems,) = rng.spawn(1)  # the other figures stay as they were
     systems: SystemsGain | Undefined = _NO_BASELINE
-    if (best := _best(baselines, scores, "system", "kendall")) is not None:
+    if (best := _best_baseline(baselines, scores, "system", "kendall")) is not None:
         values = baseline_values(joined, scores[best])
         gain = gain_over_systems(joined, values, resampling=resampling, rng=of_systems)
         systems = SystemsGain(best=best, gain=gain)
-    best = _best(baselines, scores, "pooled", "spearman")
+    best = _best_baseline(baselines, scores, "pooled", "spearman")
     if best is None:
         return BaselineGain(best="", gain=_NO_BASELINE, constant=constant, systems=systems)
     values = baseline_values(joined, scores[best])
@@ -111,13 +111,13 @@ def baseline_gain(
     return BaselineGain(best=best, gain=compared.difference, constant=constant, systems=systems)
 
 
-def _best(
+def _best_baseline(
     baselines: Mapping[str, Agreement | Undefined],
     scores: Mapping[str, Scores],
     level: Level,
     measure: CorrelationName,
 ) -> str | None:
-    """Return the baseline of `scores` with the highest correlation; None where none has one."""
+    """Return the baseline in `scores` with the highest correlation; None if all are Undefined."""
     correlations = {
         name: value.value
         for name, agreement in baselines.items()
@@ -128,22 +128,22 @@ def _best(
     return max(correlations, key=lambda name: correlations[name], default=None)
 
 
-def against_constant(
+def compare_with_constant(
     joined: Joined, *, resampling: Resampling, rng: np.random.Generator
 ) -> ConstantAnswer | Undefined:
-    """Compare a judge on the labels' scale with the constant answer, label by label.
+    """Compare a judge on the labels' scale with the constant answer, over single labels.
 
-    A judge's score counts as the nearest answer that people gave. Undefined where the scales
-    differ, labels are averages, or take more than `MOST_ANSWERS` values, or one.
+    Scores are rounded to the nearest label value. Undefined if the scales differ, if labels are
+    averages, or if there are fewer than 2 or more than `MAX_ANSWERS` distinct labels.
     """
     if joined.averaged_labels or joined.judge_scale != joined.label_scale:
         return Undefined(why="the judge does not answer on the labels' scale")
     items, annotators = np.nonzero(joined.present)
     labels = joined.ratings[items, annotators]
     answers, label_codes = np.unique(labels, return_inverse=True)
-    if not 2 <= answers.size <= MOST_ANSWERS:
+    if not 2 <= answers.size <= MAX_ANSWERS:
         return Undefined(
-            why=f"labels take {pluralize(answers.size, 'value')}: expected 2 to {MOST_ANSWERS}"
+            why=f"labels take {pluralize(answers.size, 'value')}: expected 2 to {MAX_ANSWERS}"
         )
     judged = np.argmin(np.abs(joined.judged[:, None] - answers), axis=1)[items]
     counts = np.bincount(label_codes)

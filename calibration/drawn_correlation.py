@@ -17,7 +17,7 @@ from scipy.special import stdtrit
 
 from fairjudge.calibration.drawn_ppi import PartlyLabelled
 from fairjudge.calibration.items import Joined
-from fairjudge.calibration.samples import whole_sample
+from fairjudge.calibration.samples import sample_of_all
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats._arrays import FloatArray, document_codes, totals
 from fairjudge.text.counting import pluralize
@@ -28,7 +28,7 @@ _METHOD = "regression estimator, Student's t on Fisher's scale, variance over do
 
 def correlation_of_all(joined: Joined, *, level: float = 0.95) -> Estimate | Undefined | None:
     """Return `drawn_correlation` of a group, None where every judged item has a label."""
-    return drawn_correlation(whole_sample(joined), level=level) if joined.rest else None
+    return drawn_correlation(sample_of_all(joined), level=level) if joined.rest else None
 
 
 def drawn_correlation(sample: PartlyLabelled, *, level: float = 0.95) -> Estimate | Undefined:

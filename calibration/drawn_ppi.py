@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from fairjudge.calibration.ppi import Influences, PpiMean, ppi_mean, summed
+from fairjudge.calibration.ppi import Influences, PpiMean, ppi_mean, sum_by_document
 from fairjudge.domain import Undefined
 from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import FloatArray, IntArray, document_codes, same_length
@@ -267,7 +267,7 @@ class _Weights:
         return mean, self._summed(rows)
 
     def _summed(self, rows: FloatArray) -> FloatArray:
-        return summed(rows, self.documents, self.by_document.shape[1])
+        return sum_by_document(rows, self.documents, self.by_document.shape[1])
 
 
 def _pool_strata(sample: PartlyLabelled) -> IntArray:

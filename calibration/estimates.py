@@ -17,17 +17,17 @@ from fairjudge.calibration.labels import system_name
 from fairjudge.calibration.planning import (
     LabelPlan,
     PlanPoint,
+    estimate_pilot,
     labels_to_separate,
-    pilot,
     planning_curve,
 )
 from fairjudge.calibration.ppi import PpiMean
 from fairjudge.calibration.samples import (
     MAX_SYSTEMS_IN_PAIRS,
-    Beside,
-    as_wins,
-    by_system,
-    differences,
+    ItemProperties,
+    differences_to_wins,
+    paired_differences,
+    samples_by_system,
 )
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.protocols import PROTOCOLS
@@ -93,7 +93,7 @@ def system_estimates(
     *,
     level: float,
     rng: np.random.Generator | None = None,
-    properties: Beside | None = None,
+    properties: ItemProperties | None = None,
     answers: Mapping[str, PartlyLabelled] | None = None,
 ) -> tuple[SystemEstimate, ...]:
     """Estimate systems' mean labels and their differences; for paired protocols, win rates.
@@ -103,18 +103,18 @@ def system_estimates(
     of the coverage of a summary according to humans.
     """
     make_estimate = partial(_estimate, level=level, rng=rng or np.random.default_rng(0))
-    samples = answers or by_system(joined, properties)
+    samples = answers or samples_by_system(joined, properties)
     if PROTOCOLS[joined.protocol].paired:
         names = {system_name(key): (key[1], key[2]) for key in (*joined.keys, *joined.rest)}
         return tuple(
-            make_estimate("win_rate", names[name], as_wins(sample))
+            make_estimate("win_rate", names[name], differences_to_wins(sample))
             for name, sample in samples.items()
         )
     means = [make_estimate("mean", (name,), sample) for name, sample in samples.items()]
     return (
         *means,
         *_pair_estimates(
-            samples, {} if answers else differences(joined, properties), make_estimate
+            samples, {} if answers else paired_differences(joined, properties), make_estimate
         ),
     )
 
@@ -262,7 +262,7 @@ def plan_labels(joined: Joined, *, level: float, n_judged: int) -> Planning:
     The curve is based on the variance within systems. Labels of parts are clustered in documents,
     with the pilot's design effect; there is one label per document and system for whole summaries.
     """
-    samples = by_system(joined)
+    samples = samples_by_system(joined)
     documents = [
         (name, document) for name, sample in samples.items() for document in sample.documents
     ]
@@ -270,7 +270,9 @@ def plan_labels(joined: Joined, *, level: float, n_judged: int) -> Planning:
     centred_labels = [sample.human - sample.human.mean() for sample in labelled_samples]
     centred_scores = [sample.judged - sample.judged.mean() for sample in labelled_samples]
     pilot_sample = (
-        pilot(np.concatenate(centred_labels), np.concatenate(centred_scores), documents=documents)
+        estimate_pilot(
+            np.concatenate(centred_labels), np.concatenate(centred_scores), documents=documents
+        )
         if centred_labels
         else Undefined(why="no labelled items")
     )
@@ -281,13 +283,13 @@ def plan_labels(joined: Joined, *, level: float, n_judged: int) -> Planning:
         else planning_curve(pilot_sample, n_judged=n_judged, level=level),
         separations=tuple(
             _separation(a, b, difference, level, n_judged)
-            for (a, b), difference in differences(joined).items()
+            for (a, b), difference in paired_differences(joined).items()
         ),
     )
 
 
 def _separation(a: str, b: str, sample: PartlyLabelled, level: float, n_judged: int) -> Separation:
-    pilot_sample = pilot(sample.human, sample.judged, documents=sample.documents)
+    pilot_sample = estimate_pilot(sample.human, sample.judged, documents=sample.documents)
     difference = float(sample.human.mean()) if sample.human.size else 0.0
     return Separation(
         system_a=a,

@@ -1,15 +1,15 @@
-"""When a judge's answers agree with people as often as promised: selective judging.
+"""Selective judging: a guaranteed agreement of confident answers with human labels.
 
-Only answers of at least a threshold of confidence are kept. Thresholds of a fixed grid are tested
-from the strictest down, until one fails (fixed-sequence testing, from three starts that share
-1 - confidence): the laxest that held is used. With the stated confidence over the labelled
-documents, the agreement of all kept answers, labelled or not, is at least the promised one. Source:
-Jung, Brahman and Choi (2025), "Trust or Escalate", section 2.1; Angelopoulos et al. (2021), "Learn
-then test", for the procedure.
+Only answers whose confidence reaches a threshold are accepted. Thresholds of a fixed grid are
+tested from the strictest down, until one fails (fixed-sequence testing, from three starting points
+that share the error 1 - confidence); the lowest threshold that passes is used. With the given
+confidence over the labelled documents, the agreement of all accepted answers, labelled or not, is
+at least the guaranteed one. Source: Jung, Brahman and Choi (2025), "Trust or Escalate", section
+2.1; Angelopoulos et al. (2021), "Learn then test", for the procedure.
 
-Labels must be a random draw of what is judged. Thresholds that keep too few labels to pass are
-passed over, by confidences alone; the promise is exact where surer answers are not wrong more
-often.
+Labels must be of a random sample of the judged items. Thresholds with too few accepted labels to
+pass are skipped, depending only on confidences. The guarantee is exact if more confident answers
+are not wrong more often.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ from fairjudge.stats.intervals import clustered_wilson
 from fairjudge.text.counting import pluralize
 
 GRID: FloatArray = np.linspace(1.0, 0.0, 101)
-"""Thresholds of confidence that are tried, from the strictest down."""
+"""Candidate confidence thresholds, from the strictest down."""
 _STARTS = (1, 2, 4)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guarantee:
-    """A confidence threshold for keeping answers, and the guaranteed agreement.
+    """A confidence threshold for accepting answers, and the guaranteed agreement.
 
-    ``threshold`` is None where no threshold keeps the promise: nothing is kept. ``kept`` is the
-    share of all items that are kept, ``agreement`` the kept labelled items' agreement, in [0, 1];
-    having been looked at, it is no proof of the promise, which is the test's. ``overall`` is the
-    agreement if all were kept.
+    ``threshold`` is None if no threshold passes; then no answer is accepted. ``kept`` is the share
+    of all items that are accepted, and ``agreement`` that of the accepted labelled items, in
+    [0, 1]. Since the threshold was chosen on the same labels, the guarantee follows from the test,
+    not from the interval of ``agreement``. ``overall`` is the agreement of all labelled items.
     """
 
     agreement_promised: float
@@ -74,26 +74,26 @@ def guarantee(
     rest_documents: Sequence[Hashable] = (),
     rng: np.random.Generator,
 ) -> Guarantee | Undefined:
-    """Find the threshold that keeps most answers under the promise.
+    """Find the threshold that accepts the most answers with the guaranteed agreement.
 
-    Undefined where even without a single disagreement all labels would be too few.
+    Undefined if there are too few labels to pass even without any disagreement.
 
     Parameters
     ----------
     confidences : array of shape (n,), in [0, 1]
-        Of labelled items.
+        Confidences of labelled items.
     agrees : array of shape (n,), 0 or 1
-        Whether the judge's answer is people's.
+        Whether the judge's answer agrees with the label.
     agreement, confidence
-        What is promised, and how surely; strictly between 0 and 1.
+        The guaranteed agreement, and the confidence of the guarantee; strictly between 0 and 1.
     rest, rest_documents
-        Confidences of items without a label, which count for the share that is kept.
+        Confidences and documents of unlabelled items, which count for the share accepted.
 
     Notes
     -----
-    One item a document: the exact binomial test. Several: documents are the independent draws and
-    weigh alike, whatever number of their items is kept; the test is a bet on their shares of
-    disagreement, in random order, and valid for any number of documents.
+    With one item per document, the test is the exact binomial test. With several, documents are
+    independent and have equal weight, regardless of how many of their items are accepted; the test
+    bets on their shares of disagreement, in random order, and is valid for any number of documents.
     """
     check_level(agreement)
     check_level(confidence)
@@ -107,7 +107,7 @@ def guarantee(
     if all_confidences.size and (all_confidences.min() < 0.0 or all_confidences.max() > 1.0):
         raise StatisticsError("confidences must lie in [0, 1]")
     coded, n_documents = document_codes(documents, c.size)
-    fewest = fewest_labels(agreement, confidence)
+    fewest = min_labels(agreement, confidence)
     if n_documents < fewest:
         has = pluralize(n_documents, "labelled document")
         return Undefined(why=f"{has}: {fewest} are needed even if all agree")
@@ -126,7 +126,7 @@ def guarantee(
         wrong = _wrong_by_document(above, y, coded, n_documents)[order]
         return betting_p_value(wrong[~np.isnan(wrong)], 1 - agreement)
 
-    threshold = _most_kept(p_value, n_kept, fewest, 1 - confidence)
+    threshold = _lowest_threshold(p_value, n_kept, fewest, 1 - confidence)
     bar = np.inf if threshold is None else threshold
     rows_above = np.flatnonzero(c >= bar)
     is_kept = (all_confidences >= bar).astype(np.float64)
@@ -143,40 +143,41 @@ def guarantee(
     )
 
 
-def fewest_labels(agreement: float, confidence: float) -> int:
-    """Return how many labels without one disagreement keep the promise: 39 for 0.9 and 0.95."""
+def min_labels(agreement: float, confidence: float) -> int:
+    """Return the minimum number of labels to pass without disagreement: 39 for 0.9 and 0.95."""
     return ceil(log((1.0 - confidence) / len(_STARTS)) / log(agreement))
 
 
-def binomial_p_value(n_wrong: int, n: int, most_wrong: float) -> float:
-    """Return P(at most `n_wrong` of `n` are wrong) where a share `most_wrong` is: exact."""
-    return float(bdtr(n_wrong, n, most_wrong)) if n else 1.0
+def binomial_p_value(n_wrong: int, n: int, max_error: float) -> float:
+    """Return the exact p-value of the null that the error rate is at least `max_error`."""
+    return float(bdtr(n_wrong, n, max_error)) if n else 1.0
 
 
-def betting_p_value(wrong: FloatArray, most_wrong: float) -> float:
-    """Return a p-value of ``E[wrong] > most_wrong`` for independent values in [0, 1].
+def betting_p_value(wrong: FloatArray, max_error: float) -> float:
+    """Return a p-value of the null ``E[wrong] > max_error``, for independent values in [0, 1].
 
-    The capital of a bettor who stakes on the next value's lying below `most_wrong`, by the values
-    before it (minus their sum over their sum of squares, at most three quarters of what can be
-    lost); 1 over the largest capital reached (Ville's inequality; Waudby-Smith and Ramdas 2024).
+    It is 1 / the maximum capital of a bettor (Ville's inequality; Waudby-Smith and Ramdas 2024).
+    Each bet is that the next value is below `max_error`; the stake depends on the previous values
+    (minus their sum / their sum of squares, at most three quarters of the stake that can lose all).
     """
     capital = largest = 1.0
-    total, square = 0.0, 0.25 * most_wrong * (1.0 - most_wrong)
-    for value in (wrong - most_wrong).tolist():
-        stake = min(max(-total / square, 0.0), 0.75 / (1.0 - most_wrong))
+    total, square = 0.0, 0.25 * max_error * (1.0 - max_error)
+    for value in (wrong - max_error).tolist():
+        stake = min(max(-total / square, 0.0), 0.75 / (1.0 - max_error))
         capital *= 1.0 - stake * value
         largest = max(largest, capital)
         total, square = total + value, square + value * value
     return 1.0 / largest
 
 
-def _most_kept(
+def _lowest_threshold(
     p_value: Callable[[int], float], n_kept: IntArray, fewest: int, level: float
 ) -> float | None:
-    """Return the laxest threshold of `GRID` that held; `n_kept` counts the documents of each.
+    """Return the lowest threshold of `GRID` that passes; `n_kept` counts each one's documents.
 
-    One sequence begins where enough labels are kept to pass without an error, others at twice and
-    four times as many, with an equal part of `level`: one early error would else end everything.
+    One sequence starts at the first threshold with enough labels to pass without errors, others at
+    twice and four times as many, each with an equal part of `level`; otherwise one early error
+    would end the procedure.
     """
     best = -1
     for times in _STARTS:
@@ -190,7 +191,7 @@ def _most_kept(
 def _wrong_by_document(
     above: BoolArray, agrees: FloatArray, coded: IntArray, n_documents: int
 ) -> FloatArray:
-    """Return the share of each document's kept items that disagree; NaN where none is kept."""
+    """Return the share of each document's accepted items that disagree; NaN without such items."""
     n = np.bincount(coded[above], minlength=n_documents).astype(np.float64)
     wrong = np.bincount(coded[above], weights=1.0 - agrees[above], minlength=n_documents)
     return divide(wrong.astype(np.float64), n)

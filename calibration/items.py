@@ -1,4 +1,4 @@
-"""Joining judgements to labels: every row is used, or counted with the reason why it is not."""
+"""Join of judgements and labels; rows that are not used are counted by reason."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from fairjudge.calibration.labels import (
 )
 from fairjudge.calibration.parts import (
     HumanValues,
-    averaged_over_parts,
+    average_parts,
     summary_inclusion_probabilities,
-    whole,
+    whole_key,
 )
 from fairjudge.calibration.scales import Scale, infer_scale
 from fairjudge.domain import Judgement, Label, Order, ProtocolName, Undefined
@@ -34,17 +34,17 @@ from fairjudge.stats._arrays import BoolArray, FloatArray
 from fairjudge.text.own_aspects import built_in_aspects, own_aspects_advice
 
 JUDGE_SIDE, LABELS_SIDE = "the judge's scores", "people's mean labels"
-"""The two sides of most correlations, in sentences."""
+"""Names of the two variables of most correlations, for sentences."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """What became of the rows of one group.
+    """Counts of the rows of one group, by treatment.
 
-    ``repeated`` are judgements of an item beyond its first, which are averaged; ``mistyped`` have
-    a value that the protocol does not allow; ``one_order`` are pairs judged in one order alone;
-    ``repeated_labels`` are an annotator's labels of an item beyond the first, averaged too;
-    ``adjudicated_labels`` are left out.
+    ``repeated`` judgements (all but the first of an item) are averaged, as are ``repeated_labels``
+    (all but the first of an annotator and item). ``mistyped`` judgements have a value that the
+    protocol does not allow. ``one_order`` counts pairs judged in only one order.
+    ``adjudicated_labels`` are excluded.
     """
 
     judgements: int
@@ -103,30 +103,32 @@ def join(
     annotators: Sequence[str] = ("*",),
     label_scale: Scale | None = None,
 ) -> tuple[Joined, ...]:
-    """Match judgements and labels by eid, system or systems, aspect and unit.
+    """Join judgements and labels by eid, system or systems, aspect and unit.
 
-    Groups are by judge, aspect, protocol and kind of unit, in order of appearance, empty ones
-    included.
+    Returns one `Joined` per judge, aspect, protocol and kind of unit, in order of appearance,
+    including those without labels.
 
     Parameters
     ----------
     annotators
         Shell patterns; labels of other annotators are excluded.
     label_scale
-        Lowest and highest label; by default the usual scale that holds at least half of them.
+        Lowest and highest label; by default the first usual scale that contains at least half of
+        the labels.
 
     Notes
     -----
-    Judgements and labels of one kind of unit meet item by item. Else the parts of either side
-    (sentences, articles, answers) are averaged over each summary, and summaries meet. Pairs
-    without labels of their own get the difference of the labels of their two summaries. Both orders
-    of a pair are averaged: agreement is a win, disagreement a tie, a win beside a tie half a win.
+    Judgements and labels of the same kind of unit are joined by item. Otherwise parts (sentences,
+    articles, answers) are averaged per summary, on either side, and summaries are joined. Pairs
+    without labels get the difference of the labels of their two summaries. Both orders of a pair
+    are averaged: two equal winners are a win, different winners a tie, a winner and a tie half a
+    win.
 
     Raises
     ------
     InputError
-        No label by such annotators, of an aspect that was judged or of an item that was;
-        annotators on different scales, or a label off its scale.
+        If no label is by a matching annotator, of a judged aspect, or of a judged item; if
+        annotators use different scales; or if a label is off its scale.
     """
     rows = tuple(judgements)
     by_aspect = Labels.by_aspect(harmonize_ids(labels, rows), annotators)
@@ -154,12 +156,12 @@ def join(
 
 
 def only_group(joined_groups: Sequence[Joined], *, path: str) -> Joined:
-    """Return the one group of the judgements in `path`.
+    """Return the only group of the judgements in `path`.
 
     Raises
     ------
     InputError
-        There are none or several.
+        If there is no group, or more than one.
     """
     if len(joined_groups) == 1:
         return joined_groups[0]
@@ -173,7 +175,7 @@ def only_group(joined_groups: Sequence[Joined], *, path: str) -> Joined:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _JudgeValues:
-    """The judge's values, one an item; ``items`` are all that have a row, scored or not."""
+    """The judge's values, one per item; ``items`` are all items with a row, scored or not."""
 
     items: tuple[ItemKey, ...]
     values: Mapping[ItemKey, float]
@@ -182,11 +184,11 @@ class _JudgeValues:
     counts: Counts
 
     def averaged(self) -> _JudgeValues:
-        """Average parts over each summary, or pair."""
+        """Average values of parts per summary, or pair."""
         return replace(
             self,
-            items=tuple(dict.fromkeys(map(whole, self.items))),
-            values=averaged_over_parts(self.values),
+            items=tuple(dict.fromkeys(map(whole_key, self.items))),
+            values=average_parts(self.values),
             probabilities={},
         )
 
@@ -197,7 +199,7 @@ def _join_group(
     paired = PROTOCOLS[group.protocol].paired
     labels, unit = labels.for_unit(group.unit, paired=paired)
     label_scale = labels.scale(group.protocol, given_scale)
-    judged, notes = _collect(rows, group.protocol, labels), []
+    judged, notes = _collect_values(rows, group.protocol, labels), []
     if group.unit not in {unit, WHOLE}:
         judged = judged.averaged()
         notes.append("judgements of parts are averaged over each summary, as the labels are")
@@ -220,7 +222,7 @@ def _join_group(
     )
     if inclusion_probabilities is not None:
         notes.append(DRAWN_NOTE)
-    annotators, ratings, present = ratings_of([people.ratings[key] for key in keys])
+    annotators, ratings, present = rating_table([people.ratings[key] for key in keys])
     return Joined(
         **group._asdict(),
         keys=keys,
@@ -263,10 +265,10 @@ def _human_values(
     return people, notes
 
 
-def ratings_of(
+def rating_table(
     labels: Sequence[Mapping[str, float]],
 ) -> tuple[tuple[str, ...], FloatArray, BoolArray]:
-    """Return annotators by name, and each item's ratings by them and which there are: (n, m)."""
+    """Return the sorted annotators, and ratings and their presence by item, shape (n, m)."""
     names = tuple(sorted({annotator for by_annotator in labels for annotator in by_annotator}))
     place = {annotator: column for column, annotator in enumerate(names)}
     ratings = np.zeros((len(labels), len(names)))
@@ -277,17 +279,19 @@ def ratings_of(
     return names, ratings, present
 
 
-def _collect(rows: Sequence[Judgement], protocol: ProtocolName, labels: Labels) -> _JudgeValues:
-    unscored: Counter[str] = Counter()
-    mistyped = 0
+def _collect_values(
+    rows: Sequence[Judgement], protocol: ProtocolName, labels: Labels
+) -> _JudgeValues:
+    unscored_counts: Counter[str] = Counter()
+    n_mistyped = 0
     values_by_order: dict[tuple[ItemKey, Order | None], list[float]] = defaultdict(list)
     probabilities: dict[ItemKey, Mapping[str, float]] = {}
     for row in rows:
         key, sign = item_key(row)
         if row.unscored is not None:
-            unscored[row.unscored] += 1
+            unscored_counts[row.unscored] += 1
         elif isinstance(row.value, str) is not PROTOCOLS[protocol].paired:
-            mistyped += 1
+            n_mistyped += 1
         else:
             value = SIGNS[row.value] if isinstance(row.value, str) else float(row.value or 0.0)
             values_by_order[key, order_by_name(row, sign)].append(sign * value)
@@ -297,28 +301,28 @@ def _collect(rows: Sequence[Judgement], protocol: ProtocolName, labels: Labels) 
         np.array([v for values_of_item in values_by_order.values() for v in values_of_item]),
         protocol,
     )
-    on_scale = {
-        where: [v for v in values_of_item if scale[0] <= v <= scale[1]]
-        for where, values_of_item in values_by_order.items()
+    values_on_scale = {
+        item_and_order: [v for v in values_of_item if scale[0] <= v <= scale[1]]
+        for item_and_order, values_of_item in values_by_order.items()
     }
-    by_item: dict[ItemKey, list[float]] = defaultdict(list)
-    for (key, _), values_of_item in on_scale.items():
+    means_by_item: dict[ItemKey, list[float]] = defaultdict(list)
+    for (key, _), values_of_item in values_on_scale.items():
         if values_of_item:
-            by_item[key].append(exact_mean(values_of_item))
-    one_order = sum(len(orders) == 1 for orders in by_item.values())
+            means_by_item[key].append(exact_mean(values_of_item))
+    n_one_order = sum(len(orders) == 1 for orders in means_by_item.values())
     n_typed = sum(map(len, values_by_order.values()))
     return _JudgeValues(
         items=tuple(dict.fromkeys(item_key(row)[0] for row in rows)),
-        values={key: exact_mean(means) for key, means in by_item.items()},
+        values={key: exact_mean(means) for key, means in means_by_item.items()},
         probabilities=probabilities,
         scale=scale,
         counts=Counts(
             judgements=len(rows),
-            unscored=dict(unscored),
+            unscored=dict(unscored_counts),
             repeated=n_typed - len(values_by_order),
-            mistyped=mistyped,
-            off_scale=n_typed - sum(map(len, on_scale.values())),
-            one_order=one_order if PROTOCOLS[protocol].paired else 0,
+            mistyped=n_mistyped,
+            off_scale=n_typed - sum(map(len, values_on_scale.values())),
+            one_order=n_one_order if PROTOCOLS[protocol].paired else 0,
             repeated_labels=labels.repeated,
             adjudicated_labels=labels.adjudicated,
         ),

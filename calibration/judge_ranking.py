@@ -24,8 +24,8 @@ from fairjudge.calibration.paired_comparisons import (
     Design,
     Fit,
     check_comparisons,
-    probabilities,
-    tells_position,
+    is_position_identified,
+    outcome_probabilities,
 )
 from fairjudge.calibration.ranking import RIDGE
 from fairjudge.domain import Estimate, Undefined
@@ -158,7 +158,7 @@ class _Data:
         is_judge = np.eye(len(judge_names))[judge_codes]
         columns = np.column_stack([design.pairs, positions])
         judges_with_position = [
-            j for j in range(len(judge_names)) if tells_position(columns[judge_codes == j])
+            j for j in range(len(judge_names)) if is_position_identified(columns[judge_codes == j])
         ]
         judges_with_ties = np.flatnonzero(design.outcomes[:, 2] @ is_judge)
         return _Data(
@@ -213,7 +213,7 @@ class _Point:
         differences = slopes * gaps + data.positions @ beta[position_start:tie_start]
         has_ties = data.ties.any(axis=1)
         tie_weight = np.where(has_ties, data.ties @ beta[tie_start:], -np.inf)
-        return _Point(data, beta, slopes, gaps, probabilities(differences, tie_weight))
+        return _Point(data, beta, slopes, gaps, outcome_probabilities(differences, tie_weight))
 
     @property
     def loss(self) -> float:

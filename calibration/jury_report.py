@@ -13,7 +13,7 @@ from fairjudge.calibration.calibrators import Calibrator, fit_calibrator
 from fairjudge.calibration.choices import CalibratorName, CovariateName
 from fairjudge.calibration.decisions import Decision
 from fairjudge.calibration.grouping import unit_kind
-from fairjudge.calibration.items import Joined, join, ratings_of
+from fairjudge.calibration.items import Joined, join, rating_table
 from fairjudge.calibration.juries import FittedJury, JuryItems, Member, fit_members
 from fairjudge.calibration.jury_assessment import JuryMeasures, measure_jury
 from fairjudge.calibration.labels import ItemKey
@@ -196,7 +196,7 @@ def _as_judge_items(members: Sequence[Joined], scores: FloatArray) -> Joined:
     scored = {
         key: score for key, score in zip(human, scores.tolist(), strict=True) if np.isfinite(score)
     }
-    annotators, ratings, present = ratings_of([labels[key] for key in scored])
+    annotators, ratings, present = rating_table([labels[key] for key in scored])
     return replace(
         base,
         judge=f"jury of {len(members)}",

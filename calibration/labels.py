@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 
 from fairjudge.calibration.grouping import WHOLE, unit_kind
-from fairjudge.calibration.scales import Scale, infer_scale, off_scale, refuse_mixed
+from fairjudge.calibration.scales import Scale, check_same_scale, infer_scale, is_off_scale
 from fairjudge.domain import Judgement, Label, Order, ProtocolName
 from fairjudge.errors import InputError
 from fairjudge.protocols import PROTOCOLS
@@ -148,12 +148,12 @@ class Labels:
         if values.size and values.max() <= 1.0 and 0.0 <= values.min() < 1.0:
             kind = "binary"  # yes or no, whatever the judge was asked for
         if given_scale is None:
-            refuse_mixed(values, [annotator for _, annotator, _ in rows], kind)
-        scale = given_scale or infer_scale(values, kind, max_off=_MAX_LABELS_OFF)
-        is_off_scale = off_scale(values, scale)
-        if is_off_scale.any():
-            value, annotator, key = rows[int(is_off_scale.argmax())]
-            origin = "" if given_scale else f" of {pluralize(int(np.sum(~is_off_scale)), 'label')}"
+            check_same_scale(values, [annotator for _, annotator, _ in rows], kind)
+        scale = given_scale or infer_scale(values, kind, max_off_share=_MAX_LABELS_OFF)
+        mask = is_off_scale(values, scale)
+        if mask.any():
+            value, annotator, key = rows[int(mask.argmax())]
+            origin = "" if given_scale else f" of {pluralize(int(np.sum(~mask)), 'label')}"
             raise LabelOffScaleError(
                 f"the label {value:g} by {annotator!r} of {system_name(key)!r} in {key[0]!r} lies "
                 f"off the scale {scale[0]:g} to {scale[1]:g}{origin}: correct it, or name the "

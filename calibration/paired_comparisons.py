@@ -1,4 +1,4 @@
-"""Paired comparisons for a regression: their design, and what models of them estimate."""
+"""Designs of paired comparisons, and fits of regression models on them."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from fairjudge.stats.clustered import t_estimate
 from fairjudge.stats.strengths import Connection, count_components
 
 FEWEST_DOCUMENTS = 5
-"""Below this many documents there are no intervals: their variance cannot be estimated."""
-_LEVEL = 1e-9
-"""Difference of strengths, in log-odds, below which systems share a rank: it is rounding."""
-_DRAWS = 4000
+"""Minimum number of documents for intervals; with fewer the variance cannot be estimated."""
+_ROUNDING = 1e-9
+"""Difference of strengths, in log-odds, below which systems share a rank (rounding errors)."""
+_N_DRAWS = 4000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparisons:
-    """Pairwise judgements, all of length n.
+    """Pairwise judgements; all fields have length n.
 
-    ``wins`` is 1 for system_a, 0 for system_b, 0.5 for a tie; ``positions`` is 1 where a stood
-    first, -1 where b did, 0 if unknown.
+    ``wins`` is 1 for system_a, 0 for system_b, 0.5 for a tie. ``positions`` is 1 if a was shown
+    first, -1 if b was, 0 if unknown.
     """
 
     wins: FloatArray
@@ -47,7 +47,7 @@ class Comparisons:
 
 
 def check_comparisons(comparisons: Comparisons) -> None:
-    """Raise a `StatisticsError` for unequal lengths, and values other than those documented."""
+    """Raise a `StatisticsError` for unequal lengths or undocumented values."""
     same_length(
         wins=vector(comparisons.wins, name="wins"),
         system_a=comparisons.system_a,
@@ -66,10 +66,11 @@ def check_comparisons(comparisons: Comparisons) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Design:
-    """``pairs`` has shape (n, systems): 1 for a, -1 for b; ``design``, (n, k), that of d.
+    """Design matrices of comparisons.
 
-    ``places`` are the codes of a and b, shape (n, 2); ``outcomes``, (n, 3), are 1 for what came of
-    each comparison: a, b or a tie.
+    ``pairs``, shape (n, systems), is 1 for a and -1 for b; ``design``, shape (n, k), adds the
+    position if its effect is identified. ``places``, shape (n, 2), are the codes of a and b.
+    ``outcomes``, shape (n, 3), indicate the outcome: a, b or a tie.
     """
 
     names: tuple[str, ...]
@@ -84,18 +85,18 @@ class Design:
 
     @staticmethod
     def from_comparisons(comparisons: Comparisons) -> Design:
-        """Return the design of comparisons."""
+        """Return the design of `comparisons`."""
         n = len(comparisons.wins)
-        coded, names = codes([*comparisons.system_a, *comparisons.system_b])
-        system = np.eye(len(names))
-        pairs = system[coded[:n]] - system[coded[n:]]
+        system_codes, names = codes([*comparisons.system_a, *comparisons.system_b])
+        system_basis = np.eye(len(names))
+        pairs = system_basis[system_codes[:n]] - system_basis[system_codes[n:]]
         design = np.column_stack([pairs, comparisons.positions])
-        has_position = tells_position(design)
+        has_position = is_position_identified(design)
         documents, n_documents = document_codes(comparisons.documents, n)
         wins = [comparisons.wins == result for result in (1.0, 0.0, 0.5)]
         return Design(
             names=tuple(map(str, names)),
-            places=np.column_stack([coded[:n], coded[n:]]),
+            places=np.column_stack([system_codes[:n], system_codes[n:]]),
             pairs=pairs,
             design=design if has_position else design[:, :-1],
             outcomes=np.column_stack(wins).astype(float),
@@ -111,9 +112,9 @@ class Design:
         return bool(np.any(self.outcomes[:, 2]))
 
     def n_parts(self, connection: Connection) -> int:
-        """Count the components of the graph of who beat or tied whom."""
-        beats, ties = self.outcomes[:, 0] == 1.0, self.outcomes[:, 2] == 1.0
-        forward, backward = beats | ties, ~beats
+        """Count the connected components of the directed graph of wins and ties."""
+        is_win, is_tie = self.outcomes[:, 0] == 1.0, self.outcomes[:, 2] == 1.0
+        forward, backward = is_win | is_tie, ~is_win
         rows = np.r_[self.places[forward, 0], self.places[backward, 1]]
         columns = np.r_[self.places[forward, 1], self.places[backward, 0]]
         return count_components((rows, columns), len(self.names), connection)
@@ -123,21 +124,21 @@ class Design:
         return int(np.any(self.places == system, axis=1).sum())
 
 
-def tells_position(design: FloatArray) -> bool:
-    """Return whether the last column's coefficient, of position, is identified beside systems'."""
+def is_position_identified(design: FloatArray) -> bool:
+    """Return whether the coefficient of the last column, position, is identified."""
     products = design.T @ design
-    n_free = int(np.linalg.matrix_rank(products[:-1, :-1]))
-    return int(np.linalg.matrix_rank(products)) > n_free
+    rank_of_systems = int(np.linalg.matrix_rank(products[:-1, :-1]))
+    return int(np.linalg.matrix_rank(products)) > rank_of_systems
 
 
-def probabilities(d: FloatArray, tie: float | FloatArray) -> FloatArray:
+def outcome_probabilities(d: FloatArray, tie: float | FloatArray) -> FloatArray:
     """Return P(a), P(b), P(tie), shape (n, 3); `tie` is -inf in a model without ties."""
     weights = [d / 2, -d / 2, np.broadcast_to(tie, d.shape)]
     return np.asarray(softmax(np.column_stack(weights), axis=1))
 
 
 class Rank(NamedTuple):
-    """A system's rank from 1, and those that hold all systems' true ranks at once, if known."""
+    """A system's rank, from 1, and its simultaneous confidence bounds, None without intervals."""
 
     rank: int
     best_rank: int | None
@@ -145,9 +146,9 @@ class Rank(NamedTuple):
 
 
 def ranks(strengths: FloatArray, above: BoolArray | None, *, rounding: float) -> list[Rank]:
-    """Return each system's rank; what differs by `rounding` or less shares one.
+    """Return each system's rank; strengths that differ by at most `rounding` share a rank.
 
-    `above` says of each pair [i, j] whether i is surely above j; None where that is not known.
+    `above[i, j]` is true if i is significantly above j; None without intervals.
     """
     k = strengths.size
     return [
@@ -162,10 +163,11 @@ def ranks(strengths: FloatArray, above: BoolArray | None, *, rounding: float) ->
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:
-    """A fitted model, systems' strengths first of its coefficients, with a sandwich variance.
+    """A fitted model with a sandwich covariance; the first coefficients are systems' strengths.
 
-    ``freedom`` are Student's degrees of freedom, documents - 1: 0 where there is no interval, below
-    `FEWEST_DOCUMENTS` documents and where systems are separated. ``method`` names the interval.
+    ``freedom`` is the number of degrees of freedom of Student's t, documents - 1. It is 0 if there
+    are no intervals: with fewer than `FEWEST_DOCUMENTS` documents, or if systems are separated.
+    ``method`` describes the interval.
     """
 
     design: Design
@@ -185,17 +187,19 @@ class Fit:
         level: float,
         method: str,
     ) -> Fit:
-        """Return the fit of `coefficients`, (k,), from rows' scores, (n, k), and information."""
+        """Return the fit from `coefficients`, (k,), rows' `scores`, (n, k), and `information`."""
         inverse = np.linalg.inv(information)
         sums = totals(scores, design.documents, design.n_documents)
-        d = design.n_documents
-        middle = sums.T @ sums * (d / (d - 1) if d > 1 else 1.0)
-        is_known = d >= FEWEST_DOCUMENTS and design.n_parts("strong") == 1
+        n_documents = design.n_documents
+        score_covariance = (
+            sums.T @ sums * (n_documents / (n_documents - 1) if n_documents > 1 else 1.0)
+        )
+        has_intervals = n_documents >= FEWEST_DOCUMENTS and design.n_parts("strong") == 1
         return Fit(
             design=design,
             coefficients=coefficients,
-            covariance=inverse @ middle @ inverse,
-            freedom=d - 1 if is_known else 0,
+            covariance=inverse @ score_covariance @ inverse,
+            freedom=n_documents - 1 if has_intervals else 0,
             level=level,
             method=method,
         )
@@ -206,7 +210,7 @@ class Fit:
         return self.design.n_parts("strong") > 1
 
     def linear(self, value: float, gradient: FloatArray, *, n: int, null: float | None) -> Estimate:
-        """Return `value` with the interval that `gradient`, its derivative, gives it."""
+        """Return `value` with its delta-method interval; `gradient` is its derivative."""
         estimate = t_estimate(
             value,
             max(float(gradient @ self.covariance @ gradient), 0.0),
@@ -229,11 +233,11 @@ class Fit:
         return self.linear(float(gradient @ self.coefficients), gradient, n=n, null=null)
 
     def coefficient(self, place: int, *, n: int) -> Estimate:
-        """Return one coefficient, with its test against 0."""
+        """Return the coefficient at index `place`, with its test against 0."""
         return self.contrast(np.eye(self.coefficients.size)[place], n=n)
 
     def strength(self, system: int) -> Estimate:
-        """Return a system's strength less the mean of all."""
+        """Return a system's strength minus the mean strength."""
         k = len(self.design.names)
         gradient = np.eye(self.coefficients.size)[system]
         gradient[:k] -= 1.0 / k
@@ -242,21 +246,23 @@ class Fit:
     def ranks(self, rng: np.random.Generator) -> list[Rank]:
         """Return each system's rank.
 
-        All pairwise differences get simultaneous intervals by the largest |t| over pairs in draws
-        from the coefficients' normal distribution; a system's best rank is one after those surely
-        above it, its worst one before those surely below (Mogstad, Romano, Shaikh and Wilhelm 2024,
-        section 3).
+        Simultaneous intervals of all pairwise differences use the maximum |t| over pairs in draws
+        from the coefficients' normal distribution. A system's best rank is 1 plus the number of
+        systems significantly above it; its worst rank is the number of systems minus those
+        significantly below it (Mogstad, Romano, Shaikh and Wilhelm 2024, section 3).
         """
         k = len(self.design.names)
         strengths = self.coefficients[:k]
         above = None
         if self.freedom:
-            own = self.covariance[:k, :k]
-            above = surely_above(strengths, own, freedom=self.freedom, level=self.level, rng=rng)
-        return ranks(strengths, above, rounding=_LEVEL)
+            strength_covariance = self.covariance[:k, :k]
+            above = significantly_above(
+                strengths, strength_covariance, freedom=self.freedom, level=self.level, rng=rng
+            )
+        return ranks(strengths, above, rounding=_ROUNDING)
 
 
-def surely_above(
+def significantly_above(
     strengths: FloatArray,
     covariance: FloatArray,
     *,
@@ -264,22 +270,23 @@ def surely_above(
     level: float,
     rng: np.random.Generator,
 ) -> BoolArray:
-    """Say of each pair [i, j] whether i is above j, all at once at `level`.
+    """Return for each pair [i, j] whether i is significantly above j, simultaneously at `level`.
 
     `strengths` has shape (k,), their `covariance` (k, k); `freedom` is 1 or more.
     """
     k = strengths.size
-    spread = np.diag(covariance)[:, None] + np.diag(covariance)[None, :] - 2 * covariance
-    error = np.sqrt(np.maximum(spread, 0.0))
-    error[error <= _LEVEL] = np.inf
+    variances = np.diag(covariance)[:, None] + np.diag(covariance)[None, :] - 2 * covariance
+    standard_errors = np.sqrt(np.maximum(variances, 0.0))
+    standard_errors[standard_errors <= _ROUNDING] = np.inf
     values, vectors = np.linalg.eigh(covariance)
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
-    normals = rng.standard_normal((_DRAWS, k)) @ root.T
-    scale = np.sqrt(rng.chisquare(freedom, _DRAWS) / freedom)
-    largest = np.max(
-        [np.max(np.abs(normals - normals[:, [i]]) / error[i], axis=1) for i in range(k)], axis=0
+    covariance_root = vectors * np.sqrt(np.maximum(values, 0.0))
+    normals = rng.standard_normal((_N_DRAWS, k)) @ covariance_root.T
+    scale = np.sqrt(rng.chisquare(freedom, _N_DRAWS) / freedom)
+    max_statistics = np.max(
+        [np.max(np.abs(normals - normals[:, [i]]) / standard_errors[i], axis=1) for i in range(k)],
+        axis=0,
     )
-    critical = max(
-        float(np.quantile(largest / scale, level)), float(stdtrit(freedom, (1 + level) / 2))
+    critical_value = max(
+        float(np.quantile(max_statistics / scale, level)), float(stdtrit(freedom, (1 + level) / 2))
     )
-    return np.asarray((strengths[:, None] - strengths[None, :]) / error > critical)
+    return np.asarray((strengths[:, None] - strengths[None, :]) / standard_errors > critical_value)

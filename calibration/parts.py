@@ -1,4 +1,4 @@
-"""People's values of whole summaries, where labels are of their parts or of their sides."""
+"""Human values of summaries or pairs, from labels of their parts or of the paired summaries."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from fairjudge.calibration.grouping import WHOLE
 from fairjudge.calibration.labels import ItemKey, exact_mean
 
 Ratings: TypeAlias = Mapping[ItemKey, Mapping[str, float]]
-"""Item to annotator to value."""
+"""Maps items to annotators to values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HumanValues:
     """Human values of each item: the mean, and each annotator's value.
 
-    ``averaged`` says that labels of parts were averaged: then an item's annotators are those who
-    labelled all of its labelled parts, and its mean is over parts, by any annotator.
+    If ``averaged``, labels of parts were averaged: an item's mean is over its labelled parts, and
+    its annotators are those who labelled all of these parts.
     """
 
     means: Mapping[ItemKey, float]
@@ -28,7 +28,7 @@ class HumanValues:
 
     @staticmethod
     def from_labels(ratings: Ratings) -> HumanValues:
-        """Take labels as they are."""
+        """Return the human values of labelled items."""
         means = {
             key: exact_mean(list(by_annotator.values())) for key, by_annotator in ratings.items()
         }
@@ -36,10 +36,10 @@ class HumanValues:
 
     @staticmethod
     def from_part_labels(ratings: Ratings) -> HumanValues:
-        """Average labels of parts over each summary, or pair."""
+        """Average labels of parts per summary, or pair."""
         parts: dict[ItemKey, list[Mapping[str, float]]] = defaultdict(list)
         for key, by_annotator in ratings.items():
-            parts[whole(key)].append(by_annotator)
+            parts[whole_key(key)].append(by_annotator)
         return HumanValues(
             means={
                 key: exact_mean([exact_mean(list(part.values())) for part in ratings_of_parts])
@@ -57,28 +57,38 @@ class HumanValues:
         )
 
     def differences(self, pairs: Iterable[ItemKey]) -> HumanValues:
-        """Return for each pair the value of its first side minus that of its second."""
+        """Return the value of each pair: its first summary's minus its second summary's."""
         means: dict[ItemKey, float] = {}
         ratings: dict[ItemKey, Mapping[str, float]] = {}
         for pair in pairs:
             eid, first, second, unit = pair
-            of_first, of_second = (eid, first, "", unit), (eid, second, "", unit)
-            if of_first not in self.means or of_second not in self.means:
+            first_key, second_key = (eid, first, "", unit), (eid, second, "", unit)
+            if first_key not in self.means or second_key not in self.means:
                 continue
-            a, b = self.ratings[of_first], self.ratings[of_second]
-            gaps = {annotator: a[annotator] - b[annotator] for annotator in a if annotator in b}
+            first_ratings, second_ratings = self.ratings[first_key], self.ratings[second_key]
+            rating_differences = {
+                annotator: first_ratings[annotator] - second_ratings[annotator]
+                for annotator in first_ratings
+                if annotator in second_ratings
+            }
             if self.averaged:
-                means[pair], ratings[pair] = self.means[of_first] - self.means[of_second], gaps
-            elif gaps:
-                means[pair], ratings[pair] = exact_mean(list(gaps.values())), gaps
+                means[pair], ratings[pair] = (
+                    self.means[first_key] - self.means[second_key],
+                    rating_differences,
+                )
+            elif rating_differences:
+                means[pair], ratings[pair] = (
+                    exact_mean(list(rating_differences.values())),
+                    rating_differences,
+                )
         return HumanValues(means=means, ratings=ratings, averaged=self.averaged)
 
 
-def averaged_over_parts(values: Mapping[ItemKey, float]) -> dict[ItemKey, float]:
-    """Return the mean of the parts of each summary, or pair."""
+def average_parts(values: Mapping[ItemKey, float]) -> dict[ItemKey, float]:
+    """Average values of parts per summary, or pair."""
     parts: dict[ItemKey, list[float]] = defaultdict(list)
     for key, value in values.items():
-        parts[whole(key)].append(value)
+        parts[whole_key(key)].append(value)
     return {key: exact_mean(part) for key, part in parts.items()}
 
 
@@ -91,12 +101,12 @@ def summary_inclusion_probabilities(
     """
     probabilities_by_whole: dict[ItemKey, frozenset[float | None]] = {}
     for key, values in inclusion_probabilities.items():
-        probabilities_by_whole[whole(key)] = (
-            probabilities_by_whole.get(whole(key), frozenset({None})) | values
+        probabilities_by_whole[whole_key(key)] = (
+            probabilities_by_whole.get(whole_key(key), frozenset({None})) | values
         )
     return probabilities_by_whole
 
 
-def whole(key: ItemKey) -> ItemKey:
-    """Return the summary, or pair, of which an item is a part."""
+def whole_key(key: ItemKey) -> ItemKey:
+    """Return the key of the summary, or pair, that contains an item."""
     return (*key[:3], WHOLE)

@@ -1,13 +1,14 @@
-"""Ranking systems by whole rankings: the Plackett-Luce model, fitted by Hunter's MM algorithm.
+"""Ranking of systems from rankings: the Plackett-Luce model, fitted with Hunter's MM algorithm.
 
-A ranking is made from the top: with worths w, the next place goes to system i with probability w_i
-over the sum of the worths of all that are not placed yet (Luce 1959; Plackett 1975). Two systems
-alone give the Bradley-Terry model, so that i stands before j with probability w_i / (w_i + w_j).
+Positions are filled from the top: with worths w, system i takes the next position with probability
+w_i / (sum of the worths of all unplaced systems) (Luce 1959; Plackett 1975). For two systems this
+is the Bradley-Terry model: i ranks before j with probability w_i / (w_i + w_j).
 
-Hunter (2004), MM algorithms for generalized Bradley-Terry models, Annals of Statistics 32, section
-5: w_i becomes the number of rankings in which i is not last, over the sum of 1 / (worths not placed
-yet) over all places but the last at which i was still to be placed. A gamma prior, whose mode is 1
-and which leaves the step as simple (Caron and Doucet 2012), keeps a system finite that always wins.
+Update step (Hunter 2004, MM algorithms for generalized Bradley-Terry models, Annals of Statistics
+32, section 5): w_i = number of rankings in which i is not last / sum of 1 / (worths of unplaced
+systems) over all positions, except the last, that were filled while i was unplaced. A gamma prior
+with mode 1, under which the step remains explicit (Caron and Doucet 2012), keeps the worth of an
+undefeated system finite.
 """
 
 from __future__ import annotations
@@ -35,20 +36,20 @@ from fairjudge.stats.clustered import clip_interval, clustered_mean
 from fairjudge.stats.strengths import Connection, count_components
 
 PRIOR = 1e-4
-"""Weight of the prior, in rankings: it fixes the scale, and keeps worths finite."""
+"""Weight of the prior, in rankings; it fixes the scale and keeps worths finite."""
 N_RESAMPLES = 500
 _MAX_STEPS = 2000
 _TOLERANCE = 1e-8
-"""Change of a log-worth in a step below which the fit is done."""
-_LEVEL = 1e-6
-"""Difference of log-worths below which systems share a rank: it is rounding."""
-_NOBODY = -1
+"""Convergence tolerance: maximum change of a log-worth in the last step."""
+_ROUNDING = 1e-6
+"""Difference of log-worths below which systems share a rank (rounding errors)."""
+_NO_SYSTEM = -1
 _METHOD = "Plackett-Luce, expanded percentile bootstrap over documents"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rankings:
-    """Rankings of n sets of systems, each from the best to the worst, and their documents."""
+    """n rankings of systems, each from best to worst, and their documents."""
 
     rankings: tuple[tuple[str, ...], ...]
     documents: tuple[Hashable, ...]
@@ -106,7 +107,7 @@ def rank_by_rankings(
     above = _surely_above(fits.replicates[0][0], fits.resampled(), level) if bounded else None
     n_pairs = sum(len(ranking) * (len(ranking) - 1) // 2 for ranking in rankings.rankings)
     return Ranking(
-        systems=_ranked(rankings, data, bounded_estimates, above, level=level),
+        systems=_rank_systems(rankings, data, bounded_estimates, above, level=level),
         position_effect=Undefined(why="not part of the model of rankings"),
         tie_weight=Undefined(why="rankings have no ties"),
         separated=separated,
@@ -127,7 +128,7 @@ def _checked_estimate(estimate: Estimate | Undefined, why: str | None) -> Estima
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Data:
-    """``placed`` has shape (n, longest): systems from the best, then `_NOBODY`."""
+    """``placed`` has shape (n, longest): systems from the best, then `_NO_SYSTEM`."""
 
     names: tuple[str, ...]
     placed: IntArray
@@ -138,7 +139,7 @@ class _Data:
     def of(rankings: Rankings) -> _Data:
         coded, names = codes([name for ranking in rankings.rankings for name in ranking])
         longest = max(map(len, rankings.rankings))
-        placed = np.full((len(rankings.rankings), longest), _NOBODY, dtype=np.int64)
+        placed = np.full((len(rankings.rankings), longest), _NO_SYSTEM, dtype=np.int64)
         lengths = np.array([len(ranking) for ranking in rankings.rankings])
         placed[np.arange(longest) < lengths[:, None]] = coded
         documents, n_documents = document_codes(rankings.documents, len(rankings.rankings))
@@ -157,14 +158,14 @@ class _Data:
         """Count the connected components of the graph of adjacent systems in rankings."""
         rankings = self.placed[counts[self.documents] > 0]
         before, after = rankings[:, :-1].ravel(), rankings[:, 1:].ravel()
-        is_system = after != _NOBODY
+        is_system = after != _NO_SYSTEM
         pairs = before[is_system], after[is_system]
         return count_components(pairs, self.n_systems, connection)
 
     def log_worths(self, counts: FloatArray) -> FloatArray:
         """Return the log-worths, adding up to 0, where documents count `counts` times."""
         k, weights = self.n_systems, counts[self.documents]
-        is_system = self.placed != _NOBODY
+        is_system = self.placed != _NO_SYSTEM
         system = np.where(is_system, self.placed, 0)
         # The last of each ranking is placed for lack of others: it wins no place.
         wins = is_system & np.column_stack([is_system[:, 1:], np.zeros(len(is_system), dtype=bool)])
@@ -224,7 +225,7 @@ def _surely_above(logs: FloatArray, resampled: FloatArray, level: float) -> np.n
     difference = logs[first] - logs[second]
     gaps = resampled[:, first] - resampled[:, second]
     error = gaps.std(axis=0, ddof=1)
-    error[error <= _LEVEL] = np.inf
+    error[error <= _ROUNDING] = np.inf
     critical = float(np.quantile(np.max(np.abs(gaps - difference) / error, axis=1), level))
     above = np.zeros((logs.size,) * 2, dtype=bool)
     above[first, second] = difference / error > critical
@@ -232,7 +233,7 @@ def _surely_above(logs: FloatArray, resampled: FloatArray, level: float) -> np.n
     return above
 
 
-def _ranked(
+def _rank_systems(
     rankings: Rankings,
     data: _Data,
     estimates: Sequence[Estimate],
@@ -243,7 +244,7 @@ def _ranked(
     k = data.n_systems
     strengths = np.array([estimate.value for estimate in estimates[:k]])
     systems = []
-    for system, rank in enumerate(ranks(strengths, above, rounding=_LEVEL)):
+    for system, rank in enumerate(ranks(strengths, above, rounding=_ROUNDING)):
         name = data.names[system]
         results = [
             (1.0 - ranking.index(name) / (len(ranking) - 1), document)

@@ -1,8 +1,8 @@
-"""Comparison of protocols: agreement with people, cost, and the recommended one.
+"""Comparison of protocols: agreement with human labels, cost, and recommendation.
 
-DiverseSumm, Table 5: of each way of judging, Kendall's tau-b with people over summaries (of parts,
-their means; of pairs, their differences). Which correlation leads is tested by resampling the
-documents that all protocols share, the same ones for all.
+As in DiverseSumm, Table 5, agreement is Kendall's tau-b over summaries (means of parts, differences
+of pairs). Differences between protocols are tested by resampling the documents that all of them
+share, with the same resamples for all.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from fairjudge.stats.resampling import adjust_by_name
 from fairjudge.text.counting import pluralize
 
 FEWEST_DOCUMENTS = 5
-"""Shared documents below which no protocol is said to lead."""
-_SHARED = 0.5
-"""A protocol with less than this share of the largest number of documents is not compared."""
+"""Minimum number of shared documents for comparing protocols."""
+_MIN_DOCUMENT_SHARE = 0.5
+"""Minimum share of the largest number of documents for a protocol to be compared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgingCost:
-    """What the judgements of one way of judging took; the cost is None where it is not known.
+    """The cost of the judgements of one protocol; ``cost_usd`` is None if unknown.
 
-    ``n_items`` is how many summaries they score, of themselves, in pairs or by parts; ``why`` says
-    why the cost is not known, where that is recorded.
+    ``n_items`` is the number of scored summaries, whether scored whole, in pairs or by parts.
+    ``why`` is the recorded reason for an unknown cost.
     """
 
     n_requests: int
@@ -46,17 +46,17 @@ class JudgingCost:
 
     @property
     def usd_per_item(self) -> float | None:
-        """The cost of an item in US dollars; None where it is not known."""
+        """The cost per item in US dollars; None if unknown."""
         return self.cost_usd / self.n_items if self.n_items and self.cost_usd is not None else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProtocolRow:
-    """One way of judging.
+    """One protocol of the table.
 
-    ``kendall`` is tau-b with people over summaries; ``behind`` the leader's less this one's, on the
-    documents that all share: None for the leader. ``adjusted_p_value`` is Holm's over all pairs of
-    protocols of the aspect, since the leader is the best of all by the same data.
+    ``kendall`` is tau-b with human values over summaries. ``behind`` is the leader's tau-b minus
+    this one's, on the shared documents; None for the leader. ``adjusted_p_value`` is Holm-adjusted
+    over all pairs of protocols of the aspect, since the leader is chosen on the same data.
     """
 
     group: GroupKey
@@ -68,11 +68,11 @@ class ProtocolRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProtocolTable:
-    """The protocols of one aspect, in the order given.
+    """The protocols of one aspect, in input order.
 
-    ``best`` is the one with the highest correlation, None where none is surely above 0.
-    ``cheaper`` is, of those that are not significantly behind it and surely above 0, the one with
-    the fewest requests: None where the best itself has.
+    ``best`` has the highest correlation; None if that is not significantly above 0. ``cheaper`` has
+    the fewest requests among the protocols that are not significantly worse, and significantly
+    above 0; None if no such protocol has fewer requests than the best.
     """
 
     aspect: str
@@ -84,17 +84,17 @@ class ProtocolTable:
 
 def protocol_tables(
     groups: Sequence[tuple[Joined, Agreement | Undefined]],
-    questions: Mapping[GroupKey, JudgingCost],
+    costs: Mapping[GroupKey, JudgingCost],
     *,
     resampling: Resampling,
     rng: np.random.Generator,
 ) -> tuple[ProtocolTable, ...]:
-    """Return a table for each aspect that was judged in two ways or more."""
+    """Return a table for each aspect with two or more protocols; `costs` are by group."""
     by_aspect: dict[str, list[tuple[Joined, Agreement | Undefined]]] = defaultdict(list)
     for joined, agreement in groups:
         by_aspect[joined.aspect].append((joined, agreement))
     return tuple(
-        _table(aspect, groups_of_aspect, questions, resampling, rng)
+        _table(aspect, groups_of_aspect, costs, resampling, rng)
         for aspect, groups_of_aspect in by_aspect.items()
         if len(groups_of_aspect) > 1
     )
@@ -103,28 +103,30 @@ def protocol_tables(
 def _table(
     aspect: str,
     groups: Sequence[tuple[Joined, Agreement | Undefined]],
-    spending: Mapping[GroupKey, JudgingCost],
+    costs: Mapping[GroupKey, JudgingCost],
     resampling: Resampling,
     rng: np.random.Generator,
 ) -> ProtocolTable:
-    taus = {joined.group: kendall(agreement, "summary") for joined, agreement in groups}
-    defined = {key: tau for key, tau in taus.items() if isinstance(tau, Estimate)}
-    best = max(defined, key=lambda key: defined[key].value, default=None)
-    differences, n_documents = _differences([joined for joined, _ in groups], resampling, rng)
-    adjusted = adjust_by_name(differences)
+    tau_by_group = {joined.group: kendall(agreement, "summary") for joined, agreement in groups}
+    defined_taus = {key: tau for key, tau in tau_by_group.items() if isinstance(tau, Estimate)}
+    best = max(defined_taus, key=lambda key: defined_taus[key].value, default=None)
+    differences, n_documents = _protocol_differences(
+        [joined for joined, _ in groups], resampling, rng
+    )
+    adjusted_p_values = adjust_by_name(differences)
     rows = []
-    for key, tau in taus.items():
+    for key, tau in tau_by_group.items():
         behind, p_value = None, None
         if best is not None and key != best:
             pair = (best, key) if (best, key) in differences else (key, best)
-            behind, p_value = differences[pair], adjusted.get(pair)
+            behind, p_value = differences[pair], adjusted_p_values.get(pair)
             if isinstance(behind, Estimate) and pair[0] != best:
-                behind = _turned(behind)
+                behind = _negate(behind)
         rows.append(
             ProtocolRow(
                 group=key,
                 kendall=tau,
-                asked=spending.get(key),
+                asked=costs.get(key),
                 behind=behind,
                 adjusted_p_value=p_value,
             )
@@ -133,80 +135,86 @@ def _table(
         aspect=aspect,
         rows=tuple(rows),
         n_documents=n_documents,
-        best=best if best is not None and _above_zero(defined[best]) else None,
-        cheaper=_cheaper(rows, best, level=resampling.level),
+        best=best if best is not None and _is_above_zero(defined_taus[best]) else None,
+        cheaper=_cheaper_protocol(rows, best, level=resampling.level),
     )
 
 
-def _above_zero(tau: Estimate | Undefined) -> bool:
+def _is_above_zero(tau: Estimate | Undefined) -> bool:
     return isinstance(tau, Estimate) and tau.low is not None and tau.low > 0.0
 
 
-def _cheaper(
+def _cheaper_protocol(
     rows: Sequence[ProtocolRow], best: GroupKey | None, *, level: float
 ) -> GroupKey | None:
-    """Return protocols with fewer requests than the best that are not significantly worse."""
+    """Return the protocol with the fewest requests that is not significantly worse than `best`."""
     leader = next((row for row in rows if row.group == best), None)
-    if leader is None or leader.asked is None or not _above_zero(leader.kendall):
+    if leader is None or leader.asked is None or not _is_above_zero(leader.kendall):
         return None
-    fewer = [
+    candidates = [
         (row.asked.n_requests, row.group)
         for row in rows
         if row.asked is not None
         and row.asked.n_requests < leader.asked.n_requests
-        and _above_zero(row.kendall)
+        and _is_above_zero(row.kendall)
         and row.adjusted_p_value is not None
         and row.adjusted_p_value >= 1.0 - level
     ]
-    return min(fewer)[1] if fewer else None
+    return min(candidates)[1] if candidates else None
 
 
-def _turned(estimate: Estimate) -> Estimate:
-    """Return the difference the other way round."""
+def _negate(estimate: Estimate) -> Estimate:
+    """Return the negative of a difference."""
     low, high = (None if bound is None else -bound for bound in (estimate.high, estimate.low))
     return replace(estimate, value=-estimate.value, low=low, high=high)
 
 
-def _differences(
+def _protocol_differences(
     groups: Sequence[Joined], resampling: Resampling, rng: np.random.Generator
 ) -> tuple[dict[tuple[GroupKey, GroupKey], Estimate | Undefined], int]:
-    """Return the difference of each pair's correlations, and on how many documents."""
-    names = {joined.group: set(joined.documents) for joined in groups}
-    most = max(map(len, names.values()))
-    wide = {
+    """Return the difference of correlations of each pair, and the number of shared documents."""
+    documents_by_group = {joined.group: set(joined.documents) for joined in groups}
+    max_documents = max(map(len, documents_by_group.values()))
+    eligible_groups = {
         key: documents
-        for key, documents in names.items()
-        if documents and len(documents) >= _SHARED * most
+        for key, documents in documents_by_group.items()
+        if documents and len(documents) >= _MIN_DOCUMENT_SHARE * max_documents
     }
-    shared = set.intersection(*wide.values()) if wide else set()
-    place = {name: number for number, name in enumerate(sorted(shared))}
-    why = Undefined(
+    shared = set.intersection(*eligible_groups.values()) if eligible_groups else set()
+    index_by_document = {name: number for number, name in enumerate(sorted(shared))}
+    too_few = Undefined(
         why=f"{pluralize(len(shared), 'document')} that all protocols share: "
         f"{FEWEST_DOCUMENTS} are needed"
     )
     statistics: dict[GroupKey, WeightedStatistic | Undefined] = {}
     for joined in groups:
-        if joined.group not in wide:
-            n = pluralize(len(names[joined.group]), "document")
-            statistics[joined.group] = Undefined(why=f"{n}, and others have {most}: not compared")
+        if joined.group not in eligible_groups:
+            n = pluralize(len(documents_by_group[joined.group]), "document")
+            statistics[joined.group] = Undefined(
+                why=f"{n}, and others have {max_documents}: not compared"
+            )
         elif len(shared) < FEWEST_DOCUMENTS:
-            statistics[joined.group] = why
+            statistics[joined.group] = too_few
         else:
-            statistics[joined.group] = _statistic(joined, place)
+            statistics[joined.group] = _tau_statistic(joined, index_by_document)
     differences = pairwise_differences(
         statistics, n_documents=len(shared), rng=rng, **asdict(resampling)
     )
     return differences, len(shared)
 
 
-def _statistic(joined: Joined, place: Mapping[str, int]) -> WeightedStatistic | Undefined:
-    """Return tau-b over the summaries of some documents, as a statistic of their multiplicities."""
-    whole = average_summaries(judge_scores(joined))
+def _tau_statistic(
+    joined: Joined, index_by_document: Mapping[str, int]
+) -> WeightedStatistic | Undefined:
+    """Return tau-b over summaries as a function of multiplicities of the indexed documents."""
+    scores = average_summaries(judge_scores(joined))
     _, names = codes(joined.documents)
-    documents = np.array([place.get(str(name), -1) for name in names])[whole.documents]
+    documents = np.array([index_by_document.get(str(name), -1) for name in names])[scores.documents]
     rows = np.flatnonzero(documents >= 0)
-    first, second = whole.first[rows], whole.second[rows]
-    tau = correlation("kendall", first, second, sides=whole.sides)
+    first, second = scores.first[rows], scores.second[rows]
+    tau = correlation("kendall", first, second, sides=scores.sides)
     if isinstance(tau, Undefined):
         return tau
-    return document_correlation("kendall", first, second, documents[rows], n_documents=len(place))
+    return document_correlation(
+        "kendall", first, second, documents[rows], n_documents=len(index_by_document)
+    )

@@ -1,7 +1,7 @@
-"""Ranking systems by pairwise judgements: Bradley-Terry with ties and a term for position.
+"""Ranking of systems from pairwise judgements: Bradley-Terry with ties and a position effect.
 
 Davidson's model (1970) with the order effect of Davidson and Beaver (1977). With log-strengths s,
-position effect g (x = 1 where a stood first, -1 where b did, 0 if unknown) and log tie weight v,
+position effect g (x = 1 if a was shown first, -1 if b was, 0 if unknown) and log tie weight v,
 ``d = s_a - s_b + g x`` and P(a), P(b), P(tie) are proportional to exp(d / 2), exp(-d / 2), exp(v).
 The likelihood is concave; without ties it is the plain Bradley-Terry model.
 """
@@ -17,29 +17,29 @@ from fairjudge.calibration.paired_comparisons import (
     Design,
     Fit,
     check_comparisons,
-    probabilities,
+    outcome_probabilities,
 )
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats._arrays import FloatArray, check_level
 from fairjudge.stats.clustered import clip_interval, clustered_mean
 
 RIDGE = 1e-4
-"""Penalty on coefficients: fixes the strengths' sum, and keeps a system that always wins finite."""
+"""Penalty on coefficients: fixes the sum of strengths and keeps an undefeated system's finite."""
 _MAX_STEPS = 200
-_LONGEST_STEP = 2.0
+_MAX_STEP = 2.0
 _TOLERANCE = 1e-10
 _METHOD = "Bradley-Terry with ties (Davidson), sandwich variance over documents"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedSystem:
-    """One system's place.
+    """One system in the ranking.
 
-    ``strength`` is its log-strength, all systems' adding up to 0; ``expected_win_rate`` what the
-    model gives it against every other system equally often, position aside, and ``win_rate`` what
-    was judged against whomever it met, both in [0, 1] with ties half. ``rank`` counts from 1;
-    ``best_rank`` and ``worst_rank`` hold all systems' true ranks at once at the stated level, or
-    are None without intervals.
+    ``strength`` is its log-strength; strengths sum to 0. ``expected_win_rate`` is the model's mean
+    win rate against all other systems, without position effect, and ``win_rate`` the observed one
+    against its actual opponents; both are in [0, 1] with ties counting half. ``rank`` is from 1;
+    ``best_rank`` and ``worst_rank`` are simultaneous confidence bounds of all systems' ranks, None
+    without intervals.
     """
 
     system: str
@@ -55,9 +55,9 @@ class RankedSystem:
 class Ranking:
     """Systems from strongest to weakest.
 
-    ``position_effect`` is what standing first adds to the log-odds of winning; ``tie_weight`` is
-    v, the log-weight of a tie. ``separated`` says that some systems never lose to (or never beat)
-    the others: their distance is then held by the penalty alone, and there are no intervals.
+    ``position_effect`` is what the first position adds to the log-odds of winning; ``tie_weight``
+    is v, the log-weight of a tie. ``separated`` is true if some systems never lose to (or never
+    beat) the others: then only the penalty bounds their distance, and there are no intervals.
     """
 
     systems: tuple[RankedSystem, ...]
@@ -73,16 +73,16 @@ class Ranking:
 def rank_systems(
     comparisons: Comparisons, *, rng: np.random.Generator, level: float = 0.95
 ) -> Ranking | Undefined:
-    """Fit the model, with a sandwich variance over documents.
+    """Fit the model to comparisons, with a sandwich variance over documents.
 
-    Intervals are Student's on documents - 1 degrees; ranks are those of
-    `fairjudge.calibration.paired_comparisons.Fit.ranks`. Undefined for no comparisons, or where
-    some systems are never compared with the others.
+    Intervals are Student's on documents - 1 degrees of freedom; ranks are from
+    `fairjudge.calibration.paired_comparisons.Fit.ranks`. Undefined without comparisons, or if the
+    systems form sets that are never compared.
 
     Raises
     ------
     StatisticsError
-        Unequal lengths, a system against itself, or values other than those documented.
+        For unequal lengths, a system compared with itself, or undocumented values.
     """
     check_level(level)
     check_comparisons(comparisons)
@@ -97,7 +97,7 @@ def rank_systems(
     fit = Fit.from_scores(design, beta, scores, information, level=level, method=_METHOD)
     n = len(comparisons.wins)
     return Ranking(
-        systems=_ranked(comparisons, fit, rng),
+        systems=_rank_systems(comparisons, fit, rng),
         position_effect=_position_effect(fit, n=n),
         tie_weight=fit.coefficient(-1, n=n) if design.has_ties else Undefined(why="no ties"),
         separated=fit.separated,
@@ -118,10 +118,10 @@ def _position_effect(fit: Fit, *, n: int) -> Estimate | Undefined:
 
 
 def _expected_win_rate(fit: Fit, system: int) -> Estimate | Undefined:
-    """Return the mean over the others of P(win) + P(tie) / 2, with its exact derivative."""
+    """Return the mean over opponents of P(win) + P(tie) / 2, with its delta-method interval."""
     opponents = np.delete(np.arange(len(fit.design.names)), system)
     d = fit.coefficients[system] - fit.coefficients[opponents]
-    p = probabilities(d, _tie(fit.design, fit.coefficients))
+    p = outcome_probabilities(d, _log_tie_weight(fit.design, fit.coefficients))
     slope = (p[:, 0] * (1 - p[:, 0]) + p[:, 1] * (1 - p[:, 1]) + 2 * p[:, 0] * p[:, 1]) / 4
     gradient = np.zeros(fit.coefficients.size)
     gradient[opponents] = -slope / opponents.size
@@ -133,57 +133,64 @@ def _expected_win_rate(fit: Fit, system: int) -> Estimate | Undefined:
     return clip_interval(fit.linear(value, gradient, n=n, null=None), 0.0, 1.0)
 
 
-def _tie(design: Design, beta: FloatArray) -> float:
+def _log_tie_weight(design: Design, beta: FloatArray) -> float:
     """Return the log-weight of a tie, -inf in a model without ties."""
     return float(beta[-1]) if design.has_ties else -np.inf
 
 
-def _derivatives(data: Design, beta: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _derivatives(design: Design, beta: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return each row's score, shape (n, k), and the penalised information, shape (k, k)."""
-    k = data.design.shape[1]
-    p = probabilities(data.design @ beta[:k], _tie(data, beta))
-    lean = p[:, 0] - p[:, 1]
-    residual = (data.outcomes[:, 0] - data.outcomes[:, 1] - lean) / 2
-    spread = (p[:, 0] + p[:, 1] - lean**2) / 4
-    scores = data.design * residual[:, None]
-    information = data.design.T @ (data.design * spread[:, None])
-    if data.has_ties:
-        cross = data.design.T @ (-p[:, 2] * lean / 2)
-        own = float(np.sum(p[:, 2] * (1 - p[:, 2])))
-        scores = np.column_stack([scores, data.outcomes[:, 2] - p[:, 2]])
-        information = np.block([[information, cross[:, None]], [cross[None, :], np.array([[own]])]])
+    k = design.design.shape[1]
+    p = outcome_probabilities(design.design @ beta[:k], _log_tie_weight(design, beta))
+    win_difference = p[:, 0] - p[:, 1]
+    residual = (design.outcomes[:, 0] - design.outcomes[:, 1] - win_difference) / 2
+    variance = (p[:, 0] + p[:, 1] - win_difference**2) / 4
+    scores = design.design * residual[:, None]
+    information = design.design.T @ (design.design * variance[:, None])
+    if design.has_ties:
+        cross_information = design.design.T @ (-p[:, 2] * win_difference / 2)
+        tie_information = float(np.sum(p[:, 2] * (1 - p[:, 2])))
+        scores = np.column_stack([scores, design.outcomes[:, 2] - p[:, 2]])
+        information = np.block(
+            [
+                [information, cross_information[:, None]],
+                [cross_information[None, :], np.array([[tie_information]])],
+            ]
+        )
     return scores, information + RIDGE * np.eye(len(information))
 
 
-def _newton(data: Design) -> FloatArray:
-    """Return the penalised maximum; steps are bounded, since the first ones may overshoot."""
-    beta = np.zeros(data.design.shape[1] + data.has_ties)
+def _newton(design: Design) -> FloatArray:
+    """Maximise the penalised likelihood; steps are bounded, since early ones may overshoot."""
+    beta = np.zeros(design.design.shape[1] + design.has_ties)
     for _ in range(_MAX_STEPS):
-        scores, information = _derivatives(data, beta)
+        scores, information = _derivatives(design, beta)
         step = np.linalg.solve(information, scores.sum(axis=0) - RIDGE * beta)
-        longest = float(np.max(np.abs(step)))
-        beta = beta + step * min(1.0, _LONGEST_STEP / longest if longest else 1.0)
-        if longest < _TOLERANCE:
+        step_size = float(np.max(np.abs(step)))
+        beta = beta + step * min(1.0, _MAX_STEP / step_size if step_size else 1.0)
+        if step_size < _TOLERANCE:
             break
     return beta
 
 
-def _ranked(
+def _rank_systems(
     comparisons: Comparisons, fit: Fit, rng: np.random.Generator
 ) -> tuple[RankedSystem, ...]:
     systems = []
     places = fit.design.places
     for system, (name, rank) in enumerate(zip(fit.design.names, fit.ranks(rng), strict=True)):
         rows = np.flatnonzero(np.any(places == system, axis=1))
-        wins = comparisons.wins[rows]
-        own = np.where(places[rows, 0] == system, wins, 1.0 - wins)
+        wins_of_a = comparisons.wins[rows]
+        wins_of_system = np.where(places[rows, 0] == system, wins_of_a, 1.0 - wins_of_a)
         documents = [comparisons.documents[row] for row in rows]
         systems.append(
             RankedSystem(
                 system=name,
                 strength=fit.strength(system),
                 expected_win_rate=_expected_win_rate(fit, system),
-                win_rate=clip_interval(clustered_mean(own, documents, level=fit.level), 0.0, 1.0),
+                win_rate=clip_interval(
+                    clustered_mean(wins_of_system, documents, level=fit.level), 0.0, 1.0
+                ),
                 **rank._asdict(),
             )
         )

@@ -1,9 +1,9 @@
-"""How often a yes-or-no judge errs, and prevalence corrected for it, with both errors' share.
+"""Error rates of yes-or-no judges, and prevalence corrected for them.
 
-Rogan and Gladen (1978): where the judge says yes to a share p, has sensitivity q1 and specificity
-q0, the true share is ``(p + q0 - 1) / (q0 + q1 - 1)``. It needs the judge to err as often on the
-items in question as on the labelled ones; how often the answer is yes may differ. PPI needs the
-labelled items to be exchangeable with the others; the judge may err as it will.
+Rogan and Gladen (1978): if the judge answers yes for a share p, with sensitivity q1 and specificity
+q0, the true share is ``(p + q0 - 1) / (q0 + q1 - 1)``. This requires equal error rates on the
+labelled items and the items in question, while their prevalence may differ. PPI requires labelled
+items that are exchangeable with the others, while the judge's errors are arbitrary.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from fairjudge.stats.clustered import clip_interval, clustered_mean
 from fairjudge.stats.intervals import clustered_wilson
 
 YES_OR_NO = (0.0, 1.0)
-FEWEST_OF_EACH = 5
-"""Labelled items with each answer that a correction needs."""
+MIN_LABELS_PER_ANSWER = 5
+"""Minimum number of labels of each answer for the correction."""
 _ADDED = 0.5
 METHOD = "Rogan-Gladen, Fieller interval, variance over documents"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers(PartlyLabelled):
-    """Yes (1) or no (0), item by item."""
+    """Items with answers and labels yes (1) or no (0)."""
 
     def __post_init__(self) -> None:
         PartlyLabelled.__post_init__(self)
@@ -47,7 +47,7 @@ class Answers(PartlyLabelled):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorRates:
-    """Shares in [0, 1]. Predictive values hold where yes is as common as among the labelled."""
+    """Shares, in [0, 1]. Predictive values assume the prevalence among the labelled items."""
 
     sensitivity: Estimate | Undefined
     specificity: Estimate | Undefined
@@ -59,11 +59,10 @@ class ErrorRates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prevalence:
-    """The share of yes among all items of a population, in [0, 1], estimated in four ways.
+    """Four estimates of the share of yes, in [0, 1], among n items.
 
-    ``judged`` takes the judge at its word; ``labelled`` the labels alone; ``corrected`` is
-    Rogan's and Gladen's; ``ppi`` PPI++'s. ``n`` counts the items, ``n_labelled`` those with a label
-    among them.
+    ``judged`` uses only the judge, ``labelled`` only the labels, ``corrected`` is Rogan and
+    Gladen's estimate, and ``ppi`` that of PPI++. ``n_labelled`` of the n items have a label.
     """
 
     judged: Estimate | Undefined
@@ -76,7 +75,11 @@ class Prevalence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RatesReport:
-    """A yes-or-no judge's errors, and the share of yes; ``n_split`` items people are split on."""
+    """Error rates and prevalences of a yes-or-no judge.
+
+    ``n_split`` counts excluded items: those with as many labels of yes as of no, and those with
+    different repeats.
+    """
 
     errors: ErrorRates
     n_split: int
@@ -84,13 +87,13 @@ class RatesReport:
     by_system: Mapping[str, Prevalence]
 
 
-def group_rates(joined: Joined, *, level: float = 0.95) -> RatesReport | None:
-    """Return error rates, and prevalence over all systems and by system; None for other scales.
+def report_rates(joined: Joined, *, level: float = 0.95) -> RatesReport | None:
+    """Return error rates, and prevalence in total and by system; None for other scales.
 
-    None also where labels are means over parts: these say neither yes nor no.
-    An item's label is what most annotators say; items on which they are split half and half are
-    left out and counted, as are items whose repeats differ. The error rates are those of all
-    systems together, also where one system's prevalence is corrected.
+    Also None if labels are means over parts, which are neither yes nor no. An item's label is that
+    of the majority of annotators. Items without a majority, or with different repeats, are excluded
+    and counted. Error rates are over all systems, also for the correction of one system's
+    prevalence.
     """
     scales = joined.judge_scale, joined.label_scale
     yes_no = PROTOCOLS[joined.protocol].yes_no and scales == (YES_OR_NO, YES_OR_NO)
@@ -107,13 +110,13 @@ def group_rates(joined: Joined, *, level: float = 0.95) -> RatesReport | None:
         return RatesReport(errors=errors, n_split=n_split, prevalence=why, by_system={})
     names = np.array([system_name(joined.rest[row]) for row in unlabelled], dtype=object)
 
-    def shares(keep: np.ndarray) -> Prevalence:
+    def shares(mask: np.ndarray) -> Prevalence:
         sample = Answers(
             judged=joined.judged[rows],
             human=labels,
             documents=documents,
-            rest=joined.judged_rest[unlabelled[keep]],
-            rest_documents=[joined.rest[row][0] for row in unlabelled[keep]],
+            rest=joined.judged_rest[unlabelled[mask]],
+            rest_documents=[joined.rest[row][0] for row in unlabelled[mask]],
         )
         return prevalence(sample, level=level)
 
@@ -130,30 +133,30 @@ def error_rates(
 ) -> ErrorRates:
     """Return sensitivity, specificity and predictive values of 0/1 answers against 0/1 labels.
 
-    Wilson intervals with the effective number of items over documents. A rate without items (no
-    label says yes) is Undefined.
+    Intervals are Wilson's, with the effective number of items over documents. A rate without items
+    (for example without labels of yes) is Undefined.
     """
-    f, y = vector(judged, name="judged"), vector(labels, name="labels")
-    same_length(judged=f, labels=y, documents=documents)
+    answers, truths = vector(judged, name="judged"), vector(labels, name="labels")
+    same_length(judged=answers, labels=truths, documents=documents)
 
-    def share(hits: FloatArray, among: np.ndarray) -> Estimate | Undefined:
-        rows = np.flatnonzero(among)
+    def share(hits: FloatArray, mask: np.ndarray) -> Estimate | Undefined:
+        rows = np.flatnonzero(mask)
         return clustered_wilson(hits[rows], [documents[row] for row in rows.tolist()], level=level)
 
     return ErrorRates(
-        sensitivity=share(f, y == 1.0),
-        specificity=share(1.0 - f, y == 0.0),
-        positive_predictive_value=share(y, f == 1.0),
-        negative_predictive_value=share(1.0 - y, f == 0.0),
-        n_yes=int(np.sum(y == 1.0)),
-        n_no=int(np.sum(y == 0.0)),
+        sensitivity=share(answers, truths == 1.0),
+        specificity=share(1.0 - answers, truths == 0.0),
+        positive_predictive_value=share(truths, answers == 1.0),
+        negative_predictive_value=share(1.0 - truths, answers == 0.0),
+        n_yes=int(np.sum(truths == 1.0)),
+        n_no=int(np.sum(truths == 0.0)),
     )
 
 
 def prevalence(sample: Answers, *, level: float = 0.95) -> Prevalence:
-    """Estimate the share of yes among the items without a label, or among all where all have one.
+    """Estimate the share of yes among the unlabelled items, or among all items if all are labelled.
 
-    Where every item is labelled nothing is to be corrected: ``labelled`` is the figure to report.
+    If all items are labelled, no correction is necessary: report ``labelled``.
     """
     labelled = clip_interval(clustered_mean(sample.human, sample.documents, level=level), 0.0, 1.0)
     if not sample.rest.size:
@@ -177,30 +180,31 @@ def prevalence(sample: Answers, *, level: float = 0.95) -> Prevalence:
 
 
 def rogan_gladen(sample: Answers, *, level: float = 0.95) -> Estimate | Undefined:
-    """Estimate the share of yes among ``rest``, corrected by the error rates on the labelled.
+    """Estimate the share of yes among ``rest``, corrected with the error rates on labelled items.
 
-    The interval holds every share s for which ``p - s q1 - (1 - s)(1 - q0)`` is no further from 0
-    than its own standard error allows (Fieller 1954), linearised over documents, so that it carries
-    the errors of p, q1 and q0 together; Student's quantile on the documents - 1. Half an item of
-    each answer is added to each count (Jeffreys; Lee et al. 2025, arXiv:2511.21140, add one): a
-    judge without an observed error is not thereby without errors. A judge that is not shown to be
-    better than chance gives [0, 1]. Undefined for fewer than `FEWEST_OF_EACH` labels of either
-    kind, no ``rest``, or a judge that says yes no more often where people do.
+    The interval contains every share s for which ``p - s q1 - (1 - s)(1 - q0)`` does not differ
+    significantly from 0 (Fieller 1954). Its standard error, linearised over documents, includes the
+    errors of p, q1 and q0; the quantile is Student's on documents - 1 degrees of freedom. Half an
+    item of each answer is added to each count (Jeffreys; Lee et al. 2025, arXiv:2511.21140, add
+    one), so that observing no errors does not imply an error rate of 0. The interval is [0, 1] for
+    a judge that is not significantly better than chance. Undefined with fewer than
+    `MIN_LABELS_PER_ANSWER` labels of either answer, without ``rest``, or if the judge's yes is not
+    more frequent for items labelled yes.
     """
     check_level(level)
-    f, y, unlabelled = sample.judged, sample.human, sample.rest
-    n_yes, n_no = int(np.sum(y == 1.0)), int(np.sum(y == 0.0))
-    if min(n_yes, n_no) < FEWEST_OF_EACH:
+    judged, labels, unlabelled = sample.judged, sample.human, sample.rest
+    n_yes, n_no = int(np.sum(labels == 1.0)), int(np.sum(labels == 0.0))
+    if min(n_yes, n_no) < MIN_LABELS_PER_ANSWER:
         return Undefined(
-            why=f"labels of yes: {n_yes}, of no: {n_no}; {FEWEST_OF_EACH} of each are needed"
+            why=f"labels of yes: {n_yes}, of no: {n_no}; {MIN_LABELS_PER_ANSWER} of each are needed"
         )
     if not unlabelled.size:
         return Undefined(why="no items without a label")
-    hits, alarms = float(f[y == 1.0].mean()), float(f[y == 0.0].mean())
-    if hits <= alarms:
+    hit_rate, alarm_rate = float(judged[labels == 1.0].mean()), float(judged[labels == 0.0].mean())
+    if hit_rate <= alarm_rate:
         return Undefined(why="the judge says yes no more often where people do than where not")
     freedom = min(len(set(sample.documents)), len(set(sample.rest_documents))) - 1
-    value = float(np.clip((unlabelled.mean() - alarms) / (hits - alarms), 0.0, 1.0))
+    value = float(np.clip((unlabelled.mean() - alarm_rate) / (hit_rate - alarm_rate), 0.0, 1.0))
     n = int(unlabelled.size)
     if freedom < 1:
         return Estimate(value=value, n=n, level=level, method="no interval: fewer than 2 documents")
@@ -211,28 +215,43 @@ def rogan_gladen(sample: Answers, *, level: float = 0.95) -> Estimate | Undefine
 
 
 def _fieller(sample: Answers, quantile: float) -> tuple[float, float]:
-    """Return the shares s in [0, 1] at which ``(a - b s)^2 <= quantile^2 V(s)``."""
-    added = [("added", k) for k in range(6)]
+    """Return the bounds, in [0, 1], of the shares s with ``(a - b s)^2 <= quantile^2 V(s)``."""
+    added_documents = [("added", k) for k in range(6)]
     n, m = sample.judged.size, sample.rest.size
     answers = np.r_[sample.judged, 1.0, 0.0, 1.0, 0.0, sample.rest, 1.0, 0.0]
     y = np.r_[sample.human, 1.0, 1.0, 0.0, 0.0, np.full(m + 2, np.nan)]
     weights = np.r_[np.ones(n), [_ADDED] * 4, np.ones(m), [_ADDED] * 2]
-    documents, distinct = codes([*sample.documents, *added[:4], *sample.rest_documents, *added[4:]])
-    yes, no, unlabelled = weights * (y == 1.0), weights * (y == 0.0), weights * np.isnan(y)
-    hits, alarms, p = (float(side @ answers / side.sum()) for side in (yes, no, unlabelled))
-    of_hits, of_alarms, of_p = (
-        side * (answers - mean) / side.sum()
-        for side, mean in ((yes, hits), (no, alarms), (unlabelled, p))
+    documents, distinct = codes(
+        [*sample.documents, *added_documents[:4], *sample.rest_documents, *added_documents[4:]]
+    )
+    yes_weights, no_weights, unlabelled_weights = (
+        weights * (y == 1.0),
+        weights * (y == 0.0),
+        weights * np.isnan(y),
+    )
+    hit_rate, alarm_rate, p = (
+        float(subset @ answers / subset.sum())
+        for subset in (yes_weights, no_weights, unlabelled_weights)
+    )
+    hit_influence, alarm_influence, p_influence = (
+        subset * (answers - mean) / subset.sum()
+        for subset, mean in (
+            (yes_weights, hit_rate),
+            (no_weights, alarm_rate),
+            (unlabelled_weights, p),
+        )
     )
     # p - s hits - (1 - s) alarms has influence fixed + s slope, summed within documents.
     sums = totals(
-        np.column_stack([of_p - of_alarms, of_alarms - of_hits]), documents, len(distinct)
+        np.column_stack([p_influence - alarm_influence, alarm_influence - hit_influence]),
+        documents,
+        len(distinct),
     )
     v00, v01, v11 = sums[:, 0] @ sums[:, 0], sums[:, 0] @ sums[:, 1], sums[:, 1] @ sums[:, 1]
-    a, b, q = p - alarms, hits - alarms, quantile**2
+    a, b, q = p - alarm_rate, hit_rate - alarm_rate, quantile**2
     second, first, constant = b * b - q * v11, -(a * b + q * v01), a * a - q * v00
-    inside = first * first - second * constant
-    if second <= 0.0 or inside < 0.0:
+    discriminant = first * first - second * constant
+    if second <= 0.0 or discriminant < 0.0:
         return 0.0, 1.0
-    middle, half = -first / second, sqrt(inside) / second
-    return max(float(middle - half), 0.0), min(float(middle + half), 1.0)
+    midpoint, half_width = -first / second, sqrt(discriminant) / second
+    return max(float(midpoint - half_width), 0.0), min(float(midpoint + half_width), 1.0)

@@ -1,4 +1,4 @@
-"""The alternative annotator test: whether the judge may stand in for an annotator.
+"""The alternative annotator test: whether the judge may replace an annotator.
 
 Source: Calderon, Reichart and Dror (2025), "The Alternative Annotator Test for LLM-as-a-Judge",
 section 3.
@@ -49,10 +49,10 @@ class AnnotatorComparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlternativeAnnotatorTest:
-    """The outcome: ``winning_rate`` (omega) and ``advantage_probability`` (rho), both in [0, 1].
+    """The result: ``winning_rate`` (omega) and ``advantage_probability`` (rho), both in [0, 1].
 
-    ``passes`` where omega is at least 0.5: the judge may stand in. ``left_out`` names annotators
-    with too few items, and how many they had.
+    ``passes`` is true if omega is at least 0.5: the judge may replace an annotator. ``left_out``
+    are annotators with too few items, with their numbers of items.
     """
 
     winning_rate: float
@@ -75,24 +75,24 @@ def alternative_annotator_test(
     documents: Sequence[Hashable] | None = None,
     alpha: float = 0.05,
 ) -> AlternativeAnnotatorTest | Undefined:
-    """Run the test.
+    """Run the alternative annotator test.
 
-    Undefined below `FEWEST_ANNOTATORS` annotators with `FEWEST_ITEMS` items that another annotator
-    rated too.
+    Undefined with fewer than `FEWEST_ANNOTATORS` annotators who share `FEWEST_ITEMS` items with
+    others.
 
     Parameters
     ----------
     judged : array of shape (n,)
         The judge's score of each item.
     ratings, present : arrays of shape (n, m)
-        Labels of m annotators; one counts where `present` is true.
+        Labels of m annotators; `present` is False for missing labels.
     epsilon
-        Cost margin, `COST_MARGINS`: what a person's label costs more.
+        Cost margin, such as one of `COST_MARGINS`: the discount for the judge's lower cost.
     alignment
         ``"rmse"`` for ordered scales, ``"accuracy"`` for categories.
     documents
-        Where given, the paired t-test takes the variance between documents; without them items are
-        independent, as in the paper.
+        The document of each item, for a paired t-test with the variance between documents; by
+        default items are independent, as in the paper.
     """
     scores = vector(judged, name="judged")
     n = scores.size
@@ -180,7 +180,7 @@ def _advantages(
 def _disagreement(
     values: FloatArray, other_ratings: FloatArray, other_present: BoolArray, alignment: Alignment
 ) -> FloatArray:
-    """Return each value's distance from the rest: shape (n,)."""
+    """Return each value's disagreement with the other annotators, shape (n,)."""
     gap = np.where(other_present, values[:, None] - other_ratings, 0.0)
     if alignment == "accuracy":
         return np.asarray((gap != 0.0).sum(axis=1) / other_present.sum(axis=1))
@@ -193,7 +193,7 @@ def _one_sided_p(
     documents: Sequence[Hashable] | None,
     rows: IntArray,
 ) -> float:
-    """Return the p-value against: the person's advantage exceeds the judge's by epsilon or more."""
+    """Return the p-value of the null: the annotator's advantage exceeds the judge's by epsilon."""
     difference = wins[1] - wins[0]
     names = None if documents is None else [documents[row] for row in rows]
     coded, d = document_codes(names, difference.size)

@@ -1,4 +1,4 @@
-"""The choices of an analysis."""
+"""Settings of a calibration analysis."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ from fairjudge.calibration.scales import Scale
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Every choice of an analysis.
+    """Settings of a calibration analysis.
 
-    ``epsilon`` is the cost margin of the alternative annotator test; ``planned_documents`` is how
-    many documents label plans take the judge to have scored; ``families`` are names of families of
-    systems, each with a shell pattern of system names, the first that fits counting;
-    ``label_scale`` is inferred from the labels where it is None; ``covariates`` are what juries
-    and regressions know of a summary beside judges' scores; ``strata`` names the grouping of
-    documents in whose shares labelled documents are weighed.
+    ``epsilon`` is the cost margin of the alternative annotator test. ``planned_documents`` is the
+    number of documents that label plans assume the judge to score. ``families`` are pairs of a
+    family's name and a shell pattern of system names; the first match counts. ``label_scale`` is
+    inferred from the labels if None. ``covariates`` are predictors of juries and regressions.
+    ``strata`` is the grouping of documents used for post-stratification.
     """
 
     annotators: tuple[str, ...] = ("*",)

@@ -1,8 +1,9 @@
-"""How stable a judge is: repeats of one item, and the same item under several prompts.
+"""Stability of a judge over repeats and over prompt variants.
 
-A judgement is ``mean + item + variant + item x variant + repeat``. The parts of its variance are
-estimated by the two-way random-effects analysis of variance of cell means (Searle, Casella and
-McCulloch 1992, chapter 4); items take part that every variant judged. Parts below 0 are set to 0.
+The model of a judgement is ``mean + item + variant + item x variant + repeat``. Its variance
+components are estimated with the two-way random-effects analysis of variance of cell means (Searle,
+Casella and McCulloch 1992, chapter 4), on the items that all variants judged. Negative components
+are set to 0.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ from fairjudge.stats.intervals import clustered_wilson
 
 PARTS = ("item", "variant", "item_by_variant", "repeat")
 REPEATS = (1, 2, 3, 5, 10)
-"""Numbers of repeats whose effect is shown."""
+"""Numbers of repeats for which precision is reported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatedJudgements:
-    """Judgements of length n; pairs as 1, 0 and -1.
+    """n judgements; verdicts on pairs are 1, 0 or -1.
 
-    ``items`` name what was judged, an order of a pair being an item of its own; ``variants`` the
-    prompt, all alike where there is one.
+    ``items`` identify the judged items; both orders of a pair are separate items. ``variants``
+    identify the prompts, and are all equal if there is only one.
     """
 
     values: FloatArray
@@ -46,10 +47,11 @@ class RepeatedJudgements:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatWorth:
-    """What the mean of ``repeats`` judgements an item gains over one.
+    """The gain in precision from ``repeats`` judgements per item.
 
-    ``width`` is the width of an interval of a mean over items, as a share of that with one repeat;
-    ``as_many_items`` how many items judged once, per item judged so often, would do as much.
+    ``width`` is the width of an interval of a mean over items, relative to that with one judgement
+    per item. ``as_many_items`` is the factor by which the number of items would have to grow, with
+    one judgement per item, for the same width.
     """
 
     repeats: int
@@ -59,13 +61,13 @@ class RepeatWorth:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stability:
-    """How much a judge's judgements of one item differ.
+    """Differences between a judge's judgements of the same item.
 
-    ``flips`` is the chance, in [0, 1], that two judgements of one item under one prompt differ;
-    ``flips_between_variants`` that two under different prompts do; ``unanimous`` the share of items
-    judged more than once of which all judgements are alike, prompts apart. ``spread`` is the
-    standard deviation within an item and prompt, in units of the scale; ``shares`` maps each of
-    `PARTS` to its share of the variance.
+    ``flips`` is the probability, in [0, 1], that two judgements of an item under one prompt differ;
+    ``flips_between_variants`` that two under different prompts differ. ``unanimous`` is the share
+    of repeated items and prompts with equal judgements. ``spread`` is the standard deviation within
+    an item and prompt, in units of the scale. ``shares`` maps each of `PARTS` to its share of the
+    variance.
     """
 
     n_judgements: int
@@ -88,36 +90,38 @@ def stability(
     level: float = 0.95,
     n_resamples: int = 2000,
 ) -> Stability | Undefined:
-    """Measure stability, with intervals over documents.
+    """Measure the stability of a judge, with intervals over documents.
 
-    Figures that need repeats are Undefined without them, those that need several variants
-    likewise. Returns Undefined where nothing is judged twice at all.
+    Measures that require repeats, or several variants, are Undefined without them. The result is
+    Undefined if no item was judged more than once.
     """
-    cells = _cells(judgements)
+    cells = _group_cells(judgements)
     by_item: dict[Hashable, list[_Cell]] = defaultdict(list)
     for cell in cells:
         by_item[cell.item].append(cell)
     n_variants = len(set(judgements.variants))
-    repeated = [cell for cell in cells if cell.values.size > 1]
-    if not repeated and n_variants < 2:
+    repeated_cells = [cell for cell in cells if cell.values.size > 1]
+    if not repeated_cells and n_variants < 2:
         return Undefined(why="no item was judged more than once")
-    flips = [_flips(cell.values) for cell in repeated]
+    flips = [_flip_rate(cell.values) for cell in repeated_cells]
     unanimous = [float(flip == 0.0) for flip in flips]
-    variances = [float(np.var(cell.values, ddof=1)) for cell in repeated]
-    at = [cell.document for cell in repeated]
-    none = Undefined(why="no item was judged more than once under one prompt")
+    variances = [float(np.var(cell.values, ddof=1)) for cell in repeated_cells]
+    documents = [cell.document for cell in repeated_cells]
+    no_repeats = Undefined(why="no item was judged more than once under one prompt")
     items = list(by_item.values())
-    shares, worth = _variance(items, rng=rng, level=level, n_resamples=n_resamples)
+    shares, worth = _variance_shares(items, rng=rng, level=level, n_resamples=n_resamples)
     return Stability(
         n_judgements=judgements.values.size,
         n_items=len(set(judgements.items)),
-        n_repeated_items=len({cell.item for cell in repeated}),
+        n_repeated_items=len({cell.item for cell in repeated_cells}),
         n_documents=len(set(judgements.documents)),
         variants=tuple(str(name) for name in dict.fromkeys(judgements.variants)),
-        flips=_share(flips, at, level) if repeated else none,
-        flips_between_variants=_disagreement_between_prompts(items, level),
-        unanimous=_share(unanimous, at, level) if repeated else none,
-        spread=_root(clustered_mean(variances, at, level=level)) if repeated else none,
+        flips=_share(flips, documents, level) if repeated_cells else no_repeats,
+        flips_between_variants=_flip_rate_between_prompts(items, level),
+        unanimous=_share(unanimous, documents, level) if repeated_cells else no_repeats,
+        spread=_standard_deviation(clustered_mean(variances, documents, level=level))
+        if repeated_cells
+        else no_repeats,
         shares=shares,
         worth=worth,
     )
@@ -133,64 +137,68 @@ class _Cell:
     values: FloatArray
 
 
-def _cells(repeated: RepeatedJudgements) -> list[_Cell]:
+def _group_cells(judgements: RepeatedJudgements) -> list[_Cell]:
     rows: dict[tuple[Hashable, Hashable], list[int]] = defaultdict(list)
-    for row, key in enumerate(zip(repeated.items, repeated.variants, strict=True)):
+    for row, key in enumerate(zip(judgements.items, judgements.variants, strict=True)):
         rows[key].append(row)
     return [
         _Cell(
             item=item,
             variant=variant,
-            document=repeated.documents[indices[0]],
-            values=repeated.values[indices],
+            document=judgements.documents[indices[0]],
+            values=judgements.values[indices],
         )
         for (item, variant), indices in rows.items()
     ]
 
 
-def _flips(values: FloatArray) -> float:
-    """Return the share of pairs of judgements that differ."""
+def _flip_rate(values: FloatArray) -> float:
+    """Return the share of pairs of judgements in a cell that differ."""
     _, counts = np.unique(values, return_counts=True)
     n = values.size
     return float(1.0 - np.sum(counts * (counts - 1)) / (n * (n - 1)))
 
 
-def _disagreement_between_prompts(
+def _flip_rate_between_prompts(
     items: Sequence[Sequence[_Cell]], level: float
 ) -> Estimate | Undefined:
-    """Return the chance that judgements under two different prompts differ, averaged over items."""
-    several = [cells for cells in items if len(cells) > 1]
-    if not several:
+    """Estimate the probability that judgements under two prompts differ, averaged over items."""
+    items_with_variants = [cells for cells in items if len(cells) > 1]
+    if not items_with_variants:
         return Undefined(why="no item was judged under more than one prompt")
-    return _share(list(map(_differ, several)), [cells[0].document for cells in several], level)
+    return _share(
+        list(map(_difference_rate, items_with_variants)),
+        [cells[0].document for cells in items_with_variants],
+        level,
+    )
 
 
-def _differ(cells: Sequence[_Cell]) -> float:
-    pairs = [
-        np.mean(cell.values[:, None] != other.values[None, :])
-        for place, cell in enumerate(cells)
-        for other in cells[:place]
+def _difference_rate(cells: Sequence[_Cell]) -> float:
+    rates = [
+        np.mean(cell.values[:, None] != other_cell.values[None, :])
+        for index, cell in enumerate(cells)
+        for other_cell in cells[:index]
     ]
-    return float(np.mean(pairs))
+    return float(np.mean(rates))
 
 
 def _share(
     values: Sequence[float], documents: Sequence[Hashable], level: float
 ) -> Estimate | Undefined:
-    """Return a mean of shares; Wilson's interval where each is 0 or 1, which may all be alike."""
+    """Estimate a mean of shares; with Wilson's interval if all are 0 or 1."""
     if set(values) <= {0.0, 1.0}:
         return clustered_wilson(values, documents, level=level)
     return clip_interval(clustered_mean(values, documents, level=level), 0.0, 1.0)
 
 
-def _root(estimate: Estimate | Undefined) -> Estimate | Undefined:
+def _standard_deviation(estimate: Estimate | Undefined) -> Estimate | Undefined:
     if isinstance(estimate, Undefined):
         return estimate
     method = f"{estimate.method}, of the variance"
     return transform_estimate(estimate, lambda variance: sqrt(max(variance, 0.0)), method=method)
 
 
-def _variance(
+def _variance_shares(
     items: Sequence[Sequence[_Cell]],
     *,
     rng: np.random.Generator,
@@ -198,13 +206,13 @@ def _variance(
     n_resamples: int,
 ) -> tuple[dict[str, Estimate | Undefined], tuple[RepeatWorth, ...] | Undefined]:
     variants = list(dict.fromkeys(cell.variant for cells in items for cell in cells))
-    full = [
+    complete_items = [
         {cell.variant: cell for cell in cells} for cells in items if len(cells) == len(variants)
     ]
-    if len(full) < 2:
-        why = Undefined(why="fewer than 2 items were judged under every prompt")
-        return dict.fromkeys(PARTS, why), why
-    sums = _Sums.from_cells(full, variants)
+    if len(complete_items) < 2:
+        too_few = Undefined(why="fewer than 2 items were judged under every prompt")
+        return dict.fromkeys(PARTS, too_few), too_few
+    sums = _Sums.from_cells(complete_items, variants)
     n_documents = sums.moments.shape[0]
 
     def parts(counts: FloatArray) -> FloatArray:
@@ -218,7 +226,7 @@ def _variance(
         n_resamples=n_resamples,
         level=level,
         method="expanded",
-        n=len(full),
+        n=len(complete_items),
     )
     shares = {
         name: clip_interval(estimate, 0.0, 1.0)
@@ -228,12 +236,18 @@ def _variance(
         shares |= dict.fromkeys(("variant", "item_by_variant"), Undefined(why="one prompt"))
     if not sums.has_repeats:
         shares["repeat"] = Undefined(why="nothing judged twice by one prompt")
-    return shares, _worth(sums.parts(np.ones((1, n_documents)))[0], has_repeats=sums.has_repeats)
+    return shares, _repeat_worth(
+        sums.parts(np.ones((1, n_documents)))[0], has_repeats=sums.has_repeats
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sums:
-    """By document: items; cell means, summed; their products; squares within cells; 1 / repeats."""
+    """Sums per document.
+
+    Numbers of items; cell means; products of cell means (``moments``); and ``squares``: squared
+    deviations within cells, their degrees of freedom, and mean 1 / number of repeats.
+    """
 
     items: FloatArray
     means: FloatArray
@@ -242,12 +256,16 @@ class _Sums:
     has_repeats: bool
 
     @staticmethod
-    def from_cells(full: Sequence[dict[Hashable, _Cell]], variants: Sequence[Hashable]) -> _Sums:
-        coded, names = codes([next(iter(by_variant.values())).document for by_variant in full])
-        table = [[by_variant[name].values for name in variants] for by_variant in full]
+    def from_cells(
+        complete_items: Sequence[dict[Hashable, _Cell]], variants: Sequence[Hashable]
+    ) -> _Sums:
+        document_codes, names = codes(
+            [next(iter(by_variant.values())).document for by_variant in complete_items]
+        )
+        table = [[by_variant[name].values for name in variants] for by_variant in complete_items]
         means = np.array([[values.mean() for values in row] for row in table])
-        centre = means.mean()
-        means = means - centre
+        grand_mean = means.mean()
+        means = means - grand_mean
         squares = [
             (
                 sum(float(np.sum((values - values.mean()) ** 2)) for values in row),
@@ -256,13 +274,13 @@ class _Sums:
             )
             for row in table
         ]
-        products = (means[:, :, None] * means[:, None, :]).reshape(len(full), -1)
-        d = len(names)
+        products = (means[:, :, None] * means[:, None, :]).reshape(len(complete_items), -1)
+        n_documents = len(names)
         return _Sums(
-            items=totals(np.ones((len(full), 1)), coded, d),
-            means=totals(means, coded, d),
-            moments=totals(products, coded, d),
-            squares=totals(np.array(squares, dtype=np.float64), coded, d),
+            items=totals(np.ones((len(complete_items), 1)), document_codes, n_documents),
+            means=totals(means, document_codes, n_documents),
+            moments=totals(products, document_codes, n_documents),
+            squares=totals(np.array(squares, dtype=np.float64), document_codes, n_documents),
             has_repeats=any(values.size > 1 for row in table for values in row),
         )
 
@@ -290,14 +308,14 @@ class _Sums:
         return np.asarray(np.maximum(np.column_stack([item, variant, residual, repeat]), 0.0))
 
 
-def _worth(parts: FloatArray, *, has_repeats: bool) -> tuple[RepeatWorth, ...] | Undefined:
+def _repeat_worth(parts: FloatArray, *, has_repeats: bool) -> tuple[RepeatWorth, ...] | Undefined:
     if not has_repeats:
         return Undefined(why="nothing judged twice by one prompt")
     between, repeat = float(parts[0] + parts[2]), float(parts[3])
     if between + repeat <= 0.0:
         return Undefined(why="all judgements are alike")
-    out = []
+    worth = []
     for k in REPEATS:
         ratio = (between + repeat / k) / (between + repeat)
-        out.append(RepeatWorth(repeats=k, width=sqrt(ratio), as_many_items=1.0 / ratio))
-    return tuple(out)
+        worth.append(RepeatWorth(repeats=k, width=sqrt(ratio), as_many_items=1.0 / ratio))
+    return tuple(worth)

@@ -1,4 +1,4 @@
-"""Judges that give a probability for every answer: how good the probabilities are, and scaling."""
+"""Quality of the answer probabilities of judges, and temperature scaling."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from fairjudge.stats.clustered import clustered_mean
 from fairjudge.stats.correlation import CORRELATIONS, correlation
 
 FLOOR = 1e-12
-"""Probabilities below this count as this, so that one certain miss is not infinitely bad."""
+"""Lower bound of probabilities, so that the log loss is finite."""
 _N_BINS = 10
-_COLDEST, _HOTTEST = 0.02, 50.0
+_MIN_TEMPERATURE, _MAX_TEMPERATURE = 0.02, 50.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,11 +38,11 @@ class Distributions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DistributionScores:
-    """How good distributions are, each a mean over items with a document-level interval.
+    """Scores of distributions: means over items, with intervals over documents.
 
-    ``log_loss`` in nats, 0 best; ``ranked_probability_score`` in [0, 1], 0 best; ``sharpness`` is
-    the mean highest probability; ``calibration_error`` the expected calibration error of that
-    highest probability, in [0, 1].
+    ``log_loss`` is in nats and ``ranked_probability_score`` in [0, 1]; lower is better.
+    ``sharpness`` is the mean highest probability, ``calibration_error`` its expected calibration
+    error, in [0, 1].
     """
 
     log_loss: Estimate | Undefined
@@ -53,11 +53,11 @@ class DistributionScores:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DistributionReport:
-    """How good a judge's probabilities are, as given and after temperature scaling.
+    """Scores of a judge's probabilities before and after temperature scaling.
 
-    ``after`` is cross-fitted over documents; ``temperature`` is fitted on all items, to be used on
-    new ones. ``expected_score`` holds the correlations of the mean level with the mean label.
-    ``n_left_out`` counts items without probabilities or without a label on one of the levels.
+    ``after`` is cross-fitted over documents; ``temperature`` is fitted on all items, for use on new
+    items. ``expected_score`` has the correlations of the expected score with the mean label.
+    ``n_left_out`` counts items without probabilities, or without a label on one of the levels.
     """
 
     n: int
@@ -72,14 +72,14 @@ class DistributionReport:
 def distribution_report(
     joined: Joined, *, rng: np.random.Generator, level: float = 0.95
 ) -> DistributionReport | Undefined:
-    """Assess the probabilities of one group; Undefined where it has none over numbers."""
+    """Score the probabilities of one group; Undefined without probabilities of numeric answers."""
     levels = _levels(joined)
     if levels is None:
         return Undefined(why="the judge gives no probabilities over the numbers of a scale")
-    on_level = joined.present[:, :, None] & (
+    is_on_level = joined.present[:, :, None] & (
         np.abs(joined.ratings[:, :, None] - levels[None, None, :]) < 1e-9
     )
-    targets = on_level.sum(axis=1).astype(np.float64)
+    targets = is_on_level.sum(axis=1).astype(np.float64)
     probabilities = np.zeros(targets.shape)
     for row, shares in enumerate(joined.probabilities):
         for name, probability in (shares or {}).items():
@@ -87,19 +87,19 @@ def distribution_report(
     rows = np.flatnonzero((probabilities.sum(axis=1) > 0.0) & targets.any(axis=1))
     if not rows.size:
         return Undefined(why="no item has both probabilities and a label on one of the levels")
-    data = distributions(probabilities[rows], targets[rows], levels)
+    data = normalise_distributions(probabilities[rows], targets[rows], levels)
     documents = [joined.documents[row] for row in rows]
-    expected = expected_scores(data)
+    scores = expected_scores(data)
     return DistributionReport(
         n=rows.size,
         n_left_out=len(joined.keys) - rows.size,
         levels=tuple(levels.tolist()),
         before=score_distributions(data, documents=documents, level=level),
-        after=_after(data, documents, rng, level),
+        after=_cross_fitted_scores(data, documents, rng, level),
         temperature=fit_temperature(data),
         expected_score={
             name: correlation(
-                name, expected, joined.human[rows], sides=("expected scores", LABELS_SIDE)
+                name, scores, joined.human[rows], sides=("expected scores", LABELS_SIDE)
             )
             for name in CORRELATIONS
         },
@@ -115,7 +115,7 @@ def _levels(joined: Joined) -> FloatArray | None:
     return np.array(levels) if len(levels) >= 2 else None
 
 
-def _after(
+def _cross_fitted_scores(
     data: Distributions, documents: Sequence[Hashable], rng: np.random.Generator, level: float
 ) -> DistributionScores | Undefined:
     if len(documents) < FEWEST_LABELS or len(set(documents)) < 2:
@@ -132,15 +132,15 @@ def _after(
     return score_distributions(scaled_data, documents=documents, level=level)
 
 
-def distributions(
+def normalise_distributions(
     probabilities: FloatArray, targets: FloatArray, levels: ArrayLike
 ) -> Distributions:
-    """Check shapes and normalise rows.
+    """Return `Distributions` with normalised rows.
 
     Raises
     ------
     StatisticsError
-        Shapes that do not fit, levels that do not ascend, negative entries, or a row of zeros.
+        For inconsistent shapes, levels that are not ascending, negative entries, or a row of zeros.
     """
     scale = vector(levels, name="levels")
     if probabilities.shape != targets.shape or probabilities.shape[1:] != scale.shape:
@@ -159,12 +159,12 @@ def distributions(
 
 
 def expected_scores(data: Distributions) -> FloatArray:
-    """Return each item's mean level under its probabilities: shape (n,)."""
+    """Return each item's expected level, shape (n,)."""
     return np.asarray(data.probabilities @ data.levels)
 
 
 def log_losses(data: Distributions) -> FloatArray:
-    """Return each item's cross-entropy in nats, probabilities floored at `FLOOR`: shape (n,)."""
+    """Return each item's cross-entropy in nats, shape (n,); probabilities are at least `FLOOR`."""
     logs = np.log(np.maximum(data.probabilities, FLOOR))
     return np.asarray(-(data.targets * logs).sum(axis=1))
 
@@ -172,7 +172,7 @@ def log_losses(data: Distributions) -> FloatArray:
 def ranked_probability_scores(data: Distributions) -> FloatArray:
     """Return each item's ranked probability score in [0, 1] (Epstein 1969): shape (n,).
 
-    The mean over the k - 1 thresholds of the squared gap of the two cumulative distributions.
+    The mean over the k - 1 thresholds of the squared difference of the cumulative distributions.
     """
     gaps = np.cumsum(data.probabilities - data.targets, axis=1)[:, :-1]
     return np.asarray((gaps**2).mean(axis=1))
@@ -182,16 +182,16 @@ def score_distributions(
     data: Distributions, *, documents: Sequence[Hashable], level: float = 0.95
 ) -> DistributionScores:
     """Score distributions; `documents` gives the document of each row."""
-    top = data.probabilities.argmax(axis=1)
+    top_level = data.probabilities.argmax(axis=1)
     confidence = data.probabilities.max(axis=1)
-    correct = data.targets[np.arange(top.size), top]
+    is_correct = data.targets[np.arange(top_level.size), top_level]
     return DistributionScores(
         log_loss=clustered_mean(log_losses(data), documents, level=level),
         ranked_probability_score=clustered_mean(
             ranked_probability_scores(data), documents, level=level
         ),
         sharpness=clustered_mean(confidence, documents, level=level),
-        calibration_error=_confidence_error(confidence, correct),
+        calibration_error=_confidence_error(confidence, is_correct),
     )
 
 
@@ -199,26 +199,31 @@ def fit_temperature(data: Distributions) -> float | Undefined:
     """Return the temperature that minimises the log loss of ``softmax(log p / T)``.
 
     Source: Guo et al. (2017), section 4.2. The loss is convex in 1 / T, so its derivative has one
-    root. Above 1 the judge was too sure, below 1 not sure enough. Undefined for no items, for
-    uniform distributions (T changes nothing), or where the best T is beyond 0.02 to 50.
+    root. T above 1 means that the judge is overconfident, below 1 underconfident. Undefined without
+    items, for uniform distributions (T has no effect), or if the best T is outside 0.02 to 50.
     """
     if not len(data.probabilities):
         return Undefined(why="no items")
     logs = np.log(np.maximum(data.probabilities, FLOOR))
     if np.allclose(logs, logs[:, :1], atol=1e-12):
         return Undefined(why="every distribution is uniform: temperature changes nothing")
-    expected = float((data.targets * logs).sum())
+    observed_log_sum = float((data.targets * logs).sum())
 
-    def slope(inverse: float) -> float:
-        weights = np.exp(inverse * logs - logsumexp(inverse * logs, axis=1, keepdims=True))
-        return float((weights * logs).sum()) - expected
+    def slope(inverse_temperature: float) -> float:
+        weights = np.exp(
+            inverse_temperature * logs
+            - logsumexp(inverse_temperature * logs, axis=1, keepdims=True)
+        )
+        return float((weights * logs).sum()) - observed_log_sum
 
-    ends = 1.0 / _HOTTEST, 1.0 / _COLDEST
-    if slope(ends[0]) > 0.0:
-        return Undefined(why=f"the best temperature is above {_HOTTEST:g}: no better than chance")
-    if slope(ends[1]) < 0.0:
-        return Undefined(why=f"the best temperature is below {_COLDEST:g}: always right")
-    return 1.0 / float(brentq(slope, *ends, xtol=1e-14, rtol=1e-13))
+    inverse_bounds = 1.0 / _MAX_TEMPERATURE, 1.0 / _MIN_TEMPERATURE
+    if slope(inverse_bounds[0]) > 0.0:
+        return Undefined(
+            why=f"the best temperature is above {_MAX_TEMPERATURE:g}: no better than chance"
+        )
+    if slope(inverse_bounds[1]) < 0.0:
+        return Undefined(why=f"the best temperature is below {_MIN_TEMPERATURE:g}: always right")
+    return 1.0 / float(brentq(slope, *inverse_bounds, xtol=1e-14, rtol=1e-13))
 
 
 def apply_temperature(probabilities: FloatArray, temperature: float) -> FloatArray:

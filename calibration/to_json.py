@@ -1,4 +1,4 @@
-"""The JSON that ``fairjudge calibrate --json`` writes (docs/formats.md); no arithmetic here."""
+"""The JSON output of ``fairjudge calibrate --json`` (docs/formats.md), without computations."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ from fairjudge.text.counting import pluralize
 from fairjudge.text.model_families import own_family_warning
 
 MAX_LISTED = 20
-"""Unmatched items listed by name, unless all are asked for."""
+"""Maximum number of unmatched items that are listed, unless all are requested."""
 
 
 def analysis_json(analysis: Analysis, *, signature: Mapping[str, Any], list_all: bool) -> Json:
-    """Return the whole report; with `list_all`, every unmatched item by name."""
+    """Return the JSON of an analysis; with `list_all`, it lists every unmatched item."""
     return {
-        "groups": [_group(report, list_all=list_all) for report in analysis.groups],
+        "groups": [_group_json(report, list_all=list_all) for report in analysis.groups],
         "comparisons": [
             {"aspect": comparison.aspect, "n_items": comparison.n_items, **to_json(difference)}
             for comparison in analysis.comparisons
             for difference in comparison.differences
         ],
-        "protocols": [_protocols(table) for table in analysis.protocols],
-        "juries": [_jury(report) for report in analysis.juries],
+        "protocols": [_protocol_table_json(table) for table in analysis.protocols],
+        "juries": [_jury_json(report) for report in analysis.juries],
         "settings": to_json(analysis.settings),
         "signature": dict(signature),
     }
 
 
-def _protocols(protocols: ProtocolTable) -> Json:
-    marks = {protocols.cheaper: "cheaper", protocols.best: "best"}
+def _protocol_table_json(table: ProtocolTable) -> Json:
+    marks = {table.cheaper: "cheaper", table.best: "best"}
     return {
-        "aspect": protocols.aspect,
-        "n_documents": protocols.n_documents,
+        "aspect": table.aspect,
+        "n_documents": table.n_documents,
         "rows": [
             {
                 **row.group._asdict(),
@@ -58,12 +58,12 @@ def _protocols(protocols: ProtocolTable) -> Json:
                 "adjusted_p_value": row.adjusted_p_value,
                 "mark": marks.get(row.group),
             }
-            for row in protocols.rows
+            for row in table.rows
         ],
     }
 
 
-def _jury(jury: JuryReport) -> Json:
+def _jury_json(jury: JuryReport) -> Json:
     entry: Json = {
         "aspect": jury.aspect,
         "unit": jury.unit,
@@ -95,12 +95,12 @@ def _jury(jury: JuryReport) -> Json:
 
 
 def audits_json(audits: Sequence[PositionAudit | VerbosityAudit]) -> Json:
-    """Return what ``audit position --json`` and ``audit verbosity --json`` write, in percent."""
+    """Return the JSON of ``audit position --json`` and ``audit verbosity --json``, in percent."""
     return {"groups": [_flatten_field(to_json(audit, times=100.0), "bias") for audit in audits]}
 
 
 def _flatten_field(entry: Json, field: str) -> Json:
-    """Replace the entry by the content of its `field`."""
+    """Replace the key `field` of an entry by the keys of its content."""
     return {
         key: value
         for name, content in entry.items()
@@ -108,7 +108,7 @@ def _flatten_field(entry: Json, field: str) -> Json:
     }
 
 
-def _group(report: GroupReport, *, list_all: bool) -> Json:
+def _group_json(report: GroupReport, *, list_all: bool) -> Json:
     joined, cost, planning = report.joined, report.asked, report.planning
     return {
         **joined.group._asdict(),
@@ -120,9 +120,9 @@ def _group(report: GroupReport, *, list_all: bool) -> Json:
         "annotators": list(joined.annotators),
         "counts": to_json(joined.counts),
         "join": joined.match.to_json(),
-        "unmatched": _unmatched(joined, list_all=list_all),
+        "unmatched": _unmatched_json(joined, list_all=list_all),
         "scales": {"judge": list(joined.judge_scale), "labels": list(joined.label_scale)},
-        "notes": [*joined.notes, *_remarks(joined)],
+        "notes": [*joined.notes, *_count_notes(joined)],
         "decisions": to_json(report.decisions),
         "cost": cost and {**to_json(cost), "usd_per_item": cost.usd_per_item},
         "agreement": to_json(report.agreement),
@@ -130,15 +130,15 @@ def _group(report: GroupReport, *, list_all: bool) -> Json:
         "people": to_json(report.people),
         "baselines": to_json(report.baselines),
         "over_baselines": to_json(report.over_baselines),
-        "calibration": _calibration(report.calibration),
-        "ppi": [_estimate(estimate) for estimate in report.ppi],
+        "calibration": _calibration_json(report.calibration),
+        "ppi": [_estimate_json(estimate) for estimate in report.ppi],
         "correlation": to_json(report.correlation),
         "planning": {
             "n_judged": planning.n_judged,
             "curve": to_json(planning.curve),
-            "to_separate": [_separation(separation) for separation in planning.separations],
+            "to_separate": [_separation_json(separation) for separation in planning.separations],
         },
-        "replaceability": _replaceability(report.replaceability),
+        "replaceability": _replaceability_json(report.replaceability),
         "fairness": {"of": report.fairness_of, "groups": to_json(report.fairness)},
         "rates": report.rates and _flatten_field(to_json(report.rates), "errors"),
         "disagreements": to_json(report.disagreements),
@@ -147,8 +147,8 @@ def _group(report: GroupReport, *, list_all: bool) -> Json:
     }
 
 
-def _remarks(joined: Joined) -> list[str]:
-    """Say in words what the counts say in numbers, where they are not 0."""
+def _count_notes(joined: Joined) -> list[str]:
+    """Describe the counts that are not 0."""
     counts, (low, high) = joined.counts, joined.judge_scale
     n_absent = len(joined.match.only_right)
     counts_in_words = [
@@ -166,27 +166,27 @@ def _remarks(joined: Joined) -> list[str]:
         (n_absent, "labelled item", "not judged"),
         (len(joined.unjudged) - n_absent, "labelled item", "judged, but without a score"),
     ]
-    remarks = [f"{pluralize(n, noun)} {text}" for n, noun, text in counts_in_words if n]
+    notes = [f"{pluralize(n, noun)} {text}" for n, noun, text in counts_in_words if n]
     systems = (name for key in joined.keys for name in key[1:3] if name)
-    if kin := own_family_warning(joined.judge, systems):
-        remarks.append(kin)
+    if warning := own_family_warning(joined.judge, systems):
+        notes.append(warning)
     n_documents = len(set(joined.documents))
     if 0 < n_documents < FEW_DOCUMENTS:
-        remarks.append(f"{pluralize(n_documents, 'document')}: intervals over so few are rough")
-    return remarks
+        notes.append(f"{pluralize(n_documents, 'document')}: intervals over so few are rough")
+    return notes
 
 
-def _unmatched(joined: Joined, *, list_all: bool) -> Json:
-    end = None if list_all else MAX_LISTED
+def _unmatched_json(joined: Joined, *, list_all: bool) -> Json:
+    limit = None if list_all else MAX_LISTED
     return {
         "judged_without_label": len(joined.rest),
         "labelled_without_judgement": len(joined.unjudged),
-        "judged_without_label_items": [item_json(key) for key in joined.rest[:end]],
-        "labelled_without_judgement_items": [item_json(key) for key in joined.unjudged[:end]],
+        "judged_without_label_items": [item_json(key) for key in joined.rest[:limit]],
+        "labelled_without_judgement_items": [item_json(key) for key in joined.unjudged[:limit]],
     }
 
 
-def _calibration(report: CalibrationReport) -> Json:
+def _calibration_json(report: CalibrationReport) -> Json:
     entry: Json = to_json(report)
     entry |= {
         name: [{"from": row.pop("low"), "to": row.pop("high"), **row} for row in entry[name]]
@@ -194,44 +194,44 @@ def _calibration(report: CalibrationReport) -> Json:
     }
     if not isinstance(report.calibrator, Undefined):
         entry["calibrator"] = report.calibrator.to_dict()
-    return entry | {"distribution": _distribution(report.distribution)}
+    return entry | {"distribution": _distribution_json(report.distribution)}
 
 
-def _distribution(report: DistributionReport | Undefined) -> Json:
+def _distribution_json(report: DistributionReport | Undefined) -> Json:
     if isinstance(report, Undefined):
         return figure(report)
     return {
         **to_json(report),
         "temperature": figure(report.temperature),
-        "before": _distribution_scores(report.before),
-        "after": _distribution_scores(report.after),
+        "before": _distribution_scores_json(report.before),
+        "after": _distribution_scores_json(report.after),
         "expected_score": {name: figure(value) for name, value in report.expected_score.items()},
     }
 
 
-def _distribution_scores(scores: DistributionScores | Undefined) -> Json:
+def _distribution_scores_json(scores: DistributionScores | Undefined) -> Json:
     if isinstance(scores, Undefined):
         return figure(scores)
     return {**to_json(scores), "calibration_error": figure(scores.calibration_error)}
 
 
-def _estimate(system_estimate: SystemEstimate) -> Json:
+def _estimate_json(system_estimate: SystemEstimate) -> Json:
     entry = to_json(system_estimate)
     names = ("system",) if system_estimate.kind == "mean" else ("system_a", "system_b")
     entry["systems"] = dict(zip(names, system_estimate.systems, strict=True))
     entry, ppi = _flatten_field(entry, "systems"), entry.pop("ppi")
     regression = system_estimate.regression
     if isinstance(regression, PpiMean):
-        of_regression = entry["regression"]
-        entry["regression"] = of_regression["ppi_plus"] | {
-            name: of_regression[name] for name in ("tuning", "effective_labels")
+        regression_entry = entry["regression"]
+        entry["regression"] = regression_entry["ppi_plus"] | {
+            name: regression_entry[name] for name in ("tuning", "effective_labels")
         }
     if isinstance(system_estimate.ppi, Undefined):
         return entry | {"ppi": ppi, "ppi_plus": ppi}
     return entry | {name: ppi[name] for name in ("ppi", "ppi_plus", "tuning", "effective_labels")}
 
 
-def _separation(separation: Separation) -> Json:
+def _separation_json(separation: Separation) -> Json:
     entry: Json = to_json(separation)
     plan: Json = entry.pop("plan")
     if not isinstance(separation.plan, Undefined):
@@ -239,7 +239,7 @@ def _separation(separation: Separation) -> Json:
     return entry | plan
 
 
-def _replaceability(test: AlternativeAnnotatorTest | Undefined) -> Json:
+def _replaceability_json(test: AlternativeAnnotatorTest | Undefined) -> Json:
     entry: Json = to_json(test)
     if not isinstance(test, Undefined):
         entry["left_out"] = [{"annotator": name, "n_items": n} for name, n in test.left_out]

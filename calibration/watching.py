@@ -1,9 +1,9 @@
-"""A judge that is watched: look after look at the same anchors, with intervals that all hold.
+"""Monitoring of a judge: repeated looks at the same anchors, with simultaneously valid intervals.
 
-The judge's change on anchors (fixed summaries that people labelled) is the judge's alone, for
-nothing else can move them; what its values of the systems' new summaries changed beyond that is
-the systems' ("Who drifted: the system or the judge?", arXiv 2606.15474). This takes the judge to
-move as much on new summaries as on anchors, which are to be alike.
+A change of the judge's values on anchors (fixed, labelled summaries) is due to the judge alone; any
+further change on the systems' new summaries is due to the systems ("Who drifted: the system or the
+judge?", arXiv 2606.15474). This assumes that the judge changes equally on new summaries and on
+anchors, which should therefore be similar.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats.bootstrap import Bounds
 from fairjudge.stats.sequences import LookEstimate, betting_bounds, mean_at_look, spending_sequence
 
-Moved: TypeAlias = Literal["neither", "judge", "systems", "judge and systems"]
+MovedSide: TypeAlias = Literal["neither", "judge", "systems", "judge and systems"]
 ByDocument: TypeAlias = Mapping[str, float]
 _METHODS: Mapping[SequenceName, str] = {
     "spending": "confidence sequence: error spent over {} looks, variance over documents",
@@ -36,11 +36,11 @@ _NOTHING = Undefined(why="nothing to compare at this look")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """The data of one look: a mean per document.
+    """The data of one look, as means per document.
 
-    ``agreement`` is the change in agreement with people since the baseline, and ``shift`` that of
-    the judge's own values as a part of its scale, both of the anchors and in [-1, 1]; ``live`` are
-    the judge's values of the systems' new summaries in [0, 1], empty where there are none.
+    On the anchors, ``agreement`` is the change in agreement with labels since the baseline, and
+    ``shift`` the change of the judge's values as a share of its scale, both in [-1, 1]. ``live``
+    are the judge's values of the systems' new summaries, in [0, 1]; it may be empty.
     """
 
     agreement: ByDocument
@@ -50,7 +50,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LookChanges:
-    """The changes that one look found."""
+    """The changes at one look."""
 
     agreement: Estimate | Undefined
     shift: Estimate | Undefined
@@ -59,12 +59,12 @@ class LookChanges:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watch:
-    """What the last of several looks says; each interval holds at all looks at once.
+    """The result of the last of several looks; intervals are simultaneously valid over all looks.
 
-    ``systems`` is the change of what the judge says of new summaries since the first look that had
-    such, less ``shift``. ``documents_needed`` is about how many documents would tell, where these
-    cannot; ``first_worse`` is the first look of this block whose verdict was worse, ``by_look`` has
-    the changes of every look.
+    ``systems`` is the change of the judge's values of new summaries since the first look with any,
+    minus ``shift``. ``documents_needed`` is the approximate number of documents for a verdict, if
+    it is "cannot tell". ``first_worse`` is the first look of the current block with the verdict
+    "worse"; ``by_look`` has the changes at every look.
     """
 
     n_looks: int
@@ -75,7 +75,7 @@ class Watch:
     systems: Estimate | Undefined
     verdict: DriftVerdict
     documents_needed: int | None
-    moved: Moved
+    moved: MovedSide
     first_worse: int | None
     by_look: tuple[LookChanges, ...]
 
@@ -90,20 +90,22 @@ def watch(
 ) -> Watch:
     """Test the last of `looks`, accounting for all earlier looks.
 
-    The verdict is that of `fairjudge.calibration.drift.drift` on the interval of a confidence
-    sequence of the change in agreement, in which documents weigh alike. Over `planned` looks (and
-    each further block of as many) the probability of any interval that is wrong is at most 1 -
-    `level`, for the sequence ``"betting"`` surely and for ``"spending"`` nearly
-    (`fairjudge.stats.sequences`). Shift and systems always have ``"spending"``.
+    The verdict is that of `fairjudge.calibration.drift.drift`, on the interval of a confidence
+    sequence of the change in agreement, with equally weighted documents. In each block of `planned`
+    looks, the probability that any interval misses is at most 1 - `level`: exactly for the sequence
+    ``"betting"``, approximately for ``"spending"`` (`fairjudge.stats.sequences`). Shift and systems
+    always use ``"spending"``.
     """
     estimates = agreement_sequence(looks, planned=planned, sequence=sequence, level=level)
     verdicts = [_verdict(estimate, margin) for estimate in estimates]
     shifts = [_mean(look.shift) for look in looks]
-    shift_by_look = _spending(shifts, planned=planned, level=level)
-    systems_by_look = _spending(_systems(looks, shifts), planned=planned, level=level)
+    shift_by_look = _spending_estimates(shifts, planned=planned, level=level)
+    systems_by_look = _spending_estimates(
+        _system_changes(looks, shifts), planned=planned, level=level
+    )
     shift, systems = shift_by_look[-1], systems_by_look[-1]
     block = (len(looks) - 1) // planned * planned
-    worse = [number for number in range(block, len(looks)) if verdicts[number] == "worse"]
+    worse_looks = [number for number in range(block, len(looks)) if verdicts[number] == "worse"]
     judge_moved = verdicts[-1] in ("better", "worse") or _excludes_zero(shift)
     return Watch(
         n_looks=len(looks),
@@ -120,11 +122,11 @@ def watch(
             if verdicts[-1] == "cannot tell"
             else None
         ),
-        moved=_moved(judge=judge_moved, systems=_excludes_zero(systems)),
-        first_worse=worse[0] + 1 if worse else None,
+        moved=_moved_side(judge=judge_moved, systems=_excludes_zero(systems)),
+        first_worse=worse_looks[0] + 1 if worse_looks else None,
         by_look=tuple(
-            LookChanges(agreement=agreement, shift=own_shift, systems=change_of_systems)
-            for agreement, own_shift, change_of_systems in zip(
+            LookChanges(agreement=agreement, shift=shift_at_look, systems=change_of_systems)
+            for agreement, shift_at_look, change_of_systems in zip(
                 estimates, shift_by_look, systems_by_look, strict=True
             )
         ),
@@ -138,41 +140,43 @@ def agreement_sequence(
     sequence: SequenceName = "spending",
     level: float = 0.95,
 ) -> list[Estimate | Undefined]:
-    """Return the change in agreement at every look, with intervals that all hold at once."""
+    """Return the change in agreement at every look, with simultaneously valid intervals."""
     changes = [look.agreement for look in looks]
     if sequence == "betting":
-        return _betting(changes, planned=planned, level=level)
-    return _spending(list(map(_mean, changes)), planned=planned, level=level)
+        return _betting_estimates(changes, planned=planned, level=level)
+    return _spending_estimates(list(map(_mean, changes)), planned=planned, level=level)
 
 
 def _mean(values: ByDocument) -> LookEstimate | None:
     return mean_at_look(values) if values else None
 
 
-def _systems(
+def _system_changes(
     looks: Sequence[Look], shifts: Sequence[LookEstimate | None]
 ) -> list[LookEstimate | None]:
-    """Return each look's change of new summaries since the first that had such, less the shift."""
+    """Return each look's change on new summaries since the first look with any, minus the shift."""
     changes_of_systems: list[LookEstimate | None] = []
-    first: tuple[LookEstimate, LookEstimate] | None = None
+    first_values: tuple[LookEstimate, LookEstimate] | None = None
     for look, shift in zip(looks, shifts, strict=True):
         live = _mean(look.live)
         if live is None or shift is None:
             changes_of_systems.append(None)
-        elif first is None:
-            first = live, shift
+        elif first_values is None:
+            first_values = live, shift
             changes_of_systems.append(None)
         else:
-            changes_of_systems.append(live.minus(first[0]).minus(shift.minus(first[1])))
+            changes_of_systems.append(
+                live.minus(first_values[0]).minus(shift.minus(first_values[1]))
+            )
     return changes_of_systems
 
 
-def _spending(
+def _spending_estimates(
     looks: Sequence[LookEstimate | None], *, planned: int, level: float
 ) -> list[Estimate | Undefined]:
-    """Return an estimate a look; one without values keeps its place among those planned."""
-    nothing = LookEstimate(value=0.0, influence={}, freedom=0)
-    bounds = spending_sequence([look or nothing for look in looks], planned=planned, level=level)
+    """Return one estimate per look; looks without values count among the planned looks."""
+    empty_look = LookEstimate(value=0.0, influence={}, freedom=0)
+    bounds = spending_sequence([look or empty_look for look in looks], planned=planned, level=level)
     method = _METHODS["spending"].format(planned)
     return [
         _NOTHING
@@ -182,7 +186,7 @@ def _spending(
     ]
 
 
-def _betting(
+def _betting_estimates(
     changes: Sequence[ByDocument], *, planned: int, level: float
 ) -> list[Estimate | Undefined]:
     estimates: list[Estimate | Undefined] = []
@@ -216,21 +220,24 @@ def _verdict(change: Estimate | Undefined, margin: float) -> DriftVerdict:
     return verdict_on_change(change, margin=margin)
 
 
-def _excludes_zero(ppi_value: Estimate | Undefined) -> bool:
-    if isinstance(ppi_value, Undefined) or ppi_value.low is None or ppi_value.high is None:
+def _excludes_zero(estimate: Estimate | Undefined) -> bool:
+    if isinstance(estimate, Undefined) or estimate.low is None or estimate.high is None:
         return False
-    return ppi_value.n >= FEWEST_DOCUMENTS and not ppi_value.low <= 0.0 <= ppi_value.high
+    return estimate.n >= FEWEST_DOCUMENTS and not estimate.low <= 0.0 <= estimate.high
 
 
-def _moved(*, judge: bool, systems: bool) -> Moved:
+def _moved_side(*, judge: bool, systems: bool) -> MovedSide:
     if judge:
         return "judge and systems" if systems else "judge"
     return "systems" if systems else "neither"
 
 
-def by_document(values: Sequence[float], documents: Sequence[Hashable]) -> dict[str, float]:
-    """Return the mean of the values of each document."""
+def document_means(values: Sequence[float], documents: Sequence[Hashable]) -> dict[str, float]:
+    """Return the mean value of each document."""
     values_by_document: dict[str, list[float]] = {}
     for value, document in zip(values, documents, strict=True):
         values_by_document.setdefault(str(document), []).append(value)
-    return {name: sum(own) / len(own) for name, own in values_by_document.items()}
+    return {
+        name: sum(document_values) / len(document_values)
+        for name, document_values in values_by_document.items()
+    }

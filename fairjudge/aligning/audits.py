@@ -16,7 +16,7 @@ from fairjudge.calibration.calibrators import Calibrator
 from fairjudge.calibration.groups import GroupError, errors_by_group, quantile_groups
 from fairjudge.calibration.items import Joined
 from fairjudge.calibration.labels import system_name
-from fairjudge.calibration.rates import group_rates
+from fairjudge.calibration.rates import report_rates
 from fairjudge.domain import Cluster, Estimate, Judgement, Summary, Undefined
 from fairjudge.fairness.values import label_corpus
 from fairjudge.protocols import PROTOCOLS
@@ -81,7 +81,7 @@ def audits_of(
         "errors": _group_errors(development, test, grouping, level=level),
         "rates": {
             name: None
-            if (rates := group_rates(side, level=level)) is None
+            if (rates := report_rates(side, level=level)) is None
             else to_json(rates.errors)
             for name, side in _sides_by_name(test)
         },

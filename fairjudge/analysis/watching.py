@@ -16,7 +16,7 @@ from fairjudge.calibration.choices import SequenceName
 from fairjudge.calibration.grouping import group_judgements
 from fairjudge.calibration.items import Joined
 from fairjudge.calibration.scales import Scale, rescale
-from fairjudge.calibration.watching import Look, by_document, watch
+from fairjudge.calibration.watching import Look, document_means, watch
 from fairjudge.domain import Judgement
 from fairjudge.errors import InputError
 from fairjudge.files import check_regular
@@ -150,8 +150,8 @@ def _look(was: Joined, now: Joined, live: Sequence[Judgement]) -> Look:
         float(abs(before[row] - human[row]) - abs(after[then] - human[row])) for row, then in rows
     ]
     return Look(
-        agreement=by_document(nearer, documents),
-        shift=by_document(moved, documents),
+        agreement=document_means(nearer, documents),
+        shift=document_means(moved, documents),
         live=_live(live, was, now),
     )
 
@@ -170,7 +170,7 @@ def _live(live: Sequence[Judgement], was: Joined, now: Joined) -> dict[str, floa
         if row.value is not None
     ]
     values = _unit(np.array([value for value, _ in scored]), was.judge_scale)
-    return by_document(values.tolist(), [eid for _, eid in scored])
+    return document_means(values.tolist(), [eid for _, eid in scored])
 
 
 def _kept_looks(path: Path) -> list[dict[str, Any]]:

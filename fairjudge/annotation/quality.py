@@ -12,7 +12,7 @@ import numpy as np
 
 from fairjudge.annotation.board import Board
 from fairjudge.annotation.moves import value_of
-from fairjudge.calibration.items import ratings_of
+from fairjudge.calibration.items import rating_table
 from fairjudge.calibration.labels import SIGNS
 from fairjudge.domain import Estimate, Undefined, Value
 from fairjudge.scales import Level, Scale
@@ -230,7 +230,7 @@ def _alpha(
     shared: Mapping[int, Mapping[str, Value]], kind: str, documents: Sequence[str]
 ) -> Estimate | Undefined:
     numbers = [{name: _number(value) for name, value in row.items()} for row in shared.values()]
-    _, values, present = ratings_of(numbers)
+    _, values, present = rating_table(numbers)
     level: AlphaLevel = "ordinal" if kind == "number" else "nominal"
     alpha = krippendorff_alpha(values, present, level=level)
     if isinstance(alpha, Undefined):

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from fairjudge.calibration.items import ratings_of
+from fairjudge.calibration.items import rating_table
 from fairjudge.domain import Answer, Estimate, Label, QuestionAnswers, Reference, Undefined
 from fairjudge.errors import InputError
 from fairjudge.references.steps import (
@@ -90,7 +90,7 @@ def apply_validity(
         for item, by_annotator in values_by_item.items()
     }
     shares = {item: fmean(means.values()) for item, means in means_by_item.items()}
-    _, ratings, mask = ratings_of(list(means_by_item.values()))
+    _, ratings, mask = rating_table(list(means_by_item.values()))
     known_items = {
         (reference.eid, f"answer:{q}.{g}")
         for reference in references

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from fairjudge.calibration.agreement import Resampling, baseline_agreement
-from fairjudge.calibration.baseline_gains import against_constant, baseline_gain
+from fairjudge.calibration.baseline_gains import baseline_gain, compare_with_constant
 from fairjudge.calibration.baselines import baseline_scores
 from fairjudge.calibration.items import join
 from fairjudge.domain import Cluster, Judgement, Label, Reference, Summary, Undefined
@@ -32,7 +32,7 @@ def study(values, judged, *, protocol="likert", annotators=1):
 
 
 def constant(joined):
-    return against_constant(joined, resampling=FEW, rng=np.random.default_rng(0))
+    return compare_with_constant(joined, resampling=FEW, rng=np.random.default_rng(0))
 
 
 def test_agreement_and_balanced_accuracy_by_hand():

@@ -13,7 +13,7 @@ from fairjudge.calibration.items import Joined, join
 from fairjudge.calibration.length import control_length
 from fairjudge.calibration.paired_comparisons import Comparisons
 from fairjudge.calibration.samples import MAX_SYSTEMS_IN_PAIRS
-from fairjudge.calibration.scales import infer_scale, off_scale, rescale
+from fairjudge.calibration.scales import infer_scale, is_off_scale, rescale
 from fairjudge.calibration.temperature import DistributionReport, distribution_report
 from fairjudge.domain import Judgement, Label, Summary, Undefined
 from fairjudge.errors import StatisticsError
@@ -49,7 +49,12 @@ def test_the_scale_of_values(values, protocol, scale):
 
 
 def test_off_the_scale_are_values_beyond_its_ends():
-    assert off_scale(np.array([0.9, 1.0, 5.0, 5.1]), (1, 5)).tolist() == [True, False, False, True]
+    assert is_off_scale(np.array([0.9, 1.0, 5.0, 5.1]), (1, 5)).tolist() == [
+        True,
+        False,
+        False,
+        True,
+    ]
 
 
 def test_scales_map_by_a_straight_line():

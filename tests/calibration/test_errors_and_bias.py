@@ -25,10 +25,10 @@ from fairjudge.calibration.length import (
 from fairjudge.calibration.paired_comparisons import Comparisons
 from fairjudge.calibration.temperature import (
     apply_temperature,
-    distributions,
     expected_scores,
     fit_temperature,
     log_losses,
+    normalise_distributions,
     ranked_probability_scores,
     score_distributions,
 )
@@ -115,7 +115,7 @@ def draw(n=300, k=4, sharpness=1.0, seed=0):
     true = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     answers = np.array([rng.choice(k, p=row) for row in true])
     data = apply_temperature(true, 1.0 / sharpness)
-    return distributions(data, np.eye(k)[answers], np.arange(1.0, k + 1)), answers
+    return normalise_distributions(data, np.eye(k)[answers], np.arange(1.0, k + 1)), answers
 
 
 def test_log_loss_is_scikit_learns():
@@ -127,7 +127,9 @@ def test_log_loss_is_scikit_learns():
 def test_ranked_probability_score_by_hand():
     # p = (.5, .3, .2), truth the third level: cumulative .5, .8 against 0, 0;
     # (.25 + .64) / 2 = .445. Expected score 1 * .5 + 2 * .3 + 3 * .2 = 1.7.
-    data = distributions(np.array([[0.5, 0.3, 0.2]]), np.array([[0.0, 0.0, 1.0]]), [1, 2, 3])
+    data = normalise_distributions(
+        np.array([[0.5, 0.3, 0.2]]), np.array([[0.0, 0.0, 1.0]]), [1, 2, 3]
+    )
     assert ranked_probability_scores(data)[0] == pytest.approx(0.445)
     assert expected_scores(data)[0] == pytest.approx(1.7)
 
@@ -141,7 +143,9 @@ def test_temperature_undoes_overconfidence():
         # The minimum: any other temperature loses more.
         losses = [
             log_losses(
-                distributions(apply_temperature(data.probabilities, t), data.targets, data.levels)
+                normalise_distributions(
+                    apply_temperature(data.probabilities, t), data.targets, data.levels
+                )
             ).mean()
             for t in (temperature * 0.9, temperature, temperature * 1.1)
         ]
@@ -150,7 +154,7 @@ def test_temperature_undoes_overconfidence():
 
 @pytest.mark.parametrize(("right", "why"), [(0, "always right"), (1, "no better than chance")])
 def test_one_item_has_no_best_temperature(right, why):
-    first = distributions(np.array([[0.6, 0.4]]), np.eye(2)[[right]], [1, 2])
+    first = normalise_distributions(np.array([[0.6, 0.4]]), np.eye(2)[[right]], [1, 2])
     result = fit_temperature(first)
     assert isinstance(result, Undefined)
     assert why in result.why
@@ -158,20 +162,24 @@ def test_one_item_has_no_best_temperature(right, why):
 
 def test_calibration_error_of_distributions_by_hand():
     # sure by .95 and wrong, by .55 and right, in bins of their own: (.95 + .45) / 2
-    data = distributions(np.array([[0.95, 0.05], [0.55, 0.45]]), np.eye(2)[[1, 0]], [1, 2])
+    data = normalise_distributions(
+        np.array([[0.95, 0.05], [0.55, 0.45]]), np.eye(2)[[1, 0]], [1, 2]
+    )
     result = score_distributions(data, documents=["d", "e"])
     assert result.calibration_error == pytest.approx(0.7)
     # the last two of ten bins: .95 and wrong, .85 and right: (.95 + .15) / 2
-    data = distributions(np.array([[0.95, 0.05], [0.85, 0.15]]), np.eye(2)[[1, 0]], [1, 2])
+    data = normalise_distributions(
+        np.array([[0.95, 0.05], [0.85, 0.15]]), np.eye(2)[[1, 0]], [1, 2]
+    )
     result = score_distributions(data, documents=["d", "e"])
     assert result.calibration_error == pytest.approx(0.55)
 
 
 def test_a_judge_sure_of_the_same_answer_every_time_looks_worthless():
     data, _ = draw()
-    flat = distributions(np.full((300, 4), 0.25), data.targets, data.levels)
+    flat = normalise_distributions(np.full((300, 4), 0.25), data.targets, data.levels)
     assert isinstance(fit_temperature(flat), Undefined)
-    sharp = distributions(
+    sharp = normalise_distributions(
         np.tile([0.001, 0.001, 0.997, 0.001], (300, 1)), data.targets, data.levels
     )
     scored = score_distributions(sharp, documents=list(range(300)))
@@ -183,11 +191,11 @@ def test_a_judge_sure_of_the_same_answer_every_time_looks_worthless():
 def test_bad_distributions_are_refused():
     eye = np.eye(3)
     with pytest.raises(StatisticsError, match="increasing"):
-        distributions(eye, eye, [1, 3, 2])
+        normalise_distributions(eye, eye, [1, 3, 2])
     with pytest.raises(StatisticsError, match="targets"):
-        distributions(eye, np.zeros((3, 3)), [1, 2, 3])
+        normalise_distributions(eye, np.zeros((3, 3)), [1, 2, 3])
     with pytest.raises(StatisticsError, match="shapes"):
-        distributions(eye, eye, [1, 2])
+        normalise_distributions(eye, eye, [1, 2])
 
 
 # Clustered means and groups -------------------------------------------------------------------

@@ -7,7 +7,7 @@ import pytest
 
 from fairjudge.calibration.estimates import plan_labels, system_estimates
 from fairjudge.calibration.items import join
-from fairjudge.calibration.planning import pilot, planning_curve
+from fairjudge.calibration.planning import estimate_pilot, planning_curve
 from fairjudge.calibration.ppi import ppi_mean
 from fairjudge.calibration.samples import MAX_SYSTEMS_IN_PAIRS
 from fairjudge.domain import Judgement, Label, Undefined
@@ -111,7 +111,7 @@ def test_plans_take_the_spread_within_systems():
         np.concatenate([values[:40, s] - values[:40, s].mean() for s in (0, 1)])
         for values in (truth, judged)
     ]
-    expected = planning_curve(pilot(*centred), n_judged=500, level=0.9)
+    expected = planning_curve(estimate_pilot(*centred), n_judged=500, level=0.9)
     assert [item.n_labels for item in plan.curve] == [item.n_labels for item in expected]
     assert [item.with_judge for item in plan.curve] == pytest.approx(
         [item.with_judge for item in expected]
@@ -159,7 +159,7 @@ def test_plans_count_documents_where_parts_are_labelled():
     (joined,) = join(rows, labels)
     plan = plan_labels(joined, level=0.95, n_judged=500)
     y, f = (np.repeat(values - values.mean(), 4) for values in (truth, predicted))
-    alone = planning_curve(pilot(y, f), n_judged=500)
+    alone = planning_curve(estimate_pilot(y, f), n_judged=500)
     # by hand: (d / (d - 1) sum (4 r_d)^2 / n^2) / (sum 4 r_d^2 / (n - 1) / n), with n = 4 d
     effect = (30 / 29 * 16 / 120**2) / (4 / 119 / 120)
     ratio = [

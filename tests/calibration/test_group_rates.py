@@ -6,7 +6,7 @@ import pytest
 from builders import make_label
 
 from fairjudge.calibration.items import join
-from fairjudge.calibration.rates import group_rates
+from fairjudge.calibration.rates import report_rates
 from fairjudge.domain import Judgement, Undefined
 
 
@@ -22,7 +22,7 @@ def label(eid, system, value, annotator="a", **fields):
 
 def of(rows, labels):
     (joined,) = join(rows, labels)
-    return group_rates(joined)
+    return report_rates(joined)
 
 
 def table(system, hits, misses, alarms, refusals, yes, no):

@@ -12,8 +12,8 @@ from fairjudge.calibration.answers import answers
 from fairjudge.calibration.guarantees import (
     betting_p_value,
     binomial_p_value,
-    fewest_labels,
     guarantee,
+    min_labels,
 )
 from fairjudge.domain import Judgement, Undefined
 from fairjudge.errors import StatisticsError
@@ -39,7 +39,7 @@ def test_the_p_value_is_the_binomial_tail():
 
 def test_39_labels_are_needed_for_nine_tenths():
     """0.9^38 = 0.0182 is above 0.05 / 3, 0.9^39 = 0.0164 below."""
-    assert fewest_labels(0.9, 0.95) == 39
+    assert min_labels(0.9, 0.95) == 39
     assert fit(np.ones(38), np.ones(38)) == Undefined(
         why="38 labelled documents: 39 are needed even if all agree"
     )
@@ -183,7 +183,7 @@ def test_without_a_kept_label_nothing_is_shown():
 
 def test_16_labels_are_needed_for_eight_tenths_at_nine():
     """0.8^15 = 0.0352 is above 0.1 / 3, 0.8^16 = 0.0281 below."""
-    assert fewest_labels(0.8, 0.9) == 16
+    assert min_labels(0.8, 0.9) == 16
 
 
 @pytest.mark.parametrize(

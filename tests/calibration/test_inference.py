@@ -13,9 +13,9 @@ from scipy import stats as scipy_stats
 from fairjudge.calibration.comparison import compare_judges
 from fairjudge.calibration.planning import (
     Pilot,
+    estimate_pilot,
     labels_for_half_width,
     labels_to_separate,
-    pilot,
     planning_curve,
 )
 from fairjudge.calibration.ppi import PpiMean, ppi_mean
@@ -170,7 +170,7 @@ def test_plan_by_hand():
     # 1 / n = ((h / 1.959964)^2 / v - r^2 / T) / (1 - r^2).
     rng = np.random.default_rng(1)
     y = rng.normal(size=200)
-    moments = pilot(y, y + rng.normal(size=200))
+    moments = estimate_pilot(y, y + rng.normal(size=200))
     assert not isinstance(moments, Undefined)
     plan = labels_for_half_width(moments, 0.1, n_judged=5000)
     v, r = y.var(ddof=1), moments.correlation
@@ -182,7 +182,7 @@ def test_plan_by_hand():
 
 def test_planned_labels_give_the_planned_interval():
     y, f, u = sample(n=300, m=3000)
-    moments = pilot(y, f)
+    moments = estimate_pilot(y, f)
     assert not isinstance(moments, Undefined)
     ours = ppi(y, f, u).ppi_plus
     planned = moments.half_width(300, n_judged=3300, level=0.95, use_judge=True)
@@ -193,7 +193,7 @@ def test_separating_systems_by_hand():
     # Power 0.8 at 5 %: n = v ((1.959964 + 0.841621) / delta)^2 paired labels.
     rng = np.random.default_rng(3)
     d = rng.normal(0.3, 1.0, 100)
-    moments = pilot(d, rng.normal(size=100))
+    moments = estimate_pilot(d, rng.normal(size=100))
     assert not isinstance(moments, Undefined)
     plan = labels_to_separate(moments, 0.3, n_judged=10_000)
     assert plan.without_judge == np.ceil(d.var(ddof=1) * ((1.959964 + 0.841621) / 0.3) ** 2)
@@ -239,7 +239,7 @@ def test_a_power_of_8_in_10_is_meant_unless_said_otherwise():
 
 
 def test_planning_curve_falls_and_pilots_can_be_too_small():
-    moments = pilot(*sample()[:2])
+    moments = estimate_pilot(*sample()[:2])
     assert not isinstance(moments, Undefined)
     curve = planning_curve(moments, n_judged=1000)
     assert curve[0].n_labels == 10
@@ -253,9 +253,9 @@ def test_planning_curve_falls_and_pilots_can_be_too_small():
         assert small.with_judge <= small.without_judge
     assert [point.n_labels for point in planning_curve(moments, n_judged=10)] == [10]
     assert planning_curve(moments, n_judged=9) == ()
-    assert isinstance(pilot([1.0] * 5, [1.0] * 5), Undefined)
-    assert isinstance(pilot([1.0] * 50, [1.0] * 50), Undefined)
-    flat = pilot(np.arange(20.0), np.ones(20))
+    assert isinstance(estimate_pilot([1.0] * 5, [1.0] * 5), Undefined)
+    assert isinstance(estimate_pilot([1.0] * 50, [1.0] * 50), Undefined)
+    flat = estimate_pilot(np.arange(20.0), np.ones(20))
     assert not isinstance(flat, Undefined)
     assert flat.correlation == 0.0
 

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import studentized_range
 
 from fairjudge.calibration.groups import errors_by_group
-from fairjudge.calibration.paired_comparisons import surely_above
+from fairjudge.calibration.paired_comparisons import significantly_above
 from fairjudge.calibration.replaceability import (
     FEWEST_ITEMS,
     AlternativeAnnotatorTest,
@@ -42,7 +42,7 @@ def test_ranks_hold_for_all_pairs_at_once(freedom, k):
         strengths = np.zeros(k)
         strengths[0] = gap * np.sqrt(2)  # in standard errors of a difference
         rng = np.random.default_rng(0)
-        return surely_above(strengths, np.eye(k), freedom=freedom, level=0.95, rng=rng)
+        return significantly_above(strengths, np.eye(k), freedom=freedom, level=0.95, rng=rng)
 
     assert not above(critical * 0.92)[0, 1:].any()
     assert above(critical * 1.08)[0, 1:].all()

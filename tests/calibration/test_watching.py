@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairjudge.calibration.watching import Look, by_document, watch
+from fairjudge.calibration.watching import Look, document_means, watch
 from fairjudge.domain import Undefined
 
 
@@ -66,4 +66,4 @@ def test_few_documents_and_missing_sides_cannot_tell():
 
 
 def test_documents_weigh_alike():
-    assert by_document([1.0, 0.0, 1.0], ["a", "a", "b"]) == {"a": 0.5, "b": 1.0}
+    assert document_means([1.0, 0.0, 1.0], ["a", "a", "b"]) == {"a": 0.5, "b": 1.0}
