@@ -17,7 +17,7 @@ from _figures import collect_hits, holds, percent
 from _parallel import Each, one_by_one
 from scipy.stats import spearmanr
 
-from fairjudge.calibration.agreement import FEWEST_ITEMS, Resampling
+from fairjudge.calibration.agreement import MIN_ITEMS, Resampling
 from fairjudge.calibration.baseline_gains import ConstantAnswer, baseline_gain
 from fairjudge.calibration.items import Joined, join
 from fairjudge.calibration.judge_ranking import JudgeRanking, rank_by_judges
@@ -177,7 +177,7 @@ def gain_hits(seed: int, truth: dict[str, float], recalls: np.ndarray) -> dict[s
     """Return which of one data set's intervals of gains hold the truth."""
     rng = np.random.default_rng([seed, 5])
     answers = _answers(rng, N_DOCUMENTS)
-    counted = recalls[[np.sum(answers[1] == answer) >= FEWEST_ITEMS for answer in range(1, 6)]]
+    counted = recalls[[np.sum(answers[1] == answer) >= MIN_ITEMS for answer in range(1, 6)]]
     own = truth | {
         "judge's balanced accuracy": counted.mean(),
         "added to the constant's balanced accuracy": counted.mean() - 1 / counted.size,

@@ -41,7 +41,7 @@ Figures: TypeAlias = dict[str, Estimate | Undefined]
 Agreement: TypeAlias = dict[Level, Figures]
 
 BASELINE_RESAMPLES = 500
-FEWEST_ITEMS = 10
+MIN_ITEMS = 10
 """Minimum number of items for an annotator to be included in averages over annotators."""
 _BASELINE_SIDE = "the baseline's scores"
 _KAPPAS: dict[str, KappaWeights] = {
@@ -138,7 +138,7 @@ def human_agreement(
         for j, rows in _shared_rows_by_annotator(joined)
     ]
     if not parts:
-        reason = Undefined(why=f"no annotator shares {FEWEST_ITEMS} items with another")
+        reason = Undefined(why=f"no annotator shares {MIN_ITEMS} items with another")
         return {
             level: {"kendall": reason, "spearman": reason, "pearson": reason} for level in LEVELS
         }
@@ -161,7 +161,7 @@ def baseline_agreement(
 
     Each baseline maps (eid, system) to a score; a pair gets the difference of its systems' scores.
     Items without a score (an empty summary has no support) are excluded and counted; the agreement
-    is Undefined if fewer than `FEWEST_ITEMS` items remain. A ``"random"`` baseline is always added.
+    is Undefined if fewer than `MIN_ITEMS` items remain. A ``"random"`` baseline is always added.
     At most `BASELINE_RESAMPLES` resamples are drawn, since these intervals are only for plots.
     """
     resampling = replace(resampling, n_resamples=min(resampling.n_resamples, BASELINE_RESAMPLES))
@@ -172,7 +172,7 @@ def baseline_agreement(
     for name, scores in baselines.items():
         item_scores = baseline_values(joined, scores)
         n_known = np.count_nonzero(~np.isnan(item_scores))
-        if n_known < FEWEST_ITEMS:
+        if n_known < MIN_ITEMS:
             agreements[name] = Undefined(
                 why=f"such a score for {n_known} of {pluralize(item_scores.size, 'item')}: too few"
             )
@@ -304,7 +304,7 @@ def _score_pairs(
 def _shared_rows_by_annotator(joined: Joined) -> list[tuple[int, IntArray]]:
     shared = joined.present & (joined.present.sum(axis=1, keepdims=True) >= 2)
     rows_by_annotator = [(j, np.flatnonzero(shared[:, j])) for j in range(shared.shape[1])]
-    return [(j, rows) for j, rows in rows_by_annotator if rows.size >= FEWEST_ITEMS]
+    return [(j, rows) for j, rows in rows_by_annotator if rows.size >= MIN_ITEMS]
 
 
 def _other_annotators_mean(joined: Joined, annotator: int, rows: IntArray) -> FloatArray:
@@ -330,9 +330,9 @@ def _categorical_agreement(
     shared_pairs = [
         (ratings[shared, i], ratings[shared, j], draws.documents[shared])
         for i, j, shared in shared_items
-        if int(shared.sum()) >= FEWEST_ITEMS
+        if int(shared.sum()) >= MIN_ITEMS
     ]
-    too_few = Undefined(why=f"no two raters share {FEWEST_ITEMS} items")
+    too_few = Undefined(why=f"no two raters share {MIN_ITEMS} items")
     n = sum(x.size for x, *_ in shared_pairs)
     raw_agreements = [
         weighted_mean((x == y).astype(np.float64), documents, draws.n_documents)

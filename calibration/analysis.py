@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from fairjudge.calibration.agreement import (
-    FEWEST_ITEMS,
+    MIN_ITEMS,
     Agreement,
     baseline_agreement,
     human_agreement,
@@ -119,40 +119,42 @@ def analyse(
     summaries: Sequence[Summary] = (),
     clusters: Sequence[Cluster] = (),
     support: Mapping[tuple[str, str], float] | None = None,
-    questions: Mapping[GroupKey, JudgingCost] | None = None,
+    costs: Mapping[GroupKey, JudgingCost] | None = None,
 ) -> Analysis:
     """Measure every judge, aspect, protocol and unit in `judgements` against `labels`.
 
     `summaries` and `clusters` add baselines by length and word overlap, and groups by length,
     outlet and attribute. `support`, the embedding support of each (eid, system), is an additional
-    baseline. `questions` are the costs of judging by group. Raises the errors of `join`.
+    baseline. `costs` are the costs of judging by group. Raises the errors of `join`.
     """
     rows = tuple(judgements)
-    people = harmonize_ids(labels, rows)
-    groups = join(rows, people, annotators=settings.annotators, label_scale=settings.label_scale)
-    material = _material(
+    harmonized_labels = harmonize_ids(labels, rows)
+    groups = join(
+        rows, harmonized_labels, annotators=settings.annotators, label_scale=settings.label_scale
+    )
+    material = _collect_material(
         rows,
-        people,
+        harmonized_labels,
         groups,
         settings=settings,
         summaries=summaries,
         clusters=clusters,
         support=support,
     )
-    source = np.random.SeedSequence(settings.seed)
-    seeds = source.spawn(len(groups) + 2)
+    seed_sequence = np.random.SeedSequence(settings.seed)
+    seeds = seed_sequence.spawn(len(groups) + 2)
     reports = tuple(
-        _report(joined, material, settings, questions or {}, np.random.default_rng(seed))
+        _report(joined, material, settings, costs or {}, np.random.default_rng(seed))
         for joined, seed in zip(groups, seeds[1:-1], strict=True)
     )
-    of_juries, of_decisions = map(np.random.default_rng, source.spawn(2))
+    jury_rng, decision_rng = map(np.random.default_rng, seed_sequence.spawn(2))
     fitted_juries = report_juries(
         groups,
         rows,
-        people,
+        harmonized_labels,
         covariates=material.covariates,
         settings=settings,
-        rng=of_juries,
+        rng=jury_rng,
     )
     return Analysis(
         settings=settings,
@@ -160,12 +162,12 @@ def analyse(
         comparisons=comparisons(groups, settings.resampling, np.random.default_rng(seeds[0])),
         protocols=protocol_tables(
             [(report.joined, report.agreement) for report in reports],
-            questions or {},
+            costs or {},
             resampling=settings.resampling,
             rng=np.random.default_rng(seeds[-1]),
         ),
         juries=tuple(
-            _with_decisions(jury, material.baselines, settings, of_decisions)
+            _with_decisions(jury, material.baselines, settings, decision_rng)
             for jury in fitted_juries
         ),
     )
@@ -184,32 +186,32 @@ class _Material:
 
     def item_properties(self, joined: Joined, strata: str | None) -> ItemProperties:
         """Return the covariates and other judges' values of a group's items, and their strata."""
-        every = (*joined.keys, *joined.rest)
+        item_keys = (*joined.keys, *joined.rest)
         columns: dict[str, Mapping[ItemKey, float]] = {
-            name: {key: of[key[0], key[1]] for key in every if (key[0], key[1]) in of}
-            for name, of in self.covariates.items()
+            name: {key: values[key[0], key[1]] for key in item_keys if (key[0], key[1]) in values}
+            for name, values in self.covariates.items()
             if not PROTOCOLS[joined.protocol].paired
         }
         # Exclude judges that were fitted on these labels, such as juries, from regressions.
-        fitted = {
+        fitted_judges = {
             row.judge
             for row in self.judgements
             if {"members", "uncalibrated"} & (row.model_extra or {}).keys()
         }
-        for other in self.joined:
-            if other.judge in fitted or other.group == joined.group:
+        for other_items in self.joined:
+            if other_items.judge in fitted_judges or other_items.group == joined.group:
                 continue
-            if other.aspect == joined.aspect:
-                values = np.r_[other.judged, other.judged_rest].tolist()
-                columns[other.group.title] = dict(
-                    zip((*other.keys, *other.rest), values, strict=True)
+            if other_items.aspect == joined.aspect:
+                values = np.r_[other_items.judged, other_items.judged_rest].tolist()
+                columns[other_items.group.title] = dict(
+                    zip((*other_items.keys, *other_items.rest), values, strict=True)
                 )
         return ItemProperties(
             columns=columns, strata=None if strata is None else self.documents[strata]
         )
 
 
-def _material(
+def _collect_material(
     judgements: Sequence[Judgement],
     labels: Sequence[Label],
     joined: Sequence[Joined],
@@ -219,7 +221,7 @@ def _material(
     clusters: Sequence[Cluster],
     support: Mapping[tuple[str, str], float] | None,
 ) -> _Material:
-    """Lay out what judges are compared with; reject strata that the clusters do not have."""
+    """Collect the data that judges are compared with; raise for unknown strata."""
     baselines = dict(baseline_scores(summaries, clusters)) if summaries else {}
     if support is not None:
         baselines["embedding_support"] = dict(support)
@@ -246,11 +248,11 @@ def _report(
     joined: Joined,
     material: _Material,
     settings: Settings,
-    questions: Mapping[GroupKey, JudgingCost],
+    costs: Mapping[GroupKey, JudgingCost],
     rng: np.random.Generator,
 ) -> GroupReport:
     level = settings.resampling.level
-    calibrated = cross_fit(
+    calibrated_scores = cross_fit(
         settings.calibrator,
         joined.judged,
         joined.human,
@@ -258,22 +260,24 @@ def _report(
         rng=rng,
         n_folds=settings.n_folds,
     )
-    mapped = rescale(joined.judged, joined.judge_scale, joined.label_scale)
+    rescaled_scores = rescale(joined.judged, joined.judge_scale, joined.label_scale)
     causes = find_causes(joined, material.judgements, words=material.words)
-    widest = largest_disagreements(
+    disagreements = largest_disagreements(
         joined, material.judgements, material.labels, causes=causes, limit=settings.n_disagreements
     )
-    figures = measure_judge(joined, material.baselines, settings=settings, rng=rng)
-    (folds,) = rng.spawn(1)  # the other figures stay as they were
+    measures = measure_judge(joined, material.baselines, settings=settings, rng=rng)
+    (fold_rng,) = rng.spawn(1)  # the other figures stay as they were
     properties = material.item_properties(joined, settings.strata)
     return GroupReport(
-        **{field.name: getattr(figures, field.name) for field in fields(figures)},
+        **{field.name: getattr(measures, field.name) for field in fields(measures)},
         joined=joined,
-        calibration=calibration_report(joined, mapped, calibrated, settings=settings, rng=rng),
+        calibration=calibration_report(
+            joined, rescaled_scores, calibrated_scores, settings=settings, rng=rng
+        ),
         ppi=system_estimates(
             joined,
             level=level,
-            rng=folds,
+            rng=fold_rng,
             properties=properties,
             answers=answers_by_system(
                 joined, material.judgements, material.by_annotators, properties
@@ -283,20 +287,20 @@ def _report(
         planning=plan_labels(joined, level=level, n_judged=settings.planned_documents),
         fairness=errors_by_grouping(
             joined,
-            mapped if isinstance(calibrated, Undefined) else calibrated,
+            rescaled_scores if isinstance(calibrated_scores, Undefined) else calibrated_scores,
             words=material.words,
             documents=material.documents,
             families=settings.families,
             level=level,
         ),
         fairness_of="judge's scores"
-        if isinstance(calibrated, Undefined)
+        if isinstance(calibrated_scores, Undefined)
         else "calibrated scores, cross-fitted",
         rates=report_rates(joined, level=level),
-        disagreements=widest,
-        causes=count_causes(causes, [disagreement.key for disagreement in widest]),
+        disagreements=disagreements,
+        causes=count_causes(causes, [disagreement.key for disagreement in disagreements]),
         confusion=confusion(joined),
-        asked=questions.get(joined.group),
+        asked=costs.get(joined.group),
     )
 
 
@@ -306,11 +310,11 @@ def _with_decisions(
     settings: Settings,
     rng: np.random.Generator,
 ) -> JuryReport:
-    """Add the decisions on a jury's uses, if it scored at least `FEWEST_ITEMS` items."""
-    if jury.held_out is None or len(jury.held_out.keys) < FEWEST_ITEMS:
+    """Add the decisions on a jury's uses, if it scored at least `MIN_ITEMS` items."""
+    if jury.held_out is None or len(jury.held_out.keys) < MIN_ITEMS:
         return jury
-    figures = measure_judge(jury.held_out, baselines, settings=settings, rng=rng)
-    return replace(jury, decisions=figures.decisions)
+    measures = measure_judge(jury.held_out, baselines, settings=settings, rng=rng)
+    return replace(jury, decisions=measures.decisions)
 
 
 def measure_judge(
@@ -322,21 +326,21 @@ def measure_judge(
 ) -> JudgeMeasures:
     """Measure a judge, or a jury by its cross-fitted scores in `joined`."""
     n, resampling = len(joined.keys), settings.resampling
-    few = Undefined(why=f"{pluralize(n, 'item')} with both judgement and label: too few")
-    agreement: Agreement | Undefined = few
-    human: Agreement | Undefined = few
+    too_few = Undefined(why=f"{pluralize(n, 'item')} with both judgement and label: too few")
+    agreement: Agreement | Undefined = too_few
+    human: Agreement | Undefined = too_few
     by_baseline: dict[str, Agreement | Undefined] = {}
     if n >= 2:
         agreement = judge_agreement(joined, resampling=resampling, rng=rng)
         human = human_agreement(joined, resampling=resampling, rng=rng)
         by_baseline = baseline_agreement(joined, baselines, resampling=resampling, rng=rng)
-    (apart,) = rng.spawn(1)  # the other figures stay as they were
-    over = (
-        few
-        if n < FEWEST_ITEMS
-        else baseline_gain(joined, by_baseline, baselines, resampling=resampling, rng=apart)
+    (gain_rng,) = rng.spawn(1)  # the other figures stay as they were
+    gain = (
+        too_few
+        if n < MIN_ITEMS
+        else baseline_gain(joined, by_baseline, baselines, resampling=resampling, rng=gain_rng)
     )
-    people = annotator_report(joined, resampling=resampling, seed=settings.seed)
+    annotators = annotator_report(joined, resampling=resampling, seed=settings.seed)
     replaceability = alternative_annotator_test(
         rescale(joined.judged, joined.judge_scale, joined.label_scale),
         joined.ratings,
@@ -351,16 +355,16 @@ def measure_judge(
     return JudgeMeasures(
         agreement=agreement,
         human=human,
-        people=people,
+        people=annotators,
         baselines=by_baseline,
-        over_baselines=over,
+        over_baselines=gain,
         replaceability=replaceability,
         decisions=decide(
             agreement,
-            over_baselines=over,
+            over_baselines=gain,
             replaceability=replaceability,
             n_documents=len(set(joined.documents)),
             constant=constant_side(joined.judged, joined.human, joined.protocol),
-            in_camps=isinstance(people.camps, Camps) and people.camps.found,
+            in_camps=isinstance(annotators.camps, Camps) and annotators.camps.found,
         ),
     )

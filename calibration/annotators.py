@@ -12,7 +12,7 @@ import numpy as np
 
 from fairjudge.calibration.agreement import (
     BASELINE_RESAMPLES,
-    FEWEST_ITEMS,
+    MIN_ITEMS,
     Agreement,
     Resampling,
     score_agreement,
@@ -26,7 +26,7 @@ from fairjudge.stats.correlation import correlation
 
 MAX_ANNOTATORS = 12
 """Maximum number of annotators, those with the most items, in the search for camps."""
-FEWEST_ANNOTATORS = 4
+MIN_ANNOTATORS = 4
 MIN_FOR_PULLER = 3
 N_PERMUTATIONS = 499
 CAMPS_ALPHA = 0.01
@@ -150,47 +150,53 @@ def annotator_camps(
     a camp.
     """
     counts = joined.present.sum(axis=0)
-    chosen = np.sort(np.argsort(-counts, kind="stable")[:MAX_ANNOTATORS])
-    chosen = chosen[counts[chosen] >= FEWEST_ITEMS]
-    if chosen.size < FEWEST_ANNOTATORS:
-        return Undefined(why=f"fewer than {FEWEST_ANNOTATORS} annotators with {FEWEST_ITEMS} items")
-    present = joined.present[:, chosen]
-    shared = present.astype(np.int64).T @ present
-    if shared.min() < FEWEST_ITEMS:
-        return Undefined(why=f"two annotators share fewer than {FEWEST_ITEMS} items")
-    values = _standardise(joined.ratings[:, chosen], present)
-    divisions = _divisions(chosen.size)
+    columns = np.sort(np.argsort(-counts, kind="stable")[:MAX_ANNOTATORS])
+    columns = columns[counts[columns] >= MIN_ITEMS]
+    if columns.size < MIN_ANNOTATORS:
+        return Undefined(why=f"fewer than {MIN_ANNOTATORS} annotators with {MIN_ITEMS} items")
+    present = joined.present[:, columns]
+    n_shared = present.astype(np.int64).T @ present
+    if n_shared.min() < MIN_ITEMS:
+        return Undefined(why=f"two annotators share fewer than {MIN_ITEMS} items")
+    values = _standardise(joined.ratings[:, columns], present)
+    divisions = _all_divisions(columns.size)
     correlations = _correlations(values, present)
     gaps = _gaps(correlations, divisions)
-    best = int(gaps.argmax())
+    best_index = int(gaps.argmax())
     # The larger camp first, or that of the first annotator.
-    division = divisions[best]
+    division = divisions[best_index]
     if (np.count_nonzero(~division), ~division[0]) > (np.count_nonzero(division), division[0]):
         division = ~division
-    p_value = _p_value(gaps[best], values, present, divisions, documents=joined.documents, rng=rng)
-    sides = [chosen[division == side] for side in (True, False)]
-    first, second = (_mean_label(joined, side) for side in sides)
-    has_both = ~np.isnan(first) & ~np.isnan(second)
+    p_value = _permutation_p_value(
+        gaps[best_index], values, present, divisions, documents=joined.documents, rng=rng
+    )
+    camp_columns = [columns[division == camp] for camp in (True, False)]
+    first_means, second_means = (_mean_label(joined, camp) for camp in camp_columns)
+    has_both = ~np.isnan(first_means) & ~np.isnan(second_means)
     has_camps = bool(p_value <= CAMPS_ALPHA)
     return Camps(
         camps=tuple(
             Camp(
-                annotators=tuple(joined.annotators[j] for j in side),
+                annotators=tuple(joined.annotators[j] for j in camp),
                 within=_mean_within(correlations, division == flag),
                 n_items=int(np.count_nonzero(~np.isnan(mean))),
                 judge=_judge_camp_agreement(joined, mean, resampling, rng)
                 if has_camps
                 else Undefined(why="no camps"),
             )
-            for side, flag, mean in zip(sides, (True, False), (first, second), strict=True)
+            for camp, flag, mean in zip(
+                camp_columns, (True, False), (first_means, second_means), strict=True
+            )
         ),
         between=float(correlations[np.ix_(division, ~division)].mean()),
-        gap=float(gaps[best]),
+        gap=float(gaps[best_index]),
         p_value=p_value,
         p_floor=1 / (1 + N_PERMUTATIONS),
         found=has_camps,
-        items=correlation("spearman", first[has_both], second[has_both], sides=_CAMP_SIDES),
-        systems=_correlate_systems(joined, first, second, has_both),
+        items=correlation(
+            "spearman", first_means[has_both], second_means[has_both], sides=_CAMP_SIDES
+        ),
+        systems=_correlate_systems(joined, first_means, second_means, has_both),
     )
 
 
@@ -215,7 +221,7 @@ def severity(ratings: FloatArray, present: BoolArray) -> FloatArray:
     return np.asarray(offsets - (offsets @ weight.sum(axis=0)) / n if n else offsets)
 
 
-def _p_value(
+def _permutation_p_value(
     gap: float,
     values: FloatArray,
     present: BoolArray,
@@ -272,7 +278,7 @@ def _correlations(values: FloatArray, present: BoolArray) -> FloatArray:
     return np.asarray(np.where(scale > 0.0, covariance / np.where(scale > 0.0, scale, 1.0), 0.0))
 
 
-def _divisions(m: int) -> BoolArray:
+def _all_divisions(m: int) -> BoolArray:
     """Return masks of all divisions of m annotators into two sides of two or more: shape (k, m)."""
     number = np.arange(2 ** (m - 1))[:, None]
     sides = (number >> np.arange(m)) & 1 == 1
@@ -316,7 +322,7 @@ def _judge_camp_agreement(
     joined: Joined, mean: FloatArray, resampling: Resampling, rng: np.random.Generator
 ) -> Agreement | Undefined:
     has_mean = ~np.isnan(mean)
-    if np.count_nonzero(has_mean) < FEWEST_ITEMS:
+    if np.count_nonzero(has_mean) < MIN_ITEMS:
         return Undefined(why="too few items")
     camp_items = replace(joined, human=mean)
     values = np.where(has_mean, joined.judged, np.nan)

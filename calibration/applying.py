@@ -16,7 +16,7 @@ from fairjudge.calibration.labels import ItemKey, exact_mean, item_key
 from fairjudge.calibration.parts import average_parts
 from fairjudge.domain import Judgement
 
-FEWEST_MEMBERS = 2
+MIN_MEMBERS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +99,7 @@ def jury_judgements(
     rows_by_member = [
         [row for key, row in rows if _is_by_member(member, key, row)] for member in jury.members
     ]
-    if sum(map(bool, rows_by_member)) < FEWEST_MEMBERS:
+    if sum(map(bool, rows_by_member)) < MIN_MEMBERS:
         return
     for member, member_rows in zip(jury.members, rows_by_member, strict=True):
         for key, score in _scores(member, jury, member_rows).items():

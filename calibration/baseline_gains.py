@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from fairjudge.calibration.agreement import (
-    FEWEST_ITEMS,
+    MIN_ITEMS,
     Agreement,
     Resampling,
     baseline_values,
@@ -34,7 +34,7 @@ class ConstantAnswer:
     """Comparison of the judge with always giving the most frequent label, ``answer``.
 
     Agreements are shares of single labels, in [0, 1]. ``balanced_accuracy`` is the judge's mean
-    recall over the ``n_answers`` answers with at least `FEWEST_ITEMS` labels; for a constant answer
+    recall over the ``n_answers`` answers with at least `MIN_ITEMS` labels; for a constant answer
     it is 1 / ``n_answers``. ``added`` is the judge's agreement minus the constant answer's,
     ``added_balanced`` the same difference of balanced accuracies.
     """
@@ -90,25 +90,25 @@ def baseline_gain(
     have paired bootstrap intervals over documents.
     """
     constant = compare_with_constant(joined, resampling=resampling, rng=rng)
-    (of_systems,) = rng.spawn(1)  # the other figures stay as they were
+    (systems_rng,) = rng.spawn(1)  # the other figures stay as they were
     systems: SystemsGain | Undefined = _NO_BASELINE
     if (best := _best_baseline(baselines, scores, "system", "kendall")) is not None:
         values = baseline_values(joined, scores[best])
-        gain = gain_over_systems(joined, values, resampling=resampling, rng=of_systems)
+        gain = gain_over_systems(joined, values, resampling=resampling, rng=systems_rng)
         systems = SystemsGain(best=best, gain=gain)
     best = _best_baseline(baselines, scores, "pooled", "spearman")
     if best is None:
         return BaselineGain(best="", gain=_NO_BASELINE, constant=constant, systems=systems)
     values = baseline_values(joined, scores[best])
     rows = np.flatnonzero(~np.isnan(values))
-    (compared,) = compare_judges(
+    (comparison,) = compare_judges(
         {"judge": joined.judged[rows], best: values[rows]},
         joined.human[rows],
         rng=rng,
         documents=[joined.documents[row] for row in rows],
         **asdict(resampling),
     )
-    return BaselineGain(best=best, gain=compared.difference, constant=constant, systems=systems)
+    return BaselineGain(best=best, gain=comparison.difference, constant=constant, systems=systems)
 
 
 def _best_baseline(
@@ -145,39 +145,51 @@ def compare_with_constant(
         return Undefined(
             why=f"labels take {pluralize(answers.size, 'value')}: expected 2 to {MAX_ANSWERS}"
         )
-    judged = np.argmin(np.abs(joined.judged[:, None] - answers), axis=1)[items]
-    counts = np.bincount(label_codes)
-    counted = counts >= FEWEST_ITEMS
-    constant = int(np.argmax(counts))
-    documents, distinct = codes(joined.documents)
-    own = np.eye(answers.size)[label_codes]
-    right = (judged == label_codes).astype(float)
-    sums = totals(np.column_stack([own, own * right[:, None]]), documents[items], len(distinct))
+    judge_codes = np.argmin(np.abs(joined.judged[:, None] - answers), axis=1)[items]
+    n_labels = np.bincount(label_codes)
+    is_frequent = n_labels >= MIN_ITEMS
+    mode = int(np.argmax(n_labels))
+    item_documents, document_names = codes(joined.documents)
+    is_answer = np.eye(answers.size)[label_codes]
+    is_right = (judge_codes == label_codes).astype(float)
+    sums = totals(
+        np.column_stack([is_answer, is_answer * is_right[:, None]]),
+        item_documents[items],
+        len(document_names),
+    )
 
     def statistic(counts_of_documents: FloatArray) -> FloatArray:
         n_by_answer, hits = np.split(counts_of_documents @ sums, 2, axis=1)
         n = n_by_answer.sum(axis=1)
-        agreement, modal = divide(hits.sum(axis=1), n), divide(n_by_answer[:, constant], n)
-        is_present = (n_by_answer > 0.0) & counted
+        agreement, constant_agreement = divide(hits.sum(axis=1), n), divide(n_by_answer[:, mode], n)
+        is_present = (n_by_answer > 0.0) & is_frequent
         recalls = np.where(is_present, divide(hits, n_by_answer), 0.0)
-        balanced = divide(recalls.sum(axis=1), is_present.sum(axis=1).astype(float))
+        balanced_accuracy = divide(recalls.sum(axis=1), is_present.sum(axis=1).astype(float))
         chance = divide(np.ones(len(n)), is_present.sum(axis=1).astype(float))
-        return np.column_stack([agreement, modal, balanced, agreement - modal, balanced - chance])
+        return np.column_stack(
+            [
+                agreement,
+                constant_agreement,
+                balanced_accuracy,
+                agreement - constant_agreement,
+                balanced_accuracy - chance,
+            ]
+        )
 
     estimates = bootstrap_many(
         statistic,
-        n_documents=len(distinct),
+        n_documents=len(document_names),
         rng=rng,
         n=labels.size,
         **asdict(resampling),
     )
-    agreement, modal, balanced, added, added_balanced = estimates
+    agreement, constant_agreement, balanced_accuracy, gain, balanced_gain = estimates
     return ConstantAnswer(
-        answer=float(answers[constant]),
-        n_answers=int(counted.sum()),
+        answer=float(answers[mode]),
+        n_answers=int(is_frequent.sum()),
         agreement=agreement,
-        constant_agreement=modal,
-        balanced_accuracy=balanced,
-        added=added,
-        added_balanced=added_balanced,
+        constant_agreement=constant_agreement,
+        balanced_accuracy=balanced_accuracy,
+        added=gain,
+        added_balanced=balanced_gain,
     )

@@ -41,12 +41,12 @@ from fairjudge.stats._arrays import (
 from fairjudge.stats.logistic import fit_logistic
 from fairjudge.text.counting import pluralize
 
-FEWEST_LABELS = 30
+MIN_LABELS = 30
 """Minimum number of labelled items for fitting a calibrator."""
 FORMAT_VERSION = 1
 _MAX_LEVELS = 20
 """A judge with at most this many distinct scores counts as discrete."""
-_FEWEST_IN_BIN = 5
+_MIN_IN_BIN = 5
 _TOLERATED_GAP = 0.05
 """Share of a continuous score's range that may lie outside the labelled scores."""
 
@@ -91,7 +91,7 @@ def fit_calibrator(
 ) -> Calibrator | Undefined:
     """Fit a calibrator, which names no judge, on labelled items.
 
-    Undefined with fewer than `FEWEST_LABELS` labels, if the scores are constant, or if they do not
+    Undefined with fewer than `MIN_LABELS` labels, if the scores are constant, or if they do not
     cover `score_range`: both ends of it for discrete scores, at least 95 % of it otherwise.
 
     Parameters
@@ -146,11 +146,11 @@ def cross_fit(
     """Calibrate each item, shape (n,), with a curve fitted on the other folds' documents.
 
     Documents are not split between folds; there are at most as many folds as documents. Undefined
-    with fewer than `FEWEST_LABELS` labels or 2 documents, or if a fold's curve is Undefined.
+    with fewer than `MIN_LABELS` labels or 2 documents, or if a fold's curve is Undefined.
     """
     x, y = vector(scores, name="scores"), vector(labels, name="labels")
     n = same_length(scores=x, labels=y, documents=documents)
-    if n < FEWEST_LABELS:
+    if n < MIN_LABELS:
         return _too_few_labels(n)
     if len(set(documents)) < 2:
         return Undefined(why="fewer than 2 documents: nothing to hold out")
@@ -183,11 +183,11 @@ def calibrator_from_dict(data: Mapping[str, Any]) -> Calibrator:
 
 
 def _too_few_labels(n: int) -> Undefined:
-    return Undefined(why=f"{pluralize(n, 'labelled item')}: a calibrator needs {FEWEST_LABELS}")
+    return Undefined(why=f"{pluralize(n, 'labelled item')}: a calibrator needs {MIN_LABELS}")
 
 
 def _reason_not_to_fit(x: FloatArray, score_range: tuple[float, float] | None) -> Undefined | None:
-    if x.size < FEWEST_LABELS:
+    if x.size < MIN_LABELS:
         return _too_few_labels(x.size)
     low, high = float(x.min()), float(x.max())
     if low == high:
@@ -243,7 +243,7 @@ def _fit_line(x: FloatArray, y: FloatArray) -> Line:
 
 def _fit_bins(x: FloatArray, y: FloatArray) -> Bins:
     levels, means, sizes = _level_means(x, y)
-    min_size = max(_FEWEST_IN_BIN, -(-x.size // _MAX_LEVELS) if levels.size > _MAX_LEVELS else 0)
+    min_size = max(_MIN_IN_BIN, -(-x.size // _MAX_LEVELS) if levels.size > _MAX_LEVELS else 0)
     starts, size_of_bin = [0], 0.0
     for index, size in enumerate(sizes):
         if size_of_bin >= min_size:

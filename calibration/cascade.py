@@ -22,7 +22,7 @@ from fairjudge.stats._arrays import BoolArray, FloatArray, same_length, vector
 from fairjudge.stats.clustered import clip_interval, clustered_mean
 from fairjudge.stats.correlation import correlation
 
-FEWEST_ITEMS = 30
+MIN_ITEMS = 30
 AGREEMENT_TOLERANCE = 0.05
 _GRID = 21
 
@@ -94,8 +94,8 @@ def fit_cascade(
         for values, name in ((cheap, "cheap"), (costly, "costly"), (labels, "l"))
     )
     same_length(cheap=cheap_scores, costly=costly_scores, labels=human_labels, documents=documents)
-    if cheap_scores.size < FEWEST_ITEMS or len(set(documents)) < 2:
-        return Undefined(why=f"a cascade needs {FEWEST_ITEMS} labelled items in 2 documents")
+    if cheap_scores.size < MIN_ITEMS or len(set(documents)) < 2:
+        return Undefined(why=f"a cascade needs {MIN_ITEMS} labelled items in 2 documents")
     is_escalated = np.ones(cheap_scores.size, dtype=bool)
     for fold in iterate_folds(documents, 5, rng):
         is_escalated[fold] = _search_thresholds(

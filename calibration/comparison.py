@@ -15,7 +15,7 @@ from typing import TypeVar, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairjudge.calibration.agreement import FEWEST_ITEMS, Resampling
+from fairjudge.calibration.agreement import MIN_ITEMS, Resampling
 from fairjudge.calibration.items import Joined
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.protocols import PROTOCOLS, protocol_label
@@ -251,7 +251,7 @@ def _comparison(
     shared_keys = [
         key for key in rows_by_key[0] if all(key in row_by_key for row_by_key in rows_by_key[1:])
     ]
-    if len(shared_keys) < FEWEST_ITEMS:
+    if len(shared_keys) < MIN_ITEMS:
         return None
     rows = [[row_by_key[key] for key in shared_keys] for row_by_key in rows_by_key]
     differences = compare_judges(

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from fairjudge.calibration.agreement import FEWEST_ITEMS
+from fairjudge.calibration.agreement import MIN_ITEMS
 from fairjudge.domain import ProtocolName
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.stats._arrays import FloatArray
@@ -38,7 +38,7 @@ class Constant:
 def constant_side(judged: FloatArray, human: FloatArray, protocol: ProtocolName) -> Constant | None:
     """Return the side that gave all items one value, annotators before the judge; else None.
 
-    Also None with fewer than `FEWEST_ITEMS` items. For pairs only constant ties count: the order of
+    Also None with fewer than `MIN_ITEMS` items. For pairs only constant ties count: the order of
     the two systems is arbitrary, so the same winner in all pairs may be right.
     """
     for side, values in (("people", human), ("judge", judged)):
@@ -77,7 +77,7 @@ def nearly_constant_judge(
 
 def _mode_share(values: FloatArray, protocol: ProtocolName) -> float:
     """Return the share of the most frequent value (for pairs, of ties); 0 for too few items."""
-    if values.size < FEWEST_ITEMS:
+    if values.size < MIN_ITEMS:
         return 0.0
     if PROTOCOLS[protocol].paired:
         return float(np.mean(values == 0.0))

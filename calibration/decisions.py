@@ -32,13 +32,13 @@ from fairjudge.calibration.agreement import Agreement, kendall
 from fairjudge.calibration.baseline_gains import BaselineGain, SystemsGain
 from fairjudge.calibration.constancy import Constant
 from fairjudge.calibration.replaceability import (
-    FEWEST_ANNOTATORS,
-    FEWEST_ITEMS,
+    MIN_ANNOTATORS,
+    MIN_ITEMS,
     AlternativeAnnotatorTest,
 )
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats.bootstrap import FEW_DOCUMENTS
-from fairjudge.stats.levels import FEWEST_RANKED
+from fairjudge.stats.levels import MIN_RANKED
 from fairjudge.stats.multiplicity import benjamini_yekutieli
 from fairjudge.text.counting import pluralize
 
@@ -99,16 +99,16 @@ def decide(
         scoring_decision = _compare_with_baseline(
             scoring_decision, over_baselines, "Spearman's correlations", n_documents=n_documents
         )
-        if isinstance(over_baselines.systems, SystemsGain) and n_systems >= FEWEST_RANKED:
+        if isinstance(over_baselines.systems, SystemsGain) and n_systems >= MIN_RANKED:
             ranking_decision = _compare_with_baseline(
                 ranking_decision,
                 over_baselines.systems,
                 "Kendall's tau-b over systems",
                 n_documents=n_documents,
             )
-    if 0 < n_systems < FEWEST_RANKED:
+    if 0 < n_systems < MIN_RANKED:
         ranking_decision = replace(
-            ranking_decision, answer="too few to tell", needed=f"{FEWEST_RANKED} systems or more"
+            ranking_decision, answer="too few to tell", needed=f"{MIN_RANKED} systems or more"
         )
     decisions = [
         ranking_decision,
@@ -140,7 +140,7 @@ def reason_ranking_is_undecidable(*, n_systems: int, n_documents: int) -> str:
     shortages = [
         f"{pluralize(n, noun)} (it takes {minimum})"
         for n, noun, minimum in (
-            (n_systems, "system", FEWEST_RANKED),
+            (n_systems, "system", MIN_RANKED),
             (n_documents, "labelled document", FEW_DOCUMENTS),
         )
         if n < minimum
@@ -254,7 +254,7 @@ def _decide_by_annotator_test(
     needed = ""
     if isinstance(test, Undefined):
         figure = test
-        needed = f"{FEWEST_ANNOTATORS} annotators with {FEWEST_ITEMS} items that another labelled"
+        needed = f"{MIN_ANNOTATORS} annotators with {MIN_ITEMS} items that another labelled"
     else:
         p_values = [comparison.p_value for comparison in test.annotators]
         is_lost = benjamini_yekutieli([1.0 - p_value for p_value in p_values]) < _ALPHA

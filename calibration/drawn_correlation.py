@@ -22,33 +22,33 @@ from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats._arrays import FloatArray, document_codes, totals
 from fairjudge.text.counting import pluralize
 
-FEWEST_LABELS = 10
+MIN_LABELS = 10
 _METHOD = "regression estimator, Student's t on Fisher's scale, variance over documents"
 
 
 def correlation_of_all(joined: Joined, *, level: float = 0.95) -> Estimate | Undefined | None:
-    """Return `drawn_correlation` of a group, None where every judged item has a label."""
+    """Return `drawn_correlation` of a group; None if all judged items have labels."""
     return drawn_correlation(sample_of_all(joined), level=level) if joined.rest else None
 
 
 def drawn_correlation(sample: PartlyLabelled, *, level: float = 0.95) -> Estimate | Undefined:
     """Estimate Pearson's correlation over all items, labelled or not.
 
-    Undefined with fewer than `FEWEST_LABELS` labelled documents, if a side is constant, or if the
+    Undefined with fewer than `MIN_LABELS` labelled documents, if a side is constant, or if the
     sampling probabilities are Undefined.
     """
-    n, names = sample.human.size, (*sample.documents, *sample.rest_documents)
+    n, document_names = sample.human.size, (*sample.documents, *sample.rest_documents)
     if isinstance(sample.inclusion_probabilities, Undefined):
         return sample.inclusion_probabilities
     n_documents = len(set(sample.documents))
-    if n_documents < FEWEST_LABELS:
+    if n_documents < MIN_LABELS:
         return Undefined(
-            why=f"{pluralize(n_documents, 'labelled document')}: {FEWEST_LABELS} are needed"
+            why=f"{pluralize(n_documents, 'labelled document')}: {MIN_LABELS} are needed"
         )
-    every = np.r_[sample.judged, sample.rest]
-    if np.ptp(every) == 0.0 or np.ptp(sample.human) == 0.0 or np.ptp(sample.judged) == 0.0:
+    all_scores = np.r_[sample.judged, sample.rest]
+    if np.ptp(all_scores) == 0.0 or np.ptp(sample.human) == 0.0 or np.ptp(sample.judged) == 0.0:
         return Undefined(why="the judge's scores or the labels are all equal")
-    f = (every - every.mean()) / every.std()
+    f = (all_scores - all_scores.mean()) / all_scores.std()
     y = (sample.human - sample.human.mean()) / sample.human.std()
     weights = 1.0 / (
         np.ones(n) if sample.inclusion_probabilities is None else sample.inclusion_probabilities
@@ -64,46 +64,54 @@ def drawn_correlation(sample: PartlyLabelled, *, level: float = 0.95) -> Estimat
     if variance <= 0.0 or abs(product) >= sqrt(variance):
         return Undefined(why="too few labels for the spread of people's values")
     value = float(product / sqrt(variance))
-    # Influences on people's mean, on their variance and on the mean product; what the judge's own
-    # moments (0 and 1) vary by, on the correlation.
-    rows = (predictions - predictions.mean(axis=0)) / f.size
-    rows[:n] += (weights / np.maximum(1.0 - leverages, 1e-9))[:, None] * (targets - predictions[:n])
-    rows[:, 1] -= 2.0 * mean * rows[:, 0]
-    judge = -(mean / sqrt(variance) * f + value / 2 * (f**2 - 1.0)) / f.size
-    coded, d = document_codes(names, f.size)
-    sums = totals(np.column_stack([rows, judge]), coded, d)
+    # Influences on the human mean, the human variance and the mean product; and the influence of
+    # the judge's moments (0 and 1) on the correlation.
+    influences = (predictions - predictions.mean(axis=0)) / f.size
+    influences[:n] += (weights / np.maximum(1.0 - leverages, 1e-9))[:, None] * (
+        targets - predictions[:n]
+    )
+    influences[:, 1] -= 2.0 * mean * influences[:, 0]
+    judge_influences = -(mean / sqrt(variance) * f + value / 2 * (f**2 - 1.0)) / f.size
+    row_documents, n_all_documents = document_codes(document_names, f.size)
+    sums = totals(np.column_stack([influences, judge_influences]), row_documents, n_all_documents)
     influence = sums[:, 2] / sqrt(variance) - value / (2.0 * variance) * sums[:, 1] + sums[:, 3]
-    own, slope = float(influence @ influence), 1.0 / (1.0 - value**2)
-    bias = slope**2 * value * own + slope * _bias(value, variance, sums.T @ sums)
-    freedom = _freedom(influence**2, n_documents)
-    half = float(stdtrit(freedom, (1.0 + level) / 2.0)) * slope * sqrt(own)
+    influence_variance, slope = float(influence @ influence), 1.0 / (1.0 - value**2)
+    bias = slope**2 * value * influence_variance + slope * _second_order_bias(
+        value, variance, sums.T @ sums
+    )
+    freedom = _degrees_of_freedom(influence**2, n_documents)
+    half_width = float(stdtrit(freedom, (1.0 + level) / 2.0)) * slope * sqrt(influence_variance)
     centre = atanh(value) - bias
     return Estimate(
         value=value,
         n=n,
-        low=tanh(centre - half),
-        high=tanh(centre + half),
+        low=tanh(centre - half_width),
+        high=tanh(centre + half_width),
         level=level,
         method=_METHOD,
     )
 
 
-def _bias(value: float, variance: float, spread: FloatArray) -> float:
-    """Return the bias of a mean product over a root of a variance, to second order.
+def _second_order_bias(value: float, variance: float, covariances: FloatArray) -> float:
+    """Return the second-order bias of (mean product) / sqrt(variance).
 
-    `spread` are the covariances of people's mean, their variance and the mean product.
+    `covariances` are those of the human mean, the human variance and the mean product.
     """
-    of_ratio = 0.75 * value * spread[1, 1] / variance**2 - spread[1, 2] / variance**1.5
-    return float(of_ratio + value * spread[0, 0] / variance) / 2.0
+    ratio_bias = 0.75 * value * covariances[1, 1] / variance**2 - covariances[1, 2] / variance**1.5
+    return float(ratio_bias + value * covariances[0, 0] / variance) / 2.0
 
 
-def _freedom(squares: FloatArray, n_documents: int) -> float:
+def _degrees_of_freedom(squares: FloatArray, n_documents: int) -> float:
     """Return Satterthwaite's degrees of freedom of a sum of squared influences.
 
-    They match its mean and its estimated variance, ``sum(squares^2) - sum(squares)^2 / documents``:
-    influences on a product have long tails, so that few documents make most of the variance.
+    They match the sum and its estimated variance, ``sum(squares^2) - sum(squares)^2 / documents``:
+    influences on a product have heavy tails, so that few documents dominate the variance.
     """
-    total = float(squares.sum())
-    spread = float(squares @ squares) - total**2 / n_documents
-    most = float(n_documents - 1)
-    return most if spread <= 0.0 else max(1.0, min(most, 2.0 * total**2 / spread))
+    variance = float(squares.sum())
+    variance_of_variance = float(squares @ squares) - variance**2 / n_documents
+    max_freedom = float(n_documents - 1)
+    return (
+        max_freedom
+        if variance_of_variance <= 0.0
+        else max(1.0, min(max_freedom, 2.0 * variance**2 / variance_of_variance))
+    )

@@ -24,7 +24,7 @@ from fairjudge.stats.bootstrap import WeightedStatistic, bootstrap
 from fairjudge.stats.clustered import clip_interval, clustered_mean
 from fairjudge.stats.correlation import correlation, weighted_correlation
 
-FEWEST_DOCUMENTS = 5
+MIN_DOCUMENTS = 5
 """Minimum number of labelled documents for a verdict: few equal changes have no variance."""
 DriftVerdict: TypeAlias = Literal["better", "same", "worse", "constant", "cannot tell"]
 DriftMeasure: TypeAlias = Literal["spearman", "agreement"]
@@ -86,7 +86,7 @@ def drift(
 
     The verdict is ``"better"`` if the whole interval of the change is above 0, ``"same"`` if it is
     above ``-margin``, ``"worse"`` if it is below 0 and not above ``-margin``, otherwise
-    ``"cannot tell"``, which is also the verdict with fewer than `FEWEST_DOCUMENTS` documents. If
+    ``"cannot tell"``, which is also the verdict with fewer than `MIN_DOCUMENTS` documents. If
     nothing changed, the probability of the verdict ``"worse"`` is at most about
     ``(1 - level) / 2``. `margin` is the largest tolerated loss of agreement, on the scale of the
     measure.
@@ -109,9 +109,7 @@ def drift(
         agreement_levels, change = _agreement_change(anchors, level=level)
     n_documents = len(set(anchors.documents))
     verdict = (
-        "cannot tell"
-        if n_documents < FEWEST_DOCUMENTS
-        else verdict_on_change(change, margin=margin)
+        "cannot tell" if n_documents < MIN_DOCUMENTS else verdict_on_change(change, margin=margin)
     )
     constancy_arguments = anchors.after, anchors.human, anchors.protocol
     constant = constant_side(*constancy_arguments) or nearly_constant_judge(*constancy_arguments)
@@ -243,4 +241,4 @@ def documents_for_verdict(
     factor = min(
         (half_width / distance) ** 2 for half_width, distance in distances if distance > 0.0
     )
-    return max(FEWEST_DOCUMENTS, n_documents + 1, math.ceil(n_documents * factor))
+    return max(MIN_DOCUMENTS, n_documents + 1, math.ceil(n_documents * factor))

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from fairjudge.calibration.agreement import FEWEST_ITEMS, Resampling
+from fairjudge.calibration.agreement import MIN_ITEMS, Resampling
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats._arrays import FloatArray, IntArray, totals
 from fairjudge.stats.bootstrap import WeightedStatistic, bootstrap_many, divide
@@ -56,8 +56,8 @@ def effective_number(
     pairs = list(combinations(range(n), 2))
     is_finite = np.isfinite(errors)
     for first, second in pairs:
-        if int((is_finite[:, first] & is_finite[:, second]).sum()) < FEWEST_ITEMS:
-            reason = Undefined(why=f"two judges share fewer than {FEWEST_ITEMS} items")
+        if int((is_finite[:, first] & is_finite[:, second]).sum()) < MIN_ITEMS:
+            reason = Undefined(why=f"two judges share fewer than {MIN_ITEMS} items")
             return EffectiveNumber(correlation=reason, number=reason, without=(None,) * n)
     pair_correlations = _pair_correlations(errors, pairs, documents, n_documents)
 

@@ -39,7 +39,7 @@ from fairjudge.text.counting import pluralize
 
 GRID: FloatArray = np.linspace(1.0, 0.0, 101)
 """Candidate confidence thresholds, from the strictest down."""
-_STARTS = (1, 2, 4)
+_START_FACTORS = (1, 2, 4)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,55 +97,64 @@ def guarantee(
     """
     check_level(agreement)
     check_level(confidence)
-    c, y = vector(confidences, name="confidences"), vector(agrees, name="agrees")
-    unlabelled = vector(rest, name="rest")
-    same_length(confidences=c, agrees=y, documents=documents)
-    same_length(rest=unlabelled, rest_documents=rest_documents)
-    if not np.all(np.isin(y, (0.0, 1.0))):
+    labelled_confidences, is_right = (
+        vector(confidences, name="confidences"),
+        vector(agrees, name="agrees"),
+    )
+    rest_confidences = vector(rest, name="rest")
+    same_length(confidences=labelled_confidences, agrees=is_right, documents=documents)
+    same_length(rest=rest_confidences, rest_documents=rest_documents)
+    if not np.all(np.isin(is_right, (0.0, 1.0))):
         raise StatisticsError("agrees must be 0 or 1")
-    all_confidences = np.r_[c, unlabelled]
+    all_confidences = np.r_[labelled_confidences, rest_confidences]
     if all_confidences.size and (all_confidences.min() < 0.0 or all_confidences.max() > 1.0):
         raise StatisticsError("confidences must lie in [0, 1]")
-    coded, n_documents = document_codes(documents, c.size)
-    fewest = min_labels(agreement, confidence)
-    if n_documents < fewest:
-        has = pluralize(n_documents, "labelled document")
-        return Undefined(why=f"{has}: {fewest} are needed even if all agree")
-    single = n_documents == c.size
-    order = rng.permutation(n_documents)
-    best = np.zeros(n_documents)
-    np.maximum.at(best, coded, c)
-    n_kept = (best >= GRID[:, None]).sum(axis=1)
+    row_documents, n_documents = document_codes(documents, labelled_confidences.size)
+    min_documents = min_labels(agreement, confidence)
+    if n_documents < min_documents:
+        documents_text = pluralize(n_documents, "labelled document")
+        return Undefined(why=f"{documents_text}: {min_documents} are needed even if all agree")
+    one_item_per_document = n_documents == labelled_confidences.size
+    document_order = rng.permutation(n_documents)
+    max_confidences = np.zeros(n_documents)
+    np.maximum.at(max_confidences, row_documents, labelled_confidences)
+    n_accepted = (max_confidences >= GRID[:, None]).sum(axis=1)
 
-    def p_value(place: int) -> float:
-        above = c >= GRID[place]
-        if single:
+    def p_value(index: int) -> float:
+        is_accepted = labelled_confidences >= GRID[index]
+        if one_item_per_document:
             return binomial_p_value(
-                int(np.sum(above & (y == 0.0))), int(above.sum()), 1 - agreement
+                int(np.sum(is_accepted & (is_right == 0.0))), int(is_accepted.sum()), 1 - agreement
             )
-        wrong = _wrong_by_document(above, y, coded, n_documents)[order]
-        return betting_p_value(wrong[~np.isnan(wrong)], 1 - agreement)
+        error_shares = _error_shares(is_accepted, is_right, row_documents, n_documents)[
+            document_order
+        ]
+        return betting_p_value(error_shares[~np.isnan(error_shares)], 1 - agreement)
 
-    threshold = _lowest_threshold(p_value, n_kept, fewest, 1 - confidence)
-    bar = np.inf if threshold is None else threshold
-    rows_above = np.flatnonzero(c >= bar)
-    is_kept = (all_confidences >= bar).astype(np.float64)
+    threshold = _lowest_threshold(p_value, n_accepted, min_documents, 1 - confidence)
+    lowest_confidence = np.inf if threshold is None else threshold
+    accepted_rows = np.flatnonzero(labelled_confidences >= lowest_confidence)
+    is_accepted = (all_confidences >= lowest_confidence).astype(np.float64)
     return Guarantee(
         agreement_promised=agreement,
         confidence=confidence,
         threshold=threshold,
-        kept=clustered_wilson(is_kept, [*documents, *rest_documents]),
-        agreement=clustered_wilson(y[rows_above], [documents[row] for row in rows_above.tolist()]),
-        overall=clustered_wilson(y, documents),
-        n_labelled=c.size,
-        n_kept_labelled=int(rows_above.size),
-        test="exact binomial" if single else "betting over documents, each weighing alike",
+        kept=clustered_wilson(is_accepted, [*documents, *rest_documents]),
+        agreement=clustered_wilson(
+            is_right[accepted_rows], [documents[row] for row in accepted_rows.tolist()]
+        ),
+        overall=clustered_wilson(is_right, documents),
+        n_labelled=labelled_confidences.size,
+        n_kept_labelled=int(accepted_rows.size),
+        test="exact binomial"
+        if one_item_per_document
+        else "betting over documents, each weighing alike",
     )
 
 
 def min_labels(agreement: float, confidence: float) -> int:
     """Return the minimum number of labels to pass without disagreement: 39 for 0.9 and 0.95."""
-    return ceil(log((1.0 - confidence) / len(_STARTS)) / log(agreement))
+    return ceil(log((1.0 - confidence) / len(_START_FACTORS)) / log(agreement))
 
 
 def binomial_p_value(n_wrong: int, n: int, max_error: float) -> float:
@@ -153,7 +162,7 @@ def binomial_p_value(n_wrong: int, n: int, max_error: float) -> float:
     return float(bdtr(n_wrong, n, max_error)) if n else 1.0
 
 
-def betting_p_value(wrong: FloatArray, max_error: float) -> float:
+def betting_p_value(error_shares: FloatArray, max_error: float) -> float:
     """Return a p-value of the null ``E[wrong] > max_error``, for independent values in [0, 1].
 
     It is 1 / the maximum capital of a bettor (Ville's inequality; Waudby-Smith and Ramdas 2024).
@@ -161,37 +170,39 @@ def betting_p_value(wrong: FloatArray, max_error: float) -> float:
     (minus their sum / their sum of squares, at most three quarters of the stake that can lose all).
     """
     capital = largest = 1.0
-    total, square = 0.0, 0.25 * max_error * (1.0 - max_error)
-    for value in (wrong - max_error).tolist():
-        stake = min(max(-total / square, 0.0), 0.75 / (1.0 - max_error))
+    sum_of_values, sum_of_squares = 0.0, 0.25 * max_error * (1.0 - max_error)
+    for value in (error_shares - max_error).tolist():
+        stake = min(max(-sum_of_values / sum_of_squares, 0.0), 0.75 / (1.0 - max_error))
         capital *= 1.0 - stake * value
         largest = max(largest, capital)
-        total, square = total + value, square + value * value
+        sum_of_values, sum_of_squares = sum_of_values + value, sum_of_squares + value * value
     return 1.0 / largest
 
 
 def _lowest_threshold(
-    p_value: Callable[[int], float], n_kept: IntArray, fewest: int, level: float
+    p_value: Callable[[int], float], n_accepted: IntArray, min_documents: int, level: float
 ) -> float | None:
-    """Return the lowest threshold of `GRID` that passes; `n_kept` counts each one's documents.
+    """Return the lowest threshold of `GRID` that passes; `n_accepted` counts each one's documents.
 
     One sequence starts at the first threshold with enough labels to pass without errors, others at
     twice and four times as many, each with an equal part of `level`; otherwise one early error
     would end the procedure.
     """
-    best = -1
-    for times in _STARTS:
-        for place in np.flatnonzero(n_kept >= times * fewest).tolist():
-            if p_value(place) > level / len(_STARTS):
+    best_index = -1
+    for factor in _START_FACTORS:
+        for index in np.flatnonzero(n_accepted >= factor * min_documents).tolist():
+            if p_value(index) > level / len(_START_FACTORS):
                 break
-            best = max(best, place)
-    return None if best < 0 else float(GRID[best])
+            best_index = max(best_index, index)
+    return None if best_index < 0 else float(GRID[best_index])
 
 
-def _wrong_by_document(
-    above: BoolArray, agrees: FloatArray, coded: IntArray, n_documents: int
+def _error_shares(
+    is_accepted: BoolArray, agrees: FloatArray, row_documents: IntArray, n_documents: int
 ) -> FloatArray:
     """Return the share of each document's accepted items that disagree; NaN without such items."""
-    n = np.bincount(coded[above], minlength=n_documents).astype(np.float64)
-    wrong = np.bincount(coded[above], weights=1.0 - agrees[above], minlength=n_documents)
-    return divide(wrong.astype(np.float64), n)
+    n_accepted = np.bincount(row_documents[is_accepted], minlength=n_documents).astype(np.float64)
+    n_wrong = np.bincount(
+        row_documents[is_accepted], weights=1.0 - agrees[is_accepted], minlength=n_documents
+    )
+    return divide(n_wrong.astype(np.float64), n_accepted)

@@ -131,28 +131,31 @@ def join(
         annotators use different scales; or if a label is off its scale.
     """
     rows = tuple(judgements)
-    by_aspect = Labels.by_aspect(harmonize_ids(labels, rows), annotators)
-    groups = group_judgements(rows)
-    judged = {key.aspect for key in groups}
-    if judged and by_aspect and not judged & by_aspect.keys():
-        built_in = sorted(by_aspect.keys() & built_in_aspects())
+    labels_by_aspect = Labels.by_aspect(harmonize_ids(labels, rows), annotators)
+    judgements_by_group = group_judgements(rows)
+    judged_aspects = {key.aspect for key in judgements_by_group}
+    if judged_aspects and labels_by_aspect and not judged_aspects & labels_by_aspect.keys():
+        built_in = sorted(labels_by_aspect.keys() & built_in_aspects())
         advice = f"judge an aspect that has labels (--aspect {built_in[0]})" if built_in else ""
         raise InputError(
-            f"the labels are of {', '.join(map(repr, sorted(by_aspect)))}, the judgements of "
-            f"{', '.join(map(repr, sorted(judged)))}: nothing that was judged is labelled; "
-            f"{advice or own_aspects_advice(by_aspect)}",
+            f"the labels are of {', '.join(map(repr, sorted(labels_by_aspect)))}, the judgements "
+            f"of {', '.join(map(repr, sorted(judged_aspects)))}: nothing that was judged is labelled; "
+            f"{advice or own_aspects_advice(labels_by_aspect)}",
             field="aspect",
         )
-    groups_joined = tuple(
+    joined_groups = tuple(
         _join_group(
-            key, group, by_aspect.get(key.aspect) or Labels(single={}, paired={}), label_scale
+            key,
+            group,
+            labels_by_aspect.get(key.aspect) or Labels(single={}, paired={}),
+            label_scale,
         )
-        for key, group in groups.items()
+        for key, group in judgements_by_group.items()
     )
-    if not any(joined.match.matched_keys for joined in groups_joined):
-        for joined in groups_joined:
+    if not any(joined.match.matched_keys for joined in joined_groups):
+        for joined in joined_groups:
             joined.match.check()
-    return groups_joined
+    return joined_groups
 
 
 def only_group(joined_groups: Sequence[Joined], *, path: str) -> Joined:
@@ -199,84 +202,87 @@ def _join_group(
     paired = PROTOCOLS[group.protocol].paired
     labels, unit = labels.for_unit(group.unit, paired=paired)
     label_scale = labels.scale(group.protocol, given_scale)
-    judged, notes = _collect_values(rows, group.protocol, labels), []
+    judge_values, notes = _collect_values(rows, group.protocol, labels), []
     if group.unit not in {unit, WHOLE}:
-        judged = judged.averaged()
+        judge_values = judge_values.averaged()
         notes.append("judgements of parts are averaged over each summary, as the labels are")
-    people, notes_on_labels = _human_values(group, labels, unit, judged.items)
+    human_values, notes_on_labels = _human_values(group, labels, unit, judge_values.items)
     notes += notes_on_labels
     if paired:
         width = 1.0 if labels.paired else label_scale[1] - label_scale[0]
         label_scale = (-width, width)
-    table = people.means
-    # where no two labels fit a pair, single ones tell why
-    labelled: Iterable[ItemKey] = labels.single if paired and not table else table
-    values = judged.values
-    keys = tuple(key for key in values if key in table)
-    unlabelled = tuple(key for key in values if key not in table)
+    means = human_values.means
+    # If no pair has two labels, match against the single labels, to show the reason.
+    labelled_items: Iterable[ItemKey] = labels.single if paired and not means else means
+    values = judge_values.values
+    keys = tuple(key for key in values if key in means)
+    unlabelled_keys = tuple(key for key in values if key not in means)
     inclusion_probabilities = inclusion_probabilities_of(
         keys,
         summary_inclusion_probabilities(labels.inclusion_probabilities)
-        if people.averaged
+        if human_values.averaged
         else labels.inclusion_probabilities,
     )
     if inclusion_probabilities is not None:
         notes.append(DRAWN_NOTE)
-    annotators, ratings, present = rating_table([people.ratings[key] for key in keys])
+    annotators, ratings, present = rating_table([human_values.ratings[key] for key in keys])
     return Joined(
         **group._asdict(),
         keys=keys,
         documents=tuple(key[0] for key in keys),
         systems=tuple(system_name(key) for key in keys),
         judged=np.array([values[key] for key in keys]),
-        human=np.array([table[key] for key in keys]),
+        human=np.array([means[key] for key in keys]),
         inclusion_probabilities=inclusion_probabilities,
         annotators=annotators,
         ratings=ratings,
         present=present,
-        probabilities=tuple(judged.probabilities.get(key) for key in keys),
-        rest=unlabelled,
-        judged_rest=np.array([values[key] for key in unlabelled]),
-        unjudged=tuple(key for key in table if key not in values),
-        match=match(judged.items, labelled, names=("judged item", "labelled item")),
-        judge_scale=judged.scale,
+        probabilities=tuple(judge_values.probabilities.get(key) for key in keys),
+        rest=unlabelled_keys,
+        judged_rest=np.array([values[key] for key in unlabelled_keys]),
+        unjudged=tuple(key for key in means if key not in values),
+        match=match(judge_values.items, labelled_items, names=("judged item", "labelled item")),
+        judge_scale=judge_values.scale,
         label_scale=label_scale,
-        counts=judged.counts,
+        counts=judge_values.counts,
         notes=tuple(notes),
-        averaged_labels=people.averaged,
+        averaged_labels=human_values.averaged,
     )
 
 
 def _human_values(
-    group: GroupKey, labels: Labels, unit: str, judged: Iterable[ItemKey]
+    group: GroupKey, labels: Labels, unit: str, judged_items: Iterable[ItemKey]
 ) -> tuple[HumanValues, list[str]]:
-    """Return people's values of what a group judged, from labels of `unit`, and notes on them."""
-    notes, by_item = [], labels.paired or labels.single
+    """Return the human values of a group's items, from labels of `unit`, and notes on them."""
+    notes, ratings_by_item = [], labels.paired or labels.single
     if unit in {group.unit, WHOLE}:
-        people = HumanValues.from_labels(by_item)
+        human_values = HumanValues.from_labels(ratings_by_item)
     else:
-        people = HumanValues.from_part_labels(by_item)
+        human_values = HumanValues.from_part_labels(ratings_by_item)
         notes.append(f"labels are of single parts ({unit}): averaged over each summary")
     if PROTOCOLS[group.protocol].paired and not labels.paired:
-        people = people.differences(judged)
+        human_values = human_values.differences(judged_items)
         notes.append("pairs have the difference of their summaries' labels as human value")
-    if not people.means:
+    if not human_values.means:
         notes.append(f"no labels for aspect {group.aspect!r}")
-    return people, notes
+    return human_values, notes
 
 
 def rating_table(
     labels: Sequence[Mapping[str, float]],
 ) -> tuple[tuple[str, ...], FloatArray, BoolArray]:
     """Return the sorted annotators, and ratings and their presence by item, shape (n, m)."""
-    names = tuple(sorted({annotator for by_annotator in labels for annotator in by_annotator}))
-    place = {annotator: column for column, annotator in enumerate(names)}
-    ratings = np.zeros((len(labels), len(names)))
+    annotators = tuple(sorted({annotator for by_annotator in labels for annotator in by_annotator}))
+    column_by_annotator = {annotator: column for column, annotator in enumerate(annotators)}
+    ratings = np.zeros((len(labels), len(annotators)))
     present = np.zeros(ratings.shape, dtype=bool)
     for row, by_annotator in enumerate(labels):
         for annotator, value in by_annotator.items():
-            ratings[row, place[annotator]], present[row, place[annotator]] = value, True
-    return names, ratings, present
+            (
+                ratings[row, column_by_annotator[annotator]],
+                present[row, column_by_annotator[annotator]],
+            ) = value, True
+    return annotators, ratings, present
 
 
 def _collect_values(

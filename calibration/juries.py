@@ -22,7 +22,7 @@ from typing import Any, get_args
 import numpy as np
 
 from fairjudge.calibration.calibrators import (
-    FEWEST_LABELS,
+    MIN_LABELS,
     Calibrator,
     calibrator_from_dict,
     cross_fit,
@@ -252,8 +252,8 @@ def fit_members(
     Values for documents in a curve's own fit would overstate its accuracy (Breiman 1996).
     """
     n, k = items.scores.shape
-    if n < FEWEST_LABELS:
-        return Undefined(why=f"{pluralize(n, 'labelled item')}: a jury needs {FEWEST_LABELS}")
+    if n < MIN_LABELS:
+        return Undefined(why=f"{pluralize(n, 'labelled item')}: a jury needs {MIN_LABELS}")
     values, errors = np.full((n, k), np.nan), np.full(k, np.inf)
     calibrators: list[Calibrator | None] = []
     for index in range(k):

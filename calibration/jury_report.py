@@ -81,7 +81,9 @@ def report_juries(
         )
         (jury_rng,) = rng.spawn(1)
         if len(candidates) > 1:
-            reports.append(_jury(aspect_and_unit, candidates, covariates, settings, jury_rng))
+            reports.append(
+                _report_jury(aspect_and_unit, candidates, covariates, settings, jury_rng)
+            )
     return tuple(reports)
 
 
@@ -117,39 +119,39 @@ def _variant_candidates(
     ]
 
 
-def _jury(
-    of: tuple[str, str],
+def _report_jury(
+    aspect_and_unit: tuple[str, str],
     candidates: Sequence[_Candidate],
     covariates: Covariates,
     settings: Settings,
     rng: np.random.Generator,
 ) -> JuryReport:
-    aspect, unit = of
+    aspect, unit = aspect_and_unit
     members, left_out = _members(candidates, settings.calibrator)
     items = _jury_items([joined for joined, _ in members.values()], covariates)
-    fitted = (
+    fitted_members = (
         fit_members(items, method=settings.calibrator, rng=rng)
         if len(members) > 1
         else Undefined(why="fewer than 2 judges have a calibrator of their own")
     )
     jury: FittedJury | Undefined
-    figures: JuryMeasures | Undefined
-    if isinstance(fitted, Undefined):
-        jury = figures = fitted
+    measures: JuryMeasures | Undefined
+    if isinstance(fitted_members, Undefined):
+        jury = measures = fitted_members
     else:
         jury = FittedJury(
             aspect=aspect,
             unit=unit,
             members=tuple(member for _, member in members.values()),
             covariates=tuple(covariates),
-            stacking=fitted.stacking,
+            stacking=fitted_members.stacking,
             label_range=(float(items.labels.min()), float(items.labels.max())),
         )
-        all_present = np.ones(len(fitted.stacking.means) - 1, dtype=bool)
-        figures = measure_jury(
+        all_present = np.ones(len(fitted_members.stacking.means) - 1, dtype=bool)
+        measures = measure_jury(
             items,
             tuple(members),
-            weights=fitted.stacking.weights(all_present)[1],
+            weights=fitted_members.stacking.weights(all_present)[1],
             method=settings.calibrator,
             n_folds=settings.n_folds,
             resampling=settings.resampling,
@@ -162,17 +164,17 @@ def _jury(
         left_out=left_out,
         covariates=tuple(covariates),
         fitted=jury,
-        figures=figures,
+        figures=measures,
         held_out=None
-        if isinstance(figures, Undefined)
-        else _as_judge_items([joined for joined, _ in members.values()], figures.scores),
+        if isinstance(measures, Undefined)
+        else _as_judge_items([joined for joined, _ in members.values()], measures.scores),
     )
 
 
 def _members(
     candidates: Sequence[_Candidate], method: CalibratorName
 ) -> tuple[dict[str, tuple[Joined, Member]], dict[str, str]]:
-    """Return the candidates that have a calibrator by name, and why the others have none."""
+    """Return the members, which have a calibrator, by name; and the reasons of other candidates."""
     members: dict[str, tuple[Joined, Member]] = {}
     left_out: dict[str, str] = {}
     for name, (joined, variant) in zip(_candidate_names(candidates), candidates, strict=True):

@@ -24,7 +24,7 @@ from fairjudge.stats._arrays import (
 from fairjudge.stats.clustered import t_estimate
 from fairjudge.stats.strengths import Connection, count_components
 
-FEWEST_DOCUMENTS = 5
+MIN_DOCUMENTS = 5
 """Minimum number of documents for intervals; with fewer the variance cannot be estimated."""
 _ROUNDING = 1e-9
 """Difference of strengths, in log-odds, below which systems share a rank (rounding errors)."""
@@ -166,7 +166,7 @@ class Fit:
     """A fitted model with a sandwich covariance; the first coefficients are systems' strengths.
 
     ``freedom`` is the number of degrees of freedom of Student's t, documents - 1. It is 0 if there
-    are no intervals: with fewer than `FEWEST_DOCUMENTS` documents, or if systems are separated.
+    are no intervals: with fewer than `MIN_DOCUMENTS` documents, or if systems are separated.
     ``method`` describes the interval.
     """
 
@@ -194,7 +194,7 @@ class Fit:
         score_covariance = (
             sums.T @ sums * (n_documents / (n_documents - 1) if n_documents > 1 else 1.0)
         )
-        has_intervals = n_documents >= FEWEST_DOCUMENTS and design.n_parts("strong") == 1
+        has_intervals = n_documents >= MIN_DOCUMENTS and design.n_parts("strong") == 1
         return Fit(
             design=design,
             coefficients=coefficients,
@@ -224,7 +224,7 @@ class Fit:
         why = (
             "some systems never lose to the others"
             if self.separated
-            else f"fewer than {FEWEST_DOCUMENTS} documents"
+            else f"fewer than {MIN_DOCUMENTS} documents"
         )
         return replace(estimate, method=f"no interval: {why}")
 

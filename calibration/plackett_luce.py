@@ -19,7 +19,7 @@ from itertools import combinations
 
 import numpy as np
 
-from fairjudge.calibration.paired_comparisons import FEWEST_DOCUMENTS, ranks
+from fairjudge.calibration.paired_comparisons import MIN_DOCUMENTS, ranks
 from fairjudge.calibration.ranking import RankedSystem, Ranking
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
@@ -62,18 +62,18 @@ def rank_by_rankings(
     level: float = 0.95,
     n_resamples: int = N_RESAMPLES,
 ) -> Ranking | Undefined:
-    """Fit the model, with a percentile bootstrap over documents, expanded for few of them.
+    """Fit the Plackett-Luce model, with expanded percentile bootstrap intervals over documents.
 
-    A resample in which some systems never lose to the others has no finite worths, and is left out;
-    where more than a tenth are, there are no intervals. Ranks hold for all systems at once: all
-    differences get simultaneous intervals by the largest |t| over pairs in the resamples, as in
-    `fairjudge.calibration.paired_comparisons.Fit.ranks`. Undefined for no rankings, or where some
-    systems are never ranked with the others.
+    Resamples in which some systems never lose to the others have no finite worths and are excluded;
+    if more than a tenth are, there are no intervals. Ranks have simultaneous bounds, from intervals
+    of all differences with the maximum |t| over pairs in the resamples, as in
+    `fairjudge.calibration.paired_comparisons.Fit.ranks`. Undefined without rankings, or if the
+    systems form sets that are never ranked together.
 
     Raises
     ------
     StatisticsError
-        Unequal lengths, a ranking of fewer than two, or one that names a system twice.
+        For unequal lengths, a ranking of fewer than two systems, or a ranking with a system twice.
     """
     check_level(level)
     same_length(rankings=rankings.rankings, documents=rankings.documents)
@@ -82,12 +82,12 @@ def rank_by_rankings(
             raise StatisticsError(f"a ranking must hold two or more different systems: {ranking!r}")
     if not rankings.rankings:
         return Undefined(why="no rankings")
-    data = _Data.of(rankings)
-    ones = np.ones(data.n_documents)
-    n_parts = data.n_parts(ones, "weak")
-    if n_parts > 1:
-        return Undefined(why=f"systems fall into {n_parts} sets that are never compared")
-    separated = data.n_parts(ones, "strong") > 1
+    data = _Data.from_rankings(rankings)
+    all_documents = np.ones(data.n_documents)
+    n_components = data.n_parts(all_documents, "weak")
+    if n_components > 1:
+        return Undefined(why=f"systems fall into {n_components} sets that are never compared")
+    separated = data.n_parts(all_documents, "strong") > 1
     fits = _Fits(data)
     estimates = bootstrap_many(
         fits.statistic,
@@ -97,17 +97,21 @@ def rank_by_rankings(
         level=level,
         method="expanded",
     )
-    why = None
+    reason = None
     if separated:
-        why = "some systems never lose to the others"
-    elif data.n_documents < FEWEST_DOCUMENTS:
-        why = f"fewer than {FEWEST_DOCUMENTS} documents"
-    bounded_estimates = [_checked_estimate(estimate, why) for estimate in estimates]
-    bounded = bounded_estimates[0].low is not None
-    above = _surely_above(fits.replicates[0][0], fits.resampled(), level) if bounded else None
+        reason = "some systems never lose to the others"
+    elif data.n_documents < MIN_DOCUMENTS:
+        reason = f"fewer than {MIN_DOCUMENTS} documents"
+    worths = [_worth_estimate(estimate, reason) for estimate in estimates]
+    has_intervals = worths[0].low is not None
+    is_above = (
+        _significantly_above(fits.replicates[0][0], fits.resampled_log_worths(), level)
+        if has_intervals
+        else None
+    )
     n_pairs = sum(len(ranking) * (len(ranking) - 1) // 2 for ranking in rankings.rankings)
     return Ranking(
-        systems=_rank_systems(rankings, data, bounded_estimates, above, level=level),
+        systems=_rank_systems(rankings, data, worths, is_above, level=level),
         position_effect=Undefined(why="not part of the model of rankings"),
         tie_weight=Undefined(why="rankings have no ties"),
         separated=separated,
@@ -118,17 +122,17 @@ def rank_by_rankings(
     )
 
 
-def _checked_estimate(estimate: Estimate | Undefined, why: str | None) -> Estimate:
-    if isinstance(estimate, Undefined):  # not on the data themselves, whose worths are finite
+def _worth_estimate(estimate: Estimate | Undefined, reason: str | None) -> Estimate:
+    if isinstance(estimate, Undefined):  # cannot happen: worths on the data are finite
         raise StatisticsError(f"no worth: {estimate.why}")
-    if why is not None:
-        return replace(estimate, low=None, high=None, method=f"no interval: {why}")
+    if reason is not None:
+        return replace(estimate, low=None, high=None, method=f"no interval: {reason}")
     return estimate if estimate.low is None else replace(estimate, method=_METHOD)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Data:
-    """``placed`` has shape (n, longest): systems from the best, then `_NO_SYSTEM`."""
+    """``placed``, shape (n, longest ranking), has systems from the best, then `_NO_SYSTEM`."""
 
     names: tuple[str, ...]
     placed: IntArray
@@ -136,16 +140,16 @@ class _Data:
     n_documents: int
 
     @staticmethod
-    def of(rankings: Rankings) -> _Data:
-        coded, names = codes([name for ranking in rankings.rankings for name in ranking])
-        longest = max(map(len, rankings.rankings))
-        placed = np.full((len(rankings.rankings), longest), _NO_SYSTEM, dtype=np.int64)
+    def from_rankings(rankings: Rankings) -> _Data:
+        system_codes, names = codes([name for ranking in rankings.rankings for name in ranking])
+        max_length = max(map(len, rankings.rankings))
+        positions = np.full((len(rankings.rankings), max_length), _NO_SYSTEM, dtype=np.int64)
         lengths = np.array([len(ranking) for ranking in rankings.rankings])
-        placed[np.arange(longest) < lengths[:, None]] = coded
+        positions[np.arange(max_length) < lengths[:, None]] = system_codes
         documents, n_documents = document_codes(rankings.documents, len(rankings.rankings))
         return _Data(
             names=tuple(map(str, names)),
-            placed=placed,
+            placed=positions,
             documents=documents,
             n_documents=n_documents,
         )
@@ -157,94 +161,106 @@ class _Data:
     def n_parts(self, counts: FloatArray, connection: Connection) -> int:
         """Count the connected components of the graph of adjacent systems in rankings."""
         rankings = self.placed[counts[self.documents] > 0]
-        before, after = rankings[:, :-1].ravel(), rankings[:, 1:].ravel()
-        is_system = after != _NO_SYSTEM
-        pairs = before[is_system], after[is_system]
+        better, worse = rankings[:, :-1].ravel(), rankings[:, 1:].ravel()
+        is_system = worse != _NO_SYSTEM
+        pairs = better[is_system], worse[is_system]
         return count_components(pairs, self.n_systems, connection)
 
     def log_worths(self, counts: FloatArray) -> FloatArray:
-        """Return the log-worths, adding up to 0, where documents count `counts` times."""
-        k, weights = self.n_systems, counts[self.documents]
+        """Fit the log-worths, which sum to 0, with multiplicities `counts` of documents."""
+        n_systems, weights = self.n_systems, counts[self.documents]
         is_system = self.placed != _NO_SYSTEM
         system = np.where(is_system, self.placed, 0)
-        # The last of each ranking is placed for lack of others: it wins no place.
-        wins = is_system & np.column_stack([is_system[:, 1:], np.zeros(len(is_system), dtype=bool)])
-        n_wins = np.bincount(system[wins], np.broadcast_to(weights[:, None], wins.shape)[wins], k)
-        logs = np.zeros(k)
+        # The last system of a ranking wins nothing, since no other system is left.
+        is_win = is_system & np.column_stack(
+            [is_system[:, 1:], np.zeros(len(is_system), dtype=bool)]
+        )
+        n_wins = np.bincount(
+            system[is_win], np.broadcast_to(weights[:, None], is_win.shape)[is_win], n_systems
+        )
+        log_worths = np.zeros(n_systems)
         for _ in range(_MAX_STEPS):
-            worths = np.where(is_system, np.exp(logs)[system], 0.0)
-            worths_left = np.cumsum(worths[:, ::-1], axis=1)[:, ::-1]
-            per_place = np.where(wins, weights[:, None] / np.where(wins, worths_left, 1.0), 0.0)
-            faced = np.cumsum(per_place, axis=1)  # by who stands there: at this place and before
-            sums = np.bincount(system[is_system], faced[is_system], k)
-            worth = (n_wins + PRIOR) / (sums + PRIOR)
-            # The likelihood knows no scale, and the prior wants a mean of 1.
-            before, logs = logs, np.log(worth / worth.mean())
-            if np.max(np.abs(logs - before)) < _TOLERANCE:
+            worths = np.where(is_system, np.exp(log_worths)[system], 0.0)
+            worths_of_unplaced = np.cumsum(worths[:, ::-1], axis=1)[:, ::-1]
+            terms = np.where(
+                is_win, weights[:, None] / np.where(is_win, worths_of_unplaced, 1.0), 0.0
+            )
+            cumulative_terms = np.cumsum(terms, axis=1)  # at this position and before
+            sums = np.bincount(system[is_system], cumulative_terms[is_system], n_systems)
+            new_worths = (n_wins + PRIOR) / (sums + PRIOR)
+            # The likelihood is invariant to scale; the prior fixes the mean at 1.
+            previous_logs, log_worths = log_worths, np.log(new_worths / new_worths.mean())
+            if np.max(np.abs(log_worths - previous_logs)) < _TOLERANCE:
                 break
-        return np.asarray(logs - logs.mean())
+        return np.asarray(log_worths - log_worths.mean())
 
 
 @dataclass(frozen=True, slots=True)
 class _Fits:
-    """Log-worths and expected win rates by resample; the log-worths are kept, for ranks."""
+    """Log-worths and expected win rates by resample; stores the log-worths, for ranks."""
 
     data: _Data
     replicates: list[FloatArray] = field(default_factory=list)
 
     def statistic(self, counts: FloatArray) -> FloatArray:
-        """Return shape (r, 2 k); a resample without finite worths is undefined."""
-        first = not self.replicates  # the data themselves, for which the prior stands in
+        """Return log-worths and win rates, (r, 2 k); NaN for resamples without finite worths."""
+        is_data = not self.replicates  # the data, whose worths the prior keeps finite
         logs = np.array(
             [
                 self.data.log_worths(row)
-                if first or self.data.n_parts(row, "strong") == 1
+                if is_data or self.data.n_parts(row, "strong") == 1
                 else np.full(self.data.n_systems, np.nan)
                 for row in counts
             ]
         )
         self.replicates.append(logs)
-        return np.column_stack([logs, _expected_wins(logs)])
+        return np.column_stack([logs, _expected_win_rates(logs)])
 
-    def resampled(self) -> FloatArray:
+    def resampled_log_worths(self) -> FloatArray:
         logs = np.concatenate(self.replicates[1:])
         return logs[~np.isnan(logs).any(axis=1)]
 
 
-def _expected_wins(logs: FloatArray) -> FloatArray:
-    """Return each system's mean probability of ranking before another, shape (r, k)."""
-    k = logs.shape[1]
-    beats = 1.0 / (1.0 + np.exp(logs[:, None, :] - logs[:, :, None]))
-    return np.asarray((beats.sum(axis=2) - 0.5) / (k - 1))  # a half is what it is to itself
+def _expected_win_rates(logs: FloatArray) -> FloatArray:
+    """Return each system's mean probability of ranking before the others, shape (r, k)."""
+    n_systems = logs.shape[1]
+    win_probabilities = 1.0 / (1.0 + np.exp(logs[:, None, :] - logs[:, :, None]))
+    return np.asarray(
+        (win_probabilities.sum(axis=2) - 0.5) / (n_systems - 1)
+    )  # minus its 0.5 against itself
 
 
-def _surely_above(logs: FloatArray, resampled: FloatArray, level: float) -> np.ndarray:
-    """Say of each pair [i, j] whether i is above j, all at once at `level`."""
+def _significantly_above(logs: FloatArray, resampled_logs: FloatArray, level: float) -> np.ndarray:
+    """Return for each pair [i, j] whether i is significantly above j, simultaneously at `level`."""
     pairs = list(combinations(range(logs.size), 2))
     first, second = (np.array(side) for side in zip(*pairs, strict=True))
-    difference = logs[first] - logs[second]
-    gaps = resampled[:, first] - resampled[:, second]
-    error = gaps.std(axis=0, ddof=1)
-    error[error <= _ROUNDING] = np.inf
-    critical = float(np.quantile(np.max(np.abs(gaps - difference) / error, axis=1), level))
-    above = np.zeros((logs.size,) * 2, dtype=bool)
-    above[first, second] = difference / error > critical
-    above[second, first] = -difference / error > critical
-    return above
+    differences = logs[first] - logs[second]
+    resampled_differences = resampled_logs[:, first] - resampled_logs[:, second]
+    standard_errors = resampled_differences.std(axis=0, ddof=1)
+    standard_errors[standard_errors <= _ROUNDING] = np.inf
+    critical_value = float(
+        np.quantile(
+            np.max(np.abs(resampled_differences - differences) / standard_errors, axis=1), level
+        )
+    )
+    is_above = np.zeros((logs.size,) * 2, dtype=bool)
+    is_above[first, second] = differences / standard_errors > critical_value
+    is_above[second, first] = -differences / standard_errors > critical_value
+    return is_above
 
 
 def _rank_systems(
     rankings: Rankings,
     data: _Data,
     estimates: Sequence[Estimate],
-    above: np.ndarray | None,
+    is_above: np.ndarray | None,
     *,
     level: float,
 ) -> tuple[RankedSystem, ...]:
-    k = data.n_systems
-    strengths = np.array([estimate.value for estimate in estimates[:k]])
+    n_systems = data.n_systems
+    strengths = np.array([estimate.value for estimate in estimates[:n_systems]])
     systems = []
-    for system, rank in enumerate(ranks(strengths, above, rounding=_ROUNDING)):
+    for system, rank in enumerate(ranks(strengths, is_above, rounding=_ROUNDING)):
         name = data.names[system]
         results = [
             (1.0 - ranking.index(name) / (len(ranking) - 1), document)
@@ -256,7 +272,7 @@ def _rank_systems(
             RankedSystem(
                 system=name,
                 strength=replace(estimates[system], n=len(results)),
-                expected_win_rate=replace(estimates[k + system], n=len(results)),
+                expected_win_rate=replace(estimates[n_systems + system], n=len(results)),
                 win_rate=clip_interval(clustered_mean(rates, documents, level=level), 0.0, 1.0),
                 **rank._asdict(),
             )

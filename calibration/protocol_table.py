@@ -25,7 +25,7 @@ from fairjudge.stats.levels import average_summaries
 from fairjudge.stats.resampling import adjust_by_name
 from fairjudge.text.counting import pluralize
 
-FEWEST_DOCUMENTS = 5
+MIN_DOCUMENTS = 5
 """Minimum number of shared documents for comparing protocols."""
 _MIN_DOCUMENT_SHARE = 0.5
 """Minimum share of the largest number of documents for a protocol to be compared."""
@@ -184,7 +184,7 @@ def _protocol_differences(
     index_by_document = {name: number for number, name in enumerate(sorted(shared))}
     too_few = Undefined(
         why=f"{pluralize(len(shared), 'document')} that all protocols share: "
-        f"{FEWEST_DOCUMENTS} are needed"
+        f"{MIN_DOCUMENTS} are needed"
     )
     statistics: dict[GroupKey, WeightedStatistic | Undefined] = {}
     for joined in groups:
@@ -193,7 +193,7 @@ def _protocol_differences(
             statistics[joined.group] = Undefined(
                 why=f"{n}, and others have {max_documents}: not compared"
             )
-        elif len(shared) < FEWEST_DOCUMENTS:
+        elif len(shared) < MIN_DOCUMENTS:
             statistics[joined.group] = too_few
         else:
             statistics[joined.group] = _tau_statistic(joined, index_by_document)

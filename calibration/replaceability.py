@@ -25,8 +25,8 @@ Alignment: TypeAlias = Literal["rmse", "accuracy"]
 Expertise: TypeAlias = Literal["expert", "skilled", "crowd"]
 COST_MARGINS: dict[Expertise, float] = {"expert": 0.2, "skilled": 0.15, "crowd": 0.1}
 
-FEWEST_ANNOTATORS = 3
-FEWEST_ITEMS = 30
+MIN_ANNOTATORS = 3
+MIN_ITEMS = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +77,7 @@ def alternative_annotator_test(
 ) -> AlternativeAnnotatorTest | Undefined:
     """Run the alternative annotator test.
 
-    Undefined with fewer than `FEWEST_ANNOTATORS` annotators who share `FEWEST_ITEMS` items with
+    Undefined with fewer than `MIN_ANNOTATORS` annotators who share `MIN_ITEMS` items with
     others.
 
     Parameters
@@ -101,63 +101,64 @@ def alternative_annotator_test(
             f"expected shape {(n, len(annotators))!r}, got {ratings.shape!r}, {present.shape!r}"
         )
     vector(ratings[present], name="ratings")
-    shared = present & (present.sum(axis=1, keepdims=True) >= 2)
-    sizes = shared.sum(axis=0)
-    enough = np.flatnonzero(sizes >= FEWEST_ITEMS)
-    if enough.size < FEWEST_ANNOTATORS:
+    is_shared = present & (present.sum(axis=1, keepdims=True) >= 2)
+    n_shared = is_shared.sum(axis=0)
+    eligible = np.flatnonzero(n_shared >= MIN_ITEMS)
+    if eligible.size < MIN_ANNOTATORS:
         return Undefined(
-            why=f"{pluralize(enough.size, 'annotator')} with {FEWEST_ITEMS} or more shared items: "
-            f"the test needs {FEWEST_ANNOTATORS}"
+            why=f"{pluralize(eligible.size, 'annotator')} with {MIN_ITEMS} or more shared items: "
+            f"the test needs {MIN_ANNOTATORS}"
         )
-    chosen = {int(j): np.flatnonzero(shared[:, j]) for j in enough}
+    rows_by_annotator = {int(j): np.flatnonzero(is_shared[:, j]) for j in eligible}
     wins = {
-        j: _advantages(scores, ratings, present, annotator=j, rows=rows, alignment=alignment)
-        for j, rows in chosen.items()
+        j: _wins(scores, ratings, present, annotator=j, rows=rows, alignment=alignment)
+        for j, rows in rows_by_annotator.items()
     }
-    p_values = [_one_sided_p(wins[j], epsilon, documents, rows) for j, rows in chosen.items()]
-    names = [annotators[j] for j in chosen]
-    compared = _comparisons(names, list(wins.values()), p_values, alpha)
-    omega = sum(comparison.beaten for comparison in compared) / len(compared)
+    p_values = [
+        _one_sided_p_value(wins[j], epsilon, documents, rows)
+        for j, rows in rows_by_annotator.items()
+    ]
+    names = [annotators[j] for j in rows_by_annotator]
+    comparisons = _compare_annotators(names, list(wins.values()), p_values, alpha)
+    winning_rate = sum(comparison.beaten for comparison in comparisons) / len(comparisons)
     return AlternativeAnnotatorTest(
-        winning_rate=omega,
+        winning_rate=winning_rate,
         advantage_probability=float(np.mean([judge.mean() for judge, _ in wins.values()])),
-        passes=omega >= 0.5,
+        passes=winning_rate >= 0.5,
         epsilon=epsilon,
         alignment=alignment,
-        annotators=compared,
+        annotators=comparisons,
         left_out=tuple(
-            (name, int(size))
-            for name, size in zip(annotators, sizes, strict=True)
-            if size < FEWEST_ITEMS
+            (name, int(n)) for name, n in zip(annotators, n_shared, strict=True) if n < MIN_ITEMS
         ),
     )
 
 
-def _comparisons(
+def _compare_annotators(
     annotators: Sequence[str],
     wins: Sequence[tuple[FloatArray, FloatArray]],
     p_values: Sequence[float],
     alpha: float,
 ) -> tuple[AnnotatorComparison, ...]:
-    """Compare the judge with each annotator, by p-values adjusted for their number."""
-    adjusted = benjamini_yekutieli(p_values).tolist()
+    """Return the comparison with each annotator, with p-values adjusted for all of them."""
+    adjusted_p_values = benjamini_yekutieli(p_values).tolist()
     return tuple(
         AnnotatorComparison(
             annotator=annotator,
-            n_items=judge.size,
-            judge_advantage=float(judge.mean()),
-            annotator_advantage=float(person.mean()),
+            n_items=judge_wins.size,
+            judge_advantage=float(judge_wins.mean()),
+            annotator_advantage=float(annotator_wins.mean()),
             p_value=p_value,
-            adjusted_p_value=q_value,
-            beaten=q_value < alpha,
+            adjusted_p_value=adjusted_p_value,
+            beaten=adjusted_p_value < alpha,
         )
-        for annotator, (judge, person), p_value, q_value in zip(
-            annotators, wins, p_values, adjusted, strict=True
+        for annotator, (judge_wins, annotator_wins), p_value, adjusted_p_value in zip(
+            annotators, wins, p_values, adjusted_p_values, strict=True
         )
     )
 
 
-def _advantages(
+def _wins(
     scores: FloatArray,
     ratings: FloatArray,
     present: BoolArray,
@@ -166,28 +167,33 @@ def _advantages(
     rows: IntArray,
     alignment: Alignment,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return, item by item, whether the judge, and whether the annotator, does as well."""
-    others = np.ix_(rows, np.delete(np.arange(ratings.shape[1]), annotator))
-    other_ratings, other_present = ratings[others], present[others]
-    judge = _disagreement(scores[rows], other_ratings, other_present, alignment)
-    person = _disagreement(ratings[rows, annotator], other_ratings, other_present, alignment)
-    # Distances that differ by rounding alone are ties, which both sides win.
-    near = np.isclose(judge, person, rtol=1e-12, atol=1e-12)
-    judge_wins, person_wins = near | (judge < person), near | (person < judge)
-    return judge_wins.astype(np.float64), person_wins.astype(np.float64)
+    """Return masks of the items that the judge wins and that the annotator wins (both for ties)."""
+    other_annotators = np.ix_(rows, np.delete(np.arange(ratings.shape[1]), annotator))
+    other_ratings, other_present = ratings[other_annotators], present[other_annotators]
+    judge_disagreement = _disagreement(scores[rows], other_ratings, other_present, alignment)
+    annotator_disagreement = _disagreement(
+        ratings[rows, annotator], other_ratings, other_present, alignment
+    )
+    # Disagreements that differ only by rounding errors are ties, which both sides win.
+    is_tie = np.isclose(judge_disagreement, annotator_disagreement, rtol=1e-12, atol=1e-12)
+    judge_wins, annotator_wins = (
+        is_tie | (judge_disagreement < annotator_disagreement),
+        is_tie | (annotator_disagreement < judge_disagreement),
+    )
+    return judge_wins.astype(np.float64), annotator_wins.astype(np.float64)
 
 
 def _disagreement(
     values: FloatArray, other_ratings: FloatArray, other_present: BoolArray, alignment: Alignment
 ) -> FloatArray:
     """Return each value's disagreement with the other annotators, shape (n,)."""
-    gap = np.where(other_present, values[:, None] - other_ratings, 0.0)
+    differences = np.where(other_present, values[:, None] - other_ratings, 0.0)
     if alignment == "accuracy":
-        return np.asarray((gap != 0.0).sum(axis=1) / other_present.sum(axis=1))
-    return np.asarray(np.sqrt((gap**2).sum(axis=1) / other_present.sum(axis=1)))
+        return np.asarray((differences != 0.0).sum(axis=1) / other_present.sum(axis=1))
+    return np.asarray(np.sqrt((differences**2).sum(axis=1) / other_present.sum(axis=1)))
 
 
-def _one_sided_p(
+def _one_sided_p_value(
     wins: tuple[FloatArray, FloatArray],
     epsilon: float,
     documents: Sequence[Hashable] | None,
@@ -195,10 +201,12 @@ def _one_sided_p(
 ) -> float:
     """Return the p-value of the null: the annotator's advantage exceeds the judge's by epsilon."""
     difference = wins[1] - wins[0]
-    names = None if documents is None else [documents[row] for row in rows]
-    coded, d = document_codes(names, difference.size)
+    row_document_names = None if documents is None else [documents[row] for row in rows]
+    row_documents, n_documents = document_codes(row_document_names, difference.size)
     mean = float(difference.mean())
-    error = influence_variance((difference - mean) / difference.size, coded, d) ** 0.5
-    if error == 0.0 or d < 2:
-        return 0.0 if mean < epsilon and d >= 2 else 1.0
-    return float(stdtr(d - 1, (mean - epsilon) / error))
+    standard_error = (
+        influence_variance((difference - mean) / difference.size, row_documents, n_documents) ** 0.5
+    )
+    if standard_error == 0.0 or n_documents < 2:
+        return 0.0 if mean < epsilon and n_documents >= 2 else 1.0
+    return float(stdtr(n_documents - 1, (mean - epsilon) / standard_error))

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import logsumexp
 
-from fairjudge.calibration.calibrators import FEWEST_LABELS, iterate_folds
+from fairjudge.calibration.calibrators import MIN_LABELS, iterate_folds
 from fairjudge.calibration.items import LABELS_SIDE, Joined
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
@@ -118,8 +118,8 @@ def _levels(joined: Joined) -> FloatArray | None:
 def _cross_fitted_scores(
     data: Distributions, documents: Sequence[Hashable], rng: np.random.Generator, level: float
 ) -> DistributionScores | Undefined:
-    if len(documents) < FEWEST_LABELS or len(set(documents)) < 2:
-        return Undefined(why=f"temperature needs {FEWEST_LABELS} items in 2 or more documents")
+    if len(documents) < MIN_LABELS or len(set(documents)) < 2:
+        return Undefined(why=f"temperature needs {MIN_LABELS} items in 2 or more documents")
     scaled = np.empty_like(data.probabilities)
     for fold in iterate_folds(documents, 10, rng):
         temperature = fit_temperature(

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 
 from fairjudge.calibration.choices import SequenceName
 from fairjudge.calibration.drift import (
-    FEWEST_DOCUMENTS,
+    MIN_DOCUMENTS,
     DriftVerdict,
     documents_for_verdict,
     verdict_on_change,
@@ -215,7 +215,7 @@ def _estimate(
 
 
 def _verdict(change: Estimate | Undefined, margin: float) -> DriftVerdict:
-    if isinstance(change, Undefined) or change.n < FEWEST_DOCUMENTS:
+    if isinstance(change, Undefined) or change.n < MIN_DOCUMENTS:
         return "cannot tell"
     return verdict_on_change(change, margin=margin)
 
@@ -223,7 +223,7 @@ def _verdict(change: Estimate | Undefined, margin: float) -> DriftVerdict:
 def _excludes_zero(estimate: Estimate | Undefined) -> bool:
     if isinstance(estimate, Undefined) or estimate.low is None or estimate.high is None:
         return False
-    return estimate.n >= FEWEST_DOCUMENTS and not estimate.low <= 0.0 <= estimate.high
+    return estimate.n >= MIN_DOCUMENTS and not estimate.low <= 0.0 <= estimate.high
 
 
 def _moved_side(*, judge: bool, systems: bool) -> MovedSide:

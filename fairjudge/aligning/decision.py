@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairjudge.aligning.measures import RATINGS, Measure
-from fairjudge.calibration.calibrators import FEWEST_LABELS, Calibrator
+from fairjudge.calibration.calibrators import MIN_LABELS, Calibrator
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import InputError, StatisticsError
 from fairjudge.stats._arrays import FloatArray, document_codes, same_length
@@ -26,7 +26,7 @@ from fairjudge.text.counting import percentage, pluralize
 PartName: TypeAlias = Literal["examples", "development", "test"]
 SHARES = (0.2, 0.4)
 """Shares of the documents that are examples and development; the rest is the test."""
-FEWEST_DOCUMENTS = 25
+MIN_DOCUMENTS = 25
 """Labelled documents below which nothing is split: 5 examples, 10 development, 10 test."""
 MAX_MORE_UNSCORED = 0.05
 """How much larger a share of the test a new prompt may leave unscored than the old one."""
@@ -99,16 +99,16 @@ def split_documents(documents: Iterable[str], *, seed: int) -> dict[PartName, tu
     Raises
     ------
     InputError
-        Below `FEWEST_DOCUMENTS` documents.
+        Below `MIN_DOCUMENTS` documents.
     """
 
     def place(name: str) -> str:
         return hashlib.sha256(f"{seed}\n{name}".encode("utf-8", "replace")).hexdigest()
 
     names = sorted(set(documents), key=place)
-    if len(names) < FEWEST_DOCUMENTS:
+    if len(names) < MIN_DOCUMENTS:
         raise InputError(
-            f"{pluralize(len(names), 'labelled document')}: align needs {FEWEST_DOCUMENTS} or "
+            f"{pluralize(len(names), 'labelled document')}: align needs {MIN_DOCUMENTS} or "
             "more, to have examples, development and a test apart from each other"
         )
     first, second = (round(share * len(names)) for share in np.cumsum(SHARES).tolist())
@@ -271,12 +271,12 @@ def check_enough(n_development: int) -> None:
     Raises
     ------
     InputError
-        Below `FEWEST_LABELS` labelled items.
+        Below `MIN_LABELS` labelled items.
     """
-    if n_development < FEWEST_LABELS:
+    if n_development < MIN_LABELS:
         raise InputError(
             f"development has {pluralize(n_development, 'labelled item')}: align needs "
-            f"{FEWEST_LABELS} or more there; label more summaries or more documents"
+            f"{MIN_LABELS} or more there; label more summaries or more documents"
         )
 
 

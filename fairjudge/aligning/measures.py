@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from fairjudge.calibration.calibrators import FEWEST_LABELS, Calibrator, fit_calibrator
+from fairjudge.calibration.calibrators import MIN_LABELS, Calibrator, fit_calibrator
 from fairjudge.calibration.curves import Steps
 from fairjudge.domain import Undefined
 from fairjudge.stats._arrays import FloatArray, document_codes, totals
@@ -68,7 +68,7 @@ def fit_pairs(judged: FloatArray, human: FloatArray) -> Calibrator | Undefined:
     Every pair is taken in both directions, so that the curve gives both sides together 1. A judge
     who prefers neither everywhere says nothing: the probability is a half.
     """
-    if human.size < FEWEST_LABELS:
+    if human.size < MIN_LABELS:
         return fit_calibrator("isotonic", judged, human)  # says how many it takes
     share = preferred_share(human)
     if not judged.any():

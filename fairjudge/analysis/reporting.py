@@ -318,7 +318,7 @@ def _calibration(inputs: Inputs, *, seed: int) -> dict[str, Any]:
             settings=Settings(seed=seed, label_scale=inputs.label_scale),
             summaries=list(inputs.summaries.values()),
             clusters=list(inputs.clusters.values()),
-            questions=requests_by_group(rows, runs=inputs.judging_runs, reports=reports),
+            costs=requests_by_group(rows, runs=inputs.judging_runs, reports=reports),
         )
     judges = sorted({group.joined.judge for group in analysis.groups})
     return analysis_json(analysis, signature={"judged_by": judges}, list_all=False)

@@ -24,7 +24,7 @@ MAX_DIFFERING = 20
 """Maximum number of listed items that annotators label differently."""
 FASTEST_SECONDS = 2.0
 """Least time to read the shortest statement, look at a text and answer."""
-FEWEST_HASTY, HASTY_SHARE = 3, 0.1
+MIN_HASTY, HASTY_SHARE = 3, 0.1
 """Least number of faster answers, and their least share of all, at which a person is flagged."""
 _RESAMPLES = 500
 """Few, since the page is refreshed every few seconds."""
@@ -53,7 +53,7 @@ class AnnotatorReport:
     @property
     def hasty(self) -> bool:
         """Whether too many answers were faster than reading, so that the work needs review."""
-        return self.n_hasty >= FEWEST_HASTY and self.n_hasty >= HASTY_SHARE * self.n_labels
+        return self.n_hasty >= MIN_HASTY and self.n_hasty >= HASTY_SHARE * self.n_labels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

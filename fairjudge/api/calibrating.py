@@ -429,7 +429,7 @@ def calibrate(
                 summaries=texts,
                 clusters=sources,
                 support=support_by_summary(texts, sources) if support else None,
-                questions=requests,
+                costs=requests,
             )
         )
 

@@ -4,7 +4,7 @@ A row has the counts of one summary. Every measure is a function of the sum of t
 resampling is a matrix product. *Documents* are originals: all inputs made from one original are
 drawn together. *Assignments* are assignments of people to groups in one original: they are drawn
 within their original, together with mirrored inputs. There is no interval for fewer than
-`FEWEST_DOCUMENTS` originals, or fewer than `FEWEST_DOCUMENTS` - 1 assignments in addition to the
+`MIN_DOCUMENTS` originals, or fewer than `MIN_DOCUMENTS` - 1 assignments in addition to the
 first of each original.
 """
 
@@ -23,7 +23,7 @@ from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats._arrays import FloatArray, IntArray, codes, totals
 from fairjudge.stats.bootstrap import (
     CELLS_PER_CHUNK,
-    FEWEST_DOCUMENTS,
+    MIN_DOCUMENTS,
     NO_VALUE,
     bootstrap,
     chunk_sizes,
@@ -138,7 +138,7 @@ def two_way(
             n=n,
             n_excluded=n_excluded,
             null=null,
-            min_documents=FEWEST_DOCUMENTS,
+            min_documents=MIN_DOCUMENTS,
         ),
         over_assignments=_over_assignments(counts, statistic, estimate, resampling, null),
     )
@@ -154,7 +154,7 @@ def _over_assignments(
     strata, by_unit = _units(counts)
     # For the variation between assignments within documents.
     degrees_of_freedom = strata.size - np.unique(strata).size
-    if degrees_of_freedom < FEWEST_DOCUMENTS - 1:
+    if degrees_of_freedom < MIN_DOCUMENTS - 1:
         problem = "too few assignments" if degrees_of_freedom else "one assignment"
         return replace(estimate, method=f"no interval: {problem} a document")
     rng = deepcopy(resampling.rng)

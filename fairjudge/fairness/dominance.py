@@ -20,7 +20,7 @@ from fairjudge.fairness.equal_coverage import (
 )
 from fairjudge.stats._arrays import FloatArray, IntArray
 from fairjudge.stats.bootstrap import (
-    FEWEST_DOCUMENTS,
+    MIN_DOCUMENTS,
     chunk_sizes,
     divide,
     percentile_bounds,
@@ -40,7 +40,7 @@ class LargestDifference:
 
     ``value`` is in the measure's unit and not negative. ``dominated_by`` are the values that
     dominate the two subsets, the one with the larger measure first. ``low`` and ``high`` bound the
-    difference between these two; None if one has fewer than `FEWEST_DOCUMENTS` samples.
+    difference between these two; None if one has fewer than `MIN_DOCUMENTS` samples.
     ``of_value`` is the represented value, for a measure that has one number per value. ``p_value``
     is of the hypothesis that no pair differs: samples are permuted between subsets of fixed sizes,
     and the largest difference over all pairs is compared with ``value``. So the selection of the
@@ -183,7 +183,7 @@ def _resampled_differences(
     statistic: _Statistic, n_samples: int, pair: Sequence[IntArray], resampling: Resampling
 ) -> FloatArray | None:
     """Return bootstrap differences of two subsets, shape (r, k); None if one is too small."""
-    if min(rows.size for rows in pair) < FEWEST_DOCUMENTS:
+    if min(rows.size for rows in pair) < MIN_DOCUMENTS:
         return None
     differences = []
     for rows in pair:

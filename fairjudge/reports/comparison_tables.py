@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from fairjudge.calibration.drift import FEWEST_DOCUMENTS
+from fairjudge.calibration.drift import MIN_DOCUMENTS
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.reports.figures import (
     Json,
@@ -341,8 +341,8 @@ def _notes(group: Json, margin: float) -> Iterator[str]:
     if "watch" in group:
         yield from _watch_notes(group["watch"])
     yield from _bound_notes(group.get("watch", group)["agreement"])
-    if group["n_documents"] < FEWEST_DOCUMENTS:
-        yield f"No verdict is given on fewer than {FEWEST_DOCUMENTS} documents."
+    if group["n_documents"] < MIN_DOCUMENTS:
+        yield f"No verdict is given on fewer than {MIN_DOCUMENTS} documents."
     elif group["verdict"] == "cannot tell":
         yield sentence(_cause(group))
 

@@ -27,7 +27,7 @@ NaN marks a resample (or an input) on which the statistic is undefined; results 
 Method: TypeAlias = Literal["percentile", "expanded"]
 
 NO_VALUE = "the statistic has no value on these data"
-FEWEST_DOCUMENTS = 5
+MIN_DOCUMENTS = 5
 """Minimum number of documents for an interval: half of the resamples of 2 documents repeat one."""
 FEW_DOCUMENTS = 15
 """With fewer documents even expanded intervals are too narrow: differences are not called

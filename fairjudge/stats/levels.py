@@ -39,11 +39,11 @@ _DECIMALS = 12
 """Decimals of system means; smaller differences are rounding errors and count as ties."""
 _STRENGTH_DECIMALS = 6
 """Decimals of strengths; smaller differences are within the fit's tolerance and count as ties."""
-FEWEST_RANKED = 5
+MIN_RANKED = 5
 """Minimum number of systems for an interval of a ranking. With fewer systems even the humans' exact
 order is not significant: a random judge produces it with probability 1 / n!, two-sided 1 / 12 for 4
 systems and 1 / 60 for 5 (Kendall's exact test)."""
-FEWEST_SYSTEMS = 3
+MIN_SYSTEMS = 3
 """Minimum number of systems compared in pairs: the strengths of two always correlate perfectly."""
 
 
@@ -173,11 +173,11 @@ def _with_unit_counts(
     *,
     is_system_level: bool,
 ) -> Estimate | Undefined:
-    """Add numbers of units; remove an interval of width 0 over fewer than `FEWEST_RANKED`."""
+    """Add numbers of units; remove an interval of width 0 over fewer than `MIN_RANKED`."""
     if isinstance(estimate, Undefined):
         return estimate
     n = max(statistic.n for statistic in statistics)
-    if is_system_level and n < FEWEST_RANKED and estimate.low is not None:
+    if is_system_level and n < MIN_RANKED and estimate.low is not None:
         width = (estimate.high or 0.0) - estimate.low
         if not round(width, _DECIMALS):
             no_interval = f"no interval: every resample has one order, and {n} systems are too few"
@@ -301,7 +301,7 @@ def _strength_correlation(
     """Correlate strengths of systems compared in pairs (win rates depend on the opponents)."""
     n = data.first.size
     system_codes, names = codes([*data.systems, *opponents])
-    if len(names) < FEWEST_SYSTEMS:
+    if len(names) < MIN_SYSTEMS:
         return Undefined(why=f"{pluralize(len(names), 'system')} in pairs: a correlation needs 3")
     system_pairs, pair_of_row = np.unique(
         np.column_stack([system_codes[:n], system_codes[n:]]), axis=0, return_inverse=True

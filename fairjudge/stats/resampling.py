@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats._arrays import vector
 from fairjudge.stats.bootstrap import (
-    FEWEST_DOCUMENTS,
+    MIN_DOCUMENTS,
     WeightedStatistic,
     bootstrap_many,
     weighted_mean,
@@ -27,7 +27,7 @@ class Resampling:
     """Settings of percentile bootstrap intervals over samples.
 
     A sample is a set of documents with its summary or, for bias, an original text with its
-    variants. With fewer than `FEWEST_DOCUMENTS` samples there is no interval and no p-value.
+    variants. With fewer than `MIN_DOCUMENTS` samples there is no interval and no p-value.
     """
 
     rng: np.random.Generator
@@ -80,7 +80,7 @@ class Resampling:
             n=n,
             n_excluded=n_excluded,
             null=null,
-            min_documents=FEWEST_DOCUMENTS,
+            min_documents=MIN_DOCUMENTS,
         )
         return tuple(map(_rename_unit, estimates))
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fairjudge.calibration.calibrators import FEWEST_LABELS
+from fairjudge.calibration.calibrators import MIN_LABELS
 from fairjudge.domain import ProtocolName
 from fairjudge.judges.criteria import ASPECTS, LOCAL_ASPECTS
 from fairjudge.options.models import Model
@@ -239,9 +239,9 @@ def _calibrate(
         aspects = ", ".join(sorted(data.n_labelled))
         comment = f"# [calibrate] needs a judge of the labelled aspects: {aspects}.\n"
         yield comment + comment_out(table)
-    elif n_items < FEWEST_LABELS:
+    elif n_items < MIN_LABELS:
         items = pluralize(n_items, "labelled item")
-        yield f"{table}# {items}: agreement only; a calibration curve needs {FEWEST_LABELS}.\n"
+        yield f"{table}# {items}: agreement only; a calibration curve needs {MIN_LABELS}.\n"
     else:
         yield f'{table}method = "isotonic"\n'
     yield from _custom_criteria(data)

@@ -10,7 +10,7 @@ from scipy import stats
 
 from fairjudge.aligning import decision as alignment
 from fairjudge.aligning.decision import (
-    FEWEST_DOCUMENTS,
+    MIN_DOCUMENTS,
     Gain,
     PairedScores,
     check_enough,
@@ -54,7 +54,7 @@ def decided(development: PairedScores, test: PairedScores):
 
 
 @given(
-    st.sets(st.text(max_size=6), min_size=FEWEST_DOCUMENTS, max_size=80),
+    st.sets(st.text(max_size=6), min_size=MIN_DOCUMENTS, max_size=80),
     st.integers(),
     st.randoms(use_true_random=False),
 )
@@ -75,7 +75,7 @@ def test_a_seed_is_a_split():
 
 
 def test_too_few_documents_or_items_say_how_many_it_takes():
-    names = [f"d{n}" for n in range(FEWEST_DOCUMENTS)]
+    names = [f"d{n}" for n in range(MIN_DOCUMENTS)]
     split_documents(names, seed=0)
     with pytest.raises(InputError, match="24 labelled documents: align needs 25 or more"):
         split_documents(names[1:], seed=0)

@@ -21,7 +21,7 @@ from fairjudge.calibration.decisions import (
 from fairjudge.calibration.replaceability import AlternativeAnnotatorTest, AnnotatorComparison
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats.bootstrap import FEW_DOCUMENTS
-from fairjudge.stats.levels import FEWEST_RANKED
+from fairjudge.stats.levels import MIN_RANKED
 
 WHY = Undefined(why="not measured")
 
@@ -269,10 +269,10 @@ def test_the_docs_have_the_rules_as_they_are_applied():
         f"the whole interval is at or above {THRESHOLD:g}",
         f"the whole interval is below {THRESHOLD:g}",
         f"fewer than {FEW_DOCUMENTS} labelled documents",
-        f"too few to tell below {FEWEST_RANKED} systems",
-        f"one score to all items ({agreement.FEWEST_ITEMS} or more",
-        f"one label to all items ({agreement.FEWEST_ITEMS} or more",
-        f"{replaceability.FEWEST_ANNOTATORS} annotators with {replaceability.FEWEST_ITEMS} items",
+        f"too few to tell below {MIN_RANKED} systems",
+        f"one score to all items ({agreement.MIN_ITEMS} or more",
+        f"one label to all items ({agreement.MIN_ITEMS} or more",
+        f"{replaceability.MIN_ANNOTATORS} annotators with {replaceability.MIN_ITEMS} items",
     ):
         assert rule in rules
     answers_of_docs = re.findall(r"\| (yes|no|too few to tell|cannot tell) \|", rules)

@@ -11,7 +11,7 @@ from scipy.stats import studentized_range
 from fairjudge.calibration.groups import errors_by_group
 from fairjudge.calibration.paired_comparisons import significantly_above
 from fairjudge.calibration.replaceability import (
-    FEWEST_ITEMS,
+    MIN_ITEMS,
     AlternativeAnnotatorTest,
     alternative_annotator_test,
 )
@@ -50,7 +50,7 @@ def test_ranks_hold_for_all_pairs_at_once(freedom, k):
 
 def replaced(documents, epsilon):
     """Three people who agree, and a judge who is right where each of them is off by one."""
-    n = FEWEST_ITEMS
+    n = MIN_ITEMS
     people = np.tile([1.0, 1.0, 1.0], (n, 1))
     return alternative_annotator_test(
         np.full(n, 1.0),
@@ -63,7 +63,7 @@ def replaced(documents, epsilon):
 
 
 def test_differences_without_variance_are_certain_from_two_documents_on():
-    n = FEWEST_ITEMS
+    n = MIN_ITEMS
     two = replaced([place % 2 for place in range(n)], 0.1)
     assert isinstance(two, AlternativeAnnotatorTest)
     assert two.passes
