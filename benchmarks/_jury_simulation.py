@@ -19,7 +19,7 @@ from scipy.stats import spearmanr
 
 from fairjudge.calibration.agreement import MIN_ITEMS, Resampling
 from fairjudge.calibration.baseline_gains import ConstantAnswer, baseline_gain
-from fairjudge.calibration.items import Joined, join
+from fairjudge.calibration.items import JoinedItems, join
 from fairjudge.calibration.judge_ranking import JudgeRanking, rank_by_judges
 from fairjudge.calibration.juries import JuryItems
 from fairjudge.calibration.jury_assessment import JuryMeasures, measure_jury
@@ -225,7 +225,7 @@ def _gains(
 
 
 @cache
-def _pattern(n_documents: int) -> Joined:
+def _pattern(n_documents: int) -> JoinedItems:
     """Join items of any values, for others to take their places."""
     rows, labels = [], []
     for place in range(n_documents * N_ITEMS):

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from fairjudge.calibration.items import JUDGE_SIDE, LABELS_SIDE, Joined
+from fairjudge.calibration.items import JUDGE_SIDE, LABELS_SIDE, JoinedItems
 from fairjudge.calibration.scales import Scale
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.protocols import PROTOCOLS
@@ -70,7 +70,7 @@ def kendall(agreement: Agreement | Undefined, level: Level) -> Estimate | Undefi
 
 
 def judge_agreement(
-    joined: Joined, *, resampling: Resampling, rng: np.random.Generator
+    items: JoinedItems, *, resampling: Resampling, rng: np.random.Generator
 ) -> Agreement:
     """Return the judge's agreement with the mean label, at four levels.
 
@@ -79,27 +79,27 @@ def judge_agreement(
     These are Undefined if the judge and the labels have different scales.
     """
     agreement = score_agreement(
-        joined, joined.judged, resampling=resampling, rng=rng, side=JUDGE_SIDE
+        items, items.judged, resampling=resampling, rng=rng, side=JUDGE_SIDE
     )
-    ratings = np.column_stack([joined.ratings, joined.judged])
-    present = np.column_stack([joined.present, np.ones(len(joined.keys), dtype=bool)])
-    draws = _Draws.from_items(joined, resampling, rng)
-    m = len(joined.annotators)
+    ratings = np.column_stack([items.ratings, items.judged])
+    present = np.column_stack([items.present, np.ones(len(items.keys), dtype=bool)])
+    draws = _Draws.from_items(items, resampling, rng)
+    m = len(items.annotators)
     pairs = [(m, j) for j in range(m)]
-    categorical = _categorical_agreement(ratings, present, pairs, joined.label_scale, draws)
-    if joined.averaged_labels or joined.judge_scale != joined.label_scale:
-        why = (
+    categorical = _categorical_agreement(ratings, present, pairs, items.label_scale, draws)
+    if items.averaged_labels or items.judge_scale != items.label_scale:
+        reason = (
             "the labels are means over parts"
-            if joined.averaged_labels
+            if items.averaged_labels
             else "the judge's scale is not the labels' one"
         )
-        categorical = dict.fromkeys(categorical, Undefined(why=why))
+        categorical = dict.fromkeys(categorical, Undefined(why=reason))
     agreement["pooled"] |= categorical
     return agreement
 
 
 def score_agreement(
-    joined: Joined,
+    items: JoinedItems,
     values: FloatArray,
     *,
     resampling: Resampling,
@@ -111,13 +111,13 @@ def score_agreement(
     Items whose value is NaN are excluded and counted in ``n_excluded``. `side` is the plural name
     of the values, for the reasons of Undefined correlations.
     """
-    data, n_documents = _with_labels(joined, values, np.flatnonzero(~np.isnan(values)), side)
+    data, n_documents = _with_labels(items, values, np.flatnonzero(~np.isnan(values)), side)
     draws = _Draws(data.documents, n_documents, resampling, rng)
-    return draws.correlations([data], n_excluded=len(joined.keys) - data.first.size)
+    return draws.correlations([data], n_excluded=len(items.keys) - data.first.size)
 
 
 def human_agreement(
-    joined: Joined, *, resampling: Resampling, rng: np.random.Generator
+    items: JoinedItems, *, resampling: Resampling, rng: np.random.Generator
 ) -> Agreement:
     """Return the agreement between annotators: the ceiling for a judge.
 
@@ -125,17 +125,17 @@ def human_agreement(
     annotators (leave one out). Raw agreement and the kappas are averaged over pairs of annotators.
     Alpha is over all annotators.
     """
-    draws = _Draws.from_items(joined, resampling, rng)
+    draws = _Draws.from_items(items, resampling, rng)
     parts = [
         _score_pairs(
-            joined,
-            joined.ratings[rows, j],
-            _other_annotators_mean(joined, j, rows),
+            items,
+            items.ratings[rows, j],
+            _other_annotators_mean(items, j, rows),
             rows,
             documents=draws.documents[rows],
-            sides=(f"labels by {joined.annotators[j]}", "the other annotators' mean labels"),
+            sides=(f"labels by {items.annotators[j]}", "the other annotators' mean labels"),
         )
-        for j, rows in _shared_rows_by_annotator(joined)
+        for j, rows in _shared_rows_by_annotator(items)
     ]
     if not parts:
         reason = Undefined(why=f"no annotator shares {MIN_ITEMS} items with another")
@@ -143,15 +143,15 @@ def human_agreement(
             level: {"kendall": reason, "spearman": reason, "pearson": reason} for level in LEVELS
         }
     agreement = draws.correlations(parts)
-    pairs = list(combinations(range(len(joined.annotators)), 2))
+    pairs = list(combinations(range(len(items.annotators)), 2))
     agreement["pooled"] |= _categorical_agreement(
-        joined.ratings, joined.present, pairs, joined.label_scale, draws
+        items.ratings, items.present, pairs, items.label_scale, draws
     )
     return agreement
 
 
 def baseline_agreement(
-    joined: Joined,
+    items: JoinedItems,
     baselines: Mapping[str, Mapping[tuple[str, str], float]],
     *,
     resampling: Resampling,
@@ -165,12 +165,10 @@ def baseline_agreement(
     At most `BASELINE_RESAMPLES` resamples are drawn, since these intervals are only for plots.
     """
     resampling = replace(resampling, n_resamples=min(resampling.n_resamples, BASELINE_RESAMPLES))
-    agreement = partial(
-        score_agreement, joined, resampling=resampling, rng=rng, side=_BASELINE_SIDE
-    )
+    agreement = partial(score_agreement, items, resampling=resampling, rng=rng, side=_BASELINE_SIDE)
     agreements: dict[str, Agreement | Undefined] = {}
     for name, scores in baselines.items():
-        item_scores = baseline_values(joined, scores)
+        item_scores = baseline_values(items, scores)
         n_known = np.count_nonzero(~np.isnan(item_scores))
         if n_known < MIN_ITEMS:
             agreements[name] = Undefined(
@@ -178,12 +176,12 @@ def baseline_agreement(
             )
             continue
         agreements[name] = agreement(item_scores)
-    agreements["random"] = agreement(rng.random(len(joined.keys)))
+    agreements["random"] = agreement(rng.random(len(items.keys)))
     return agreements
 
 
 def gain_over_systems(
-    joined: Joined,
+    items: JoinedItems,
     values: FloatArray,
     *,
     resampling: Resampling,
@@ -194,8 +192,8 @@ def gain_over_systems(
     `values` has shape (n,), NaN where missing. Both are computed on the same resamples.
     """
     rows = np.flatnonzero(~np.isnan(values))
-    judge, n_documents = _with_labels(joined, joined.judged, rows, JUDGE_SIDE)
-    baseline, _ = _with_labels(joined, values, rows, _BASELINE_SIDE)
+    judge, n_documents = _with_labels(items, items.judged, rows, JUDGE_SIDE)
+    baseline, _ = _with_labels(items, values, rows, _BASELINE_SIDE)
     return correlation_gain(
         judge,
         baseline,
@@ -207,13 +205,12 @@ def gain_over_systems(
     )
 
 
-def baseline_values(joined: Joined, scores: Mapping[tuple[str, str], float]) -> FloatArray:
+def baseline_values(items: JoinedItems, scores: Mapping[tuple[str, str], float]) -> FloatArray:
     """Return a baseline's score of each item (of a pair, the difference); NaN where missing."""
     first, second = (
-        np.array([scores.get((key[0], key[side]), np.nan) for key in joined.keys])
-        for side in (1, 2)
+        np.array([scores.get((key[0], key[side]), np.nan) for key in items.keys]) for side in (1, 2)
     )
-    return np.where([bool(key[2]) for key in joined.keys], first - second, first)
+    return np.where([bool(key[2]) for key in items.keys], first - second, first)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,8 +223,8 @@ class _Draws:
     rng: np.random.Generator
 
     @staticmethod
-    def from_items(joined: Joined, resampling: Resampling, rng: np.random.Generator) -> _Draws:
-        document_codes, documents = codes(joined.documents)
+    def from_items(items: JoinedItems, resampling: Resampling, rng: np.random.Generator) -> _Draws:
+        document_codes, documents = codes(items.documents)
         return _Draws(document_codes, len(documents), resampling, rng)
 
     def correlations(self, parts: Sequence[Scores], *, n_excluded: int = 0) -> Agreement:
@@ -263,25 +260,25 @@ class _Draws:
         )
 
 
-def judge_scores(joined: Joined) -> Scores:
+def judge_scores(items: JoinedItems) -> Scores:
     """Return the judge's values paired with the human values."""
-    return _with_labels(joined, joined.judged, np.arange(len(joined.keys)), JUDGE_SIDE)[0]
+    return _with_labels(items, items.judged, np.arange(len(items.keys)), JUDGE_SIDE)[0]
 
 
 def _with_labels(
-    joined: Joined, values: FloatArray, rows: IntArray, side: str
+    items: JoinedItems, values: FloatArray, rows: IntArray, side: str
 ) -> tuple[Scores, int]:
     """Pair the values of `rows` with the mean labels; also return the number of documents."""
-    documents, document_names = codes([joined.documents[row] for row in rows])
+    documents, document_names = codes([items.documents[row] for row in rows])
     sides = (side, LABELS_SIDE)
     data = _score_pairs(
-        joined, values[rows], joined.human[rows], rows, documents=documents, sides=sides
+        items, values[rows], items.human[rows], rows, documents=documents, sides=sides
     )
     return data, len(document_names)
 
 
 def _score_pairs(
-    joined: Joined,
+    items: JoinedItems,
     first: FloatArray,
     second: FloatArray,
     rows: IntArray,
@@ -290,27 +287,27 @@ def _score_pairs(
     sides: Sides,
 ) -> Scores:
     """Return two scores of the items in `rows` as `Scores`."""
-    keys = [joined.keys[row] for row in rows]
+    keys = [items.keys[row] for row in rows]
     return Scores(
         first=first,
         second=second,
         documents=documents,
         systems=[key[1] for key in keys],
-        opponents=[key[2] for key in keys] if PROTOCOLS[joined.protocol].paired else None,
+        opponents=[key[2] for key in keys] if PROTOCOLS[items.protocol].paired else None,
         sides=sides,
     )
 
 
-def _shared_rows_by_annotator(joined: Joined) -> list[tuple[int, IntArray]]:
-    shared = joined.present & (joined.present.sum(axis=1, keepdims=True) >= 2)
+def _shared_rows_by_annotator(items: JoinedItems) -> list[tuple[int, IntArray]]:
+    shared = items.present & (items.present.sum(axis=1, keepdims=True) >= 2)
     rows_by_annotator = [(j, np.flatnonzero(shared[:, j])) for j in range(shared.shape[1])]
     return [(j, rows) for j, rows in rows_by_annotator if rows.size >= MIN_ITEMS]
 
 
-def _other_annotators_mean(joined: Joined, annotator: int, rows: IntArray) -> FloatArray:
-    present = joined.present[rows].copy()
+def _other_annotators_mean(items: JoinedItems, annotator: int, rows: IntArray) -> FloatArray:
+    present = items.present[rows].copy()
     present[:, annotator] = False
-    sums = np.where(present, joined.ratings[rows], 0.0).sum(axis=1)
+    sums = np.where(present, items.ratings[rows], 0.0).sum(axis=1)
     # Round, so that equal means summed in a different order are ties.
     return np.asarray(np.round(sums / present.sum(axis=1), 12))
 
@@ -326,11 +323,11 @@ def _categorical_agreement(
 
     Raw agreement and kappas are averaged over `pairs` of raters, the others are over all raters.
     """
-    shared_items = [(i, j, present[:, i] & present[:, j]) for i, j in pairs]
+    masks_by_pair = [(i, j, present[:, i] & present[:, j]) for i, j in pairs]
     shared_pairs = [
-        (ratings[shared, i], ratings[shared, j], draws.documents[shared])
-        for i, j, shared in shared_items
-        if int(shared.sum()) >= MIN_ITEMS
+        (ratings[mask, i], ratings[mask, j], draws.documents[mask])
+        for i, j, mask in masks_by_pair
+        if int(mask.sum()) >= MIN_ITEMS
     ]
     too_few = Undefined(why=f"no two raters share {MIN_ITEMS} items")
     n = sum(x.size for x, *_ in shared_pairs)

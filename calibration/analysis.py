@@ -39,7 +39,7 @@ from fairjudge.calibration.drawn_correlation import correlation_of_all
 from fairjudge.calibration.estimates import Planning, SystemEstimate, plan_labels, system_estimates
 from fairjudge.calibration.grouping import GroupKey
 from fairjudge.calibration.groups import GroupError, errors_by_grouping
-from fairjudge.calibration.items import Joined, join
+from fairjudge.calibration.items import JoinedItems, join
 from fairjudge.calibration.jury_report import Covariates, JuryReport, report_juries
 from fairjudge.calibration.labels import ItemKey, Labels
 from fairjudge.calibration.protocol_table import JudgingCost, ProtocolTable, protocol_tables
@@ -86,7 +86,7 @@ class GroupReport(JudgeMeasures):
     the judge's and the human values.
     """
 
-    joined: Joined
+    joined: JoinedItems
     calibration: CalibrationReport
     ppi: tuple[SystemEstimate, ...]
     correlation: Estimate | Undefined | None
@@ -144,8 +144,8 @@ def analyse(
     seed_sequence = np.random.SeedSequence(settings.seed)
     seeds = seed_sequence.spawn(len(groups) + 2)
     reports = tuple(
-        _report(joined, material, settings, costs or {}, np.random.default_rng(seed))
-        for joined, seed in zip(groups, seeds[1:-1], strict=True)
+        _report(items, material, settings, costs or {}, np.random.default_rng(seed))
+        for items, seed in zip(groups, seeds[1:-1], strict=True)
     )
     jury_rng, decision_rng = map(np.random.default_rng, seed_sequence.spawn(2))
     fitted_juries = report_juries(
@@ -182,15 +182,15 @@ class _Material:
     documents: Mapping[str, Mapping[str, str]]
     by_annotators: Mapping[str, Labels]
     covariates: Covariates
-    joined: Sequence[Joined]
+    joined: Sequence[JoinedItems]
 
-    def item_properties(self, joined: Joined, strata: str | None) -> ItemProperties:
+    def item_properties(self, items: JoinedItems, strata: str | None) -> ItemProperties:
         """Return the covariates and other judges' values of a group's items, and their strata."""
-        item_keys = (*joined.keys, *joined.rest)
+        item_keys = (*items.keys, *items.rest)
         columns: dict[str, Mapping[ItemKey, float]] = {
             name: {key: values[key[0], key[1]] for key in item_keys if (key[0], key[1]) in values}
             for name, values in self.covariates.items()
-            if not PROTOCOLS[joined.protocol].paired
+            if not PROTOCOLS[items.protocol].paired
         }
         # Exclude judges that were fitted on these labels, such as juries, from regressions.
         fitted_judges = {
@@ -199,9 +199,9 @@ class _Material:
             if {"members", "uncalibrated"} & (row.model_extra or {}).keys()
         }
         for other_items in self.joined:
-            if other_items.judge in fitted_judges or other_items.group == joined.group:
+            if other_items.judge in fitted_judges or other_items.group == items.group:
                 continue
-            if other_items.aspect == joined.aspect:
+            if other_items.aspect == items.aspect:
                 values = np.r_[other_items.judged, other_items.judged_rest].tolist()
                 columns[other_items.group.title] = dict(
                     zip((*other_items.keys, *other_items.rest), values, strict=True)
@@ -214,7 +214,7 @@ class _Material:
 def _collect_material(
     judgements: Sequence[Judgement],
     labels: Sequence[Label],
-    joined: Sequence[Joined],
+    items: Sequence[JoinedItems],
     *,
     settings: Settings,
     summaries: Sequence[Summary],
@@ -233,7 +233,7 @@ def _collect_material(
         documents=document_groups(clusters),
         by_annotators=Labels.by_aspect(labels, settings.annotators),
         covariates=covariates(settings.covariates, summaries, clusters),
-        joined=joined,
+        joined=items,
     )
     if settings.strata is not None and settings.strata not in material.documents:
         groupings = ", ".join(map(repr, material.documents)) or "none"
@@ -245,7 +245,7 @@ def _collect_material(
 
 
 def _report(
-    joined: Joined,
+    items: JoinedItems,
     material: _Material,
     settings: Settings,
     costs: Mapping[GroupKey, JudgingCost],
@@ -254,39 +254,39 @@ def _report(
     level = settings.resampling.level
     calibrated_scores = cross_fit(
         settings.calibrator,
-        joined.judged,
-        joined.human,
-        documents=joined.documents,
+        items.judged,
+        items.human,
+        documents=items.documents,
         rng=rng,
         n_folds=settings.n_folds,
     )
-    rescaled_scores = rescale(joined.judged, joined.judge_scale, joined.label_scale)
-    causes = find_causes(joined, material.judgements, words=material.words)
+    rescaled_scores = rescale(items.judged, items.judge_scale, items.label_scale)
+    causes = find_causes(items, material.judgements, words=material.words)
     disagreements = largest_disagreements(
-        joined, material.judgements, material.labels, causes=causes, limit=settings.n_disagreements
+        items, material.judgements, material.labels, causes=causes, limit=settings.n_disagreements
     )
-    measures = measure_judge(joined, material.baselines, settings=settings, rng=rng)
-    (fold_rng,) = rng.spawn(1)  # the other figures stay as they were
-    properties = material.item_properties(joined, settings.strata)
+    measures = measure_judge(items, material.baselines, settings=settings, rng=rng)
+    (fold_rng,) = rng.spawn(1)  # a separate stream, so that other results do not change
+    properties = material.item_properties(items, settings.strata)
     return GroupReport(
         **{field.name: getattr(measures, field.name) for field in fields(measures)},
-        joined=joined,
+        joined=items,
         calibration=calibration_report(
-            joined, rescaled_scores, calibrated_scores, settings=settings, rng=rng
+            items, rescaled_scores, calibrated_scores, settings=settings, rng=rng
         ),
         ppi=system_estimates(
-            joined,
+            items,
             level=level,
             rng=fold_rng,
             properties=properties,
             answers=answers_by_system(
-                joined, material.judgements, material.by_annotators, properties
+                items, material.judgements, material.by_annotators, properties
             ),
         ),
-        correlation=correlation_of_all(joined, level=level),
-        planning=plan_labels(joined, level=level, n_judged=settings.planned_documents),
+        correlation=correlation_of_all(items, level=level),
+        planning=plan_labels(items, level=level, n_judged=settings.planned_documents),
         fairness=errors_by_grouping(
-            joined,
+            items,
             rescaled_scores if isinstance(calibrated_scores, Undefined) else calibrated_scores,
             words=material.words,
             documents=material.documents,
@@ -296,11 +296,11 @@ def _report(
         fairness_of="judge's scores"
         if isinstance(calibrated_scores, Undefined)
         else "calibrated scores, cross-fitted",
-        rates=report_rates(joined, level=level),
+        rates=report_rates(items, level=level),
         disagreements=disagreements,
         causes=count_causes(causes, [disagreement.key for disagreement in disagreements]),
-        confusion=confusion(joined),
-        asked=costs.get(joined.group),
+        confusion=confusion(items),
+        asked=costs.get(items.group),
     )
 
 
@@ -318,39 +318,39 @@ def _with_decisions(
 
 
 def measure_judge(
-    joined: Joined,
+    items: JoinedItems,
     baselines: Mapping[str, Mapping[tuple[str, str], float]],
     *,
     settings: Settings,
     rng: np.random.Generator,
 ) -> JudgeMeasures:
-    """Measure a judge, or a jury by its cross-fitted scores in `joined`."""
-    n, resampling = len(joined.keys), settings.resampling
+    """Measure a judge, or a jury by its cross-fitted scores in `items`."""
+    n, resampling = len(items.keys), settings.resampling
     too_few = Undefined(why=f"{pluralize(n, 'item')} with both judgement and label: too few")
     agreement: Agreement | Undefined = too_few
     human: Agreement | Undefined = too_few
     by_baseline: dict[str, Agreement | Undefined] = {}
     if n >= 2:
-        agreement = judge_agreement(joined, resampling=resampling, rng=rng)
-        human = human_agreement(joined, resampling=resampling, rng=rng)
-        by_baseline = baseline_agreement(joined, baselines, resampling=resampling, rng=rng)
-    (gain_rng,) = rng.spawn(1)  # the other figures stay as they were
+        agreement = judge_agreement(items, resampling=resampling, rng=rng)
+        human = human_agreement(items, resampling=resampling, rng=rng)
+        by_baseline = baseline_agreement(items, baselines, resampling=resampling, rng=rng)
+    (gain_rng,) = rng.spawn(1)  # a separate stream, so that other results do not change
     gain = (
         too_few
         if n < MIN_ITEMS
-        else baseline_gain(joined, by_baseline, baselines, resampling=resampling, rng=gain_rng)
+        else baseline_gain(items, by_baseline, baselines, resampling=resampling, rng=gain_rng)
     )
-    annotators = annotator_report(joined, resampling=resampling, seed=settings.seed)
+    annotators = annotator_report(items, resampling=resampling, seed=settings.seed)
     replaceability = alternative_annotator_test(
-        rescale(joined.judged, joined.judge_scale, joined.label_scale),
-        joined.ratings,
-        joined.present,
-        annotators=joined.annotators,
+        rescale(items.judged, items.judge_scale, items.label_scale),
+        items.ratings,
+        items.present,
+        annotators=items.annotators,
         epsilon=settings.epsilon,
         alignment="accuracy"
-        if PROTOCOLS[joined.protocol].yes_no and not joined.averaged_labels
+        if PROTOCOLS[items.protocol].yes_no and not items.averaged_labels
         else "rmse",
-        documents=joined.documents,
+        documents=items.documents,
     )
     return JudgeMeasures(
         agreement=agreement,
@@ -363,8 +363,8 @@ def measure_judge(
             agreement,
             over_baselines=gain,
             replaceability=replaceability,
-            n_documents=len(set(joined.documents)),
-            constant=constant_side(joined.judged, joined.human, joined.protocol),
+            n_documents=len(set(items.documents)),
+            constant=constant_side(items.judged, items.human, items.protocol),
             in_camps=isinstance(annotators.camps, Camps) and annotators.camps.found,
         ),
     )

@@ -18,7 +18,7 @@ from fairjudge.calibration.agreement import (
     score_agreement,
 )
 from fairjudge.calibration.confusion import count_pairs, nearest_levels
-from fairjudge.calibration.items import JUDGE_SIDE, LABELS_SIDE, Joined
+from fairjudge.calibration.items import JUDGE_SIDE, LABELS_SIDE, JoinedItems
 from fairjudge.domain import Undefined
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.stats._arrays import BoolArray, FloatArray, IntArray, codes
@@ -120,25 +120,25 @@ class AnnotatorReport:
     confusion: Confusion | Undefined
 
 
-def annotator_report(joined: Joined, *, resampling: Resampling, seed: int) -> AnnotatorReport:
+def annotator_report(items: JoinedItems, *, resampling: Resampling, seed: int) -> AnnotatorReport:
     """Analyse the annotators behind the mean label of one group."""
     rng = np.random.default_rng(seed)
-    offsets = severity(joined.ratings, joined.present)
+    offsets = severity(items.ratings, items.present)
     measures = tuple(
-        _annotator_measures(joined, column, float(offsets[column]))
-        for column in range(len(joined.annotators))
+        _annotator_measures(items, column, float(offsets[column]))
+        for column in range(len(items.annotators))
     )
     return AnnotatorReport(
-        camps=annotator_camps(joined, resampling=resampling, rng=rng),
+        camps=annotator_camps(items, resampling=resampling, rng=rng),
         annotators=measures,
         puller=_find_puller(measures),
-        systems=_system_means(joined, offsets),
-        confusion=_annotator_confusion(joined),
+        systems=_system_means(items, offsets),
+        confusion=_annotator_confusion(items),
     )
 
 
 def annotator_camps(
-    joined: Joined, *, resampling: Resampling, rng: np.random.Generator
+    items: JoinedItems, *, resampling: Resampling, rng: np.random.Generator
 ) -> Camps | Undefined:
     """Find the division of annotators into two camps with the largest ``gap``, and test it.
 
@@ -149,16 +149,16 @@ def annotator_camps(
     p = (1 + #{permuted >= observed}) / (1 + `N_PERMUTATIONS`). A single deviating annotator is not
     a camp.
     """
-    counts = joined.present.sum(axis=0)
+    counts = items.present.sum(axis=0)
     columns = np.sort(np.argsort(-counts, kind="stable")[:MAX_ANNOTATORS])
     columns = columns[counts[columns] >= MIN_ITEMS]
     if columns.size < MIN_ANNOTATORS:
         return Undefined(why=f"fewer than {MIN_ANNOTATORS} annotators with {MIN_ITEMS} items")
-    present = joined.present[:, columns]
+    present = items.present[:, columns]
     n_shared = present.astype(np.int64).T @ present
     if n_shared.min() < MIN_ITEMS:
         return Undefined(why=f"two annotators share fewer than {MIN_ITEMS} items")
-    values = _standardise(joined.ratings[:, columns], present)
+    values = _standardise(items.ratings[:, columns], present)
     divisions = _all_divisions(columns.size)
     correlations = _correlations(values, present)
     gaps = _gaps(correlations, divisions)
@@ -168,19 +168,19 @@ def annotator_camps(
     if (np.count_nonzero(~division), ~division[0]) > (np.count_nonzero(division), division[0]):
         division = ~division
     p_value = _permutation_p_value(
-        gaps[best_index], values, present, divisions, documents=joined.documents, rng=rng
+        gaps[best_index], values, present, divisions, documents=items.documents, rng=rng
     )
     camp_columns = [columns[division == camp] for camp in (True, False)]
-    first_means, second_means = (_mean_label(joined, camp) for camp in camp_columns)
+    first_means, second_means = (_mean_label(items, camp) for camp in camp_columns)
     has_both = ~np.isnan(first_means) & ~np.isnan(second_means)
     has_camps = bool(p_value <= CAMPS_ALPHA)
     return Camps(
         camps=tuple(
             Camp(
-                annotators=tuple(joined.annotators[j] for j in camp),
+                annotators=tuple(items.annotators[j] for j in camp),
                 within=_mean_within(correlations, division == flag),
                 n_items=int(np.count_nonzero(~np.isnan(mean))),
-                judge=_judge_camp_agreement(joined, mean, resampling, rng)
+                judge=_judge_camp_agreement(items, mean, resampling, rng)
                 if has_camps
                 else Undefined(why="no camps"),
             )
@@ -196,7 +196,7 @@ def annotator_camps(
         items=correlation(
             "spearman", first_means[has_both], second_means[has_both], sides=_CAMP_SIDES
         ),
-        systems=_correlate_systems(joined, first_means, second_means, has_both),
+        systems=_correlate_systems(items, first_means, second_means, has_both),
     )
 
 
@@ -231,7 +231,7 @@ def _permutation_p_value(
     rng: np.random.Generator,
 ) -> float:
     """Return the p-value of `gap` among the largest gaps of exchangeable annotators."""
-    # Rows are permuted alike of a document that the same people labelled.
+    # Rows of a document with the same annotators are permuted together.
     block, _ = codes(
         [(document, row.tobytes()) for document, row in zip(documents, present, strict=True)]
     )
@@ -310,22 +310,22 @@ def _mean_within(correlations: FloatArray, side: BoolArray) -> float:
     return float((block.sum() - np.trace(block)) / (n * (n - 1)))
 
 
-def _mean_label(joined: Joined, columns: IntArray) -> FloatArray:
+def _mean_label(items: JoinedItems, columns: IntArray) -> FloatArray:
     """Return each item's mean label by the annotators in `columns`, NaN where missing."""
-    present = joined.present[:, columns]
+    present = items.present[:, columns]
     n = present.sum(axis=1)
-    total = (joined.ratings[:, columns] * present).sum(axis=1)
+    total = (items.ratings[:, columns] * present).sum(axis=1)
     return np.asarray(np.where(n > 0, total / np.maximum(n, 1), np.nan))
 
 
 def _judge_camp_agreement(
-    joined: Joined, mean: FloatArray, resampling: Resampling, rng: np.random.Generator
+    items: JoinedItems, mean: FloatArray, resampling: Resampling, rng: np.random.Generator
 ) -> Agreement | Undefined:
     has_mean = ~np.isnan(mean)
     if np.count_nonzero(has_mean) < MIN_ITEMS:
         return Undefined(why="too few items")
-    camp_items = replace(joined, human=mean)
-    values = np.where(has_mean, joined.judged, np.nan)
+    camp_items = replace(items, human=mean)
+    values = np.where(has_mean, items.judged, np.nan)
     fast_resampling = replace(
         resampling, n_resamples=min(resampling.n_resamples, BASELINE_RESAMPLES)
     )
@@ -333,9 +333,9 @@ def _judge_camp_agreement(
 
 
 def _correlate_systems(
-    joined: Joined, first: FloatArray, second: FloatArray, has_both: BoolArray
+    items: JoinedItems, first: FloatArray, second: FloatArray, has_both: BoolArray
 ) -> float | Undefined:
-    system_codes, names = codes([joined.systems[row] for row in np.flatnonzero(has_both)])
+    system_codes, names = codes([items.systems[row] for row in np.flatnonzero(has_both)])
     if len(names) < 3:
         return Undefined(why="fewer than 3 systems")
     n = np.bincount(system_codes)
@@ -343,26 +343,26 @@ def _correlate_systems(
     return correlation("spearman", *means, sides=_CAMP_SIDES)
 
 
-def _annotator_measures(joined: Joined, column: int, offset: float) -> AnnotatorMeasures:
-    is_labelled = joined.present[:, column]
-    labels = joined.ratings[is_labelled, column]
-    other_columns = np.delete(np.arange(len(joined.annotators)), column)
-    mean_of_others = _mean_label(joined, other_columns)
+def _annotator_measures(items: JoinedItems, column: int, offset: float) -> AnnotatorMeasures:
+    is_labelled = items.present[:, column]
+    labels = items.ratings[is_labelled, column]
+    other_columns = np.delete(np.arange(len(items.annotators)), column)
+    mean_of_others = _mean_label(items, other_columns)
     has_other_labels = ~np.isnan(mean_of_others)
     shared = has_other_labels & is_labelled
-    scores, sides = joined.judged[has_other_labels], (JUDGE_SIDE, LABELS_SIDE)
+    scores, sides = items.judged[has_other_labels], (JUDGE_SIDE, LABELS_SIDE)
     with_all, without = (
         correlation("spearman", scores, mean[has_other_labels], sides=sides)
-        for mean in (_mean_label(joined, np.r_[other_columns, column]), mean_of_others)
+        for mean in (_mean_label(items, np.r_[other_columns, column]), mean_of_others)
     )
     return AnnotatorMeasures(
-        annotator=joined.annotators[column],
+        annotator=items.annotators[column],
         n_items=int(is_labelled.sum()),
         mean=float(labels.mean()) if labels.size else 0.0,
         severity=offset,
         others=correlation(
             "spearman",
-            joined.ratings[shared, column],
+            items.ratings[shared, column],
             mean_of_others[shared],
             sides=("the annotator's labels", "the other annotators' mean labels"),
         ),
@@ -373,8 +373,8 @@ def _annotator_measures(joined: Joined, column: int, offset: float) -> Annotator
     )
 
 
-def _find_puller(figures: Sequence[AnnotatorMeasures]) -> str | None:
-    pulls = {item.annotator: item.pull for item in figures if item.pull is not None}
+def _find_puller(annotators: Sequence[AnnotatorMeasures]) -> str | None:
+    pulls = {item.annotator: item.pull for item in annotators if item.pull is not None}
     if len(pulls) < MIN_FOR_PULLER:
         return None
     strongest = max(pulls, key=lambda name: abs(pulls[name]))
@@ -390,13 +390,13 @@ def _find_puller(figures: Sequence[AnnotatorMeasures]) -> str | None:
     )
 
 
-def _system_means(joined: Joined, offsets: FloatArray) -> tuple[SystemMean, ...]:
-    if PROTOCOLS[joined.protocol].paired or joined.averaged_labels or not joined.keys:
+def _system_means(items: JoinedItems, offsets: FloatArray) -> tuple[SystemMean, ...]:
+    if PROTOCOLS[items.protocol].paired or items.averaged_labels or not items.keys:
         return ()
-    n = np.maximum(joined.present.sum(axis=1), 1)
-    adjusted_means = ((joined.ratings - offsets) * joined.present).sum(axis=1) / n
-    raw_means = (joined.ratings * joined.present).sum(axis=1) / n
-    system_codes, names = codes(joined.systems)
+    n = np.maximum(items.present.sum(axis=1), 1)
+    adjusted_means = ((items.ratings - offsets) * items.present).sum(axis=1) / n
+    raw_means = (items.ratings * items.present).sum(axis=1) / n
+    system_codes, names = codes(items.systems)
     size = np.bincount(system_codes)
     raw, adjusted = (
         np.bincount(system_codes, values) / size for values in (raw_means, adjusted_means)
@@ -407,19 +407,19 @@ def _system_means(joined: Joined, offsets: FloatArray) -> tuple[SystemMean, ...]
     )
 
 
-def _annotator_confusion(joined: Joined) -> Confusion | Undefined:
-    if PROTOCOLS[joined.protocol].paired or joined.averaged_labels:
+def _annotator_confusion(items: JoinedItems) -> Confusion | Undefined:
+    if PROTOCOLS[items.protocol].paired or items.averaged_labels:
         return Undefined(why="for labels of single items")
-    low, high = joined.label_scale
-    if joined.judge_scale != joined.label_scale or not float(high - low).is_integer():
+    low, high = items.label_scale
+    if items.judge_scale != items.label_scale or not float(high - low).is_integer():
         return Undefined(why="the judge's scale is not the labels' one")
     levels = tuple(np.arange(low, high + 1.0).tolist())
     if len(levels) > _MAX_CATEGORIES:
         return Undefined(why=f"more than {_MAX_CATEGORIES} answers")
-    labels = nearest_levels(joined.ratings[joined.present], levels)
+    labels = nearest_levels(items.ratings[items.present], levels)
     shares = np.bincount(labels, minlength=len(levels)) / max(1, labels.size)
     return Confusion(
         levels=levels,
-        counts=count_pairs(joined.judged, joined.human, levels, levels),
+        counts=count_pairs(items.judged, items.human, levels, levels),
         base_rate=tuple(shares.tolist()),
     )

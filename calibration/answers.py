@@ -52,7 +52,7 @@ def answers(
 
 
 def max_answers(judgements: Iterable[Judgement]) -> int:
-    """Return the maximum number of distinct answers that the judge gives to one item."""
+    """Return the judge's maximum number of distinct answers to one item."""
     return _max_support(_distributions(judgements))
 
 

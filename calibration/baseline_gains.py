@@ -16,7 +16,7 @@ from fairjudge.calibration.agreement import (
 )
 from fairjudge.calibration.baselines import Scores
 from fairjudge.calibration.comparison import compare_judges
-from fairjudge.calibration.items import Joined
+from fairjudge.calibration.items import JoinedItems
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats._arrays import FloatArray, codes, totals
 from fairjudge.stats.bootstrap import bootstrap_many, divide
@@ -26,7 +26,7 @@ from fairjudge.text.counting import pluralize
 
 MAX_ANSWERS = 20
 """Maximum number of distinct labels for them to count as answers."""
-_NO_BASELINE = Undefined(why="no baseline is known: give summaries and clusters")
+_NO_BASELINE = Undefined(why="no baselines: pass summaries and clusters")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +77,7 @@ class BaselineGain:
 
 
 def baseline_gain(
-    joined: Joined,
+    items: JoinedItems,
     baselines: Mapping[str, Agreement | Undefined],
     scores: Mapping[str, Scores],
     *,
@@ -89,23 +89,23 @@ def baseline_gain(
     `baselines` are the baselines' agreements, `scores` their scores. Differences of correlations
     have paired bootstrap intervals over documents.
     """
-    constant = compare_with_constant(joined, resampling=resampling, rng=rng)
-    (systems_rng,) = rng.spawn(1)  # the other figures stay as they were
+    constant = compare_with_constant(items, resampling=resampling, rng=rng)
+    (systems_rng,) = rng.spawn(1)  # a separate stream, so that other results do not change
     systems: SystemsGain | Undefined = _NO_BASELINE
     if (best := _best_baseline(baselines, scores, "system", "kendall")) is not None:
-        values = baseline_values(joined, scores[best])
-        gain = gain_over_systems(joined, values, resampling=resampling, rng=systems_rng)
+        values = baseline_values(items, scores[best])
+        gain = gain_over_systems(items, values, resampling=resampling, rng=systems_rng)
         systems = SystemsGain(best=best, gain=gain)
     best = _best_baseline(baselines, scores, "pooled", "spearman")
     if best is None:
         return BaselineGain(best="", gain=_NO_BASELINE, constant=constant, systems=systems)
-    values = baseline_values(joined, scores[best])
+    values = baseline_values(items, scores[best])
     rows = np.flatnonzero(~np.isnan(values))
     (comparison,) = compare_judges(
-        {"judge": joined.judged[rows], best: values[rows]},
-        joined.human[rows],
+        {"judge": items.judged[rows], best: values[rows]},
+        items.human[rows],
         rng=rng,
-        documents=[joined.documents[row] for row in rows],
+        documents=[items.documents[row] for row in rows],
         **asdict(resampling),
     )
     return BaselineGain(best=best, gain=comparison.difference, constant=constant, systems=systems)
@@ -129,32 +129,32 @@ def _best_baseline(
 
 
 def compare_with_constant(
-    joined: Joined, *, resampling: Resampling, rng: np.random.Generator
+    items: JoinedItems, *, resampling: Resampling, rng: np.random.Generator
 ) -> ConstantAnswer | Undefined:
     """Compare a judge on the labels' scale with the constant answer, over single labels.
 
     Scores are rounded to the nearest label value. Undefined if the scales differ, if labels are
     averages, or if there are fewer than 2 or more than `MAX_ANSWERS` distinct labels.
     """
-    if joined.averaged_labels or joined.judge_scale != joined.label_scale:
+    if items.averaged_labels or items.judge_scale != items.label_scale:
         return Undefined(why="the judge does not answer on the labels' scale")
-    items, annotators = np.nonzero(joined.present)
-    labels = joined.ratings[items, annotators]
+    item_rows, annotators = np.nonzero(items.present)
+    labels = items.ratings[item_rows, annotators]
     answers, label_codes = np.unique(labels, return_inverse=True)
     if not 2 <= answers.size <= MAX_ANSWERS:
         return Undefined(
-            why=f"labels take {pluralize(answers.size, 'value')}: expected 2 to {MAX_ANSWERS}"
+            why=f"labels have {pluralize(answers.size, 'value')}: expected 2 to {MAX_ANSWERS}"
         )
-    judge_codes = np.argmin(np.abs(joined.judged[:, None] - answers), axis=1)[items]
+    judge_codes = np.argmin(np.abs(items.judged[:, None] - answers), axis=1)[item_rows]
     n_labels = np.bincount(label_codes)
     is_frequent = n_labels >= MIN_ITEMS
     mode = int(np.argmax(n_labels))
-    item_documents, document_names = codes(joined.documents)
+    item_documents, document_names = codes(items.documents)
     is_answer = np.eye(answers.size)[label_codes]
     is_right = (judge_codes == label_codes).astype(float)
     sums = totals(
         np.column_stack([is_answer, is_answer * is_right[:, None]]),
-        item_documents[items],
+        item_documents[item_rows],
         len(document_names),
     )
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from fairjudge.calibration.calibrators import Calibrator
 from fairjudge.calibration.choices import CalibratorName
-from fairjudge.calibration.items import Joined
+from fairjudge.calibration.items import JoinedItems
 from fairjudge.calibration.jury_report import fit_judge_calibrator
 from fairjudge.calibration.settings import Settings
 from fairjudge.calibration.temperature import DistributionReport, distribution_report
@@ -47,7 +47,7 @@ class CalibrationReport:
 
 
 def calibration_report(
-    joined: Joined,
+    items: JoinedItems,
     rescaled_scores: FloatArray,
     calibrated_scores: FloatArray | Undefined,
     *,
@@ -55,22 +55,20 @@ def calibration_report(
     rng: np.random.Generator,
 ) -> CalibrationReport:
     """Assess linearly rescaled and calibrated scores, shape (n,) each, on the labels' scale."""
-    documents, resampling = joined.documents, settings.resampling
+    documents, resampling = items.documents, settings.resampling
 
     def errors(scores: FloatArray) -> ErrorScores | Undefined:
         return assess(
             scores,
-            joined.human,
-            scale=joined.label_scale,
+            items.human,
+            scale=items.label_scale,
             documents=documents,
             rng=rng,
             **asdict(resampling),
         )
 
     def diagram(scores: FloatArray) -> tuple[ReliabilityBin, ...]:
-        return reliability_diagram(
-            scores, joined.human, documents=documents, level=resampling.level
-        )
+        return reliability_diagram(scores, items.human, documents=documents, level=resampling.level)
 
     # Draw the resamples of calibrated scores first: the order determines the random numbers.
     after = (
@@ -81,14 +79,14 @@ def calibration_report(
         n_folds=min(settings.n_folds, len(set(documents)))
         if isinstance(calibrated_scores, np.ndarray)
         else 0,
-        calibrator=fit_judge_calibrator(joined, settings.calibrator),
+        calibrator=fit_judge_calibrator(items, settings.calibrator),
         before=errors(rescaled_scores),
         after=after,
         reliability_before=diagram(rescaled_scores),
         reliability_after=()
         if isinstance(calibrated_scores, Undefined)
         else diagram(calibrated_scores),
-        distribution=distribution_report(joined, rng=rng, level=resampling.level),
+        distribution=distribution_report(items, rng=rng, level=resampling.level),
     )
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairjudge.calibration.agreement import MIN_ITEMS, Resampling
-from fairjudge.calibration.items import Joined
+from fairjudge.calibration.items import JoinedItems
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.protocols import PROTOCOLS, protocol_label
 from fairjudge.stats._arrays import FloatArray, codes, same_length, vector
@@ -229,13 +229,13 @@ class Comparison:
 
 
 def comparisons(
-    groups: Sequence[Joined], resampling: Resampling, rng: np.random.Generator
+    groups: Sequence[JoinedItems], resampling: Resampling, rng: np.random.Generator
 ) -> tuple[Comparison, ...]:
     """Compare the judges of each aspect; judges of pairs are omitted."""
-    by_aspect: dict[str, list[Joined]] = defaultdict(list)
-    for joined in groups:
-        if not PROTOCOLS[joined.protocol].paired:
-            by_aspect[joined.aspect].append(joined)
+    by_aspect: dict[str, list[JoinedItems]] = defaultdict(list)
+    for items in groups:
+        if not PROTOCOLS[items.protocol].paired:
+            by_aspect[items.aspect].append(items)
     results = (
         _comparison(aspect, joined_groups, resampling, rng)
         for aspect, joined_groups in by_aspect.items()
@@ -245,9 +245,9 @@ def comparisons(
 
 
 def _comparison(
-    aspect: str, groups: Sequence[Joined], resampling: Resampling, rng: np.random.Generator
+    aspect: str, groups: Sequence[JoinedItems], resampling: Resampling, rng: np.random.Generator
 ) -> Comparison | None:
-    rows_by_key = [{key: row for row, key in enumerate(joined.keys)} for joined in groups]
+    rows_by_key = [{key: row for row, key in enumerate(items.keys)} for items in groups]
     shared_keys = [
         key for key in rows_by_key[0] if all(key in row_by_key for row_by_key in rows_by_key[1:])
     ]
@@ -256,10 +256,8 @@ def _comparison(
     rows = [[row_by_key[key] for key in shared_keys] for row_by_key in rows_by_key]
     differences = compare_judges(
         {
-            f"{joined.judge} ({protocol_label(joined.protocol, joined.unit)})": joined.judged[
-                columns
-            ]
-            for joined, columns in zip(groups, rows, strict=True)
+            f"{items.judge} ({protocol_label(items.protocol, items.unit)})": items.judged[columns]
+            for items, columns in zip(groups, rows, strict=True)
         },
         groups[0].human[rows[0]],
         rng=rng,

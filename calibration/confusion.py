@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairjudge.calibration.items import Joined
+from fairjudge.calibration.items import JoinedItems
 from fairjudge.calibration.scales import Scale
 from fairjudge.stats._arrays import FloatArray, IntArray
 
@@ -29,13 +29,13 @@ class Confusion:
     counts: tuple[tuple[int, ...], ...]
 
 
-def confusion(joined: Joined) -> Confusion | None:
+def confusion(items: JoinedItems) -> Confusion | None:
     """Cross-tabulate the judge's values and the mean labels; None without labelled items."""
-    if not len(joined.judged):
+    if not len(items.judged):
         return None
-    rows = confusion_levels(joined.judge_scale, joined.judged)
-    columns = confusion_levels(joined.label_scale, joined.human)
-    counts = count_pairs(joined.judged, joined.human, rows, columns)
+    rows = confusion_levels(items.judge_scale, items.judged)
+    columns = confusion_levels(items.label_scale, items.human)
+    counts = count_pairs(items.judged, items.human, rows, columns)
     return Confusion(rows=rows, columns=columns, counts=counts)
 
 

@@ -181,35 +181,42 @@ def documents_needed(
 
 
 def _decide_by_correlation(
-    question: Question, measure: str, figure: Estimate | Undefined, n_documents: int
+    question: Question, measure: str, estimate: Estimate | Undefined, n_documents: int
 ) -> Decision:
-    answer = _answer(figure)
-    needed = _describe_documents_needed(figure, n_documents) if answer == "too few to tell" else ""
+    answer = _answer_from_interval(estimate)
+    needed = (
+        _describe_documents_needed(estimate, n_documents) if answer == "too few to tell" else ""
+    )
     return Decision(
-        question=question, answer=answer, measure=measure, figure=figure, rule=_RULE, needed=needed
+        question=question,
+        answer=answer,
+        measure=measure,
+        figure=estimate,
+        rule=_RULE,
+        needed=needed,
     )
 
 
-def _answer(figure: Estimate | Undefined) -> Answer:
-    if isinstance(figure, Undefined) or figure.low is None or figure.high is None:
+def _answer_from_interval(estimate: Estimate | Undefined) -> Answer:
+    if isinstance(estimate, Undefined) or estimate.low is None or estimate.high is None:
         return "too few to tell"
-    if figure.low >= THRESHOLD:
+    if estimate.low >= THRESHOLD:
         return "yes"
-    return "no" if figure.high < THRESHOLD else "too few to tell"
+    return "no" if estimate.high < THRESHOLD else "too few to tell"
 
 
 def _describe_documents_needed(
-    figure: Estimate | Undefined, n_documents: int, *, threshold: float = THRESHOLD
+    estimate: Estimate | Undefined, n_documents: int, *, threshold: float = THRESHOLD
 ) -> str:
-    if isinstance(figure, Undefined):
-        return f"other labels or judgements: {figure.why}"
-    needed = documents_needed(figure, n_documents=n_documents, threshold=threshold)
+    if isinstance(estimate, Undefined):
+        return f"other labels or judgements: {estimate.why}"
+    needed = documents_needed(estimate, n_documents=n_documents, threshold=threshold)
     if needed is None:
         return f"more than {pluralize(_MAX_FACTOR * n_documents, 'labelled document')}"
-    answer = "yes" if figure.value >= threshold else "no"
+    answer = "yes" if estimate.value >= threshold else "no"
     return (
-        f"about {pluralize(needed, 'labelled document')}, were {figure.value:.2f} true: the answer "
-        f"would then be {answer}"
+        f"about {pluralize(needed, 'labelled document')}, were {estimate.value:.2f} true: the "
+        f"answer would then be {answer}"
     )
 
 
@@ -250,28 +257,28 @@ def _decide_by_annotator_test(
     test: AlternativeAnnotatorTest | Undefined, n_documents: int
 ) -> Decision:
     """Compare the interval of the winning rate with `THRESHOLD`."""
-    figure: Estimate | Undefined
+    estimate: Estimate | Undefined
     needed = ""
     if isinstance(test, Undefined):
-        figure = test
+        estimate = test
         needed = f"{MIN_ANNOTATORS} annotators with {MIN_ITEMS} items that another labelled"
     else:
         p_values = [comparison.p_value for comparison in test.annotators]
         is_lost = benjamini_yekutieli([1.0 - p_value for p_value in p_values]) < _ALPHA
-        figure = Estimate(
+        estimate = Estimate(
             value=test.winning_rate,
             low=test.winning_rate,
             high=1.0 - float(is_lost.mean()),
             n=len(test.annotators),
             method="share of annotators beaten, to one less the share lost to",
         )
-        if _answer(figure) == "too few to tell":
+        if _answer_from_interval(estimate) == "too few to tell":
             needed = _describe_documents_for_test(p_values, n_documents)
     return Decision(
         question="replace_annotator",
-        answer=_answer(figure),
+        answer=_answer_from_interval(estimate),
         measure="alternative annotator test: winning rate",
-        figure=figure,
+        figure=estimate,
         rule=_RULE,
         needed=needed,
     )

@@ -16,7 +16,7 @@ import numpy as np
 
 from fairjudge.calibration.answers import answers
 from fairjudge.calibration.grouping import with_group_keys
-from fairjudge.calibration.items import Joined
+from fairjudge.calibration.items import JoinedItems
 from fairjudge.calibration.labels import ItemKey, item_key
 from fairjudge.calibration.scales import rescale
 from fairjudge.domain import Judgement, Label
@@ -31,10 +31,10 @@ Cause: TypeAlias = Literal[
 CAUSE_DESCRIPTIONS: Mapping[Cause, str] = {
     "people_differ": "annotators disagree: their labels span half the scale or more",
     "judge_unsure": "the judge is unsure: its repeats, orders or probabilities differ",
-    "position": "the two orders of the pair name opposite sides",
+    "position": "the two orders of the pair have opposite winners",
     "one_order": "the pair was judged in one order alone",
     "partly_unscored": "some judgements of the item have no score",
-    "filled_in": "a local scorer filled in for the judge",
+    "filled_in": "a local scorer replaced the judge",
     "no_reason": "the judge gave a verdict without a reason",
     "long": "the summary is among the longest third",
     "short": "the summary is among the shortest third",
@@ -83,7 +83,7 @@ class Disagreement:
 
 
 def largest_disagreements(
-    joined: Joined,
+    items: JoinedItems,
     judgements: Iterable[Judgement],
     labels: Iterable[Label],
     *,
@@ -95,19 +95,19 @@ def largest_disagreements(
     The judge's values are mapped linearly to the labels' scale. Equal gaps are sorted by the range
     of the labels, then by eid and system. Items without a gap are omitted.
     """
-    rescaled_scores = rescale(joined.judged, joined.judge_scale, joined.label_scale)
-    gaps = rescaled_scores - joined.human
-    labels_by_row = [joined.labels_of(row) for row in range(len(joined.keys))]
+    rescaled_scores = rescale(items.judged, items.judge_scale, items.label_scale)
+    gaps = rescaled_scores - items.human
+    labels_by_row = [items.labels_of(row) for row in range(len(items.keys))]
     order = sorted(
-        (row for row in range(len(joined.keys)) if abs(gaps[row]) > 1e-9),
+        (row for row in range(len(items.keys)) if abs(gaps[row]) > 1e-9),
         key=lambda row: (
             -round(abs(float(gaps[row])), 9),
             _label_range(labels_by_row[row]),
-            joined.keys[row],
+            items.keys[row],
         ),
     )[:limit]
-    judgements_by_row = rows_by_item(joined, judgements)
-    notes_by_key = _notes(joined, labels)
+    judgements_by_row = rows_by_item(items, judgements)
+    notes_by_key = _notes(items, labels)
     return tuple(
         Disagreement(
             eid=key[0],
@@ -115,14 +115,14 @@ def largest_disagreements(
             system_b=key[2] or None,
             unit=key[3],
             judged=float(rescaled_scores[row]),
-            people=float(joined.human[row]),
+            people=float(items.human[row]),
             gap=float(gaps[row]),
             labels=labels_by_row[row],
             judge_reasons=_reasons(judgements_by_row[key]),
             people_reasons=notes_by_key[key],
             causes=tuple((causes or {}).get(key, ())),
         )
-        for row, key in ((row, joined.keys[row]) for row in order)
+        for row, key in ((row, items.keys[row]) for row in order)
     )
 
 
@@ -130,11 +130,13 @@ def _label_range(values: Mapping[str, float]) -> float:
     return max(values.values()) - min(values.values())
 
 
-def rows_by_item(joined: Joined, judgements: Iterable[Judgement]) -> dict[ItemKey, list[Judgement]]:
+def rows_by_item(
+    items: JoinedItems, judgements: Iterable[Judgement]
+) -> dict[ItemKey, list[Judgement]]:
     """Group the judgements of one judge, aspect, protocol and unit by labelled item."""
-    judgements_by_item: dict[ItemKey, list[Judgement]] = {key: [] for key in joined.keys}
+    judgements_by_item: dict[ItemKey, list[Judgement]] = {key: [] for key in items.keys}
     for group, row in with_group_keys(judgements):
-        if group == joined.group and (key := item_key(row)[0]) in judgements_by_item:
+        if group == items.group and (key := item_key(row)[0]) in judgements_by_item:
             judgements_by_item[key].append(row)
     return judgements_by_item
 
@@ -162,12 +164,12 @@ def reason_text(reply: str) -> str:
     return " ".join(text for text in texts if len(text.split()) > 1) or reply
 
 
-def _notes(joined: Joined, labels: Iterable[Label]) -> dict[ItemKey, dict[str, str]]:
-    notes: dict[ItemKey, dict[str, str]] = {key: {} for key in joined.keys}
+def _notes(items: JoinedItems, labels: Iterable[Label]) -> dict[ItemKey, dict[str, str]]:
+    notes: dict[ItemKey, dict[str, str]] = {key: {} for key in items.keys}
     for label in labels:
         key, extra = item_key(label)[0], label.model_extra or {}
         text = _text(extra.get("note") or extra.get("reason"))
-        if text and key in notes and label.aspect == joined.aspect:
+        if text and key in notes and label.aspect == items.aspect:
             notes[key][label.annotator] = text
     return notes
 
@@ -177,13 +179,13 @@ def _text(reply: object) -> str:
 
 
 def find_causes(
-    joined: Joined, judgements: Iterable[Judgement], *, words: Mapping[tuple[str, str], int]
+    items: JoinedItems, judgements: Iterable[Judgement], *, words: Mapping[tuple[str, str], int]
 ) -> dict[ItemKey, tuple[Cause, ...]]:
     """Return the causes that apply to each labelled item of one judge, aspect and protocol.
 
     `words` maps (eid, system) to the number of words, for causes about length; pairs have none.
     """
-    rows = rows_by_item(joined, judgements)
+    rows = rows_by_item(items, judgements)
     varied_judgements = [
         row
         for judgements_of_item in rows.values()
@@ -193,15 +195,15 @@ def find_causes(
     is_unsure = {
         key: answer.confidence < _UNSURE for key, answer in answers(varied_judgements).items()
     }
-    half_range = (joined.label_scale[1] - joined.label_scale[0]) / 2.0
-    length_causes = _length_causes(joined, words)
+    half_range = (items.label_scale[1] - items.label_scale[0]) / 2.0
+    length_causes = _length_causes(items, words)
     causes = {}
-    for row, key in enumerate(joined.keys):
-        labels = joined.ratings[row][joined.present[row]]
+    for row, key in enumerate(items.keys):
+        labels = items.ratings[row][items.present[row]]
         holds = {
             "people_differ": bool(np.ptp(labels) >= half_range) if labels.size > 1 else False,
             "judge_unsure": is_unsure.get(key, False),
-            **_recorded_causes(rows[key], paired=PROTOCOLS[joined.protocol].paired),
+            **_recorded_causes(rows[key], paired=PROTOCOLS[items.protocol].paired),
             **length_causes.get(key, {}),
         }
         causes[key] = tuple(cause for cause in CAUSE_DESCRIPTIONS if holds.get(cause))
@@ -230,10 +232,10 @@ def _recorded_causes(rows: Sequence[Judgement], *, paired: bool) -> dict[str, bo
 
 
 def _length_causes(
-    joined: Joined, words: Mapping[tuple[str, str], int]
+    items: JoinedItems, words: Mapping[tuple[str, str], int]
 ) -> dict[ItemKey, dict[str, bool]]:
     n_words = {
-        key: words[key[0], key[1]] for key in joined.keys
+        key: words[key[0], key[1]] for key in items.keys
         if not key[2] and (key[0], key[1]) in words
     }  # fmt: skip
     if len(set(n_words.values())) < 3:

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from fairjudge.calibration.drawn_ppi import PartlyLabelled
-from fairjudge.calibration.items import Joined
+from fairjudge.calibration.items import JoinedItems
 from fairjudge.calibration.samples import sample_of_all
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats._arrays import FloatArray, document_codes, totals
@@ -26,9 +26,9 @@ MIN_LABELS = 10
 _METHOD = "regression estimator, Student's t on Fisher's scale, variance over documents"
 
 
-def correlation_of_all(joined: Joined, *, level: float = 0.95) -> Estimate | Undefined | None:
+def correlation_of_all(items: JoinedItems, *, level: float = 0.95) -> Estimate | Undefined | None:
     """Return `drawn_correlation` of a group; None if all judged items have labels."""
-    return drawn_correlation(sample_of_all(joined), level=level) if joined.rest else None
+    return drawn_correlation(sample_of_all(items), level=level) if items.rest else None
 
 
 def drawn_correlation(sample: PartlyLabelled, *, level: float = 0.95) -> Estimate | Undefined:
@@ -62,7 +62,7 @@ def drawn_correlation(sample: PartlyLabelled, *, level: float = 0.95) -> Estimat
     mean, square, product = predictions.mean(axis=0)
     variance = square - mean**2
     if variance <= 0.0 or abs(product) >= sqrt(variance):
-        return Undefined(why="too few labels for the spread of people's values")
+        return Undefined(why="too few labels to estimate the variance of human values")
     value = float(product / sqrt(variance))
     # Influences on the human mean, the human variance and the mean product; and the influence of
     # the judge's moments (0 and 1) on the correlation.

@@ -12,7 +12,7 @@ import numpy as np
 
 from fairjudge.calibration.calibrators import iterate_folds
 from fairjudge.calibration.drawn_ppi import PartlyLabelled, sample_mean
-from fairjudge.calibration.items import Joined
+from fairjudge.calibration.items import JoinedItems
 from fairjudge.calibration.labels import system_name
 from fairjudge.calibration.planning import (
     LabelPlan,
@@ -89,7 +89,7 @@ class Planning:
 
 
 def system_estimates(
-    joined: Joined,
+    items: JoinedItems,
     *,
     level: float,
     rng: np.random.Generator | None = None,
@@ -103,9 +103,9 @@ def system_estimates(
     of the coverage of a summary according to humans.
     """
     make_estimate = partial(_estimate, level=level, rng=rng or np.random.default_rng(0))
-    samples = answers or samples_by_system(joined, properties)
-    if PROTOCOLS[joined.protocol].paired:
-        names = {system_name(key): (key[1], key[2]) for key in (*joined.keys, *joined.rest)}
+    samples = answers or samples_by_system(items, properties)
+    if PROTOCOLS[items.protocol].paired:
+        names = {system_name(key): (key[1], key[2]) for key in (*items.keys, *items.rest)}
         return tuple(
             make_estimate("win_rate", names[name], differences_to_wins(sample))
             for name, sample in samples.items()
@@ -114,7 +114,7 @@ def system_estimates(
     return (
         *means,
         *_pair_estimates(
-            samples, {} if answers else paired_differences(joined, properties), make_estimate
+            samples, {} if answers else paired_differences(items, properties), make_estimate
         ),
     )
 
@@ -256,13 +256,13 @@ def _choose_method(
     )
 
 
-def plan_labels(joined: Joined, *, level: float, n_judged: int) -> Planning:
+def plan_labels(items: JoinedItems, *, level: float, n_judged: int) -> Planning:
     """Plan numbers of labels, with the group's labelled items as a pilot.
 
     The curve is based on the variance within systems. Labels of parts are clustered in documents,
     with the pilot's design effect; there is one label per document and system for whole summaries.
     """
-    samples = samples_by_system(joined)
+    samples = samples_by_system(items)
     documents = [
         (name, document) for name, sample in samples.items() for document in sample.documents
     ]
@@ -283,7 +283,7 @@ def plan_labels(joined: Joined, *, level: float, n_judged: int) -> Planning:
         else planning_curve(pilot_sample, n_judged=n_judged, level=level),
         separations=tuple(
             _separation(a, b, difference, level, n_judged)
-            for (a, b), difference in paired_differences(joined).items()
+            for (a, b), difference in paired_differences(items).items()
         ),
     )
 

@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairjudge.calibration.items import Joined
+from fairjudge.calibration.items import JoinedItems
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.stats._arrays import FloatArray, codes, same_length, vector
@@ -122,7 +122,7 @@ def quantile_groups(values: ArrayLike, *, n_groups: int = 4, unit: str = "") -> 
 
 
 def errors_by_grouping(
-    joined: Joined,
+    items: JoinedItems,
     values: FloatArray,
     *,
     words: Mapping[tuple[str, str], int],
@@ -135,18 +135,18 @@ def errors_by_grouping(
     `words` maps (eid, system) to the number of words; `documents` maps the names of groupings to
     groups of documents, by eid.
     """
-    groupings: dict[str, Sequence[str | None]] = {"system": joined.systems}
-    if families and not PROTOCOLS[joined.protocol].paired:
-        groupings["family"] = [_family(name, families) for name in joined.systems]
+    groupings: dict[str, Sequence[str | None]] = {"system": items.systems}
+    if families and not PROTOCOLS[items.protocol].paired:
+        groupings["family"] = [_family(name, families) for name in items.systems]
     for name, group_by_document in documents.items():
-        groupings[name] = [group_by_document.get(eid) for eid in joined.documents]
-    counts = [words.get((key[0], key[1])) for key in joined.keys]
+        groupings[name] = [group_by_document.get(eid) for eid in items.documents]
+    counts = [words.get((key[0], key[1])) for key in items.keys]
     lengths = [count for count in counts if count is not None]
-    if not PROTOCOLS[joined.protocol].paired and lengths:
+    if not PROTOCOLS[items.protocol].paired and lengths:
         bins = iter(quantile_groups(lengths, unit="words"))
         groupings["length"] = [None if count is None else next(bins) for count in counts]
     return {
-        name: errors_by_group(values, joined.human, groups, documents=joined.documents, level=level)
+        name: errors_by_group(values, items.human, groups, documents=items.documents, level=level)
         for name, groups in groupings.items()
         if len({group for group in groups if group is not None}) >= 2
     }

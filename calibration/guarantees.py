@@ -148,7 +148,7 @@ def guarantee(
         n_kept_labelled=int(accepted_rows.size),
         test="exact binomial"
         if one_item_per_document
-        else "betting over documents, each weighing alike",
+        else "betting over documents with equal weights",
     )
 
 

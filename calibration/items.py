@@ -58,7 +58,7 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Joined(GroupFields):
+class JoinedItems(GroupFields):
     """The judged items of one judge, aspect, protocol and unit, joined with their labels.
 
     ``keys``, ``documents``, ``systems``, ``judged``, ``human``, ``inclusion_probabilities``,
@@ -102,10 +102,10 @@ def join(
     *,
     annotators: Sequence[str] = ("*",),
     label_scale: Scale | None = None,
-) -> tuple[Joined, ...]:
+) -> tuple[JoinedItems, ...]:
     """Join judgements and labels by eid, system or systems, aspect and unit.
 
-    Returns one `Joined` per judge, aspect, protocol and kind of unit, in order of appearance,
+    Returns one `JoinedItems` per judge, aspect, protocol and kind of unit, in order of appearance,
     including those without labels.
 
     Parameters
@@ -139,8 +139,8 @@ def join(
         advice = f"judge an aspect that has labels (--aspect {built_in[0]})" if built_in else ""
         raise InputError(
             f"the labels are of {', '.join(map(repr, sorted(labels_by_aspect)))}, the judgements "
-            f"of {', '.join(map(repr, sorted(judged_aspects)))}: nothing that was judged is labelled; "
-            f"{advice or own_aspects_advice(labels_by_aspect)}",
+            f"of {', '.join(map(repr, sorted(judged_aspects)))}: nothing that was judged is "
+            f"labelled; {advice or own_aspects_advice(labels_by_aspect)}",
             field="aspect",
         )
     joined_groups = tuple(
@@ -152,13 +152,13 @@ def join(
         )
         for key, group in judgements_by_group.items()
     )
-    if not any(joined.match.matched_keys for joined in joined_groups):
-        for joined in joined_groups:
-            joined.match.check()
+    if not any(items.match.matched_keys for items in joined_groups):
+        for items in joined_groups:
+            items.match.check()
     return joined_groups
 
 
-def only_group(joined_groups: Sequence[Joined], *, path: str) -> Joined:
+def only_group(joined_groups: Sequence[JoinedItems], *, path: str) -> JoinedItems:
     """Return the only group of the judgements in `path`.
 
     Raises
@@ -168,7 +168,7 @@ def only_group(joined_groups: Sequence[Joined], *, path: str) -> Joined:
     """
     if len(joined_groups) == 1:
         return joined_groups[0]
-    groups = "; ".join(joined.group.title for joined in joined_groups)
+    groups = "; ".join(items.group.title for items in joined_groups)
     raise InputError(
         f"expected one judge, aspect, protocol and unit, found {len(joined_groups)}"
         + (f": {groups}; keep one of them in a file of its own" if joined_groups else ""),
@@ -198,7 +198,7 @@ class _JudgeValues:
 
 def _join_group(
     group: GroupKey, rows: Sequence[Judgement], labels: Labels, given_scale: Scale | None
-) -> Joined:
+) -> JoinedItems:
     paired = PROTOCOLS[group.protocol].paired
     labels, unit = labels.for_unit(group.unit, paired=paired)
     label_scale = labels.scale(group.protocol, given_scale)
@@ -226,7 +226,7 @@ def _join_group(
     if inclusion_probabilities is not None:
         notes.append(DRAWN_NOTE)
     annotators, ratings, present = rating_table([human_values.ratings[key] for key in keys])
-    return Joined(
+    return JoinedItems(
         **group._asdict(),
         keys=keys,
         documents=tuple(key[0] for key in keys),

@@ -13,7 +13,7 @@ from fairjudge.calibration.calibrators import Calibrator, fit_calibrator
 from fairjudge.calibration.choices import CalibratorName, CovariateName
 from fairjudge.calibration.decisions import Decision
 from fairjudge.calibration.grouping import unit_kind
-from fairjudge.calibration.items import Joined, join, rating_table
+from fairjudge.calibration.items import JoinedItems, join, rating_table
 from fairjudge.calibration.juries import FittedJury, JuryItems, Member, fit_members
 from fairjudge.calibration.jury_assessment import JuryMeasures, measure_jury
 from fairjudge.calibration.labels import ItemKey
@@ -44,16 +44,16 @@ class JuryReport:
     covariates: tuple[CovariateName, ...]
     fitted: FittedJury | Undefined
     figures: JuryMeasures | Undefined
-    held_out: Joined | None = None
+    held_out: JoinedItems | None = None
     decisions: tuple[Decision, ...] = ()
 
 
-_Candidate: TypeAlias = tuple[Joined, str]
+_Candidate: TypeAlias = tuple[JoinedItems, str]
 """A possible member: a judge, and its prompt variant if all candidates are of one judge."""
 
 
 def report_juries(
-    groups: Sequence[Joined],
+    groups: Sequence[JoinedItems],
     judgements: Sequence[Judgement],
     labels: Sequence[Label],
     *,
@@ -67,15 +67,15 @@ def report_juries(
     Judges of pairs and juries cannot be members.
     """
     jury_names = {row.judge for row in judgements if "members" in (row.model_extra or {})}
-    groups_by_aspect: dict[tuple[str, str], list[Joined]] = defaultdict(list)
-    for joined in groups:
-        paired = PROTOCOLS[joined.protocol].paired
-        if joined.keys and not paired and joined.judge not in jury_names:
-            groups_by_aspect[joined.aspect, unit_kind(joined.keys[0][3])].append(joined)
+    groups_by_aspect: dict[tuple[str, str], list[JoinedItems]] = defaultdict(list)
+    for items in groups:
+        paired = PROTOCOLS[items.protocol].paired
+        if items.keys and not paired and items.judge not in jury_names:
+            groups_by_aspect[items.aspect, unit_kind(items.keys[0][3])].append(items)
     reports = []
     for aspect_and_unit, joined_groups in groups_by_aspect.items():
         candidates = (
-            [(joined, "") for joined in joined_groups]
+            [(items, "") for items in joined_groups]
             if len(joined_groups) > 1
             else _variant_candidates(joined_groups[0], judgements, labels, settings)
         )
@@ -87,22 +87,22 @@ def report_juries(
     return tuple(reports)
 
 
-def fit_judge_calibrator(joined: Joined, method: CalibratorName) -> Calibrator | Undefined:
+def fit_judge_calibrator(items: JoinedItems, method: CalibratorName) -> Calibrator | Undefined:
     """Fit a judge's calibrator on all of its labelled items, for use on new items."""
-    all_scores = np.r_[joined.judged, joined.judged_rest]
+    all_scores = np.r_[items.judged, items.judged_rest]
     score_range = (float(all_scores.min()), float(all_scores.max())) if all_scores.size else None
-    calibrator = fit_calibrator(method, joined.judged, joined.human, score_range=score_range)
+    calibrator = fit_calibrator(method, items.judged, items.human, score_range=score_range)
     if isinstance(calibrator, Undefined):
         return calibrator
-    return replace(calibrator, **joined.group._asdict())
+    return replace(calibrator, **items.group._asdict())
 
 
 def _variant_candidates(
-    joined: Joined, judgements: Sequence[Judgement], labels: Sequence[Label], settings: Settings
+    items: JoinedItems, judgements: Sequence[Judgement], labels: Sequence[Label], settings: Settings
 ) -> list[_Candidate]:
     rows: dict[str, list[Judgement]] = defaultdict(list)
     for row in judgements:
-        if (row.judge, row.aspect, row.protocol) == joined.group[:3] and row.variant is not None:
+        if (row.judge, row.aspect, row.protocol) == items.group[:3] and row.variant is not None:
             rows[row.variant].append(row)
     if len(rows) < 2:
         return []
@@ -115,7 +115,7 @@ def _variant_candidates(
             annotators=settings.annotators,
             label_scale=settings.label_scale,
         )
-        if group.keys and group.unit == joined.unit
+        if group.keys and group.unit == items.unit
     ]
 
 
@@ -128,9 +128,9 @@ def _report_jury(
 ) -> JuryReport:
     aspect, unit = aspect_and_unit
     members, left_out = _members(candidates, settings.calibrator)
-    items = _jury_items([joined for joined, _ in members.values()], covariates)
+    jury_items = _jury_items([items for items, _ in members.values()], covariates)
     fitted_members = (
-        fit_members(items, method=settings.calibrator, rng=rng)
+        fit_members(jury_items, method=settings.calibrator, rng=rng)
         if len(members) > 1
         else Undefined(why="fewer than 2 judges have a calibrator of their own")
     )
@@ -145,11 +145,11 @@ def _report_jury(
             members=tuple(member for _, member in members.values()),
             covariates=tuple(covariates),
             stacking=fitted_members.stacking,
-            label_range=(float(items.labels.min()), float(items.labels.max())),
+            label_range=(float(jury_items.labels.min()), float(jury_items.labels.max())),
         )
         all_present = np.ones(len(fitted_members.stacking.means) - 1, dtype=bool)
         measures = measure_jury(
-            items,
+            jury_items,
             tuple(members),
             weights=fitted_members.stacking.weights(all_present)[1],
             method=settings.calibrator,
@@ -167,34 +167,34 @@ def _report_jury(
         figures=measures,
         held_out=None
         if isinstance(measures, Undefined)
-        else _as_judge_items([joined for joined, _ in members.values()], measures.scores),
+        else _as_judge_items([items for items, _ in members.values()], measures.scores),
     )
 
 
 def _members(
     candidates: Sequence[_Candidate], method: CalibratorName
-) -> tuple[dict[str, tuple[Joined, Member]], dict[str, str]]:
+) -> tuple[dict[str, tuple[JoinedItems, Member]], dict[str, str]]:
     """Return the members, which have a calibrator, by name; and the reasons of other candidates."""
-    members: dict[str, tuple[Joined, Member]] = {}
+    members: dict[str, tuple[JoinedItems, Member]] = {}
     left_out: dict[str, str] = {}
-    for name, (joined, variant) in zip(_candidate_names(candidates), candidates, strict=True):
-        calibrator = fit_judge_calibrator(joined, method)
+    for name, (items, variant) in zip(_candidate_names(candidates), candidates, strict=True):
+        calibrator = fit_judge_calibrator(items, method)
         if isinstance(calibrator, Undefined):
             left_out[name] = calibrator.why
         else:
-            members[name] = joined, Member(calibrator=calibrator, variant=variant)
+            members[name] = items, Member(calibrator=calibrator, variant=variant)
     return members, left_out
 
 
-def _as_judge_items(members: Sequence[Joined], scores: FloatArray) -> Joined:
+def _as_judge_items(members: Sequence[JoinedItems], scores: FloatArray) -> JoinedItems:
     """Return a jury's cross-fitted scores, on the labels' scale, as the items of a judge."""
     base = members[0]
     human, labels = dict[ItemKey, float](), dict[ItemKey, dict[str, float]]()
-    for joined in members:
-        for row, key in enumerate(joined.keys):
+    for items in members:
+        for row, key in enumerate(items.keys):
             if key not in human:
-                human[key] = float(joined.human[row])
-                labels[key] = joined.labels_of(row)
+                human[key] = float(items.human[row])
+                labels[key] = items.labels_of(row)
     scored = {
         key: score for key, score in zip(human, scores.tolist(), strict=True) if np.isfinite(score)
     }
@@ -223,28 +223,28 @@ def _as_judge_items(members: Sequence[Joined], scores: FloatArray) -> Joined:
 
 def _candidate_names(candidates: Sequence[_Candidate]) -> list[str]:
     """Name candidates by judge, with the protocol if a judge has several."""
-    judges = [joined.judge for joined, _ in candidates]
+    judges = [items.judge for items, _ in candidates]
     return [
-        f"{joined.judge}, prompt {variant}"
+        f"{items.judge}, prompt {variant}"
         if variant
-        else joined.judge
-        if judges.count(joined.judge) == 1
-        else f"{joined.judge}, {protocol_label(joined.protocol, joined.unit)}"
-        for joined, variant in candidates
+        else items.judge
+        if judges.count(items.judge) == 1
+        else f"{items.judge}, {protocol_label(items.protocol, items.unit)}"
+        for items, variant in candidates
     ]
 
 
-def _jury_items(members: Sequence[Joined], covariates: Covariates) -> JuryItems:
+def _jury_items(members: Sequence[JoinedItems], covariates: Covariates) -> JuryItems:
     labels: dict[ItemKey, float] = {}
-    for joined in members:
-        for key, label in zip(joined.keys, joined.human.tolist(), strict=True):
+    for items in members:
+        for key, label in zip(items.keys, items.human.tolist(), strict=True):
             labels.setdefault(key, label)
     row_by_key = {key: row for row, key in enumerate(labels)}
     scores, mapped = np.full((2, len(row_by_key), len(members)), np.nan)
-    for column, joined in enumerate(members):
-        rows = [row_by_key[key] for key in joined.keys]
-        scores[rows, column] = joined.judged
-        mapped[rows, column] = rescale(joined.judged, joined.judge_scale, joined.label_scale)
+    for column, items in enumerate(members):
+        rows = [row_by_key[key] for key in items.keys]
+        scores[rows, column] = items.judged
+        mapped[rows, column] = rescale(items.judged, items.judge_scale, items.label_scale)
     return JuryItems(
         scores=scores,
         mapped=mapped,

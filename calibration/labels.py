@@ -156,8 +156,8 @@ class Labels:
             origin = "" if given_scale else f" of {pluralize(int(np.sum(~mask)), 'label')}"
             raise LabelOffScaleError(
                 f"the label {value:g} by {annotator!r} of {system_name(key)!r} in {key[0]!r} lies "
-                f"off the scale {scale[0]:g} to {scale[1]:g}{origin}: correct it, or name the "
-                "labels' scale by --label-scale",
+                f"off the scale {scale[0]:g} to {scale[1]:g}{origin}: correct it, or specify "
+                "the labels' scale with --label-scale",
                 item=key,
                 annotator=annotator,
             )

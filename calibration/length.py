@@ -123,7 +123,7 @@ def control_length(
         else Undefined(why="all pairs have equal lengths"),
         position_effect=model.linear(position_contrast, n=n)
         if is_used[-1]
-        else Undefined(why="no verdict says which summary stood first"),
+        else Undefined(why="no verdict has the order of the summaries"),
         win_rates=_win_rates(verdicts, np.abs(z) <= matched_within, model),
     )
 

@@ -16,7 +16,7 @@ import numpy as np
 from fairjudge.calibration.agreement import Agreement, Resampling, judge_scores, kendall
 from fairjudge.calibration.comparison import pairwise_differences
 from fairjudge.calibration.grouping import GroupKey
-from fairjudge.calibration.items import Joined
+from fairjudge.calibration.items import JoinedItems
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats._arrays import codes
 from fairjudge.stats.bootstrap import WeightedStatistic
@@ -83,16 +83,16 @@ class ProtocolTable:
 
 
 def protocol_tables(
-    groups: Sequence[tuple[Joined, Agreement | Undefined]],
+    groups: Sequence[tuple[JoinedItems, Agreement | Undefined]],
     costs: Mapping[GroupKey, JudgingCost],
     *,
     resampling: Resampling,
     rng: np.random.Generator,
 ) -> tuple[ProtocolTable, ...]:
     """Return a table for each aspect with two or more protocols; `costs` are by group."""
-    by_aspect: dict[str, list[tuple[Joined, Agreement | Undefined]]] = defaultdict(list)
-    for joined, agreement in groups:
-        by_aspect[joined.aspect].append((joined, agreement))
+    by_aspect: dict[str, list[tuple[JoinedItems, Agreement | Undefined]]] = defaultdict(list)
+    for items, agreement in groups:
+        by_aspect[items.aspect].append((items, agreement))
     return tuple(
         _table(aspect, groups_of_aspect, costs, resampling, rng)
         for aspect, groups_of_aspect in by_aspect.items()
@@ -102,16 +102,16 @@ def protocol_tables(
 
 def _table(
     aspect: str,
-    groups: Sequence[tuple[Joined, Agreement | Undefined]],
+    groups: Sequence[tuple[JoinedItems, Agreement | Undefined]],
     costs: Mapping[GroupKey, JudgingCost],
     resampling: Resampling,
     rng: np.random.Generator,
 ) -> ProtocolTable:
-    tau_by_group = {joined.group: kendall(agreement, "summary") for joined, agreement in groups}
+    tau_by_group = {items.group: kendall(agreement, "summary") for items, agreement in groups}
     defined_taus = {key: tau for key, tau in tau_by_group.items() if isinstance(tau, Estimate)}
     best = max(defined_taus, key=lambda key: defined_taus[key].value, default=None)
     differences, n_documents = _protocol_differences(
-        [joined for joined, _ in groups], resampling, rng
+        [items for items, _ in groups], resampling, rng
     )
     adjusted_p_values = adjust_by_name(differences)
     rows = []
@@ -170,10 +170,10 @@ def _negate(estimate: Estimate) -> Estimate:
 
 
 def _protocol_differences(
-    groups: Sequence[Joined], resampling: Resampling, rng: np.random.Generator
+    groups: Sequence[JoinedItems], resampling: Resampling, rng: np.random.Generator
 ) -> tuple[dict[tuple[GroupKey, GroupKey], Estimate | Undefined], int]:
     """Return the difference of correlations of each pair, and the number of shared documents."""
-    documents_by_group = {joined.group: set(joined.documents) for joined in groups}
+    documents_by_group = {items.group: set(items.documents) for items in groups}
     max_documents = max(map(len, documents_by_group.values()))
     eligible_groups = {
         key: documents
@@ -187,16 +187,16 @@ def _protocol_differences(
         f"{MIN_DOCUMENTS} are needed"
     )
     statistics: dict[GroupKey, WeightedStatistic | Undefined] = {}
-    for joined in groups:
-        if joined.group not in eligible_groups:
-            n = pluralize(len(documents_by_group[joined.group]), "document")
-            statistics[joined.group] = Undefined(
+    for items in groups:
+        if items.group not in eligible_groups:
+            n = pluralize(len(documents_by_group[items.group]), "document")
+            statistics[items.group] = Undefined(
                 why=f"{n}, and others have {max_documents}: not compared"
             )
         elif len(shared) < MIN_DOCUMENTS:
-            statistics[joined.group] = too_few
+            statistics[items.group] = too_few
         else:
-            statistics[joined.group] = _tau_statistic(joined, index_by_document)
+            statistics[items.group] = _tau_statistic(items, index_by_document)
     differences = pairwise_differences(
         statistics, n_documents=len(shared), rng=rng, **asdict(resampling)
     )
@@ -204,11 +204,11 @@ def _protocol_differences(
 
 
 def _tau_statistic(
-    joined: Joined, index_by_document: Mapping[str, int]
+    items: JoinedItems, index_by_document: Mapping[str, int]
 ) -> WeightedStatistic | Undefined:
     """Return tau-b over summaries as a function of multiplicities of the indexed documents."""
-    scores = average_summaries(judge_scores(joined))
-    _, names = codes(joined.documents)
+    scores = average_summaries(judge_scores(items))
+    _, names = codes(items.documents)
     documents = np.array([index_by_document.get(str(name), -1) for name in names])[scores.documents]
     rows = np.flatnonzero(documents >= 0)
     first, second = scores.first[rows], scores.second[rows]

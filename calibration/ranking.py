@@ -113,7 +113,7 @@ def _position_effect(fit: Fit, *, n: int) -> Estimate | Undefined:
         why = "position and system are confounded: the same system was always first"
         return Undefined(why=why)
     if not fit.design.has_position:
-        return Undefined(why="no judgement says which summary stood first")
+        return Undefined(why="no judgement has the order of the summaries")
     return fit.coefficient(len(fit.design.names), n=n)
 
 

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from scipy.special import stdtrit
 
 from fairjudge.calibration.drawn_ppi import PartlyLabelled, sample_mean
-from fairjudge.calibration.items import Joined
+from fairjudge.calibration.items import JoinedItems
 from fairjudge.calibration.labels import system_name
 from fairjudge.calibration.ppi import PpiMean
 from fairjudge.domain import Estimate, Undefined
@@ -87,7 +87,7 @@ class RatesReport:
     by_system: Mapping[str, Prevalence]
 
 
-def report_rates(joined: Joined, *, level: float = 0.95) -> RatesReport | None:
+def report_rates(items: JoinedItems, *, level: float = 0.95) -> RatesReport | None:
     """Return error rates, and prevalence in total and by system; None for other scales.
 
     Also None if labels are means over parts, which are neither yes nor no. An item's label is that
@@ -95,28 +95,28 @@ def report_rates(joined: Joined, *, level: float = 0.95) -> RatesReport | None:
     and counted. Error rates are over all systems, also for the correction of one system's
     prevalence.
     """
-    scales = joined.judge_scale, joined.label_scale
-    yes_no = PROTOCOLS[joined.protocol].yes_no and scales == (YES_OR_NO, YES_OR_NO)
-    if joined.averaged_labels or not yes_no:
+    scales = items.judge_scale, items.label_scale
+    yes_no = PROTOCOLS[items.protocol].yes_no and scales == (YES_OR_NO, YES_OR_NO)
+    if items.averaged_labels or not yes_no:
         return None
-    rows = np.flatnonzero((joined.human != 0.5) & np.isin(joined.judged, YES_OR_NO))
-    unlabelled = np.flatnonzero(np.isin(joined.judged_rest, YES_OR_NO))
-    labels = (joined.human[rows] > 0.5).astype(np.float64)
-    documents = [joined.documents[row] for row in rows]
-    errors = error_rates(joined.judged[rows], labels, documents, level=level)
-    n_split = len(joined.keys) - int(rows.size)
-    if joined.inclusion_probabilities is not None:
+    rows = np.flatnonzero((items.human != 0.5) & np.isin(items.judged, YES_OR_NO))
+    unlabelled = np.flatnonzero(np.isin(items.judged_rest, YES_OR_NO))
+    labels = (items.human[rows] > 0.5).astype(np.float64)
+    documents = [items.documents[row] for row in rows]
+    errors = error_rates(items.judged[rows], labels, documents, level=level)
+    n_split = len(items.keys) - int(rows.size)
+    if items.inclusion_probabilities is not None:
         why = Undefined(why="items were sampled for labelling with unequal probabilities")
         return RatesReport(errors=errors, n_split=n_split, prevalence=why, by_system={})
-    names = np.array([system_name(joined.rest[row]) for row in unlabelled], dtype=object)
+    names = np.array([system_name(items.rest[row]) for row in unlabelled], dtype=object)
 
     def shares(mask: np.ndarray) -> Prevalence:
         sample = Answers(
-            judged=joined.judged[rows],
+            judged=items.judged[rows],
             human=labels,
             documents=documents,
-            rest=joined.judged_rest[unlabelled[mask]],
-            rest_documents=[joined.rest[row][0] for row in unlabelled[mask]],
+            rest=items.judged_rest[unlabelled[mask]],
+            rest_documents=[items.rest[row][0] for row in unlabelled[mask]],
         )
         return prevalence(sample, level=level)
 
@@ -202,7 +202,7 @@ def rogan_gladen(sample: Answers, *, level: float = 0.95) -> Estimate | Undefine
         return Undefined(why="no items without a label")
     hit_rate, alarm_rate = float(judged[labels == 1.0].mean()), float(judged[labels == 0.0].mean())
     if hit_rate <= alarm_rate:
-        return Undefined(why="the judge says yes no more often where people do than where not")
+        return Undefined(why="the judge's yes is not more frequent for items labelled yes")
     freedom = min(len(set(sample.documents)), len(set(sample.rest_documents))) - 1
     value = float(np.clip((unlabelled.mean() - alarm_rate) / (hit_rate - alarm_rate), 0.0, 1.0))
     n = int(unlabelled.size)

@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 
 from fairjudge.calibration.drawn_ppi import PartlyLabelled, inclusion_probabilities_of
-from fairjudge.calibration.items import Joined
+from fairjudge.calibration.items import JoinedItems
 from fairjudge.calibration.labels import ItemKey, Labels, exact_mean, system_name
 from fairjudge.calibration.scales import rescale
 from fairjudge.domain import Judgement, Undefined
@@ -40,47 +40,47 @@ class ItemProperties:
         return tuple(self.strata.get(document, "") for document in documents)
 
 
-def sample_of_all(joined: Joined) -> PartlyLabelled:
+def sample_of_all(items: JoinedItems) -> PartlyLabelled:
     """Return the items of all systems as one sample."""
-    rows = range(len(joined.keys) + len(joined.rest))
-    scores = _rescaled_scores(joined)
-    return _sample(joined, ItemProperties(), rows, scores, scores[:, None])
+    rows = range(len(items.keys) + len(items.rest))
+    scores = _rescaled_scores(items)
+    return _sample(items, ItemProperties(), rows, scores, scores[:, None])
 
 
 def samples_by_system(
-    joined: Joined, properties: ItemProperties | None = None
+    items: JoinedItems, properties: ItemProperties | None = None
 ) -> dict[str, PartlyLabelled]:
     """Return the sample of each system or, for paired protocols, each pair of systems."""
     properties = properties or ItemProperties()
-    scores = _rescaled_scores(joined)
+    scores = _rescaled_scores(items)
     rows: dict[str, list[int]] = defaultdict(list)
-    for row, key in enumerate((*joined.keys, *joined.rest)):
+    for row, key in enumerate((*items.keys, *items.rest)):
         rows[system_name(key)].append(row)
-    columns = _columns(joined, properties, scores)
+    columns = _columns(items, properties, scores)
     return {
-        name: _sample(joined, properties, system_rows, scores, columns)
+        name: _sample(items, properties, system_rows, scores, columns)
         for name, system_rows in rows.items()
     }
 
 
 def _sample(
-    joined: Joined,
+    items: JoinedItems,
     properties: ItemProperties,
     rows: Sequence[int],
     scores: FloatArray,
     columns: FloatArray,
 ) -> PartlyLabelled:
     """Return the sample of `rows`, which index the labelled items followed by the others."""
-    n = len(joined.keys)
+    n = len(items.keys)
     labelled_rows, other_rows = (
         [row for row in rows if row < n],
         [row for row in rows if row >= n],
     )
-    documents = tuple(joined.keys[row][0] for row in labelled_rows)
-    rest_documents = tuple(joined.rest[row - n][0] for row in other_rows)
-    inclusion_probabilities = joined.inclusion_probabilities
+    documents = tuple(items.keys[row][0] for row in labelled_rows)
+    rest_documents = tuple(items.rest[row - n][0] for row in other_rows)
+    inclusion_probabilities = items.inclusion_probabilities
     return PartlyLabelled(
-        human=joined.human[labelled_rows],
+        human=items.human[labelled_rows],
         judged=scores[labelled_rows],
         documents=documents,
         rest=scores[other_rows],
@@ -94,15 +94,15 @@ def _sample(
 
 
 def paired_differences(
-    joined: Joined, properties: ItemProperties | None = None
+    items: JoinedItems, properties: ItemProperties | None = None
 ) -> dict[tuple[str, str], PartlyLabelled]:
     """Return the differences of each pair of systems, over the documents that both have."""
     properties = properties or ItemProperties()
-    item_keys = (*joined.keys, *joined.rest)
+    item_keys = (*items.keys, *items.rest)
     names = tuple(dict.fromkeys(map(system_name, item_keys)))
-    if PROTOCOLS[joined.protocol].paired or len(names) > MAX_SYSTEMS_IN_PAIRS:
+    if PROTOCOLS[items.protocol].paired or len(names) > MAX_SYSTEMS_IN_PAIRS:
         return {}
-    scores = _rescaled_scores(joined)
+    scores = _rescaled_scores(items)
     documents, n_documents = document_codes([key[0] for key in item_keys], len(item_keys))
     document_names = tuple(dict.fromkeys(key[0] for key in item_keys))
     system_indices = np.array([names.index(system_name(key)) for key in item_keys], dtype=np.int64)
@@ -115,10 +115,10 @@ def paired_differences(
         counts = np.bincount(cells, minlength=size).astype(np.float64)
         return divide(sums, counts).reshape(n_documents, len(names))
 
-    n = len(joined.keys)
-    human, judged = table(joined.human, cells[:n]), table(scores[:n], cells[:n])
+    n = len(items.keys)
+    human, judged = table(items.human, cells[:n]), table(scores[:n], cells[:n])
     judge_means = table(scores, cells)
-    columns = [table(column, cells) for column in _columns(joined, properties, scores).T[1:]]
+    columns = [table(column, cells) for column in _columns(items, properties, scores).T[1:]]
     samples = {}
     for i, j in combinations(range(len(names)), 2):
         label_differences = human[:, i] - human[:, j]
@@ -136,8 +136,8 @@ def paired_differences(
             documents=np.flatnonzero(has_label).tolist(),
             rest=judge_differences[judged_only],
             rest_documents=np.flatnonzero(judged_only).tolist(),
-            inclusion_probabilities=joined.inclusion_probabilities
-            if isinstance(joined.inclusion_probabilities, Undefined)
+            inclusion_probabilities=items.inclusion_probabilities
+            if isinstance(items.inclusion_probabilities, Undefined)
             else None,
             **_complete_columns(predictors[has_label], predictors[judged_only]),
             strata=properties.strata_of(document_names[row] for row in rows),
@@ -146,7 +146,7 @@ def paired_differences(
 
 
 def answers_by_system(
-    joined: Joined,
+    items: JoinedItems,
     judgements: Iterable[Judgement],
     by_aspect: Mapping[str, Labels],
     properties: ItemProperties | None = None,
@@ -156,14 +156,14 @@ def answers_by_system(
     An item is a group of answers, with its label and the judge's verdict; its size is 1 / number of
     groups in the summary's checklist. Empty if no group has a label.
     """
-    labels = by_aspect.get(joined.aspect)
-    if labels is None or not PROTOCOLS[joined.protocol].itemized:
+    labels = by_aspect.get(items.aspect)
+    if labels is None or not PROTOCOLS[items.protocol].itemized:
         return {}
     properties = properties or ItemProperties()
     verdicts: dict[ItemKey, list[float]] = defaultdict(list)
     lengths: dict[ItemKey, int] = {}
     for row in judgements:
-        if (row.judge, row.aspect, row.protocol) != joined.group[:3] or not row.system:
+        if (row.judge, row.aspect, row.protocol) != items.group[:3] or not row.system:
             continue
         for entry in row.checklist or ():
             verdicts[row.eid, row.system, "", entry.unit].append(float(entry.covered))
@@ -180,7 +180,7 @@ def answers_by_system(
         judged = rescale(
             np.array([exact_mean(verdicts[key]) for key in all_keys]),
             (0.0, 1.0),
-            joined.label_scale,
+            items.label_scale,
         )
         samples[system] = PartlyLabelled(
             human=np.array([exact_mean(list(ratings_by_item[key].values())) for key in labelled]),
@@ -209,20 +209,20 @@ def differences_to_wins(sample: PartlyLabelled) -> PartlyLabelled:
     )
 
 
-def _rescaled_scores(joined: Joined) -> FloatArray:
+def _rescaled_scores(items: JoinedItems) -> FloatArray:
     """Return the judge's values of labelled, then of other items, on the labels' scale."""
     # Verdicts stay in [-1, 1], since they are converted to wins.
-    scale = joined.judge_scale if PROTOCOLS[joined.protocol].paired else joined.label_scale
-    return rescale(np.r_[joined.judged, joined.judged_rest], joined.judge_scale, scale)
+    scale = items.judge_scale if PROTOCOLS[items.protocol].paired else items.label_scale
+    return rescale(np.r_[items.judged, items.judged_rest], items.judge_scale, scale)
 
 
-def _columns(joined: Joined, properties: ItemProperties, scores: FloatArray) -> FloatArray:
+def _columns(items: JoinedItems, properties: ItemProperties, scores: FloatArray) -> FloatArray:
     """Return the judge's values and the other columns, NaN where missing."""
-    item_keys: Sequence[ItemKey] = (*joined.keys, *joined.rest)
+    item_keys: Sequence[ItemKey] = (*items.keys, *items.rest)
     other_columns = [
         [values.get(key, np.nan) for key in item_keys]
         for name, values in properties.columns.items()
-        if name != joined.group.title
+        if name != items.group.title
     ]
     return np.column_stack([scores, *map(np.array, other_columns)])
 

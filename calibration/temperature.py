@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from scipy.special import logsumexp
 
 from fairjudge.calibration.calibrators import MIN_LABELS, iterate_folds
-from fairjudge.calibration.items import LABELS_SIDE, Joined
+from fairjudge.calibration.items import LABELS_SIDE, JoinedItems
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import FloatArray, vector
@@ -28,7 +28,7 @@ _MIN_TEMPERATURE, _MAX_TEMPERATURE = 0.02, 50.0
 class Distributions:
     """Answer probabilities, shape (n, k), rows summing to 1, over ascending ``levels``, shape (k,).
 
-    ``targets``, shape (n, k), hold the share of annotators who gave each level.
+    ``targets``, shape (n, k), are the shares of annotators with each level.
     """
 
     probabilities: FloatArray
@@ -70,44 +70,44 @@ class DistributionReport:
 
 
 def distribution_report(
-    joined: Joined, *, rng: np.random.Generator, level: float = 0.95
+    items: JoinedItems, *, rng: np.random.Generator, level: float = 0.95
 ) -> DistributionReport | Undefined:
     """Score the probabilities of one group; Undefined without probabilities of numeric answers."""
-    levels = _levels(joined)
+    levels = _levels(items)
     if levels is None:
         return Undefined(why="the judge gives no probabilities over the numbers of a scale")
-    is_on_level = joined.present[:, :, None] & (
-        np.abs(joined.ratings[:, :, None] - levels[None, None, :]) < 1e-9
+    is_on_level = items.present[:, :, None] & (
+        np.abs(items.ratings[:, :, None] - levels[None, None, :]) < 1e-9
     )
     targets = is_on_level.sum(axis=1).astype(np.float64)
     probabilities = np.zeros(targets.shape)
-    for row, shares in enumerate(joined.probabilities):
+    for row, shares in enumerate(items.probabilities):
         for name, probability in (shares or {}).items():
             probabilities[row, np.flatnonzero(levels == float(name))] += probability
     rows = np.flatnonzero((probabilities.sum(axis=1) > 0.0) & targets.any(axis=1))
     if not rows.size:
         return Undefined(why="no item has both probabilities and a label on one of the levels")
     data = normalise_distributions(probabilities[rows], targets[rows], levels)
-    documents = [joined.documents[row] for row in rows]
+    documents = [items.documents[row] for row in rows]
     scores = expected_scores(data)
     return DistributionReport(
         n=rows.size,
-        n_left_out=len(joined.keys) - rows.size,
+        n_left_out=len(items.keys) - rows.size,
         levels=tuple(levels.tolist()),
         before=score_distributions(data, documents=documents, level=level),
         after=_cross_fitted_scores(data, documents, rng, level),
         temperature=fit_temperature(data),
         expected_score={
             name: correlation(
-                name, scores, joined.human[rows], sides=("expected scores", LABELS_SIDE)
+                name, scores, items.human[rows], sides=("expected scores", LABELS_SIDE)
             )
             for name in CORRELATIONS
         },
     )
 
 
-def _levels(joined: Joined) -> FloatArray | None:
-    names = {name for shares in joined.probabilities for name in shares or ()}
+def _levels(items: JoinedItems) -> FloatArray | None:
+    names = {name for shares in items.probabilities for name in shares or ()}
     try:
         levels = sorted({float(name) for name in names})
     except ValueError:
@@ -181,7 +181,7 @@ def ranked_probability_scores(data: Distributions) -> FloatArray:
 def score_distributions(
     data: Distributions, *, documents: Sequence[Hashable], level: float = 0.95
 ) -> DistributionScores:
-    """Score distributions; `documents` gives the document of each row."""
+    """Score distributions; `documents` has the document of each row."""
     top_level = data.probabilities.argmax(axis=1)
     confidence = data.probabilities.max(axis=1)
     is_correct = data.targets[np.arange(top_level.size), top_level]

@@ -9,7 +9,7 @@ from fairjudge.calibration.analysis import Analysis, GroupReport
 from fairjudge.calibration.audits import PositionAudit, VerbosityAudit
 from fairjudge.calibration.calibration_report import CalibrationReport
 from fairjudge.calibration.estimates import Separation, SystemEstimate
-from fairjudge.calibration.items import Joined
+from fairjudge.calibration.items import JoinedItems
 from fairjudge.calibration.jury_report import JuryReport
 from fairjudge.calibration.labels import item_json
 from fairjudge.calibration.ppi import PpiMean
@@ -109,20 +109,20 @@ def _flatten_field(entry: Json, field: str) -> Json:
 
 
 def _group_json(report: GroupReport, *, list_all: bool) -> Json:
-    joined, cost, planning = report.joined, report.asked, report.planning
+    items, cost, planning = report.joined, report.asked, report.planning
     return {
-        **joined.group._asdict(),
-        "n_items": len(joined.keys),
-        "n_documents": len(set(joined.documents)),
-        "few_documents": 0 < len(set(joined.documents)) < FEW_DOCUMENTS,
-        "n_systems": len(set(joined.systems)),
-        "n_unscored": sum(joined.counts.unscored.values()),
-        "annotators": list(joined.annotators),
-        "counts": to_json(joined.counts),
-        "join": joined.match.to_json(),
-        "unmatched": _unmatched_json(joined, list_all=list_all),
-        "scales": {"judge": list(joined.judge_scale), "labels": list(joined.label_scale)},
-        "notes": [*joined.notes, *_count_notes(joined)],
+        **items.group._asdict(),
+        "n_items": len(items.keys),
+        "n_documents": len(set(items.documents)),
+        "few_documents": 0 < len(set(items.documents)) < FEW_DOCUMENTS,
+        "n_systems": len(set(items.systems)),
+        "n_unscored": sum(items.counts.unscored.values()),
+        "annotators": list(items.annotators),
+        "counts": to_json(items.counts),
+        "join": items.match.to_json(),
+        "unmatched": _unmatched_json(items, list_all=list_all),
+        "scales": {"judge": list(items.judge_scale), "labels": list(items.label_scale)},
+        "notes": [*items.notes, *_count_notes(items)],
         "decisions": to_json(report.decisions),
         "cost": cost and {**to_json(cost), "usd_per_item": cost.usd_per_item},
         "agreement": to_json(report.agreement),
@@ -147,10 +147,10 @@ def _group_json(report: GroupReport, *, list_all: bool) -> Json:
     }
 
 
-def _count_notes(joined: Joined) -> list[str]:
+def _count_notes(items: JoinedItems) -> list[str]:
     """Describe the counts that are not 0."""
-    counts, (low, high) = joined.counts, joined.judge_scale
-    n_absent = len(joined.match.only_right)
+    counts, (low, high) = items.counts, items.judge_scale
+    n_absent = len(items.match.only_right)
     counts_in_words = [
         (counts.repeated, "judgement", "of an item that has another (re-runs); averaged"),
         (counts.mistyped, "judgement", "with a value that the protocol does not allow; excluded"),
@@ -162,27 +162,27 @@ def _count_notes(joined: Joined) -> list[str]:
             "adjudicated label",
             "excluded: such items were chosen because judge and people disagree",
         ),
-        (len(joined.rest), "judged item", "without a label"),
+        (len(items.rest), "judged item", "without a label"),
         (n_absent, "labelled item", "not judged"),
-        (len(joined.unjudged) - n_absent, "labelled item", "judged, but without a score"),
+        (len(items.unjudged) - n_absent, "labelled item", "judged, but without a score"),
     ]
     notes = [f"{pluralize(n, noun)} {text}" for n, noun, text in counts_in_words if n]
-    systems = (name for key in joined.keys for name in key[1:3] if name)
-    if warning := own_family_warning(joined.judge, systems):
+    systems = (name for key in items.keys for name in key[1:3] if name)
+    if warning := own_family_warning(items.judge, systems):
         notes.append(warning)
-    n_documents = len(set(joined.documents))
+    n_documents = len(set(items.documents))
     if 0 < n_documents < FEW_DOCUMENTS:
         notes.append(f"{pluralize(n_documents, 'document')}: intervals over so few are rough")
     return notes
 
 
-def _unmatched_json(joined: Joined, *, list_all: bool) -> Json:
+def _unmatched_json(items: JoinedItems, *, list_all: bool) -> Json:
     limit = None if list_all else MAX_LISTED
     return {
-        "judged_without_label": len(joined.rest),
-        "labelled_without_judgement": len(joined.unjudged),
-        "judged_without_label_items": [item_json(key) for key in joined.rest[:limit]],
-        "labelled_without_judgement_items": [item_json(key) for key in joined.unjudged[:limit]],
+        "judged_without_label": len(items.rest),
+        "labelled_without_judgement": len(items.unjudged),
+        "judged_without_label_items": [item_json(key) for key in items.rest[:limit]],
+        "labelled_without_judgement_items": [item_json(key) for key in items.unjudged[:limit]],
     }
 
 

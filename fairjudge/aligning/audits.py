@@ -14,7 +14,7 @@ from fairjudge.aligning.items import Sides
 from fairjudge.calibration.audits import PositionBias, audit_position
 from fairjudge.calibration.calibrators import Calibrator
 from fairjudge.calibration.groups import GroupError, errors_by_group, quantile_groups
-from fairjudge.calibration.items import Joined
+from fairjudge.calibration.items import JoinedItems
 from fairjudge.calibration.labels import system_name
 from fairjudge.calibration.rates import report_rates
 from fairjudge.domain import Cluster, Estimate, Judgement, Summary, Undefined
@@ -89,7 +89,7 @@ def audits_of(
     }
 
 
-def _sides_by_name(sides: Sides) -> tuple[tuple[str, Joined], ...]:
+def _sides_by_name(sides: Sides) -> tuple[tuple[str, JoinedItems], ...]:
     return ("old", sides.old), ("new", sides.new)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from fairjudge.aligning.decision import PairedScores
 from fairjudge.aligning.measures import PAIRS, RATINGS
-from fairjudge.calibration.items import Joined, join
+from fairjudge.calibration.items import JoinedItems, join
 from fairjudge.calibration.labels import ItemKey, item_key
 from fairjudge.domain import Judgement, Label
 from fairjudge.protocols import PROTOCOLS
@@ -30,8 +30,8 @@ class Sides:
     ``judged`` are the rows of the old prompt and of the new one, unscored ones too.
     """
 
-    old: Joined
-    new: Joined
+    old: JoinedItems
+    new: JoinedItems
     judged: tuple[tuple[Judgement, ...], tuple[Judgement, ...]]
     keys: tuple[ItemKey, ...]
     paired: PairedScores

@@ -13,7 +13,7 @@ from fairjudge.analysis.comparing import Aspect, in_words, matched
 from fairjudge.analysis.watching import WatchSettings, group_name, take_look
 from fairjudge.calibration.drift import Anchors, DriftVerdict, drift
 from fairjudge.calibration.grouping import group_judgements
-from fairjudge.calibration.items import Joined, join
+from fairjudge.calibration.items import JoinedItems, join
 from fairjudge.domain import Judgement, Label
 from fairjudge.errors import InputError
 from fairjudge.records.matching import item_label
@@ -21,7 +21,7 @@ from fairjudge.records.results import to_json
 from fairjudge.stats.clustered import clip_interval, clustered_mean
 
 Outcome: TypeAlias = Literal["passed", "worse", "constant", "cannot tell", "unscored"]
-_ByAspect: TypeAlias = Mapping[Aspect, Mapping[str, Joined]]
+_ByAspect: TypeAlias = Mapping[Aspect, Mapping[str, JoinedItems]]
 """Judgements with labels by aspect, protocol and unit, then by judge."""
 _WORST_FIRST: tuple[DriftVerdict, ...] = ("worse", "constant", "cannot tell", "same", "better")
 
@@ -164,15 +164,17 @@ def without_texts(rows: Iterable[Judgement]) -> list[Judgement]:
     return [row.model_copy(update={"raw": None, "checklist": None}) for row in rows]
 
 
-def _by_aspect(groups: Iterable[Joined]) -> _ByAspect:
-    groups_by_aspect: dict[Aspect, dict[str, Joined]] = defaultdict(dict)
+def _by_aspect(groups: Iterable[JoinedItems]) -> _ByAspect:
+    groups_by_aspect: dict[Aspect, dict[str, JoinedItems]] = defaultdict(dict)
     for group in groups:
         of = Aspect(group.aspect, group.protocol, group.unit)
         groups_by_aspect[of][group.judge] = group
     return groups_by_aspect
 
 
-def _group(was: Joined, now: Joined, *, margin: float, level: float, seed: int) -> dict[str, Any]:
+def _group(
+    was: JoinedItems, now: JoinedItems, *, margin: float, level: float, seed: int
+) -> dict[str, Any]:
     before, after = (dict(zip(side.keys, side.judged.tolist(), strict=True)) for side in (was, now))
     human = dict(zip(was.keys, was.human.tolist(), strict=True))
     shared = [key for key in was.keys if key in after]

@@ -11,7 +11,7 @@ import numpy as np
 from fairjudge.analysis.label_lines import naming_lines
 from fairjudge.calibration.answers import Answer, answers
 from fairjudge.calibration.guarantees import guarantee
-from fairjudge.calibration.items import Joined, join, only_group
+from fairjudge.calibration.items import JoinedItems, join, only_group
 from fairjudge.calibration.labels import item_json
 from fairjudge.datasets import read_judgements, read_labels
 from fairjudge.domain import Undefined
@@ -96,7 +96,7 @@ def guarantee_report(
     )
 
 
-def _agrees(answer: Answer, people: float, joined: Joined, within: float) -> bool:
+def _agrees(answer: Answer, people: float, joined: JoinedItems, within: float) -> bool:
     if PROTOCOLS[joined.protocol].paired:
         return bool(np.sign(people) == np.sign(answer.value))
     if joined.judge_scale != joined.label_scale:

@@ -14,7 +14,7 @@ import numpy as np
 
 from fairjudge.calibration.choices import SequenceName
 from fairjudge.calibration.grouping import group_judgements
-from fairjudge.calibration.items import Joined
+from fairjudge.calibration.items import JoinedItems
 from fairjudge.calibration.scales import Scale, rescale
 from fairjudge.calibration.watching import Look, document_means, watch
 from fairjudge.domain import Judgement
@@ -70,7 +70,7 @@ class Looks:
 
 def take_look(
     settings: WatchSettings,
-    groups: Mapping[str, tuple[Joined, Joined]],
+    groups: Mapping[str, tuple[JoinedItems, JoinedItems]],
     *,
     level: float,
 ) -> Looks:
@@ -127,7 +127,7 @@ def _looks_of_row(row: Mapping[str, Any], path: Path) -> dict[str, Look]:
         raise InputError("holds a row that is no look", path=path) from None
 
 
-def _digest(groups: Mapping[str, tuple[Joined, Joined]]) -> str:
+def _digest(groups: Mapping[str, tuple[JoinedItems, JoinedItems]]) -> str:
     """Return a digest of the baseline's values and people's labels of its items."""
     rows = [
         [name, list(key), value, label]
@@ -138,7 +138,7 @@ def _digest(groups: Mapping[str, tuple[Joined, Joined]]) -> str:
     return hashlib.sha256(text.encode("utf-8", errors="replace")).hexdigest()
 
 
-def _look(was: Joined, now: Joined, live: Sequence[Judgement]) -> Look:
+def _look(was: JoinedItems, now: JoinedItems, live: Sequence[Judgement]) -> Look:
     """Compare the items that both have; values and labels from 0 to 1, 1 is nearest to people."""
     before, after = (_unit(side.judged, was.judge_scale) for side in (was, now))
     human = rescale(was.human, was.label_scale, (0.0, 1.0))
@@ -160,7 +160,7 @@ def _unit(values: FloatArray, scale: Scale) -> FloatArray:
     return rescale(values, scale, (0.0, 1.0)).clip(0.0, 1.0)
 
 
-def _live(live: Sequence[Judgement], was: Joined, now: Joined) -> dict[str, float]:
+def _live(live: Sequence[Judgement], was: JoinedItems, now: JoinedItems) -> dict[str, float]:
     """Return the mean of each document's new summaries, from 0 to 1."""
     if PROTOCOLS[was.protocol].paired:
         return {}

@@ -10,7 +10,7 @@ import numpy as np
 
 from fairjudge.analysis.label_lines import naming_lines
 from fairjudge.calibration.cascade import fit_cascade
-from fairjudge.calibration.items import Joined, join, only_group
+from fairjudge.calibration.items import JoinedItems, join, only_group
 from fairjudge.datasets import Loaded, read_judgements, read_labels
 from fairjudge.domain import Judgement, Label, Undefined
 from fairjudge.errors import InputError
@@ -76,5 +76,5 @@ def cascade_report(
     }
 
 
-def _single(judged: Loaded[Judgement], labels: Iterable[Label]) -> Joined:
+def _single(judged: Loaded[Judgement], labels: Iterable[Label]) -> JoinedItems:
     return only_group(join(judged.records, labels), path=judged.path)

@@ -208,7 +208,7 @@ def weighted_mean(values: FloatArray, documents: IntArray, n_documents: int) -> 
 
 
 def two_sided_p_value(replicate_values: FloatArray, null: float) -> float | None:
-    """Return the two-sided bootstrap p-value of `null`: 2 (1 + smaller tail) / (1 + r), at most 1.
+    """Return the two-sided bootstrap p-value of `null`: min(1, 2 (1 + smaller tail) / (1 + r)).
 
     `replicate_values` has shape (r,), NaN ignored; None if all are NaN.
     """
@@ -288,11 +288,11 @@ def in_chunks(
     """
     chunk_size = max(1, max_cells // max(1, cells))
 
-    def concatenated(counts: FloatArray) -> FloatArray:
+    def statistic_in_chunks(counts: FloatArray) -> FloatArray:
         chunk_starts = range(0, len(counts), chunk_size)
         return np.concatenate([statistic(counts[i : i + chunk_size]) for i in chunk_starts])
 
-    return concatenated
+    return statistic_in_chunks
 
 
 def divide(numerator: FloatArray, denominator: FloatArray) -> FloatArray:

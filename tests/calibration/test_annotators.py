@@ -10,13 +10,13 @@ from scipy import stats
 
 from fairjudge.calibration.agreement import Resampling
 from fairjudge.calibration.annotators import annotator_camps, annotator_report, severity
-from fairjudge.calibration.items import Joined, join
+from fairjudge.calibration.items import JoinedItems, join
 from fairjudge.domain import Judgement, Label, Undefined
 
 FEW = Resampling(n_resamples=100)
 
 
-def joined(ratings: np.ndarray, judged: np.ndarray, *, n_systems: int = 4, **more) -> Joined:
+def joined(ratings: np.ndarray, judged: np.ndarray, *, n_systems: int = 4, **more) -> JoinedItems:
     """Join labels of shape (items, annotators), NaN where there is none, and a judge's ratings."""
     labels, rows = [], []
     for i, values in enumerate(ratings):

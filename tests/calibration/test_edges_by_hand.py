@@ -9,7 +9,7 @@ from fairjudge.calibration.analysis import Settings, analyse
 from fairjudge.calibration.calibration_report import equal_size_bins
 from fairjudge.calibration.drawn_ppi import PartlyLabelled, drawn_mean
 from fairjudge.calibration.estimates import system_estimates
-from fairjudge.calibration.items import Joined, join
+from fairjudge.calibration.items import JoinedItems, join
 from fairjudge.calibration.length import control_length
 from fairjudge.calibration.paired_comparisons import Comparisons
 from fairjudge.calibration.samples import MAX_SYSTEMS_IN_PAIRS
@@ -117,7 +117,7 @@ def labelled(eid, system, value=3.0):
     return make_label(eid=eid, system=system, value=value)
 
 
-def joined(judgements, labels) -> Joined:
+def joined(judgements, labels) -> JoinedItems:
     (item,) = join(judgements, labels)
     return item
 

@@ -208,7 +208,7 @@ def test_two_systems_have_the_share_that_was_won_as_expected_win_rate():
     ranking = rank_systems(played([("x", "y", 7, 1, 2)]), rng=rng())
     assert ranking.systems[0].expected_win_rate.value == pytest.approx(0.8, abs=1e-4)
     assert ranking.systems[0].win_rate.value == pytest.approx(0.8)
-    assert ranking.position_effect == Undefined(why="no judgement says which summary stood first")
+    assert ranking.position_effect == Undefined(why="no judgement has the order of the summaries")
 
 
 def test_a_system_that_always_wins_is_said_to_be_beyond_comparison():
