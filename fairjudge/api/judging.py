@@ -302,9 +302,9 @@ class Judge:
     model : Model, str, or several
         Who judges; several are a jury, on the budget of the first, and each verdict is kept.
     aspect : str
-        ``"coverage"``, ``"faithfulness"`` or ``"balance"``; by an LLM also ``"relevance"``,
-        ``"coherence"``, ``"fluency"``, ``"consistency"``, ``"quality"``, or one of your own with
-        ``rule``, or ``prompt`` and ``scale``.
+        ``"coverage"``, ``"faithfulness"`` or ``"balance"``; with an LLM also
+        ``"relevance"``, ``"coherence"``, ``"fluency"``, ``"consistency"``, ``"quality"``,
+        or the name of your own criterion with ``rule``, or ``prompt`` and ``scale``.
     protocol : {"likert", "binary", "pairwise", "checklist", "ranking"}, optional
         By default the preset's. A checklist says for each group of answers whether it is covered.
     preset : {"recommended", "paper", "budget", "granular"}, optional

@@ -104,9 +104,8 @@ def judge(
 
     Aspects: coverage is the share of the reference answers that a summary conveys; faithfulness,
     how well the articles support it; balance, how well it covers its least covered sources (with an
-    LLM: whether all sides get fair space). Relevance, coherence, fluency and consistency are
-    SummEval's; quality is the overall quality. Pairwise judging uses both orders of every pair; a
-    summary wins if both verdicts prefer it.
+    LLM: whether all sides get fair space). docs/judges.md defines the other aspects. Pairwise
+    judging uses both orders of every pair; a summary wins if both verdicts prefer it.
 
     The local backend measures support with small trained models. It is fast and free, but a weak
     judge: see docs/local.md for its accuracy. Its records are marked (scored_by: embedding).

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fairjudge.errors import ConfigurationError
+from fairjudge.judges import asking
 
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "eid": (
@@ -55,8 +56,7 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
 NAMED = frozenset({"text", "value"})
 """Fields that may be mapped with a name: ``text:SYSTEM``, ``value:ASPECT``."""
 ASPECTS = frozenset({
-    "coverage", "faithfulness", "relevance", "coherence", "fluency", "consistency", "balance",
-    "quality", "overall", "overallquality", "informativeness", "factuality", "conciseness",
+    *asking.ASPECTS, "overall", "overallquality", "informativeness", "factuality", "conciseness",
     "readability", "nonredundancy", "grammaticality", "structure", "fairness",
 })  # fmt: skip
 """Names, folded, of columns that hold a rating of a summary."""

@@ -16,6 +16,19 @@ TextUnit: TypeAlias = Literal["summary", "sentence"]
 Preset: TypeAlias = Literal["recommended", "paper", "budget", "granular"]
 Fallback: TypeAlias = Literal["entailment", "embedding", "none"]
 DerivedProtocol: TypeAlias = Literal["likert", "pairwise"]
+ASPECTS = (
+    "faithfulness",
+    "coverage",
+    "consistency",
+    "relevance",
+    "coherence",
+    "fluency",
+    "balance",
+    "quality",
+)
+"""The built-in aspects; `fairjudge.judges.criteria.BUILTIN_SCALES` has their scales."""
+LOCAL_ASPECTS = ("coverage", "faithfulness", "balance")
+"""The aspects that can be judged without a language model."""
 Thresholds: TypeAlias = tuple[float, float]
 """(low, high): for local scores of at most low or at least high the LLM is not called."""
 

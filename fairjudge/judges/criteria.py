@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from fairjudge.domain import Answer, Article, Aspect, JudgeTask, ProtocolName, QuestionAnswers
 from fairjudge.errors import ConfigurationError
+from fairjudge.judges.asking import ASPECTS
 from fairjudge.judges.balance import BALANCE
 from fairjudge.prompting import Fenced, Template, fill_field, load_template
 from fairjudge.protocols import PROTOCOLS
@@ -58,7 +59,8 @@ def builtin_criterion(aspect: Aspect, protocol: ProtocolName, *, per_answer: boo
             f"{did_you_mean(aspect, ASPECTS) or f'; {own_aspects_advice([aspect])}'}"
         )
     if protocol not in BUILTIN_SCALES[aspect]:
-        raise ConfigurationError(f"{protocol} has no scale of its own")
+        protocols = " or ".join(BUILTIN_SCALES[aspect])
+        raise ConfigurationError(f"{aspect} is judged with --protocol {protocols}, not {protocol}")
     name = _prompt_name(aspect, protocol, per_answer=per_answer)
     template = load_template("judge", name)
     scale_name = name if name == "coverage-answer" else aspect
@@ -230,10 +232,6 @@ BUILTIN_SCALES: Mapping[str, Mapping[ProtocolName, Scale]] = {
 }
 
 
-ASPECTS = tuple(name for name in BUILTIN_SCALES if name != "coverage-answer")
-"""The aspects with built-in prompts."""
-LOCAL_ASPECTS = ("coverage", "faithfulness", BALANCE)
-"""The aspects that can be judged without a language model."""
 SUPPORT_RULE = "at least one of the articles says it or plainly implies it"
 """The rule for several articles; `support_rule` has a simpler wording for a single article."""
 

@@ -19,9 +19,9 @@ from fairjudge.domain import (
     Verdict,
 )
 from fairjudge.errors import ConfigurationError
+from fairjudge.judges.asking import LOCAL_ASPECTS
 from fairjudge.judges.balance import BALANCE, balance_score
 from fairjudge.judges.checklist import NO_ANSWERS, Group, credited_entry, groups_of, share_covered
-from fairjudge.judges.criteria import LOCAL_ASPECTS
 from fairjudge.judges.entailment import EntailmentSupport
 from fairjudge.judges.llm import SignedJudge
 from fairjudge.judges.statements import share_supported

@@ -20,7 +20,7 @@ from fairjudge.domain import (
     Summary,
 )
 from fairjudge.errors import ConfigurationError
-from fairjudge.judges.asking import Preset, ReferenceUnit, TextUnit
+from fairjudge.judges.asking import ASPECTS, Preset, ReferenceUnit, TextUnit
 from fairjudge.judges.balance import BALANCE
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.text.usable import worth_reading
@@ -32,10 +32,11 @@ _EVIDENCE: Mapping[str, tuple[ReferenceUnit, ...]] = {
     "coverage": ("qa_pairs", "qa_pair"),
     BALANCE: ("articles",),
 }
-"""The reference units of each aspect, the default first; custom criteria may use `_ALL_UNITS`."""
+"""The reference units of aspects, the default first; other built-in aspects use all articles.
+
+Custom criteria may use `_ALL_UNITS`.
+"""
 _ALL_UNITS: tuple[ReferenceUnit, ...] = ("articles", "article", "qa_pairs", "qa_pair")
-_ARTICLE_ASPECTS = frozenset({"consistency", "relevance", "coherence", "fluency", "quality"})
-"""Aspects that the built-in prompts judge against all articles."""
 _CHECKLIST_COMBINATIONS = frozenset({("coverage", "qa_pairs"), ("faithfulness", "articles")})
 """The combinations of aspect and reference unit that have a checklist."""
 
@@ -103,7 +104,7 @@ def resolve_plan(
             f"aspect {aspect!r} needs --protocol {'|'.join(get_args(ProtocolName))}"
             + (", since no preset contains it" if preset else " or --preset")
         )
-    only_articles = aspect in _ARTICLE_ASPECTS and not own_prompt
+    only_articles = aspect in ASPECTS and not own_prompt
     units = _EVIDENCE.get(aspect, ("articles",) if only_articles else _ALL_UNITS)
     plan = JudgingPlan(
         aspect=aspect,

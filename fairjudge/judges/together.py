@@ -11,8 +11,8 @@ from typing import Any
 
 from fairjudge.domain import Judgement, JudgeTask, ProtocolName, Unscored
 from fairjudge.errors import ConfigurationError
+from fairjudge.judges.asking import ASPECTS
 from fairjudge.judges.criteria import (
-    ASPECTS,
     BUILTIN_SCALES,
     fence_articles,
     fence_questions,

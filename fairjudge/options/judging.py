@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.asking import (
+    ASPECTS,
+    LOCAL_ASPECTS,
     AskedAspect,
     DerivedProtocol,
     Fallback,
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
     from fairjudge.domain import ProtocolName
     from fairjudge.judges.tasks import JudgingPlan
 
+_LOCAL_ASPECTS = ", ".join(map(repr, LOCAL_ASPECTS))
+_LLM_ASPECTS = ", ".join(repr(aspect) for aspect in ASPECTS if aspect not in LOCAL_ASPECTS)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeOptions:
@@ -32,8 +37,8 @@ class JudgeOptions:
     aspect: Annotated[
         str,
         Opt(
-            "Aspect to judge: 'coverage', 'faithfulness' or 'balance'; with an LLM also "
-            "'relevance', 'coherence', 'fluency', 'consistency', 'quality', or the name of your "
+            f"Aspect to judge: {_LOCAL_ASPECTS}; with an LLM also "
+            f"{_LLM_ASPECTS}, or the name of your "
             "own criterion (--rule)."
         ),
     ]

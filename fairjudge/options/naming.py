@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Literal, get_args, get_origin
 
 from fairjudge.domain import ProtocolName
+from fairjudge.judges.asking import ASPECTS
 from fairjudge.options.declaring import OptionSpec, declared_options, parse_pairs
 
 _WORDS = re.compile(
@@ -14,7 +15,6 @@ _WORDS = re.compile(
 )
 """A quoted command, which is not translated, or a flag with its value."""
 _SPECIAL_NAMES = {"--backend": "model", "--from": "tool", "--options": "answers", "--run": "run"}
-_ASPECTS = {"coverage", "faithfulness", "balance"}
 
 
 def python_words(message: str, call: Callable[..., Any]) -> str:
@@ -32,7 +32,7 @@ def python_words(message: str, call: Callable[..., Any]) -> str:
         name = _SPECIAL_NAMES.get(flag) or (option.name if option else flag[2:].replace("-", "_"))
         if word is None:
             return name
-        return _with_value(name, word, _ASPECTS if name == "aspect" else _choices(option))
+        return _with_value(name, word, {*ASPECTS} if name == "aspect" else _choices(option))
 
     return _WORDS.sub(translate, message)
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from fairjudge.domain import Label, ProtocolName, Verdict
+from fairjudge.judges.asking import ASPECTS, LOCAL_ASPECTS
 from fairjudge.judges.balance import BALANCE
-from fairjudge.judges.criteria import ASPECTS, LOCAL_ASPECTS
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.text.own_aspects import own_aspects_advice
 

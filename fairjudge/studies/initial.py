@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fairjudge.calibration.calibrators import MIN_LABELS
 from fairjudge.domain import ProtocolName
-from fairjudge.judges.criteria import ASPECTS, LOCAL_ASPECTS
+from fairjudge.judges.asking import ASPECTS, LOCAL_ASPECTS
 from fairjudge.options.models import Model
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.studies.experiments import EXPERIMENTS, Experiment, comment_out, toml_text

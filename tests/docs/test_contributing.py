@@ -18,8 +18,8 @@ LEAST_PASSED = {
     # 8 failures that every provider has, a time-out, a missing server, two of keys, the wait that a
     # server asks for, and the ways a reply can end
     "backend": 14,
-    # its two protocols, and the hashes of prompts
-    "judge": 3,
+    # its two protocols, its prompt, requests and refusal by the local judge, and the hashes
+    "judge": 15,
     # told by content under three names, as JSON and compressed, and what may be wrong with a row
     "importer": 4,
     # JSON, tables, page, plots, comparison and Python, for both commands; and what the pages name

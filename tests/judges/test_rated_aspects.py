@@ -2,33 +2,60 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import re
 from pathlib import Path
 
 import pytest
 from stub_server import StubServer
 
 import fairjudge as fj
+from fairjudge.converting import columns
 from fairjudge.errors import ConfigurationError
-from fairjudge.judges.criteria import ASPECTS, BUILTIN_SCALES
+from fairjudge.judges.asking import ASPECTS, LOCAL_ASPECTS
+from fairjudge.judges.criteria import BUILTIN_SCALES
 from fairjudge.judges.tasks import resolve_plan
+from fairjudge.judges.together import joint_criterion
 
-RATED = ("relevance", "consistency", "coherence", "fluency", "balance", "quality")
+RATED = tuple(aspect for aspect in ASPECTS if aspect not in {"coverage", "faithfulness"})
 CLUSTERS = [{"eid": "e", "articles": [{"aid": "a", "content": "The dam broke at noon, they say."}]}]
 SUMMARIES = [{"eid": "e", "system": s, "text": f"A dam broke, says {s}."} for s in ("x", "y")]
 REPLIES = {"likert": "Verdict: 4", "binary": "Verdict: no", "pairwise": "Verdict: 1"}
 SCORES = {"likert": [4, 4], "binary": [0, 0], "pairwise": ["a", "b"]}
 
 
-def test_the_aspects_are_those_of_the_page():
-    assert set(ASPECTS) == {"coverage", "faithfulness", *RATED}
-    page = (Path(__file__).parents[2] / "docs" / "judges.md").read_text("utf-8")
-    for aspect in ASPECTS:
-        assert f"| `{aspect}` |" in page
+PAGE = (Path(__file__).parents[2] / "docs" / "judges.md").read_text("utf-8")
+ROWS = {
+    name: (question, material, local)
+    for name, question, material, local in re.findall(
+        r"^\| `(\w+)` \| (.+) \| (.+) \| (.+) \|$", PAGE, re.MULTILINE
+    )
+}
+"""Of each aspect: what it asks, what the judge is shown, and whether a local model judges it."""
 
 
-@pytest.mark.parametrize("aspect", RATED)
-@pytest.mark.parametrize("protocol", REPLIES)
+@pytest.mark.parametrize("aspect", ASPECTS)
+def test_each_has_scales_a_joint_prompt_and_a_place_in_the_documentation(aspect):
+    assert BUILTIN_SCALES[aspect].keys() >= {"likert", "binary"}
+    for protocol in ("likert", "binary"):
+        template = joint_criterion(aspect, protocol).template  # prompts/judge/together-ASPECT
+        assert template is not None
+        assert "scale" in template.fields
+    assert aspect in ROWS, f"docs/judges.md, 'Aspects that people rate', lacks a row of {aspect}"
+    assert f'``"{aspect}"``' in (inspect.getdoc(fj.Judge) or "")
+    assert columns.folded(aspect) in columns.ASPECTS
+
+
+def test_all_scales_are_of_aspects_and_of_single_answers():
+    assert BUILTIN_SCALES.keys() == {*ASPECTS, "coverage-answer"}
+    assert {*LOCAL_ASPECTS} < {*ASPECTS}
+
+
+@pytest.mark.parametrize(
+    ("aspect", "protocol"),
+    [(aspect, protocol) for aspect in RATED for protocol in BUILTIN_SCALES[aspect]],
+)
 def test_each_is_asked_for_in_each_form(stub: StubServer, aspect, protocol):
     stub.answer = lambda _: REPLIES[protocol]
     model = fj.Model("openai:m", base_url=f"{stub.url}/v1")
@@ -36,7 +63,7 @@ def test_each_is_asked_for_in_each_form(stub: StubServer, aspect, protocol):
     assert [row.value for row in result] == SCORES[protocol]
     assert {row.scored_by for row in result} == {"llm"}
     request = json.dumps(stub.calls[0].body)
-    assert ("broke at noon" in request) == (aspect not in {"coherence", "fluency"})
+    assert ("broke at noon" in request) == (ROWS[aspect][1] == "articles")
     for level in BUILTIN_SCALES[aspect][protocol].levels:
         assert level.anchor in request
 

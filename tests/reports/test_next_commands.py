@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fairjudge.domain import Label
-from fairjudge.judges.criteria import ASPECTS
+from fairjudge.judges.asking import ASPECTS
 from fairjudge.reports.next_commands import (
     Data,
     after_building,
