@@ -95,7 +95,7 @@ class Fenced:
         return content, tuple(positions)
 
 
-def parse_template(data: bytes, *, where: str) -> Template:
+def parse_template(data: bytes, *, location: str) -> Template:
     """Parse the content of one template file.
 
     `PromptError` if it does not have the format of the module's docstring.
@@ -103,22 +103,22 @@ def parse_template(data: bytes, *, where: str) -> Template:
     try:
         text = data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError:
-        raise PromptError(f"{where}: not UTF-8 text") from None
+        raise PromptError(f"{location}: not UTF-8 text") from None
     match = _FRONT.match(text)
     if match is None:
-        raise PromptError(f"{where}: expected TOML front matter between two '+++' lines")
+        raise PromptError(f"{location}: expected TOML front matter between two '+++' lines")
     try:
         front_matter = tomllib.loads(match[1])
     except (ValueError, RecursionError) as error:
-        raise PromptError(f"{where}: front matter is not TOML: {error}") from None
+        raise PromptError(f"{location}: front matter is not TOML: {error}") from None
     missing_fields = {"task", "name", "version", "about"} - front_matter.keys()
     if missing_fields:
-        raise PromptError(f"{where}: front matter lacks {', '.join(sorted(missing_fields))}")
+        raise PromptError(f"{location}: front matter lacks {', '.join(sorted(missing_fields))}")
     if not isinstance(front_matter["version"], int):
         raise PromptError(
-            f"{where}: version must be a whole number, not {front_matter['version']!r}"
+            f"{location}: version must be a whole number, not {front_matter['version']!r}"
         )
-    parts = _split_parts(match[2], where=where)
+    parts = _split_parts(match[2], location=location)
     fields = {field for _, body in parts for field in _FIELD.findall(body)} - {_MARK}
     return Template(
         task=str(front_matter["task"]),
@@ -131,14 +131,16 @@ def parse_template(data: bytes, *, where: str) -> Template:
     )
 
 
-def _split_parts(body: str, *, where: str) -> tuple[tuple[Role, str], ...]:
+def _split_parts(body: str, *, location: str) -> tuple[tuple[Role, str], ...]:
     pieces = _PART.split(body)
     if pieces[0].strip() or len(pieces) < 3:
-        raise PromptError(f"{where}: expected '## system' and '## user' parts and nothing before")
+        raise PromptError(
+            f"{location}: expected '## system' and '## user' parts and nothing before"
+        )
     roles: Sequence[Role] = pieces[1::2]  # type: ignore[assignment]  # the pattern allows no other
     parts = tuple((role, text.strip()) for role, text in zip(roles, pieces[2::2], strict=True))
     if parts[-1][0] != "user":
-        raise PromptError(f"{where}: the last part must be '## user'")
+        raise PromptError(f"{location}: the last part must be '## user'")
     return parts
 
 
@@ -238,7 +240,7 @@ def load_template(task: str, name: str, version: int | None = None) -> Template:
     if not (_NAME.fullmatch(task) and _NAME.fullmatch(name) and file.is_file()):
         keys = ", ".join(template.key for template in released_templates())
         raise PromptError(f"no prompt {key}; choose from: {keys}")
-    template = parse_template(file.read_bytes(), where=f"prompts/{key}.md")
+    template = parse_template(file.read_bytes(), location=f"prompts/{key}.md")
     if read_lock().get(key) != template.sha256:
         raise PromptError(
             f"prompt {key} differs from its released hash: released prompts never change; "
@@ -263,13 +265,13 @@ def load_template_file(path: str | Path) -> Template:
         data = Path(path).read_bytes()
     except OSError as error:
         raise PromptError(f"{path}: cannot read the prompt: {error.strerror}") from None
-    return parse_template(data, where=str(path))
+    return parse_template(data, location=str(path))
 
 
 def released_templates() -> tuple[Template, ...]:
     """Return all released templates, sorted by task, name and version."""
     templates = [
-        parse_template(file.read_bytes(), where=f"prompts/{folder.name}/{file.name}")
+        parse_template(file.read_bytes(), location=f"prompts/{folder.name}/{file.name}")
         for folder in _prompts_folder().iterdir()
         if folder.is_dir()
         for file in folder.iterdir()
@@ -305,7 +307,7 @@ def lock_new_templates(folder: Path) -> tuple[str, ...]:
     hashes: dict[str, str] = json.loads(file.read_text("utf-8")) if file.exists() else {}
     new_keys = []
     for path in sorted(folder.glob("*/*.md")):
-        template = parse_template(path.read_bytes(), where=str(path))
+        template = parse_template(path.read_bytes(), location=str(path))
         key = template.key
         if f"{path.parent.name}/{path.stem}" != key:
             raise PromptError(

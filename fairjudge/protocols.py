@@ -26,7 +26,7 @@ BOTH_ORDERS: tuple[Order, Order] = ("ab", "ba")
 class Protocol:
     """One way to ask a judge for a verdict.
 
-    ``prompt`` is the suffix of the names of its prompts. ``shown`` is the number of summaries per
+    ``prompt`` is the suffix of the names of its prompts. ``n_shown`` is the number of summaries per
     task, or None for all of a cluster. ``score_range`` is the lowest and highest score of a system
     on the default scale. ``score_meaning`` describes a system's score for readers; ``meanings``
     maps aspects to descriptions that differ from it.
@@ -35,7 +35,7 @@ class Protocol:
     name: ProtocolName
     verdict: VerdictKind
     prompt: str = "single"
-    shown: Literal[1, 2] | None = 1
+    n_shown: Literal[1, 2] | None = 1
     score_range: tuple[float, float] = (0.0, 1.0)
     score_meaning: str
     meanings: Mapping[str, str] = field(default_factory=dict, hash=False)
@@ -52,7 +52,7 @@ class Protocol:
     @property
     def listwise(self) -> bool:
         """Whether one judgement ranks all summaries of a cluster; `as_pairs` splits it."""
-        return self.shown is None
+        return self.n_shown is None
 
     @property
     def graded(self) -> bool:
@@ -82,13 +82,13 @@ class Protocol:
     @property
     def orders(self) -> tuple[Order | None, ...]:
         """The orders in which a prompt shows summaries; None for a single summary."""
-        return (None,) if self.shown == 1 else BOTH_ORDERS
+        return (None,) if self.n_shown == 1 else BOTH_ORDERS
 
     def sides(self, summaries: Sequence[_Item]) -> Iterator[tuple[_Item, ...]]:
         """Yield the tuples of one cluster's `summaries` that one prompt shows."""
-        if self.shown is None:
+        if self.n_shown is None:
             return iter([tuple(summaries)] if len(summaries) > 1 else [])
-        return combinations(summaries, self.shown)
+        return combinations(summaries, self.n_shown)
 
     def n_verdicts(self, n_summaries: int) -> int:
         """Return the number of verdicts on one cluster's summaries, over all orders."""
@@ -110,7 +110,7 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
                 name="pairwise",
                 prompt="pairwise",
                 verdict="preference",
-                shown=2,
+                n_shown=2,
                 score_meaning="win rate (a tie is half a win)",
             ),
             Protocol(
@@ -123,7 +123,7 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
                 name="ranking",
                 verdict="preference",
                 prompt="ranking",
-                shown=None,
+                n_shown=None,
                 score_meaning="win rate in rankings (a half where both orders disagree)",
             ),
         )

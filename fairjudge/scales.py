@@ -172,8 +172,8 @@ def _check(scale: Scale) -> None:
             )
         return
     numbers = [value for value in values if isinstance(value, int | float)]
-    ascending = all(low < high for low, high in itertools.pairwise(numbers))
-    if len(numbers) < len(values) or not ascending:
+    is_ascending = all(low < high for low, high in itertools.pairwise(numbers))
+    if len(numbers) < len(values) or not is_ascending:
         raise InputError(f"expected ascending numbers, not {values!r}", field="levels.value")
     for level in scale.levels if scale.kind == "number" else ():
         number = re.fullmatch(r"-?\d{1,6}(\.\d{1,6})?", level.answer, re.ASCII)

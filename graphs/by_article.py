@@ -131,11 +131,11 @@ async def _write(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> Artic
         else:
             failures.append(problem("no questions", outcome))
     deps.progress("questions", 1)
-    questions, dropped_questions = _select_questions(questions_by_part, n_questions)
+    questions, dropped_rows = _select_questions(questions_by_part, n_questions)
     rows: list[Row] = [{"text": q.text, "kind": q.kind, "seen": list(q.seen)} for q in questions]
     return {
         "questions": rows,
-        "dropped": dropped_questions,
+        "dropped": dropped_rows,
         "problems": failures,
         "n_steps": n_calls,
     }
@@ -152,9 +152,11 @@ def _select_questions(
     distinct_questions = [next(q for q in candidates if q.text == text) for text in texts]
     same_reason = "nearly the same as another question"
     surplus_reason = f"not among the first {n}"
-    dropped = [{"question": q.text, "why": same_reason} for q in candidates if q.text not in texts]
-    dropped += [{"question": q.text, "why": surplus_reason} for q in distinct_questions[n:]]
-    return distinct_questions[:n], dropped
+    dropped_rows = [
+        {"question": q.text, "why": same_reason} for q in candidates if q.text not in texts
+    ]
+    dropped_rows += [{"question": q.text, "why": surplus_reason} for q in distinct_questions[n:]]
+    return distinct_questions[:n], dropped_rows
 
 
 def _questions(rows: Sequence[Row]) -> list[Question]:
@@ -205,18 +207,18 @@ def _collect(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleSt
         QuestionAnswers(question=question["text"], answer_groups=_one_group(rows, index))
         for index, question in enumerate(state["questions"])
     ]
-    selected, dropped = _split_by_share(questions, len(deps.articles), deps)
+    selected_questions, dropped_rows = _split_by_share(questions, len(deps.articles), deps)
     articles: Sequence[Article] = deps.articles
-    if deps.max_articles is not None and selected:
+    if deps.max_articles is not None and selected_questions:
         articles, restricted_questions = down_select(
-            selected, deps.articles, limit=deps.max_articles
+            selected_questions, deps.articles, limit=deps.max_articles
         )
-        selected, later_dropped = _split_by_share(restricted_questions, len(articles), deps)
-        dropped += later_dropped
+        selected_questions, later_rows = _split_by_share(restricted_questions, len(articles), deps)
+        dropped_rows += later_rows
     return {
-        "answered": [question.to_json() for question in selected],
-        "kept_aids": [article.aid for article in articles] if selected else [],
-        "dropped": dropped,
+        "answered": [question.to_json() for question in selected_questions],
+        "kept_aids": [article.aid for article in articles] if selected_questions else [],
+        "dropped": dropped_rows,
     }
 
 
@@ -230,8 +232,8 @@ def _split_by_share(
 ) -> tuple[list[QuestionAnswers], list[Row]]:
     """Split questions by whether enough sources answer them, before grouping."""
     by_share = Validity(min_source_share=deps.validity.min_source_share, min_groups=1)
-    valid, dropped = split_valid(questions, n_sources, by_share, min_sources=MIN_SOURCES)
-    return valid, list(dropped)
+    valid, dropped_rows = split_valid(questions, n_sources, by_share, min_sources=MIN_SOURCES)
+    return valid, list(dropped_rows)
 
 
 def _send_questions(state: ArticleState, runtime: Runtime[ArticleDeps]) -> list[Send] | str:
@@ -282,21 +284,22 @@ def _settle(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleSta
     rows = sorted(state.get("sorted", []), key=lambda row: int(row["index"]))
     questions = [QuestionAnswers.model_validate(row["grouped"]) for row in rows if "grouped" in row]
     n_sources = len(state["kept_aids"])
-    valid, dropped = split_valid(questions, n_sources, deps.validity, min_sources=MIN_SOURCES)
-    dropped += [
+    valid, dropped_rows = split_valid(questions, n_sources, deps.validity, min_sources=MIN_SOURCES)
+    dropped_rows += [
         {"question": state["answered"][row["index"]]["question"], "why": row["why"]}
         for row in rows
         if "why" in row
     ]
     valid, same_source_rows = drop_same_source_questions(valid, deps.articles, deps.validity)
     distinct_questions, repeated_rows = drop_repetitions(valid)
-    selected, surplus_questions = drop_surplus_facets(distinct_questions, target=deps.facets)
-    reason = (
-        f"most of its answers can be true together ({pluralize(len(selected), 'question')} kept)"
+    selected_questions, surplus_questions = drop_surplus_facets(
+        distinct_questions, target=deps.facets
     )
+    n_kept = pluralize(len(selected_questions), "question")
+    reason = f"most of its answers can be true together ({n_kept} kept)"
     return {
-        "kept": [question.to_json() for question in selected],
-        "dropped": [*dropped, *same_source_rows, *repeated_rows]
+        "kept": [question.to_json() for question in selected_questions],
+        "dropped": [*dropped_rows, *same_source_rows, *repeated_rows]
         + [{"question": question.question, "why": reason} for question in surplus_questions],
     }
 
@@ -348,22 +351,22 @@ def _finish(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleSta
     deps = runtime.context
     order = {article.aid: n for n, article in enumerate(deps.articles)}
     rows = sorted(state.get("completed", []), key=lambda row: order[row["aids"][0]])
-    checked: list[QuestionAnswers] = []
-    dropped: list[Row] = []
+    checked_questions: list[QuestionAnswers] = []
+    dropped_rows: list[Row] = []
     doubtful_labels: list[Row] = []
     for n, row_json in enumerate(state.get("kept", [])):
         question, doubts = _with_completion(QuestionAnswers.model_validate(row_json), n, rows)
         valid, invalid = split_valid(
             [question], len(state["kept_aids"]), deps.validity, min_sources=MIN_SOURCES
         )
-        checked += valid
-        dropped += invalid
+        checked_questions += valid
+        dropped_rows += invalid
         doubtful_labels += doubts if valid else []
     return {
         "question_answers": [
-            without_positions(with_weights(question)).to_json() for question in checked
+            without_positions(with_weights(question)).to_json() for question in checked_questions
         ],
-        "dropped": dropped,
+        "dropped": dropped_rows,
         "doubtful": doubtful_labels,
     }
 
@@ -377,14 +380,14 @@ def _with_completion(
         answer = Answer.model_validate(entry["answer"])
         question = add_missed_answer(question, entry["group"], answer)
     places = [(g, position) for row in rows for q, g, position in row["unsupported"] if q == n]
-    remaining, new_index = drop_unsupported(question, places)
+    result, new_index = drop_unsupported(question, places)
     aids: dict[int, list[str]] = {}
     for g, aid in ((g, aid) for row in rows for q, g, aid in row["doubtful"] if q == n):
-        group = remaining.answer_groups[new_index[g]] if g in new_index else ()
+        group = result.answer_groups[new_index[g]] if g in new_index else ()
         if any(answer.aid == aid for answer in group):
             aids.setdefault(new_index[g], []).append(aid)
     text = question.question
-    return remaining, [{"question": text, "group": g, "aids": aids[g]} for g in sorted(aids)]
+    return result, [{"question": text, "group": g, "aids": aids[g]} for g in sorted(aids)]
 
 
 def build_article_graph(

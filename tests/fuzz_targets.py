@@ -382,7 +382,7 @@ def _decisions(data: bytes) -> None:
     try:
         read_decisions(request, json.loads(data))
     except Exception as error:
-        raise map_sdk_error(error, sdk=openai, where="a server", secrets=()) from error
+        raise map_sdk_error(error, sdk=openai, server_name="a server", secrets=()) from error
 
 
 def _header(data: bytes) -> None:

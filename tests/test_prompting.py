@@ -40,7 +40,7 @@ Mark {{mark}}.
 
 
 def template():
-    return parse_template(GOOD, where="test")
+    return parse_template(GOOD, location="test")
 
 
 def test_every_released_template_is_locked_under_its_own_hash():
@@ -71,7 +71,7 @@ def test_a_name_that_is_a_path_is_refused():
 )
 def test_a_malformed_template_is_refused_with_the_place_named(data, message):
     with pytest.raises(PromptError, match=f"^here: .*{message}"):
-        parse_template(data, where="here")
+        parse_template(data, location="here")
 
 
 def test_rendering_wants_exactly_the_fields_of_the_template():
@@ -214,7 +214,7 @@ def test_from_version_2_on_requests_on_the_same_material_share_all_of_it():
 def test_the_check_of_what_is_shared_sees_what_is_not(user, system, shared):
     front = '+++\ntask = "t"\nname = "n"\nversion = 2\nabout = "x"\n+++\n'
     text = f"{front}## system\n{system}\n\n## user\n{user}\n"
-    assert shared_first(parse_template(text.encode(), where="test")) == shared
+    assert shared_first(parse_template(text.encode(), location="test")) == shared
 
 
 def test_a_reply_is_found_whatever_the_secret_was():
@@ -235,7 +235,7 @@ def test_what_requests_share_ends_with_the_first_fences():
     fields = {"greeting": "hi", "text": Fenced("text", ("a", "b"))}
     user = render(template(), fields)[-1]
     assert user.content[: user.shared] == user.content
-    last = parse_template(GOOD + b"\n{{greeting}}\n", where="test")
+    last = parse_template(GOOD + b"\n{{greeting}}\n", location="test")
     user = render(last, fields)[-1]
     assert user.content[user.shared :] == "\n\nhi"
     assert render(last, fields)[0].shared == 0

@@ -329,7 +329,7 @@ def _template_text(
     head = "".join(f"{key} = {_toml(value)}\n" for key, value in front.items())
     body = "\n".join(f"## {role}\n{text}\n" for role, text in parts)
     text = f"+++\n{head}+++\n{body}"
-    parse_template(text.encode(), where=name)
+    parse_template(text.encode(), location=name)
     return text
 
 

@@ -198,7 +198,7 @@ def _with_missing(board: Leaderboard, inputs: Inputs) -> Leaderboard:
     """
     protocol = PROTOCOLS[board.protocol]
     rows = [row for row in inputs.judgements if row.aspect == board.aspect]
-    if board.derived or protocol.shown is None:
+    if board.derived or protocol.n_shown is None:
         return board
     empty = {
         cluster.eid

@@ -44,7 +44,7 @@ class AnthropicBackend(ServerClient):
     async def complete(self, request: CompletionRequest) -> Completion:
         """Return the reply to `request`, or raise a `fairjudge.errors.BackendError`."""
         has_shared_prefix = bool(shared_texts(request))
-        parse = partial(read_reply, schema=request.response_schema, where=self._url)
+        parse = partial(read_reply, schema=request.response_schema, server_name=self._url)
         while True:
             options = self._support.select(optional_parameters(request))
             marks = [_MARK] if has_shared_prefix and self._support.accepts(_MARK) else []
@@ -101,16 +101,16 @@ def _turn(message: Message, *, mark_prefix: bool) -> dict[str, Any]:
 
 
 def read_reply(
-    reply: Any, *, schema: Mapping[str, Any] | None = None, where: str = "the server"
+    reply: Any, *, schema: Mapping[str, Any] | None = None, server_name: str = "the server"
 ) -> Completion:
     """Parse a message into a `Completion`, or raise the error that explains its absence."""
-    reply = check_reply(reply, "content", "stop_reason", where=where)
+    reply = check_reply(reply, "content", "stop_reason", server_name=server_name)
     usage, reason = read_messages_usage(reply.get("usage")), reply.get("stop_reason")
     if reason == "refusal":
         details = reply.get("stop_details") or {}
         explanation = details.get("explanation") or "stop reason 'refusal'"
         raise RefusedError(f"the model declined: {one_line(explanation)}").with_usage(usage)
-    finish = check_finish(reason, where=where, usage=usage)
+    finish = check_finish(reason, server_name=server_name, usage=usage)
     blocks = reply.get("content") or ()
     text = "".join(block["text"] for block in blocks if block.get("type") == "text")
     if not text.strip():

@@ -132,11 +132,11 @@ def read_result(row: Row) -> BatchReply:
 def _read_openai(row: Row) -> BatchReply:
     key = str(row["custom_id"])
     if row.get("error"):
-        raise failure_within({"error": row["error"]}, where=_WHERE)
+        raise failure_within({"error": row["error"]}, server_name=_WHERE)
     status, body = row["response"]["status_code"], row["response"]["body"]
     if status != 200:
-        raise failure(status, body, where=_WHERE)
-    completion = read_chat(body, stop=(), where=_WHERE)
+        raise failure(status, body, server_name=_WHERE)
+    completion = read_chat(body, stop=(), server_name=_WHERE)
     return BatchReply(key=key, model=f"openai:{body.get('model')}", completion=completion)
 
 
@@ -145,9 +145,9 @@ def _read_anthropic(row: Row) -> BatchReply:
     if result["type"] != "succeeded":
         # An API error is in an object of type "error"; an expired request has none.
         error = result.get("error") or {"message": result["type"]}
-        raise failure_within(error if error.get("error") else {"error": error}, where=_WHERE)
+        raise failure_within(error if error.get("error") else {"error": error}, server_name=_WHERE)
     message = result["message"]
-    completion = read_reply(message, where=_WHERE)
+    completion = read_reply(message, server_name=_WHERE)
     return BatchReply(key=key, model=f"anthropic:{message.get('model')}", completion=completion)
 
 
@@ -155,11 +155,11 @@ def _read_gemini(row: Row) -> BatchReply:
     key = str(row["key"])
     error = row.get("error") or row.get("status")
     if error:
-        raise failure_within({"error": error}, where=_WHERE)
+        raise failure_within({"error": error}, server_name=_WHERE)
     reply = row["response"]
     model = f"gemini:{reply.get('modelVersion')}"
     return BatchReply(
-        key=key, model=model, completion=read_chat(_as_chat(reply), stop=(), where=_WHERE)
+        key=key, model=model, completion=read_chat(_as_chat(reply), stop=(), server_name=_WHERE)
     )
 
 

@@ -68,28 +68,28 @@ def read_chat(
     *,
     stop: Sequence[str],
     schema: Mapping[str, Any] | None = None,
-    where: str = "the server",
+    server_name: str = "the server",
 ) -> Completion:
     """Parse a chat completion, or raise the error that explains its absence.
 
     If the text is empty, JSON of the requested `schema` in another field counts as the reply
-    (`fairjudge.backends.other_fields`). `where` is the server's name in messages. Some servers
-    return the stop string at the end of a reply; it is removed, as by OpenAI.
+    (`fairjudge.backends.other_fields`). `server_name` is for messages. Some servers return the
+    stop string at the end of a reply; it is removed, as by OpenAI.
     """
-    reply = check_reply(reply, "choices", where=where)
-    choice = first_choice(reply, where=where)
+    reply = check_reply(reply, "choices", server_name=server_name)
+    choice = first_choice(reply, server_name=server_name)
     message, usage = choice.get("message") or {}, read_usage(reply.get("usage"))
     refusal = _refusal(message)
     if refusal:
         raise RefusedError(f"the model declined: {one_line(refusal)}").with_usage(usage)
     reason = native_finish_reason(choice)
-    finish = check_finish(reason, where=where, usage=usage)
+    finish = check_finish(reason, server_name=server_name, usage=usage)
     text = truncate_at_stop(_text(message.get("content")), stop)
     if not text.strip():
         text_elsewhere = json_in_other_fields(message, schema)
         if text_elsewhere is None:
             location = locate_text(message)
-            raise _empty(reason, finish, location, where=where, usage=usage)
+            raise _empty(reason, finish, location, server_name=server_name, usage=usage)
         text, finish = text_elsewhere, "stop"
     model = reply.get("model")
     return Completion(
@@ -127,11 +127,11 @@ def _text(content: Any) -> str:
 
 
 def _empty(
-    reason: Any, finish: FinishReason, location: str, *, where: str, usage: Usage
+    reason: Any, finish: FinishReason, location: str, *, server_name: str, usage: Usage
 ) -> EmptyReplyError | ServerError:
     """Return the error for a reply without text; without a finish reason it is a server error."""
     if reason is None:
-        error = ServerError(f"{where} sent a reply without text and without a finish reason")
+        error = ServerError(f"{server_name} sent a reply without text and without a finish reason")
         return error.with_usage(usage)
     reason_text = f"finish reason {one_line(reason)!r}"
     if finish == "length":

@@ -61,29 +61,29 @@ def failure(
     status: int,
     body: Any,
     *,
-    where: str,
+    server_name: str,
     headers: Mapping[str, str] | None = None,
     secrets: Iterable[str] = (),
 ) -> BackendError:
     """Return the error for an HTTP `status` other than 200, with `body` as JSON or as text.
 
-    `where` is the server's name in the message, from which `secrets` are removed.
+    `server_name` is for the message, from which `secrets` are removed.
     """
     body = _parse_json(body) if isinstance(body, str | bytes) else body
     details = read_error(body)
-    text = f"{where} answered {status}: {one_line(details, secrets=secrets)}"
+    text = f"{server_name} answered {status}: {one_line(details, secrets=secrets)}"
     wait_seconds = seconds_to_wait(headers or {}, body)
     return _error(_kind(status, details), text, status, details, wait_seconds=wait_seconds)
 
 
-def failure_within(body: Any, *, where: str) -> BackendError:
+def failure_within(body: Any, *, server_name: str) -> BackendError:
     """Return the error for a body with an error in a reply of status 200.
 
     The body's status or code decides. Without them its words are classified like those of a 400;
     if they are unknown too, it is a server error.
     """
     details = read_error(body)
-    text = f"{where} answered 200 with an error: {one_line(details)}"
+    text = f"{server_name} answered 200 with an error: {one_line(details)}"
     by_code = words.STATUS_BY_CODE.items()
     code_statuses = (status for pattern, status in by_code if pattern.search(details.codes))
     status, wait_seconds = details.status or next(code_statuses, None), seconds_to_wait({}, body)

@@ -57,7 +57,7 @@ def read_finish(reason: Any) -> FinishReason:
     return _KNOWN.get(word, "other")
 
 
-def check_finish(reason: Any, *, where: str, usage: Any) -> FinishReason:
+def check_finish(reason: Any, *, server_name: str, usage: Any) -> FinishReason:
     """Return `read_finish` of `reason`; raise an error with `usage` for refusal and failure."""
     finish = read_finish(reason)
     phrase = f"finish reason {one_line(reason)!r}"
@@ -66,5 +66,5 @@ def check_finish(reason: Any, *, where: str, usage: Any) -> FinishReason:
             f"the provider's content filter stopped the reply ({phrase})"
         ).with_usage(usage)
     if finish == "error":
-        raise ServerError(f"{where} failed during the reply ({phrase})").with_usage(usage)
+        raise ServerError(f"{server_name} failed during the reply ({phrase})").with_usage(usage)
     return finish

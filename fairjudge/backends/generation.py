@@ -121,12 +121,12 @@ def prompt_ids(tokenizer: Any, messages: Sequence[dict[str, str]]) -> list[int]:
 
 
 def _apply_template(tokenizer: Any, turns: Sequence[dict[str, str]]) -> list[int]:
-    open_ended = turns[-1]["role"] == "assistant"
+    continues_reply = turns[-1]["role"] == "assistant"
     encoding = tokenizer.apply_chat_template(
         list(turns),
-        add_generation_prompt=not open_ended,
-        continue_final_message=open_ended,
-        sanitize_control_tokens=not open_ended,
+        add_generation_prompt=not continues_reply,
+        continue_final_message=continues_reply,
+        sanitize_control_tokens=not continues_reply,
         enable_thinking=False,
         return_dict=True,
     )
@@ -134,7 +134,10 @@ def _apply_template(tokenizer: Any, turns: Sequence[dict[str, str]]) -> list[int
 
 
 def generate(
-    loaded: LoadedModel, prompts: Sequence[list[int]], seeds: Sequence[int], sampling: Sampling
+    loaded_model: LoadedModel,
+    prompts: Sequence[list[int]],
+    seeds: Sequence[int],
+    sampling: Sampling,
 ) -> list[GeneratedReply]:
     """Return a reply for each prompt.
 
@@ -142,7 +145,7 @@ def generate(
     noise is a draw from the softmax), so that a prompt's reply depends on its seed and not on its
     batch.
     """
-    tokenizer, model = loaded.tokenizer, loaded.model
+    tokenizer, model = loaded_model.tokenizer, loaded_model.model
     batch = tokenizer.pad({"input_ids": list(prompts)}, return_tensors="pt").to(model.device)
     length = batch["input_ids"].shape[1]
     recorder = _Recorder(sampling.top_logprobs)
@@ -156,18 +159,18 @@ def generate(
     with torch.inference_mode():
         output = model.generate(
             **batch,
-            generation_config=_generation_config(loaded, sampling),
+            generation_config=_generation_config(loaded_model, sampling),
             logits_processor=processors,
             stopping_criteria=StoppingCriteriaList([_StopTexts(tokenizer, sampling.stop, length)]),
         )
     return [
-        _truncate(row, recorder.row(index), loaded)
+        _truncate(row, recorder.row(index), loaded_model)
         for index, row in enumerate(output[:, length:].tolist())
     ]
 
 
-def _generation_config(loaded: LoadedModel, sampling: Sampling) -> GenerationConfig:
-    model_config = loaded.model.generation_config
+def _generation_config(loaded_model: LoadedModel, sampling: Sampling) -> GenerationConfig:
+    model_config = loaded_model.model.generation_config
     return GenerationConfig(
         max_new_tokens=sampling.max_new_tokens,
         do_sample=False,  # the Gumbel processor has sampled already
@@ -176,21 +179,21 @@ def _generation_config(loaded: LoadedModel, sampling: Sampling) -> GenerationCon
         top_k=50,
         repetition_penalty=1.0,
         bos_token_id=model_config.bos_token_id,
-        eos_token_id=_end_ids(loaded),
-        pad_token_id=loaded.tokenizer.pad_token_id,
+        eos_token_id=_end_ids(loaded_model),
+        pad_token_id=loaded_model.tokenizer.pad_token_id,
     )
 
 
-def _end_ids(loaded: LoadedModel) -> list[int]:
-    end_ids = loaded.model.generation_config.eos_token_id
+def _end_ids(loaded_model: LoadedModel) -> list[int]:
+    end_ids = loaded_model.model.generation_config.eos_token_id
     end_ids = end_ids if isinstance(end_ids, list) else [end_ids]
-    ids = {*end_ids, loaded.tokenizer.eos_token_id} - {None}
+    ids = {*end_ids, loaded_model.tokenizer.eos_token_id} - {None}
     return sorted(ids)
 
 
-def _truncate(row: list[int], alternatives: Any, loaded: LoadedModel) -> GeneratedReply:
+def _truncate(row: list[int], alternatives: Any, loaded_model: LoadedModel) -> GeneratedReply:
     """Truncate a row of the output at its end token; the rest is padding."""
-    ends = [index for index, token in enumerate(row) if token in set(_end_ids(loaded))]
+    ends = [index for index, token in enumerate(row) if token in set(_end_ids(loaded_model))]
     n_tokens = ends[0] if ends else len(row)
     return GeneratedReply(
         token_ids=tuple(row[:n_tokens]),

@@ -186,10 +186,10 @@ async def _exchange(
             request.method, url, data=request.content, headers=headers, allow_redirects=False
         ) as reply:
             content = await _read_content(reply, server=url_origin(url))
-            headers_received = [
+            reply_headers = [
                 pair for pair in reply.raw_headers if pair[0].lower() not in _FRAMING_HEADERS
             ]
-            return httpx2.Response(reply.status, headers=headers_received, content=content)
+            return httpx2.Response(reply.status, headers=reply_headers, content=content)
     except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
         raise httpx2.ConnectError(str(error)) from error
     except aiohttp.ClientResponseError as error:

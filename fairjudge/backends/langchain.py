@@ -72,7 +72,7 @@ class LangChainBackend:
         chat: BaseChatModel | None = None,
     ) -> None:
         self.target = target
-        self._where = target.base_url or str(target)
+        self._server_name = target.base_url or str(target)
         self._timeout_seconds = timeout_seconds
         self._warn = warn
         self._notices: set[str] = set()
@@ -90,14 +90,16 @@ class LangChainBackend:
         chat = self._chat.model_copy(update=self._fields(request))
         try:
             async with asyncio.timeout(self._timeout_seconds):
-                reply = await _call(chat, messages, stop=request.stop)
+                reply = await _call_chat(chat, messages, stop=request.stop)
         except Exception as error:
             raise self._map_error(error) from None
         try:
-            return read_chat(_as_chat_completion(reply), stop=request.stop, where=self._where)
+            return read_chat(
+                _as_chat_completion(reply), stop=request.stop, server_name=self._server_name
+            )
         except Exception as error:
             raise map_sdk_error(
-                error, sdk=openai, where=self._where, secrets=keys_in_environment()
+                error, sdk=openai, server_name=self._server_name, secrets=keys_in_environment()
             ) from None
 
     def _fields(self, request: CompletionRequest) -> dict[str, Any]:
@@ -143,19 +145,21 @@ class LangChainBackend:
 
     def _map_error(self, error: Exception) -> BackendError:
         """Map an integration's exception, of any class, to a `BackendError`."""
-        secrets, where = keys_in_environment(), self._where
+        secrets, server_name = keys_in_environment(), self._server_name
         anthropic = sys.modules.get("anthropic")  # loaded if the integration uses it
         result: Exception | None
         if isinstance(error, (openai.OpenAIError, TimeoutError, BackendError)):
-            result = map_sdk_error(error, sdk=openai, where=where, secrets=secrets)
+            result = map_sdk_error(error, sdk=openai, server_name=server_name, secrets=secrets)
         elif anthropic is not None and isinstance(error, anthropic.AnthropicError):
-            result = map_sdk_error(error, sdk=anthropic, where=where, secrets=secrets)
+            result = map_sdk_error(error, sdk=anthropic, server_name=server_name, secrets=secrets)
         else:
-            result = _error_of_invalid_reply(error, where=where)
-            result = result or _error_by_attributes(error, where=where, secrets=secrets)
+            result = _error_of_invalid_reply(error, server_name=server_name)
+            result = result or _error_by_attributes(error, server_name=server_name, secrets=secrets)
         if isinstance(result, BackendError):
             return result
-        return BackendError(f"{where}: {type(error).__name__}: {one_line(error, secrets=secrets)}")
+        return BackendError(
+            f"{server_name}: {type(error).__name__}: {one_line(error, secrets=secrets)}"
+        )
 
 
 def chat_target(chat: BaseChatModel) -> ModelRef:
@@ -172,7 +176,7 @@ def chat_target(chat: BaseChatModel) -> ModelRef:
     return ModelRef(provider="langchain", model=f"{label}@{digest}")
 
 
-async def _call(
+async def _call_chat(
     chat: BaseChatModel, messages: list[tuple[str, str]], *, stop: Sequence[str]
 ) -> AIMessage:
     """Return the reply of `chat`.
@@ -233,28 +237,30 @@ def _usage(counts: Any) -> dict[str, Any] | None:
     }
 
 
-def _error_of_invalid_reply(error: Exception, *, where: str) -> BackendError | None:
+def _error_of_invalid_reply(error: Exception, *, server_name: str) -> BackendError | None:
     """Return the error for an integration's exception on an invalid reply of status 200."""
     if isinstance(error, json.JSONDecodeError):
-        return NoReplyError(f"{where} answered 200 with no JSON")
+        return NoReplyError(f"{server_name} answered 200 with no JSON")
     if isinstance(error, ValueError) and error.args and isinstance(error.args[0], dict):
-        return failure_within({"error": error.args[0]}, where=where)
+        return failure_within({"error": error.args[0]}, server_name=server_name)
     lacks_choices = isinstance(error, TypeError) and "'choices'" in str(error)
     if lacks_choices or isinstance(error, IndexError):
-        return ServerError(f"{where} answered 200 with no choice in the reply")
+        return ServerError(f"{server_name} answered 200 with no choice in the reply")
     return None
 
 
 def _error_by_attributes(
-    error: Exception, *, where: str, secrets: tuple[str, ...]
+    error: Exception, *, server_name: str, secrets: tuple[str, ...]
 ) -> BackendError | None:
     """Return the error for an exception with a status, or for a failed connection."""
     status = getattr(error, "status_code", None) or getattr(error, "code", None)
     if isinstance(status, int) and status >= 400:
         headers = getattr(getattr(error, "response", None), "headers", None) or {}
-        return failure(status, str(error), where=where, headers=headers, secrets=secrets)
+        return failure(
+            status, str(error), server_name=server_name, headers=headers, secrets=secrets
+        )
     if isinstance(error, _TIMEOUTS):
-        return RequestTimeoutError(f"{where} sent no reply in time")
+        return RequestTimeoutError(f"{server_name} sent no reply in time")
     if isinstance(error, _CONNECTION_ERRORS):
-        return connection_error(error, where=where, secrets=secrets)
+        return connection_error(error, server_name=server_name, secrets=secrets)
     return None

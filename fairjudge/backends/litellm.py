@@ -51,7 +51,7 @@ class LiteLLMClient:
         warn: Warn | None = None,  # noqa: ARG002
     ) -> None:
         self.target = target
-        self._where = target.base_url or target.model
+        self._server_name = target.base_url or target.model
         self._timeout_seconds = timeout_seconds
         self._litellm = import_litellm()
         self._model, self._key = self._resolve_model()
@@ -83,22 +83,22 @@ class LiteLLMClient:
 
     def _map_error(self, error: Exception) -> Exception:
         """Map a litellm exception (OpenAI's, and a few more) to a `BackendError`."""
-        where, secrets = self._where, keys_in_environment()
+        server_name, secrets = self._server_name, keys_in_environment()
         message = one_line(getattr(error, "message", error), secrets=secrets)
         if isinstance(error, self._litellm.ContextWindowExceededError):
-            return ContextTooLongError(f"{where}: {message}")
+            return ContextTooLongError(f"{server_name}: {message}")
         if isinstance(error, self._litellm.ContentPolicyViolationError):
-            return RefusedError(f"{where}: {message}")
+            return RefusedError(f"{server_name}: {message}")
         # litellm reports failed connections as status 500.
         if isinstance(error, openai.APIStatusError) and "Connection error" in message:
-            return connection_error(error, where=where, secrets=secrets)
+            return connection_error(error, server_name=server_name, secrets=secrets)
         status = getattr(error, "status_code", None)
         response: Any = getattr(error, "response", None)
         body = getattr(response, "text", "") or getattr(error, "message", str(error))
         if isinstance(status, str) or (status == 422 and body == message):
             # This is litellm's form of an error inside a reply of status 200.
             error_body = {"message": message, "code": status if isinstance(status, str) else None}
-            return failure_within({"error": error_body}, where=where)
+            return failure_within({"error": error_body}, server_name=server_name)
         is_connection_error = isinstance(error, openai.APIConnectionError)  # timeouts too
         if (
             isinstance(error, openai.APIError)
@@ -107,8 +107,8 @@ class LiteLLMClient:
         ):
             headers = dict(getattr(response, "headers", None) or {})
             headers |= dict(getattr(error, "litellm_response_headers", None) or {})
-            return failure(status, body, where=where, headers=headers, secrets=secrets)
-        return map_sdk_error(error, sdk=openai, where=where, secrets=secrets)
+            return failure(status, body, server_name=server_name, headers=headers, secrets=secrets)
+        return map_sdk_error(error, sdk=openai, server_name=server_name, secrets=secrets)
 
 
 class LiteLLMBackend(LiteLLMClient):
@@ -127,7 +127,7 @@ class LiteLLMBackend(LiteLLMClient):
                 reply.model_dump(warnings=False),
                 stop=request.stop,
                 schema=request.response_schema,
-                where=self._where,
+                server_name=self._server_name,
             )
             return _verify_stop(completion)
         except Exception as error:
@@ -189,7 +189,9 @@ class LiteLLMDecisionsBackend(LiteLLMClient):
                     num_retries=0,
                     max_retries=0,
                 )
-            return read_decisions(request, reply.model_dump(warnings=False), where=self._where)
+            return read_decisions(
+                request, reply.model_dump(warnings=False), server_name=self._server_name
+            )
         except Exception as error:
             raise self._map_error(error) from None
 

@@ -35,7 +35,7 @@ class OpenAIBackend(ServerClient):
     async def complete(self, request: CompletionRequest) -> Completion:
         """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
         schema = request.response_schema
-        parse = partial(read_chat, stop=request.stop, schema=schema, where=self._url)
+        parse = partial(read_chat, stop=request.stop, schema=schema, server_name=self._url)
         while True:
             body = self._body(request)
             try:

@@ -48,7 +48,7 @@ class OpenAIDecisionsBackend(ServerClient):
                 reply: api.DecisionResponse = await self._connection.ainvoke(body)
             answers = {name: _as_systemone(answer) for name, answer in reply.answers.items()}
             reply_json = {"answers": answers, "usage": reply.usage, "model": reply.model}
-            return read_decisions(request, reply_json, where=self._url)
+            return read_decisions(request, reply_json, server_name=self._url)
         except Exception as error:
             raise self._map_error(error) from None
 
@@ -70,8 +70,8 @@ class OpenAIDecisionsBackend(ServerClient):
         """Raise the error in a reply of status 200 without answers."""
         if response.status_code == 200:
             content, charset = await response.aread(), response.charset_encoding
-            body = read_json(content, where=self._url, charset=charset)
-            check_reply(body, "answers", where=self._url)
+            body = read_json(content, server_name=self._url, charset=charset)
+            check_reply(body, "answers", server_name=self._url)
 
     async def _close(self, connection: Any) -> None:
         await connection.http_async_client.aclose()

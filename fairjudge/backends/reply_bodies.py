@@ -20,7 +20,7 @@ _ERROR_FIELDS = ("message", "detail", "errors", "code", "error_code")
 """Fields of an error instead of a reply, besides a field ``error``."""
 
 
-def read_json(content: bytes, *, where: str, charset: str | None = None) -> Any:
+def read_json(content: bytes, *, server_name: str, charset: str | None = None) -> Any:
     """Return the JSON of a reply's body, with leading white space or byte order mark allowed.
 
     `charset` is that of the reply's headers, used if the body is not UTF-8.
@@ -39,58 +39,60 @@ def read_json(content: bytes, *, where: str, charset: str | None = None) -> Any:
             return reply
         excerpt = one_line(text, limit=80)
         problem = f"no JSON: {excerpt!r}" if excerpt else "an empty body"
-        raise NoReplyError(f"{where} answered 200 with {problem}") from None
+        raise NoReplyError(f"{server_name} answered 200 with {problem}") from None
 
 
-def check_reply(reply: Any, *fields: str, where: str) -> Mapping[str, Any]:
+def check_reply(reply: Any, *fields: str, server_name: str) -> Mapping[str, Any]:
     """Return `reply` if it has an answer in one of `fields`; else raise its error.
 
     An answer that is null or an empty list without an explanation is a server error.
     """
     body = next(iter(reply), None) if isinstance(reply, list) else reply
     if not isinstance(body, Mapping):
-        raise NoReplyError(f"{where} answered 200 with {one_line(reply, limit=80)!r}")
-    error = _error_within(body, fields, where=where)
+        raise NoReplyError(f"{server_name} answered 200 with {one_line(reply, limit=80)!r}")
+    error = _error_within(body, fields, server_name=server_name)
     if error is not None:
         raise error.with_usage(read_usage(body["usage"]) if body.get("usage") else None)
     return body
 
 
 def _error_within(
-    body: Mapping[str, Any], fields: tuple[str, ...], *, where: str
+    body: Mapping[str, Any], fields: tuple[str, ...], *, server_name: str
 ) -> BackendError | None:
     if body.get("error") or body.get("type") == "error":
-        return failure_within(body, where=where)
+        return failure_within(body, server_name=server_name)
     if any(body.get(name) for name in fields):
         return None
     feedback = body.get("promptFeedback") or body.get("prompt_feedback") or {}
     reason = feedback.get("blockReason") if isinstance(feedback, Mapping) else None
     if reason or body.get("input_sensitive") or body.get("output_sensitive"):
-        return RefusedError(f"{where} declined the prompt ({one_line(reason or 'sensitive')})")
+        return RefusedError(
+            f"{server_name} declined the prompt ({one_line(reason or 'sensitive')})"
+        )
     status = body.get("base_resp")
     has_failed = isinstance(status, Mapping) and bool(status.get("status_code"))  # MiniMax
     if has_failed or any(body.get(name) for name in _ERROR_FIELDS):
-        return failure_within(body, where=where)
+        return failure_within(body, server_name=server_name)
     if fields[0] in body:
-        return ServerError(f"{where} answered 200 with no {fields[0]!r} in the reply")
+        return ServerError(f"{server_name} answered 200 with no {fields[0]!r} in the reply")
     names = ", ".join(sorted(map(str, body))[:8]) or "nothing"
     return NoReplyError(
-        f"{where} answered 200 without {fields[0]!r}; its fields: {one_line(names)}"
+        f"{server_name} answered 200 without {fields[0]!r}; its fields: {one_line(names)}"
     )
 
 
-def first_choice(reply: Mapping[str, Any], *, where: str) -> Mapping[str, Any]:
+def first_choice(reply: Mapping[str, Any], *, server_name: str) -> Mapping[str, Any]:
     """Return the choice of index 0 of a chat completion, or raise its error."""
     choices = [choice for choice in reply["choices"] if isinstance(choice, Mapping)]
     first_choices = (choice for choice in choices if choice.get("index") == 0)
     choice = next(first_choices, choices[0] if choices else None)
     if choice is None:
-        raise ServerError(f"{where} answered 200 with no choice in the reply")
+        raise ServerError(f"{server_name} answered 200 with no choice in the reply")
     provider_fields = choice.get("provider_specific_fields") or {}  # of litellm
     error = choice.get("error") or provider_fields.get("error")
     if error:
         usage = read_usage(reply["usage"]) if reply.get("usage") else None
-        raise failure_within({"error": error}, where=where).with_usage(usage)
+        raise failure_within({"error": error}, server_name=server_name).with_usage(usage)
     return choice
 
 

@@ -108,7 +108,9 @@ class ServerClient:
                 reply: httpx2.Response = await self._connection.post(
                     path, cast_to=httpx2.Response, content=to_json(body)
                 )
-            return parse(read_json(reply.content, where=self._url, charset=reply.charset_encoding))
+            return parse(
+                read_json(reply.content, server_name=self._url, charset=reply.charset_encoding)
+            )
         except Exception as error:
             raise self._map_error(error) from None
 
@@ -127,13 +129,15 @@ class ServerClient:
 
     def _map_error(self, error: Exception) -> Exception:
         """Map a client's exception to a `BackendError`."""
-        return map_sdk_error(error, sdk=self.sdk, where=self._url, secrets=(self._key,))
+        return map_sdk_error(error, sdk=self.sdk, server_name=self._url, secrets=(self._key,))
 
 
-def map_sdk_error(error: Exception, *, sdk: Any, where: str, secrets: tuple[str, ...]) -> Exception:
+def map_sdk_error(
+    error: Exception, *, sdk: Any, server_name: str, secrets: tuple[str, ...]
+) -> Exception:
     """Map a client's exception to a `BackendError`; return a contained `BackendError` as it is.
 
-    `sdk` is ``openai`` or ``anthropic``, `where` the server's name in messages. `secrets` are
+    `sdk` is ``openai`` or ``anthropic``, `server_name` is for messages. `secrets` are
     removed, since some servers echo keys.
     """
     own_error = next((cause for cause in _causes(error) if isinstance(cause, BackendError)), None)
@@ -142,32 +146,38 @@ def map_sdk_error(error: Exception, *, sdk: Any, where: str, secrets: tuple[str,
     if isinstance(error, sdk.APIStatusError):
         headers: Mapping[str, str] = error.response.headers
         body = _error_body(error)
-        return failure(error.status_code, body, where=where, headers=headers, secrets=secrets)
+        return failure(
+            error.status_code, body, server_name=server_name, headers=headers, secrets=secrets
+        )
     if isinstance(error, (TimeoutError, sdk.APITimeoutError)):
-        return RequestTimeoutError(f"{where} sent no reply in time")
+        return RequestTimeoutError(f"{server_name} sent no reply in time")
     if isinstance(error, (httpx2.TransportError, sdk.APIConnectionError)):
-        return connection_error(error, where=where, secrets=secrets)
+        return connection_error(error, server_name=server_name, secrets=secrets)
     if isinstance(error, (sdk.APIResponseValidationError, *_MALFORMED_REPLY_ERRORS)):
         return MalformedReplyError(
-            f"{where} sent a reply with an invalid format: {one_line(error, secrets=secrets)}"
+            f"{server_name} sent a reply with an invalid format: {one_line(error, secrets=secrets)}"
         )
     is_sdk_error = isinstance(error, sdk.APIError)
-    return BackendError(f"{where}: {one_line(error, secrets=secrets)}") if is_sdk_error else error
+    return (
+        BackendError(f"{server_name}: {one_line(error, secrets=secrets)}")
+        if is_sdk_error
+        else error
+    )
 
 
 def connection_error(
-    error: Exception, *, where: str, secrets: tuple[str, ...]
+    error: Exception, *, server_name: str, secrets: tuple[str, ...]
 ) -> ConnectionFailedError:
     """Return the error for a failed connection, with the underlying cause as the reason."""
     causes = tuple(_causes(error))
     if (problem := malformed_http(error)) is not None:
         message = one_line(problem, secrets=secrets)
-        text = f"{where} sent a reply that is not valid HTTP: {message}"
+        text = f"{server_name} sent a reply that is not valid HTTP: {message}"
         return ConnectionFailedError(text, malformed=True)
     unsent = any(isinstance(cause, httpx2.ConnectError) for cause in causes)
     message = one_line(_root_cause(error), secrets=secrets)
     return ConnectionFailedError(
-        f"cannot reach {where}, or the connection was interrupted: {message}", unsent=unsent
+        f"cannot reach {server_name}, or the connection was interrupted: {message}", unsent=unsent
     )
 
 

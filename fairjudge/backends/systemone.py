@@ -39,5 +39,5 @@ class SystemOneBackend(ServerClient):
             "questions": questions_json(request),
         }
         return await self._post(
-            "/systemone", body, partial(read_decisions, request, where=self._url)
+            "/systemone", body, partial(read_decisions, request, server_name=self._url)
         )

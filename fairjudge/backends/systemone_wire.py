@@ -53,13 +53,15 @@ def _as_wire(question: Question) -> dict[str, Any]:
     return {"type": "score", "instructions": question.text, "criteria": levels}
 
 
-def read_decisions(request: DecisionRequest, reply: Any, *, where: str = "the server") -> Decisions:
+def read_decisions(
+    request: DecisionRequest, reply: Any, *, server_name: str = "the server"
+) -> Decisions:
     """Parse the answers of a reply in the System One format, or raise its error.
 
-    `where` is the server's name in messages. Invalid answers raise `MalformedReplyError`.
+    `server_name` is for messages. Invalid answers raise `MalformedReplyError`.
     """
     if not isinstance(reply, Mapping) or not isinstance(reply.get("answers"), Mapping):
-        check_reply(reply, "answers", where=where)
+        check_reply(reply, "answers", server_name=server_name)
         raise MalformedReplyError("the reply contains no answers")
     model = reply.get("model")
     return Decisions(

@@ -58,10 +58,10 @@ class TruncationCheck(Middleware):
         estimate = likely_input_tokens(request)
         if not self._is_too_few(n_tokens, estimate, latin=_is_latin(request)):
             return reply
-        where = request.target.base_url or str(request.target)
+        server_name = request.target.base_url or str(request.target)
         problem = (
-            f"{where} counted {n_tokens:,} tokens in a prompt of about {estimate:,}: it truncated "
-            "the prompt"
+            f"{server_name} counted {n_tokens:,} tokens in a prompt of about {estimate:,}: it "
+            "truncated the prompt"
         )
         if self._warn is not None:
             self._warn(f"{problem}, and such items have no score; {_SETTING}")

@@ -144,8 +144,8 @@ class ReplyCache:
             try:
                 self._write(key, value)
             except (sqlite3.DatabaseError, diskcache.Timeout, OSError) as error:
-                damaged = isinstance(error, sqlite3.DatabaseError) and _is_damage(error)
-                if not (damaged and may_recover):
+                is_damaged = isinstance(error, sqlite3.DatabaseError) and _is_damage(error)
+                if not (is_damaged and may_recover):
                     sentence = (
                         f"cannot write to the cache {self.path}: {error or 'it remains locked'}"
                     )
@@ -285,8 +285,8 @@ class ReplyCache:
                     self._remove(row, checked_row.problem)
                 yield checked_row
 
-    def _select(self, where: str, parameter: object) -> list[_Row]:
-        columns = self._query(f"SELECT {_Row.COLUMNS} FROM Cache WHERE {where}", parameter)  # noqa: S608
+    def _select(self, condition: str, parameter: object) -> list[_Row]:
+        columns = self._query(f"SELECT {_Row.COLUMNS} FROM Cache WHERE {condition}", parameter)  # noqa: S608
         return [_Row(*row) for row in columns]
 
     def _query(self, sql: str, *parameters: object) -> list[Any]:

@@ -36,7 +36,7 @@ class RecordedJudgements(Sequence[Judgement]):
 
     def __iter__(self) -> Iterator[Judgement]:
         for start, stop in zip(self._starts, [*self._starts[1:], len(self)], strict=True):
-            yield from self._read(start, stop)
+            yield from self._read_batch(start, stop)
 
     @overload
     def __getitem__(self, index: int) -> Judgement: ...
@@ -48,9 +48,9 @@ class RecordedJudgements(Sequence[Judgement]):
         number = range(len(self))[index]
         start = max(start for start in self._starts if start <= number)
         stop = min((start for start in self._starts if start > number), default=len(self))
-        return self._read(start, stop)[number - start]
+        return self._read_batch(start, stop)[number - start]
 
-    def _read(self, start: int, stop: int) -> Sequence[Judgement]:
+    def _read_batch(self, start: int, stop: int) -> Sequence[Judgement]:
         with reject_foreign_rows(self._run):
             rows = self._run.rows_at(ROWS, self._row_positions[start:stop])
             return with_pair_verdicts([_judgement(row) for row in rows])

@@ -65,7 +65,11 @@ def digest(records: Iterable[Record]) -> str:
 
 def bad_lines(*files: Loaded[Any]) -> tuple[str, ...]:
     """Return ``path:line: problem`` of each line of `files` skipped by ``--skip-bad``."""
-    return tuple(f"{file.path}:{bad.line}: {bad.problem}" for file in files for bad in file.bad)
+    return tuple(
+        f"{file.path}:{bad_line.line}: {bad_line.problem}"
+        for file in files
+        for bad_line in file.bad
+    )
 
 
 def check_writable(output: Path) -> None:

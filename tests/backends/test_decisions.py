@@ -188,7 +188,7 @@ def test_what_is_no_reply_of_the_format_is_malformed(reply):
 def test_a_reply_without_answers_is_the_servers_failure(reply):
     with pytest.raises(ServerError, match="the box answered 200"):
         read_decisions(
-            ask(ModelRef(provider="systemone", model="m"), BETTER), reply, where="the box"
+            ask(ModelRef(provider="systemone", model="m"), BETTER), reply, server_name="the box"
         )
 
 

@@ -46,7 +46,7 @@ def test_a_broken_connection_names_its_deepest_cause(cause, message):
     cause.__context__ = RuntimeError("no running event loop")
     error = httpx2.ConnectError("broke off")
     error.__cause__ = cause
-    result = map_sdk_error(error, sdk=openai, where="the server", secrets=())
+    result = map_sdk_error(error, sdk=openai, server_name="the server", secrets=())
     assert isinstance(result, ConnectionFailedError)
     assert "or the connection was interrupted: " in str(result)
     assert str(result).endswith(message)

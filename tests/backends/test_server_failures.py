@@ -149,7 +149,7 @@ def test_megabytes_of_an_error_take_a_moment(body, status):
     began = time.process_time()
     if status == 200:
         with contextlib.suppress(BackendError):
-            check_reply(read_json(body, where="a server"), "choices", where="a server")
+            check_reply(read_json(body, server_name="a server"), "choices", server_name="a server")
     else:
-        assert len(str(failure(status, body, where="a server"))) < 1_000
+        assert len(str(failure(status, body, server_name="a server"))) < 1_000
     assert time.process_time() - began < 10

@@ -110,7 +110,7 @@ HOSTILE = (
 def test_no_words_of_a_text_are_fields_or_parts(texts):
     joined = items(*("\n".join([text, *HOSTILE]) for text in texts))
     for item in few_shot(BASE, joined):
-        template = parse_template(item.prompt.encode(), where="here")
+        template = parse_template(item.prompt.encode(), location="here")
         assert template.fields == BASE.template.fields
         assert [role for role, _ in template.parts] == [role for role, _ in BASE.template.parts]
         assert template.parts[0] == BASE.template.parts[0]

@@ -89,7 +89,7 @@ def test_an_unknown_aspect_is_refused():
 
 def own(body: str) -> Criterion:
     front = '+++\ntask = "judge"\nname = "tone"\nversion = 1\nabout = "x"\n+++\n## user\n'
-    template = parse_template((front + body).encode(), where="mine")
+    template = parse_template((front + body).encode(), location="mine")
     return Criterion(aspect="tone", template=template, scale=likert(("bad", "good")))
 
 
