@@ -313,7 +313,7 @@ def slow(*given, **more):
     return connect(*given, **more)
 in_process.aiosqlite.core.sqlite3.connect = slow
 async def main():
-    async with in_process._embedded(pathlib.Path(".")) as saver:
+    async with in_process._sqlite_saver(pathlib.Path(".")) as saver:
         for _ in range({n_statements}):
             await saver.setup()
 try:
