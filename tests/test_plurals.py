@@ -33,7 +33,7 @@ NEVER_ONE = {
     "{max_words} words",  # of a prompt
 }
 NO_NUMBER = {
-    "{quantity} by people",
+    "{quantity} by humans",
     "{name} needs summaries",
     "{number(_value(camps['items']))} on items",
     "{number(systems)} on systems",
@@ -44,9 +44,9 @@ NO_NUMBER = {
     "{column} holds words",
     "{group} words",
     "{judge.name} needs questions",
-    "{group['judge']} against people",
+    "{group['judge']} against humans",
     "{percentage(results['winning_rate'])} of annotators",
-    "{split} as annotators",  # groups, as said before
+    "{n_split} as annotators",  # groups, as said before
 }
 
 

@@ -33,10 +33,10 @@ from fairjudge.errors import FairJudgeError, InputError
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.matching import harmonize_ids
 from fairjudge.reports.content import UNSCORED, Content, Panel
-from fairjudge.reports.evidence_tables import how_left_out
+from fairjudge.reports.evidence_tables import omission_kind
 from fairjudge.reports.pages import Report
 from fairjudge.reports.report_page import report_page
-from fairjudge.reports.svg import no_saved_figures
+from fairjudge.reports.svg import suppress_saving
 from fairjudge.scores.leaderboards import Leaderboard, is_derived, leaderboards
 from fairjudge.scores.missing import NOT_APPLICABLE
 from fairjudge.scores.settings import separate_settings
@@ -116,7 +116,7 @@ def _check(panel: Panel) -> None:
             "uncovered": list(_uncovered(panel)),
             "disagreements": list(_disagreements(panel)),
         }
-        with no_saved_figures():
+        with suppress_saving():
             report_page(Content(title="", panels=(panel,), browse=browse))
     except (AttributeError, IndexError, KeyError, TypeError, ValueError):
         reason = f"not what 'fairjudge {panel.kind} --json' writes in this version"
@@ -138,7 +138,7 @@ def _uncovered(panel: Panel) -> Iterator[dict[str, Any]]:
                 "answer": str(answer["label"] or (voices[0]["answer"] if voices else "")),
                 "outlets": list(dict.fromkeys(str(voice["name"]) for voice in voices)),
                 "voices": [[str(voice["name"]), str(voice["answer"])] for voice in voices],
-                "how": how_left_out(answer),
+                "how": omission_kind(answer),
             }
 
 

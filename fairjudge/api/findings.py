@@ -36,9 +36,9 @@ class Findings(Mapping[str, Any], CommandResult):
     @property
     def findings(self) -> tuple[str, ...]:
         """What the figures say in a few plain sentences."""
-        from fairjudge.reports.kinds import findings_of
+        from fairjudge.reports.kinds import make_findings
 
-        return findings_of(self.kind, self.figures)
+        return make_findings(self.kind, self.figures)
 
     def to_dict(self) -> dict[str, Any]:
         """Return findings and figures as plain values, ready for JSON."""

@@ -79,14 +79,14 @@ class CommandResult(HasFigures):
 
     def tables(self) -> tuple[TextTable, ...]:
         """Return the tables that the command prints."""
-        from fairjudge.reports.kinds import tables_of
+        from fairjudge.reports.kinds import make_tables
 
-        return tables_of(self.kind, self._json())
+        return make_tables(self.kind, self._json())
 
     def _figures(self) -> Sequence[Drawing]:
-        from fairjudge.reports.report_page import figures_of
+        from fairjudge.reports.report_page import make_figures
 
-        return figures_of(self.kind, self._json())
+        return make_figures(self.kind, self._json())
 
     def __repr__(self) -> str:
         return "\n".join(map(to_text, self.tables()))

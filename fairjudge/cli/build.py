@@ -34,7 +34,7 @@ def build(
         fairjudge build clusters.json -o refs.jsonl
         fairjudge build clusters.json -o refs.jsonl --backend openai:gpt-4o-mini
     """
-    from fairjudge.reports.next_commands import after_building
+    from fairjudge.reports.next_commands import command_after_build
     from fairjudge.run.building import build_file
 
     opt.check_targets(output, json_file)
@@ -59,7 +59,7 @@ def build(
         )
     display.show_build(outcome, output=output, json_file=json_file)
     if outcome.n_without_questions < len(outcome.clusters):
-        display.say_next(after_building(output), output, json_file)
+        display.say_next(command_after_build(output), output, json_file)
     display.finish(
         outcome.n_without_questions, len(outcome.clusters), limit=max_unscored, noun=("cluster",)
     )

@@ -53,7 +53,7 @@ def calibrate(
     fairjudge calibrate likert.jsonl binary.jsonl pairwise.jsonl --labels labels.jsonl
     """
     from fairjudge.analysis.judged_inputs import read_judged
-    from fairjudge.reports.kinds import tables_of
+    from fairjudge.reports.kinds import make_tables
     from fairjudge.scores.missing import count_missing
 
     values = calibration_call.values
@@ -66,7 +66,7 @@ def calibrate(
     calibration = calibration_call(skip_bad=reporting.skip_bad, judgements=judged_inputs)
     names = ", ".join(path.name for path in paths)
     report = calibration.to_dict(list_unmatched=list_unmatched, judgements=names, labels=labels)
-    display.show_report(report, reporting.json_file, tables_of("calibrate", report))
+    display.show_report(report, reporting.json_file, make_tables("calibrate", report))
     reporting.write_page(lambda: _page(report, rows))
     if save is not None:
         if calibration.not_calibrated:

@@ -78,11 +78,11 @@ def save_figures(kind: str, figures: Json, folder: Path | None) -> None:
     """
     if folder is None:
         return
-    from fairjudge.reports.report_page import figures_of
+    from fairjudge.reports.report_page import make_figures
     from fairjudge.reports.svg import to_svg
 
     with save_drawn_figures(folder):
-        for drawing in figures_of(kind, figures):
+        for drawing in make_figures(kind, figures):
             to_svg(drawing)
 
 
@@ -103,7 +103,7 @@ def save_drawn_figures(folder: Path | None) -> Iterator[None]:
 
     if not svg.can_draw():
         raise ConfigurationError("--figures requires Matplotlib: pip install 'fairjudge[plots]'")
-    with svg.saved_figures(folder) as saved_plots:
+    with svg.save_figures(folder) as saved_plots:
         yield
     types = ", ".join(map(str.upper, svg.FILE_TYPES))
     say(f"Written: {folder} ({pluralize(saved_plots.n_figures, 'figure')} as {types})", err=True)

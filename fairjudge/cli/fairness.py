@@ -81,9 +81,9 @@ def proportional(
 
 def _finish(kind: str, report: dict[str, Any], reporting: Reporting, limit: float) -> None:
     """Print the report; exit with code 3 if too many summaries are unscored."""
-    from fairjudge.reports.kinds import tables_of
+    from fairjudge.reports.kinds import make_tables
 
-    display.show_report(report, reporting.json_file, tables_of(kind, report))
+    display.show_report(report, reporting.json_file, make_tables(kind, report))
     display.save_figures(kind, report, reporting.figures)
     excluded = report["excluded"]
     display.finish(

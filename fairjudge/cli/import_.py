@@ -241,7 +241,7 @@ def _from_tool(
 
 def _next_commands(records: Records, targets: Mapping[str, Path]) -> Iterator[NextCommand]:
     """Yield the commands that continue with the `records` written to `targets`."""
-    from fairjudge.reports.next_commands import Data, after_importing, protocols_of
+    from fairjudge.reports.next_commands import Data, commands_after_import, label_protocols
 
     paths = {kind: targets[kind] for kind, rows in records.items() if rows}
     if not paths:
@@ -253,14 +253,16 @@ def _next_commands(records: Records, targets: Mapping[str, Path]) -> Iterator[Ne
         references=paths.get("references"),
         summaries=[paths["summaries"]] if "summaries" in paths else [],
         labels=paths.get("labels"),
-        labelled=protocols_of(records.get("labels", ())),
-        several_articles=any(len(cluster.articles) > 1 for cluster in records.get("clusters", ())),
+        label_protocols=label_protocols(records.get("labels", ())),
+        has_several_articles=any(
+            len(cluster.articles) > 1 for cluster in records.get("clusters", ())
+        ),
     )
-    yield from after_importing(
+    yield from commands_after_import(
         data,
         paths.get("judgements"),
         list(dict.fromkeys(judgement.aspect for judgement in judgements)),
-        paired=any(judgement.system_a is not None for judgement in judgements),
+        is_paired=any(judgement.system_a is not None for judgement in judgements),
     )
 
 

@@ -151,7 +151,7 @@ def _scores(reports: Mapping[str, JudgeReport]) -> TextTable:
         "summary",
         {system: system for by_system in means.values() for system in by_system},
         means,
-        show=number,
+        format_cell=number,
         notes=(
             *(f"{aspect}: {meaning}." for aspect, meaning in ASPECTS.items()),
             "Compare all three: a summary with wrong facts may still cover more articles than a "

@@ -33,7 +33,7 @@ def apply(
     from fairjudge.datasets import read_labels, read_references, write_records
     from fairjudge.references.steps import Validity
     from fairjudge.references.validating import apply_validity
-    from fairjudge.reports.kinds import tables_of, with_findings
+    from fairjudge.reports.kinds import make_tables, with_findings
     from fairjudge.reports.reference_tables import validated_json
 
     result = apply_validity(
@@ -43,7 +43,7 @@ def apply(
     )
     write_records(output, result.references)
     report = with_findings("references apply", validated_json(result))
-    display.show_report(report, json_file, tables_of("references apply", report))
+    display.show_report(report, json_file, make_tables("references apply", report))
 
 
 @app.command()
@@ -71,7 +71,7 @@ def recall(
     from fairjudge.datasets import read_references
     from fairjudge.records.results import to_json
     from fairjudge.references.validating import compare_answers
-    from fairjudge.reports.kinds import tables_of
+    from fairjudge.reports.kinds import make_tables
 
     result = compare_answers(
         display.read(read_references, references, skip_bad=skip_bad).records,
@@ -79,4 +79,4 @@ def recall(
         min_overlap=overlap,
     )
     report = to_json(result)
-    display.show_report(report, json_file, tables_of("references recall", report))
+    display.show_report(report, json_file, make_tables("references recall", report))

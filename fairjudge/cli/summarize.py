@@ -49,7 +49,7 @@ def summarize(
             --backend openai:gpt-4o-mini --sweep temperature=0.5,1 \
             --sweep fair=party
     """
-    from fairjudge.reports.next_commands import after_summarizing
+    from fairjudge.reports.next_commands import command_after_summaries
     from fairjudge.run.summaries import summarize_file
 
     opt.check_targets(output, json_file)
@@ -73,7 +73,7 @@ def summarize(
             progress=progress_bars.counter("summarizing"),
         )
     display.show_summaries(outcome, output=output, json_file=json_file)
-    display.say_next(after_summarizing(clusters, output), output, json_file)
+    display.say_next(command_after_summaries(clusters, output), output, json_file)
     n_failed = len(outcome.failed)
     n_all = n_failed + len(outcome.summaries)
     noun: display.Noun = ("summary", "summaries") if writing.sweeps else ("cluster",)

@@ -15,9 +15,9 @@ from fairjudge.importing.records import Skipped
 from fairjudge.reports.next_commands import (
     Data,
     NextCommand,
-    after_converting,
-    protocols_of,
-    too_few_to_rank,
+    commands_after_conversion,
+    label_protocols,
+    ranking_obstacle,
 )
 from fairjudge.text.counting import pluralize
 from fairjudge.text.usable import usable
@@ -112,15 +112,17 @@ class Converted:
             references=paths.get("references"),
             summaries=[paths["summaries"]] if "summaries" in paths else [],
             labels=paths.get("labels"),
-            labelled=protocols_of(self.labels),
-            several_articles=any(len(usable(cluster.articles)[0]) > 1 for cluster in self.clusters),
+            label_protocols=label_protocols(self.labels),
+            has_several_articles=any(
+                len(usable(cluster.articles)[0]) > 1 for cluster in self.clusters
+            ),
         )
-        return tuple(after_converting(data))
+        return tuple(commands_after_conversion(data))
 
     @property
     def too_few_to_rank(self) -> str:
         """Why the labels can never show that a judge ranks systems; empty if they can."""
-        return too_few_to_rank(self.labels)
+        return ranking_obstacle(self.labels)
 
     def to_json(self) -> dict[str, Any]:
         """Return layouts, counts and exclusions as JSON."""

@@ -1,4 +1,4 @@
-"""Findings and tables of ``calibrate align`` and ``calibrate cascade``; no arithmetic."""
+"""Findings and tables of ``calibrate align`` and ``calibrate cascade``."""
 
 from __future__ import annotations
 
@@ -14,46 +14,46 @@ from fairjudge.text.counting import percentage, pluralize
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Words:
-    """How agreement, error and audits are called."""
+class _Terms:
+    """Terms for agreement, error and audits of one kind of protocol."""
 
     agreement: str
     short: str
-    measured: str
+    measure_note: str
     error: str
-    by: str
+    error_name: str
     units: str
     audits: str
     notes: tuple[str, ...] = ()
 
 
-_RATINGS = _Words(
-    agreement="Kendall's tau-b with people",
-    short="tau-b with people",
-    measured="Kendall's tau-b with people's mean label, on the items that both prompts scored.",
+_RATING_TERMS = _Terms(
+    agreement="Kendall's tau-b with human labels",
+    short="tau-b with human labels",
+    measure_note="Kendall's tau-b with the mean human label, on items scored with both prompts.",
     error="squared error, both calibrated",
-    by="the calibrated error",
+    error_name="the calibrated error",
     units=" squared points",
-    audits="mean calibrated score minus people's",
+    audits="mean calibrated score minus mean human label",
 )
-_PAIRS = _Words(
-    agreement="kappa with people's preferences",
-    short="kappa with people",
-    measured="Quadratic kappa with people's preferences over both orders, on the pairs that both "
-    "prompts scored.",
+_PAIR_TERMS = _Terms(
+    agreement="kappa with human preferences",
+    short="kappa with human labels",
+    measure_note="Quadratic kappa with human preferences over both orders, on pairs scored with "
+    "both prompts.",
     error="Brier score, both calibrated",
-    by="the calibrated Brier score",
+    error_name="the calibrated Brier score",
     units="",
-    audits="calibrated probability to prefer, minus people's share",
+    audits="calibrated probability of preference minus the human share",
     notes=(
-        "By length: to prefer the longer summary; by system: that system's; by attribute: the mean "
-        "squared error, as a document favours no side.",
+        "By length: preference for the longer summary; by system: for that system's summary; by "
+        "attribute: mean squared error, since a document is on neither side.",
     ),
 )
 
 
-def _words(report: Json) -> _Words:
-    return _PAIRS if PROTOCOLS[report["protocol"]].paired else _RATINGS
+def _terms(report: Json) -> _Terms:
+    return _PAIR_TERMS if PROTOCOLS[report["protocol"]].paired else _RATING_TERMS
 
 
 def align_findings(report: Json) -> Iterator[str]:
@@ -70,9 +70,9 @@ def align_findings(report: Json) -> Iterator[str]:
         return
     decision = report["decision"]
     n_test = pluralize(decision["n_documents"], "document")
-    words = _words(report)
-    gain = f"{words.agreement} changes by {interval(decision['agreement'], digits=3)}"
-    error = f"{words.by} falls by {interval(decision['error'], digits=3)}{words.units}"
+    terms = _terms(report)
+    gain = f"{terms.agreement} changes by {interval(decision['agreement'], digits=3)}"
+    error = f"{terms.error_name} falls by {interval(decision['error'], digits=3)}{terms.units}"
     if report["kept"]:
         yield f"{report['chosen']!r} is selected: on the test set, {n_test}, {gain}, and {error}."
     else:
@@ -80,7 +80,7 @@ def align_findings(report: Json) -> Iterator[str]:
         yield f"On the test set, {n_test}: {gain}, and {error}."
     yield (
         f"{n_tried.capitalize()} compared on the development set ({n_development}); the test "
-        "set was used for that one alone."
+        "set was used for this one only."
     )
     if report["n_opened"] > 1:
         yield (
@@ -94,15 +94,15 @@ def align_findings(report: Json) -> Iterator[str]:
             "judge --criterion' as below."
         )
     else:
-        yield "Next: calibrate the old prompt; for another try, label documents that are new."
+        yield "Next: calibrate the old prompt; to try again, label new documents."
 
 
 def _audit_findings(audits: Json) -> Iterator[str]:
-    """Yield how the effect of order and bias by group change, where there are any."""
+    """Yield the changes of position bias and of judge bias by group, if there are any."""
     sides = ("old", "new")
     if audits["position"]["new"] is not None:
-        before, now = (interval(audits["position"][side]["changed"]) for side in sides)
-        yield f"The share of decisions that change with the order: {before} before, {now} now."
+        old_share, new_share = (interval(audits["position"][side]["changed"]) for side in sides)
+        yield f"Share of decisions that change with the order: {old_share} before, {new_share} now."
     groups = audits["errors"]["groups"]
     n_before, n_now = (sum(row[side]["flagged"] for row in groups) for side in sides)
     if n_before or n_now:
@@ -110,7 +110,7 @@ def _audit_findings(audits: Json) -> Iterator[str]:
 
 
 def align_tables(report: Json) -> Iterator[TextTable]:
-    """Yield the candidates on development, then what the test says and the audits."""
+    """Yield the candidates on the development set, then the results on the test set and audits."""
     yield _candidates(report)
     if report["opened"]:
         yield _test(report)
@@ -126,7 +126,7 @@ def _candidates(report: Json) -> TextTable:
         for name, size in report["parts"].items()
     )
     return table(
-        f"{pluralize(len(report['candidates']), 'candidate')} tried on development: "
+        f"{pluralize(len(report['candidates']), 'candidate')} tried on the development set: "
         f"{report['aspect']}, {report['protocol']}, {report['judge']}",
         "candidate: {name} | what: {about} | old> {development[old]:number.3}"
         " | new> {development[new]:number.3} | gain> {development[difference]:number.3}"
@@ -134,13 +134,13 @@ def _candidates(report: Json) -> TextTable:
         report["candidates"],
         notes=(
             f"Documents by part: {sizes}.",
-            _words(report).measured,
+            _terms(report).measure_note,
             *(
                 f"{candidate['name']}: {candidate['barred']}."
                 for candidate in report["candidates"]
                 if candidate["barred"]
             ),
-            *(f"Not tried: {why}." for why in report["unusable"]),
+            *(f"Not tried: {reason}." for reason in report["unusable"]),
         ),
         mark=lambda candidate: "chosen" if candidate["chosen"] else "",
     )
@@ -157,8 +157,8 @@ def _test(report: Json) -> TextTable:
             f"{pluralize(gain['n_items'], 'item')} scored by both, of {decision['n_labelled']} "
             f"labelled, in {pluralize(decision['n_documents'], 'document')}; opened "
             f"{pluralize(report['n_opened'], 'time')}.",
-            "Kept where both intervals lie above 0.",
-            *(f"Not kept: {why}." for why in decision["why_not"]),
+            "Kept if both intervals are above 0.",
+            *(f"Not kept: {reason}." for reason in decision["why_not"]),
             *(
                 f"Without a score, {name}: {tally(count)}."
                 for name, count in counts.items()
@@ -169,38 +169,38 @@ def _test(report: Json) -> TextTable:
 
 
 def _figures(report: Json) -> Iterator[Json]:
-    """Yield agreement, error, items without a score, and for answers of yes and no the rates."""
-    decision, rates, words = report["decision"], report["audits"]["rates"], _words(report)
-    gain, errors = decision["gain"], decision["errors"] or (None, None)
-    measured = (
-        (words.short, gain["old"], gain["new"], decision["agreement"]),
-        (words.error, *errors, decision["error"]),
+    """Yield agreement, error, items without a score, and for yes/no answers the rates."""
+    decision, rates, terms = report["decision"], report["audits"]["rates"], _terms(report)
+    test_gain, errors = decision["gain"], decision["errors"] or (None, None)
+    comparisons = (
+        (terms.short, test_gain["old"], test_gain["new"], decision["agreement"]),
+        (terms.error, *errors, decision["error"]),
     )
-    for name, *sides, better in measured:
-        old, new = (number(side, digits=3) for side in sides)
-        yield {"figure": name, "old": old, "new": new, "gain": interval(better, digits=3)}
-    n_missing = {"old": gain["n_without_old"], "new": gain["n_without_new"]}
-    yield {"figure": "labelled items without a score", **n_missing, "gain": ""}
+    for name, *values, gain_interval in comparisons:
+        old, new = (number(side, digits=3) for side in values)
+        yield {"figure": name, "old": old, "new": new, "gain": interval(gain_interval, digits=3)}
+    counts = {"old": test_gain["n_without_old"], "new": test_gain["n_without_new"]}
+    yield {"figure": "labelled items without a score", **counts, "gain": ""}
     if rates["old"] is not None and rates["new"] is not None:
         for name in ("sensitivity", "specificity"):
-            figures = {side: interval(rates[side][name]) for side in ("old", "new")}
-            yield {"figure": name, **figures, "gain": ""}
+            rates_by_prompt = {side: interval(rates[side][name]) for side in ("old", "new")}
+            yield {"figure": name, **rates_by_prompt, "gain": ""}
 
 
-_PLACES = {
+_POSITION_LABELS = {
     "changed": "changes with the order",
-    "first": "prefers the first place",
-    "second": "prefers the second place",
-    "one_tie": "a tie in one order alone",
-    "first_minus_second": "first less second place",
+    "first": "prefers the first position",
+    "second": "prefers the second position",
+    "one_tie": "a tie in one order only",
+    "first_minus_second": "first minus second position",
 }
 
 
 def _position(position: Json) -> TextTable:
     return side_by_side(
-        "Position on the test: share of the pairs that were judged in both orders",
+        "Position bias on the test set: share of the pairs judged in both orders",
         "figure",
-        _PLACES,
+        _POSITION_LABELS,
         {side: position[side] for side in ("old", "new")},
         notes=(
             f"{side.capitalize()}: {pluralize(position[side]['n_pairs'], 'pair')}; without a "
@@ -211,18 +211,18 @@ def _position(position: Json) -> TextTable:
 
 
 def _audits(report: Json) -> TextTable:
-    audits, words = report["audits"], _words(report)
-    why = audits["position"]["why"]
+    audits, terms = report["audits"], _terms(report)
+    reason = audits["position"]["why"]
     return table(
-        f"Audits on the test: {words.audits}, by group",
+        f"Audits on the test set: {terms.audits}, by group",
         "of: {of} | group: {group} | items> {n} | old> {old[error]:interval}{old_mark}"
         " | new> {new[error]:interval}{new_mark}",
         audits["errors"]["groups"],
         notes=(
             "! significantly different from the other groups (FDR 5 %).",
-            *words.notes,
+            *terms.notes,
             *map(sentence, audits["errors"]["notes"]),
-            f"Position: {why}." if why else "",
+            f"Position: {reason}." if reason else "",
         ),
         of=lambda row: row["attribute"] or row["kind"],
         old_mark=lambda row: " !" if row["old"]["flagged"] else "",
@@ -231,19 +231,19 @@ def _audits(report: Json) -> TextTable:
 
 
 def cascade_tables(report: Json) -> tuple[TextTable, ...]:
-    """Return what a cascade saves and costs, and how each way agrees with the labels."""
+    """Return the savings and losses of a cascade, its items, and each judge's agreement."""
     effects = {
         "calls saved, %": percent(report["saved"]),
-        "growth of the mean absolute error": interval(report["error_added"], digits=3),
-        "fall of Kendall's tau-b": interval(report["agreement_lost"], digits=3),
+        "increase in mean absolute error": interval(report["error_added"], digits=3),
+        "decrease in Kendall's tau-b": interval(report["agreement_lost"], digits=3),
     }
     low, high = report["low"], report["high"]
     return (
         table(
-            f"Cascade that asks the LLM between {low:.3g} and {high:.3g} of the local score, on "
+            f"Cascade that calls the LLM for local scores between {low:.3g} and {high:.3g}, on "
             "held-out documents",
             "what: {what} | value [95 %]> {value} | items> {n}",
-            [{"what": what, "value": value, "n": report["n"]} for what, value in effects.items()],
+            [{"what": name, "value": value, "n": report["n"]} for name, value in effects.items()],
         ),
         table(
             "Items of the cascade",
@@ -260,9 +260,9 @@ def cascade_tables(report: Json) -> tuple[TextTable, ...]:
 
 
 def guarantee_tables(report: Json) -> Iterator[TextTable]:
-    """Yield what share is kept at the threshold, and how far answers agree with people."""
+    """Yield the share of items kept at the threshold, and their agreement with human labels."""
     threshold, one_order = report["threshold"], report["n_one_order"]
-    at = "no threshold" if threshold is None else f"a confidence of {threshold:.2f} or more"
+    condition = "no threshold" if threshold is None else f"a confidence of {threshold:.2f} or more"
     shares = [("agreement of all labelled items", report["overall"], report["n_labelled"])]
     if threshold is not None:
         agreement = report["agreement"], report["n_kept_labelled"]
@@ -270,15 +270,15 @@ def guarantee_tables(report: Json) -> Iterator[TextTable]:
         shares.insert(0, ("kept, of all items", report["kept"], "-"))
     yield table(
         f"{group_title(report)}: {percentage(report['agreement_promised'])} agreement "
-        f"guaranteed with {percentage(report['confidence'])} certainty at {at}",
+        f"guaranteed with {percentage(report['confidence'])} certainty at {condition}",
         "share: {what} | value [95 %]> {share:interval} | items> {n}",
-        [{"what": what, "share": share, "n": n} for what, share, n in shares],
-        notes=[f"Pairs asked in one order alone: {one_order}." if one_order else ""],
+        [{"what": name, "share": share, "n": n} for name, share, n in shares],
+        notes=[f"Pairs judged in one order only: {one_order}." if one_order else ""],
     )
 
 
 def cascade_findings(report: Json) -> Iterator[str]:
-    """Yield what a cascade saves, and what it costs in error and agreement."""
+    """Yield the calls that a cascade saves, and its loss of accuracy and agreement."""
     yield (
         f"The LLM judges items with a local score between {report['low']:.3g} and "
         f"{report['high']:.3g}, which saves {percent(report['saved'])} % of the calls on held-out "
@@ -291,23 +291,23 @@ def cascade_findings(report: Json) -> Iterator[str]:
 
 
 def guarantee_findings(report: Json) -> Iterator[str]:
-    """Yield the confidence threshold of a guarantee, and what share of items is kept."""
+    """Yield the confidence threshold of a guarantee, and the share of items kept."""
     title = group_title(report)
-    promise = f"agree with people at least {percentage(report['agreement_promised'])} of the time"
+    guarantee = f"agree with humans at least {percentage(report['agreement_promised'])} of the time"
     certainty = f"{percentage(report['confidence'])} certainty"
     n_items = pluralize(report["n_labelled"], "labelled item")
-    overall = interval(report["overall"], digits=2)
-    of_all = f"Without a threshold a share of {overall} of the labelled items agrees."
+    share = interval(report["overall"], digits=2)
+    total_sentence = f"Without a threshold a share of {share} of the labelled items agrees."
     if report["threshold"] is None:
         yield (
-            f"{title}: at no confidence threshold do its answers {promise}, with {certainty} on "
-            f"{n_items}."
+            f"{title}: no confidence threshold guarantees that its answers {guarantee}, with "
+            f"{certainty} on {n_items}."
         )
-        yield of_all
-        yield "Nothing is kept; next: more labels, a lower --guarantee, or a better judge."
+        yield total_sentence
+        yield "No answer is kept; next: more labels, a lower --guarantee, or a better judge."
     else:
         yield (
-            f"{title}: answers with a confidence of {report['threshold']:.2f} or more {promise}, "
+            f"{title}: answers with a confidence of {report['threshold']:.2f} or more {guarantee}, "
             f"with {certainty} ({n_items}; test: {report['test']})."
         )
         yield (
@@ -315,9 +315,9 @@ def guarantee_findings(report: Json) -> Iterator[str]:
             f"{pluralize(report['n_kept_labelled'], 'labelled item')} kept, a share of "
             f"{interval(report['agreement'], digits=2)} agrees."
         )
-        yield of_all
+        yield total_sentence
         if report["n_one_order"]:
             yield (
-                f"Asked in one order alone: {pluralize(report['n_one_order'], 'pair')}. A judge "
-                "that prefers a position seems confident of these."
+                f"Judged in one order only: {pluralize(report['n_one_order'], 'pair')}. A judge "
+                "with position bias is overconfident on these."
             )

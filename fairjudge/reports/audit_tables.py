@@ -1,12 +1,20 @@
-"""Tables of the audits and of a judge's stability, made of their JSON."""
+"""Tables of the audits and of a judge's stability, from their JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from fairjudge.reports.decision_tables import group_title
-from fairjudge.reports.figures import Json, by_unit, equals_p, interval, p_value, protocol_of, tally
-from fairjudge.reports.row_tables import rows_of, table
+from fairjudge.reports.figures import (
+    Json,
+    equals_p,
+    interval,
+    p_value,
+    protocol_in_words,
+    tally,
+    unit_suffix,
+)
+from fairjudge.reports.row_tables import keyed_rows, table
 from fairjudge.reports.tables import TextTable, number
 from fairjudge.text.counting import percentage, pluralize
 
@@ -14,13 +22,13 @@ _MAX_NAMED = 12
 POSITION = {
     "first": "prefers the first",
     "second": "prefers the second",
-    "consistency": "same verdict both ways",
+    "consistency": "same verdict in both orders",
 }
 ORDERED = {
     "faithfulness": ("article", "rating", (1.0, 5.0)),
     "coverage": ("group", "share covered", (0.0, 1.0)),
 }
-"""What ``audit order`` moved, what was measured and between which values, by aspect."""
+"""By aspect, the reordered unit of ``audit order``, the measured value and its range."""
 _CHANGES = {
     "first minus last": "first_minus_last",
     "ends minus middle": "ends_minus_middle",
@@ -30,16 +38,16 @@ _CHANGES = {
 
 
 def position_tables(report: Json) -> Iterator[TextTable]:
-    """Yield position bias: one table a judge and aspect."""
+    """Yield position bias: one table per judge and aspect."""
     for group in report["groups"]:
         slices = {"all": group, **group["by_closeness"], **group["by_systems"]}
-        of = f"{group['judge']}, {group['aspect']}{by_unit(group)}"
+        group_name = f"{group['judge']}, {group['aspect']}{unit_suffix(group)}"
         yield table(
-            f"Position bias of {of} (percent of pairs)",
+            f"Position bias of {group_name} (percent of pairs)",
             "among: {among} | pairs> {n_pairs} | first> {first:percent} | second> {second:percent}"
             " | consistent> {consistency:percent} | ties> {one_tie[value]:number.1}"
             " | p> {first_minus_second:p}",
-            rows_of(slices, "among"),
+            keyed_rows(slices, "among"),
             notes=_position_notes(group),
         )
 
@@ -47,47 +55,48 @@ def position_tables(report: Json) -> Iterator[TextTable]:
 def _position_notes(group: Json) -> Iterator[str]:
     yield (
         "Ties: one of the two verdicts is a tie. p: test of first = second. Intervals: 95 %, "
-        "documents taken as clusters."
+        "resampling documents."
     )
     if group["first_minus_second"].get("value") is not None:
         yield f"First minus second, all: {interval(group['first_minus_second'], digits=1)} points."
-    excluded = {
+    exclusions = {
         "without a score": group["n_unscored"],
-        "in one order alone": group["n_one_order"],
+        "in one order only": group["n_one_order"],
         "of unknown order": group["n_unknown_order"],
         "repeated": group["n_repeated"],
     }
-    if any(excluded.values()):
-        yield f"Excluded: {tally(excluded)}."
-    if shift := group.get("shift"):
+    if any(exclusions.values()):
+        yield f"Excluded: {tally(exclusions)}."
+    if probability_shift := group.get("shift"):
         yield (
             "By probability: being shown first changes the probability of being preferred by "
-            f"{interval(shift, digits=3)} ({equals_p(p_value(shift))})."
+            f"{interval(probability_shift, digits=3)} ({equals_p(p_value(probability_shift))})."
         )
 
 
 def verbosity_tables(report: Json) -> Iterator[TextTable]:
-    """Yield verbosity bias: one row a judge, aspect, protocol and probe."""
+    """Yield verbosity bias: one row per judge, aspect, protocol and probe."""
     yield table(
         "Verbosity bias (percent of summaries that the judge puts first)",
         "judge: {judge} | aspect: {aspect} | protocol: {protocol} | added: {probe} | pairs> {n}"
         " | original> {original:percent} | longer> {extended:percent}"
         " | p> {original_minus_extended:p}",
         report["groups"],
-        notes=["p: test of original = longer. What is added is as long as the summary."],
-        protocol=protocol_of,
+        notes=["p: test of original = longer. The added text is as long as the summary."],
+        protocol=protocol_in_words,
     )
     yield from (_scores_table(group) for group in report["groups"] if group.get("scores"))
 
 
-VERSIONS = {"original": "as written", "extended": "longer"}
+VERSIONS = {"original": "original", "extended": "longer"}
 
 
 def _scores_table(group: Json) -> TextTable:
-    """Return how often each score was given to summaries as written and made longer."""
+    """Return the frequency of each score among original and extended summaries."""
+    protocol = protocol_in_words(group)
     return table(
-        f"Scores by {group['judge']}, {group['aspect']}, {protocol_of(group)} ({group['probe']})",
-        "system: {system} | summaries: {version} | scores (score: how often): {counts:list}",
+        f"Scores by {group['judge']}, {group['aspect']}, {protocol} ({group['probe']})",
+        "system: {system} | summaries: {version} | scores (score: count): {counts:list}",
         [
             {"system": system, "version": VERSIONS[version], "counts": counts}
             for system, versions in group["scores"].items()
@@ -98,11 +107,11 @@ def _scores_table(group: Json) -> TextTable:
 
 
 def parse_tables(report: Json) -> Iterator[TextTable]:
-    """Yield how many judgements have no score, and why."""
+    """Yield the number of judgements without a score, and the reasons."""
     from fairjudge.scores.leaderboards import weak_judge_caveat
 
     groups = report["groups"]
-    by_default = dict.fromkeys(
+    default_judges = dict.fromkeys(
         (group["aspect"], group["judge"]) for group in groups if "embedding" in group["scored_by"]
     )
     yield table(
@@ -110,28 +119,28 @@ def parse_tables(report: Json) -> Iterator[TextTable]:
         "judge: {judge} | aspect: {aspect} | protocol: {protocol} | judgements> {n_judgements}"
         " | unscored> {lost} | reasons: {unscored:tally} | scored by: {scored_by:tally}",
         groups,
-        notes=(weak_judge_caveat(aspect, judge) for aspect, judge in by_default),
-        protocol=protocol_of,
-        lost=_lost,
+        notes=(weak_judge_caveat(aspect, judge) for aspect, judge in default_judges),
+        protocol=protocol_in_words,
+        lost=_unscored_share,
     )
 
 
-def _lost(group: Json) -> str:
+def _unscored_share(group: Json) -> str:
     n = group["n_unscored"]
     return f"{n} ({percentage(n / group['n_judgements'])})" if n else "0"
 
 
 def length_tables(report: Json) -> Iterator[TextTable]:
-    """Yield win rates as judged, at equal length, and on matched pairs."""
+    """Yield win rates: raw, adjusted to equal length, and on matched pairs."""
     for group in report["groups"]:
         yield table(
-            f"Win rates at equal length, {group['judge']}, {group['aspect']}{by_unit(group)} "
+            f"Win rates at equal length, {group['judge']}, {group['aspect']}{unit_suffix(group)} "
             "(percent)",
             "pair: {system_a} beats {system_b} | n> {n} | as judged> {raw:percent}"
             " | adjusted> {adjusted:percent} | matched> {matched:percent}"
             " | n matched> {n_matched}",
             group["win_rates"],
-            notes=["n: judgements, one for each order of a pair.", _length_effect(group)],
+            notes=["n: judgements, one per order of a pair.", _length_effect(group)],
             n=lambda win_rate: win_rate["raw"].get("n", "-"),
             n_matched=lambda win_rate: win_rate["matched"].get("n", "-"),
         )
@@ -141,7 +150,7 @@ def length_tables(report: Json) -> Iterator[TextTable]:
         yield table(
             f"Lengths of summaries, in {unit}" + (f" of {tokenizer}" if tokenizer else ""),
             f"system: {{system}} | {unit}> {{row:interval.0}} | summaries> {{n}}",
-            rows_of(lengths, "system"),
+            keyed_rows(lengths, "system"),
             n=lambda row: row.get("n", "-"),
         )
 
@@ -157,39 +166,43 @@ def _length_effect(group: Json) -> str:
 
 
 def order_tables(report: Json) -> Iterator[TextTable]:
-    """Yield verdicts by the place of the article or group, and what shuffling changes."""
-    moved, value, (low, high) = ORDERED[report["aspect"]]
-    places = report["by_place"].items()
-    rows = [{"what": f"{moved} {place}", "rating": rating, "p": "-"} for place, rating in places]
+    """Yield verdicts by position of the article or group, and the effect of shuffling."""
+    unit, value_name, (low, high) = ORDERED[report["aspect"]]
+    positions = report["by_place"].items()
+    rows = [
+        {"what": f"{unit} {position}", "rating": rating, "p": "-"} for position, rating in positions
+    ]
     changes = {name: report[key] for name, key in _CHANGES.items()}
-    rows += [{"what": name, "rating": by, "p": p_value(by)} for name, by in changes.items()]
+    rows += [
+        {"what": name, "rating": change, "p": p_value(change)} for name, change in changes.items()
+    ]
     yield table(
-        f"Order of {moved}s, {report['judge']}, {report['aspect']} from {low:.0f} to {high:.0f}",
-        f": {{what}} | {value}> {{rating:interval}} | p> {{p}}",
+        f"Order of {unit}s, {report['judge']}, {report['aspect']} from {low:.0f} to {high:.0f}",
+        f": {{what}} | {value_name}> {{rating:interval}} | p> {{p}}",
         rows,
         notes=[f"Without a score: {report['n_unscored']}." if report["n_unscored"] else ""],
     )
 
 
 def checks_tables(report: Json, *, limit: int | None = _MAX_NAMED) -> Iterator[TextTable]:
-    """Yield how often each relation held, naming where it did not, `limit` of these."""
-    broken = [
-        f"{check['name']}: {item['item']} gave {' then '.join(map(str, item['values']))}"
+    """Yield the pass rate of each metamorphic relation, and up to `limit` violations."""
+    violations = [
+        f"{check['name']}: {item['item']} scored {' then '.join(map(str, item['values']))}"
         for check in report["checks"]
         for item in check["broken"]
     ]
-    n_hidden = len(broken) - len(broken[:limit])
+    n_hidden = len(violations) - len(violations[:limit])
     yield table(
-        f"Checks of {report['judge']}, {report['aspect']} (percent kept)",
-        "check: {name} | cases> {n} | kept> {kept:percent} | unscored> {n_unscored}",
+        f"Checks of {report['judge']}, {report['aspect']} (percent passed)",
+        "check: {name} | cases> {n} | passed> {kept:percent} | unscored> {n_unscored}",
         report["checks"],
-        notes=[*broken[:limit], f"... and {n_hidden} more (--json)" if n_hidden else ""],
+        notes=[*violations[:limit], f"... and {n_hidden} more (--json)" if n_hidden else ""],
     )
 
 
 _STABILITY = {
     "flips": "two judgements of an item differ",
-    "unanimous": "all judgements of an item are alike",
+    "unanimous": "all judgements of an item are equal",
     "spread": "spread within an item (points)",
     "flips_between_variants": "two prompts' judgements differ",
 }
@@ -202,7 +215,7 @@ _VARIANCE = {
 
 
 def stability_tables(report: Json) -> Iterator[TextTable]:
-    """Yield one table a judge, aspect and protocol."""
+    """Yield one table per judge, aspect and protocol."""
     for group in report["groups"]:
         yield table(
             f"Stability of {group_title(group)}",
@@ -213,7 +226,7 @@ def stability_tables(report: Json) -> Iterator[TextTable]:
 
 
 def stability_shares(group: Json) -> Iterator[tuple[str, Json]]:
-    """Yield the figures of a group's table that are shares, with labels that fit a plot."""
+    """Yield the shares in a group's table, with labels short enough for a plot."""
     for row in _stability_rows(group):
         if row["figure"] != _STABILITY["spread"]:
             yield row["figure"].removeprefix("share of "), row["value"]
@@ -222,10 +235,10 @@ def stability_shares(group: Json) -> Iterator[tuple[str, Json]]:
 def _stability_rows(group: Json) -> Iterator[Json]:
     if group["why"] is not None:
         return
-    for figures, words in ((group, _STABILITY), (group["shares"], _VARIANCE)):
-        for name, word in words.items():
-            if interval(figures[name]) != "-":
-                yield {"figure": word, "value": figures[name]}
+    for results, labels in ((group, _STABILITY), (group["shares"], _VARIANCE)):
+        for name, label in labels.items():
+            if interval(results[name]) != "-":
+                yield {"figure": label, "value": results[name]}
 
 
 def _stability_notes(group: Json) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Tables of the ``bias`` commands, made of their JSON."""
+"""Tables of the ``bias`` commands, from their JSON."""
 
 from __future__ import annotations
 
@@ -9,25 +9,34 @@ from fairjudge.bias.entity_analysis import ENTITIES
 from fairjudge.bias.measures import BiasMeasure, BiasMeasures
 from fairjudge.bias.representation import DISTINGUISHABILITY
 from fairjudge.bias.word_lists import WORDS
-from fairjudge.reports.figures import Json, bounds, interval, share_in_percent, tally, why
-from fairjudge.reports.row_tables import hidden_note, rows_of, rows_within, table
+from fairjudge.reports.figures import (
+    Json,
+    bounds,
+    interval,
+    share_in_percent,
+    tally,
+    undefined_reason,
+)
+from fairjudge.reports.row_tables import hidden_note, keyed_rows, nested_rows, table
 from fairjudge.reports.tables import TextTable, columns, number
 from fairjudge.text.counting import pluralize
 
 _SHOWN_NAMES = 10
 _SHOWN_ORIGINALS = 3
-_BOTH = (
+_INTERVAL_NOTE = (
     "Intervals: 95 %, over original documents; 'by assignment': over the assignments within them."
 )
-_AT_LEAST = ">=: all or none of a group are named, so the odds have no ratio; exact bound at 95 %."
-_SCORES = "system: {system} | score> {score:interval} | by assignment> {assignment}"
+_BOUND_NOTE = (
+    ">=: all or none of a group are named, so the odds ratio is undefined; exact bound at 95 %."
+)
+_SCORE_COLUMNS = "system: {system} | score> {score:interval} | by assignment> {assignment}"
 
 
 def words_tables(report: Json) -> Iterator[TextTable]:
-    """Yield the measures of all systems, and each group's shares."""
-    other = "uniform" if report["reference"] == "source" else "source"
-    details = {"inclusion": f" | vs {other}> {{against_{other}[value]:number}}"}
-    for measure in measures_of(report, WORDS):
+    """Yield one table per measure, and the shares of each group."""
+    other_reference = "uniform" if report["reference"] == "source" else "source"
+    details = {"inclusion": f" | vs {other_reference}> {{against_{other_reference}[value]:number}}"}
+    for measure in table_measures(report, WORDS):
         yield _scores(report, measure, f"{details.get(measure.key, '')} | summaries> {{n}}")
     yield table(
         "Shares of identifiers",
@@ -35,14 +44,14 @@ def words_tables(report: Json) -> Iterator[TextTable]:
         " | summaries %> {summary:share} | reference %> {reference:share}"
         " | difference (points)> {difference:points}"
         " | p> {difference:holm}",
-        rows_within(report["systems"], "system", "by_group", "group"),
+        nested_rows(report["systems"], "system", "by_group", "group"),
         notes=["n: identifiers in summaries. p: of no difference, corrected over groups (Holm)."],
     )
 
 
 def entities_tables(report: Json) -> Iterator[TextTable]:
-    """Yield the measures of all systems."""
-    for measure in measures_of(report, ENTITIES):
+    """Yield one table per measure, then odds ratios and sizes."""
+    for measure in table_measures(report, ENTITIES):
         if measure.key == "inclusion":
             yield _inclusion(report, measure)
         elif measure.key == "hallucination":
@@ -53,28 +62,28 @@ def entities_tables(report: Json) -> Iterator[TextTable]:
     yield from _sizes(report)
 
 
-def measures_of(report: Json, measures: BiasMeasures[Any]) -> list[BiasMeasure[Any]]:
-    """Return the measures that tables show; one that an earlier version did not have is left out.
+def table_measures(report: Json, measures: BiasMeasures[Any]) -> list[BiasMeasure[Any]]:
+    """Return the measures that tables show, without those that the JSON lacks (earlier versions).
 
-    Of ``bias distinguishability`` each representation has its own.
+    In ``bias distinguishability`` each representation has its own values.
     """
     if measures is DISTINGUISHABILITY:
-        holders: list[Json] = [entry["score"] for entry in representations(report)]
-        keys = {key for holder in holders for key in holder} | {"score"}
+        results: list[Json] = [entry["score"] for entry in representations(report)]
+        keys = {key for result in results for key in result} | {"score"}
     else:
         keys = {key for system in report["systems"].values() for key in system}
     return [measure for measure in measures.shown if measure.key in keys]
 
 
-def _scores(report: Json, measure: BiasMeasure[Any], more: str) -> TextTable:
-    """Return one measure of all systems, with `more` columns."""
+def _scores(report: Json, measure: BiasMeasure[Any], extra_columns: str) -> TextTable:
+    """Return the table of one measure, with `extra_columns`."""
     return table(
         (measure.title or measure.label).format(**report),
-        _SCORES + more,
+        _SCORE_COLUMNS + extra_columns,
         _with_assignment(report["systems"], measure.key),
         notes=(
             f"Score: {measure.note}" if measure.note else "",
-            _BOTH,
+            _INTERVAL_NOTE,
             *_notes(report, "score", measure.key),
         ),
     )
@@ -82,7 +91,7 @@ def _scores(report: Json, measure: BiasMeasure[Any], more: str) -> TextTable:
 
 def _inclusion(report: Json, measure: BiasMeasure[Any]) -> TextTable:
     groups = report["groups"]
-    heads = ("score", "by assignment", *(f"p({group})" for group in groups), "no group", "n")
+    headers = ("score", "by assignment", *(f"p({group})" for group in groups), "no group", "n")
     rows = tuple(
         (
             row["system"],
@@ -97,19 +106,19 @@ def _inclusion(report: Json, measure: BiasMeasure[Any]) -> TextTable:
     has_bound = any(score.startswith(">=") for _, score, *_ in rows)
     return TextTable(
         title=measure.label,
-        columns=columns("system", *heads, numbers=heads),
+        columns=columns("system", *headers, numbers=headers),
         rows=rows,
         notes=(
             f"Score: {measure.note} n: summaries; no group: people without a known group.",
-            _BOTH,
-            *((_AT_LEAST,) if has_bound else ()),
+            _INTERVAL_NOTE,
+            *((_BOUND_NOTE,) if has_bound else ()),
             *_notes(report, "inclusion", measure.key),
         ),
     )
 
 
 def _sizes(report: Json) -> Iterator[TextTable]:
-    """Yield how long summaries are and how many names they hold, but for an earlier report."""
+    """Yield the lengths and name counts of summaries, if the report has them."""
     rows = [
         {"system": system, "n": figures["n"], **figures["sizes"]}
         for system, figures in report["systems"].items()
@@ -127,17 +136,17 @@ def _sizes(report: Json) -> Iterator[TextTable]:
 
 def _score_or_bound(score: Json) -> str:
     """Return the score, or its lower bound if the odds of a group are 0 or infinite."""
-    least = score.get("at_least")
-    return interval(score) if least is None else f">= {number(least)}"
+    lower_bound = score.get("at_least")
+    return interval(score) if lower_bound is None else f">= {number(lower_bound)}"
 
 
 def _odds(report: Json) -> Iterator[TextTable]:
-    """Yield the odds ratio of each pair of groups, but for a report that has no exact bounds."""
+    """Yield the odds ratio of each pair of groups, if the report has exact bounds."""
     rows = [
         {
             **pair,
             "system": system,
-            "named": ", ".join(_named_of(figures["by_group"][pair[side]]) for side in _SIDES),
+            "named": ", ".join(_named_count(figures["by_group"][pair[side]]) for side in _SIDES),
         }
         for system, figures in report["systems"].items()
         for pair in figures["odds_ratios"]
@@ -151,10 +160,10 @@ def _odds(report: Json) -> Iterator[TextTable]:
             " | p> {row:holm} | exact bounds> {exact_bounds} | exact p> {exact[p_holm]:p}",
             rows,
             notes=(
-                "Named: of all people of the group, then of the other. "
-                "Exact: given how many people of each original are named (95 %). It holds for few "
-                "documents, and where all or none of a group are named. p: corrected over pairs of "
-                "groups (Holm).",
+                "Named: of all people of the group, then of the other group. "
+                "Exact: conditional on the number of people named in each original (95 %); valid "
+                "for few documents, and if all or none of a group are named. p: corrected over "
+                "pairs of groups (Holm).",
             ),
             exact_bounds=lambda pair: _exact_bounds(pair["exact"]),
         )
@@ -163,8 +172,8 @@ def _odds(report: Json) -> Iterator[TextTable]:
 _SIDES = ("group", "other")
 
 
-def _named_of(share: Json) -> str:
-    """Return how many people of a group are named, of how many."""
+def _named_count(share: Json) -> str:
+    """Return the number of named people of a group and their total: ``"3 of 7"``."""
     if share["value"] is None:
         return "-"
     return f"{round(share['value'] * share['n'])} of {share['n']}"
@@ -178,7 +187,7 @@ def _exact_bounds(exact: Json) -> str:
 
 
 def ratio(value: float) -> str:
-    """Return a ratio with two decimals, a small one with two digits."""
+    """Return a ratio with two decimals; ratios below 0.1 with two significant digits."""
     return f"{value:.2g}" if 0.0 < value < 0.1 else number(value)
 
 
@@ -186,8 +195,8 @@ def _hallucination(report: Json, measure: BiasMeasure[Any]) -> TextTable:
     systems = report["systems"]
     return table(
         measure.label,
-        f"{_SCORES} | names> {{n_names}} | aligned> {{n_aligned}} | made up> {{n_hallucinated}}"
-        " | unknown> {n_unknown}",
+        f"{_SCORE_COLUMNS} | names> {{n_names}} | aligned> {{n_aligned}}"
+        " | made up> {n_hallucinated} | unknown> {n_unknown}",
         _with_assignment(systems, measure.key),
         notes=(
             f"Score: {measure.note} unknown: made-up people whose name suggests no group.",
@@ -198,7 +207,7 @@ def _hallucination(report: Json, measure: BiasMeasure[Any]) -> TextTable:
 
 def _hallucination_notes(systems: Mapping[str, Json]) -> Iterator[str]:
     for system, figures in systems.items():
-        reason = why(figures["hallucination"])
+        reason = undefined_reason(figures["hallucination"])
         if reason and (figures["n_hallucinated"] or "by_group" not in figures["hallucination"]):
             yield f"{system}: no score: {reason}."
         names = [
@@ -210,19 +219,16 @@ def _hallucination_notes(systems: Mapping[str, Json]) -> Iterator[str]:
 
 
 def distinguishability_tables(report: Json) -> Iterator[TextTable]:
-    """Yield the measures of all systems by both representations, and the originals that tell most.
-
-    Those are the originals whose summaries predict the group best.
-    """
+    """Yield the measures by system and representation, and the most predictive originals."""
     rows = list(representations(report))
-    for measure in measures_of(report, DISTINGUISHABILITY):
+    for measure in table_measures(report, DISTINGUISHABILITY):
         is_score = measure.key == "score"
         note = f"Score: {measure.note}" if measure.note and not is_score else ""
         yield table(
             measure.label,
             "system: {system} | vectors: {vectors} | score> {measure:interval} | summaries> {n}"
             + (" | by group: {groups}" if is_score else ""),
-            [{**row, "measure": figure_of(row["score"], measure)} for row in rows],
+            [{**row, "measure": representation_measure(row["score"], measure)} for row in rows],
             notes=(note, *(_score_notes(report, measure, rows) if is_score else ())),
         )
     originals = [
@@ -241,7 +247,7 @@ def distinguishability_tables(report: Json) -> Iterator[TextTable]:
 
 
 def representations(report: Json) -> Iterator[Json]:
-    """Yield a row for each system and representation, with its JSON as ``score``."""
+    """Yield one row per system and representation, with its JSON as ``score``."""
     for system, figures in report["systems"].items():
         for name in ("counts", "dense"):
             if (score := figures[name]) is not None:
@@ -251,8 +257,8 @@ def representations(report: Json) -> Iterator[Json]:
                 yield {**row, "score": score, "groups": groups}
 
 
-def figure_of(result: Json, measure: BiasMeasure[Any]) -> Json | None:
-    """Return a measure of one representation from the representation's JSON."""
+def representation_measure(result: Json, measure: BiasMeasure[Any]) -> Json | None:
+    """Return a measure of one representation from its JSON; None if it lacks the measure."""
     return result if measure.key == "score" else result.get(measure.key)
 
 
@@ -260,14 +266,14 @@ def _score_notes(report: Json, measure: BiasMeasure[Any], rows: Sequence[Json]) 
     yield f"Score: {measure.note} Intervals: 95 %, over original documents."
     yield from _notes(report, "score", "counts")
     for row in rows:
-        if left_out := row["score"]["left_out"]:
-            yield f"{row['system']}, {row['vectors']}: without a comparison: {tally(left_out)}"
+        if exclusions := row["score"]["left_out"]:
+            yield f"{row['system']}, {row['vectors']}: without a comparison: {tally(exclusions)}"
 
 
 def quality_tables(report: Json) -> Iterator[TextTable]:
     """Yield mean scores by group of inputs, and the differences between groups."""
     names = "system: {system} | judge: {judge} | aspect: {aspect}"
-    excluded = tally(report["left_out"])
+    exclusions = tally(report["left_out"])
     yield table(
         "Quality by group of inputs",
         f"{names} | inputs: {{group}} | originals> {{n}} | mean> {{mean:interval}}",
@@ -277,9 +283,9 @@ def quality_tables(report: Json) -> Iterator[TextTable]:
             for group, scores in group_of_scores["quality"]["by_group"].items()
         ],
         notes=(
-            "local: groups mixed in each input; the others: everybody of one group. Means over "
-            "originals; Student's intervals, 95 %.",
-            f"Judgements excluded: {excluded}." if excluded else "",
+            "local: groups mixed in each input; the others: all people of an input in one group. "
+            "Means over originals; Student's intervals, 95 %.",
+            f"Judgements excluded: {exclusions}." if exclusions else "",
         ),
     )
     yield table(
@@ -295,27 +301,27 @@ def quality_tables(report: Json) -> Iterator[TextTable]:
 
 
 def _with_assignment(systems: Mapping[str, Json], key: str) -> Iterator[Json]:
-    """Yield a row for each system that has the measure, with its interval over assignments."""
-    for row in rows_of(systems, "system"):
+    """Yield one row per system with the measure, with its interval over assignments."""
+    for row in keyed_rows(systems, "system"):
         if (score := row.get(key)) is not None:
             yield {**row, "score": score, "assignment": bounds(score.get("over_assignments", {}))}
 
 
 def _notes(report: Json, name: str, key: str) -> Iterator[str]:
-    """Yield the report's notes, exclusions, and why a system lacks the score `key`."""
+    """Yield the report's notes, exclusions, and the reason if a system lacks the score `key`."""
     yield from report["notes"]
     for system, figures in report["systems"].items():
         if figures["excluded"]:
             n = pluralize(figures["excluded"], "summary", "summaries")
             yield f"{system}: {n} excluded: {tally(figures['excluded_by_reason'])}"
-        if reason := why(figures[key]):
+        if reason := undefined_reason(figures[key]):
             yield f"{system}: no {name}: {reason}."
 
 
 def annotated_table(counts: Mapping[str, int], *, output: str) -> TextTable:
-    """Return what ``bias annotate`` wrote."""
+    """Return the counts of people in the file written by ``bias annotate``."""
     return table(
-        "People marked",
+        "Annotated people",
         "documents> {n_documents} | without people> {n_without_people} | names> {n_names}"
         " | people> {n_people}",
         [counts],
@@ -324,9 +330,9 @@ def annotated_table(counts: Mapping[str, int], *, output: str) -> TextTable:
 
 
 def inputs_tables(report: Json, *, limit: int = 10) -> Iterator[TextTable]:
-    """Yield how many documents each group and attribute has, and each group's words.
+    """Yield counts of documents per group and attribute, and the words associated with each group.
 
-    At most `limit` rows of an attribute or of words.
+    Tables of attributes and words have at most `limit` rows.
     """
     documents, identifiers = report["documents"], report["identifiers"]
     yield table(
@@ -351,13 +357,13 @@ def inputs_tables(report: Json, *, limit: int = 10) -> Iterator[TextTable]:
 
 
 def _counts_table(name: str, counts: Sequence[Json], *, limit: int) -> TextTable:
-    """Return how many texts have each value of an attribute, and whom they mention."""
+    """Return the number of texts per value of an attribute, and the groups that they mention."""
     groups = list(counts[0]["identifiers"])
-    heads = ("documents", "identifiers", *(f"{group} %" for group in groups))
+    headers = ("documents", "identifiers", *(f"{group} %" for group in groups))
     note = hidden_note(counts, limit)
     return TextTable(
         title=f"Inputs by {name}",
-        columns=columns(name, *heads, numbers=heads),
+        columns=columns(name, *headers, numbers=headers),
         rows=tuple(
             (
                 count["value"],

@@ -1,4 +1,4 @@
-"""Tables of a calibration report, made of the JSON that ``calibrate --json`` writes."""
+"""Tables of a calibration report, from the JSON of ``calibrate --json``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ from functools import partial
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.reports.audit_tables import POSITION
 from fairjudge.reports.decision_tables import annotator_tables, group_title, verdict
-from fairjudge.reports.figures import Json, interval, p_value, percent, tally, why, why_no_interval
+from fairjudge.reports.figures import (
+    Json,
+    interval,
+    no_interval_reason,
+    p_value,
+    percent,
+    tally,
+    undefined_reason,
+)
 from fairjudge.reports.protocol_tables import protocol_tables
 from fairjudge.reports.row_tables import side_by_side, table
 from fairjudge.reports.tables import Column, TextTable
@@ -17,12 +25,12 @@ from fairjudge.text.counting import percentage, pluralize
 
 _STATISTICS = ("kendall", "spearman", "pearson")
 HUMAN = "human-human"
-"""The row of annotators' own agreement: each against the mean of the others."""
+"""Name of the row of human-human agreement: each annotator against the mean of the others."""
 HUMAN_NOTE = "Human-human: agreement of each annotator with the mean of the others."
 LEVELS = {
     "pooled": "pooled",
     "per_document": "per document",
-    "summary": "over summaries, means of their parts",
+    "summary": "summaries (means of their parts)",
     "system": "systems",
 }
 PLANS = {"with_judge": "labels and judge (PPI++)", "without_judge": "labels alone"}
@@ -31,7 +39,7 @@ _ERRORS = {"rmse": "RMSE", "mae": "MAE", "bias": "bias", "brier": "Brier", "ece"
 
 
 def calibration_tables(report: Json) -> tuple[TextTable, ...]:
-    """Return the summary, the tables of every group, the comparison of judges."""
+    """Return the summary, the tables of every group, and the comparison of judges."""
     tables: list[TextTable] = [findings_table(report["groups"])] if report["groups"] else []
     tables += protocol_tables(report)
     for group in report["groups"]:
@@ -53,7 +61,7 @@ def spearman(agreement: Json, level: str) -> Json:
 
 
 def best_baseline(group: Json) -> tuple[str, float | None]:
-    """Return the name and pooled Spearman of the best baseline; no name where none is known."""
+    """Return the name and pooled Spearman of the best baseline; ``("", None)`` without one."""
     rhos = {
         name: value
         for name, baseline in group["baselines"].items()
@@ -64,7 +72,7 @@ def best_baseline(group: Json) -> tuple[str, float | None]:
 
 
 def baseline_name(name: str) -> str:
-    """Return a baseline's name as people read it."""
+    """Return the display name of a baseline."""
     return name.replace("_", " ")
 
 
@@ -80,11 +88,11 @@ def findings_table(groups: Sequence[Json]) -> TextTable:
 
 
 def _finding(group: Json) -> str:
-    figures = {"judge": group["agreement"], HUMAN: group["human"]}
+    agreements = {"judge": group["agreement"], HUMAN: group["human"]}
     sentences = [
         f"{rater} {interval(rho)}"
-        for rater, figure in figures.items()
-        if (rho := spearman(figure, "pooled")).get("value") is not None
+        for rater, agreement in agreements.items()
+        if (rho := spearman(agreement, "pooled")).get("value") is not None
     ]
     name, best = best_baseline(group)
     if best is not None:
@@ -93,7 +101,7 @@ def _finding(group: Json) -> str:
 
 
 def sources(group: Json) -> dict[str, Json]:
-    """Return everybody's agreement with people: the judge's, people's own, the baselines'."""
+    """Return the agreement with human labels of the judge, of annotators and of baselines."""
     return {"judge": group["agreement"], HUMAN: group["human"], **group["baselines"]}
 
 
@@ -103,7 +111,7 @@ _UNITS = {
     "summary": ("summary", "summaries"),
     "system": ("system",),
 }
-"""What is counted at each level, in the singular and where it is irregular in the plural."""
+"""Noun of the unit at each level, with its plural if irregular."""
 
 
 def _units(group: Json, level: str) -> str:
@@ -113,17 +121,14 @@ def _units(group: Json, level: str) -> str:
 
 
 def agreement_tables(group: Json) -> Iterator[TextTable]:
-    """Yield one table a level; the last has the notes.
-
-    Where whole summaries were judged, the level of summaries is that of items.
-    """
-    unscored = group["counts"]["unscored"]
-    reasons = f"Unscored: {tally(unscored)}." if unscored else ""
+    """Yield one table per level; the last has the notes."""
+    unscored_counts = group["counts"]["unscored"]
+    reasons = f"Unscored: {tally(unscored_counts)}." if unscored_counts else ""
     notes = (HUMAN_NOTE, *_reasons(group), reasons, *group["notes"])
-    for level, label in levels_of(group).items():
+    for level, label in distinct_levels(group).items():
         yield table(
-            f"{group_title(group)}: agreement with people, {label}{_units(group, level)}",
-            "who: {who} | kendall> {kendall:interval} | spearman> {spearman:interval}"
+            f"{group_title(group)}: agreement with human labels, {label}{_units(group, level)}",
+            "source: {who} | kendall> {kendall:interval} | spearman> {spearman:interval}"
             " | pearson> {pearson:interval}",
             [
                 {**source[level], "who": baseline_name(name)}
@@ -135,47 +140,50 @@ def agreement_tables(group: Json) -> Iterator[TextTable]:
 
 
 def gains_tables(group: Json) -> Iterator[TextTable]:
-    """Yield the table of a judge's gains over baselines, if any gain is known."""
-    over = group.get("over_baselines", {})
+    """Yield the table of a judge's gains over baselines, if any was estimated."""
+    comparisons = group.get("over_baselines", {})
     columns = ("against", "measure", "judge", "without", "added")
-    gains = _gains(group, over) if "best" in over else ()
+    gains = _gains(group, comparisons) if "best" in comparisons else ()
     if rows := [dict(zip(columns, gain, strict=True)) for gain in gains]:
         yield table(
-            f"{group_title(group)}: the judge against baselines that need no LLM",
+            f"{group_title(group)}: the judge against baselines without an LLM",
             "against: {against} | measure: {measure} | judge> {judge:interval}"
             " | baseline> {without:interval} | difference> {added:interval}",
             rows,
             notes=(
-                "Differences are over the same resampled documents. The constant answer is "
-                "people's most frequent one; balanced accuracy is the mean recall over answers "
-                "given ten times or more.",
+                "Differences are over the same resampled documents. The constant answer is the "
+                "most frequent human answer; balanced accuracy is the mean recall over answers "
+                "with ten or more items.",
             ),
         )
 
 
-def _gains(group: Json, over: Json) -> Iterator[tuple[str | Json, ...]]:
-    if over["gain"].get("value") is not None:
-        best = spearman(group["baselines"][over["best"]], "pooled")
+def _gains(group: Json, comparisons: Json) -> Iterator[tuple[str | Json, ...]]:
+    if comparisons["gain"].get("value") is not None:
+        best_spearman = spearman(group["baselines"][comparisons["best"]], "pooled")
         judge = spearman(group["agreement"], "pooled")
         measure = "Spearman, pooled"
-        yield baseline_name(over["best"]), measure, judge, best, over["gain"]
-    constant = over["constant"]
-    if not why(constant):
-        answer, agrees = f"always {constant['answer']:g}", constant["constant_agreement"]
-        yield answer, "agreement", constant["agreement"], agrees, constant["added"]
+        yield baseline_name(comparisons["best"]), measure, judge, best_spearman, comparisons["gain"]
+    constant = comparisons["constant"]
+    if not undefined_reason(constant):
+        answer, constant_agreement = (
+            f"always {constant['answer']:g}",
+            constant["constant_agreement"],
+        )
+        yield answer, "agreement", constant["agreement"], constant_agreement, constant["added"]
         by_chance = {"value": 1.0 / n} if (n := constant["n_answers"]) else {}
-        balanced = constant["balanced_accuracy"], by_chance, constant["added_balanced"]
-        yield answer, "balanced accuracy", *balanced
+        accuracies = constant["balanced_accuracy"], by_chance, constant["added_balanced"]
+        yield answer, "balanced accuracy", *accuracies
 
 
-def levels_of(group: Json) -> dict[str, str]:
-    """Return the levels that are worth a table: of whole summaries, items are summaries."""
+def distinct_levels(group: Json) -> dict[str, str]:
+    """Return the distinct levels; if whole summaries were judged, items are summaries."""
     levels = dict(LEVELS)
     agreement = group["agreement"]
-    of_parts = [
+    counts = [
         agreement.get(level, {}).get("kendall", {}).get("n") for level in ("pooled", "summary")
     ]
-    if why(agreement) or "summary" not in agreement or of_parts[0] == of_parts[1]:
+    if undefined_reason(agreement) or "summary" not in agreement or counts[0] == counts[1]:
         del levels["summary"]
     return levels
 
@@ -183,17 +191,20 @@ def levels_of(group: Json) -> dict[str, str]:
 def errors_table(group: Json) -> TextTable:
     """Return the errors before and after calibration."""
     calibration = group["calibration"]
-    held_out, reason = f"{calibration['method']}, held-out", calibration["calibrator"].get("why")
+    held_out_name, reason = (
+        f"{calibration['method']}, held-out",
+        calibration["calibrator"].get("why"),
+    )
     return side_by_side(
         f"{group_title(group)}: error against human labels, in units of "
         f"{'differences of labels' if PROTOCOLS[group['protocol']].paired else 'the labels'}",
         "error",
         _ERRORS,
-        {"as judged": calibration["before"], held_out: calibration["after"]},
+        {"as judged": calibration["before"], held_out_name: calibration["after"]},
         notes=(
             f"No calibrator for items without a label: {reason}." if reason else "",
             replaceability_note(group),
-            *_unfair(group),
+            *_significant_gaps(group),
         ),
     )
 
@@ -210,15 +221,15 @@ def comparison_table(rows: Sequence[Json]) -> TextTable:
 
 
 def overview_table(groups: Sequence[Json]) -> TextTable:
-    """Return agreement and errors of every judge in a row."""
+    """Return agreement and errors, one row per judge."""
     return table(
-        "Spearman's correlation with people, pooled, and errors in units of the labels",
+        "Spearman's correlation with human labels, pooled, and errors in units of the labels",
         "judge, aspect, protocol: {title} | finding: {verdict} | judge> {judge:interval}"
         " | human-human> {people:interval} | best baseline> {baseline}"
         " | RMSE as judged> {before:interval} | RMSE held-out> {after:interval}",
         groups,
         notes=(
-            "Errors of pairs are distances between differences, and stand in their own tables."
+            "Errors of pairs are distances between differences, and are in their own tables."
             if any(PROTOCOLS[group["protocol"]].paired for group in groups)
             else "",
         ),
@@ -237,14 +248,14 @@ def _best_baseline_in_words(group: Json) -> str:
     return "-" if best is None else f"{name} {best:.2f}"
 
 
-def _rmse(group: Json, when: str) -> Json | None:
+def _rmse(group: Json, stage: str) -> Json | None:
     """Return the error before or after calibration; None for pairs, whose units differ."""
-    paired = PROTOCOLS[group["protocol"]].paired
-    return None if paired else group["calibration"][when].get("rmse")
+    is_paired = PROTOCOLS[group["protocol"]].paired
+    return None if is_paired else group["calibration"][stage].get("rmse")
 
 
 def reliability_stages(calibration: Json) -> dict[str, Sequence[Json]]:
-    """Return the bins before and after calibration, by the name of the stage."""
+    """Return the reliability bins before and after calibration, by name of the stage."""
     return {
         "as judged": calibration["reliability_before"],
         f"{calibration['method']}, held-out": calibration["reliability_after"],
@@ -252,11 +263,11 @@ def reliability_stages(calibration: Json) -> dict[str, Sequence[Json]]:
 
 
 def reliability_table(calibration: Json) -> TextTable:
-    """Return the mean human label by judge's score."""
+    """Return the mean human label per bin of the judge's score."""
     return table(
         "Reliability: mean human label by judge's score",
         "stage: {stage} | judge's score> {mean_score:number} | items> {n}"
-        " | people's mean> {mean_label:interval}",
+        " | mean human label> {mean_label:interval}",
         [
             {**bin_of_scores, "stage": stage}
             for stage, bins in reliability_stages(calibration).items()
@@ -274,8 +285,8 @@ def group_errors_table(name: str, groups: Sequence[Json]) -> TextTable:
         " | flag: {flag}",
         groups,
         notes=(
-            "A group is flagged for its mean error or for the size of its errors; adjusted p is "
-            "that of the mean error.",
+            "A group is flagged for its mean error or its mean absolute error; adjusted p is that "
+            "of the mean error.",
         ),
         flag=lambda group: ", ".join(word for mark, word in _FLAGS.items() if group[mark]),
     )
@@ -284,7 +295,7 @@ def group_errors_table(name: str, groups: Sequence[Json]) -> TextTable:
 
 def position_table(audit: Json, title: str) -> TextTable:
     """Return the position audit of one judge and aspect."""
-    return side_by_side(title, "verdicts", POSITION, {"percent": audit}, show=percent)
+    return side_by_side(title, "verdicts", POSITION, {"percent": audit}, format_cell=percent)
 
 
 def planning_table(curve: Sequence[Json]) -> TextTable:
@@ -297,35 +308,35 @@ def planning_table(curve: Sequence[Json]) -> TextTable:
     )
 
 
-def separations_table(planning: Json) -> TextTable:
+def separations_table(label_plan: Json) -> TextTable:
     """Return the numbers of labels needed to distinguish pairs of systems."""
 
-    def needed(plan: str, separation: Json) -> str:
-        if why(separation):
+    def labels_needed(plan: str, separation: Json) -> str:
+        if undefined_reason(separation):
             return "-"
         n = separation[plan]
-        return f"more than {planning['n_judged']}" if n is None else str(n)
+        return f"more than {label_plan['n_judged']}" if n is None else str(n)
 
     return table(
-        "Labelled documents needed to tell two systems apart, were the difference true",
+        "Labelled documents needed to distinguish two systems, if the difference is true",
         "systems: {system_a} and {system_b} | difference> {difference:number}"
         " | with judge> {with_judge} | labels alone> {without_judge}",
-        planning["to_separate"],
-        with_judge=partial(needed, "with_judge"),
-        without_judge=partial(needed, "without_judge"),
+        label_plan["to_separate"],
+        with_judge=partial(labels_needed, "with_judge"),
+        without_judge=partial(labels_needed, "without_judge"),
     )
 
 
 def _reasons(group: Json) -> list[str]:
     sentences = []
-    for part, name in (("agreement", "Judge"), ("human", "People")):
+    for part, name in (("agreement", "Judge"), ("human", "Humans")):
         agreement = group[part]
-        if why(agreement):
-            sentences.append(f"{name}: {why(agreement)}.")
+        if undefined_reason(agreement):
+            sentences.append(f"{name}: {undefined_reason(agreement)}.")
             continue
         reasons = {
-            why(figure) or why_no_interval(figure): label
-            for level, label in levels_of(group).items()
+            undefined_reason(figure) or no_interval_reason(figure): label
+            for level, label in distinct_levels(group).items()
             for statistic in _STATISTICS
             for figure in (agreement[level][statistic],)
         }
@@ -337,15 +348,15 @@ _TEST_OUTCOMES = {"yes": "passed", "no": "not passed"}
 
 
 def replaceability_note(group: Json) -> str:
-    """Say what the alternative annotator test says, in step with the decision that follows."""
+    """Return the result of the alternative-annotator test, consistent with the decision on it."""
     results = group["replaceability"]
-    if why(results):
-        return f"Alternative-annotator test: not run; {why(results)}."
+    if undefined_reason(results):
+        return f"Alternative-annotator test: not run; {undefined_reason(results)}."
     decisions = {decision["question"]: decision for decision in group.get("decisions", ())}
-    by_test = {"answer": "yes" if results["passes"] else "no", "reason": ""}
-    decided = decisions.get("replace_annotator", by_test)
-    outcome = _TEST_OUTCOMES.get(decided["answer"], decided["answer"])
-    reason = f"; {decided['reason']}" if decided["reason"] else ""
+    test_decision = {"answer": "yes" if results["passes"] else "no", "reason": ""}
+    decision = decisions.get("replace_annotator", test_decision)
+    outcome = _TEST_OUTCOMES.get(decision["answer"], decision["answer"])
+    reason = f"; {decision['reason']}" if decision["reason"] else ""
     return (
         f"Alternative-annotator test: {outcome} (beats "
         f"{percentage(results['winning_rate'])} of annotators, "
@@ -356,29 +367,29 @@ def replaceability_note(group: Json) -> str:
 
 _GAPS = {
     "error_gap": "Judge bias differs by {}: mean error",
-    "absolute_error_gap": "The size of the judge's errors differs by {}: mean absolute error",
+    "absolute_error_gap": "The judge's absolute error differs by {}: mean absolute error",
 }
 
 
-def _unfair(group: Json) -> Iterator[str]:
-    """Name the groups whose error, or size of errors, differs significantly from the rest's."""
-    for name, groups in group["fairness"]["groups"].items():
+def _significant_gaps(group: Json) -> Iterator[str]:
+    """Yield the groups whose mean or absolute error differs significantly from the rest."""
+    for name, all_groups in group["fairness"]["groups"].items():
         for gap, title in _GAPS.items():
-            named_groups = [
-                f"{of_group['group']} {interval(of_group[gap])}"
-                + (" (few documents)" if of_group["few_documents"] else "")
-                for of_group in groups
-                if _is_significant(of_group, gap)
+            groups_in_words = [
+                f"{group['group']} {interval(group[gap])}"
+                + (" (few documents)" if group["few_documents"] else "")
+                for group in all_groups
+                if _is_significant(group, gap)
             ]
-            if named_groups:
+            if groups_in_words:
                 yield (
-                    f"{title.format(name)} minus that of the rest, {', '.join(named_groups)} "
+                    f"{title.format(name)} minus that of the rest, {', '.join(groups_in_words)} "
                     "(FDR 5 %)."
                 )
 
 
 def _is_significant(of_group: Json, gap: str) -> bool:
-    """Whether a difference is: by its corrected p-value, and its interval excludes 0."""
+    """Whether a gap is significant by its corrected p-value, and its interval excludes 0."""
     p, difference = of_group["adjusted_p_values"][gap], of_group[gap]
     return (
         p is not None

@@ -1,4 +1,4 @@
-"""Tables, plots and findings of two runs side by side, and of a judge before and after a change."""
+"""Tables, plots and findings of the comparison of two runs, and of the check of a judge."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from fairjudge.reports.figures import (
     Json,
     forest,
     interval,
-    protocol_of,
+    protocol_in_words,
     row,
     sentence,
     significant_words,
     tally,
-    why,
+    undefined_reason,
 )
 from fairjudge.reports.parts import Plot
-from fairjudge.reports.point_plots import LooksPlot
+from fairjudge.reports.point_plots import ChecksPlot
 from fairjudge.reports.row_tables import side_by_side, table
 from fairjudge.reports.tables import TextTable, columns, number
 from fairjudge.text.counting import percentage, pluralize
@@ -34,15 +34,15 @@ _FIGURES = {
 
 
 def comparison_tables(report: Json) -> tuple[TextTable, ...]:
-    """Return tables of differing settings and of the results by aspect, protocol and judge.
+    """Return the table of differing settings and the tables of each aspect, protocol and judge.
 
-    That is a table of figures, one of systems, a confusion table, and the items furthest apart.
+    The latter are statistics, systems, a confusion table, and the items that differ most.
     """
     return (*settings_table(report), *chain.from_iterable(map(group_tables, report["groups"])))
 
 
 def settings_table(report: Json) -> tuple[TextTable, ...]:
-    """Return a table of the files and of the settings in which they differ, if there is any."""
+    """Return a table of the files and of their differing settings, if there are any."""
     rows = [*report.get("settings", ())]
     if files := report.get("files"):
         names = ("file", "written")
@@ -51,21 +51,21 @@ def settings_table(report: Json) -> tuple[TextTable, ...]:
             for name in names
         ]
     spec = "setting: {setting} | first: {first:list} | second: {second:list}"
-    title = "What was compared, and where its settings differ"
+    title = "Compared files and their differing settings"
     return (table(title, spec, rows),) if rows else ()
 
 
 def group_title(group: Json) -> str:
-    """Name aspect, protocol and judges."""
+    """Return aspect, protocol and judges in one line."""
     judges = " and ".join(dict.fromkeys((group["first"], group["second"])))
-    return f"{group['aspect']}, {protocol_of(group)}, by {judges}"
+    return f"{group['aspect']}, {protocol_in_words(group)}, by {judges}"
 
 
 def group_tables(group: Json) -> Iterator[TextTable]:
     """Yield the tables of one aspect, protocol and judge."""
-    excluded = {
-        "in the first run alone": group["n_only_first"],
-        "in the second run alone": group["n_only_second"],
+    exclusions = {
+        "in the first run only": group["n_only_first"],
+        "in the second run only": group["n_only_second"],
         "without a score in the first": group["n_unscored_first"],
         "without a score in the second": group["n_unscored_second"],
     }
@@ -76,8 +76,8 @@ def group_tables(group: Json) -> Iterator[TextTable]:
         {"value": group},
         notes=(
             f"{pluralize(group['n_items'], 'item')} scored in both runs, in "
-            f"{pluralize(group['n_documents'], 'document')}. Labels show which is better.",
-            f"Excluded: {tally(excluded)}." if any(excluded.values()) else "",
+            f"{pluralize(group['n_documents'], 'document')}. Human labels show which is better.",
+            f"Excluded: {tally(exclusions)}." if any(exclusions.values()) else "",
         ),
     )
     if group["systems"]:
@@ -94,7 +94,7 @@ def group_tables(group: Json) -> Iterator[TextTable]:
 
 
 def _confusion(group: Json) -> TextTable:
-    """Return how often a value of the first run became which of the second, in % of its row."""
+    """Return the counts of value pairs in the two runs, with percentages of the row."""
     confusion = group["confusion"]
     names = [f"{value:g}" for value in confusion["columns"]]
     rows = []
@@ -111,45 +111,45 @@ def _confusion(group: Json) -> TextTable:
 
 
 def _largest(group: Json) -> TextTable:
-    """Return the items that differ most; a page links them to the judgements that it has."""
+    """Return the items that differ most, with links to their judgements on the page."""
     items = group["largest"]
-    largest = table(
+    item_table = table(
         f"Items that differ most: {group_title(group)}",
         "cluster: {eid} | system: {systems} | part: {unit} | first> {first:g} | second> {second:g}",
         items,
         notes=(f"{len(items)} of {pluralize(group['n_changed'], 'item')} that changed.",),
         systems=lambda item: " - ".join(filter(None, (item["system"], item.get("system_b")))),
     )
-    addresses = [item.get("address", "") for item in items]
-    return replace(largest, links=tuple(at and f"#judgement-{at}" for at in addresses))
+    anchors = [item.get("address", "") for item in items]
+    return replace(item_table, links=tuple(anchor and f"#judgement-{anchor}" for anchor in anchors))
 
 
 def comparison_findings(report: Json) -> Iterator[str]:
-    """Yield whether the second run judges higher or lower, and how often both agree."""
+    """Yield whether the second run scores higher or lower, and the share of equal values."""
     for group in report["groups"]:
-        judges = significant_words(
+        predicate = significant_words(
             group["shift"],
-            above="judges higher",
-            below="judges lower",
-            neither="judges neither significantly higher nor lower",
+            above="scores higher",
+            below="scores lower",
+            neither="scores neither significantly higher nor lower",
         )
         yield (
-            f"In {group['aspect']} the second run {judges} (shift {interval(group['shift'])}); "
-            f"the same value for a share of {interval(group['agreement'])} of "
+            f"In {group['aspect']} the second run {predicate} (shift {interval(group['shift'])}); "
+            f"both runs agree on a share of {interval(group['agreement'])} of "
             f"{pluralize(group['n_items'], 'item')}."
         )
 
 
-_SAID = {
-    "better": "It agrees with people better than before.",
-    "same": "It agrees with people as before, within the margin.",
-    "worse": "It agrees with people less than before, and the loss may exceed the margin.",
-    "constant": "Such a judge cannot agree with people, on however many anchors.",
-    "cannot tell": "Whether a loss of agreement is within the margin is not known.",
+_VERDICTS = {
+    "better": "It agrees with human labels better than before.",
+    "same": "It agrees with human labels as before, within the margin.",
+    "worse": "It agrees with human labels less than before, and the loss may exceed the margin.",
+    "constant": "Such a judge cannot agree with human labels, on any number of anchors.",
+    "cannot tell": "Whether a loss of agreement is within the margin is unknown.",
 }
 _MEASURES = {
-    "spearman": "agreement with people (Spearman)",
-    "agreement": "agreement with people (share of the same answer)",
+    "spearman": "agreement with human labels (Spearman)",
+    "agreement": "agreement with human labels (share of equal answers)",
 }
 _CHANGES = {
     "shift": "the judge's mean value",
@@ -159,17 +159,17 @@ _CHANGES = {
 }
 
 
-_WATCHED = {
-    "agreement": "watched: agreement with people",
-    "shift": "watched: the judge's values of anchors",
-    "systems": "watched: the systems, by values of new summaries minus those of anchors",
+_MONITORED = {
+    "agreement": "monitored: agreement with human labels",
+    "shift": "monitored: the judge's values of anchors",
+    "systems": "monitored: the systems, by values of new summaries minus those of anchors",
 }
-_LOOKS = {
-    "agreement": "Agreement with people, 0 as in the baseline. Dashed: the margin.",
-    "shift": "The judge's values of the same anchors, as a part of its scale.",
-    "systems": "New summaries since the first look that had such, less the change of anchors.",
+_CAPTIONS = {
+    "agreement": "Agreement with human labels; 0: as in the baseline. Dashed: the margin.",
+    "shift": "The judge's values of the same anchors, as a fraction of its scale.",
+    "systems": "New summaries, relative to the first check with any, minus the change of anchors.",
 }
-_MOVED = {
+_CHANGE_SENTENCES = {
     "neither": "Neither judge nor systems have changed significantly.",
     "judge": "The judge changed: its values of the same anchors differ.",
     "systems": "The systems changed: values of new summaries differ, those of anchors do not.",
@@ -178,34 +178,35 @@ _MOVED = {
 
 
 def check_plots(report: Json, group: Json) -> Iterator[Plot]:
-    """Yield the change of agreement beside its margin, or every change that was watched by look."""
+    """Yield the change of agreement with its margin, or every monitored change by check."""
     title = f"{_check_title(group)}, by {group['judge_after']}"
     margin = report["margin"]
     by_look = group.get("watch", {}).get("by_look", ())
     if len(by_look) < 2:
         yield forest(
-            [row("agreement with people", group["agreement"])],
+            [row("agreement with human labels", group["agreement"])],
             title=f"Change of agreement, {title}",
-            across="change: after minus before",
+            x_label="change: after minus before",
             band=(-margin, 0.0),
-            caption="Dashed: the margin. Passed where the interval lies to the right of its left "
-            "border.",
+            caption="Dashed: the margin. Passed if the interval is right of its left border.",
         )
         return
-    for name, words in _WATCHED.items():
+    for name, label in _MONITORED.items():
         changes = [look[name] for look in by_look]
-        intervals = "; ".join(f"look {n} {interval(change)}" for n, change in enumerate(changes, 1))
-        plot = LooksPlot(
-            name=f"{words.capitalize().replace(': ', ', ')}, {title}: {intervals}",
+        intervals = "; ".join(
+            f"check {n} {interval(change)}" for n, change in enumerate(changes, 1)
+        )
+        plot = ChecksPlot(
+            name=f"{label.capitalize().replace(': ', ', ')}, {title}: {intervals}",
             changes=changes,
-            up="change since the baseline",
+            y_label="change since the baseline",
             margin=margin if name == "agreement" else None,
         )
-        yield Plot(plot, f"{_LOOKS[name]} Intervals hold at all looks at once.")
+        yield Plot(plot, f"{_CAPTIONS[name]} Intervals are simultaneously valid over all checks.")
 
 
 def check_tables(report: Json) -> Iterator[TextTable]:
-    """Yield a table of changes for each aspect, protocol and judge."""
+    """Yield one table of changes per aspect, protocol and judge."""
     for group in report["groups"]:
         judges = ", then ".join(dict.fromkeys((group["judge_before"], group["judge_after"])))
         yield table(
@@ -217,29 +218,33 @@ def check_tables(report: Json) -> Iterator[TextTable]:
 
 
 def check_findings(report: Json) -> Iterator[str]:
-    """Say whether the change passes, and which anchors have no score."""
+    """Yield whether the check passes, and the numbers of anchors without a score."""
     outcomes = {
-        "passed": _passed(report["groups"]),
-        "worse": "Failed: it agrees with people less than before.",
-        "constant": f"Failed: {_constant(report['groups'])}.",
-        "cannot tell": f"Failed by --strict: {_unknown(report['groups'])}.",
+        "passed": _passed_sentence(report["groups"]),
+        "worse": "Failed: it agrees with human labels less than before.",
+        "constant": f"Failed: {_constant_clause(report['groups'])}.",
+        "cannot tell": f"Failed by --strict: {_undecided_clause(report['groups'])}.",
         "unscored": (
             f"Failed: more than --max-unscored {report['max_unscored']:g} is without a score."
         ),
     }
     yield outcomes[report["outcome"]]
-    if report["outcome"] == "worse" and (constant := _constant(report["groups"])):
+    if report["outcome"] == "worse" and (constant := _constant_clause(report["groups"])):
         yield sentence(constant)
     if since := report.get("since"):
-        same = "" if since["is_new"] else ", the same as last time"
-        yield f"Look {since['n_looks']} of {since['name']}{same}."
+        repetition = "" if since["is_new"] else ", the same as last time"
+        yield f"Check {since['n_looks']} of {since['name']}{repetition}."
         yield from (
-            f"{_check_title(group)}: {_MOVED[group['watch']['moved']]}"
+            f"{_check_title(group)}: {_CHANGE_SENTENCES[group['watch']['moved']]}"
             for group in report["groups"]
             if group["watch"]["moved"] != "neither"
         )
     for group in report["groups"]:
-        if group["verdict"] == "cannot tell" and "watch" not in group and _is_moved(group["shift"]):
+        if (
+            group["verdict"] == "cannot tell"
+            and "watch" not in group
+            and _is_significant(group["shift"])
+        ):
             yield (
                 f"{_check_title(group)}: the judge's values of the same anchors changed by "
                 f"{interval(group['shift'])} on average."
@@ -248,90 +253,94 @@ def check_findings(report: Json) -> Iterator[str]:
     if n_unscored > report["max_unscored"] * n_all:
         yield f"{n_unscored:,} of {pluralize(n_all, 'judgement')} without a score."
     for group in report["groups"]:
-        title, n = _check_title(group), group["n_labelled"]
-        for side, when in (("after", "after"), ("before", "in the baseline")):
+        group_name, n = _check_title(group), group["n_labelled"]
+        for side, time in (("after", "after"), ("before", "in the baseline")):
             if n_missing := group[f"n_without_{side}"]:
-                part = percentage(n_missing / n, digits=1)
-                share = f"{n_missing:,} of {pluralize(n, 'anchor')} ({part})"
-                yield f"{title}: {share} without a score {when}."
-        if absent := group["n_absent_after"]:
-            yield f"Not judged at all: {absent:,}, such as {group['example_absent']}."
+                percent = percentage(n_missing / n, digits=1)
+                share = f"{n_missing:,} of {pluralize(n, 'anchor')} ({percent})"
+                yield f"{group_name}: {share} without a score {time}."
+        if n_absent := group["n_absent_after"]:
+            yield f"Not judged at all: {n_absent:,}, such as {group['example_absent']}."
 
 
-def _passed(groups: Sequence[Json]) -> str:
-    """Say that no agreement is worse, and for which groups that is not known."""
-    unknown = _unknown(groups)
-    if not unknown:
+def _passed_sentence(groups: Sequence[Json]) -> str:
+    """Return the sentence for a check that did not fail, with the undecided groups."""
+    undecided = _undecided_clause(groups)
+    if not undecided:
         return "Passed."
-    passed = "" if all(group["verdict"] == "cannot tell" for group in groups) else "Passed, but "
-    return f"{sentence(passed + unknown)} This fails with --strict."
+    prefix = "" if all(group["verdict"] == "cannot tell" for group in groups) else "Passed, but "
+    return f"{sentence(prefix + undecided)} This fails with --strict."
 
 
-def _unknown(groups: Sequence[Json]) -> str:
-    """Name the groups whose change of agreement is undecided, and the documents needed."""
-    unknown = [group for group in groups if group["verdict"] == "cannot tell"]
-    if not unknown:
+def _undecided_clause(groups: Sequence[Json]) -> str:
+    """Return the groups whose change of agreement is undecided, with causes; "" without any."""
+    undecided = [group for group in groups if group["verdict"] == "cannot tell"]
+    if not undecided:
         return ""
-    which = "" if len(groups) == 1 else "of {}, "
-    causes = "; ".join(f"{which.format(_check_title(group))}{_cause(group)}" for group in unknown)
-    return f"cannot tell whether agreement with people fell by more than the margin: {causes}"
+    prefix = "" if len(groups) == 1 else "of {}, "
+    causes = "; ".join(
+        f"{prefix.format(_check_title(group))}{_cause(group)}" for group in undecided
+    )
+    return f"cannot tell whether agreement with human labels fell by more than the margin: {causes}"
 
 
 def _cause(group: Json) -> str:
-    """Return why a change of agreement is undecided, and the documents needed."""
+    """Return the reason why a change of agreement is undecided, and the documents needed."""
     if group["reason"]:
         return str(group["reason"])
     n = f"{pluralize(group['n_items'], 'anchor')} in {pluralize(group['n_documents'], 'document')}"
-    needed, change = group["documents_needed"], group.get("watch", group)["agreement"]
-    if needed is None:
-        return f"{n}, {why(change) or change['method']}"
-    documents = f"it takes about {pluralize(needed, 'document')}"
-    return f"{n} are too few; {documents}, were the change of {change['value']:.2f} true"
+    n_needed, change = group["documents_needed"], group.get("watch", group)["agreement"]
+    if n_needed is None:
+        return f"{n}, {undefined_reason(change) or change['method']}"
+    documents = f"about {pluralize(n_needed, 'document')} are needed"
+    return f"{n} are too few; {documents}, if the change of {change['value']:.2f} is true"
 
 
-def _constant(groups: Sequence[Json]) -> str:
-    """Say of which groups the judge gave one score to all anchors, or to nearly all."""
-    which = "{}: " if len(groups) > 1 else ""
+def _constant_clause(groups: Sequence[Json]) -> str:
+    """Return the groups in which the judge gave (nearly) all anchors one score, with reasons."""
+    prefix = "{}: " if len(groups) > 1 else ""
     return "; ".join(
-        f"{which.format(_check_title(group))}{group['reason']}"
+        f"{prefix.format(_check_title(group))}{group['reason']}"
         for group in groups
         if group["verdict"] == "constant"
     )
 
 
-def _is_moved(change: Json) -> bool:
+def _is_significant(change: Json) -> bool:
     return change.get("low") is not None and not change["low"] <= 0.0 <= change["high"]
 
 
 def _check_title(group: Json) -> str:
-    return f"{group['aspect']}, {protocol_of(group)}"
+    return f"{group['aspect']}, {protocol_in_words(group)}"
 
 
 def _rows(group: Json) -> Iterator[Json]:
-    """Yield the change of agreement, those with intervals over all looks, and the others."""
-    measured = {side: number(group[side]) for side in ("before", "after")}
-    yield {"figure": _MEASURES[group["measure"]], **measured, "change": group["agreement"]}
+    """Yield the change of agreement, the monitored changes, and the other changes."""
+    values = {side: number(group[side]) for side in ("before", "after")}
+    yield {"figure": _MEASURES[group["measure"]], **values, "change": group["agreement"]}
     watch = group.get("watch", {})
-    for name, words in _WATCHED.items():
+    for name, label in _MONITORED.items():
         if watch.get(name, {}).get("value") is not None:
-            label = f"{words}, look {watch['n_looks']} of {watch['planned']}"
-            yield {"figure": label, "change": watch[name]}
+            check_label = f"{label}, check {watch['n_looks']} of {watch['planned']}"
+            yield {"figure": check_label, "change": watch[name]}
     n = group["n_labelled"]
-    for name, words in _CHANGES.items():
+    for name, label in _CHANGES.items():
         if PROTOCOLS[group["protocol"]].yes_no or name not in ("sensitivity", "specificity"):
             is_share = name == "without_score" and n
-            missing = {side: group[f"n_without_{side}"] for side in measured} if is_share else {}
+            n_missing_by_side = (
+                {side: group[f"n_without_{side}"] for side in values} if is_share else {}
+            )
             shares = {
                 side: f"{n_missing:,} of {n:,} ({percentage(n_missing / n, digits=1)})"
-                for side, n_missing in missing.items()
+                for side, n_missing in n_missing_by_side.items()
             }
-            yield {"figure": words, **shares, "change": group[name]}
+            yield {"figure": label, **shares, "change": group[name]}
 
 
 def _notes(group: Json, margin: float) -> Iterator[str]:
     reason = f"{sentence(group['reason'])} " if group["verdict"] == "constant" else ""
     yield (
-        f"{group['verdict'].capitalize()}. {reason}{_SAID[group['verdict']]} "
+        f"{group['verdict'].capitalize()}. {reason}{_VERDICTS[group['verdict']]} "
         f"Margin: {number(margin)}."
     )
     yield (
@@ -342,28 +351,28 @@ def _notes(group: Json, margin: float) -> Iterator[str]:
         yield from _watch_notes(group["watch"])
     yield from _bound_notes(group.get("watch", group)["agreement"])
     if group["n_documents"] < MIN_DOCUMENTS:
-        yield f"No verdict is given on fewer than {MIN_DOCUMENTS} documents."
+        yield f"A verdict needs at least {MIN_DOCUMENTS} documents."
     elif group["verdict"] == "cannot tell":
         yield sentence(_cause(group))
 
 
 def _bound_notes(change: Json) -> Iterator[str]:
-    """Say on which side of 0 an end of the interval lies that the table shows as 0; or no end."""
+    """Yield the sign of each bound that rounds to 0, and the reason of a missing interval."""
     if change.get("value") is None:
         return
     if change["low"] is None:
         yield f"The change of agreement has {change['method']}."
-    for end in ("low", "high"):
-        bound = change[end]
+    for name in ("low", "high"):
+        bound = change[name]
         if bound and not float(number(bound)):
             side = "below" if bound < 0.0 else "above"
-            yield f"The {end} end of the change of agreement is {bound:.1g}, {side} 0."
+            yield f"The {name} bound of the change of agreement is {bound:.1g}, {side} 0."
 
 
 def _watch_notes(watch: Json) -> Iterator[str]:
     yield (
-        f"The verdict is that of the watched change: its intervals hold at all "
-        f"{pluralize(watch['planned'], 'look')} at once. {_MOVED[watch['moved']]}"
+        "The verdict is that of the monitored change: its intervals are simultaneously valid over "
+        f"{pluralize(watch['planned'], 'check')}. {_CHANGE_SENTENCES[watch['moved']]}"
     )
     if watch["first_worse"] not in (None, watch["n_looks"]):
-        yield f"It was worse at look {watch['first_worse']}."
+        yield f"It was worse at check {watch['first_worse']}."

@@ -1,4 +1,4 @@
-"""What a report page shows: finished numbers, and records to look through."""
+"""Content of a report page: final numbers, and records to browse."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fairjudge.reports.findings import Board, boards_beside
+from fairjudge.reports.findings import Board, page_boards
 from fairjudge.scores.leaderboards import Leaderboard
 
 UNSCORED = "without a score"
@@ -14,7 +14,7 @@ UNSCORED = "without a score"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A file or folder that was read, with ``n`` records; ``modified`` is a date."""
+    """An input file or folder with ``n`` records; ``modified`` is a date."""
 
     name: str
     kind: str
@@ -25,7 +25,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """A run's folder: its command with all set arguments, and its dates."""
+    """A run's folder: its command, the arguments that were set, and its dates."""
 
     name: str
     command: str
@@ -36,9 +36,9 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """What a command asked of a model; ``cost_usd`` is None where a price is not known.
+    """Calls and cost of a command; ``cost_usd`` is None if a price is unknown.
 
-    ``tokens`` has ``input`` and ``output``, as far as servers counted them.
+    ``tokens`` has ``input`` and ``output``, if servers reported them.
     """
 
     source: str
@@ -62,10 +62,10 @@ class Panel:
 class Content:
     """A whole page.
 
-    ``counts`` says how much was judged, by a singular noun; None where nothing was.
-    ``signatures`` maps each to its number of judgements. ``browse`` is what the page's script looks
-    through (`fairjudge.analysis.browsing`); None where there are no records. ``not_judged`` are
-    clusters that were given and have no judgement.
+    ``counts`` maps a singular noun to the number judged; None without judgements. ``signatures``
+    maps each signature to its number of judgements. ``browse`` is the data of the page's explorer
+    (`fairjudge.analysis.browsing`); None without records. ``not_judged`` are input clusters
+    without a judgement.
     """
 
     title: str
@@ -82,14 +82,14 @@ class Content:
 
     @property
     def boards(self) -> list[Board]:
-        """Findings of each leaderboard, given the other leaderboards and the calibration."""
-        calibrated = {
+        """The leaderboards as boards, with distinguishing names and whether they are calibrated."""
+        calibrated_judges = {
             (group["judge"], group["aspect"], group["protocol"])
             for panel in self.of_kind("calibrate")
             for group in panel.report["groups"]
         }
-        return boards_beside(self.leaderboards, calibrated)
+        return page_boards(self.leaderboards, calibrated_judges)
 
     def of_kind(self, *kinds: str) -> tuple[Panel, ...]:
-        """Return the panels of these kinds, in the order in which they came."""
+        """Return the panels of these kinds, in their order."""
         return tuple(panel for panel in self.panels if panel.kind in kinds)

@@ -1,7 +1,6 @@
-"""What a judge may be used for, and the annotators whose labels say so; one wording for all.
+"""Decisions on the uses of a judge, and tables of the annotators, from ``calibrate --json``.
 
-Terminal, page, study and Python show these sentences, of the JSON that ``calibrate --json`` writes;
-the rules are in `calibration.decisions`.
+Terminal, page, study and Python show the same sentences; the rules are in `calibration.decisions`.
 """
 
 from __future__ import annotations
@@ -16,31 +15,32 @@ from fairjudge.reports.figures import (
     equals_p,
     first_items,
     interval,
+    no_interval_reason,
     p_value,
-    protocol_of,
+    protocol_in_words,
     sentence,
-    why,
-    why_no_interval,
+    undefined_reason,
 )
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable, number
 from fairjudge.text.counting import percentage, pluralize
 
 _NOTE = (
-    "Yes: the whole interval is at or above 0.5 (three of four pairs in people's order; half of "
-    "the annotators). No: it is below. Else too few to tell. docs/calibration.md has the rules."
+    "Yes: the whole interval is at or above 0.5 (three of four pairs in the human order; half of "
+    "the annotators). No: it is below. Otherwise too few to tell. docs/calibration.md has the "
+    "rules."
 )
-_NO_SPENDING = "give the run's folder, or the file of 'judge --json', together with the judgements"
+_NO_SPENDING = "add the run's folder, or the file of 'judge --json', to the judgements"
 _OLD = "No decision: this file is of an earlier version; run 'fairjudge calibrate' again"
 
 
 def group_title(group: Json) -> str:
     """Return judge, aspect, protocol and unit in one line."""
-    return group.get("title") or f"{group['judge']}, {group['aspect']}, {protocol_of(group)}"
+    return group.get("title") or f"{group['judge']}, {group['aspect']}, {protocol_in_words(group)}"
 
 
 def with_juries(report: Json) -> list[Json]:
-    """Return the groups of a report, and juries that have decisions as further ones."""
+    """Return the groups of a report, followed by juries with decisions."""
     return [
         *report["groups"],
         *(jury_group(jury) for jury in report.get("juries", ()) if jury.get("decisions")),
@@ -59,60 +59,62 @@ def jury_group(jury: Json) -> Json:
         "cost": None,
         "n_items": jury["n_items"],
         "decisions": jury["decisions"],
-        "cost_in_words": "on held-out documents; an item costs what its judges cost together",
+        "cost_in_words": "on held-out documents; cost per item: the sum of its judges' costs",
     }
 
 
 def verdict(group: Json) -> str:
-    """Say in a line what a judge may be used for."""
+    """Return the answers on all uses of a judge in one line."""
     decisions = group.get("decisions", ())
     outcomes = {(decision["answer"], decision["reason"]) for decision in decisions}
     answer, reason = next(iter(outcomes), ("", ""))
     if answer != "no" and (camps := camps_sentence(group)):
         return camps
     if len(outcomes) == 1 and reason:
-        uses = ", ".join(use_of(group, decision) for decision in decisions)
+        uses = ", ".join(use_in_words(group, decision) for decision in decisions)
         return f"{uses}: {answer}: {reason}"
-    uses = "; ".join(f"{use_of(group, decision)}: {_outcome(decision)}" for decision in decisions)
+    uses = "; ".join(
+        f"{use_in_words(group, decision)}: {_outcome(decision)}" for decision in decisions
+    )
     return uses or _OLD
 
 
 def _outcome(decision: Json) -> str:
-    """Return an answer, with the reason where something else than its figure decided."""
+    """Return an answer, with the reason if the statistic did not decide it."""
     reason = f" ({decision['reason']})" if decision["reason"] else ""
     return f"{decision['answer']}{reason}"
 
 
-def use_of(group: Json, decision: Json) -> str:
-    """Return the use that a decision is about, in words: ``"rank systems"``."""
+def use_in_words(group: Json, decision: Json) -> str:
+    """Return the use of a judge that a decision concerns: ``"rank systems"``."""
     if decision["question"] == "score_items":
-        pairs = PROTOCOLS[group["protocol"]].paired
-        return "compare two summaries" if pairs else "score single summaries"
+        is_paired = PROTOCOLS[group["protocol"]].paired
+        return "compare two summaries" if is_paired else "score single summaries"
     return str(decision["question"]).replace("_", " ").replace("replace", "replace an")
 
 
 def decisions_tables(groups: Sequence[Json]) -> tuple[TextTable, ...]:
-    """Return each judge's answers, with their figures and what would have to be known.
+    """Return a table of answers per judge, with their statistics and missing data.
 
-    Judges without labelled items are named under the last table, where others have some.
+    If some judges have labelled items, a note of the last table lists those without.
     """
-    labelled = [group for group in groups if group["n_items"]] or list(groups)
-    tables = [_decisions(group) for group in labelled]
+    labelled_groups = [group for group in groups if group["n_items"]] or list(groups)
+    tables = [_decisions(group) for group in labelled_groups]
     if not tables:
         return ()
     notes = [*tables[-1].notes, _NOTE]
-    if unlabelled := [group_title(group) for group in groups if group not in labelled]:
-        notes.append(f"No answers without labelled items: {'; '.join(unlabelled)}.")
+    if unlabelled_names := [group_title(group) for group in groups if group not in labelled_groups]:
+        notes.append(f"No answers without labelled items: {'; '.join(unlabelled_names)}.")
     return (*tables[:-1], replace(tables[-1], notes=tuple(notes)))
 
 
 def decisions_table(groups: Sequence[Json]) -> TextTable:
-    """Return the same of all judges in one table."""
+    """Return the answers of all judges in one table."""
     return table(
         "What judges may be used for",
         "judge, aspect, protocol: {title} | use: {use} | answer: {answer} | because: {figure}",
         [{"title": group_title(group), **row} for group in groups for row in _rows(group)],
-        notes=(_NOTE, *(f"{group_title(group)}: {cost_of(group)}." for group in groups)),
+        notes=(_NOTE, *(f"{group_title(group)}: {cost_in_words(group)}." for group in groups)),
     )
 
 
@@ -121,19 +123,23 @@ def _decisions(group: Json) -> TextTable:
         f"{group_title(group)}: may the judge be used to ...",
         "use: {use} | answer: {answer} | because: {figure}",
         _rows(group),
-        notes=(sentence(cost_of(group)) if "decisions" in group else f"{_OLD}.",),
+        notes=(sentence(cost_in_words(group)) if "decisions" in group else f"{_OLD}.",),
     )
 
 
 def _rows(group: Json) -> list[Json]:
     return [
-        {"use": use_of(group, decision), "answer": decision["answer"], "figure": _figure(decision)}
+        {
+            "use": use_in_words(group, decision),
+            "answer": decision["answer"],
+            "figure": _figure(decision),
+        }
         for decision in group.get("decisions", ())
     ]
 
 
-def cost_of(group: Json) -> str:
-    """Return what an item costs, and how many requests all took."""
+def cost_in_words(group: Json) -> str:
+    """Return the cost per item, and the number of requests."""
     if "cost_in_words" in group:
         return str(group["cost_in_words"])
     cost = group.get("cost")
@@ -150,39 +156,39 @@ def cost_of(group: Json) -> str:
 
 def _figure(decision: Json) -> str:
     figure = decision["figure"]
-    reason = decision["reason"] or why(figure) or why_no_interval(figure)
-    text = "" if why(figure) else f"{decision['measure']} {interval(figure)}"
-    needed = f"needed: {decision['needed']}" if decision["needed"] else ""
-    return "; ".join(filter(None, (text, reason, needed)))
+    reason = decision["reason"] or undefined_reason(figure) or no_interval_reason(figure)
+    text = "" if undefined_reason(figure) else f"{decision['measure']} {interval(figure)}"
+    requirement = f"needed: {decision['needed']}" if decision["needed"] else ""
+    return "; ".join(filter(None, (text, reason, requirement)))
 
 
-_MOST_NAMED = 8
+_MAX_NAMES = 8
 _SEVERITY_SHIFT = 0.02
-"""Part of the scale by which severity must move a system's mean for the means to be shown."""
+"""Minimum shift of a system's mean by severity, as a fraction of the scale, to show the means."""
 
 
 def camps_sentence(group: Json) -> str:
-    """Return a sentence on two camps of annotators and the judge's agreement with each, or ""."""
+    """Return a sentence on two camps of annotators and the judge's agreement with each; or ""."""
     camps = group.get("people", {}).get("camps", {})
     if not camps.get("found"):
         return ""
-    between = f"Spearman {number(_value(camps['items']))} on items"
+    correlation = f"Spearman {number(_value(camps['items']))} on items"
     if (systems := _value(camps["systems"])) is not None:
-        between += f", {number(systems)} on systems"
-    sides = " and ".join(f"({_names(camp)})" for camp in camps["camps"])
-    judge = "; ".join(
+        correlation += f", {number(systems)} on systems"
+    camp_names = " and ".join(f"({_names(camp)})" for camp in camps["camps"])
+    agreements = "; ".join(
         f"with {_names(camp)} on items {_spearman(camp, 'pooled')}, on systems "
         f"{_spearman(camp, 'system')}"
         for camp in camps["camps"]
     )
     return (
-        f"Annotators form two camps that do not agree, {sides}: {between}; their mean label "
-        f"represents neither. The judge {judge}. Choose one camp with --annotators"
+        f"Annotators form two camps that do not agree, {camp_names}: {correlation}; their mean "
+        f"label represents neither. The judge {agreements}. Choose one camp with --annotators"
     )
 
 
 def annotator_tables(group: Json, title: str) -> Iterator[TextTable]:
-    """Yield the tables of camps, of annotators if there are several, and of confusion."""
+    """Yield the tables of camps, of several annotators, of adjusted means, and of confusion."""
     people = group.get("people")
     if people is None:
         return
@@ -191,8 +197,8 @@ def annotator_tables(group: Json, title: str) -> Iterator[TextTable]:
     if len(people["annotators"]) > 1:
         yield _annotators(people, title)
     low, high = group["scales"]["labels"]
-    moved = [abs(changes["adjusted"] - changes["mean"]) for changes in people["systems"]]
-    if max(moved, default=0.0) >= _SEVERITY_SHIFT * (high - low):
+    shifts = [abs(changes["adjusted"] - changes["mean"]) for changes in people["systems"]]
+    if max(shifts, default=0.0) >= _SEVERITY_SHIFT * (high - low):
         yield table(
             f"{title}: systems' mean labels, corrected for annotators' severity",
             "system: {system} | mean label> {mean:number} | adjusted> {adjusted:number}",
@@ -227,8 +233,8 @@ def _annotators(people: Json, title: str) -> TextTable:
         people["annotators"],
         notes=(
             "Severity: offset of an annotator's labels from others' of the same items; with the "
-            "others: Spearman's correlation with the mean of the others; judge without them: the "
-            "judge's with the mean label of all others.",
+            "others: Spearman's correlation with the mean of the others; judge without them: "
+            "correlation of the judge with the mean label of all others.",
             f"The result depends on one annotator: {puller}." if puller else "",
         ),
         others=lambda annotator: _value(annotator["others"]),
@@ -238,16 +244,16 @@ def _annotators(people: Json, title: str) -> TextTable:
 
 def _confusion(confusion: Json, title: str) -> TextTable:
     names = [f"{level:g}" for level in confusion["levels"]]
-    cells = " | ".join(f"people {name}> {{n{place}}}" for place, name in enumerate(names))
+    cells = " | ".join(f"human {name}> {{n{index}}}" for index, name in enumerate(names))
     rates = ", ".join(
         f"{name}: {percentage(share)}"
         for name, share in zip(names, confusion["base_rate"], strict=True)
     )
     return table(
-        f"{title}: the judge's answer by people's (means rounded)",
+        f"{title}: the judge's answer by the human answer (means rounded)",
         f"judge: {{judge}} | {cells}",
         [
-            {"judge": name, **{f"n{place}": n for place, n in enumerate(row)}}
+            {"judge": name, **{f"n{index}": n for index, n in enumerate(row)}}
             for name, row in zip(names, confusion["counts"], strict=True)
         ],
         notes=(f"Base rate among labels: {rates}.",),
@@ -259,9 +265,9 @@ def _spearman(camp: Json, level: str) -> str:
 
 
 def _value(figure: Json | float) -> float | None:
-    """Return a number, None where it is a figure without one."""
+    """Return a number, or None if `figure` is JSON without a value."""
     return None if isinstance(figure, Mapping) else figure
 
 
 def _names(camp: Json) -> str:
-    return first_items(camp["annotators"], _MOST_NAMED)
+    return first_items(camp["annotators"], _MAX_NAMES)

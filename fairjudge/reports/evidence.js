@@ -86,7 +86,7 @@ function statementParts(entries, outlet) {
   return [make("h3", null, "Statements, by verdict"), byVerdict(entries, (entry) => entry.verdict).map(([word, some]) => [
     make("h4", null, `${word} (${some.length} of ${entries.length})`),
     make("ul", { class: "answers" }, some.map((entry) => make("li", null,
-      make("p", { class: "answer" }, entry.statement, make("span", { class: "note" }, ` sentence ${entry.sentence + 1}${entry.grave ? "; grave" : ""}`)),
+      make("p", { class: "answer" }, entry.statement, make("span", { class: "note" }, ` sentence ${entry.sentence + 1}${entry.grave ? "; severe" : ""}`)),
       entry.quote ? make("blockquote", null, make("p", null, entry.quote), make("footer", { class: "outlet" }, outlet((entry.articles || [])[0] || ""))) : null,
       (entry.articles || []).length > 1 ? make("p", { class: "note" }, `Also: ${entry.articles.slice(1).map(outlet).join(", ")}.`) : null,
       supportNote(entry))))])];

@@ -192,7 +192,7 @@ class Unscored {
   }
 }
 
-// Where judge and people differ most, each a way to its judgement.
+// Largest disagreements of judge and humans, each a way to its judgement.
 class Disagreements {
   constructor(judgements, box) {
     const found = judgements.data.disagreements;

@@ -1,4 +1,4 @@
-"""Tables of the ``fairness`` commands that compare reports, or check what measures rest on."""
+"""Tables of the ``fairness`` commands that compare reports or validate measures and scorers."""
 
 from __future__ import annotations
 
@@ -7,89 +7,91 @@ from types import MappingProxyType
 
 from fairjudge.fairness.registry import shown_measures
 from fairjudge.reports.fairness_tables import EXCLUDED, settings_note
-from fairjudge.reports.figures import Json, bounds, holm, sentence, tally, why
-from fairjudge.reports.row_tables import rows_of, table
+from fairjudge.reports.figures import Json, bounds, holm, sentence, tally, undefined_reason
+from fairjudge.reports.row_tables import keyed_rows, table
 from fairjudge.reports.tables import TextTable, columns, number
 from fairjudge.text.counting import pluralize
 
-TOGETHER = " with "
+PAIR_SEPARATOR = " with "
 
 
-def label_of(key: str) -> str:
-    """Return a measure's label with its unit; the key itself where the measure is not known."""
+def measure_label(key: str) -> str:
+    """Return a measure's label with its unit, or the key itself if the measure is unknown."""
     measures = shown_measures()
-    return TOGETHER.join(
+    return PAIR_SEPARATOR.join(
         part if (measure := measures.get(part)) is None else measure.label_with_unit
-        for part in key.split(TOGETHER)
+        for part in key.split(PAIR_SEPARATOR)
     )
 
 
 def is_fairer(key: str, difference: float) -> bool:
-    """Whether a change of the measure by `difference` makes a system fairer."""
+    """Return whether a change of the measure by `difference` makes a system fairer."""
     measure = shown_measures().get(key)
     return difference < 0 if measure is None else measure.is_fairer(difference)
 
 
 def overall_table(report: Json) -> TextTable:
     """Return the rank of systems over several data sets."""
-    ranked = sum("normalised" in figures for figures in report["systems"].values())
-    of = f"of {pluralize(ranked, 'system')}"
-    title = f"Overall {report['measure']} {of}; 0 is the fairest on every data set"
+    n_ranked = sum("normalised" in figures for figures in report["systems"].values())
+    number_of_systems = f"of {pluralize(n_ranked, 'system')}"
+    title = f"Overall {report['measure']} {number_of_systems}; 0 is the fairest on every data set"
     if report.get("scaling") == "none":
-        title = f"Mean {report['measure']} over reports, {of}"
+        title = f"Mean {report['measure']} over reports, {number_of_systems}"
 
     def by_report(figures: Json) -> str:
         shares = figures.get("normalised", {}).items()
-        return why(figures) or ", ".join(f"{name} {share:.3f}" for name, share in shares)
+        return undefined_reason(figures) or ", ".join(
+            f"{name} {share:.3f}" for name, share in shares
+        )
 
     return table(
         title,
         "system: {system} | overall> {row:interval.3} | by report: {by_report}",
-        rows_of(report["systems"], "system"),
+        keyed_rows(report["systems"], "system"),
         by_report=by_report,
     )
 
 
 def agreement_table(report: Json) -> TextTable:
-    """Return how two scorers, or measures, agree."""
+    """Return the correlations of two scorers or measures."""
     correlations = agreements(report)
     name = str(report.get("correlation", "spearman")).capitalize()
-    compared = "measures" if any(TOGETHER in key for key in correlations) else "scorers"
+    noun = "measures" if any(PAIR_SEPARATOR in key for key in correlations) else "scorers"
     return table(
-        f"{name} correlation of two {compared}",
+        f"{name} correlation of two {noun}",
         "measure: {label} | n> {n} | in one report only> {n_unmatched}"
         " | rho> {row:value} | 95 % interval> {row:bounds} | p> {row:p}",
-        rows_of(correlations, "key"),
-        label=lambda row: label_of(row["key"]),
+        keyed_rows(correlations, "key"),
+        label=lambda row: measure_label(row["key"]),
         notes=[
-            f"{label_of(key)}: {reason}."
+            f"{measure_label(key)}: {reason}."
             for key, correlation in correlations.items()
-            if (reason := why(correlation))
+            if (reason := undefined_reason(correlation))
         ],
     )
 
 
 def people_tables(report: Json) -> tuple[TextTable, TextTable]:
-    """Return which measure agrees better with people, by summary and over groups of summaries."""
+    """Return the agreement of measures with human leanings, by summary and over groups."""
     systems = report["systems"]
     return (
         table(
-            "Summaries in which a measure of fairness agrees with people",
-            "system: {system} | summaries> {n} | Equal Coverage alone> {equal_coverage}"
-            " | Proportional alone> {proportional} | both or neither> {neither}"
+            "Summaries in which a measure of fairness agrees with humans",
+            "system: {system} | summaries> {n} | Equal Coverage only> {equal_coverage}"
+            " | Proportional only> {proportional} | both or neither> {neither}"
             " | difference> {difference:interval} | p> {difference:p}",
             [
                 {"system": name, "n": comparison["n"], **comparison["summaries"]}
                 for name, comparison in systems.items()
             ],
             notes=[
-                "Of a summary that leans to a value, a measure agrees by which that value is over-"
-                "represented most; of a fair one, the measure whose value is nearer to 0, each as "
-                "a part of its largest value here. Difference: mean of 1, -1 and 0."
+                "If a summary leans to a value, a measure agrees if that value is the most over-"
+                "represented one; if it is fair, the measure closer to 0 agrees, each relative to "
+                "its maximum here. Difference: mean of 1, -1 and 0."
             ],
         ),
         table(
-            "Share of resampled groups in which a measure finds the value that people find",
+            "Share of resampled groups in which a measure finds the same value as humans",
             "system: {system} | groups> {n} | Coverage Parity> {coverage_parity:number.3}"
             " | SOF> {sof:number.3}",
             [{"system": name, **comparison["groups"]} for name, comparison in systems.items()],
@@ -98,9 +100,9 @@ def people_tables(report: Json) -> tuple[TextTable, TextTable]:
 
 
 def temperature_table(report: Json) -> TextTable:
-    """Return how a scorer's shares go with people's at each temperature."""
+    """Return the correlation of a scorer's shares with human shares at each temperature."""
     return table(
-        f"{str(report['correlation']).capitalize()} correlation of shares with people's",
+        f"{str(report['correlation']).capitalize()} correlation with human shares",
         "temperature> {temperature:g} | shares> {n} | correlation> {row:value.3}"
         " | 95 % interval> {row:bounds.3} | : {best}",
         report["temperatures"],
@@ -110,12 +112,12 @@ def temperature_table(report: Json) -> TextTable:
 
 
 def agreements(report: Json) -> Mapping[str, Json]:
-    """Return the measures of ``fairness agreement``, beside which its findings stand."""
+    """Return the correlations in a report of ``fairness agreement``, by measure."""
     return {key: figure for key, figure in report.items() if isinstance(figure, Mapping)}
 
 
 def changes_tables(report: Json) -> tuple[TextTable, ...]:
-    """Return a table of changes for each system; common notes are under the last."""
+    """Return one table of changes per system; common notes are under the last."""
     systems = report["systems"]
     return tuple(
         changes_table(
@@ -134,19 +136,21 @@ def changes_table(
     sides: Mapping[str, str] = MappingProxyType({"baseline": "baseline", "here": "value"}),
     notes: Iterable[str] = (),
 ) -> TextTable:
-    """Return one row a measure: its value on both `sides`, and the difference."""
-    heads = ("n", *sides, "change", "95 % interval", "p (Holm)")
+    """Return one row per measure: its value on both `sides`, and the difference."""
+    headers = ("n", *sides, "change", "95 % interval", "p (Holm)")
     rows, measures = [], shown_measures()
     for name, figures in changes.items():
         digits, change = measures[name].digits if name in measures else 4, figures["difference"]
         values = (*(figures[side] for side in sides.values()), change.get("value"))
         cells = (number(value, digits=digits) for value in values)
         interval = bounds(change, digits=digits)
-        rows.append((label_of(name), str(figures["n"]), *cells, interval, holm(change)))
-    reasons = dict.fromkeys(filter(None, (why(row["difference"]) for row in changes.values())))
+        rows.append((measure_label(name), str(figures["n"]), *cells, interval, holm(change)))
+    reasons = dict.fromkeys(
+        filter(None, (undefined_reason(row["difference"]) for row in changes.values()))
+    )
     return TextTable(
         title=title,
-        columns=columns("measure", *heads, numbers=heads),
+        columns=columns("measure", *headers, numbers=headers),
         rows=tuple(rows),
         notes=(*(f"Change not estimated: {reason}." for reason in reasons), *notes),
     )
@@ -162,13 +166,13 @@ def _change_notes(report: Json) -> Iterator[str]:
         f"p (Holm) is over the family of all {report['family']['tests']} differences shown; --json "
         "has Benjamini-Hochberg's too."
     )
-    unpaired = sorted(
+    unpaired_systems = sorted(
         system
         for system, changes in report["systems"].items()
         if any(change["n_unpaired"] for change in changes.values())
     )
-    if unpaired:
-        yield f"Excluded samples that only one has: {', '.join(unpaired)}."
+    if unpaired_systems:
+        yield f"Samples in only one of the systems excluded: {', '.join(unpaired_systems)}."
     for measure, by_system in report["excluded"].items():
         for system, reasons in by_system.items():
             if reasons:
@@ -181,7 +185,7 @@ def _change_notes(report: Json) -> Iterator[str]:
 
 
 def chunk_size_table(report: Json) -> TextTable:
-    """Return the share of supported sentences by system and chunk size."""
+    """Return the share of supported sentences, by system and chunk size."""
     return table(
         "Share of summary sentences that some document supports, by chunk size",
         "system: {system} | words> {words} | clusters> {n} | share> {row:value.3}"
@@ -198,17 +202,17 @@ def chunk_size_table(report: Json) -> TextTable:
 
 
 def oracle_table(report: Json) -> TextTable:
-    """Return the measures of biased beside those of balanced pseudo-summaries."""
-    excluded = tally(report["excluded_by_reason"])
+    """Return the measures of biased and of balanced pseudo-summaries."""
+    exclusions = tally(report["excluded_by_reason"])
     return changes_table(
-        f"Biased minus balanced pseudo-summaries of {report['n']} sets; for a valid scorer far "
-        "above 0",
+        f"Biased minus balanced pseudo-summaries of {report['n']} sets; far above 0 for a valid "
+        "scorer",
         report["measures"],
         sides={"balanced": "balanced", "biased": "biased"},
         notes=(
-            f"Pseudo-summaries join {pluralize(report['documents'], 'document')}, "
-            "or as many as there are.",
-            *((f"Sets excluded: {excluded}.",) if excluded else ()),
+            f"Pseudo-summaries concatenate {pluralize(report['documents'], 'document')}, or all "
+            "if there are fewer.",
+            *((f"Sets excluded: {exclusions}.",) if exclusions else ()),
             *map(sentence, report["notes"]),
             settings_note(report),
         ),

@@ -1,4 +1,4 @@
-"""Tables of ``fairness coverage`` and ``fairness proportional``, made of their JSON."""
+"""Tables of ``fairness coverage`` and ``fairness proportional``, from their JSON."""
 
 from __future__ import annotations
 
@@ -8,8 +8,15 @@ from typing import Any, TypeAlias
 from fairjudge.fairness.coverage_measures import COVERAGE
 from fairjudge.fairness.measures import FairnessMeasures
 from fairjudge.fairness.proportional import PROPORTIONAL
-from fairjudge.reports.figures import Json, bounds, first_items, interval, sentence, why
-from fairjudge.reports.row_tables import rows_of, rows_within, table
+from fairjudge.reports.figures import (
+    Json,
+    bounds,
+    first_items,
+    interval,
+    sentence,
+    undefined_reason,
+)
+from fairjudge.reports.row_tables import keyed_rows, nested_rows, table
 from fairjudge.reports.tables import TextTable, columns, number
 from fairjudge.stats.measures import Measure
 from fairjudge.text.counting import pluralize
@@ -27,8 +34,8 @@ EXCLUDED = {
 }
 _COUNTED = {
     "one_value": "In {summaries} all documents of the set have one value: fair by definition, and "
-    "counted, as in the published figures.",
-    "untestable": "R_EC counts {summaries} as fair whose sets are too small to tell: even the most "
+    "included, as in the published results.",
+    "untestable": "R_EC counts {summaries} as fair whose sets are too small to test: even the most "
     "extreme assignment of values has p of 0.05 or more.",
 }
 """Notes on samples that are fair by definition."""
@@ -38,36 +45,36 @@ _OF_DOMINANCE = {"unfair_share": "R_EC", "mean_difference": "mean difference"}
 
 
 def settings_note(report: Json) -> str:
-    """Return the signature, by which a figure can be reproduced."""
+    """Return a note with the report's signature, for reproducibility."""
     return f"Settings (for reproducibility): {report['signature']}"
 
 
 def coverage_tables(report: Json) -> tuple[TextTable, ...]:
-    """Return one row a system and measure, two tables by system and value, the sets' differences.
+    """Return the tables of measures, of values (two), and of sets dominated by a value.
 
-    The first of those by value has the figures that the findings test, over all summaries of a
-    value. The last, on values that dominate sets, is there where some values do.
+    The findings test the first table by value, over all summaries of a value. The table of
+    dominated sets is missing if no value dominates any.
     """
-    values = [
+    rows = [
         {**row, "side": {figures["over"]: "over", figures["under"]: "under"}.get(row["of"], "")}
         for system, figures in report["systems"].items()
-        for row in rows_of(figures["by_value"], "of", system=system)
+        for row in keyed_rows(figures["by_value"], "of", system=system)
     ]
-    tested = "Coverage of each value minus the mean coverage, over all its summaries"
+    title = "Coverage of each value minus the mean coverage, over all its summaries"
     return (
         _measures(
             report,
             f"Coverage by {report['attribute']}",
             COVERAGE,
             "R_EC: share of summaries whose Equal Coverage is significant. As published, p is the "
-            "share of relabellings that are more unequal, without the equal ones.",
+            "share of permutations with strictly greater inequality.",
         ),
-        _differences(report, tested, "coverage_by_value", digits=4),
+        _differences(report, title, "coverage_by_value", digits=4),
         table(
-            "Difference to the mean coverage, where a value is the most or least covered",
+            "Difference to the mean coverage, if a value is the most or least covered",
             "system: {system} | value: {of} | summaries> {n} | difference> {mean:number.4}"
             " | 95 % interval> {row:bounds.4} | p (Holm)> {row:holm} | side: {side}",
-            values,
+            rows,
             notes=[settings_note(report)],
         ),
         *_dominance_tables(report),
@@ -75,7 +82,7 @@ def coverage_tables(report: Json) -> tuple[TextTable, ...]:
 
 
 def _dominance_tables(report: Json) -> Iterator[TextTable]:
-    """Yield how far measures differ between the sets that different values dominate."""
+    """Yield the largest differences of measures between sets dominated by different values."""
     rows = [
         {
             "system": system,
@@ -86,56 +93,56 @@ def _dominance_tables(report: Json) -> Iterator[TextTable]:
             ],
             "difference": difference,
         }
-        for system, of in report["systems"].items()
-        if (dominance := of.get("dominance"))
+        for system, figures in report["systems"].items()
+        if (dominance := figures.get("dominance"))
         for key, name in _OF_DOMINANCE.items()
         if (difference := dominance[key]).get("value") is not None
     ]
     if rows:
         yield table(
-            "Largest difference between the sets that different values dominate",
+            "Largest difference between sets dominated by different values",
             "system: {system} | measure: {measure} | more in sets of: {sets[0]}"
             " | than of: {sets[1]} | difference> {difference:value.4}"
             " | 95 % interval> {difference:bounds.4} | p> {difference:p}",
             rows,
             notes=[
-                "In brackets: the samples in which most documents have the value. p: of no "
+                "In brackets: number of samples in which most documents have the value. p: of no "
                 "difference between any two, by permutation of the samples over the sets."
             ],
         )
 
 
 def _differences(report: Json, title: str, values: str, digits: int) -> TextTable:
-    """Return the difference of each system and value of the field `values`, with its test."""
+    """Return the differences in the field `values`, by system and value, with their tests."""
     return table(
         title,
         "system: {system} | value: {of} | summaries> {n} | difference> "
         f"{{difference:value.{digits}}} | 95 % interval> {{difference:bounds.{digits}}}"
         " | p (Holm)> {difference:holm}",
-        rows_within(report["systems"], "system", values, "of"),
+        nested_rows(report["systems"], "system", values, "of"),
     )
 
 
 def proportional_tables(report: Json) -> tuple[TextTable, TextTable, TextTable]:
-    """Return one row a system and measure, then two tables by system and value in percent."""
+    """Return the table of measures, then two tables by system and value in percent."""
     title = f"Proportional representation by {report['attribute']}"
-    minus = "Share of the summary minus the wanted share, in percentage points"
-    novel = [
+    difference_title = "Share of the summary minus the target share, in percentage points"
+    novel_shares = [
         f"{system} {interval(figures['novel_terms'], digits=1)}"
         for system, figures in report["systems"].items()
         if "novel_terms" in figures
     ]
     remarks = [
-        f"Terms of summaries that no document has, in percent: {first_items(novel, 5)}."
-    ] * bool(novel)
+        f"Terms of summaries that are in no document, in percent: {first_items(novel_shares, 5)}."
+    ] * bool(novel_shares)
     return (
         _measures(report, title, PROPORTIONAL, *remarks),
-        _differences(report, minus, "by_value", digits=2),
+        _differences(report, difference_title, "by_value", digits=2),
         table(
             "Summaries that under-represent a value, in percent, and the mean shortfall",
             "system: {system} | value: {of} | summaries %> {under:interval.1}"
             " | shortfall (points)> {shortfall:interval}",
-            rows_within(report["systems"], "system", "by_value", "of"),
+            nested_rows(report["systems"], "system", "by_value", "of"),
             notes=[settings_note(report)],
         ),
     )
@@ -152,13 +159,13 @@ def _measures(report: Json, title: str, measures: Family, *remarks: str) -> Text
         [
             {**row, "system": system}
             for system, figures in systems.items()
-            for row in _figures_of(figures, measures, with_units=len(units) > 1)
+            for row in _measure_rows(figures, measures, with_units=len(units) > 1)
         ],
         notes=(
             *(
                 f"{system}: {reason}."
                 for system, figures in systems.items()
-                if (reason := _why_none(figures, measures))
+                if (reason := _undefined_reason(figures, measures))
             ),
             *(
                 text.format(summaries=pluralize(n, "summary", "summaries"))
@@ -168,30 +175,30 @@ def _measures(report: Json, title: str, measures: Family, *remarks: str) -> Text
             *_directions(measures, systems.values()),
             *remarks,
             *map(sentence, report["notes"]),
-            *_left_out(report),
+            *_exclusion_notes(report),
         ),
     )
 
 
-def _why_none(system: Json, measures: Family) -> str:
-    """Return why the first measure that the system has is without a value."""
-    return why(
+def _undefined_reason(system: Json, measures: Family) -> str:
+    """Return the reason why the system's first measure has no value, or ""."""
+    return undefined_reason(
         next((system[measure.key] for measure in measures.shown if measure.key in system), None)
     )
 
 
 def _directions(measures: Family, systems: Collection[Json]) -> Iterator[str]:
-    """Name the measures of which higher values are fairer: the title says that 0 is."""
+    """Yield a note for each measure whose higher values are fairer, unlike the title's 0."""
     for measure in measures.shown:
         if measure.direction == "higher" and any(measure.key in system for system in systems):
             yield f"{measure.label}: higher is fairer."
 
 
-def _figures_of(system: Json, measures: Family, *, with_units: bool) -> Iterator[Json]:
-    """Yield the measures, those corrected by people, and the bands of an assumed scorer error.
+def _measure_rows(system: Json, measures: Family, *, with_units: bool) -> Iterator[Json]:
+    """Yield a system's measures, corrected by human labels, and bounds for a scorer error.
 
-    Labels have units where the measures have several. A measure that the JSON lacks is left out: an
-    earlier version did not have it.
+    Labels have units if the measures have different ones. Measures that the JSON lacks (earlier
+    versions) are omitted.
     """
     labels = {
         measure.key: measure.label_with_unit if with_units else measure.label
@@ -200,16 +207,19 @@ def _figures_of(system: Json, measures: Family, *, with_units: bool) -> Iterator
     for measure in measures.shown:
         if (figure := system.get(measure.key)) is not None:
             parameter = system.get(measure.parameter)
-            at = "" if parameter is None else f", {measure.parameter} {parameter:g}"
-            yield _row(f"{labels[measure.key]}{at}", figure.get("n", 0), figure, measure)
-    corrected, assumed = system.get("corrected") or {}, system.get("sensitivity") or {}
+            suffix = "" if parameter is None else f", {measure.parameter} {parameter:g}"
+            yield _row(f"{labels[measure.key]}{suffix}", figure.get("n", 0), figure, measure)
+    corrected_measures, error_bounds = (
+        system.get("corrected") or {},
+        system.get("sensitivity") or {},
+    )
     for measure in measures.shown:
-        if (figure := corrected.get(measure.key)) is not None:
-            label = f"{labels[measure.key]}, corrected by people"
+        if (figure := corrected_measures.get(measure.key)) is not None:
+            label = f"{labels[measure.key]}, corrected by human labels"
             yield _row(label, figure.get("n_labelled", 0), figure, measure)
     for measure in measures.shown:
-        if (figure := assumed.get(measure.key)) is not None:
-            label = f"{labels[measure.key]}, bounds for an error of {assumed['error_rate']:g}"
+        if (figure := error_bounds.get(measure.key)) is not None:
+            label = f"{labels[measure.key]}, bounds for an error of {error_bounds['error_rate']:g}"
             yield {**_row(label, 0, figure, measure), "n": "", "value": ""}
 
 
@@ -222,19 +232,22 @@ def _row(label: str, n: int, figure: Json, measure: Measure) -> Json:
     }
 
 
-def _left_out(report: Json) -> Iterator[str]:
+def _exclusion_notes(report: Json) -> Iterator[str]:
     by_reason: dict[str, dict[str, list[str]]] = {}
     for exclusion in report["excluded"]:
         by_system = by_reason.setdefault(exclusion["reason"], {})
         by_system.setdefault(exclusion["system"], []).append(exclusion["eid"])
-    for reason, of in sorted(by_reason.items()):
-        texts = (f"{len(eids)} by {name} ({first_items(eids, 5)})" for name, eids in of.items())
+    for reason, eids_by_system in sorted(by_reason.items()):
+        texts = (
+            f"{len(eids)} by {name} ({first_items(eids, 5)})"
+            for name, eids in eids_by_system.items()
+        )
         counts = "; ".join(texts)
         yield f"Excluded, {EXCLUDED.get(reason, reason)}: {counts}"
 
 
 def sweep_table(systems: Mapping[str, Json]) -> TextTable:
-    """Return BUR at each tau; a column a system."""
+    """Return BUR at each tau, one column per system."""
     points = [system["sweep"] for system in systems.values()]
     return TextTable(
         title="BUR in percent, by tau",

@@ -1,4 +1,4 @@
-"""Sections on coverage by source, biases of the judge, and missing scores: plots and tables."""
+"""Sections on coverage, statements, biases of the judge, and missing scores."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import TypeAlias
 
 from fairjudge.reports import audit_tables
 from fairjudge.reports.content import UNSCORED, Content, Panel
-from fairjudge.reports.drawing import OTHER, PLAIN
+from fairjudge.reports.drawing import BASELINE_MARK, JUDGE_MARK
 from fairjudge.reports.evidence_tables import (
-    by_judge,
     citations_table,
     citations_tables,
     contradicted_table,
     errors_table,
-    judged_by,
+    judge_in_words,
     least_covered_table,
     outlets_table,
     shares_table,
     slice_table,
     slices,
+    split_by_judge,
     wrong_in_words,
 )
 from fairjudge.reports.figures import (
@@ -29,44 +29,46 @@ from fairjudge.reports.figures import (
     curves,
     first_items,
     forest,
-    plotted,
-    protocol_of,
+    plot_with_table,
+    protocol_in_words,
     row,
 )
-from fairjudge.reports.kinds import findings_of
-from fairjudge.reports.parts import Fold, Group, Heading, Paragraph, Part, Place
+from fairjudge.reports.kinds import make_findings
+from fairjudge.reports.parts import Fold, Group, Heading, Paragraph, Part, Placeholder
 from fairjudge.reports.result_figures import answers_plots, outlets_plot, position_pairs_plot
 from fairjudge.scores.coverage_slices import ALONE, FREQUENCY, POSITION
 from fairjudge.scores.leaderboards import WEIGHTING
 from fairjudge.text.counting import pluralize
 
-Show: TypeAlias = Callable[[Json], Iterable[Part]]
-Shows: TypeAlias = Mapping[str, tuple[str, Show]]
-"""By kind of JSON the title of its panel, a format of its fields, and what the panel shows."""
+PartsMaker: TypeAlias = Callable[[Json], Iterable[Part]]
+PanelMakers: TypeAlias = Mapping[str, tuple[str, PartsMaker]]
+"""By kind of JSON, the title of its panel (a format of its fields) and the maker of its parts."""
 
 _MAX_CLUSTERS = 20
-"""Clusters that a sentence names."""
+"""Maximum number of clusters listed in a sentence."""
 _MAX_PLOTTED = 24
-"""Rows of a plot; a longer list is a table alone."""
+"""Maximum number of rows of a plot; longer lists are tables only."""
 _WEIGHTING = (
-    f"Shares from 0 to 1, never over several systems: {WEIGHTING}, where the items are groups of "
-    "answers; an outlet is credited by its own wording. Intervals where there are five clusters "
-    "or more."
+    f"Shares from 0 to 1 of one system: {WEIGHTING}, where the items are groups of answers; an "
+    "outlet is credited only for its own wording. Intervals need at least five clusters."
 )
 
 
 def covered_parts(content: Content) -> Iterator[Part]:
-    """Yield coverage by source, systems beside each other, and the voices that each leaves out."""
+    """Yield coverage by source and system, and the answers that each system omits."""
     groups = [g for panel in content.of_kind("audit covered") for g in panel.report["groups"]]
-    for judge in by_judge(groups):
-        yield Heading(f"Coverage by source, judged by {judged_by(judge[0])}")
-        yield Paragraph(" ".join(findings_of("audit covered", {"groups": judge})))
+    for judge in split_by_judge(groups):
+        yield Heading(f"Coverage by source, judged by {judge_in_words(judge[0])}")
+        yield Paragraph(" ".join(make_findings("audit covered", {"groups": judge})))
         yield Paragraph(_WEIGHTING, "note")
-        for by in slices(judge):
-            sliced = [group for group in judge if by in group["slices"]]
-            parts = (*_sliced_plot(by, sliced), slice_table(by, sliced))
-            opened = by.endswith((" by question", " by outlet", " by weight of groups"))
-            yield Fold(by.capitalize(), parts, opened)
+        for slice_name in slices(judge):
+            groups_with_slice = [group for group in judge if slice_name in group["slices"]]
+            parts = (
+                *_sliced_plot(slice_name, groups_with_slice),
+                slice_table(slice_name, groups_with_slice),
+            )
+            is_open = slice_name.endswith((" by question", " by outlet", " by weight of groups"))
+            yield Fold(slice_name.capitalize(), parts, is_open)
         if plots := tuple(answers_plots(judge)):
             yield Fold(f"Answers by system: {pluralize(len(plots), 'event')}", plots)
         yield from (
@@ -79,78 +81,80 @@ def covered_parts(content: Content) -> Iterator[Part]:
         yield Heading("Sources covered least")
         yield least_covered_table(groups)
     if any(group["n"] for group in groups):
-        yield Heading("Answers left out")
-        yield Place("uncovered", "The list of answers left out")
+        yield Heading("Omitted answers")
+        yield Placeholder("uncovered", "The list of omitted answers")
         yield outlets_table(groups)
 
 
-def _sliced_plot(by: str, groups: Sequence[Json]) -> Iterator[Part]:
+def _sliced_plot(slice_name: str, groups: Sequence[Json]) -> Iterator[Part]:
     """Yield the plot of coverage by position, frequency or question word (DiverseSumm, 3 to 5)."""
-    name_of_slice = by.partition(" by ")[2]
-    title = f"{by.capitalize()}, by {groups[0]['judge']}"
-    if name_of_slice == "outlet":
-        yield outlets_plot(by, groups)
-    if name_of_slice == "question word":
+    dimension = slice_name.partition(" by ")[2]
+    title = f"{slice_name.capitalize()}, by {groups[0]['judge']}"
+    if dimension == "outlet":
+        yield outlets_plot(slice_name, groups)
+    if dimension == "question word":
         rows = [
             row(f"{name}: {group['system']}", figure)
-            for name in dict.fromkeys(name for group in groups for name in group["slices"][by])
+            for name in dict.fromkeys(
+                name for group in groups for name in group["slices"][slice_name]
+            )
             for group in groups
-            if (figure := group["slices"][by].get(name)) is not None
+            if (figure := group["slices"][slice_name].get(name)) is not None
         ]
         if len(rows) <= _MAX_PLOTTED:
-            yield forest(rows, title=title, across="share, 0 to 1", span=(0.0, 1.0))
-    if name_of_slice not in {POSITION, ALONE, FREQUENCY}:
+            yield forest(rows, title=title, x_label="share, 0 to 1", span=(0.0, 1.0))
+    if dimension not in {POSITION, ALONE, FREQUENCY}:
         return
     points = {
         group["system"]: [
             (float(name), figure["value"])
-            for name, figure in group["slices"][by].items()
+            for name, figure in group["slices"][slice_name].items()
             if name.isdecimal() and figure["value"] is not None
         ]
         for group in groups
     }
-    yield curves(points, name=title, across=name_of_slice, up="share, 0 to 1")
+    yield curves(points, name=title, x_label=dimension, y_label="share, 0 to 1")
 
 
 def statement_parts(content: Content) -> Iterator[Part]:
     """Yield faithfulness by statement: shares, unsupported statements, and citations."""
     groups = [g for panel in content.of_kind("audit statements") for g in panel.report["groups"]]
-    for judge in by_judge(groups):
+    for judge in split_by_judge(groups):
         yield Heading(f"Statements, judged by {judge[0]['judge']}")
-        yield Paragraph(" ".join(findings_of("audit statements", {"groups": judge})))
+        yield Paragraph(" ".join(make_findings("audit statements", {"groups": judge})))
         rows = [row(group["system"], group["share"]) for group in judge]
-        across = "share of statements that articles support, 0 to 1"
-        yield plotted(shares_table(judge), rows, across, span=(0.0, 1.0))
+        x_label = "share of statements that articles support, 0 to 1"
+        yield plot_with_table(shares_table(judge), rows, x_label, span=(0.0, 1.0))
         for group in judge:
             if group["errors"]:
                 title = f"{group['system']}: {pluralize(len(group['errors']), 'statement')}"
                 yield Fold(f"{title} without support", (errors_table(group),), open=True)
-        if cited := [group for group in judge if group["citations"]]:
-            yield citations_table(cited)
-    title = "Citations, and others in their place"
-    yield from panels_of(content, {"audit citations": (title, _citations)})
+        if groups_with_citations := [group for group in judge if group["citations"]]:
+            yield citations_table(groups_with_citations)
+    title = "Citations, and other articles in their place"
+    yield from panel_parts(content, {"audit citations": (title, _citations)})
 
 
 def _citations(report: Json) -> Iterator[Part]:
-    for judge in by_judge(report["groups"]):
+    for judge in split_by_judge(report["groups"]):
         rows = [
             row(f"{group['system']}: {name}", group[key])
             for group in judge
             for key, name in (("borne_out", "supported"), ("relevant", "relevant"))
         ]
         name = judge[0]["judge"]
-        across = f"{name}: share of sentences supported, and of citations relevant, 0 to 1"
-        yield forest(rows, title=f"Citations, by {name}", across=across, span=(0.0, 1.0))
+        x_label = f"{name}: share of sentences supported, and of citations relevant, 0 to 1"
+        yield forest(rows, title=f"Citations, by {name}", x_label=x_label, span=(0.0, 1.0))
     yield from citations_tables(report)
 
 
-def sway_parts(content: Content) -> Iterator[Part]:
-    """Yield the panels of position, verbosity, length, order and the checks."""
-    for panel in content.of_kind(*_SWAYS):
-        first, *tables = _SWAYS[panel.kind](panel.report)
-        yield first
+def bias_parts(content: Content) -> Iterator[Part]:
+    """Yield the panels of position, verbosity, length, order and metamorphic checks."""
+    for panel in content.of_kind(*_BIAS_AUDITS):
+        heading, *parts = _BIAS_AUDITS[panel.kind](panel.report)
+        yield heading
         yield from _findings(panel)
-        yield from tables
+        yield from parts
 
 
 def _position(report: Json) -> Iterator[Part]:
@@ -163,38 +167,38 @@ def _position(report: Json) -> Iterator[Part]:
 
 
 def position_plot(group: Json, title: str) -> Part:
-    """Return how often the judge prefers each place, and neither."""
+    """Return the plot of a judge's preferences for each position, and of its consistency."""
     return forest(
         [row(label, group[name], digits=1) for name, label in audit_tables.POSITION.items()],
         title=title,
-        across="percent of pairs asked both ways",
+        x_label="percent of pairs judged in both orders",
         span=PERCENT,
-        caption="A judge without position bias gives the same verdict whichever stands first.",
+        caption="A judge without position bias gives the same verdict in both orders.",
     )
 
 
 def _verbosity(report: Json) -> Iterator[Part]:
-    marks = {"original": OTHER, "extended": PLAIN}
+    marks = {"original": BASELINE_MARK, "extended": JUDGE_MARK}
     rows = [
         row(f"{name}: {audit_tables.VERSIONS[version]}", group[version], mark=mark, digits=1)
         for group in report["groups"]
-        for name in [f"{group['probe']}, {group['aspect']}, {protocol_of(group)}"]
+        for name in [f"{group['probe']}, {group['aspect']}, {protocol_in_words(group)}"]
         for version, mark in marks.items()
     ]
-    yield Heading("Verbosity: the summary against itself made longer")
+    yield Heading("Verbosity: each summary against its longer version")
     plot = forest(
         rows,
         title="Verbosity",
-        across="percent put first",
+        x_label="percent preferred",
         span=PERCENT,
-        caption="A judge without verbosity bias puts neither first.",
+        caption="A judge without verbosity bias prefers neither.",
     )
     yield Group((plot, *audit_tables.verbosity_tables(report)))
     yield from map(_scores_plot, (group for group in report["groups"] if group.get("scores")))
 
 
 def _scores_plot(group: Json) -> Part:
-    """Plot which scores summaries as written and longer got, all systems together (Figure 25)."""
+    """Return the distributions of scores of original and longer summaries (Figure 25)."""
     counts = {version: Counter[float]() for version in audit_tables.VERSIONS}
     for versions in group["scores"].values():
         for version, n_by_score in versions.items():
@@ -206,8 +210,8 @@ def _scores_plot(group: Json) -> Part:
         ]
         for version, n_by_score in counts.items()
     }
-    title = f"Scores by {group['judge']}, {group['aspect']}, {protocol_of(group)}"
-    return curves(points, name=title, across="score", up="percent", caption=title)
+    title = f"Scores by {group['judge']}, {group['aspect']}, {protocol_in_words(group)}"
+    return curves(points, name=title, x_label="score", y_label="percent", caption=title)
 
 
 def _length(report: Json) -> Iterator[Part]:
@@ -220,18 +224,20 @@ def _length(report: Json) -> Iterator[Part]:
         ]
         yield Heading(title)
         if len(rows) <= _MAX_PLOTTED:
-            across = "win rate at equal length, percent"
-            yield forest(rows, title=title, across=across, span=PERCENT)
+            x_label = "win rate at equal length, percent"
+            yield forest(rows, title=title, x_label=x_label, span=PERCENT)
         yield table
     yield from tables[len(report["groups"]) :]
 
 
 def _order(report: Json) -> Iterator[Part]:
-    moved, value, span = audit_tables.ORDERED[report["aspect"]]
-    title = f"Order of {moved}s: {report['aspect']}, by {report['judge']}"
-    places = [row(f"{moved} {place}", figure) for place, figure in report["by_place"].items()]
+    unit, value_name, span = audit_tables.ORDERED[report["aspect"]]
+    title = f"Order of {unit}s: {report['aspect']}, by {report['judge']}"
+    rows = [row(f"{unit} {place}", figure) for place, figure in report["by_place"].items()]
     yield Heading(title)
-    plot = forest(places, title=title, across=f"{value}, {span[0]:.0f} to {span[1]:.0f}", span=span)
+    plot = forest(
+        rows, title=title, x_label=f"{value_name}, {span[0]:.0f} to {span[1]:.0f}", span=span
+    )
     yield Group((plot, *audit_tables.order_tables(report)))
 
 
@@ -239,26 +245,26 @@ def _checks(report: Json) -> Iterator[Part]:
     title = f"Checks: {report['aspect']}, by {report['judge']}"
     rows = [row(check["name"], check["kept"], digits=1) for check in report["checks"]]
     yield Heading(title)
-    plot = forest(rows, title=title, across="percent kept", span=PERCENT)
+    plot = forest(rows, title=title, x_label="percent passed", span=PERCENT)
     yield Group((plot, *audit_tables.checks_tables(report, limit=None)))
 
 
-def panels_of(content: Content, shows: Shows) -> Iterator[Part]:
-    """Yield each panel under its title: where it comes from, what its figures say, and they."""
-    for panel in content.of_kind(*shows):
-        title, show = shows[panel.kind]
+def panel_parts(content: Content, makers: PanelMakers) -> Iterator[Part]:
+    """Yield for each panel its title, source, findings and parts."""
+    for panel in content.of_kind(*makers):
+        title, make_parts = makers[panel.kind]
         yield Heading(title.format(**panel.report))
         yield Paragraph(f"From {panel.source}.", "note")
         yield from _findings(panel)
-        yield from show(panel.report)
+        yield from make_parts(panel.report)
 
 
 def _findings(panel: Panel) -> Iterator[Part]:
-    if sentences := findings_of(panel.kind, panel.report):
+    if sentences := make_findings(panel.kind, panel.report):
         yield Paragraph(" ".join(sentences))
 
 
-_SWAYS: Mapping[str, Show] = {
+_BIAS_AUDITS: Mapping[str, PartsMaker] = {
     "audit position": _position,
     "audit verbosity": _verbosity,
     "audit length": _length,
@@ -268,15 +274,15 @@ _SWAYS: Mapping[str, Show] = {
 
 
 def unscored_parts(content: Content) -> Iterator[Part]:
-    """Yield counts of judgements without a score by reason, and of the others by scorer."""
+    """Yield the counts of judgements without a score, and the clusters without a judgement."""
     for panel in content.of_kind("audit parse"):
         yield from audit_tables.parse_tables(panel.report)
-        sentence = "An item without a score enters no mean."
-        yield Paragraph(f"{sentence} The leaderboards bound what it could change.", "note")
+        sentence = "Means exclude items without a score."
+        yield Paragraph(f"{sentence} The leaderboards show bounds on their effect.", "note")
     if content.not_judged:
         clusters = pluralize(len(content.not_judged), "cluster")
         yield Paragraph(
             f"{clusters} without a judgement: {first_items(content.not_judged, _MAX_CLUSTERS)}."
         )
     if content.counts is not None and content.counts[UNSCORED]:
-        yield Place("without-score", "The list of items without a score")
+        yield Placeholder("without-score", "The list of items without a score")

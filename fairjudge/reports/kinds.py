@@ -1,7 +1,7 @@
-"""What each command says of its JSON, by its kind: findings, and then tables.
+"""Findings and tables of each command's JSON, by the kind of JSON.
 
-The terminal, notebooks, pages and Markdown show the same ones. A finding claims a direction only
-where the 95 % interval leaves 0 (or what its rule names) out; none needs more than counting.
+The terminal, notebooks, pages and Markdown show the same ones. A finding states a direction only if
+the 95 % interval excludes 0, or by the rule in its docstring.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ def _calibration_findings(report: Json) -> Iterator[str]:
         yield f"{decision_tables.group_title(group)}: {decision_tables.verdict(group)}."
 
 
-def _single(make: Callable[[Json], TextTable]) -> Callable[[Json], Iterable[TextTable]]:
+def _one_table(make: Callable[[Json], TextTable]) -> Callable[[Json], Iterable[TextTable]]:
     return lambda report: (make(report),)
 
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    """What JSON of a kind shows; ``name`` stands before its findings among those of others."""
+    """Makers of findings and tables of a kind; ``name`` precedes findings in a joint list."""
 
     findings: Callable[[Json], Iterable[str]] = lambda _: ()
     tables: Callable[[Json], Iterable[TextTable]] = lambda _: ()
@@ -102,12 +102,12 @@ KINDS: Mapping[str, _Kind] = {
     ),
     "fairness agreement": _Kind(
         measure_findings.agreement_findings,
-        _single(fairness_comparison_tables.agreement_table),
+        _one_table(fairness_comparison_tables.agreement_table),
         "Two scorers",
     ),
     "fairness chunk-size": _Kind(
         measure_findings.chunk_size_findings,
-        _single(fairness_comparison_tables.chunk_size_table),
+        _one_table(fairness_comparison_tables.chunk_size_table),
         "Size of chunks",
     ),
     "fairness compare": _Kind(
@@ -116,12 +116,12 @@ KINDS: Mapping[str, _Kind] = {
     "fairness coverage": _Kind(measure_findings.fairness_findings, fairness_tables.coverage_tables),
     "fairness oracle": _Kind(
         measure_findings.oracle_findings,
-        _single(fairness_comparison_tables.oracle_table),
+        _one_table(fairness_comparison_tables.oracle_table),
         "Planted unfairness",
     ),
     "fairness overall": _Kind(
         measure_findings.overall_findings,
-        _single(fairness_comparison_tables.overall_table),
+        _one_table(fairness_comparison_tables.overall_table),
         "Over data sets",
     ),
     "fairness people": _Kind(
@@ -134,7 +134,7 @@ KINDS: Mapping[str, _Kind] = {
     ),
     "fairness temperature": _Kind(
         measure_findings.temperature_findings,
-        _single(fairness_comparison_tables.temperature_table),
+        _one_table(fairness_comparison_tables.temperature_table),
         "Temperature",
     ),
     "rank": _Kind(ranking_tables.rank_findings, ranking_tables.rank_tables),
@@ -145,29 +145,29 @@ KINDS: Mapping[str, _Kind] = {
 }
 
 
-def tables_of(kind: str, report: Json) -> tuple[TextTable, ...]:
-    """Return the tables of the JSON of the command `kind`; none for other commands."""
+def make_tables(kind: str, report: Json) -> tuple[TextTable, ...]:
+    """Return the tables of the JSON of the command `kind`; none for unknown commands."""
     return tuple(KINDS.get(kind, _Kind()).tables(report))
 
 
-def findings_of(kind: str, report: Json) -> tuple[str, ...]:
-    """Return the findings of the JSON of the command `kind`; joins alone for other commands."""
+def make_findings(kind: str, report: Json) -> tuple[str, ...]:
+    """Return the findings of the JSON of the command `kind`, those on joins first."""
     return (*join_findings(report), *KINDS.get(kind, _Kind()).findings(report))
 
 
-def name_of(kind: str) -> str:
-    """Return what stands before the findings of `kind` among those of others, or ""."""
+def finding_prefix(kind: str) -> str:
+    """Return the name that precedes the findings of `kind` in a joint list, or ""."""
     return KINDS.get(kind, _Kind()).name
 
 
 def join_findings(report: Json) -> Iterator[str]:
-    """Yield the joins of a report and of its groups that lost much, each loss once."""
+    """Yield a sentence per join, of a report or its groups, that lost many items."""
     groups = report.get("groups", ())
     joins = [*report.get("joins", ()), *(group["join"] for group in groups if "join" in group)]
     yield from dict.fromkeys(filter(None, map(loss_finding, joins)))
 
 
 def with_findings(kind: str, report: Json) -> dict[str, object]:
-    """Return `report` as JSON that begins with its schema and findings, where `kind` has any."""
-    findings = findings_of(kind, report)
+    """Return `report` as JSON that begins with its schema and findings, if it has findings."""
+    findings = make_findings(kind, report)
     return with_schema({"findings": list(findings), **report} if findings else report)

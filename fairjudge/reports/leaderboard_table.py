@@ -1,4 +1,4 @@
-"""A leaderboard's columns, in one place for terminal, page, notebook and data frame; its plots."""
+"""Columns of a leaderboard for terminal, page, notebook and data frame, and its plots."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 from fairjudge.protocols import PROTOCOLS, protocol_label
 from fairjudge.records.results import figure, to_json
 from fairjudge.reports.figures import Json, forest, row, sentence
-from fairjudge.reports.findings import Board, board_findings, of_leaderboard, two_kinds
+from fairjudge.reports.findings import Board, board_findings, to_board, two_kinds
 from fairjudge.reports.parts import Group, Heading, Paragraph, Part, Plot
-from fairjudge.reports.ranking_tables import RANKS_ALLOWED
+from fairjudge.reports.ranking_tables import POSSIBLE_RANKS
 from fairjudge.reports.result_figures import ranks_plot
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import Column, TextTable
@@ -34,9 +34,9 @@ DESIGN = (
     f"{INCOMPLETE[:1].upper()}{INCOMPLETE[1:]}, so that win rates depend on the opponents: "
     "systems are ranked by strength (Bradley-Terry with ties), which accounts for that."
 )
-"""What must be said of win rates in an incomplete design of pairs."""
+"""Caveat on win rates in an incomplete design of pairs."""
 RANKS_BY_MEANS = "the best and the worst that the 95 % intervals of the differences allow"
-"""What a rank by means is."""
+"""Definition of a range of ranks by means."""
 SIGNIFICANT = "* significant: the 95 % interval excludes 0."
 EXCLUDES_0 = "(*) the 95 % interval excludes 0, but"
 UNITS = {
@@ -48,20 +48,20 @@ UNITS = {
 
 
 def has_strengths(board: Leaderboard) -> bool:
-    """Say whether systems are ranked by strengths, of an incomplete design of pairs."""
+    """Return whether systems are ranked by strengths, as in an incomplete design of pairs."""
     return any(standing.place is not None for standing in board.standings)
 
 
 def leaderboard_rows(board: Leaderboard) -> list[Json]:
-    """Return a row for each system, best first, with unrounded values; figures as JSON."""
-    strengths = has_strengths(board)
-    return [_row(standing, strengths=strengths) for standing in board.standings]
+    """Return one row per system, best first, with unrounded values; estimates as JSON."""
+    with_strengths = has_strengths(board)
+    return [_row(standing, with_strengths=with_strengths) for standing in board.standings]
 
 
-def _row(standing: Standing, *, strengths: bool) -> Json:
+def _row(standing: Standing, *, with_strengths: bool) -> Json:
     score, place = standing.score, standing.place
     best_rank, worst_rank = standing.ranks or (None, None)
-    strength = {"strength": figure(place.strength if place else None)} if strengths else {}
+    strength = {"strength": figure(place.strength if place else None)} if with_strengths else {}
     return {
         "system": score.system,
         "best_rank": best_rank,
@@ -80,22 +80,22 @@ def _row(standing: Standing, *, strengths: bool) -> Json:
 
 
 def flat_rows(board: Leaderboard) -> Iterator[dict[str, Any]]:
-    """Yield the rows for a data frame: a figure as its value and its ``_low`` and ``_high``."""
-    for line in leaderboard_rows(board):
-        flat: dict[str, Any] = {}
-        for name, value in line.items():
+    """Yield the rows of a data frame: an estimate as its value, ``_low`` and ``_high``."""
+    for estimates in leaderboard_rows(board):
+        flat_row: dict[str, Any] = {}
+        for name, value in estimates.items():
             if isinstance(value, dict):
-                ends = {f"{name}_{end}": value[end] for end in ("low", "high")}
-                flat |= {name: value["value"], **ends}
+                bounds = {f"{name}_{bound}": value[bound] for bound in ("low", "high")}
+                flat_row |= {name: value["value"], **bounds}
             else:
-                flat[name] = value
-        yield flat
+                flat_row[name] = value
+        yield flat_row
 
 
 def leaderboard_table(board: Leaderboard) -> TextTable:
-    """Return the table of a leaderboard, the least important columns last."""
-    unscored = any(standing.score.n_unscored for standing in board.standings)
-    bounded = unscored and board.scale_range is not None
+    """Return the table of a leaderboard, with the least important columns last."""
+    has_unscored = any(standing.score.n_unscored for standing in board.standings)
+    has_bounds = has_unscored and board.scale_range is not None
     figures = [
         "system: {name}",
         "rank> {rank}",
@@ -105,11 +105,11 @@ def leaderboard_table(board: Leaderboard) -> TextTable:
     ]
     counts = [
         "clusters> {n_clusters}",
-        *(["unscored> {n_unscored}"] if unscored else []),
+        *(["unscored> {n_unscored}"] if has_unscored else []),
         "judged> {n_judged}",
-        *(["worst> {worst:number}", "best> {best:number}"] if bounded else []),
+        *(["worst> {worst:number}", "best> {best:number}"] if has_bounds else []),
     ]
-    star = "(*)" if _narrow(board) else "*"
+    star = "(*)" if _narrow_warning(board) else "*"
     board_table = table(
         f"{board.aspect}, {board.protocol_label}, {UNITS.get(board.unit, board.unit)}",
         " | ".join((*figures, *counts)),
@@ -122,11 +122,11 @@ def leaderboard_table(board: Leaderboard) -> TextTable:
     return replace(board_table, n_optional=len(counts))
 
 
-def _narrow(board: Leaderboard) -> str:
-    """Say that the board's intervals are too narrow to call a difference significant."""
-    ranked = [standing.score for standing in board.standings if standing.score.ranked]
+def _narrow_warning(board: Leaderboard) -> str:
+    """Return a warning if the intervals are too narrow to call a difference significant, or ""."""
+    ranked_scores = [standing.score for standing in board.standings if standing.score.ranked]
     return narrow_interval_caveat(
-        n_compared(ranked or [standing.score for standing in board.standings])
+        n_compared(ranked_scores or [standing.score for standing in board.standings])
     )
 
 
@@ -136,28 +136,28 @@ def _rank(row: Json) -> str:
 
 
 def leaderboard_notes(board: Leaderboard) -> Iterator[str]:
-    """Yield what the columns mean."""
-    ranks = any(standing.ranks for standing in board.standings)
-    if ranks and has_strengths(board):
-        yield f"Rank: {RANKS_ALLOWED} (95 %)."
-    elif ranks:
+    """Yield explanations of the columns."""
+    has_ranks = any(standing.ranks for standing in board.standings)
+    if has_ranks and has_strengths(board):
+        yield f"Rank: {POSSIBLE_RANKS} (95 %)."
+    elif has_ranks:
         yield f"Rank: {RANKS_BY_MEANS}."
-    elif why := missing_ranks_note(board):
-        yield why
-    narrow = _narrow(board)
+    elif reason := missing_ranks_note(board):
+        yield reason
+    warning = _narrow_warning(board)
     if any(standing.significant for standing in board.standings):
-        yield f"{EXCLUDES_0} {narrow}." if narrow else SIGNIFICANT
+        yield f"{EXCLUDES_0} {warning}." if warning else SIGNIFICANT
     if any(standing.score.n_unscored for standing in board.standings) and board.scale_range:
         yield (
-            "Worst and best: the mean if every unscored item stood at the bottom or the top of the "
+            "Worst and best: the mean if every unscored item had the minimum or the maximum of the "
             "scale."
         )
 
 
-def leaderboard_cautions(board: Leaderboard) -> Iterator[str]:
-    """Yield what a reader of the figures must know."""
-    if narrow := _narrow(board):
-        yield sentence(narrow)
+def leaderboard_caveats(board: Leaderboard) -> Iterator[str]:
+    """Yield caveats on a leaderboard."""
+    if warning := _narrow_warning(board):
+        yield sentence(warning)
     if board.ranking is not None:
         yield DESIGN
     scores = [standing.score for standing in board.standings]
@@ -170,21 +170,23 @@ def leaderboard_cautions(board: Leaderboard) -> Iterator[str]:
 
 
 def combined_table(boards: Sequence[Leaderboard]) -> TextTable:
-    """Return all of `boards` in one table, with their cautions as notes."""
+    """Return all of `boards` in one table, with their caveats as notes."""
     tables = [leaderboard_table(board) for board in boards]
     if len(tables) == 1:
-        return replace(tables[0], notes=(*tables[0].notes, *leaderboard_cautions(boards[0])))
-    heads = tuple(dict.fromkeys(column for board_table in tables for column in board_table.columns))
+        return replace(tables[0], notes=(*tables[0].notes, *leaderboard_caveats(boards[0])))
+    headers = tuple(
+        dict.fromkeys(column for board_table in tables for column in board_table.columns)
+    )
     notes = (
         note
         for board, board_table in zip(boards, tables, strict=True)
-        for note in (*board_table.notes, *leaderboard_cautions(board))
+        for note in (*board_table.notes, *leaderboard_caveats(board))
     )
     return TextTable(
         title="Systems, best first",
-        columns=(Column(heading="judge"), Column(heading="protocol"), *heads),
+        columns=(Column(heading="judge"), Column(heading="protocol"), *headers),
         rows=tuple(
-            (board.judge, _protocol(board), *(cells.get(head, "") for head in heads))
+            (board.judge, _protocol(board), *(cells.get(header, "") for header in headers))
             for board, board_table in zip(boards, tables, strict=True)
             for cells in (
                 dict(zip(board_table.columns, row, strict=True)) for row in board_table.rows
@@ -199,11 +201,11 @@ def _protocol(board: Leaderboard) -> str:
 
 
 _MAX_SYSTEMS = 36
-"""Systems of all leaderboards that paper has with figures."""
+"""Maximum number of systems of all leaderboards for which plots are printed."""
 _MAX_LINES = 300
 """Lines of leaderboards on two printed pages of two columns."""
 _LINES_AROUND = 10
-"""Lines of a leaderboard on paper besides its systems."""
+"""Printed lines of a leaderboard besides its systems."""
 _NAME_WIDTH = 10
 """Characters of a system's name in a printed line."""
 
@@ -211,23 +213,25 @@ _NAME_WIDTH = 10
 def leaderboard_parts(
     boards: Sequence[Leaderboard], findings: Sequence[Board] = ()
 ) -> Iterator[Part]:
-    """Yield every leaderboard; by default with the findings of the board itself.
+    """Yield every leaderboard with its findings, by default those without regard to other boards.
 
-    Of many, paper has tables in two columns, and the first ones only where these are too many.
+    If there are many systems, only tables are printed, in two columns, up to a maximum length.
     """
-    sentences = findings or [of_leaderboard(board) for board in boards]
-    parts = [tuple(_board(board, of)) for board, of in zip(boards, sentences, strict=True)]
+    board_inputs = findings or [to_board(board) for board in boards]
+    parts = [
+        tuple(_board(board, board_input))
+        for board, board_input in zip(boards, board_inputs, strict=True)
+    ]
     if sum(len(board.standings) for board in boards) <= _MAX_SYSTEMS:
         yield from chain.from_iterable(parts)
     else:
-        yield from _dense(boards, parts)
+        yield from _print_parts(boards, parts)
     if any(board.ranking is None for board in boards):
         yield Paragraph(
             "Intervals are 95 % and resample clusters. 'Difference to best' is the first system's "
-            "mean minus this one's on the same clusters: on 15 clusters or more it is significant "
-            "where its interval excludes 0. Overlapping intervals of two means do not say that "
-            "they are alike. "
-            f"Of means, {WEIGHTING}.",
+            "mean minus this one's on the same clusters; on 15 clusters or more it is significant "
+            "if its interval excludes 0. Two means with overlapping intervals may differ "
+            f"significantly. In means, {WEIGHTING}.",
             "note",
         )
 
@@ -235,8 +239,8 @@ def leaderboard_parts(
 def _board(board: Leaderboard, findings: Board) -> Iterator[Part]:
     yield Heading(_title(board))
     yield Paragraph(" ".join(board_findings(findings)))
-    yield Paragraph(f"{_described(board)}.", "note")
-    yield from (Paragraph(caution, "strong") for caution in leaderboard_cautions(board))
+    yield Paragraph(f"{_description(board)}.", "note")
+    yield from (Paragraph(caution, "strong") for caution in leaderboard_caveats(board))
     yield Group((_plot(board), _ranks(board), leaderboard_table(board)))
 
 
@@ -244,29 +248,31 @@ def _title(board: Leaderboard) -> str:
     return f"{board.aspect.capitalize()}, by {board.judge}"
 
 
-def _dense(boards: Sequence[Leaderboard], sections: Sequence[tuple[Part, ...]]) -> Iterator[Part]:
-    """Yield leaderboards for two columns of paper, then those that it leaves out, by name."""
-    n = max(1, sum(n_lines <= _MAX_LINES for n_lines in accumulate(map(_n_lines, boards))))
-    left_out = ["the figures of these leaderboards"]
-    left_out += [f"the leaderboard {_title(board)}" for board in boards[n:]]
+def _print_parts(
+    boards: Sequence[Leaderboard], sections: Sequence[tuple[Part, ...]]
+) -> Iterator[Part]:
+    """Yield leaderboards for print in two columns, then those that are not printed."""
+    n_printed = max(1, sum(n_lines <= _MAX_LINES for n_lines in accumulate(map(_n_lines, boards))))
+    omissions = ["the plots of these leaderboards"]
+    omissions += [f"the leaderboard {_title(board)}" for board in boards[n_printed:]]
     yield Paragraph(
-        f"Not printed: {'; '.join(left_out)}. They stand on the page itself, under Systems; its "
+        f"Not printed: {'; '.join(omissions)}. They are on the page itself, under Systems; its "
         'button "Print everything" prints them too.',
         "paper",
     )
-    yield Group(tuple(Group(parts, "board") for parts in sections[:n]), "dense")
-    if n < len(boards):
-        yield Group(tuple(chain.from_iterable(sections[n:])), "unprinted")
+    yield Group(tuple(Group(parts, "board") for parts in sections[:n_printed]), "dense")
+    if n_printed < len(boards):
+        yield Group(tuple(chain.from_iterable(sections[n_printed:])), "unprinted")
 
 
 def _n_lines(board: Leaderboard) -> int:
-    """Return about how many printed lines a leaderboard has; long names take several."""
+    """Return the approximate number of printed lines of a leaderboard; long names take several."""
     names = (standing.score.system for standing in board.standings)
     return _LINES_AROUND + sum(ceil(len(name) / _NAME_WIDTH) for name in names)
 
 
 def _plot(board: Leaderboard) -> Plot:
-    """Return the figures by which systems are ranked."""
+    """Return the plot of the scores by which systems are ranked."""
     title = f"{board.aspect}, {board.protocol_label}, by {board.judge}"
     if has_strengths(board):
         rows = [
@@ -274,39 +280,39 @@ def _plot(board: Leaderboard) -> Plot:
             for standing in board.standings
             if standing.place is not None
         ]
-        return forest(rows, title=title, across="strength (log-odds; they add up to 0)")
+        return forest(rows, title=title, x_label="strength (log-odds; they add up to 0)")
     return forest(
         [row(standing.score.system, figure(standing.mean)) for standing in board.standings],
         title=title,
-        across=PROTOCOLS[board.protocol].meaning_of(board.aspect),
+        x_label=PROTOCOLS[board.protocol].meaning_of(board.aspect),
         span=board.scale_range,
     )
 
 
 def _ranks(board: Leaderboard) -> Plot:
-    """Return the ranks that systems may have, by strengths or by differences of means."""
+    """Return the plot of possible ranks, by strengths or by differences of means."""
     if has_strengths(board):
-        places = [to_json(standing.place) for standing in board.standings if standing.place]
-        return ranks_plot(places, f"{board.aspect}, by {board.judge}")
-    ranked = [
+        rows = [to_json(standing.place) for standing in board.standings if standing.place]
+        return ranks_plot(rows, f"{board.aspect}, by {board.judge}")
+    ranked_systems = [
         (standing.score.system, standing.score.ranking_value, standing.ranks)
         for standing in board.standings
         if standing.ranks is not None and isinstance(standing.score.ranking_value, float)
     ]
-    places = [
+    rows = [
         {
             "system": system,
-            "rank": 1 + sum(other > mean for _, other, _ in ranked),
+            "rank": 1 + sum(other_mean > mean for _, other_mean, _ in ranked_systems),
             "best_rank": best,
             "worst_rank": worst,
         }
-        for system, mean, (best, worst) in ranked
+        for system, mean, (best, worst) in ranked_systems
     ]
     title = f"{board.aspect}, {board.protocol_label}, by {board.judge}"
-    return ranks_plot(places if len(places) > 1 else [], title, allowed=RANKS_BY_MEANS)
+    return ranks_plot(rows if len(rows) > 1 else [], title, definition=RANKS_BY_MEANS)
 
 
-def _described(board: Leaderboard) -> str:
+def _description(board: Leaderboard) -> str:
     unit, protocol = UNITS.get(board.unit, board.unit), PROTOCOLS[board.protocol]
     scale = board.scale_range
     span = f" on {scale[0]:g} to {scale[1]:g}" if scale and protocol.graded else ""

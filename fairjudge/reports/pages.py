@@ -1,8 +1,8 @@
 """Self-contained HTML pages of parts, by Jinja2; all text is escaped there.
 
-A page loads nothing. Its own Content-Security-Policy lets exactly this style sheet and this script
-through, by hash; a script or style that came in with a text would not run even if it were not
-escaped. Images are only what the script itself draws (``blob:``), to save a figure as PNG.
+A page loads nothing. Its Content-Security-Policy allows exactly this style sheet and this script,
+by hash; a script or style injected through a text would not run even if it were not escaped. The
+only images are those that the script draws (``blob:``), to save a figure as PNG.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 
 _FOLDER = Path(__file__).parent
-_TABLES = ("dom.js", "save.js", "tables.js", "page.js")
-_BROWSING = (
+_TABLE_SCRIPTS = ("dom.js", "save.js", "tables.js", "page.js")
+_EXPLORER_SCRIPTS = (
     "dom.js", "save.js", "tables.js", "judgements.js", "judgement_view.js", "explorer.js",
     "evidence.js", "stories.js", "page.js",
 )  # fmt: skip
@@ -42,9 +42,9 @@ def page_html(
     counts: Mapping[str, int] | None = None,
     data: Mapping[str, Any] | None = None,
 ) -> str:
-    """Return a whole page: `counts` stand under the title, the script looks through `data`."""
+    """Return a whole page, with `counts` under the title and `data` for the explorer."""
     style = _FOLDER.joinpath("page.css").read_text("utf-8")
-    names = _TABLES if data is None else _BROWSING
+    names = _TABLE_SCRIPTS if data is None else _EXPLORER_SCRIPTS
     parts = "\n".join(_FOLDER.joinpath(name).read_text("utf-8") for name in names)
     script = f'"use strict";\n(() => {{\n{parts}}})();\n'
     page = (
@@ -66,7 +66,7 @@ def page_html(
 
 
 def table_html(*tables: TextTable) -> str:
-    """Return tables as HTML for notebooks, each in a box that the keyboard can scroll."""
+    """Return tables as HTML for notebooks, each in a box that is scrollable by keyboard."""
     module: Any = _environment().get_template("parts.html").module
     return "".join(module.table(table) for table in tables)
 
@@ -85,13 +85,13 @@ def _environment() -> Environment:
         finalize=_without_control_characters,
     )
     environment.filters["svg"] = to_svg
-    environment.filters["title_of"] = title_of
+    environment.filters["part_title"] = part_title
     environment.filters["kind"] = lambda part: type(part).__name__
     return environment
 
 
 def _without_control_characters(value: Any) -> Any:
-    """Put spaces for control characters, which HTML does not allow."""
+    """Replace control characters, which HTML forbids, by spaces."""
     if type(value) is not str:
         return value
     return "".join(c if c.isprintable() or c in "\n\t" else " " for c in value)
@@ -102,67 +102,69 @@ def _digest(text: str) -> str:
 
 
 def _json(data: Mapping[str, Any]) -> str:
-    """Return JSON that no text in it can break out of: it holds no ``<``, ``>`` or ``&``."""
+    """Return JSON that is safe within HTML: without ``<``, ``>`` and ``&``."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text
 
 
-_OTHER = re.compile(r"[\W_]+")
+_NON_WORD = re.compile(r"[\W_]+")
 
 
 def anchors(sections: Iterable[Section]) -> Iterator[str]:
     """Yield an id for each figure and table, in the page's order.
 
-    It is made of the section, the headings above and the title, none of which other parts of the
-    page change: ``table-trust-quality-by-gpt-bias``. Those alike in all of it are numbered.
+    It consists of the section, the headings above and the title, so that it does not depend on
+    other parts of the page: ``table-trust-quality-by-gpt-bias``. Duplicates are numbered.
     """
     ids: set[str] = set()
     for section in sections:
-        for words in _words(section.parts, (section.id,)):
+        for words in _anchor_words(section.parts, (section.id,)):
             name, n = "-".join(words), 1
-            while (numbered := name if n == 1 else f"{name}-{n}") in ids:
+            while (numbered_name := name if n == 1 else f"{name}-{n}") in ids:
                 n += 1
-            ids.add(numbered)
-            yield numbered
+            ids.add(numbered_name)
+            yield numbered_name
 
 
-def title_of(part: Plot | TextTable) -> str:
-    """Return a table's title, or a figure's, which ends at the colon of its name."""
+def part_title(part: Plot | TextTable) -> str:
+    """Return the title of a table, or of a figure (the part of its name before the colon)."""
     return part.title if isinstance(part, TextTable) else part.figure.name.split(": ")[0]
 
 
-def _words(parts: Iterable[Part], above: tuple[str, ...]) -> Iterator[list[str]]:
+def _anchor_words(parts: Iterable[Part], outer_words: tuple[str, ...]) -> Iterator[list[str]]:
     headings: list[Heading] = []
     for part in parts:
-        under = (*above, *(heading.text for heading in headings))
+        words = (*outer_words, *(heading.text for heading in headings))
         if isinstance(part, Heading):
             headings = [heading for heading in headings if heading.level < part.level] + [part]
         elif isinstance(part, Group):
-            yield from _words(part.parts, under)
+            yield from _anchor_words(part.parts, words)
         elif isinstance(part, Fold):
-            # what a summary says after its colon are results, such as a count
-            yield from _words(part.parts, (*under, part.summary.split(": ")[0]))
+            # The text after the colon of a summary is a result, such as a count.
+            yield from _anchor_words(part.parts, (*words, part.summary.split(": ")[0]))
         elif isinstance(part, Plot | TextTable):
             kind = "table" if isinstance(part, TextTable) else "figure"
-            slugs = (_OTHER.sub("-", text.lower()).strip("-") for text in (*under, title_of(part)))
+            slugs = (
+                _NON_WORD.sub("-", text.lower()).strip("-") for text in (*words, part_title(part))
+            )
             yield [kind, *dict.fromkeys(filter(None, slugs))]
 
 
 _HEIGHT = 720
-"""Pixels that a notebook gives to the page; it scrolls within."""
+"""Height in pixels of the scrollable page in a notebook."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """A self-contained HTML page. Shown by notebooks in a frame of its own."""
+    """A self-contained HTML page, which notebooks show in a frame."""
 
     html: str = field(repr=False)
     title: str
 
     def save(self, path: str | Path) -> None:
-        """Write the page to `path`, whole or not at all.
+        """Write the page to `path` atomically.
 
         Raises
         ------
@@ -172,10 +174,10 @@ class Report:
         write_output(Path(path), self.html)
 
     def _repr_html_(self) -> str:
-        """Return the page in a frame: its script sees nothing of the notebook, nor the reverse.
+        """Return the page in a sandboxed frame, isolated from the notebook.
 
-        All in ASCII: read in another encoding than ours the script would not be the one that the
-        page's policy allows, and a notebook that is saved need not say which it is in.
+        The result is ASCII: if a saved notebook were read in another encoding, the script's hash
+        would no longer match the page's policy.
         """
         page = escape(self.html).encode("ascii", "xmlcharrefreplace").decode()
         return (

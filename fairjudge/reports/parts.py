@@ -1,4 +1,4 @@
-"""What a page is made of, as values: `fairjudge.reports.pages` makes HTML of them."""
+"""Parts of a page, as values; `fairjudge.reports.pages` renders them as HTML."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """Text, with ``code`` after it; of the kind "paper" it stands on paper only."""
+    """Text followed by ``code``; a paragraph of kind "paper" appears only in print."""
 
     text: str
     kind: Literal["", "note", "strong", "paper"] = ""
@@ -36,16 +36,16 @@ class Plot:
 
     @property
     def broad(self) -> bool:
-        """Whether it has more columns than a phone is wide, so that its box scrolls."""
+        """Whether the figure is wider than a phone, so that its box scrolls."""
         return self.figure.layout.width > WIDTH
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Parts side by side where there is room: a plot and its table, or a row of plots.
+    """Parts side by side on wide screens: a plot and its table, or a row of plots.
 
-    Of a "dense" group paper has the "board" groups in two columns, without figures; it leaves an
-    "unprinted" group out.
+    In print, a "dense" group has its "board" groups in two columns without plots; "unprinted"
+    groups are omitted.
     """
 
     parts: tuple[Part, ...]
@@ -54,7 +54,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Parts that a reader unfolds; paper has them where they are unfolded, or ``printed``."""
+    """A collapsible section; it is printed if it is open or ``printed`` is set."""
 
     summary: str
     parts: tuple[Part, ...]
@@ -63,11 +63,11 @@ class Fold:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where the page's script puts `what`."""
+class Placeholder:
+    """An empty element that the page's script fills with the view called ``label``."""
 
     id: str
-    what: str
+    label: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +85,16 @@ class Verbatim:
     label: str
 
 
-Part: TypeAlias = Heading | Paragraph | Plot | TextTable | Group | Fold | Place | Codes | Verbatim
+Part: TypeAlias = (
+    Heading | Paragraph | Plot | TextTable | Group | Fold | Placeholder | Codes | Verbatim
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """A part of a page with its heading; ``id`` is what the contents link to.
+    """A section of a page with its heading; the table of contents links to ``id``.
 
-    ``printed`` says whether paper has it where a reader does not ask for everything.
+    ``printed`` is whether it is printed by default.
     """
 
     id: str
@@ -101,25 +103,25 @@ class Section:
     printed: bool = True
 
 
-def folded(parts: Iterable[Part], *, level: int, open_first: bool = False) -> list[Part]:
-    """Return `parts` with the content of each heading of `level` folded under it."""
-    before: list[Part] = []
-    under = before
+def fold_headings(parts: Iterable[Part], *, level: int, open_first: bool = False) -> list[Part]:
+    """Return `parts` with the content under each heading of `level` as a fold."""
+    unfolded_parts: list[Part] = []
+    content = unfolded_parts
     folds: list[tuple[str, list[Part]]] = []
     for part in parts:
         if isinstance(part, Heading) and part.level == level:
-            under = []
-            folds.append((part.text, under))
+            content = []
+            folds.append((part.text, content))
         else:
-            under.append(part)
-    result = [Fold(text, tuple(content)) for text, content in folds]
+            content.append(part)
+    result = [Fold(text, tuple(folded_parts)) for text, folded_parts in folds]
     if open_first and result:
         result[0] = replace(result[0], open=True)
-    return [*before, *result]
+    return [*unfolded_parts, *result]
 
 
 def figures_in(parts: Iterable[Part]) -> Iterator[Drawing]:
-    """Yield the figures of parts, and of the parts within these, but empty ones."""
+    """Yield the nonempty figures of parts, including those of nested parts."""
     for part in parts:
         if isinstance(part, Plot):
             yield from () if part.figure.empty else (part.figure,)
@@ -128,5 +130,5 @@ def figures_in(parts: Iterable[Part]) -> Iterator[Drawing]:
 
 
 def notes(texts: Sequence[str]) -> list[Paragraph]:
-    """Return remarks as sentences in small type."""
+    """Return remarks as paragraphs of kind "note", as sentences."""
     return [Paragraph(f"{text[:1].upper()}{text[1:].rstrip('.')}.", "note") for text in texts]

@@ -1,6 +1,6 @@
-"""Plots of intervals, bins and curves, about 360 units wide, which fits a phone.
+"""Plots of intervals, bins and curves, about 360 pixels wide, which fits a phone.
 
-Matplotlib draws them (the extra ``[plots]``); where it is not installed pages have none.
+Matplotlib draws them (the extra ``[plots]``); pages have no plots if it is not installed.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from fairjudge.reports.drawing import (
     Layout,
     Limits,
     Mark,
-    above_axes,
-    apart,
+    clip,
+    draw_legend,
     draw_mark,
-    linear,
-    marker,
+    marker_style,
     plain_tick,
-    short_apart,
-    within,
+    set_linear_ticks,
+    shorten_distinctly,
+    widen_limits,
 )
 from fairjudge.text.counting import pluralize
 
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 
 _ROW = 38
 _NAME = 44
-"""Characters of a curve's name."""
+"""Maximum width of a curve's name, in characters."""
 _MAX_STEPPED = 200
-"""High to low of a logarithmic axis up to which its ticks are 1, 2, 5, 10 and not 1, 10."""
+"""Maximum ratio of a logarithmic axis's limits for ticks at 1, 2, 5, 10 instead of 1, 10."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForestRow:
-    """One row: a value with its interval; without a value, ``text`` alone says why."""
+    """One row: a value with its interval, or ``text`` only if there is no value."""
 
     label: str
     value: float | None
@@ -56,7 +56,7 @@ class ForestRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
-    """A line through (x, y) points, dashed where its mark is hollow."""
+    """A line through (x, y) points, dashed if its mark is hollow."""
 
     name: str
     points: tuple[tuple[float, float], ...]
@@ -65,9 +65,9 @@ class Curve:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReliabilityPlot:
-    """People's mean label, with interval, against the judge's mean score in each of ``bins``.
+    """Mean human label, with interval, against the judge's mean score in each of ``bins``.
 
-    On the diagonal they agree; a mark is larger for more items.
+    Both are equal on the diagonal; marks are larger for more items.
     """
 
     name: str
@@ -87,83 +87,83 @@ class ReliabilityPlot:
 
     def draw(self, axes: Axes) -> None:
         """Draw on `axes`."""
-        limits = apart(*self.scale)
+        limits = widen_limits(*self.scale)
         bins = [items for items in self.bins if items["mean_label"]["value"] is not None]
-        most = max((items["n"] for items in bins), default=1)
-        axes.set(xlim=limits, ylim=limits, xlabel="judge's score", ylabel="people's mean label")
+        n_max = max((items["n"] for items in bins), default=1)
+        axes.set(xlim=limits, ylim=limits, xlabel="judge's score", ylabel="mean human label")
         axes.plot(limits, limits, color="black", linestyle=DASHES)
         for items in bins:
             score, label, n = (items[name] for name in ("mean_score", "mean_label", "n"))
-            across = within(score, limits)
+            x = clip(score, limits)
             if label["low"] is not None and label["high"] is not None:
-                ends = (within(label[end], limits) for end in ("low", "high"))
-                axes.vlines(across, *ends, "black")
-            sentence = f"score {score:.2f}, people {label['value']:.2f}, {pluralize(n, 'item')}"
-            size = 3 + 5 * math.sqrt(n / most)
-            up = within(label["value"], limits)
-            draw_mark(axes, self.mark, across, up, size=size, label=sentence)
-        linear(axes.xaxis, axes.yaxis)
+                bounds = (clip(label[name], limits) for name in ("low", "high"))
+                axes.vlines(x, *bounds, "black")
+            sentence = f"score {score:.2f}, humans {label['value']:.2f}, {pluralize(n, 'item')}"
+            size = 3 + 5 * math.sqrt(n / n_max)
+            y = clip(label["value"], limits)
+            draw_mark(axes, self.mark, x, y, size=size, label=sentence)
+        set_linear_ticks(axes.xaxis, axes.yaxis)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForestPlot:
-    """One interval a row, with a line at 0 and, given a ``band``, its two dashed borders.
+    """One interval per row, with a line at 0 and dashed borders of ``band``, if any.
 
-    ``whole`` says that values are whole numbers, such as ranks.
+    ``integers`` is whether values are integers, such as ranks.
     """
 
     name: str
     rows: Sequence[ForestRow]
-    across: str
+    x_label: str
     span: Limits | None = None
     band: Limits | None = None
-    whole: bool = False
+    integers: bool = False
 
     @property
     def empty(self) -> bool:
-        """Whether no row has a value: the table beside it says why."""
+        """Whether no row has a value."""
         return all(row.value is None for row in self.rows)
 
     @property
     def layout(self) -> Layout:
         """The size of the figure, and where its axes stand."""
-        height, below = _ROW * max(len(self.rows), 1), 30 + 16 * len(self._label())
-        whole = height + below + 8
-        return Layout(WIDTH, whole, (0.04, below / whole, 0.92, height / whole))
+        axes_height, bottom = _ROW * max(len(self.rows), 1), 30 + 16 * len(self._label())
+        height = axes_height + bottom + 8
+        return Layout(WIDTH, height, (0.04, bottom / height, 0.92, axes_height / height))
 
     def _label(self) -> list[str]:
-        return textwrap.wrap(svg.drawable(self.across), LINE)
+        return textwrap.wrap(svg.drawable_text(self.x_label), LINE)
 
     def draw(self, axes: Axes) -> None:
         """Draw on `axes`."""
-        n_rows, limits = max(len(self.rows), 1), apart(*(self.span or _span(self.rows)))
+        n_rows, limits = max(len(self.rows), 1), widen_limits(*(self.span or _span(self.rows)))
         axes.set(xlim=limits, ylim=(n_rows, 0), xlabel="\n".join(self._label()))
         axes.spines["left"].set_visible(False)
         axes.yaxis.set_visible(False)
         axes.grid(visible=False)
-        linear(axes.xaxis, whole=self.whole)
+        set_linear_ticks(axes.xaxis, integers=self.integers)
         if self.band is not None:
-            edges = [within(edge, limits) for edge in self.band]
+            edges = [clip(edge, limits) for edge in self.band]
             axes.axvspan(*edges, color="#eff0f2")
-            _upright(axes, edges, n_rows, linestyles=[DASHES])
+            _vertical_lines(axes, edges, n_rows, linestyles=[DASHES])
         ticks = [tick for tick in axes.get_xticks() if limits[0] <= tick <= limits[1]]
-        _upright(axes, ticks, n_rows, colors=RULE, linewidths=0.8)
+        _vertical_lines(axes, ticks, n_rows, colors=RULE, linewidths=0.8)
         if limits[0] <= 0 <= limits[1]:
-            _upright(axes, [0.0], n_rows)
-        rooms = [LINE - len(row.text) - 3 for row in self.rows]
-        labels = short_apart([row.label for row in self.rows], rooms)
-        for place, (row, label) in enumerate(zip(self.rows, labels, strict=True)):
-            _forest_row(axes, row, label, place, limits)
+            _vertical_lines(axes, [0.0], n_rows)
+        max_widths = [LINE - len(row.text) - 3 for row in self.rows]
+        labels = shorten_distinctly([row.label for row in self.rows], max_widths)
+        for index, (row, label) in enumerate(zip(self.rows, labels, strict=True)):
+            _forest_row(axes, row, label, index, limits)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurvePlot:
-    """Curves from 0 upwards, each named at the top; empty without points."""
+    """Curves with a y axis from 0 and a legend above; empty without points."""
 
     name: str
     curves: Sequence[Curve]
-    across: str
-    up: str
+    x_label: str
+    y_label: str
     logarithmic: bool = True
 
     def _points(self) -> list[tuple[float, float]]:
@@ -189,62 +189,64 @@ class CurvePlot:
         logarithmic = self.logarithmic and first > 0
         axes.set(
             xscale="log" if logarithmic else "linear", ylim=(0.0, highest),
-            xlim=apart(first, last, logarithmic=logarithmic),
-            xlabel=svg.drawable(self.across), ylabel=svg.drawable(self.up),
+            xlim=widen_limits(first, last, logarithmic=logarithmic),
+            xlabel=svg.drawable_text(self.x_label), ylabel=svg.drawable_text(self.y_label),
         )  # fmt: skip
         for curve in self.curves:
             axes.plot(
                 [x for x, _ in curve.points],
-                [within(y, (0.0, highest)) for _, y in curve.points],
+                [clip(y, (0.0, highest)) for _, y in curve.points],
                 color="black",
                 linestyle="-" if curve.mark.filled else DASHES,
-                **marker(curve.mark, 3.5),
+                **marker_style(curve.mark, 3.5),
             )
-        names = short_apart([curve.name for curve in self.curves], [_NAME] * len(self.curves))
-        above_axes(axes, axes.get_lines(), names)
-        linear(axes.yaxis)
-        if not (logarithmic and _logarithmic(axes)):
-            linear(axes.xaxis)
+        names = shorten_distinctly(
+            [curve.name for curve in self.curves], [_NAME] * len(self.curves)
+        )
+        draw_legend(axes, axes.get_lines(), names)
+        set_linear_ticks(axes.yaxis)
+        if not (logarithmic and _set_logarithmic_ticks(axes)):
+            set_linear_ticks(axes.xaxis)
 
 
-def _upright(axes: Axes, xs: Sequence[float], n_rows: int, **style: Any) -> None:
-    """Draw upright lines beside the intervals of all rows, and none through the texts above."""
-    for place in range(n_rows):
-        axes.vlines(xs, place + 0.44, place + 0.9, **{"colors": "black", "zorder": 1, **style})
+def _vertical_lines(axes: Axes, xs: Sequence[float], n_rows: int, **style: Any) -> None:
+    """Draw vertical lines at `xs` through the intervals of all rows, but not through texts."""
+    for index in range(n_rows):
+        axes.vlines(xs, index + 0.44, index + 0.9, **{"colors": "black", "zorder": 1, **style})
 
 
-def _forest_row(axes: Axes, row: ForestRow, label: str, place: int, limits: Limits) -> None:
-    """Draw `label` and figures on one line, the interval below it."""
+def _forest_row(axes: Axes, row: ForestRow, label: str, index: int, limits: Limits) -> None:
+    """Draw `label` and the row's text on one line, and the interval below."""
     from matplotlib.transforms import blended_transform_factory
 
     edges = blended_transform_factory(axes.transAxes, axes.transData)
-    axes.text(0, place + 0.3, label, transform=edges)
-    axes.text(1, place + 0.3, svg.drawable(row.text), ha="right", transform=edges)
+    axes.text(0, index + 0.3, label, transform=edges)
+    axes.text(1, index + 0.3, svg.drawable_text(row.text), ha="right", transform=edges)
     if row.value is None:
         return
-    middle = place + 0.67
+    middle = index + 0.67
     if row.low is not None and row.high is not None:
-        ends = [within(end, limits) for end in (row.low, row.high)]
+        ends = [clip(end, limits) for end in (row.low, row.high)]
         axes.plot(ends, [middle] * 2, color="black", clip_on=False)
-        # An interval that the axis is too short for ends in an arrow.
+        # Bounds beyond the axis are drawn as arrows.
         arrows = (4 if row.low < limits[0] else "|", 5 if row.high > limits[1] else "|")
         for end, tip in zip(ends, arrows, strict=True):
             axes.plot([end], [middle], color="black", marker=tip, markersize=8, clip_on=False)
     sentence = f"{row.label}: {row.text}"
-    draw_mark(axes, row.mark, within(row.value, limits), middle, size=5.5, label=sentence)
+    draw_mark(axes, row.mark, clip(row.value, limits), middle, size=5.5, label=sentence)
 
 
 def _span(rows: Sequence[ForestRow]) -> Limits:
-    """Return a span around all intervals and 0, with a little room at both ends."""
-    ends = chain.from_iterable((row.value, row.low, row.high) for row in rows)
-    bounds = [0.0, *(end for end in ends if end is not None and math.isfinite(end))]
+    """Return limits around all intervals and 0, with a margin at both ends."""
+    candidates = chain.from_iterable((row.value, row.low, row.high) for row in rows)
+    bounds = [0.0, *(value for value in candidates if value is not None and math.isfinite(value))]
     low, high = min(bounds), max(bounds)
-    room = 0.04 * (high - low)
-    return (low - room, high + room) if low < high else (-1.0, 1.0)
+    margin = 0.04 * (high - low)
+    return (low - margin, high + margin) if low < high else (-1.0, 1.0)
 
 
-def _logarithmic(axes: Axes) -> bool:
-    """Tick at 1, 2 and 5 times powers of ten; say False where fewer than two fit."""
+def _set_logarithmic_ticks(axes: Axes) -> bool:
+    """Set ticks at 1, 2 and 5 times powers of ten; return False if fewer than two fit."""
     from matplotlib.ticker import LogLocator, NullLocator
 
     low, high = axes.get_xlim()

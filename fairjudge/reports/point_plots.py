@@ -1,4 +1,4 @@
-"""Plots of points with intervals, of bars, and of tables, whose cells are shaded by share."""
+"""Plots of points with intervals, of bars, and of matrices with shaded cells."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Any
 from fairjudge.reports import svg
 from fairjudge.reports.drawing import (
     DASHES,
+    JUDGE_MARK,
     LETTER,
-    PLAIN,
     WIDTH,
     Layout,
     Limits,
     Mark,
-    above_axes,
-    apart,
+    clip,
+    draw_legend,
     draw_mark,
-    length,
-    linear,
-    short,
-    short_apart,
-    within,
+    label_width,
+    set_linear_ticks,
+    shorten_distinctly,
+    shorten_label,
+    widen_limits,
 )
 
 if TYPE_CHECKING:
@@ -31,16 +31,16 @@ if TYPE_CHECKING:
 
 _LEFT, _BELOW = 52, 44
 _NAMES, _LONGEST_NAME = 134, 17
-"""Pixels beside a scatter plot for the names of points, and characters of one."""
+"""Pixels beside a scatter plot for the names of points, and maximum width of a name."""
 _LINE = 15
-"""Pixels from a name to the next one."""
+"""Pixels between the baselines of two names."""
 _GREY = "#6b737c"
 _HEIGHT = 246
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """A value with its interval on either axis, each as `figure` has it in JSON."""
+    """An estimate with its interval on each axis, as JSON (``value``, ``low``, ``high``)."""
 
     name: str
     x: Mapping[str, Any]
@@ -49,15 +49,15 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScatterPlot:
-    """Points with intervals both ways; names stand beside the axes, each with a line to its point.
+    """Points with two intervals; names are beside the axes, connected to their points by lines.
 
-    Where both axes have one scale, a dashed line says where both are equal.
+    If both axes have the same scale, both values are equal on a dashed line.
     """
 
     name: str
     points: Sequence[Point]
-    across: str
-    up: str
+    x_label: str
+    y_label: str
     same_scale: bool = True
 
     def _defined_points(self) -> list[Point]:
@@ -71,43 +71,50 @@ class ScatterPlot:
     @property
     def layout(self) -> Layout:
         """The size of the figure, and where its axes stand."""
-        tall = max(_HEIGHT - _BELOW, _LINE * len(self._defined_points()))
-        height, across = tall + _BELOW + 8, WIDTH - _LEFT - _NAMES
+        axes_height = max(_HEIGHT - _BELOW, _LINE * len(self._defined_points()))
+        height, axes_width = axes_height + _BELOW + 8, WIDTH - _LEFT - _NAMES
         return Layout(
-            WIDTH, height, (_LEFT / WIDTH, _BELOW / height, across / WIDTH, tall / height)
+            WIDTH,
+            height,
+            (_LEFT / WIDTH, _BELOW / height, axes_width / WIDTH, axes_height / height),
         )
 
     def draw(self, axes: Axes) -> None:
         """Draw on `axes`."""
         points = self._defined_points()
-        across, up = (_limits([getattr(p, axis) for p in points]) for axis in ("x", "y"))
+        x_limits, y_limits = (_limits([getattr(p, axis) for p in points]) for axis in ("x", "y"))
         if self.same_scale:
-            across = up = (min(across[0], up[0]), max(across[1], up[1]))
-            axes.plot(across, up, color="black", linestyle=DASHES, linewidth=1)
+            x_limits = y_limits = (min(x_limits[0], y_limits[0]), max(x_limits[1], y_limits[1]))
+            axes.plot(x_limits, y_limits, color="black", linestyle=DASHES, linewidth=1)
         axes.set(
-            xlim=across, ylim=up, xlabel=svg.drawable(self.across), ylabel=svg.drawable(self.up)
+            xlim=x_limits,
+            ylim=y_limits,
+            xlabel=svg.drawable_text(self.x_label),
+            ylabel=svg.drawable_text(self.y_label),
         )
-        linear(axes.xaxis, axes.yaxis)
+        set_linear_ticks(axes.xaxis, axes.yaxis)
         for p in points:
             x, y = p.x["value"], p.y["value"]
-            for ends, line in ((p.x, axes.hlines), (p.y, axes.vlines)):
-                if ends.get("low") is not None and ends.get("high") is not None:
-                    line(y if line == axes.hlines else x, ends["low"], ends["high"], _GREY)
-            text = f"{p.name}: {self.across} {x:.2f}, {self.up} {y:.2f}"
-            draw_mark(axes, PLAIN, x, y, size=4, label=text)
-        self._names(axes, points, up)
+            for estimate, line in ((p.x, axes.hlines), (p.y, axes.vlines)):
+                if estimate.get("low") is not None and estimate.get("high") is not None:
+                    line(y if line == axes.hlines else x, estimate["low"], estimate["high"], _GREY)
+            text = f"{p.name}: {self.x_label} {x:.2f}, {self.y_label} {y:.2f}"
+            draw_mark(axes, JUDGE_MARK, x, y, size=4, label=text)
+        self._names(axes, points, y_limits)
 
     def _names(self, axes: Axes, points: Sequence[Point], limits: Limits) -> None:
-        """Name the points from the lowest to the highest, no two on one line."""
+        """Draw the names of the points from lowest to highest, without overlap."""
         layout = self.layout
         gap = _LINE / (layout.height * layout.box[3])
         low, high = limits
-        ordered = sorted(points, key=lambda p: (p.y["value"], p.x["value"]))
-        heights = [(p.y["value"] - low) / (high - low) for p in ordered]
-        names = short_apart([p.name for p in ordered], [_LONGEST_NAME] * len(ordered))
-        for p, name, place in zip(ordered, names, spread(heights, gap), strict=True):
+        sorted_points = sorted(points, key=lambda p: (p.y["value"], p.x["value"]))
+        heights = [(p.y["value"] - low) / (high - low) for p in sorted_points]
+        names = shorten_distinctly(
+            [p.name for p in sorted_points], [_LONGEST_NAME] * len(sorted_points)
+        )
+        for p, name, position in zip(sorted_points, names, spread(heights, gap), strict=True):
             axes.annotate(
-                name, (p.x["value"], p.y["value"]), (1.06, place),
+                name, (p.x["value"], p.y["value"]), (1.06, position),
                 textcoords="axes fraction", va="center", annotation_clip=False,
                 arrowprops={"arrowstyle": "-", "linestyle": ":", "color": _GREY, "linewidth": 0.8,
                             "shrinkA": 1, "shrinkB": 3, "zorder": 1.5},
@@ -117,36 +124,41 @@ class ScatterPlot:
 def spread(targets: Sequence[float], gap: float) -> list[float]:
     """Return ascending positions in [0, 1] near `targets`, at least `gap` apart if they fit."""
     gap = min(gap, 1 / max(len(targets) - 1, 1))
-    places: list[float] = []
+    positions: list[float] = []
     for n, height in enumerate(targets):
-        least = places[-1] + gap if places else 0.0
-        places.append(min(max(height, least), 1 - gap * (len(targets) - 1 - n)))
-    return places
+        minimum = positions[-1] + gap if positions else 0.0
+        positions.append(min(max(height, minimum), 1 - gap * (len(targets) - 1 - n)))
+    return positions
 
 
 def _limits(figures: Sequence[Mapping[str, Any]]) -> Limits:
-    """Return an axis that holds all intervals, with a little room at both ends."""
-    values = [f[end] for f in figures for end in ("value", "low", "high") if f.get(end) is not None]
-    low, high = apart(min(values), max(values))
-    room = 0.05 * (high - low)
-    return low - room, high + room
+    """Return limits around all intervals, with a margin at both ends."""
+    values = [
+        figure[name]
+        for figure in figures
+        for name in ("value", "low", "high")
+        if figure.get(name) is not None
+    ]
+    low, high = widen_limits(min(values), max(values))
+    margin = 0.05 * (high - low)
+    return low - margin, high + margin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LooksPlot:
-    """A change at each look with its interval, a line at 0, and a dashed one at ``-margin``.
+class ChecksPlot:
+    """The change at each check with its interval, a line at 0, and a dashed one at ``-margin``.
 
-    ``changes`` has one figure a look, as JSON has it; a look without a value leaves a gap.
+    ``changes`` contains one estimate per check, as JSON; a check without a value leaves a gap.
     """
 
     name: str
     changes: Sequence[Mapping[str, Any]]
-    up: str
+    y_label: str
     margin: float | None = None
 
     @property
     def empty(self) -> bool:
-        """Whether fewer than two looks have a value."""
+        """Whether fewer than two checks have a value."""
         return sum(change.get("value") is not None for change in self.changes) < 2
 
     @property
@@ -156,29 +168,29 @@ class LooksPlot:
 
     def draw(self, axes: Axes) -> None:
         """Draw on `axes`."""
-        looks = enumerate(self.changes, 1)
-        defined = {n: change for n, change in looks if change.get("value") is not None}
+        checks = enumerate(self.changes, 1)
+        estimates = {n: change for n, change in checks if change.get("value") is not None}
         edge = {"value": -(self.margin or 0.0)}
         axes.set(
             xlim=(0.5, len(self.changes) + 0.5),
-            ylim=_limits([*defined.values(), edge, {"value": 0.0}]),
-            xlabel="look", ylabel=svg.drawable(self.up),
+            ylim=_limits([*estimates.values(), edge, {"value": 0.0}]),
+            xlabel="check", ylabel=svg.drawable_text(self.y_label),
         )  # fmt: skip
         axes.axhline(0, color="black", linewidth=1)
         if self.margin is not None:
             axes.axhline(edge["value"], color="black", linestyle=DASHES, linewidth=1)
-        for n, change in defined.items():
+        for n, change in estimates.items():
             if change.get("low") is not None and change.get("high") is not None:
                 axes.vlines(n, change["low"], change["high"], _GREY)
-            label = f"look {n}: {change['value']:.3f}"
-            draw_mark(axes, PLAIN, n, change["value"], size=3, label=label)
-        linear(axes.yaxis)
-        linear(axes.xaxis, whole=True)
+            label = f"check {n}: {change['value']:.3f}"
+            draw_mark(axes, JUDGE_MARK, n, change["value"], size=3, label=label)
+        set_linear_ticks(axes.yaxis)
+        set_linear_ticks(axes.xaxis, integers=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bars:
-    """One distribution: how often each level occurs, in percent."""
+    """One distribution: the percentage of each level."""
 
     name: str
     mark: Mark
@@ -192,7 +204,7 @@ class BarPlot:
     name: str
     levels: Sequence[str]
     series: Sequence[Bars]
-    across: str
+    x_label: str
 
     @property
     def empty(self) -> bool:
@@ -207,37 +219,39 @@ class BarPlot:
     def draw(self, axes: Axes) -> None:
         """Draw on `axes`."""
         highest = max(max(bars.percent) for bars in self.series)
-        wide = 0.8 / len(self.series)
+        bar_width = 0.8 / len(self.series)
         axes.set(
-            xlim=(-0.6, len(self.levels) - 0.4), ylim=(0.0, within(1.08 * highest, (1.0, 100.0))),
-            xlabel=svg.drawable(self.across), ylabel="percent",
+            xlim=(-0.6, len(self.levels) - 0.4), ylim=(0.0, clip(1.08 * highest, (1.0, 100.0))),
+            xlabel=svg.drawable_text(self.x_label), ylabel="percent",
         )  # fmt: skip
         axes.grid(visible=False, axis="x")
         containers = []
         for n, bars in enumerate(self.series):
-            places = [level - 0.4 + (n + 0.5) * wide for level in range(len(self.levels))]
+            positions = [level - 0.4 + (n + 0.5) * bar_width for level in range(len(self.levels))]
             filled = bars.mark.filled
             container = axes.bar(
-                places, bars.percent, wide, color=bars.mark.colour if filled else "white",
+                positions, bars.percent, bar_width, color=bars.mark.colour if filled else "white",
                 edgecolor=bars.mark.colour, linewidth=1.5,
             )  # fmt: skip
             for level, percent, bar in zip(self.levels, bars.percent, container, strict=True):
                 bar.set_gid(svg.tooltip(f"{bars.name}, {level}: {percent:.0f} %"))
             containers.append(container)
-        axes.set_xticks(range(len(self.levels)), [short(level, 14) for level in self.levels])
-        linear(axes.yaxis)
-        above_axes(axes, containers, [bars.name for bars in self.series], columns=len(containers))
+        axes.set_xticks(
+            range(len(self.levels)), [shorten_label(level, 14) for level in self.levels]
+        )
+        set_linear_ticks(axes.yaxis)
+        draw_legend(axes, containers, [bars.name for bars in self.series], columns=len(containers))
 
 
 _NARROWEST, _WIDEST = 42, 72
-"""Pixels of a cell; where more columns do not fit, the figure is wider and its box scrolls."""
+"""Minimum and maximum width of a cell in pixels; with many columns the figure scrolls."""
 _LONGEST_ROW, _LONGEST_COLUMN = 20, 16
-"""Characters of a label; the whole one is in the tooltip of each cell."""
+"""Maximum width of labels; tooltips of cells have them in full."""
 _EDGE, _TITLE = 6, 22
 FULL = "#7fb2e5"
-"""A share of 1. Black letters have a contrast of 4.5 and more on every shade up to it, and so have
-the light ones that the page's style sheet makes of them where the reader prefers dark: it turns all
-colours round, and on darker shades no letter is legible both ways."""
+"""Colour of a share of 1. On every shade up to it black text has a contrast of at least 4.5, also
+after the page's style sheet inverts all colours in dark mode; on darker shades no text colour is
+legible in both modes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,8 +271,8 @@ class MatrixPlot:
     rows: Sequence[str]
     columns: Sequence[str]
     cells: Sequence[Sequence[Cell | None]]
-    down: str
-    across: str
+    row_title: str
+    column_title: str
 
     @property
     def empty(self) -> bool:
@@ -267,32 +281,33 @@ class MatrixPlot:
 
     def _cell(self) -> tuple[float, float]:
         """Return the width and the height of a cell."""
-        room = (WIDTH - self._left_margin() - _EDGE) / max(len(self.columns), 1)
-        noted = any(cell and cell.note for cells in self.cells for cell in cells)
-        two_lines = noted or any(length(row) > _LONGEST_ROW for row in self.rows)
-        return min(max(room, _NARROWEST), _WIDEST), 34 if two_lines else 24
+        cell_width = (WIDTH - self._left_margin() - _EDGE) / max(len(self.columns), 1)
+        has_notes = any(cell and cell.note for cells in self.cells for cell in cells)
+        two_lines = has_notes or any(label_width(row) > _LONGEST_ROW for row in self.rows)
+        return min(max(cell_width, _NARROWEST), _WIDEST), 34 if two_lines else 24
 
     def _left_margin(self) -> float:
-        longest = max(map(length, (*self.rows, f"{self.down}   ")))
+        longest = max(map(label_width, (*self.rows, f"{self.row_title}   ")))
         return min(longest, _LONGEST_ROW) * LETTER + 2 * _EDGE
 
-    def _upright(self) -> bool:
-        """Say whether names of columns are too long to stand beside one another."""
-        return max(map(length, self.columns), default=0) * LETTER > self._cell()[0] - _EDGE
+    def _has_vertical_names(self) -> bool:
+        """Return whether names of columns are too long for horizontal text."""
+        return max(map(label_width, self.columns), default=0) * LETTER > self._cell()[0] - _EDGE
 
     def _top(self) -> float:
-        longest = min(max(map(length, self.columns), default=0), _LONGEST_COLUMN)
-        return _TITLE + (longest * LETTER + 2 * _EDGE if self._upright() else _TITLE)
+        longest = min(max(map(label_width, self.columns), default=0), _LONGEST_COLUMN)
+        return _TITLE + (longest * LETTER + 2 * _EDGE if self._has_vertical_names() else _TITLE)
 
     @property
     def layout(self) -> Layout:
         """The size of the figure, and where its axes stand."""
         width, height = self._cell()
-        across, down = width * len(self.columns), height * len(self.rows)
+        axes_width, axes_height = width * len(self.columns), height * len(self.rows)
         left_margin, top = self._left_margin(), self._top()
-        whole = (left_margin + across + _EDGE, top + down + _EDGE)
+        size = (left_margin + axes_width + _EDGE, top + axes_height + _EDGE)
         return Layout(
-            *whole, (left_margin / whole[0], _EDGE / whole[1], across / whole[0], down / whole[1])
+            *size,
+            (left_margin / size[0], _EDGE / size[1], axes_width / size[0], axes_height / size[1]),
         )
 
     def draw(self, axes: Axes) -> None:
@@ -305,12 +320,12 @@ class MatrixPlot:
             spine.set_visible(False)
         axes.tick_params(length=0)
         axes.set_xticks(
-            [place + 0.5 for place in range(n_columns)],
-            short_apart(self.columns, [_LONGEST_COLUMN] * len(self.columns)),
-            rotation=90 if self._upright() else 0,
+            [index + 0.5 for index in range(n_columns)],
+            shorten_distinctly(self.columns, [_LONGEST_COLUMN] * len(self.columns)),
+            rotation=90 if self._has_vertical_names() else 0,
         )
         axes.set_yticks(
-            [place + 0.5 for place in range(n_rows)],
+            [index + 0.5 for index in range(n_rows)],
             [_in_two_lines(name) for name in self.rows],
             linespacing=1.0,
         )
@@ -321,23 +336,23 @@ class MatrixPlot:
 
     def _titles(self, axes: Axes) -> None:
         """Draw the titles of rows and columns above their labels, on one line."""
-        above = self._top() - _EDGE - 8
-        sides = (("right", -_EDGE, f"{self.down} ↓"), ("left", 2, f"{self.across} →"))
-        for ha, away, text in sides:
+        height = self._top() - _EDGE - 8
+        sides = (("right", -_EDGE, f"{self.row_title} ↓"), ("left", 2, f"{self.column_title} →"))
+        for ha, offset, text in sides:
             axes.annotate(
-                svg.drawable(text), (0, 1), (away, above), xycoords="axes fraction",
+                svg.drawable_text(text), (0, 1), (offset, height), xycoords="axes fraction",
                 textcoords="offset points", ha=ha, va="center", fontweight="bold",
             )  # fmt: skip
 
 
 def _in_two_lines(name: str) -> str:
-    """Return a label wrapped at words, each line as short as `_LONGEST_ROW`."""
-    name = svg.drawable(name)
-    if length(name) <= _LONGEST_ROW:
+    """Return a label wrapped at words to at most two lines of `_LONGEST_ROW` characters."""
+    name = svg.drawable_text(name)
+    if label_width(name) <= _LONGEST_ROW:
         return name
     first, *lines_below = textwrap.wrap(name, _LONGEST_ROW) or [""]
     lines = [first, " ".join(lines_below)] if lines_below else [first]
-    return "\n".join(short(line, _LONGEST_ROW) for line in lines)
+    return "\n".join(shorten_label(line, _LONGEST_ROW) for line in lines)
 
 
 def _draw_cell(axes: Axes, x: int, y: int, cell: Cell | None, *, text_of_cell: str) -> None:
@@ -353,13 +368,13 @@ def _draw_cell(axes: Axes, x: int, y: int, cell: Cell | None, *, text_of_cell: s
     )  # fmt: skip
     middle = y + (0.34 if note else 0.5)
     style = {"ha": "center", "va": "center", "color": "black"}
-    axes.text(x + 0.5, middle, svg.drawable(text), **style)
+    axes.text(x + 0.5, middle, svg.drawable_text(text), **style)
     if note:
-        axes.text(x + 0.5, y + 0.74, svg.drawable(note), fontsize=10, **style)
+        axes.text(x + 0.5, y + 0.74, svg.drawable_text(note), fontsize=10, **style)
 
 
 def _shade(share: float | None) -> tuple[float, float, float] | str:
-    """Return white for 0, `FULL` for 1, what lies between, and grey for no value."""
+    """Return a colour between white (0) and `FULL` (1); grey for None."""
     if share is None:
         return "#eff0f2"
     full = [int(FULL[n : n + 2], 16) / 255 for n in (1, 3, 5)]

@@ -1,4 +1,4 @@
-"""Protocols (DiverseSumm, Table 5) and juries side by side, of the JSON of ``calibrate --json``."""
+"""Comparisons of protocols (DiverseSumm, Table 5) and juries, from ``calibrate --json``."""
 
 from __future__ import annotations
 
@@ -11,57 +11,58 @@ from fairjudge.reports.figures import (
     forest,
     interval,
     p_value,
-    protocol_of,
+    protocol_in_words,
     row,
     significant_sign,
     significant_words,
-    why,
+    undefined_reason,
 )
 from fairjudge.reports.parts import Plot
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable, number
 from fairjudge.text.counting import pluralize
 
-_WHOLE = {"coverage": "QA pairs", "faithfulness": "articles"}
+_WHOLE_REFERENCE = {"coverage": "QA pairs", "faithfulness": "articles"}
 _REFERENCE = {"article": "article", "answer": "QA pair", "sentence": "articles"}
 _MARKS = {"best": "best", "cheaper": "cheaper, not significantly worse"}
 _NOTE = (
-    "Kendall's tau-b over summaries (of parts, their means; of pairs, the differences). "
-    "Difference to best: the best minus this one, on the same resampled documents; p is Holm's "
-    "over all pairs. An item: a judged summary."
+    "Kendall's tau-b over summaries (parts: their means; pairs: the differences). "
+    "Difference to best: the best minus this one, on the same resampled documents; p is corrected "
+    "over all pairs (Holm). An item is a judged summary."
 )
 
 
 def protocol_tables(report: Json) -> list[TextTable]:
-    """Return the table of protocols where an aspect was judged in several ways."""
+    """Return the table of protocols, if an aspect was judged with several protocols."""
     tables = report.get("protocols")
     return [protocols_table(tables)] if tables else []
 
 
 def protocol_findings(report: Json) -> Iterator[str]:
-    """Say which protocol agrees best, whether it surely leads, and which costs less."""
+    """Yield the best protocol, whether its lead is significant, and a cheaper one."""
     for protocols in report.get("protocols", ()):
-        best, cheaper = _marked(protocols, "best"), _marked(protocols, "cheaper")
+        best, cheaper = _find_by_mark(protocols, "best"), _find_by_mark(protocols, "cheaper")
         for protocol in protocols["rows"]:
             tau = protocol["kendall"]
             if significant_sign(tau) < 0:
                 yield (
-                    f"In {protocols['aspect']} {name_of(protocol)} has a significantly negative "
-                    f"correlation with people over summaries: tau-b {interval(tau)}."
+                    f"In {protocols['aspect']} {protocol_name(protocol)} has a significantly "
+                    "negative correlation with human labels over summaries: tau-b "
+                    f"{interval(tau)}."
                 )
         if best is None:
             aspect = protocols["aspect"]
-            yield f"In {aspect} no protocol agrees significantly with people over summaries."
+            yield f"In {aspect} no protocol agrees significantly with human labels over summaries."
             continue
         yield (
-            f"In {protocols['aspect']} {name_of(best)} agrees best with people over summaries: "
-            f"tau-b {interval(best['kendall'])}{_lead(protocols, best)}."
+            f"In {protocols['aspect']} {protocol_name(best)} agrees best with human labels over "
+            f"summaries: tau-b {interval(best['kendall'])}{_lead(protocols, best)}."
         )
         if cheaper is not None:
-            fewer = f"{cheaper['n_requests']:,} instead of {best['n_requests']:,}"
+            counts = f"{cheaper['n_requests']:,} instead of {best['n_requests']:,}"
             yield (
-                f"Where requests count, {name_of(cheaper)} ({fewer}) is not significantly worse: "
-                f"by {interval(cheaper['behind'])}."
+                f"With fewer requests ({counts}), {protocol_name(cheaper)} is not significantly "
+                f"worse: by {interval(cheaper['behind'])}."
             )
 
 
@@ -74,43 +75,43 @@ def _lead(protocols: Json, best: Json) -> str:
     if not rivals:
         return ""
     second = max(rivals, key=lambda protocol: protocol["kendall"]["value"])
-    if why(second["behind"]):
-        return f"; its lead is not tested: {why(second['behind'])}"
+    if undefined_reason(second["behind"]):
+        return f"; its lead is not tested: {undefined_reason(second['behind'])}"
     p, behind = second["adjusted_p_value"], second["behind"]
-    sure = "is significant" if p is not None and p < 0.05 else "is not significant"
-    figures_in_words = f"{interval(behind)}, {equals_p(p_value(p, behind))}"
-    return f"; its lead over {name_of(second)} {sure} ({figures_in_words})"
+    predicate = "is significant" if p is not None and p < 0.05 else "is not significant"
+    estimate = f"{interval(behind)}, {equals_p(p_value(p, behind))}"
+    return f"; its lead over {protocol_name(second)} {predicate} ({estimate})"
 
 
 def protocol_plot(table: Json) -> Plot:
-    """Return the correlations of one aspect."""
+    """Return the plot of the correlations of one aspect's protocols."""
     return forest(
-        [row(name_of(protocol), protocol["kendall"]) for protocol in table["rows"]],
-        title=f"Protocols of {table['aspect']}: Kendall's tau-b with people over summaries",
-        across="Kendall's tau-b with people, over summaries",
+        [row(protocol_name(protocol), protocol["kendall"]) for protocol in table["rows"]],
+        title=f"Protocols of {table['aspect']}: Kendall's tau-b with human labels over summaries",
+        x_label="Kendall's tau-b with human labels, over summaries",
         span=(-1.0, 1.0),
         caption=f"{table['aspect'].capitalize()}, by protocol.",
     )
 
 
-def name_of(row: Json) -> str:
+def protocol_name(row: Json) -> str:
     """Return a protocol with its judge in words: ``"binary by answer (gpt-4)"``."""
-    return f"{protocol_of(row)} ({row['judge']})"
+    return f"{protocol_in_words(row)} ({row['judge']})"
 
 
-def reference_of(row: Json) -> str:
+def reference_unit(row: Json) -> str:
     """Return the reference unit in the words of the paper's table."""
-    return _REFERENCE.get(row["unit"], _WHOLE.get(row["aspect"], "-"))
+    return _REFERENCE.get(row["unit"], _WHOLE_REFERENCE.get(row["aspect"], "-"))
 
 
-def text_of(row: Json) -> str:
+def text_unit(row: Json) -> str:
     """Return the text unit in the words of the paper's table."""
     if row["unit"] == "sentence":
         return "sentence"
     return "summaries" if PROTOCOLS[row["protocol"]].paired else "summary"
 
 
-def _marked(protocols: Json, mark: str) -> Json | None:
+def _find_by_mark(protocols: Json, mark: str) -> Json | None:
     return next((protocol for protocol in protocols["rows"] if protocol["mark"] == mark), None)
 
 
@@ -120,7 +121,7 @@ def protocols_table(tables: Sequence[Json]) -> TextTable:
         "Protocols: agreement with human labels",
         "aspect: {aspect} | reference: {reference} | text: {text} | protocol: {protocol}"
         " | judge: {judge} | tau-b> {kendall:interval} | note: {note} | requests> {requests}"
-        " | US dollars> {cost_usd:dollars} | an item> {per_item:dollars}"
+        " | US dollars> {cost_usd:dollars} | per item> {per_item:dollars}"
         " | difference to best> {behind:interval} | p> {p} | summaries> {n}",
         [
             {"aspect": protocols["aspect"], **protocol}
@@ -128,8 +129,8 @@ def protocols_table(tables: Sequence[Json]) -> TextTable:
             for protocol in protocols["rows"]
         ],
         notes=[_NOTE, *(note for protocols in tables for note in _reasons(protocols))],
-        reference=reference_of,
-        text=text_of,
+        reference=reference_unit,
+        text=text_unit,
         note=lambda row: _MARKS.get(row["mark"], ""),
         requests=lambda row: "-" if row["n_requests"] is None else row["n_requests"],
         per_item=lambda row: row.get("usd_per_item"),
@@ -141,11 +142,14 @@ def protocols_table(tables: Sequence[Json]) -> TextTable:
 def _reasons(protocols: Json) -> list[str]:
     n = pluralize(protocols["n_documents"], "document")
     return [
-        f"{protocols['aspect'].capitalize()}: compared on {n} that all protocols share.",
+        f"{protocols['aspect'].capitalize()}: compared on {n} common to all protocols.",
         *(
-            f"{name_of(protocol)}: {reason}."
+            f"{protocol_name(protocol)}: {reason}."
             for protocol in protocols["rows"]
-            if (reason := why(protocol["kendall"]) or why(protocol["behind"]))
+            if (
+                reason := undefined_reason(protocol["kendall"])
+                or undefined_reason(protocol["behind"])
+            )
         ),
     ]
 
@@ -154,13 +158,13 @@ _BEST = "best single judge"
 _FITTED = "jury, fitted"
 _JURY_NOTE = (
     "RMSE in units of the labels, on held-out documents: curves, weights and the choice of the "
-    "best judge come from the others. Gain: RMSE minus the jury's on the same items; "
-    "p is Holm's over the table. The mean is of scores on the labels' scale as they are."
+    "best judge come from the other documents. Gain: RMSE minus the jury's on the same items; "
+    "p is corrected over the table (Holm). The mean is of uncalibrated scores on the labels' scale."
 )
 
 
 def jury_tables(report: Json) -> Iterator[TextTable]:
-    """Yield two tables for each jury: its gains, and the contribution of each member."""
+    """Yield two tables per jury: its gains, and the contribution of each member."""
     for jury in report.get("juries", ()):
         if not jury["why"]:
             yield _gains(jury)
@@ -183,43 +187,44 @@ def jury_findings(report: Json) -> Iterator[str]:
             neither="does not have a significantly lower error than",
         )
         yield (
-            f"{name}, fitted on labels, {predicate} the best single one, calibrated: {rmse}, gain "
-            f"{interval(best['gain'], digits=3)}."
+            f"{name}, fitted on labels, {predicate} its best single judge, calibrated: {rmse}, "
+            f"gain {interval(best['gain'], digits=3)}."
         )
-        yield worth(jury)
-        if idle := [member["name"] for member in jury["members"] if not member["adds"]]:
-            yield f"{name} does not have a significantly larger error without {' or '.join(idle)}."
+        yield effective_number_sentence(jury)
+        if idle_members := [member["name"] for member in jury["members"] if not member["adds"]]:
+            members = " or ".join(idle_members)
+            yield f"{name} does not have a significantly larger error without {members}."
 
 
-def worth(jury: Json) -> str:
+def effective_number_sentence(jury: Json) -> str:
     """Return a sentence on the effective number of independent judges of a jury."""
-    if reason := why(jury["effective_number"]):
-        return f"How many independent judges the jury in {jury['aspect']} is worth: {reason}."
+    if reason := undefined_reason(jury["effective_number"]):
+        return f"Effective number of judges of the jury in {jury['aspect']}: {reason}."
     return (
-        f"Its {pluralize(len(jury['judges']), 'judge')} in {jury['aspect']} are worth "
+        f"Its {pluralize(len(jury['judges']), 'judge')} in {jury['aspect']} are equivalent to "
         f"{interval(jury['effective_number'], digits=1)} independent ones: their errors correlate "
-        f"{interval(jury['error_correlation'])}."
+        f"with {interval(jury['error_correlation'])}."
     )
 
 
 def jury_plot(jury: Json) -> Plot:
-    """Return a plot of the distances from people of the jury and its alternatives."""
+    """Return the plot of the RMSE of the jury and of its alternatives."""
     rows = [row(_FITTED, jury["rmse"])]
     rows += [row(comparison["name"], comparison["rmse"]) for comparison in jury["compared"]]
-    title = f"{jury['aspect']}: RMSE to people on held-out documents"
-    return forest(rows, title=title, across="RMSE, in units of the labels")
+    title = f"{jury['aspect']}: RMSE against human labels on held-out documents"
+    return forest(rows, title=title, x_label="RMSE, in units of the labels")
 
 
 def _gains(jury: Json) -> TextTable:
-    own = {"name": _FITTED, "n_items": jury["n_items"], "rmse": jury["rmse"]}
-    scorers = (own, *jury["compared"])
+    jury_row = {"name": _FITTED, "n_items": jury["n_items"], "rmse": jury["rmse"]}
+    scorers = (jury_row, *jury["compared"])
     return table(
         f"{jury['aspect']}: a jury of {pluralize(len(jury['judges']), 'judge')}, "
         f"{pluralize(jury['n_items'], 'item')}",
         "scored by: {name} | items> {n_items} | RMSE held-out> {rmse:interval.3}"
         " | gain of the jury> {gain:interval.3} | p (Holm)> {p}",
         scorers,
-        notes=(worth(jury), _JURY_NOTE, *_left_out(jury)),
+        notes=(effective_number_sentence(jury), _JURY_NOTE, *_exclusion_notes(jury)),
         gain=lambda scorer: scorer.get("gain"),
         p=lambda scorer: p_value(scorer.get("adjusted_p_value"), scorer.get("gain")),
     )
@@ -227,27 +232,27 @@ def _gains(jury: Json) -> TextTable:
 
 def _members(jury: Json) -> TextTable:
     return table(
-        f"{jury['aspect']}: what each judge does in the jury",
+        f"{jury['aspect']}: contribution of each judge to the jury",
         "judge: {name} | items> {n_items} | weight> {weight:number} | best in (%)> {best_in:share}"
-        " | RMSE without it, more by> {loss:interval.3} | p (Holm)> {p}"
-        " | others are worth> {effective_without:number.1}",
+        " | increase of RMSE without it> {loss:interval.3} | p (Holm)> {p}"
+        " | effective number without it> {effective_without:number.1}",
         jury["members"],
         notes=(
-            worth(jury),
-            "Weight: of its calibrated score where no judge is missing. Best in: the share of "
-            "folds in which it was the best single one.",
+            effective_number_sentence(jury),
+            "Weight: that of its calibrated score if no judge is missing. Best in: share of folds "
+            "in which it was the best single judge.",
         ),
         p=lambda member: p_value(member["adjusted_p_value"], member["loss"]),
     )
 
 
-def _left_out(jury: Json) -> Iterator[str]:
+def _exclusion_notes(jury: Json) -> Iterator[str]:
     for name, reason in jury["left_out"].items():
-        yield f"{name} is no member: {reason}."
-    missing = jury["n_items"] - jury["n_complete"]
-    if missing:
+        yield f"{name} is not a member: {reason}."
+    n_incomplete = jury["n_items"] - jury["n_complete"]
+    if n_incomplete:
         yield (
-            f"{pluralize(missing, 'item')} without some member's score: the weights there are "
+            f"{pluralize(n_incomplete, 'item')} without the scores of all members: weights are "
             "those of the members that scored it."
         )
 

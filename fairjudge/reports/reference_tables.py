@@ -1,4 +1,4 @@
-"""What a build made, what people's labels did to references, and answers beside people's."""
+"""Findings and tables of builds, of references validated by labels, and of answers' recall."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fairjudge.domain import Undefined
 from fairjudge.records.results import to_json
 from fairjudge.references.validating import ValidatedReferences
 from fairjudge.reports.figures import Json, first_items
-from fairjudge.reports.row_tables import rows_of, table
+from fairjudge.reports.row_tables import keyed_rows, table
 from fairjudge.reports.tables import TextTable
 from fairjudge.text.counting import pluralize
 
@@ -18,32 +18,32 @@ _MAX_NAMED = 8
 
 
 def validated_json(result: ValidatedReferences) -> dict[str, Any]:
-    """Return the counts; the references are written to their own file."""
+    """Return the counts of a validation as JSON; the references are in their own file."""
     alpha = result.alpha
-    why = alpha.why if isinstance(alpha, Undefined) else None
+    reason = alpha.why if isinstance(alpha, Undefined) else None
     return {
         "clusters": to_json(result.clusters),
-        "alpha": alpha if why is None else None,
-        "why_no_alpha": why,
+        "alpha": alpha if reason is None else None,
+        "why_no_alpha": reason,
         "n_labels": result.n_labels,
         "n_unmatched": result.n_unmatched,
     }
 
 
 def validated_findings(report: Json) -> Iterator[str]:
-    """Say how many questions are left, and which clusters have none."""
+    """Yield the numbers of remaining questions and answers, and the clusters without a question."""
     clusters = report["clusters"]
-    n = _totals(clusters)
-    split = n["n_split"]
-    evenly = f", {split} as annotators were evenly split" if split else ""
+    totals = _totals(clusters)
+    n_split = totals["n_split"]
+    split_clause = f", {n_split} as annotators were evenly split" if n_split else ""
     yield (
-        f"{n['n_questions']} of {pluralize(n['n_questions_before'], 'question')} kept; "
-        f"{n['n_invalid']} of {pluralize(n['n_groups_before'], 'group')} of answers removed as "
-        f"invalid{evenly}."
+        f"{totals['n_questions']} of {pluralize(totals['n_questions_before'], 'question')} kept; "
+        f"{totals['n_invalid']} of {pluralize(totals['n_groups_before'], 'group')} of answers "
+        f"removed as invalid{split_clause}."
     )
-    if empty := _without_question(clusters):
-        names = ", ".join(empty[:_MAX_NAMED])
-        yield f"Without a question: {pluralize(len(empty), 'cluster')} ({names})."
+    if empty_clusters := _without_question(clusters):
+        names = ", ".join(empty_clusters[:_MAX_NAMED])
+        yield f"Without a question: {pluralize(len(empty_clusters), 'cluster')} ({names})."
     if report["n_unmatched"]:
         yield f"{pluralize(report['n_unmatched'], 'labelled answer')} are not in the references."
 
@@ -53,12 +53,12 @@ def _without_question(clusters: Sequence[Json]) -> list[str]:
 
 
 def validated_tables(report: Json) -> Iterator[TextTable]:
-    """Yield the counts of each cluster, and why questions went."""
+    """Yield the counts per cluster, and the reasons for removed questions."""
     alpha, clusters = report["alpha"], report["clusters"]
     rows = [*clusters, {"eid": "all", **_totals(clusters)}] if len(clusters) > 1 else clusters
-    empty = _without_question(clusters)
+    empty_clusters = _without_question(clusters)
     yield table(
-        "References before and after people's labels",
+        "References before and after validation by human labels",
         "cluster: {eid} | questions before> {n_questions_before} | after> {n_questions}"
         " | groups before> {n_groups_before} | after> {n_groups} | invalid> {n_invalid}"
         " | split> {n_split} | unlabelled> {n_unlabelled}",
@@ -67,20 +67,20 @@ def validated_tables(report: Json) -> Iterator[TextTable]:
             f"Krippendorff's alpha of the labels: {alpha:.2f}."
             if alpha is not None
             else f"Krippendorff's alpha of the labels: none; {report['why_no_alpha']}.",
-            f"Clusters without a question: {len(empty)}." if empty else "",
+            f"Clusters without a question: {len(empty_clusters)}." if empty_clusters else "",
             f"Answers with a label that are not in the references: {report['n_unmatched']}."
             if report["n_unmatched"]
             else "",
         ],
     )
-    dropped = [
+    removed_questions = [
         {"eid": cluster["eid"], **question}
         for cluster in clusters
         for question in cluster["dropped"]
     ]
-    if dropped:
+    if removed_questions:
         spec = "cluster: {eid} | question: {question} | why: {why}"
-        yield table("Questions removed", spec, dropped)
+        yield table("Questions removed", spec, removed_questions)
 
 
 def _totals(clusters: Sequence[Json]) -> Counter[str]:
@@ -94,12 +94,12 @@ def recall_tables(report: Json) -> Iterator[TextTable]:
     """Yield recall and precision of answers."""
     without = report["n_questions_without"]
     yield table(
-        "Answers against people's, article by article",
+        "Answers against human answers, per article",
         ": {what} | share> {row:interval} | answers> {n}",
-        rows_of({name: report[name] for name in ("recall", "precision")}, "what"),
+        keyed_rows({name: report[name] for name in ("recall", "precision")}, "what"),
         n=lambda row: row.get("n", "-"),
         notes=[
-            f"{pluralize(report['n_questions'], 'question')} of people's"
+            f"{pluralize(report['n_questions'], 'human question')}"
             + (f", of which {without} were not asked: their answers count as missed." if without
                else ".")
         ],
@@ -107,7 +107,7 @@ def recall_tables(report: Json) -> Iterator[TextTable]:
 
 
 def built_findings(report: Json) -> Iterator[str]:
-    """Yield how many questions were built, and which clusters or steps have no result."""
+    """Yield the number of questions built, and the clusters and steps without a result."""
     clusters = report["clusters"]
     n_questions = sum(len(cluster["questions"]) for cluster in clusters)
     empty = [cluster["eid"] for cluster in clusters if not cluster["questions"]]
@@ -117,4 +117,4 @@ def built_findings(report: Json) -> Iterator[str]:
     n_problems = sum(len(cluster["problems"]) for cluster in clusters)
     if n_problems:
         steps = pluralize(n_problems, "step")
-        yield f"{steps} without a result; the same command asks for these again."
+        yield f"{steps} without a result; rerun the command to repeat these."

@@ -1,6 +1,6 @@
-"""Figures of results that a paper shows: ranks, wins, confusion, ratings, systems, coverage.
+"""Figures for papers, from commands' JSON: ranks, wins, confusion, ratings, systems, coverage.
 
-Each is made of the JSON that a command writes; pages, ``--figures`` and ``.plot()`` draw the same.
+Pages, ``--figures`` and ``.plot()`` draw the same figures.
 """
 
 from __future__ import annotations
@@ -10,93 +10,93 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
 from fairjudge.protocols import PROTOCOLS
-from fairjudge.reports.drawing import BY_PEOPLE, OTHER, PLAIN, Mark
+from fairjudge.reports.drawing import BASELINE_MARK, HUMAN_MARK, JUDGE_MARK, Mark
 from fairjudge.reports.figures import Json, forest, row
 from fairjudge.reports.parts import Plot
 from fairjudge.reports.point_plots import BarPlot, Bars, Cell, MatrixPlot, Point, ScatterPlot
 from fairjudge.text.counting import percentage, pluralize
 
-_HOLLOW = Mark(shape=BY_PEOPLE.shape, filled=False)
-_BARS = (PLAIN, BY_PEOPLE, OTHER, _HOLLOW)
-"""What tells bars apart: colour, and filled or not."""
+_HOLLOW = Mark(shape=HUMAN_MARK.shape, filled=False)
+_BAR_MARKS = (JUDGE_MARK, HUMAN_MARK, BASELINE_MARK, _HOLLOW)
+"""Styles of bars: they differ by colour and fill."""
 _BIN, _LAST_BIN = 0.2, 10
-"""Width of a bin of shares' ratios, and the number of the one that has all from 2 upwards."""
+"""Width of a bin of share ratios, and the index of the last one, which has no upper limit."""
 _VERDICTS = {-1.0: "second better", 0.0: "tie", 1.0: "first better"}
 _YES_OR_NO = {0.0: "no", 1.0: "yes"}
-RANKS_HELD = "those that the data allow, for all systems at once"
+RANK_INTERVAL = "ranks compatible with the data, simultaneously for all systems"
 MAX_ROWS = 30
-"""Rows of a heat map; the table beside it has all."""
+"""Maximum number of rows of a heat map; the table has all."""
 
 
-def ranks_plot(systems: Sequence[Json], title: str, *, allowed: str = RANKS_HELD) -> Plot:
+def ranks_plot(systems: Sequence[Json], title: str, *, definition: str = RANK_INTERVAL) -> Plot:
     """Return each system's rank with those that the data allow; `allowed` says how."""
-    ends = {"value": "rank", "low": "best_rank", "high": "worst_rank"}
+    keys = {"value": "rank", "low": "best_rank", "high": "worst_rank"}
     rows = [
-        row(system["system"], {end: system[name] for end, name in ends.items()}, digits=0)
+        row(system["system"], {field: system[name] for field, name in keys.items()}, digits=0)
         for system in systems
         if system.get("best_rank") is not None
     ]
     return forest(
         rows,
         title=f"Ranks, {title}",
-        across=f"rank; the interval: {allowed}",
+        x_label=f"rank; the interval: {definition}",
         span=(1.0, float(max(len(systems), 2))),
-        whole=True,
+        integers=True,
     )
 
 
 def wins_plot(group: Json, title: str) -> Plot:
-    """Return how often the system of a row beat that of a column; ties count half."""
+    """Return the plot of each system's win rates against the others; ties count half."""
     names = [system["system"] for system in group["systems"]]
-    won: dict[tuple[str, str], Cell] = {}
+    cell_by_pair: dict[tuple[str, str], Cell] = {}
     for pair in group.get("pairs", ()):
         n = pair["wins"] + pair["ties"] + pair["losses"]
         first, second = pair["system_a"], pair["system_b"]
-        won[first, second] = _share_cell((pair["wins"] + pair["ties"] / 2) / n, f"n {n}")
-        won[second, first] = _share_cell((pair["losses"] + pair["ties"] / 2) / n, f"n {n}")
-    cells = [[won.get((first, second)) for second in names] for first in names]
+        cell_by_pair[first, second] = _share_cell((pair["wins"] + pair["ties"] / 2) / n, f"n {n}")
+        cell_by_pair[second, first] = _share_cell((pair["losses"] + pair["ties"] / 2) / n, f"n {n}")
+    cells = [[cell_by_pair.get((first, second)) for second in names] for first in names]
     return _matrix(
-        f"Wins, {title}", names, names, cells, down="wins of", across="against",
-        caption="Percent of the comparisons that the system of the row won, ties half; below it "
-        "their number. A dash: never compared.",
+        f"Wins, {title}", names, names, cells, row_title="wins of", column_title="against",
+        caption="Percent of comparisons won by the system of the row (ties count half), and their "
+        "number. A dash: never compared.",
     )  # fmt: skip
 
 
 def confusion_plot(group: Json, title: str) -> Plot:
-    """Return how often the judge gave which value where people gave which."""
+    """Return the confusion matrix of the judge's and human values."""
     confusion = group.get("confusion")
     if not confusion:
-        return _nothing(title)
+        return _empty_plot(title)
     cells = [[_count_cell(n, sum(line)) for n in line] for line in confusion["counts"]]
     rows, columns = (_level_names(group, confusion[side]) for side in ("rows", "columns"))
     return _matrix(
-        f"Judge by people, {title}", rows, columns, cells, down="judge", across="people",
-        caption="Number of items, and their percent of the row: of what the judge gave this value. "
-        "Means count as the nearest value.",
+        f"Judge by humans, {title}", rows, columns, cells, row_title="judge", column_title="humans",
+        caption="Number of items, and their percentage of the row (of the judge's value). Means "
+        "are rounded to the nearest value.",
     )  # fmt: skip
 
 
 def ratings_plot(group: Json, title: str) -> Plot:
-    """Return a plot of the ratings of judge and people, if their scales are equal."""
+    """Return the distributions of ratings by the judge and by humans, if their scales are equal."""
     confusion = group.get("confusion")
     if not confusion or confusion["rows"] != confusion["columns"]:
-        return _nothing(title)
+        return _empty_plot(title)
     by_judge = confusion["counts"]
     by_people = zip(*by_judge, strict=True)
     n = sum(map(sum, by_judge)) or 1
     levels = _level_names(group, confusion["rows"])
     series = [
         Bars(name=name, mark=mark, percent=[100.0 * sum(counts) / n for counts in side])
-        for name, mark, side in (("judge", PLAIN, by_judge), ("people", _HOLLOW, by_people))
+        for name, mark, side in (("judge", JUDGE_MARK, by_judge), ("humans", _HOLLOW, by_people))
     ]
     return _bars(
-        f"Ratings of judge and people, {title}", levels, series, across="value",
-        caption=f"The same {pluralize(n, 'item')}; people's is the mean of their labels.",
+        f"Ratings by judge and humans, {title}", levels, series, x_label="value",
+        caption=f"The same {pluralize(n, 'item')}; human ratings are means of labels.",
     )  # fmt: skip
 
 
 def share_ratios_plot(system: str, samples: Sequence[Json], tau: float | None) -> Plot:
-    """Return how p_y / p_x of each value is distributed over a system's summaries.
+    """Return the distribution of p_y / p_x of each value over a system's summaries.
 
     Source: FairSumm, section 6.5 and Figure 4.
     """
@@ -106,33 +106,37 @@ def share_ratios_plot(system: str, samples: Sequence[Json], tau: float | None) -
             sample["values"], sample["source"], sample["summary"], strict=True
         ):
             if source > 0:
-                place = int(summary / source / _BIN + 1e-9)  # 0.6 / 0.2 is 2.999...
-                ratios.setdefault(value, Counter())[min(place, _LAST_BIN)] += 1
+                bin_index = int(summary / source / _BIN + 1e-9)  # 0.6 / 0.2 is 2.999...
+                ratios.setdefault(value, Counter())[min(bin_index, _LAST_BIN)] += 1
     series = [
         Bars(
             name=value,
             mark=mark,
-            percent=[100.0 * counts[place] / counts.total() for place in range(_LAST_BIN + 1)],
+            percent=[
+                100.0 * counts[bin_index] / counts.total() for bin_index in range(_LAST_BIN + 1)
+            ],
         )
-        for (value, counts), mark in zip(ratios.items(), _BARS, strict=False)
+        for (value, counts), mark in zip(ratios.items(), _BAR_MARKS, strict=False)
     ]
-    levels = [f"{place * _BIN:.1f}" for place in range(_LAST_BIN)] + [f"{_LAST_BIN * _BIN:.0f}+"]
-    under = "" if tau is None else f" Below {tau:g} a summary under-represents the value."
-    more = ""
+    levels = [f"{bin_index * _BIN:.1f}" for bin_index in range(_LAST_BIN)] + [
+        f"{_LAST_BIN * _BIN:.0f}+"
+    ]
+    tau_remark = "" if tau is None else f" Below {tau:g} a summary under-represents the value."
+    remark = ""
     if len(ratios) > len(series):
-        more = f" The first {len(series)} of {pluralize(len(ratios), 'value')}."
+        remark = f" The first {len(series)} of {pluralize(len(ratios), 'value')}."
     return _bars(
         f"Ratio of shares, {system}", levels, series,
-        across="p_y / p_x, from",
+        x_label="p_y / p_x, from",
         caption="Share of a value in the summary (p_y) over that in the sources (p_x), in bins of "
-        f"{_BIN:g}.{under}{more}",
+        f"{_BIN:g}.{tau_remark}{remark}",
     )  # fmt: skip
 
 
 def _bars(
-    title: str, levels: Sequence[str], series: Sequence[Bars], *, across: str, caption: str
+    title: str, levels: Sequence[str], series: Sequence[Bars], *, x_label: str, caption: str
 ) -> Plot:
-    """Return a bar plot named by its title and all its bars."""
+    """Return a bar plot whose text alternative is its title and all bars."""
     texts = "; ".join(
         f"{bars.name} " + ", ".join(
             f"{level} {percent:.0f} %"
@@ -140,77 +144,77 @@ def _bars(
         )
         for bars in series
     )  # fmt: skip
-    figure = BarPlot(name=f"{title}: {texts}", levels=levels, series=series, across=across)
+    figure = BarPlot(name=f"{title}: {texts}", levels=levels, series=series, x_label=x_label)
     return Plot(figure, caption)
 
 
 def systems_plot(group: Json, title: str) -> Plot:
-    """Return each system's mean by the judge against its mean by people."""
+    """Return the plot of each system's mean judge score against its mean human label."""
     means = [estimate for estimate in group.get("ppi", ()) if estimate["kind"] == "mean"]
     scales = group["scales"]
     points = [
         Point(name=estimate["system"], x=estimate["naive"], y=estimate["classical"])
         for estimate in means
     ]
-    defined = [p for p in points if None not in (p.x.get("value"), p.y.get("value"))]
+    defined_points = [p for p in points if None not in (p.x.get("value"), p.y.get("value"))]
     texts = "; ".join(
-        f"{p.name} judge {p.x['value']:.2f}, people {p.y['value']:.2f}" for p in defined
+        f"{p.name} judge {p.x['value']:.2f}, humans {p.y['value']:.2f}" for p in defined_points
     )
     figure = ScatterPlot(
-        name=f"Systems, judge against people, {title}: {texts}", points=points,
-        across="judge's mean", up="people's mean", same_scale=scales["judge"] == scales["labels"],
+        name=f"Systems, judge against humans, {title}: {texts}", points=points,
+        x_label="judge's mean", y_label="human mean",
+        same_scale=scales["judge"] == scales["labels"],
     )  # fmt: skip
     return Plot(
         figure,
-        "A square a system, with 95 % intervals both ways; on a dashed line judge and people agree "
-        "on the level.",
+        "One square per system, with both 95 % intervals; the means are equal on the dashed line.",
     )
 
 
 def position_pairs_plot(group: Json) -> Plot:
-    """Return for each pair of systems how much more often the judge named what stood first."""
+    """Return the plot of position bias (first minus second) per pair of systems."""
     pairs = islice(group.get("by_systems", {}).items(), MAX_ROWS)
     rows = [row(name, pair["first_minus_second"], digits=1) for name, pair in pairs]
     return forest(
         rows if len(rows) > 1 else [],
         title=f"Position bias by pair of systems, {group['aspect']}, by {group['judge']}",
-        across="first less second, percentage points; 0 without position bias",
+        x_label="first minus second, percentage points; 0 without position bias",
     )
 
 
-def outlets_plot(by: str, groups: Sequence[Json]) -> Plot:
-    """Return how far each system covers each outlet (or question)."""
-    names = list(dict.fromkeys(name for group in groups for name in group["slices"][by]))
+def outlets_plot(slice_name: str, groups: Sequence[Json]) -> Plot:
+    """Return the heat map of each system's coverage per outlet (or question)."""
+    names = list(dict.fromkeys(name for group in groups for name in group["slices"][slice_name]))
     cells = [
-        [_slice_cell(group["slices"][by].get(name)) for group in groups]
+        [_slice_cell(group["slices"][slice_name].get(name)) for group in groups]
         for name in names[:MAX_ROWS]
     ]
-    dimension = by.partition(" by ")[2]
-    more = len(names) > MAX_ROWS
+    dimension = slice_name.partition(" by ")[2]
+    is_truncated = len(names) > MAX_ROWS
     return _matrix(
-        f"{by.capitalize()}, by {groups[0]['judge']}", names[:MAX_ROWS],
-        [group["system"] for group in groups], cells, down=dimension, across="system",
-        caption="Percent covered, and the number of clusters or answers it rests on."
-        + (f" The first {MAX_ROWS} of {len(names)}; the table has all." if more else ""),
+        f"{slice_name.capitalize()}, by {groups[0]['judge']}", names[:MAX_ROWS],
+        [group["system"] for group in groups], cells, row_title=dimension, column_title="system",
+        caption="Percent covered, and the number of clusters or answers."
+        + (f" The first {MAX_ROWS} of {len(names)}; the table has all." if is_truncated else ""),
     )  # fmt: skip
 
 
 def answers_plots(groups: Sequence[Json]) -> Iterator[Plot]:
-    """Yield for each event which system covers which answer."""
+    """Yield, per event, the heat map of each system's coverage of each answer."""
     groups = [group for group in groups if group.get("answers")]
     systems = [group["system"] for group in groups]
-    covered = [
+    shares_by_system = [
         {
             (answer["eid"], answer["question"], answer["answer"]): answer["value"]
             for answer in group["answers"]
         }
         for group in groups
     ]
-    every = list(dict.fromkeys(chain.from_iterable(covered)))
-    for eid in dict.fromkeys(key[0] for key in every):
-        rows = [key for key in every if key[0] == eid][:MAX_ROWS]
+    keys = list(dict.fromkeys(chain.from_iterable(shares_by_system)))
+    for eid in dict.fromkeys(key[0] for key in keys):
+        rows = [key for key in keys if key[0] == eid][:MAX_ROWS]
         cells = [
-            [_share_cell(shares[key]) if key in shares else None for shares in covered]
+            [_share_cell(shares[key]) if key in shares else None for shares in shares_by_system]
             for key in rows
         ]
         questions = list(dict.fromkeys(key[1] for key in rows))
@@ -218,7 +222,7 @@ def answers_plots(groups: Sequence[Json]) -> Iterator[Plot]:
         names = [f"Q{questions.index(key[1]) + 1}: {key[2]}" for key in rows]
         yield _matrix(
             f"Answers covered, {eid}, by {groups[0]['judge']}", names, systems, cells,
-            down="answer", across="system",
+            row_title="answer", column_title="system",
             caption=f"Event {eid}: percent of each answer that a summary covers. {question_list}",
         )  # fmt: skip
 
@@ -229,11 +233,11 @@ def _matrix(
     columns: Sequence[str],
     cells: Sequence[Sequence[Cell | None]],
     *,
-    down: str,
-    across: str,
+    row_title: str,
+    column_title: str,
     caption: str,
 ) -> Plot:
-    """Return a heat map named by its title and all its cells."""
+    """Return a heat map whose text alternative is its title and all cells."""
     texts = "; ".join(
         f"{name}: " + ", ".join(
             f"{column} {cell.text}"
@@ -243,13 +247,20 @@ def _matrix(
         for name, line in zip(rows, cells, strict=True)
     )  # fmt: skip
     figure = MatrixPlot(
-        name=f"{title}: {texts}", rows=rows, columns=columns, cells=cells, down=down, across=across
+        name=f"{title}: {texts}",
+        rows=rows,
+        columns=columns,
+        cells=cells,
+        row_title=row_title,
+        column_title=column_title,
     )
     return Plot(figure, caption)
 
 
-def _nothing(title: str) -> Plot:
-    return Plot(MatrixPlot(name=title, rows=(), columns=(), cells=(), down="", across=""))
+def _empty_plot(title: str) -> Plot:
+    return Plot(
+        MatrixPlot(name=title, rows=(), columns=(), cells=(), row_title="", column_title="")
+    )
 
 
 def _share_cell(share: float, note: str = "") -> Cell:
@@ -268,7 +279,7 @@ def _slice_cell(figure: Json | None) -> Cell | None:
 
 
 def _level_names(group: Json, levels: Sequence[float]) -> list[str]:
-    """Return values as they are shown: verdicts in words."""
+    """Return the names of values: verdicts in words, others as numbers."""
     words = _VERDICTS if PROTOCOLS[group["protocol"]].paired else {}
     if list(levels) == list(_YES_OR_NO) and not words:
         words = _YES_OR_NO

@@ -1,4 +1,4 @@
-"""Tables of JSON, each made by a template of its columns."""
+"""Tables of JSON rows from a template of their columns."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from fairjudge.reports.figures import (
 from fairjudge.reports.tables import Column, TextTable, number
 
 _COLUMN = re.compile(r"\s*(?P<heading>[^:>]*)(?P<mark>[:>])\s*(?P<cell>.*?)\s*")
-_SHOWN: Final[Mapping[str, Callable[..., str]]] = {
+_FORMATS: Final[Mapping[str, Callable[..., str]]] = {
     "": lambda value: f"{value:,}" if type(value) is int else str(value),
     "bounds": bounds,
     "cut": lambda text, digits: cut(text, longest=digits),
@@ -40,13 +40,13 @@ _SHOWN: Final[Mapping[str, Callable[..., str]]] = {
     "tally": tally,
     "value": lambda figure, digits=2: number(figure.get("value"), digits=digits),
 }
-"""The formats of a field; ``.3`` after one says how many decimals, of "cut" how many characters."""
+"""Formats of a field; ``.3`` after one is the number of decimals, or of characters for "cut"."""
 
 
 class _Cell(Formatter):
     def format_field(self, value: Any, format_spec: str) -> str:
         name, _, digits = format_spec.partition(".")
-        return _SHOWN[name](value, **({"digits": int(digits)} if digits else {}))
+        return _FORMATS[name](value, **({"digits": int(digits)} if digits else {}))
 
 
 class _Text(_Cell):
@@ -70,19 +70,19 @@ def table(
     limit: int | None = None,
     **fields: Callable[[Json], Any],
 ) -> TextTable:
-    """Return a table with a row for each of `rows`; empty notes are left out.
+    """Return a table with one row per item of `rows`; empty notes are omitted.
 
-    `columns` names each heading, with ``:`` where text follows and ``>`` where numbers do, which
-    stand right, and what it shows of a row: ``"system: {system} | gain> {gain:interval.3}"``.
-    ``{row}`` is the row itself. `fields` makes further fields of a row, by name. Of more rows than
-    `limit` a note says how many are not shown.
+    `columns` contains headings and templates of cells: ``"system: {system} | gain>
+    {gain:interval.3}"``. ``:`` precedes left-aligned text, ``>`` right-aligned numbers. ``{row}``
+    is the row itself. `fields` are functions that compute additional fields of a row. If there are
+    more than `limit` rows, a note has the number of hidden ones.
     """
-    every = list(rows)
+    all_rows = list(rows)
     matches = [_COLUMN.fullmatch(column) or _no_column(column) for column in columns.split("|")]
-    shows = {":": _Text(), ">": _Cell()}
-    filled = (
+    formatters = {":": _Text(), ">": _Cell()}
+    rows_with_fields = (
         {"row": row, **row, **{name: make(row) for name, make in fields.items()}}
-        for row in every[:limit]
+        for row in all_rows[:limit]
     )
     return TextTable(
         title=title,
@@ -91,15 +91,15 @@ def table(
             for match in matches
         ),
         rows=tuple(
-            tuple(shows[match["mark"]].vformat(match["cell"], (), row) for match in matches)
-            for row in filled
+            tuple(formatters[match["mark"]].vformat(match["cell"], (), row) for match in matches)
+            for row in rows_with_fields
         ),
-        notes=tuple(filter(None, (hidden_note(every, limit), *notes))),
+        notes=tuple(filter(None, (hidden_note(all_rows, limit), *notes))),
     )
 
 
 def hidden_note(rows: Sequence[Any], limit: int | None) -> str:
-    """Say how many rows a table of `limit` does not show; "" where it shows all."""
+    """Return a note with the number of rows beyond `limit`, or "" without any."""
     n_hidden = len(rows) - len(rows[:limit])
     return f"... and {n_hidden} more (see --json)" if n_hidden else ""
 
@@ -107,45 +107,47 @@ def hidden_note(rows: Sequence[Any], limit: int | None) -> str:
 def side_by_side(
     title: str,
     heading: str,
-    words: Mapping[Any, str],
+    labels: Mapping[Any, str],
     sides: Mapping[str, Mapping[Any, Any]],
     *,
-    show: Callable[[Any], str] = interval,
+    format_cell: Callable[[Any], str] = interval,
     notes: Iterable[str] = (),
 ) -> TextTable:
-    """Return a row for each figure that has `words`, and a column for each side."""
+    """Return a table of `sides` (columns) by statistic (rows); `words` are the rows' labels."""
     return TextTable(
         title=title,
         columns=(Column(heading=heading), *(Column(heading=side, align="right") for side in sides)),
         rows=tuple(
-            (word, *(show(side.get(name)) for side in sides.values()))
-            for name, word in words.items()
+            (label, *(format_cell(side.get(name)) for side in sides.values()))
+            for name, label in labels.items()
         ),
         notes=tuple(filter(None, notes)),
     )
 
 
-def rows_of(items: Mapping[str, Json], name: str, **more: Any) -> Iterator[Json]:
-    """Yield the values of `items` as rows, each with its key in the field `name`."""
+def keyed_rows(items: Mapping[str, Json], name: str, **fields: Any) -> Iterator[Json]:
+    """Yield the values of `items` as rows, each with its key in the field `name`, and `fields`."""
     for key, entry in items.items():
-        yield {**entry, **more, name: key}
+        yield {**entry, **fields, name: key}
 
 
-def rows_within(items: Mapping[str, Json], name: str, within: str, inner: str) -> Iterator[Json]:
-    """Yield the rows in the field `within` of each value of `items`, with both keys."""
+def nested_rows(
+    items: Mapping[str, Json], name: str, field: str, inner_name: str
+) -> Iterator[Json]:
+    """Yield the rows in `field` of each value of `items`, with both keys as fields."""
     for key, entry in items.items():
-        yield from rows_of(entry.get(within, {}), inner, **{name: key})
+        yield from keyed_rows(entry.get(field, {}), inner_name, **{name: key})
 
 
 SPENT_COLUMNS: Final = (
     "calls> {n_calls} | from the cache> {n_cached} | tokens in> {tokens_in}"
     " | tokens out> {tokens_out} | US dollars> {cost_usd:dollars}"
 )
-"""Columns of a table whose rows `spent_row` completes."""
+"""Columns of calls and cost; `spent_row` makes their fields."""
 
 
-def spent_row(spent: Json, **more: str | float | None) -> Json:
-    """Return the fields of `SPENT_COLUMNS` from ``spent`` of a command's JSON, and `more`."""
+def spent_row(spent: Json, **fields: str | float | None) -> Json:
+    """Return the fields of `SPENT_COLUMNS` from ``spent`` of a command's JSON, and `fields`."""
     tokens = spent.get("tokens") or {}
     counts = {"tokens_in": tokens.get("input", "-"), "tokens_out": tokens.get("output", "-")}
-    return {**spent, **counts, **more}
+    return {**spent, **counts, **fields}

@@ -188,7 +188,7 @@ class Uncovered {
       { title: "Cluster", value: (one) => one.eid },
       several && { title: "Judge", value: (one) => one.judge, minor: true },
     ].filter(Boolean);
-    this.table = new PagedTable({ title: "Answers left out", columns, noun: "group of answers", nouns: "groups of answers", cards: true });
+    this.table = new PagedTable({ title: "Omitted answers", columns, noun: "group of answers", nouns: "groups of answers", cards: true });
     const search = searchField("Search in answers and questions", (text) => { this.words = text.toLowerCase(); this.refresh(); });
     const filters = [
       this.filter("How", (one) => [one.how], this.all.some((one) => one.how === LEFT_OUT) ? LEFT_OUT : ""),
@@ -196,7 +196,7 @@ class Uncovered {
       this.filter("Outlet", (one) => one.outlets),
       this.filter("Cluster", (one) => [one.eid]),
     ];
-    box.append(make("form", { class: "filters", role: "search", "aria-label": "Answers left out", onsubmit: (event) => event.preventDefault() }, search.box, filters), this.table.box);
+    box.append(make("form", { class: "filters", role: "search", "aria-label": "Omitted answers", onsubmit: (event) => event.preventDefault() }, search.box, filters), this.table.box);
     this.refresh();
   }
 

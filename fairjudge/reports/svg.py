@@ -1,8 +1,7 @@
-"""A Matplotlib figure as inline SVG of a page, and as files for a paper.
+"""Matplotlib figures as inline SVG of a page, and as files for a paper.
 
-The page's policy refuses inline styles, so what Matplotlib writes as styles becomes attributes; its
-ids go, but those that shapes refer to. The page's style sheet gives the font, and turns the
-colours round where the reader prefers dark.
+The page's policy forbids inline styles, so Matplotlib's styles become attributes; ids are removed
+unless shapes refer to them. The page's style sheet sets the font, and inverts colours in dark mode.
 """
 
 from __future__ import annotations
@@ -45,73 +44,73 @@ _STYLE = {
     "lines.linewidth": 1.3,
 }
 _POINTS_PER_INCH = 72
-"""Matplotlib's unit of SVG, here a pixel of the page."""
-_DROPPED = frozenset({"metadata", "style", "clipPath"})
+"""Matplotlib's SVG unit is a point, shown as a pixel of the page."""
+_REMOVED_TAGS = frozenset({"metadata", "style", "clipPath"})
 FILE_TYPES = ("svg", "pdf", "png")
 _DOTS_PER_INCH = 300
-"""Of a PNG."""
+"""Resolution of PNG files."""
 _LONGEST_NAME = 60
-_SAYS = "says "
-"""Begins the id of an artist that has a tooltip, which is the rest."""
+_TOOLTIP_PREFIX = "says "
+"""Prefix of the id of an artist with a tooltip, which is the rest of the id."""
 
 
 @dataclass(frozen=True, slots=True)
 class SavedFigures:
-    """The files of the figures drawn so far, `FILE_TYPES` of each, in ``folder``."""
+    """The files of the figures drawn so far in ``folder``, one per type in `FILE_TYPES`."""
 
     folder: Path
     paths: list[Path] = field(default_factory=list)
 
     @property
     def n_figures(self) -> int:
-        """How many figures were drawn."""
+        """Number of figures drawn."""
         return len(self.paths) // len(FILE_TYPES)
 
     def save(self, figure: Figure, name: str) -> None:
-        """Write a figure to a file named by its number and the beginning of its title."""
-        title = re.sub(r"\W+", "-", drawable(name).partition(": ")[0].casefold()).strip("-")
+        """Write a figure to files named by its number and the beginning of its title."""
+        title = re.sub(r"\W+", "-", drawable_text(name).partition(": ")[0].casefold()).strip("-")
         stem = f"{self.n_figures + 1:02d}-{title[:_LONGEST_NAME].rstrip('-')}".rstrip("-")
         for suffix in FILE_TYPES:
             path = self.folder / f"{stem}.{suffix}"
-            # Without the time, so that the same figures make the same files.
-            dated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(suffix)
-            figure.savefig(path, dpi=_DOTS_PER_INCH, facecolor="white", metadata=dated)
+            # Omit dates, so that files are reproducible.
+            metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(suffix)
+            figure.savefig(path, dpi=_DOTS_PER_INCH, facecolor="white", metadata=metadata)
             self.paths.append(path)
 
 
-_SAVED: ContextVar[SavedFigures | None] = ContextVar("saved figures", default=None)
+_TARGET: ContextVar[SavedFigures | None] = ContextVar("saved figures", default=None)
 
 
 @contextmanager
-def saved_figures(folder: Path) -> Iterator[SavedFigures]:
-    """Also write every figure that is drawn in the block to `folder`, which is made.
+def save_figures(folder: Path) -> Iterator[SavedFigures]:
+    """Also write every figure drawn in the block to `folder`, which is created.
 
     Raises
     ------
     InputError
-        If there can be no such folder.
+        If the folder cannot be created.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot be a folder: {error.strerror}", path=folder) from None
-    saved = SavedFigures(folder)
-    with _saving(saved):
-        yield saved
+    files = SavedFigures(folder)
+    with _set_target(files):
+        yield files
 
 
-def no_saved_figures() -> AbstractContextManager[None]:
-    """Draw without writing files, such as of a page that is only a check."""
-    return _saving(None)
+def suppress_saving() -> AbstractContextManager[None]:
+    """Draw figures without writing files, for example to validate a page."""
+    return _set_target(None)
 
 
 @contextmanager
-def _saving(figures: SavedFigures | None) -> Iterator[None]:
-    token = _SAVED.set(figures)
+def _set_target(figures: SavedFigures | None) -> Iterator[None]:
+    token = _TARGET.set(figures)
     try:
         yield
     finally:
-        _SAVED.reset(token)
+        _TARGET.reset(token)
 
 
 def can_draw() -> bool:
@@ -124,19 +123,19 @@ def can_draw() -> bool:
 
 
 @contextmanager
-def house_style(name: str) -> Iterator[None]:
-    """Draw the plot called `name` in our style, and leave the user's own as it was."""
+def figure_style(name: str) -> Iterator[None]:
+    """Draw the plot called `name` in FairJudge's style; restore the user's style afterwards."""
     import matplotlib as mpl
 
     with mpl.rc_context(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")  # the page's own font has them
         mpl.rcdefaults()
-        mpl.rcParams.update(_STYLE | {"svg.hashsalt": drawable(name)})
+        mpl.rcParams.update(_STYLE | {"svg.hashsalt": drawable_text(name)})
         yield
 
 
 def on_axes(drawing: Drawing, axes: Axes | None = None) -> Axes:
-    """Draw on `axes`, or on those of a new figure of pyplot's, and return them.
+    """Draw on `axes`, or on the axes of a new pyplot figure, and return them.
 
     Raises
     ------
@@ -145,7 +144,7 @@ def on_axes(drawing: Drawing, axes: Axes | None = None) -> Axes:
     """
     if not can_draw():
         raise MissingExtraError("plot", extra="plots")
-    with house_style(drawing.name):
+    with figure_style(drawing.name):
         if axes is None:
             from matplotlib import pyplot as plt
 
@@ -159,14 +158,14 @@ def on_axes(drawing: Drawing, axes: Axes | None = None) -> Axes:
 def to_svg(drawing: Drawing) -> str:
     """Return a drawing as an SVG element with a text alternative.
 
-    Nothing where there is nothing to draw, or nothing to draw with.
+    Returns ``""`` if the drawing is empty or Matplotlib is not installed.
     """
     if drawing.empty or not can_draw():
         return ""
     from matplotlib.figure import Figure
 
     layout = drawing.layout
-    with house_style(drawing.name):
+    with figure_style(drawing.name):
         figure = Figure(figsize=_inches(layout), dpi=_POINTS_PER_INCH, frameon=False)
         drawing.draw(figure.add_axes(layout.box))
         return _element(figure, drawing.name)
@@ -176,22 +175,22 @@ def _inches(layout: Layout) -> tuple[float, float]:
     return layout.width / _POINTS_PER_INCH, layout.height / _POINTS_PER_INCH
 
 
-def drawable(text: str) -> str:
-    """Return `text` without what cannot be drawn: control characters, halves of letters."""
+def drawable_text(text: str) -> str:
+    """Return `text` without characters that cannot be drawn: controls and lone surrogates."""
     return printable(text).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def tooltip(text: str) -> str:
-    """Return the id (``gid``) of an artist that shall say `text` under the pointer."""
-    return f"{_SAYS}{drawable(text)}"
+    """Return the id (``gid``) of an artist with the tooltip `text`."""
+    return f"{_TOOLTIP_PREFIX}{drawable_text(text)}"
 
 
 def _element(figure: Figure, name: str) -> str:
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
-    saved = _SAVED.get()
-    if saved is not None:
-        saved.save(figure, name)
+    files = _TARGET.get()
+    if files is not None:
+        files.save(figure, name)
     buffer = io.StringIO()
     FigureCanvasSVG(figure).print_svg(buffer)
     root = ET.fromstring(buffer.getvalue())  # noqa: S314  # Matplotlib's own
@@ -199,16 +198,16 @@ def _element(figure: Figure, name: str) -> str:
     _simplify(root)
     root.attrib = {
         "viewBox": f"0 0 {width} {height}", "width": str(width), "height": str(height),
-        "role": "img", "aria-label": drawable(name),
+        "role": "img", "aria-label": drawable_text(name),
     }  # fmt: skip
     title = ET.Element("title")
-    title.text = drawable(name)
+    title.text = drawable_text(name)
     root.insert(0, title)
     return ET.tostring(root, encoding="unicode")
 
 
 def _simplify(node: ET.Element) -> None:
-    """Keep shapes, texts and their styles; drop clipping, which our drawings do not need."""
+    """Keep shapes, texts and their styles; remove clipping, which the drawings do not need."""
     node.tag, node.tail = _bare(node.tag), None
     if node.tag not in {"text", "tspan"}:
         node.text = None
@@ -216,24 +215,24 @@ def _simplify(node: ET.Element) -> None:
         style, _, value = pair.partition(":")
         if value and not style.strip().startswith("font"):
             node.set(style.strip(), value.strip())
-    node.attrib = {_bare(name): _rounded(value) for name, value in node.attrib.items()}
+    node.attrib = {_bare(name): _round_numbers(value) for name, value in node.attrib.items()}
     node.attrib.pop("clip-path", None)
     if node.get("transform", "").startswith(("rotate(-0 ", "rotate(0 ")):
         del node.attrib["transform"]
     title = "" if node.tag == "path" else node.attrib.pop("id", "")
-    children = [child for child in node if _bare(child.tag) not in _DROPPED]
+    children = [child for child in node if _bare(child.tag) not in _REMOVED_TAGS]
     node[:] = []
-    if title.startswith(_SAYS):
-        ET.SubElement(node, "title").text = title.removeprefix(_SAYS)
+    if title.startswith(_TOOLTIP_PREFIX):
+        ET.SubElement(node, "title").text = title.removeprefix(_TOOLTIP_PREFIX)
     for child in children:
         _simplify(child)
         bare = child.tag == "g" and not child.attrib and child.find("title") is None
         node.extend(child if bare else [child])
 
 
-def _rounded(value: str) -> str:
+def _round_numbers(value: str) -> str:
     """Shorten the numbers of an attribute to four digits: a tenth of a pixel."""
-    if value.startswith(_SAYS):
+    if value.startswith(_TOOLTIP_PREFIX):
         return value
     return " ".join(re.sub(r"-?\d+\.\d+", lambda n: f"{float(n[0]):.4g}", value).split())
 

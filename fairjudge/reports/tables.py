@@ -1,4 +1,4 @@
-"""One table, for a terminal or as Markdown, LaTeX or CSV. Numbers come in finished, as text."""
+"""Tables of text for a terminal, or as Markdown, LaTeX or CSV."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ _BOUNDS = re.compile(rf"{_BOUND}, {_BOUND}")
 
 
 def pieces(cell: str, *, is_number: bool) -> list[str]:
-    """Return what no line may break: words, and figures with their units and intervals.
+    """Split a cell into parts that are never broken: words, and numbers with units and intervals.
 
-    A column of numbers may have a value and its interval on two lines.
+    In a column of numbers, a value and its interval may be on two lines.
     """
     if _BOUNDS.fullmatch(cell):
         return [cell]
     return (_PARTS if is_number else _UNITS).findall(cell)
 
 
-def wrapped(cell: str, width: int, *, is_number: bool) -> str:
-    """Return `cell` in lines of at most `width` columns of a terminal, longer pieces whole."""
+def wrap(cell: str, width: int, *, is_number: bool) -> str:
+    """Wrap `cell` to lines of at most `width` columns of a terminal; longer pieces stay whole."""
     from rich.cells import cell_len
 
     lines: list[str] = []
     for paragraph in cell.splitlines():
         line = ""
         for piece in pieces(paragraph, is_number=is_number):
-            longer = f"{line} {piece}" if line else piece
-            if line and cell_len(longer) > width:
+            candidate = f"{line} {piece}" if line else piece
+            if line and cell_len(candidate) > width:
                 lines.append(line)
-                longer = piece
-            line = longer
+                candidate = piece
+            line = candidate
         lines.append(line)
     return "\n".join(lines)
 
@@ -62,7 +62,7 @@ Align: TypeAlias = Literal["left", "right"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column's heading; text is left-aligned and may wrap, numbers stand right."""
+    """A column's heading and alignment; left-aligned text may wrap."""
 
     heading: str
     align: Align = "left"
@@ -72,7 +72,7 @@ class Column:
 class TextTable:
     """A table with its notes.
 
-    ``links`` has for each row what its first cell links to on a page, empty where nothing. The last
+    ``links`` contains, for each row, the link target of its first cell on a page, or "". The last
     ``n_optional`` columns are hidden before numbers are wrapped.
     """
 
@@ -85,7 +85,7 @@ class TextTable:
 
 
 def columns(*headings: str, numbers: Sequence[str] = ()) -> tuple[Column, ...]:
-    """Return one column a heading; those in `numbers` stand right."""
+    """Return one column per heading; those in `numbers` are right-aligned."""
     return tuple(
         Column(heading=heading, align="right" if heading in numbers else "left")
         for heading in headings
@@ -93,33 +93,33 @@ def columns(*headings: str, numbers: Sequence[str] = ()) -> tuple[Column, ...]:
 
 
 def number(value: float | None, *, digits: int = 2) -> str:
-    """Return `value` with `digits` decimals, or a dash where there is none."""
+    """Return `value` with `digits` decimals, or a dash for None."""
     return "-" if value is None else f"{round(value, digits) + 0.0:.{digits}f}"  # no "-0.00"
 
 
 def terminal_width() -> int:
-    """Return how many characters a line of standard output has room for."""
+    """Return the width of standard output in characters."""
     from rich.console import Console
 
     return Console().width
 
 
 def to_text(table: TextTable, *, width: int | None = None) -> str:
-    """Return what `print_table` shows, without colours."""
+    """Return the output of `print_table`, without colours."""
     from rich.console import Console
 
-    into = StringIO()
-    # In a notebook a console shows what it prints, and writes colours, whatever its file is.
+    buffer = StringIO()
+    # In a notebook, Rich would ignore `file` and write colours.
     console = Console(
         highlight=False,
-        file=into,
+        file=buffer,
         width=width or terminal_width(),
         color_system=None,
         force_terminal=False,
         force_jupyter=False,
     )
     _show(table, console)
-    return "\n".join(line.rstrip() for line in into.getvalue().splitlines())
+    return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
 
 
 def print_table(table: TextTable) -> None:
@@ -139,33 +139,33 @@ def _show(table: TextTable, console: Console) -> None:
     from rich.text import Text
 
     table = _printable(table)
-    whole = not console.is_terminal  # what is searched or kept has its sentences in one line
-    console.print(Text(table.title, "bold"), soft_wrap=whole)
+    soft_wrap = not console.is_terminal  # files and pipes have one sentence per line
+    console.print(Text(table.title, "bold"), soft_wrap=soft_wrap)
     grid = Table(box=SIMPLE_HEAD, pad_edge=False)
     table = _with_short_ids(table, console.width)
     fit = _fit_columns(table, console.width)
-    for place, width in fit.widths.items():
-        column = table.columns[place]
+    for index, width in fit.widths.items():
+        column = table.columns[index]
         grid.add_column(Text(column.heading), justify=column.align, width=width, overflow="fold")
     for row in table.rows:
         grid.add_row(
             *(
-                Text(wrapped(row[place], width, is_number=_is_number(table, place)))
-                for place, width in fit.widths.items()
+                Text(wrap(row[index], width, is_number=_is_number(table, index)))
+                for index, width in fit.widths.items()
             )
         )
     if table.rows:
         console.print(grid)
     if fit.hidden:
-        names = ", ".join(table.columns[place].heading for place in fit.hidden)
+        names = ", ".join(table.columns[index].heading for index in fit.hidden)
         sentence = f"Columns hidden (terminal too narrow): {names}. --json has all."
-        console.print(Text(sentence), soft_wrap=whole)
+        console.print(Text(sentence), soft_wrap=soft_wrap)
     for note in table.notes:
-        console.print(Text(note), soft_wrap=whole)
+        console.print(Text(note), soft_wrap=soft_wrap)
 
 
 def _printable(table: TextTable) -> TextTable:
-    """Return `table` without control characters, which names of systems may contain."""
+    """Return `table` without control characters, which system names may contain."""
     return replace(
         _with_cells(table, printable),
         title=printable(table.title),
@@ -174,7 +174,7 @@ def _printable(table: TextTable) -> TextTable:
 
 
 def _with_cells(table: TextTable, show: Callable[[str], str]) -> TextTable:
-    """Return `table` with each heading and cell as `show` returns it."""
+    """Return `table` with `show` applied to each heading and cell."""
     return replace(
         table,
         columns=tuple(replace(column, heading=show(column.heading)) for column in table.columns),
@@ -183,21 +183,21 @@ def _with_cells(table: TextTable, show: Callable[[str], str]) -> TextTable:
 
 
 _ID_LENGTHS = (40, 32, 24, 16)
-"""How long ids may be in a table that is too wide; the first is taken that shows the most."""
+"""Maximum lengths of ids in a table that is too wide; the first that hides the least is used."""
 
 
 def _with_short_ids(table: TextTable, width: int) -> TextTable:
-    """Return `table` with ids shortened in the middle where that lets `width` show more of it."""
-    best, most = table, _fit_columns(table, width)
+    """Return `table` with ids shortened in the middle, if more of it then fits into `width`."""
+    best, best_fit = table, _fit_columns(table, width)
     for limit in _ID_LENGTHS:
-        if most.lost == (0, False):
+        if best_fit.lost == (0, False):
             break
         headings = (column.heading for column in table.columns)
-        short = shorten_ids(chain(headings, *table.rows), limit=limit)
-        shortened = _with_cells(table, short.__getitem__)
-        fit = _fit_columns(shortened, width)
-        if fit.lost < most.lost:
-            best, most = shortened, fit
+        short_ids = shorten_ids(chain(headings, *table.rows), limit=limit)
+        candidate = _with_cells(table, short_ids.__getitem__)
+        fit = _fit_columns(candidate, width)
+        if fit.lost < best_fit.lost:
+            best, best_fit = candidate, fit
     return best
 
 
@@ -215,48 +215,47 @@ class _Fit:
 
 
 _BETWEEN = 3
-"""Cells between two columns, as Rich draws them; one more stands at either edge."""
+"""Characters between two columns of a Rich table; there is one more at each edge."""
 
 
 def _fit_columns(table: TextTable, width: int) -> _Fit:
     """Return the columns that fit into `width` with their widths, and the others.
 
-    A column may be as narrow as its longest word, numbers as their longest cell where all but the
-    optional columns have room for that. Where words do not fit side by side, the last columns go,
-    never the first.
+    The minimum width of a column is its longest word; for numbers, the longest cell if all but the
+    optional columns fit then. If columns do not fit, the last ones are hidden, never the first.
     """
-    places = list(range(len(table.columns)))
+    indices = list(range(len(table.columns)))
     for whole_numbers in (True, False):
-        least = {
-            place: _widest(table, place, whole=whole_numbers and _is_number(table, place))
-            for place in range(len(table.columns))
+        min_widths = {
+            index: _widest(table, index, whole_cells=whole_numbers and _is_number(table, index))
+            for index in range(len(table.columns))
         }
-        for n in range(len(places), len(places) - table.n_optional - 1, -1):
-            widths = {place: least[place] for place in places[:n]}
+        for n in range(len(indices), len(indices) - table.n_optional - 1, -1):
+            widths = {index: min_widths[index] for index in indices[:n]}
             if _total_width(widths.values()) <= width:
                 return _Fit(
-                    widths=_widened(table, widths, width),
-                    hidden=tuple(places[n:]),
+                    widths=_widen(table, widths, width),
+                    hidden=tuple(indices[n:]),
                     whole_numbers=whole_numbers,
                 )
-    while len(places) > 1 and _total_width(least[place] for place in places) > width:
-        places.pop()
-    widths = {place: least[place] for place in places}
+    while len(indices) > 1 and _total_width(min_widths[index] for index in indices) > width:
+        indices.pop()
+    widths = {index: min_widths[index] for index in indices}
     if len(widths) == 1:
         widths[0] = min(widths[0], width - 2)
     return _Fit(
-        widths=_widened(table, widths, width),
-        hidden=tuple(range(len(places), len(table.columns))),
+        widths=_widen(table, widths, width),
+        hidden=tuple(range(len(indices), len(table.columns))),
         whole_numbers=False,
     )
 
 
-def _widened(table: TextTable, least: dict[int, int], width: int) -> dict[int, int]:
-    """Give what room is left to the columns that want it, those of numbers first."""
-    widths, room = dict(least), width - _total_width(least.values())
-    for place in sorted(least, key=lambda place: table.columns[place].align != "right"):
-        more = min(_widest(table, place, whole=True) - least[place], max(room, 0))
-        widths[place], room = least[place] + more, room - more
+def _widen(table: TextTable, min_widths: dict[int, int], width: int) -> dict[int, int]:
+    """Distribute the remaining width to columns that need it, numbers first."""
+    widths, remaining = dict(min_widths), width - _total_width(min_widths.values())
+    for index in sorted(min_widths, key=lambda index: table.columns[index].align != "right"):
+        extra = min(_widest(table, index, whole_cells=True) - min_widths[index], max(remaining, 0))
+        widths[index], remaining = min_widths[index] + extra, remaining - extra
     return widths
 
 
@@ -265,27 +264,27 @@ def _total_width(widths: Iterable[int]) -> int:
     return sum(every) + _BETWEEN * (len(every) - 1) + 2
 
 
-def _widest(table: TextTable, place: int, *, whole: bool) -> int:
+def _widest(table: TextTable, index: int, *, whole_cells: bool) -> int:
     """Return the width of the widest cell of a column, or of its widest word."""
     from rich.cells import cell_len
 
-    heading, is_number = table.columns[place].heading, _is_number(table, place)
-    parts = heading.splitlines() if whole else heading.split()
+    heading, is_number = table.columns[index].heading, _is_number(table, index)
+    parts = heading.splitlines() if whole_cells else heading.split()
     for row in table.rows:
-        cell = row[place]
-        parts += cell.splitlines() if whole else pieces(cell, is_number=is_number)
+        cell = row[index]
+        parts += cell.splitlines() if whole_cells else pieces(cell, is_number=is_number)
     return max(map(cell_len, parts), default=0)
 
 
-def _is_number(table: TextTable, place: int) -> bool:
-    return table.columns[place].align == "right"
+def _is_number(table: TextTable, index: int) -> bool:
+    return table.columns[index].align == "right"
 
 
 def to_markdown(table: TextTable) -> str:
     """Return `table` as GitHub Markdown."""
-    heads = [_cell(column.heading) for column in table.columns]
+    headers = [_cell(column.heading) for column in table.columns]
     rules = ["--:" if column.align == "right" else "---" for column in table.columns]
-    lines = [f"**{_cell(table.title)}**", "", _line(heads), _line(rules)]
+    lines = [f"**{_cell(table.title)}**", "", _line(headers), _line(rules)]
     lines += [_line([_cell(cell) for cell in row]) for row in table.rows]
     lines += [f"\n{_cell(note)}" for note in table.notes]
     return "\n".join(lines) + "\n"
@@ -296,23 +295,23 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def _cell(text: str) -> str:
-    """Return `text` on one line that ends no cell and opens no tag, link or picture."""
-    for mark, escaped in (("\\", "\\\\"), ("|", "\\|"), ("<", "&lt;"), ("](", "]\\(")):
-        text = text.replace(mark, escaped)
+    """Return `text` on one line, escaped so that it opens no cell, tag, link or image."""
+    for mark, replacement in (("\\", "\\\\"), ("|", "\\|"), ("<", "&lt;"), ("](", "]\\(")):
+        text = text.replace(mark, replacement)
     return " ".join(printable(text).split())
 
 
 def to_csv(table: TextTable) -> str:
-    """Return `table` as CSV after a line with its title; notes are left out.
+    """Return `table` as CSV after a line with its title; notes are omitted.
 
-    Whole numbers have no separators; a cell that a spreadsheet would take for a formula begins with
-    an apostrophe.
+    Integers have no separators; a cell that a spreadsheet would interpret as a formula gets an
+    apostrophe in front.
     """
-    into = StringIO()
-    writer = csv.writer(into, lineterminator="\n")
+    buffer = StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(column.heading for column in table.columns)
     writer.writerows([_csv_cell(printable(cell)) for cell in row] for row in table.rows)
-    return f"# {printable(table.title)}\n{into.getvalue()}"
+    return f"# {printable(table.title)}\n{buffer.getvalue()}"
 
 
 def _csv_cell(cell: str) -> str:
@@ -353,7 +352,7 @@ _LATEX = {
     "^": r"\textasciicircum{}",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
-    "[": "{[}",  # after a row's end it would open an optional argument
+    "[": "{[}",  # at the start of a row it would open an optional argument
 }
 
 
@@ -367,43 +366,46 @@ WRITERS: Mapping[TableFormat, Callable[[TextTable], str]] = {
     "latex": to_latex,
     "csv": to_csv,
 }
-"""How a table is written in each format but that of a terminal."""
+"""Writers of the formats other than text."""
 
 
 _ID = re.compile(r"[!-~]+")
-"""A word of ASCII characters; text in scripts without spaces is never shortened."""
+"""A word of ASCII characters; other scripts, which may lack spaces, are not shortened."""
 _WORD = re.compile(r"\S+")
-_MORE = 4
-"""Characters more that ids keep at one end where they would be equal."""
+_STEP = 4
+"""Step, in characters, by which shortened ids are extended until they differ."""
 
 
 def shorten_ids(texts: Iterable[str], *, limit: int) -> dict[str, str]:
-    """Return `texts` by their whole form, ids in them of more than `limit` characters shortened.
+    """Map `texts` to their forms with ids shortened to `limit` characters.
 
     Different ids stay different: those that would be equal keep a longer start or end.
     """
-    every = list(dict.fromkeys(texts))
+    distinct_texts = list(dict.fromkeys(texts))
     start, end = limit // 2, (limit - 1) // 2
     groups: dict[str, set[str]] = defaultdict(set)
-    for word in _WORD.findall("\n".join(every)):
+    for word in _WORD.findall("\n".join(distinct_texts)):
         if _ID.fullmatch(word):
-            groups[_shortened(word, start, end)].add(word)
-    short: dict[str, str] = {}
+            groups[_shorten(word, start, end)].add(word)
+    short_ids: dict[str, str] = {}
     for group in groups.values():
-        short |= _distinct(group, start, end)
-    return {text: _WORD.sub(lambda word: short.get(word[0], word[0]), text) for text in every}
+        short_ids |= _distinct(group, start, end)
+    return {
+        text: _WORD.sub(lambda word: short_ids.get(word[0], word[0]), text)
+        for text in distinct_texts
+    }
 
 
 def _distinct(words: set[str], start: int, end: int) -> dict[str, str]:
     """Return forms of `words` that differ, with longer starts or else longer ends."""
-    more = 0
+    extra = 0
     while True:
-        for ends in ((start + more, end), (start, end + more)):
-            short = {word: _shortened(word, *ends) for word in words}
-            if len(set(short.values())) == len(words):
-                return short
-        more += _MORE
+        for ends in ((start + extra, end), (start, end + extra)):
+            short_words = {word: _shorten(word, *ends) for word in words}
+            if len(set(short_words.values())) == len(words):
+                return short_words
+        extra += _STEP
 
 
-def _shortened(word: str, start: int, end: int) -> str:
+def _shorten(word: str, start: int, end: int) -> str:
     return word if len(word) <= start + 1 + end else f"{word[:start]}…{word[-end:]}"

@@ -17,10 +17,10 @@ from fairjudge.records.schema import with_schema
 from fairjudge.reports.findings import (
     Board,
     board_findings,
-    first_of,
     n_level,
+    rank_rivals,
     score_in_words,
-    why_not_ranked,
+    unranked_reason,
 )
 from fairjudge.run.judging import JudgeOutcome
 from fairjudge.scores.aggregate import system_scores
@@ -121,8 +121,8 @@ class AspectReport:
         return Board(
             aspect=outcome.plan.aspect,
             systems=ranked,
-            as_good=first_of(self.ranks, ranked),
-            not_ranked=[score.system for score in outcome.scores if not score.ranked],
+            rivals=rank_rivals(self.ranks, ranked),
+            unranked=[score.system for score in outcome.scores if not score.ranked],
             n_clusters=n_compared(scores or outcome.scores),
             n_items=outcome.missing.n_items,
             reasons=outcome.missing.reasons,
@@ -131,7 +131,7 @@ class AspectReport:
             by_rank=True,
             without_probabilities=outcome.without_probabilities,
             score=score_in_words(outcome.scores),
-            why=why_not_ranked(outcome.scores),
+            unranked_reason=unranked_reason(outcome.scores),
             constant=self.leaderboard.constant if self.leaderboard else None,
         )
 

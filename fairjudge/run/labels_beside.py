@@ -13,9 +13,9 @@ from fairjudge.protocols import PROTOCOLS
 from fairjudge.reports.next_commands import (
     Data,
     NextCommand,
-    after_judging,
-    protocols_of,
-    too_few_to_rank,
+    command_after_judging,
+    label_protocols,
+    ranking_obstacle,
 )
 
 _NAMES = ("labels.jsonl", "labels.csv")
@@ -25,7 +25,7 @@ def note_on_labels(references: Path, summaries: Sequence[Path], options: JudgeOp
     """Return why labels beside the data are too few to validate the judge's ranks; "" if not."""
     _, labels = _labels_beside(*summaries, references)
     aspects = {plan.aspect for plan in options.plans()}
-    return too_few_to_rank(label for label in labels if label.aspect in aspects)
+    return ranking_obstacle(label for label in labels if label.aspect in aspects)
 
 
 def _labels_beside(*files: Path) -> tuple[Path | None, Sequence[Label]]:
@@ -50,8 +50,8 @@ def next_of_judging(
         references=references,
         summaries=summaries,
         labels=path,
-        labelled=protocols_of(labels),
+        label_protocols=label_protocols(labels),
     )
     aspects = [plan.aspect for plan in plans]
-    paired = PROTOCOLS[plans[0].protocol].paired
-    return after_judging(data, output, aspects, paired=paired)
+    is_paired = PROTOCOLS[plans[0].protocol].paired
+    return command_after_judging(data, output, aspects, is_paired=is_paired)

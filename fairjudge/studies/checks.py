@@ -35,7 +35,7 @@ from fairjudge.fairness.values import label_corpus
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
 from fairjudge.protocols import PROTOCOLS
-from fairjudge.reports.next_commands import too_few_to_rank
+from fairjudge.reports.next_commands import ranking_obstacle
 from fairjudge.run.judges import check_without_llm, make_judge
 from fairjudge.run.judging import check_priced
 from fairjudge.run.jury import check_members
@@ -84,7 +84,7 @@ def note_on_labels(study: Study) -> str:
         return ""
     aspects = {plan.aspect for part in study.judges for plan in part.options.plans()}
     labels = read_labels(study.data.labels, skip_bad=True)
-    return too_few_to_rank(label for label in labels if label.aspect in aspects)
+    return ranking_obstacle(label for label in labels if label.aspect in aspects)
 
 
 def _sources(study: Study, *, skip_bad: bool) -> Loaded[Any]:

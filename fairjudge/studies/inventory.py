@@ -21,7 +21,7 @@ from fairjudge.datasets.recognising import recognise
 from fairjudge.domain import Cluster, Label, ProtocolName
 from fairjudge.engine.build_work import select_articles
 from fairjudge.errors import InputError
-from fairjudge.reports.next_commands import protocols_of
+from fairjudge.reports.next_commands import label_protocols
 from fairjudge.text.counting import pluralize
 from fairjudge.text.spellings import with_labels
 
@@ -100,7 +100,7 @@ class DataInventory:
             for label in labels
         }
         self.n_labelled.update(aspect for aspect, *_ in items)
-        self.protocols = protocols_of(labels)
+        self.protocols = label_protocols(labels)
 
 
 def find_data(

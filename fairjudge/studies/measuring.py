@@ -40,7 +40,7 @@ from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.folder import run_rows, write_atomically
 from fairjudge.records.schema import report_text
 from fairjudge.reports.decision_tables import group_title, verdict, with_juries
-from fairjudge.reports.figures import protocol_of
+from fairjudge.reports.figures import protocol_in_words
 from fairjudge.reports.measure_findings import fairness_findings
 from fairjudge.reports.protocol_tables import jury_findings
 from fairjudge.run.collecting import collect
@@ -228,7 +228,7 @@ def _calibration_findings(report: Mapping[str, Any]) -> Iterator[str]:
     groups = report["groups"]
     for group in groups:
         yield (
-            f"{group['judge']} against humans, {group['aspect']} by {protocol_of(group)}: "
+            f"{group['judge']} against humans, {group['aspect']} by {protocol_in_words(group)}: "
             f"{flags_to_keys(verdict(group))}."
         )
     yield from jury_findings(report)

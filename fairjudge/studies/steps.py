@@ -15,7 +15,7 @@ from fairjudge.options.building import BuildOptions
 from fairjudge.options.models import Model
 from fairjudge.options.summarizing import SummarizeOptions
 from fairjudge.reports.figures import first_items
-from fairjudge.reports.findings import NEXT, next_step, standing
+from fairjudge.reports.findings import NEXT, leader_sentences, next_step
 from fairjudge.run.building import build_file
 from fairjudge.run.judged import JudgeReport, judge_report
 from fairjudge.run.jury import judge_files
@@ -248,7 +248,7 @@ def _judge_record(report: JudgeReport, part: JudgePart, study: Study) -> StepRec
     boards = [
         replace(
             aspect.board,
-            of=f", judged by {judge}",
+            suffix=f", judged by {judge}",
             calibrated=study.tables.calibrate is not None,
         )
         for aspect in report.aspects
@@ -257,7 +257,7 @@ def _judge_record(report: JudgeReport, part: JudgePart, study: Study) -> StepRec
     details = ", ".join(
         filter(None, [pluralize(missing_items.n_items, "item"), missing_items.in_words()])
     )
-    findings = [text for board in boards for text in standing(board)]
+    findings = [text for board in boards for text in leader_sentences(board)]
     if outcome.without_tasks:
         clusters = first_items(list(outcome.without_tasks), _MAX_EXAMPLES)
         n = pluralize(outcome.n_missing, "item")

@@ -311,7 +311,7 @@ def test_a_report_knows_the_questions_of_references_however_they_are_given(as_pa
     page = fj.report(fj.import_replies(
         [{**judged[0], "response": "Verdict: 3"}], scale="1-5", judge="j",
     ), references=path if as_path else [reference]).html  # fmt: skip
-    assert "Answers and who gave them" in page
+    assert "Answers and their sources" in page
 
 
 # Commands with a call of their own

@@ -278,7 +278,7 @@ def both_orders(document, first, two):
 
 def test_position_shares_by_hand():
     # 10 pairs: first twice (a then b), second once (b then a), consistent 5 (a tie twice), and
-    # two with a tie in one order alone.
+    # two with a tie in one order only.
     kinds = [("a", "b")] * 2 + [("b", "a")] + [("a", "a")] * 2 + [("b", "b")]
     kinds += [("tie", "tie")] * 2 + [("tie", "a"), ("b", "tie")]
     result = position_bias([both_orders(i, *kind) for i, kind in enumerate(kinds)])

@@ -120,7 +120,7 @@ def test_a_promise_keeps_what_both_orders_agree_on(cli, promised):
     text = read_rows("ask.jsonl")
     assert {row["eid"] for row in text} == {f"d{n}" for n in range(80, 120)}
     assert read_json("kept.json")["threshold"] == report["threshold"] > 0
-    assert "agree with people at least 90 %" in result.out
+    assert "agree with humans at least 90 %" in result.out
 
 
 def test_too_few_labels_promise_nothing(cli, promised):

@@ -58,8 +58,10 @@ def test_few_anchors_cannot_tell_and_fail_where_asked_to(cli):
     lax = check(cli, "wrong.jsonl")
     assert lax.code == 0
     text = " ".join(lax.out.split())
-    assert text.startswith("In short: Cannot tell whether agreement with people fell by more than")
-    assert "4 anchors in 4 documents are too few; it takes about " in text
+    assert text.startswith(
+        "In short: Cannot tell whether agreement with human labels fell by more than"
+    )
+    assert "4 anchors in 4 documents are too few; about " in text
     assert "Passed" not in lax.out
     result = check(cli, "wrong.jsonl", "--strict")
     assert result.code == 4
@@ -110,7 +112,7 @@ def test_the_fixture_fails_with_the_table(cli):
     )
     assert "1 failed, 1 passed" in result.stdout, result.stdout + result.stderr
     assert "fairjudge: worse" in result.stdout
-    assert "agreement with people" in result.stdout
+    assert "agreement with human labels" in result.stdout
 
 
 def write_ratings(**values: list[int]) -> None:
@@ -158,7 +160,7 @@ def test_the_same_label_for_all_anchors_is_no_fault_of_the_judge(cli):
     result = check(cli, "new.jsonl", "--label-scale", "1-5")
     text = " ".join(result.out.split())
     assert result.code == 0, result.err
-    assert "Cannot tell whether agreement with people fell" in text
+    assert "Cannot tell whether agreement with human labels fell" in text
     assert "people gave one label to all 36 anchors" in text
 
 
@@ -181,5 +183,5 @@ def test_a_change_of_values_is_no_change_of_agreement(cli):
     result = check(cli, "new.jsonl", "--margin", "0.01")
     text = " ".join(result.out.split())
     assert result.code == 0, result.err
-    assert "36 anchors in 12 documents are too few; it takes about " in text
+    assert "36 anchors in 12 documents are too few; about " in text
     assert "the judge's values of the same anchors changed by 0." in text

@@ -99,6 +99,6 @@ def test_calibration_says_that_the_judge_is_poor(cli, files, decision_server):
         if name != "random" and baseline["pooled"]["kendall"]["value"] is not None
     )
     assert judge < best
-    first_sight = " ".join(result.out.partition("agreement with people, pooled")[0].split())
+    first_sight = " ".join(result.out.partition("agreement with human labels, pooled")[0].split())
     assert "Summary" in first_sight
     assert "score single summaries: yes" not in first_sight

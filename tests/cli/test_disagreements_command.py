@@ -56,4 +56,4 @@ def test_what_the_gaps_share_stands_beside_what_all_items_share(cli):
     assert group["disagreement_causes"] == [
         {"cause": "no_reason", "n_listed": 3, "listed": 3, "n_all": 3, "all": 20}
     ]
-    assert "What the largest disagreements share" in " ".join(result.out.split())
+    assert "Common properties of the largest disagreements" in " ".join(result.out.split())

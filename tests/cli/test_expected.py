@@ -93,7 +93,7 @@ def test_a_mean_over_both_kinds_says_so_everywhere(cli, references, summaries, s
     server.answer = lambda _: SERVERS["plain"] if next(turn) % 3 else SILENT["none"][0]
     command = cli(*judging(server), "--token-probabilities", "--json", "out.json")
     text = (
-        "2 of 6 scores do not come from token probabilities, so that means are of both kinds: "
+        "2 of 6 scores do not come from token probabilities, so means mix both kinds: "
         "2 the backend gave no token probabilities."
     )
     assert text in " ".join(command.out.split())

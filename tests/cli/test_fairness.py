@@ -195,7 +195,7 @@ def test_people_and_an_assumed_error_stand_in_the_table(files, tmp_path):
         "--human", shares, "--error-rate", "0.1", "--json", tmp_path / "out.json",
     )  # fmt: skip
     assert result.exit_code == 0, result.output
-    assert "UER, corrected by people" in " ".join(result.stdout.split())
+    assert "UER, corrected by human labels" in " ".join(result.stdout.split())
     data = read_json(tmp_path / "out.json")["systems"]["s"]
     # by unigrams p_y = (1/2, 1/2) of a wanted (2/3, 1/3); people see the wanted shares: UER 0
     assert data["corrected"]["uer"]["uncorrected"] == pytest.approx(100 / 12)

@@ -147,7 +147,7 @@ def test_balance_is_measured_by_a_named_entailment_model_and_its_sources_are_aud
         assert row["scored_by"] == "entailment"
     command = ("audit", "covered", "out.jsonl", "--references", "clusters.jsonl")
     result = cli(*command, "--json", "c.json", code=0)
-    assert "The half of the sources that is covered least" in result.out
+    assert "The least covered half of the sources" in result.out
     groups = read_json("c.json")["groups"]
     assert [group["n_sources"] for group in groups] == [3, 3, 3, 3]
     assert all(len(group["least_covered"][0]["sources"]) == 2 for group in groups)

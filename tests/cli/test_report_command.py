@@ -14,7 +14,7 @@ def test_a_run_tells_what_was_asked_each_time(cli, references, summaries, server
     assert cli(*command).code == 0  # nothing is left to ask
     cli("report", "run", "--references", references, "-o", "report.html", code=0)
     page = Path("report.html").read_text("utf-8")
-    request = page[page.index("What models were asked") :].split("</table>")[0]
+    request = page[page.index("Calls of models") :].split("</table>")[0]
     # 6 summaries in all: 4 calls, then the 2 that the limit left; then the run was finished
     calls = [row.split('class="right">')[1].split("<")[0] for row in request.split("<tr>")[2:]]
     assert calls == ["4", "2"]
@@ -30,7 +30,7 @@ def test_runs_of_build_and_summarize_and_a_folder_of_all(cli, clusters, server):
     page = Path("report.html").read_text("utf-8")
     assert "run of build" in page
     assert "run of summarize" in page
-    assert "<caption>What models were asked<" in page
+    assert "<caption>Calls of models<" in page
     assert "What about the rain?" in page
 
 

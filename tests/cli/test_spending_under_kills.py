@@ -194,7 +194,7 @@ def test_a_report_counts_a_start_that_was_killed(cli, references, summaries, ser
     assert kill_after(server, 3, *judging(server, concurrency=1), "--run", "run")
     assert cli("report", "run", "--references", references, "-o", "report.html").code == 0
     page = Path("report.html").read_text("utf-8")
-    request = page[page.index("What models were asked") :].split("</table>")[0]
+    request = page[page.index("Calls of models") :].split("</table>")[0]
     calls = [row.split('class="right">')[1].split("<")[0] for row in request.split("<tr>")[2:]]
     assert calls == ["3"]
 

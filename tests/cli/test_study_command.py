@@ -326,7 +326,7 @@ def test_the_page_says_first_what_was_found_and_who_is_covered(cli, study_file):
     page = Path("study/report.html").read_text()
     short = page[page.index('id="short"') : page.index('id="systems"')]
     assert "tie for first place in coverage; too few clusters (2) to compare systems." in short
-    assert "Fewer than 5 summaries a system are too few to test kind." in short
+    assert "Fewer than 5 summaries per system are too few to test kind." in short
     assert "Coverage by source, judged by openai:stub-model" in page
 
 

@@ -144,7 +144,7 @@ def test_two_runs_are_compared_item_by_item(cli):
     assert shifts == {"s0": 0.0, "s1": 1.0}
     assert "Systems in both runs" in result.out
     page = Path("page.html").read_text()
-    assert "Two runs side by side" in page
+    assert "Comparison of two runs" in page
     assert "1.00 [1.00, 1.00]" in page
 
 

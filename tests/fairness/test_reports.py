@@ -64,7 +64,7 @@ def test_novel_terms_are_those_that_no_document_has(summary, ngrams, novel):
     assert figure["value"] == pytest.approx(novel)
     assert (figure["low"], figure["high"]) == (None, None)  # of one summary
     (note,) = [n for n in proportional_tables(result)[0].notes if n.startswith("Terms of summ")]
-    assert note == f"Terms of summaries that no document has, in percent: s {novel:.1f}."
+    assert note == f"Terms of summaries that are in no document, in percent: s {novel:.1f}."
 
 
 def test_proportional_counts_and_names_what_cannot_be_measured(odd_corpus):

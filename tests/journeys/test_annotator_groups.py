@@ -44,7 +44,7 @@ def calibrate(cli):
 def test_experts_and_crowd_are_distinguished_before_they_are_averaged(calibrate):
     out, groups = calibrate()
     assert "Annotators form two camps that do not agree" in out
-    assert out.index("Annotators form two camps") < out.index("agreement with people")
+    assert out.index("Annotators form two camps") < out.index("agreement with human labels")
     assert "about as well as annotators with one another" not in out
     camps = groups["relevance"]["people"]["camps"]
     assert [set(camp["annotators"]) for camp in camps["camps"]] == [CROWD, EXPERTS]

@@ -114,6 +114,6 @@ def test_what_is_wrong_is_named_from_the_judge_to_the_page(cli, judged):
     )  # fmt: skip
     html = Path("report.html").read_text("utf-8")
     assert "wrong contradicts 1 of" in html
-    assert "scores by coverage alone; of 3 statements 2 contradicted, 1 in no article" in html
+    assert "scores by coverage only; of 3 statements 2 contradicted, 1 in no article" in html
     assert "Statements and the articles" in html
     assert "bridge1.example" in html

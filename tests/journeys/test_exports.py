@@ -99,7 +99,7 @@ def test_a_leaderboard_and_a_decision_come_of_each_export(cli, backend, title):
         assert "rank systems: " in calibrated.out
         n_commands += 1
     else:
-        assert "To calibrate, have people label: fairjudge annotate data/clusters.jsonl" in (
+        assert "To calibrate, have items labelled: fairjudge annotate data/clusters.jsonl" in (
             " ".join(judged.out.split())
         )
     print(f"{title}: {n_commands} commands")  # noqa: T201

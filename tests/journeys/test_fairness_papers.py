@@ -103,4 +103,4 @@ def test_from_reviews_to_what_people_say_of_the_measures(cli, inputs):
     pages = ("coverage.json", "p.json", "-o", "page.html")
     assert cli("report", *pages).code == 0
     page = Path("page.html").read_text("utf-8")
-    assert "Which measures agree better with people" in page
+    assert "Which measures agree better with humans" in page

@@ -122,9 +122,9 @@ def test_judge_by_people_from_json_and_page(folder: Path, cli_in: Callable[..., 
     assert sum(map(sum, confusion["counts"])) == 24 * 4
     assert confusion["rows"] == confusion["columns"] == [1, 2, 3, 4, 5]
     names = " ".join(stems(folder / "people"))
-    for name in ("judge-by-people", "ratings-of-judge-and-people", "systems-judge-against-people"):
+    for name in ("judge-by-humans", "ratings-by-judge-and-humans", "systems-judge-against-humans"):
         assert name in names
-    assert "Judge by people, j, coverage, likert: 1:" in (folder / "c.html").read_text("utf-8")
+    assert "Judge by humans, j, coverage, likert: 1:" in (folder / "c.html").read_text("utf-8")
 
 
 def test_a_result_draws_on_axes_of_ones_own(folder: Path) -> None:

@@ -102,12 +102,12 @@ def test_an_unchanged_judge_passes_both_ways(cli):
 def test_a_worse_model_fails_with_the_table(cli, judge):
     assert judge(wrong_on_every_third) == 0
     result = cli(*GATE, code=4)
-    assert "Failed: it agrees with people less than before." in result.out
+    assert "Failed: it agrees with human labels less than before." in result.out
     text = fixture_says()
     assert "1 failed" in text
     assert "fairjudge: worse" in text
     # 40 documents, 14 of them multiples of 3: 26 / 40 right
-    assert re.search(r"share of the(?: same)?\s+1\.00\s+0\.65", text), text
+    assert re.search(r"share of(?: equal)?\s+1\.00\s+0\.65", text), text
     assert "TextTable(" not in text
 
 

@@ -95,7 +95,7 @@ def test_a_study_of_two_judges_says_what_their_jury_may_be_used_for(cli, study_f
     text = "; ".join(f"{use}: {answer}" for use, answer in zip(USES, answers.values(), strict=True))
     sentence = f"jury of 2 judges, fitted on labels, faithfulness: {text}."
     assert f"- {sentence}" in " ".join(result.out.split()).replace(" - ", "\n- ")
-    assert f"jury of 2 judges, fitted on labels, faithfulness, against people: {text}" in " ".join(
+    assert f"jury of 2 judges, fitted on labels, faithfulness, against humans: {text}" in " ".join(
         Path("study/report.html").read_text().split()
     )
 
@@ -125,7 +125,7 @@ def test_a_jury_of_one_table_is_decided_as_a_judge(cli, study_file, server):
         "score_items",
         "replace_annotator",
     ]
-    assert "jury-mean(openai:strict,openai:mild) against people" in " ".join(result.out.split())
+    assert "jury-mean(openai:strict,openai:mild) against humans" in " ".join(result.out.split())
 
 
 def test_few_documents_are_too_few_for_a_jury_too(cli, study_file, server):

@@ -123,7 +123,9 @@ def test_aspects_that_are_judged_together_have_one_price_an_item(cli, priced):
             code=0,
         )
         assert "'fairjudge calibrate' measures" not in " ".join(result.out.split())
-        assert "To calibrate, have people label: fairjudge annotate" in " ".join(result.out.split())
+        assert "To calibrate, have items labelled: fairjudge annotate" in " ".join(
+            result.out.split()
+        )
         return read_json("j.json")
 
     priced.answer = lambda call: Reply(

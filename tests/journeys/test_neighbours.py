@@ -192,7 +192,7 @@ def test_a_run_with_citations_is_judged_by_what_it_cites(run, server):
     assert (swapped["n"], swapped["as_cited"]["value"]) == (2, 0.5)
     assert swapped["swapped"]["value"] == 0.0
     run("report", "f.jsonl", "cited.json", "--references", "c.jsonl", "-o", "page.html")
-    assert "Citations, and others in their place" in Path("page.html").read_text()
+    assert "Citations, and other articles in their place" in Path("page.html").read_text()
 
     run("data", "export", "s.jsonl", "-o", "again.jsonl", "--to", "trec-run")
     assert read_rows("again.jsonl") == [RUN]

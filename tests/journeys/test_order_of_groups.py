@@ -77,7 +77,7 @@ def test_a_judge_that_leans_to_the_first_groups_is_found(cli, server: StubServer
     assert report["first_minus_last"]["low"] > 0.2
     assert report["first_minus_last"]["value"] == pytest.approx(0.5, abs=0.15)
     assert report["changed"]["low"] > 0
-    assert "Groups listed first are covered more often" in result.out
+    assert "Groups are covered more often when listed first" in result.out
     assert "group middle" in result.out
 
 
@@ -88,7 +88,7 @@ def test_a_judge_that_does_not_lean_is_not(cli, server: StubServer, kind):
     report = json.loads(Path("o.json").read_text("utf-8"))
     assert report["first_minus_last"]["low"] <= 0 <= report["first_minus_last"]["high"]
     assert (report["changed"]["value"] == 0) == (kind == "steady")
-    assert "No effect of the group's place is shown" in result.out
+    assert "No significant effect of the group's position" in result.out
 
 
 def test_what_it_needs(cli, server: StubServer):

@@ -14,7 +14,7 @@ from cli_tools import reference, write_jsonl
 from json_files import read_json, read_rows
 from stub_server import Fault, StubServer
 
-from fairjudge.reports.report_page import figures_of
+from fairjudge.reports.report_page import make_figures
 
 N, LABELLED = 80, 50
 SYSTEMS = {"gpt-3.5": -0.8, "claude-3": 0.0, "M7": 0.8}
@@ -136,7 +136,7 @@ def test_several_judges_of_pairs_rank_together(cli):
     assert [item["system"] for item in group["systems"]] == ["M7", "claude-3", "gpt-3.5"]
     by_name = {item["judge"]: item["discrimination"] for item in group["judges"]}
     assert by_name["coin"]["high"] < by_name["fair"]["low"] < by_name["sharp"]["high"]
-    items = [figure.name for figure in figures_of("rank", report)]
+    items = [figure.name for figure in make_figures("rank", report)]
     strengths, ranks, judges = items[-3:]
     assert strengths.startswith("Ranking by 3 judges together, coverage: M7 ")
     assert ranks.startswith("Ranks, coverage, by 3 judges together: M7 1 ")

@@ -121,5 +121,5 @@ def test_twelve_protocols_and_labels_of_parts_make_the_table(cli, server):
     assert by_key["likert", "summary"]["n_requests"] == 18
     assert by_key["pairwise", "summary"]["n_requests"] == 36
     assert by_key["binary", "answer"]["n_requests"] == 54
-    assert "agrees best with people over summaries" in result.out
+    assert "agrees best with human labels over summaries" in result.out
     assert "Protocols of coverage" in Path("table5.html").read_text()

@@ -112,10 +112,10 @@ def test_weeks_of_a_judge_an_update_and_worse_systems(cli, judged, look):
     noise = [row | {"value": rng.randint(1, 5)} for row in judged["rts"]]
     result = look(noise, judged["rts live"])
     assert result.code == 4
-    assert "Failed: it agrees with people less than before." in result.out
+    assert "Failed: it agrees with human labels less than before." in result.out
     result = look(again(judged["rts"], 8), again(judged["rts live"], 108), "--figures", "weeks")
     assert result.code == 0
-    assert "It was worse at look 7." in " ".join(result.out.split())
+    assert "It was worse at check 7." in " ".join(result.out.split())
     by_look = watch()["by_look"]
     assert [item["agreement"]["value"] is None for item in by_look] == [False] * 8
     assert by_look[6]["agreement"]["high"] < 0 < by_look[7]["agreement"]["high"]

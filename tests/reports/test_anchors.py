@@ -21,7 +21,7 @@ def section(*parts: Part) -> Section:
     return Section(id="trust", title="Trust in the judge", parts=parts)
 
 
-PLOT = forest([row("a", {"value": 1.0, "low": 0.5, "high": 1.5})], title="Bias", across="points")
+PLOT = forest([row("a", {"value": 1.0, "low": 0.5, "high": 1.5})], title="Bias", x_label="points")
 DEEP = Fold("Détails 漢字: 3 pairs", (Heading("Systems", 4), Group((PLOT, table("Bias")))))
 QUALITY = (Heading("Quality, by gpt-4o"), table("Bias"), DEEP)
 COVERAGE = (Heading("Coverage, by gpt-4o"), table("Bias"))

@@ -15,7 +15,7 @@ from fairjudge.calibration.to_json import analysis_json
 from fairjudge.domain import Estimate, Judgement, Label, Summary
 from fairjudge.reports.calibration_tables import calibration_tables, replaceability_note
 from fairjudge.reports.decision_tables import decisions_tables, verdict
-from fairjudge.reports.findings import board_findings, boards_beside
+from fairjudge.reports.findings import board_findings, page_boards
 from fairjudge.reports.label_tables import mean_tables
 from fairjudge.reports.tables import to_text
 from fairjudge.scores.leaderboards import leaderboards
@@ -139,7 +139,7 @@ def test_bias_names_only_groups_whose_interval_excludes_0():
         errors[place]["flagged"] = True
     text = printed(calibration_tables(report))
     bias = re.search(r"Judge bias differs by system: .*? \(FDR 5 %\)", text)[0]
-    size = re.search(r"size of the judge's errors differs by system: .*? \(FDR 5 %\)", text)[0]
+    size = re.search(r"The judge's absolute error differs by system: .*? \(FDR 5 %\)", text)[0]
     assert "b -0.40 [-0.60, -0.20]" in bias
     assert not re.search(r"\ba [-\d]", bias)
     assert "a 0.40 [0.20, 0.60]" in size
@@ -164,7 +164,7 @@ def test_one_score_for_all_items_is_no_tie_for_first_place(protocol, values, con
         )
         for n, value in enumerate(values)
     ]  # fmt: skip
-    (board,) = boards_beside(leaderboards(rows), ())
+    (board,) = page_boards(leaderboards(rows), ())
     text = " ".join(board_findings(board))
     n = sum(value is not None for value in values)
     assert (f"In x the judge gave one score to all {n} items: no system leads." in text) == constant
@@ -181,7 +181,7 @@ def test_an_order_is_the_judges_where_its_decisions_stand_beside_it():
         for n in range(60)
     ]  # fmt: skip
     boards = leaderboards(rows)
-    (alone,), (beside,) = boards_beside(boards, ()), boards_beside(boards, {("j", "x", "likert")})
-    words = "That is the judge's order; see whether it may rank systems."
+    (alone,), (beside,) = page_boards(boards, ()), page_boards(boards, {("j", "x", "likert")})
+    words = "That is the judge's ranking; check whether it may rank systems."
     assert words not in board_findings(alone)
     assert words in board_findings(beside)

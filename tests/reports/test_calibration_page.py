@@ -9,7 +9,7 @@ import pytest
 from calibration_study import EVIL, study
 
 from fairjudge.reports.calibration_page import calibration_page
-from fairjudge.reports.decision_tables import cost_of, decisions_tables, group_title, verdict
+from fairjudge.reports.decision_tables import cost_in_words, decisions_tables, group_title, verdict
 from fairjudge.reports.pages import table_html
 from fairjudge.reports.tables import TextTable, columns
 
@@ -164,8 +164,8 @@ def test_a_file_of_an_earlier_version_has_no_decision(report):
         ),
         (
             {"n_requests": 1, "n_items": 1, "usd_per_item": None},
-            "cost per item unknown (1 request for 1 item): give the run's folder, or the file of "
-            "'judge --json', together with the judgements",
+            "cost per item unknown (1 request for 1 item): add the run's folder, or the file of "
+            "'judge --json', to the judgements",
         ),
         (
             {"n_requests": 1, "n_items": 1, "usd_per_item": None, "why": "a price is not known"},
@@ -178,7 +178,7 @@ def test_a_file_of_an_earlier_version_has_no_decision(report):
     ],
 )
 def test_what_an_item_costs_is_said_where_it_is_known(cost, text):
-    assert cost_of({"cost": cost}) == text
+    assert cost_in_words({"cost": cost}) == text
 
 
 def test_degenerate_studies_make_a_page():

@@ -61,7 +61,7 @@ def test_each_caveat_of_the_terminal_is_on_the_page_and_in_tables():
     table = " ".join(combined_table(boards).notes)
     beside = unranked_note(standing.score for standing in boards[0].standings)
     assert beside == "Not ranked: once, whole, scored on fewer than 90 % of 3 clusters."
-    bounds = "the mean if every unscored item stood at the bottom or the top"
+    bounds = "the mean if every unscored item had the minimum or the maximum"
     for caveat in (beside, weak_judge_caveat("coverage"), WEIGHTING, bounds):
         assert caveat in of_terminal()
         assert caveat in page

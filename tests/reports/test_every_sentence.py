@@ -17,8 +17,8 @@ from sentence_checker import altered, texts_of, without_figure
 from sentence_inputs import write_inputs
 from typer.testing import CliRunner
 
-from fairjudge.reports.kinds import KINDS, tables_of
-from fairjudge.reports.report_page import figures_of
+from fairjudge.reports.kinds import KINDS, make_tables
+from fairjudge.reports.report_page import make_figures
 from fairjudge.reports.tables import TextTable, columns, to_text
 
 COMMANDS = {
@@ -114,7 +114,7 @@ def findings_and_tables(kind: str, command: str) -> tuple[list[str], list[str]]:
     # 3: much without a score; 4: a check that fails
     assert result.exit_code in {0, 3, 4}, (result.output, result.exception)
     report = read_json("found.json")
-    tables = tables_of(kind, report)
+    tables = make_tables(kind, report)
     assert tables
     # what the terminal says first is what the JSON has
     assert all(
@@ -144,7 +144,7 @@ def test_what_is_said_stands_in_the_tables(inputs, model, monkeypatch, name):
     changes = [*altered(findings, tables)]
     assert len(without_figure(changes, tables)) == len(changes)
     report = read_json("found.json")
-    assert bool(figures_of(kind, report)) == (name not in WITHOUT_FIGURES)
+    assert bool(make_figures(kind, report)) == (name not in WITHOUT_FIGURES)
 
 
 @pytest.mark.parametrize("pairs", [False, True])

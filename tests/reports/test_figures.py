@@ -11,7 +11,7 @@ import pytest
 from fairjudge.calibration.confusion import confusion_levels
 from fairjudge.domain import Judgement
 from fairjudge.reports import svg
-from fairjudge.reports.drawing import BY_PEOPLE, CURVE_MARKS, PLAIN, Mark
+from fairjudge.reports.drawing import CURVE_MARKS, HUMAN_MARK, JUDGE_MARK, Mark
 from fairjudge.reports.leaderboard_table import leaderboard_parts
 from fairjudge.reports.parts import Group, Plot
 from fairjudge.reports.plots import Curve, CurvePlot, ForestPlot, ForestRow, ReliabilityPlot
@@ -33,7 +33,7 @@ from fairjudge.reports.result_figures import (
     systems_plot,
     wins_plot,
 )
-from fairjudge.reports.svg import house_style, to_svg
+from fairjudge.reports.svg import figure_style, to_svg
 from fairjudge.scores.leaderboards import leaderboards
 
 SYSTEMS = [
@@ -99,14 +99,16 @@ def covered(n):
 
 def every_figure():
     row = ForestRow(
-        label="alpha", value=0.5, low=0.2, high=9.0, text="0.50 [0.20, 9.00]", mark=PLAIN
+        label="alpha", value=0.5, low=0.2, high=9.0, text="0.50 [0.20, 9.00]", mark=JUDGE_MARK
     )
     bins = [{"mean_score": 1, "mean_label": figure(9, 1, 12), "n": 4}]
     curves = [Curve(name=f"curve {k}", points=((1, 9), (3, 4)), mark=m)
               for k, m in enumerate(CURVE_MARKS)]  # fmt: skip
-    yield ForestPlot(name="forest", rows=[row] * 3, across="share", span=(0.0, 1.0))
-    yield ReliabilityPlot(name="reliability", bins=bins, scale=(1, 5), mark=BY_PEOPLE)
-    yield CurvePlot(name="curves", curves=curves, across="labels", up="width", logarithmic=False)
+    yield ForestPlot(name="forest", rows=[row] * 3, x_label="share", span=(0.0, 1.0))
+    yield ReliabilityPlot(name="reliability", bins=bins, scale=(1, 5), mark=HUMAN_MARK)
+    yield CurvePlot(
+        name="curves", curves=curves, x_label="labels", y_label="width", logarithmic=False
+    )
     yield ranks_plot(ranking(9)["systems"], "x").figure
     yield wins_plot(ranking(3), "x").figure
     yield wins_plot(ranking(11), "x").figure
@@ -122,7 +124,7 @@ def draw(figure):
     from matplotlib.figure import Figure
 
     layout = figure.layout
-    with house_style(figure.name):
+    with figure_style(figure.name):
         whole = Figure(figsize=(layout.width / 72, layout.height / 72), dpi=72)
         axes = whole.add_axes(layout.box)
         figure.draw(axes)
@@ -217,7 +219,7 @@ def test_a_confusion_matrix_shares_rows():
 
 def test_distributions_need_one_scale_and_add_up():
     figure = ratings_plot(calibrated(), "t").figure
-    assert [bars.name for bars in figure.series] == ["judge", "people"]
+    assert [bars.name for bars in figure.series] == ["judge", "humans"]
     assert [sum(bars.percent) for bars in figure.series] == [pytest.approx(100)] * 2
     assert figure.series[1].percent[0] == pytest.approx(100 * 4 / 45)
     other = calibrated(confusion={"rows": [0, 1], "columns": [1, 2], "counts": [[1, 0], [0, 1]]})
@@ -272,11 +274,11 @@ def test_figures_without_values_are_empty():
     assert confusion_plot({"confusion": None}, "t").figure.empty
     assert systems_plot(calibrated(ppi=[]), "t").figure.empty
     assert list(answers_plots([{"judge": "j", "system": "x"}])) == []
-    assert BarPlot(name="n", levels=(), series=(), across="").empty
+    assert BarPlot(name="n", levels=(), series=(), x_label="").empty
     point = Point(name="x", x=figure(1.0), y=figure(None))
-    assert ScatterPlot(name="n", points=[point] * 3, across="a", up="u").empty
+    assert ScatterPlot(name="n", points=[point] * 3, x_label="a", y_label="u").empty
     assert not BarPlot(
-        name="n", levels=["1"], across="v",
+        name="n", levels=["1"], x_label="v",
         series=[Bars(name="judge", mark=Mark(shape="square", filled=True), percent=[100.0])],
     ).empty  # fmt: skip
 
@@ -308,7 +310,7 @@ def test_letters_on_cells_of_every_share_are_legible(scheme):
     cells = [[Cell(text="1", share=share, note="n 2") for share in shares], [None] * len(shares)]
     plot = MatrixPlot(
         name="m", rows=["a", "b"], columns=[str(n) for n in range(22)], cells=cells,
-        down="d", across="a",
+        row_title="d", column_title="a",
     )  # fmt: skip
     axes, _ = draw(plot)
     patches = {(round(p.get_x()), round(p.get_y())): p.get_facecolor() for p in axes.patches}
@@ -338,7 +340,7 @@ def test_means_are_ranked_with_what_their_differences_leave_open():
     assert isinstance(plot, Plot)
     assert plot.figure.name.startswith("Ranks, coverage, likert, by j: ")
     assert "bad 3 [3, 3]" in plot.figure.name
-    assert "the best and the worst that the 95 % intervals" in plot.figure.across
+    assert "the best and the worst that the 95 % intervals" in plot.figure.x_label
     few = leaderboards([row for row in rows if row.eid in {"d0", "d1"}], n_resamples=200)
     (group,) = [part for part in leaderboard_parts(few) if isinstance(part, Group)]
     _, plot, _ = group.parts

@@ -7,14 +7,14 @@ from dataclasses import replace
 import pytest
 
 from fairjudge.domain import Judgement
-from fairjudge.reports.findings import Board, board_findings, first_of, of_leaderboard
+from fairjudge.reports.findings import Board, board_findings, rank_rivals, to_board
 from fairjudge.scores.leaderboards import leaderboards
 
 BOARD = Board(
     aspect="coverage",
     systems=["a", "b", "c"],
-    as_good=[],
-    not_ranked=[],
+    rivals=[],
+    unranked=[],
     n_clusters=20,
     n_items=60,
     reasons={},
@@ -45,16 +45,16 @@ BOARD = Board(
             "a has the highest mean in coverage; no other system may rank first (95 %).",
         ),
         (
-            {"as_good": ["b"]},
+            {"rivals": ["b"]},
             "a has the highest mean in coverage; the difference to b is not significant (95 %).",
         ),
         (
-            {"as_good": list("bcdef")},
+            {"rivals": list("bcdef")},
             "a has the highest mean in coverage; the difference to b, c, d and 2 more is not "
             "significant (95 %).",
         ),
         (
-            {"as_good": None, "n_clusters": 1},
+            {"rivals": None, "n_clusters": 1},
             "a has the highest mean in coverage; too few clusters (1) to compare systems.",
         ),
         (
@@ -63,25 +63,25 @@ BOARD = Board(
             "significant (95 %).",
         ),
         (
-            {"n_level": 2, "as_good": ["b", "c"]},
+            {"n_level": 2, "rivals": ["b", "c"]},
             "a and b tie for first place in coverage; the difference to c is not significant "
             "(95 %).",
         ),
         (
-            {"as_good": ["b"], "by_rank": True},
+            {"rivals": ["b"], "by_rank": True},
             "a has the highest mean in coverage; b may rank first too (95 %).",
         ),
-        ({"n_level": 3, "as_good": ["b", "c"]}, "a, b and c tie for first place in coverage."),
+        ({"n_level": 3, "rivals": ["b", "c"]}, "a, b and c tie for first place in coverage."),
         (
-            {"n_level": 2, "as_good": None, "n_clusters": 2},
+            {"n_level": 2, "rivals": None, "n_clusters": 2},
             "a and b tie for first place in coverage; too few clusters (2) to compare systems.",
         ),
         (
             {"systems": ["a"]},
-            "a alone can be ranked: there is nothing to compare it with.",
+            "Only a can be ranked: there is no system to compare.",
         ),
         ({"systems": []}, "No system has a score."),
-        ({"not_ranked": ["z"]}, "Judged on fewer clusters, and not compared: z."),
+        ({"unranked": ["z"]}, "Judged on fewer clusters, and not compared: z."),
         ({}, "Every item has a score."),
         (
             {"reasons": {"refused": 2, "unparseable": 1}},
@@ -90,11 +90,11 @@ BOARD = Board(
         ({"reasons": {"refused": 1}}, "1 of 60 items (2 %) is without a score: 1 refused."),
         (
             {"reasons": {"refused": 4}},
-            "Next: find out why these have no score; the order may change with them.",
+            "Next: find out why these have no score; their scores may change the ranking.",
         ),
         (
-            {"as_good": None, "n_clusters": 2},
-            "Next: judge 5 clusters or more; a difference takes dozens.",
+            {"rivals": None, "n_clusters": 2},
+            "Next: judge at least 5 clusters; significance takes dozens.",
         ),
         (
             {"by_default": True},
@@ -114,10 +114,10 @@ def test_nothing_judged_says_nothing():
     assert board_findings(replace(BOARD, n_items=0)) == ()
 
 
-def test_who_may_share_the_first_rank_is_as_good():
+def test_who_may_share_the_first_rank_is_a_rival():
     ranges = {"a": (1, 2), "b": (1, 2), "c": (3, 3)}
-    assert first_of(ranges, ["a", "b", "c"]) == ["b"]
-    assert first_of({}, ["a", "b"]) is None
+    assert rank_rivals(ranges, ["a", "b", "c"]) == ["b"]
+    assert rank_rivals({}, ["a", "b"]) is None
 
 
 def rated(system: str, n_clusters: int, value: float) -> list[Judgement]:
@@ -133,9 +133,9 @@ def rated(system: str, n_clusters: int, value: float) -> list[Judgement]:
 def test_the_page_says_who_is_significantly_behind():
     rows = [*rated("good", 10, 4.0), *rated("bad", 10, 2.0), *rated("few", 3, 4.5)]
     (board,) = leaderboards(rows)
-    result = of_leaderboard(board)
-    assert (result.systems, result.as_good, result.not_ranked) == (["good", "bad"], [], ["few"])
+    result = to_board(board)
+    assert (result.systems, result.rivals, result.unranked) == (["good", "bad"], [], ["few"])
     (board,) = leaderboards([*rated("one", 10, 3.0), *rated("two", 10, 3.0)])
-    assert of_leaderboard(board).as_good == ["two"]
+    assert to_board(board).rivals == ["two"]
     (board,) = leaderboards([*rated("one", 4, 3.0), *rated("two", 4, 1.0)])
-    assert of_leaderboard(board).as_good is None
+    assert to_board(board).rivals is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fairjudge.records.schema import SCHEMA
-from fairjudge.reports.kinds import findings_of, with_findings
+from fairjudge.reports.kinds import make_findings, with_findings
 
 
 def figure(value, low, high, **more):
@@ -13,7 +13,7 @@ def figure(value, low, high, **more):
 
 
 def of(kind, **group):
-    return findings_of(kind, {"groups": [{"judge": "j", "aspect": "coverage", **group}]})
+    return make_findings(kind, {"groups": [{"judge": "j", "aspect": "coverage", **group}]})
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_a_place_that_nothing_tells_of_is_not_called_unpreferred():
 def test_groups_that_no_summary_names_are_not_called_named_alike():
     none = figure(None, None, None, why="no identifier of any group")
     system = {"by_group": {"female": {"difference": none}}}
-    text = findings_of("bias words", {"systems": {"s": system}, "reference": "source"})
+    text = make_findings("bias words", {"systems": {"s": system}, "reference": "source"})
     assert text == ("Inclusion of groups not estimated: no system has a value.",)
 
 
@@ -57,14 +57,14 @@ def test_an_unsteady_judge_is_to_be_asked_both_ways():
         consistency=figure(89.9, 80.0, 95.0),
         n_pairs=40,
     )
-    assert last.startswith("Next: ask both orders")
+    assert last.startswith("Next: judge every pair in both orders")
 
 
 @pytest.mark.parametrize(
     ("low", "high", "phrase", "n"),
     [
-        (-9.0, -2.0, "prefers summaries made longer", 2),
-        (2.0, 9.0, "prefers summaries as they were written", 1),
+        (-9.0, -2.0, "prefers the longer version of summaries", 2),
+        (2.0, 9.0, "prefers the original version of summaries", 1),
         (-2.0, 2.0, "shows no significant preference", 1),
     ],
 )
@@ -108,13 +108,13 @@ def test_the_systems_that_leave_out_most_and_fewest_are_named():
         return {"judge": "j", "system": system, "n": 9, "uncovered": figures}
 
     report = {"groups": [group("a", 0, 0.5), group("b", 0, 0, 0), group("c", 0.5)]}
-    assert findings_of("audit covered", report) == (
+    assert make_findings("audit covered", report) == (
         "b leaves out the most, 3 of 9 groups of answers, most often those of post.example.",
         "c leaves out the fewest, 0 of 9 groups of answers.",
     )
     jury = [item | {"judge": name} for name in ("j", "k") for item in report["groups"]]
-    assert findings_of("audit covered", {"groups": jury})[3] == (
-        "c leaves out the fewest, 0 of 9 groups of answers, says k."
+    assert make_findings("audit covered", {"groups": jury})[3] == (
+        "c leaves out the fewest, 0 of 9 groups of answers, according to k."
     )
 
 
@@ -123,12 +123,12 @@ def test_broken_checks_are_named():
         return {"name": name, "kept": figure(n_kept, None, None)}
 
     report = {"judge": "j", "aspect": "coverage", "checks": [check("itself", 95.0)]}
-    assert "passes every consistency (metamorphic) test" in findings_of("audit checks", report)[0]
+    assert "passes every consistency (metamorphic) test" in make_findings("audit checks", report)[0]
     report["checks"].append(check("instruction", 94.0))
-    (text,) = findings_of("audit checks", report)
+    (text,) = make_findings("audit checks", report)
     assert text.endswith("instruction (94.0 % passed).")
     report["checks"] = [check("itself", None)]
-    assert findings_of("audit checks", report) == ("j in coverage: no check could be made.",)
+    assert make_findings("audit checks", report) == ("j in coverage: no check could be run.",)
 
 
 @pytest.mark.parametrize(
@@ -137,16 +137,16 @@ def test_broken_checks_are_named():
         (["same", "better"], "Passed."),
         (
             ["same", "cannot tell"],
-            "Passed, but cannot tell whether agreement with people fell by more than the margin: "
-            "of b, likert, 9 anchors in 6 documents are too few; it takes about 97 documents, were "
-            "the change of -0.03 true. This fails with --strict.",
+            "Passed, but cannot tell whether agreement with human labels fell by more than the "
+            "margin: of b, likert, 9 anchors in 6 documents are too few; about 97 documents are "
+            "needed, if the change of -0.03 is true. This fails with --strict.",
         ),
         (
             ["cannot tell", "cannot tell"],
-            "Cannot tell whether agreement with people fell by more than the margin: of a, likert, "
-            "9 anchors in 6 documents are too few; it takes about 97 documents, were the change of "
-            "-0.03 true; of b, likert, 9 anchors in 6 documents are too few; it takes about 97 "
-            "documents, were the change of -0.03 true. This fails with --strict.",
+            "Cannot tell whether agreement with human labels fell by more than the margin: of a, "
+            "likert, 9 anchors in 6 documents are too few; about 97 documents are needed, if the "
+            "change of -0.03 is true; of b, likert, 9 anchors in 6 documents are too few; about 97 "
+            "documents are needed, if the change of -0.03 is true. This fails with --strict.",
         ),
     ],
 )
@@ -159,7 +159,7 @@ def test_a_check_has_passed_only_where_something_can_be_told(verdicts, outcome):
         for aspect, verdict in zip("ab", verdicts, strict=True)
     ]  # fmt: skip
     counts = {"n_unscored": 0, "n_judgements": 9, "max_unscored": 0.05}
-    assert findings_of("check", {"outcome": "passed", "groups": groups, **counts}) == (outcome,)
+    assert make_findings("check", {"outcome": "passed", "groups": groups, **counts}) == (outcome,)
 
 
 def ranked(*best_ranks, n_level=1, separated=False, effect=(0.0, -1.0, 1.0), n_documents=15):
@@ -197,7 +197,7 @@ def fair(measure, p_value=0.01, n=6, difference=0.1, excluded=()):
     place = "coverage_by_value" if measure == "coverage" else "by_value"
     systems = {name: {"n": n, place: {"left": row}} for name in "abcde"}
     report = {"measure": measure, "attribute": "party", "systems": systems}
-    return findings_of(f"fairness {measure}", report | {"excluded": list(excluded)})
+    return make_findings(f"fairness {measure}", report | {"excluded": list(excluded)})
 
 
 @pytest.mark.parametrize("measure", ["coverage", "proportional"])
@@ -209,7 +209,7 @@ def test_values_are_over_or_under_represented_beyond_chance_alone(measure):
     assert fair(measure, p_value=0.05)[0] == (
         "No value of party is significantly over- or under-represented on average."
     )
-    assert fair(measure, n=4)[0] == "Fewer than 5 summaries a system are too few to test party."
+    assert fair(measure, n=4)[0] == "Fewer than 5 summaries per system are too few to test party."
     excluded = [{"system": name, "reason": "one_value"} for name in "aacd"]
     title = {"coverage": "Coverage", "proportional": "Proportional representation"}[measure]
     assert fair(measure, excluded=excluded[:1])[1] == (
@@ -224,7 +224,7 @@ def test_values_are_over_or_under_represented_beyond_chance_alone(measure):
 def test_findings_come_first_in_the_json_and_nowhere_without_a_rule():
     report = {"groups": []}
     assert with_findings("audit position", report) == {"schema": SCHEMA, **report}
-    assert findings_of("plan", {"calls": 3}) == ()
+    assert make_findings("plan", {"calls": 3}) == ()
     result = with_findings("audit parse", {"groups": [
         {"judge": "j", "aspect": "a", "protocol": "p", "n_unscored": 0, "n_judgements": 2}
     ]})  # fmt: skip
@@ -237,7 +237,7 @@ def changed(n=6, **differences):
         for name, (value, p_holm) in differences.items()
     }
     report = {"baseline": "base", "systems": systems, "excluded": {"bur": {"a": {"no_text": 2}}}}
-    return findings_of("fairness compare", report)
+    return make_findings("fairness compare", report)
 
 
 def test_a_system_is_fairer_than_the_baseline_beyond_chance_alone():
@@ -245,27 +245,27 @@ def test_a_system_is_fairer_than_the_baseline_beyond_chance_alone():
     assert first == (
         "Significantly, against base, fairer: a in Equal Coverage; less fair: b in Equal Coverage."
     )
-    assert last == "Of one system and measure, up to 2 samples excluded."
+    assert last == "Up to 2 samples excluded per system and measure."
     assert changed(c=(0.2, 0.05))[0] == "No system differs significantly from base in any measure."
     assert changed(5, c=(0.2, 0.07))[0] == (
-        "Fewer than 6 clusters that both have are too few to test differences from base."
+        "Fewer than 6 common clusters are too few to test differences from base."
     )
 
 
 def test_the_fairest_overall_has_the_lowest_score():
     scored = {"value": 0.5, "normalised": {"x": 0.5}}
     systems = {"a": scored, "b": scored | {"value": 0.1}, "c": {"value": None, "why": "no score"}}
-    result = findings_of("fairness overall", {"measure": "bur", "systems": systems})
+    result = make_findings("fairness overall", {"measure": "bur", "systems": systems})
     assert result[0].startswith("b is the fairest of 2 systems over all data sets (0.100;")
     assert result[-1] == "Not ranked: c (no score)."
     nobody = {"measure": "bur", "systems": {"c": systems["c"]}}
-    assert findings_of("fairness overall", nobody) == ("Not ranked: c (no score).",)
+    assert make_findings("fairness overall", nobody) == ("Not ranked: c (no score).",)
 
 
 def test_scorers_agree_where_the_correlation_is_significant():
     def agreed(p_value, value=0.4):
         result = figure(value, 0.01, 0.7, n=9, p_value=p_value)
-        return findings_of("fairness agreement", {"equal_coverage": result})
+        return make_findings("fairness agreement", {"equal_coverage": result})
 
     assert agreed(0.04) == (
         "On Equal Coverage the scorers agree significantly (rho 0.40 [0.01, 0.70], n = 9).",
@@ -273,10 +273,10 @@ def test_scorers_agree_where_the_correlation_is_significant():
     assert "the scorers neither agree nor disagree significantly" in agreed(0.05)[0]
     assert "neither agree nor disagree significantly" in agreed(0.05, -0.4)[0]
     assert "the scorers rank in significantly opposite order" in agreed(0.01, -0.4)[0]
-    assert agreed(None) == ("On Equal Coverage 9 in common are too few to test agreement.",)
+    assert agreed(None) == ("Equal Coverage: 9 in common are too few to test agreement.",)
     assert agreed(None, None) == ()
     measures = {"equal_coverage with bur": figure(-0.4, -0.7, -0.1, n=9, p_value=0.01)}
-    assert findings_of("fairness agreement", measures) == (
+    assert make_findings("fairness agreement", measures) == (
         "Equal Coverage and BUR % rank in significantly opposite order (rho -0.40 [-0.70, -0.10], "
         "n = 9).",
     )
@@ -289,12 +289,12 @@ def test_a_judge_or_jury_that_is_significantly_worse_is_said_to_be():
         row | {"protocol": "binary", "kendall": figure(0.1, -0.2, 0.3, p_value=0.4)},
     ]
     by_name = {"protocols": [{"aspect": "coverage", "rows": rows}], "groups": []}
-    opposite, none = findings_of("calibrate", by_name)
+    opposite, none = make_findings("calibrate", by_name)
     assert opposite == (
-        "In coverage likert (j) has a significantly negative correlation with people over "
-        "summaries: tau-b -0.40 [-0.60, -0.10]."
+        "In coverage likert (j) has a significantly negative correlation with human labels "
+        "over summaries: tau-b -0.40 [-0.60, -0.10]."
     )
-    assert none.startswith("In coverage no protocol agrees significantly with people")
+    assert none.startswith("In coverage no protocol agrees significantly with human labels")
 
     def jury(gain):
         best = {"name": "best single judge", "rmse": figure(0.5, 0.4, 0.6), "gain": gain}
@@ -303,7 +303,7 @@ def test_a_judge_or_jury_that_is_significantly_worse_is_said_to_be():
             "judges": ["a", "b"], "aspect": "coverage", "why": None, "compared": [best],
             "rmse": figure(0.6, 0.5, 0.7), "effective_number": effective, "members": [],
         }  # fmt: skip
-        return findings_of("calibrate", {"juries": [jury], "groups": []})[0]
+        return make_findings("calibrate", {"juries": [jury], "groups": []})[0]
 
     assert "has a significantly higher error than" in jury(figure(-0.1, -0.2, -0.05))
     assert "does not have a significantly lower error than" in jury(figure(-0.1, -0.2, 0.05))
@@ -314,20 +314,20 @@ def test_bias_is_not_tested_on_a_handful_of_originals():
     def words(p_holm, **more):
         difference = figure(0.4, None, None, p_holm=p_holm)
         system = {"by_group": {"female": {"difference": difference}}}
-        return findings_of("bias words", {"reference": "source", "systems": {"s": system}} | more)
+        return make_findings("bias words", {"reference": "source", "systems": {"s": system}} | more)
 
     assert words(None) == (
-        "Fewer than 5 original documents are too few to test which groups are named more or less "
-        "than elsewhere.",
+        "Fewer than 5 original documents are too few to test which groups are mentioned more "
+        "or less often.",
     )
     assert words(0.01)[1].startswith("On natural documents")
     assert words(0.01, controlled=True) == (
-        "Named significantly more or less than in the source: s: female more.",
+        "Mentioned significantly more or less than in the source: s: female more.",
     )
 
     def told(**bounds):
         system = {"counts": figure(0.67, bounds.get("low"), bounds.get("high")), "dense": None}
-        return findings_of("bias distinguishability", {"systems": {"s": system}})
+        return make_findings("bias distinguishability", {"systems": {"s": system}})
 
     assert told() == (
         "Fewer than 5 original documents are too few to test whether the group can be predicted.",
@@ -344,7 +344,7 @@ def test_a_system_that_names_one_group_alone_is_said_to():
             "odds_ratios": [{"group": "female", "other": "male", "exact": exact}],
             "n_hallucinated": 0,
         }
-        return findings_of("bias entities", {"systems": {"men": system}})[0]
+        return make_findings("bias entities", {"systems": {"men": system}})[0]
 
     assert entities(None, 0.0017) == (
         "men names 97 of 100 people of group male and none of 120 people of group female: the "
@@ -355,7 +355,7 @@ def test_a_system_that_names_one_group_alone_is_said_to():
         "ratio of female to male is at least 2.50 "
     )
     # an interval that holds 1 bounds nothing
-    assert entities(None, 1.2) == "No score of inclusion for men: odds of 0."
+    assert entities(None, 1.2) == "No inclusion score for men: odds of 0."
 
 
 @pytest.mark.parametrize(
@@ -363,10 +363,10 @@ def test_a_system_that_names_one_group_alone_is_said_to():
 )
 def test_the_best_chunk_size_is_named(best, size):
     rows = [figure(n / 100, 0.0, 1.0, max_words=n) for n in (0, 1, 50)]
-    (finding,) = findings_of("fairness chunk-size", {"best": best, "identified": rows})
+    (finding,) = make_findings("fairness chunk-size", {"best": best, "identified": rows})
     assert f"Chunks of {size} find" in finding
     assert f"{best / 100:.3f}" in finding
-    assert findings_of("fairness chunk-size", {"best": None, "identified": []}) == ()
+    assert make_findings("fairness chunk-size", {"best": None, "identified": []}) == ()
 
 
 def test_an_oracle_says_what_a_scorer_does_not_see():
@@ -375,16 +375,16 @@ def test_an_oracle_says_what_a_scorer_does_not_see():
         "uer": {"difference": figure(3.0, -1.0, 7.0, p_holm=0.05)},
         "sof": {"difference": figure(-9.0, -12.0, -2.0, p_holm=0.001)},
     }
-    assert findings_of("fairness oracle", {"measures": measures}) == (
+    assert make_findings("fairness oracle", {"measures": measures}) == (
         "The scorer detects the planted unfairness significantly in BUR %.",
-        "It does not in UER %: there a low value is no evidence.",
+        "It does not in UER %: low values of these are no evidence of fairness.",
         "In SOF % the planted unfairness scores significantly fairer than the balanced summaries: "
         "do not use this scorer for it.",
     )
     del measures["bur"], measures["sof"]
-    assert findings_of("fairness oracle", {"measures": measures}) == (
-        "The scorer does not detect the planted unfairness in UER %: there a low value is no "
-        "evidence.",
+    assert make_findings("fairness oracle", {"measures": measures}) == (
+        "The scorer does not detect the planted unfairness in UER %: low values of these are no "
+        "evidence of fairness.",
     )
 
 
@@ -397,7 +397,7 @@ def test_a_cascade_says_what_it_saves_and_costs():
         "error_added": figure(0.01, -0.01, 0.03),
         "agreement_lost": figure(0.02, 0.0, 0.05),
     }
-    first, second = findings_of("cascade", report)
+    first, second = make_findings("cascade", report)
     assert "local score between 0.2 and 0.7, which saves 57.3 [50, 63] % " in first
     assert "error: 0.010 [-0.010, 0.030]; loss in Kendall's tau-b: 0.020" in second
 
@@ -418,12 +418,12 @@ def promised(**more):
         "overall": figure(0.85, 0.8, 0.9),
         "n_one_order": 0,
     }
-    return findings_of("cascade --guarantee", report | more)
+    return make_findings("cascade --guarantee", report | more)
 
 
 def test_a_promise_says_what_is_kept_or_that_nothing_is():
     first, second, overall = promised()
-    assert "a confidence of 0.80 or more agree with people at least 90 % of the time" in first
+    assert "a confidence of 0.80 or more agree with humans at least 90 % of the time" in first
     assert "with 95 % certainty (200 labelled items; test: binomial)" in first
     assert second == (
         "Kept: a share of 0.60 [0.50, 0.70] of all items; of the 120 labelled items kept, a share "
@@ -432,7 +432,9 @@ def test_a_promise_says_what_is_kept_or_that_nothing_is():
     assert (
         overall == "Without a threshold a share of 0.85 [0.80, 0.90] of the labelled items agrees."
     )
-    assert promised(n_one_order=1)[-1].startswith("Asked in one order alone: 1 pair.")
+    assert promised(n_one_order=1)[-1].startswith("Judged in one order only: 1 pair.")
     none, _, last = promised(threshold=None, n_one_order=1)
-    assert none.startswith("j, coverage, binary: at no confidence threshold do its answers agree")
-    assert last.startswith("Nothing is kept; next: more labels")
+    assert none.startswith(
+        "j, coverage, binary: no confidence threshold guarantees that its answers agree"
+    )
+    assert last.startswith("No answer is kept; next: more labels")

@@ -12,12 +12,12 @@ from fairjudge.domain import Label
 from fairjudge.judges.asking import ASPECTS
 from fairjudge.reports.next_commands import (
     Data,
-    after_building,
-    after_converting,
-    after_judging,
-    after_summarizing,
-    protocols_of,
-    too_few_to_rank,
+    command_after_build,
+    command_after_judging,
+    command_after_summaries,
+    commands_after_conversion,
+    label_protocols,
+    ranking_obstacle,
 )
 from fairjudge.text.own_aspects import built_in_aspects
 
@@ -38,7 +38,7 @@ def data(**more: object) -> Data:
 
 def test_labels_tell_the_protocol_by_which_a_judge_answers_as_people_did():
     labels = [label("tone", 0), label("tone", 1), label("focus", 3), label("style", "tie")]
-    assert protocols_of(labels) == {"tone": "binary", "focus": "likert", "style": "pairwise"}
+    assert label_protocols(labels) == {"tone": "binary", "focus": "likert", "style": "pairwise"}
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_labels_tell_the_protocol_by_which_a_judge_answers_as_people_did():
     ],
 )
 def test_what_is_labelled_is_judged_and_calibrated_with_baselines(labelled, aspect, protocol, asks):
-    judging, calibrating, *_ = after_converting(data(labelled=labelled))
+    judging, calibrating, *_ = commands_after_conversion(data(label_protocols=labelled))
     words = shlex.split(judging.command)
     assert words[words.index("--aspect") + 1] == aspect
     assert words[words.index("--protocol") + 1] == protocol
@@ -67,7 +67,8 @@ def test_what_is_labelled_is_judged_and_calibrated_with_baselines(labelled, aspe
 
 def test_labels_on_aspects_of_ones_own_only():
     purposes = {
-        item.purpose: item.command for item in after_converting(data(labelled={"x": "likert"}))
+        item.purpose: item.command
+        for item in commands_after_conversion(data(label_protocols={"x": "likert"}))
     }
     assert "value:ASPECT=x" in purposes["To calibrate on these labels"]
     judging = shlex.split(purposes["Next"])
@@ -83,7 +84,9 @@ def test_labels_on_aspects_of_ones_own_only():
 def test_labels_on_coverage_need_references_first(more_kinds):
     """No own criterion under the name of a built-in aspect, and one way to judge it."""
     labelled = {"coverage": "binary"} | more_kinds
-    commands = [*after_converting(data(labelled=labelled, several_articles=True))]
+    commands = [
+        *commands_after_conversion(data(label_protocols=labelled, has_several_articles=True))
+    ]
     assert not any("faithfulness" in command.command for command in commands)
     words = [shlex.split(command.command) for command in commands]
     kinds = [word[1] for word in words if word[0] == "fairjudge"]
@@ -94,35 +97,42 @@ def test_labels_on_coverage_need_references_first(more_kinds):
     assert judged[judged.index("--references") + 1] == built[-1]
     assert judged[judged.index("--protocol") + 1] == "binary"
     assert not any("'coverage'" in command.command for command in commands)
-    references = data(labelled=labelled, references=FOLDER / "r.jsonl", several_articles=True)
-    assert "--aspect coverage" in next(iter(after_converting(references))).command
+    references = data(
+        label_protocols=labelled, references=FOLDER / "r.jsonl", has_several_articles=True
+    )
+    assert "--aspect coverage" in next(iter(commands_after_conversion(references))).command
 
 
 @pytest.mark.parametrize("several", [False, True])
 def test_coverage_is_for_clusters_of_several_articles_without_references(several):
-    commands = [str(item) for item in after_converting(data(labels=None, several_articles=several))]
+    commands = [
+        str(item)
+        for item in commands_after_conversion(data(labels=None, has_several_articles=several))
+    ]
     assert [line.partition(":")[0] for line in commands] == [
         "Next", *(("For coverage, first", "and then") if several else ()),
     ]  # fmt: skip
-    references = data(labels=None, references=FOLDER / "r.jsonl", several_articles=several)
-    (only,) = after_converting(references)
+    references = data(labels=None, references=FOLDER / "r.jsonl", has_several_articles=several)
+    (only,) = commands_after_conversion(references)
     assert "--aspect coverage" in only.command
 
 
 def test_a_judge_without_labels_is_sent_to_people_and_a_pair_to_preferences():
-    commands = after_judging(data(labels=None), Path("j.jsonl"), ["tone"], paired=True)
+    commands = command_after_judging(data(labels=None), Path("j.jsonl"), ["tone"], is_paired=True)
     annotating, calibrating = commands.command.split("; ")
     assert "--task preference --aspect tone" in annotating
     output = shlex.split(annotating)[-1]
     assert shlex.split(calibrating)[2:5] == ["j.jsonl", "--labels", output]
-    other = after_judging(data(labelled={"tone": "likert"}), Path("j.jsonl"), ["focus"])
+    other = command_after_judging(
+        data(label_protocols={"tone": "likert"}), Path("j.jsonl"), ["focus"]
+    )
     assert "-o 'my data/labels_focus.jsonl'" in other.command
 
 
 def test_summaries_and_references_are_judged_next():
-    summarized = after_summarizing(CLUSTERS, SUMMARIES).command
+    summarized = command_after_summaries(CLUSTERS, SUMMARIES).command
     assert f"--references {shlex.quote(str(CLUSTERS))}" in summarized
-    assert "--aspect coverage" in after_building(FOLDER / "r.jsonl").command
+    assert "--aspect coverage" in command_after_build(FOLDER / "r.jsonl").command
 
 
 def test_the_built_in_aspects_are_those_with_prompts():
@@ -148,6 +158,6 @@ def test_labels_that_can_never_show_a_ranking(systems, documents, ending, paired
         for n in range(documents) for item in rated
     ]  # fmt: skip
     few = Label(eid="e", system="s", aspect="focus", annotator="p", value=1)
-    why = too_few_to_rank([*labels, few])
+    why = ranking_obstacle([*labels, few])
     assert why.endswith(ending) if ending else not why
-    assert not too_few_to_rank([])
+    assert not ranking_obstacle([])

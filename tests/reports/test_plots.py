@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairjudge.reports.calibration_page import calibration_page
-from fairjudge.reports.drawing import Mark, short, short_apart
+from fairjudge.reports.drawing import Mark, shorten_distinctly, shorten_label
 from fairjudge.reports.plots import Curve, CurvePlot, ForestPlot, ForestRow, ReliabilityPlot
 from fairjudge.reports.svg import to_svg
 
@@ -92,7 +92,7 @@ def lines(root):
 
 def test_a_forest_plot_puts_each_value_in_its_place(mpl):
     rows = (row("alpha", 0.5), row("beta", 0.0, 0.0, 0.0, mark=CIRCLE))
-    root = parsed(forest_plot(rows, name="n", across="share", span=(0.0, 1.0)))
+    root = parsed(forest_plot(rows, name="n", x_label="share", span=(0.0, 1.0)))
     # 0 to 1 lies on 4 to 96 % of 360 pixels; rows are 38 pixels apart from 8 on, marks at .67.
     assert marks(root) == {
         "alpha: 0.50": ("full", 180, pytest.approx(8 + 38 * 0.67, abs=0.1)),
@@ -105,7 +105,7 @@ def test_a_forest_plot_puts_each_value_in_its_place(mpl):
 
 def test_no_upright_line_crosses_a_text(mpl):
     rows = [row("alpha", 0.5), row("beta", -0.5, -0.8, 0.3)]
-    root = parsed(forest_plot(rows, name="n", across="a", span=(-1.0, 1.0), band=(0.1, 0.3)))
+    root = parsed(forest_plot(rows, name="n", x_label="a", span=(-1.0, 1.0), band=(0.1, 0.3)))
     upright = [ends for ends, _ in lines(root) if ends[0] == ends[2] and ends[1] != ends[3]]
     tops = [float(node.get("y")) for node in root.iter("text") if node.text in {"alpha", "beta"}]
     assert len(upright) >= 2 * len(tops)
@@ -115,13 +115,13 @@ def test_no_upright_line_crosses_a_text(mpl):
 
 def test_a_row_without_a_value_says_why_and_has_no_mark(mpl):
     rows = (row("alpha", None, None, None, text="undefined"), row("beta", 0.1, None, None))
-    root = parsed(forest_plot(rows, name="n", across="a"))
+    root = parsed(forest_plot(rows, name="n", x_label="a"))
     assert list(marks(root)) == ["beta: 0.50"]
     assert "undefined" in texts(root)
 
 
 def test_a_band_has_two_borders_and_ends_with_the_plot(mpl):
-    root = parsed(forest_plot([row()], name="n", across="a", span=(0.0, 1.0), band=(0.25, 2.0)))
+    root = parsed(forest_plot([row()], name="n", x_label="a", span=(0.0, 1.0), band=(0.25, 2.0)))
     assert {ends[0] for ends, dashed in lines(root) if dashed} == {97.2, 345.6}
     (band,) = [node for node in root.iter("path") if node.get("fill") == "#eff0f2"]
     corners = [float(x) for x in re.findall(r"[ML] (\S+)", band.get("d"))]
@@ -136,8 +136,8 @@ def test_a_reliability_diagram_has_a_mark_a_bin(mpl):
     root = parsed(reliability_plot(points, scale=(1, 5), name="n", mark=CIRCLE))
     # 1 to 5 lies on 15 to 97 % of 340 pixels across, and on 13 to 96 % of 330 upwards.
     assert marks(root) == {
-        "score 1.00, people 2.00, 4 items": ("hollow", 51, pytest.approx(218.6, abs=0.1)),
-        "score 5.00, people 9.00, 1 item": ("hollow", 329.8, pytest.approx(13.2, abs=0.1)),
+        "score 1.00, humans 2.00, 4 items": ("hollow", 51, pytest.approx(218.6, abs=0.1)),
+        "score 5.00, humans 9.00, 1 item": ("hollow", 329.8, pytest.approx(13.2, abs=0.1)),
     }
     assert sum(dashed for _, dashed in lines(root)) == 1
 
@@ -147,7 +147,7 @@ def test_curves_are_named_and_differ_in_dashes(mpl):
         curve((10, 0.8), (100, 0.4), (1000, 0.2), name="with"),
         curve((10, 0.6), (1000, 0.1), name="without", mark=CIRCLE),
     )
-    plot = curve_plot(curves, name="n", across="labels", up="half-width")
+    plot = curve_plot(curves, name="n", x_label="labels", y_label="half-width")
     text = texts(parsed(plot))
     assert {"with", "without", "labels", "half-width", "0.4", "10", "50", "1000"} <= set(text)
     assert plot.count("stroke-dasharray") == 2  # one curve, and its line in the legend
@@ -155,7 +155,7 @@ def test_curves_are_named_and_differ_in_dashes(mpl):
 
 def test_ticks_of_a_logarithmic_axis_grow_sparser_over_many_powers(mpl):
     def ticks(low, high):
-        plot = curve_plot([curve((low, 1), (high, 1))], name="n", across="a", up="u")
+        plot = curve_plot([curve((low, 1), (high, 1))], name="n", x_label="a", y_label="u")
         return {text for text in texts(parsed(plot)) if re.fullmatch(r"\d{2,}", text)}
 
     assert ticks(10, 300) == {"10", "20", "50", "100", "200"}
@@ -165,7 +165,7 @@ def test_ticks_of_a_logarithmic_axis_grow_sparser_over_many_powers(mpl):
 
 def test_shapes_differ_without_colour(mpl):
     rows = [row(str(mark), mark=mark) for mark in (SQUARE, DIAMOND, CIRCLE)]
-    root = parsed(forest_plot(rows, name="n", across="a"))
+    root = parsed(forest_plot(rows, name="n", x_label="a"))
     items = [node.find("defs/path") for node in root.iter("g") if node.find("title") is not None]
     assert len({node.get("d") for node in items}) == 3
 
@@ -175,8 +175,8 @@ HOSTILE = f"{EVIL} $x^{{$ \\frac \x1b[2J\x00\ud800 & \u4e2d\u0627"
 
 def test_labels_are_text_whatever_they_hold(mpl):
     plots = (
-        forest_plot([row(HOSTILE, text="$1$")], name=HOSTILE, across=HOSTILE),
-        curve_plot([curve((1, 1), name=HOSTILE)], name=HOSTILE, across=HOSTILE, up=HOSTILE),
+        forest_plot([row(HOSTILE, text="$1$")], name=HOSTILE, x_label=HOSTILE),
+        curve_plot([curve((1, 1), name=HOSTILE)], name=HOSTILE, x_label=HOSTILE, y_label=HOSTILE),
     )
     for plot in plots:
         text = " ".join(texts(parsed(plot)))
@@ -187,7 +187,7 @@ def test_labels_are_text_whatever_they_hold(mpl):
 
 def test_long_labels_are_shortened_and_whole_in_the_tooltip(mpl):
     label = "a" * 80
-    root = parsed(forest_plot([row(label)], name="n", across="a"))
+    root = parsed(forest_plot([row(label)], name="n", x_label="a"))
     assert next(iter(marks(root))) == f"{label}: 0.50"
     text = next(text for text in texts(root) if text.startswith("aa"))
     assert text.endswith("…")
@@ -199,27 +199,29 @@ BIN = {"mean_score": 1, "mean_label": {"value": 2, "low": None, "high": None}, "
 
 def test_an_interval_that_leaves_the_axis_ends_in_an_arrow(mpl):
     def tips(high):
-        plot = forest_plot([row(high=high)], name="n", across="a", span=(0.0, 1.0))
+        plot = forest_plot([row(high=high)], name="n", x_label="a", span=(0.0, 1.0))
         return {node.get("d") for node in parsed(plot).iter("path") if node.get("id")}
 
     assert len(tips(2.0)) > len(tips(0.9))
 
 
 def test_degenerate_input_makes_a_plot_or_nothing(mpl):
-    assert forest_plot([], name="n", across="a") == ""
-    assert forest_plot([row(value=None)], name="n", across="a") == ""
+    assert forest_plot([], name="n", x_label="a") == ""
+    assert forest_plot([row(value=None)], name="n", x_label="a") == ""
     assert reliability_plot([], scale=(1, 5), name="n", mark=SQUARE) == ""
-    assert curve_plot([], name="n", across="a", up="u") == ""
-    assert curve_plot([curve()], name="n", across="a", up="u") == ""
-    assert curve_plot([curve((math.nan, 1.0))], name="n", across="a", up="u") == ""
+    assert curve_plot([], name="n", x_label="a", y_label="u") == ""
+    assert curve_plot([curve()], name="n", x_label="a", y_label="u") == ""
+    assert curve_plot([curve((math.nan, 1.0))], name="n", x_label="a", y_label="u") == ""
     for plot in (
-        forest_plot([row(value=math.nan, low=math.nan)], name="n", across="a"),
-        forest_plot([row()], name="n", across="a", span=(1.0, 1.0)),
-        forest_plot([row(value=0.0, low=0.0, high=0.0)], name="n", across=""),
+        forest_plot([row(value=math.nan, low=math.nan)], name="n", x_label="a"),
+        forest_plot([row()], name="n", x_label="a", span=(1.0, 1.0)),
+        forest_plot([row(value=0.0, low=0.0, high=0.0)], name="n", x_label=""),
         reliability_plot([BIN], scale=(1, 1), name="n", mark=SQUARE),
-        curve_plot([curve((7, 0.0))], name="n", across="a", up="u"),
-        curve_plot([curve((0, 1), (3, 1)), curve(name="b")], name="n", across="a", up="u"),
-        curve_plot([curve((1, math.nan), (2, -1.0), (3, math.inf))], name="n", across="a", up="u"),
+        curve_plot([curve((7, 0.0))], name="n", x_label="a", y_label="u"),
+        curve_plot([curve((0, 1), (3, 1)), curve(name="b")], name="n", x_label="a", y_label="u"),
+        curve_plot(
+            [curve((1, math.nan), (2, -1.0), (3, math.inf))], name="n", x_label="a", y_label="u"
+        ),
     ):
         parsed(plot)
 
@@ -232,17 +234,17 @@ def test_degenerate_input_makes_a_plot_or_nothing(mpl):
 def test_every_mark_lies_on_the_plot(values, span):
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
     rows = [row(f"r{place}", value, value, value) for place, value in enumerate(values)]
-    result = marks(parsed(forest_plot(rows, name="n", across="a", span=span)))
+    result = marks(parsed(forest_plot(rows, name="n", x_label="a", span=span)))
     assert len(result) == len(values)
     assert all(14.4 <= x <= 345.6 for _, x, _ in result.values())
 
 
 def test_the_readers_own_style_is_neither_used_nor_changed(mpl):
     rows = [row(), row("beta", -0.5, -1.0, 0.0)]
-    plain = forest_plot(rows, name="n", across="a")
+    plain = forest_plot(rows, name="n", x_label="a")
     with mpl.rc_context({"font.size": 30, "lines.marker": "x", "axes.xmargin": 0.4}):
         before = dict(mpl.rcParams)
-        assert forest_plot(rows, name="n", across="a") == plain
+        assert forest_plot(rows, name="n", x_label="a") == plain
         assert dict(mpl.rcParams) == before
 
 
@@ -254,14 +256,14 @@ from fairjudge.reports.svg import to_svg
 assert "matplotlib" not in sys.modules
 mark = Mark(shape="square", filled=True)
 one = Curve(name="alpha", points=((10, 1), (90, 0.5)), mark=mark)
-print(to_svg(CurvePlot(curves=[one], name="n", across="a", up="u")), end="")
+print(to_svg(CurvePlot(curves=[one], name="n", x_label="a", y_label="u")), end="")
 assert "matplotlib.pyplot" not in sys.modules
 """
 
 
 def test_like_input_gives_like_bytes_in_another_process_too(mpl):
-    svg = curve_plot([curve((10, 1), (90, 0.5))], name="n", across="a", up="u")
-    again = curve_plot([curve((10, 1), (90, 0.5))], name="n", across="a", up="u")
+    svg = curve_plot([curve((10, 1), (90, 0.5))], name="n", x_label="a", y_label="u")
+    again = curve_plot([curve((10, 1), (90, 0.5))], name="n", x_label="a", y_label="u")
     command = [sys.executable, "-c", _ELSEWHERE]
     elsewhere = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert svg == again == elsewhere
@@ -290,13 +292,17 @@ def test_without_matplotlib_a_page_has_its_tables_and_says_what_is_missing(monke
     ],
 )
 def test_wide_letters_leave_room_for_the_figures_beside_them(label, shortened):
-    assert short(label, 20) == shortened
+    assert shorten_label(label, 20) == shortened
 
 
 def test_labels_that_begin_alike_are_cut_in_the_middle():
     judges = ["gpt-3.5, scale likert-1-5@ee6b", "gpt-3.5, scale options-A-B@f39e", "claude-3"]
-    assert short_apart(judges, [16, 16, 16]) == ["gpt-3.5…5@ee6b", "gpt-3.5…B@f39e", "claude-3"]
+    assert shorten_distinctly(judges, [16, 16, 16]) == [
+        "gpt-3.5…5@ee6b",
+        "gpt-3.5…B@f39e",
+        "claude-3",
+    ]
     # cut at the end where that tells them apart, and one label twice is no other label
-    assert short_apart(["a long name", "other name", "other name"], [6, 6, 6]) == [
+    assert shorten_distinctly(["a long name", "other name", "other name"], [6, 6, 6]) == [
         "a lon…", "other…", "other…",
     ]  # fmt: skip

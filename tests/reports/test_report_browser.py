@@ -183,7 +183,7 @@ def test_answers_left_out_are_listed_by_outlet(report):
     page = report()
     # alpha leaves out one answer of each cluster, beta two
     assert status(page, "uncovered") == f"{3 * N_CLUSTERS} groups of answers"
-    form = page.get_by_role("search", name="Answers left out")
+    form = page.get_by_role("search", name="Omitted answers")
     form.get_by_label("Outlet").select_option("outlet1.example")
     assert status(page, "uncovered") == f"{N_CLUSTERS} of {3 * N_CLUSTERS} groups of answers"
     first = page.locator("#uncovered tbody tr").first.inner_text()
@@ -373,7 +373,7 @@ def test_boards_of_many_systems_take_five_pages_and_name_what_is_left_out(
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     systems = page.locator("section:has(> #systems)")
     text = systems.locator("> .paper").inner_text()
-    assert text.startswith("Not printed: the figures of these leaderboards")
+    assert text.startswith("Not printed: the plots of these leaderboards")
     headings = systems.locator("h3").all()
     assert [heading.text_content() for heading in headings] == boards
     hidden = [heading.text_content() for heading in headings if not heading.is_visible()]
@@ -615,7 +615,7 @@ def test_9200_judgements_open_within_a_second(open_page, tmp_path):
     from fairjudge.analysis.report_inputs import Inputs
     from fairjudge.domain import Judgement, Label
     from fairjudge.reports.pages import page_html
-    from fairjudge.reports.parts import Place, Section
+    from fairjudge.reports.parts import Placeholder, Section
 
     of = {"aspect": "quality", "unit": "summary"}
     rows = [
@@ -631,7 +631,9 @@ def test_9200_judgements_open_within_a_second(open_page, tmp_path):
         for name in ("ann", "ben")
     ]
     data = browse_data(Inputs(judgements=rows, labels=labels), [])
-    section = Section(id="judgements", title="All judgements", parts=(Place("explorer", "It"),))
+    section = Section(
+        id="judgements", title="All judgements", parts=(Placeholder("explorer", "It"),)
+    )
     (tmp_path / "page.html").write_text(page_html([section], title="Speed", data=data), "utf-8")
     page = open_page()
     session = page.context.new_cdp_session(page)

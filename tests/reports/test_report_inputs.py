@@ -271,4 +271,4 @@ def test_costs_must_be_numbers(tmp_path):
         make_report(path)
     report["spent"]["n_calls"] = 3
     path.write_text(json.dumps(report), "utf-8")
-    assert "What models were asked" in make_report(path).html
+    assert "Calls of models" in make_report(path).html

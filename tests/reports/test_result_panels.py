@@ -48,12 +48,12 @@ def files(tmp_path: Path) -> Path:
     ("command", "title", "sentence"),
     [
         (("rank", "pairs.jsonl"), "Ranked by comparisons", "alpha ranks first"),
-        (("compare", "one.jsonl", "two.jsonl"), "Two runs side by side", "judges lower"),
-        (("audit", "stability", "again.jsonl"), "Stability", "gives an item another verdict"),
+        (("compare", "one.jsonl", "two.jsonl"), "Comparison of two runs", "scores lower"),
+        (("audit", "stability", "again.jsonl"), "Stability", "changes its verdict"),
         (
             ("check", "one.jsonl", "--baseline", "one.jsonl", "--labels", "labels.jsonl"),
             "A judge before and after a change",
-            "Cannot tell whether agreement with people fell",
+            "Cannot tell whether agreement with human labels fell",
         ),
     ],
 )

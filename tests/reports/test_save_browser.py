@@ -33,7 +33,7 @@ TABLE = TextTable(
 FIGURE = MatrixPlot(
     name="Wins, coverage: alpha: beta 60%", rows=["alpha", "新しい"], columns=["beta", "gamma"],
     cells=[[Cell(text="60%", share=0.6, note="n 10"), None], [None, Cell(text="0%", share=0.0)]],
-    down="wins of", across="against",
+    row_title="wins of", column_title="against",
 )  # fmt: skip
 
 
@@ -157,9 +157,9 @@ def test_a_list_is_saved_with_all_its_pages(open_page, report_file):
     text = open_page(report_file.as_uri())
     text.wait_for_selector("html[data-ready]")
     unfold(text)
-    name, content = saved(text, "Save as CSV: Answers left out")
+    name, content = saved(text, "Save as CSV: Omitted answers")
     assert name == "answers-left-out.csv"
     title, _heads, *rows = csv.reader(io.StringIO(content.decode("utf-8"), newline=""))
-    assert title == ["# Answers left out"]
+    assert title == ["# Omitted answers"]
     listed = text.locator("#uncovered [role=status]").first.inner_text()
     assert int(listed.partition(" ")[0]) == len(rows) > 0

@@ -11,7 +11,7 @@ from recorded_pairs import recorded_pairs
 from fairjudge.analysis.ranking import ranking_report
 from fairjudge.analysis.reporting import make_report
 from fairjudge.domain import Judgement, Undefined
-from fairjudge.reports.findings import board_findings, of_leaderboard
+from fairjudge.reports.findings import board_findings, to_board
 from fairjudge.reports.leaderboard_table import leaderboard_parts
 from fairjudge.reports.tables import TextTable
 from fairjudge.scores.aggregate import system_scores
@@ -87,7 +87,7 @@ def test_systems_that_are_never_compared_have_no_leader():
     assert ranks_of(rows) == {}
     (board,) = leaderboards(rows, n_resamples=50)
     assert isinstance(board.ranking, Undefined)
-    text = board_findings(of_leaderboard(board))
+    text = board_findings(to_board(board))
     assert text[0].startswith("No system leads: not every pair of systems is compared")
     assert not any("highest" in sentence for sentence in text)
 
@@ -106,14 +106,12 @@ def test_systems_that_share_no_cluster_have_no_leader():
     assert ranks_of(rows) == {}
     (board,) = leaderboards(rows, n_resamples=50)
     assert all(standing.behind is None for standing in board.standings)
-    assert board_findings(of_leaderboard(board))[0] == (
-        "No system leads: a and b share no cluster."
-    )
+    assert board_findings(to_board(board))[0] == ("No system leads: a and b share no cluster.")
 
 
 def test_the_sentence_is_based_on_ranks_that_the_table_shows():
     (board,) = leaderboards(weak_opponents(), n_resamples=50)
-    sentence = board_findings(of_leaderboard(board))[0]
+    sentence = board_findings(to_board(board))[0]
     assert sentence.startswith("best has the highest strength in relevance; good")
     (table,) = [
         part
