@@ -143,11 +143,11 @@ def _implicit_fields(
 ) -> dict[str, Any]:
     """Return the fields of a group that an importer cannot infer from the answer."""
     label = text if any(wording["answer"] != text for wording in wordings) else None
-    inferred = {"label": label, "weight": answer.get("importance", question_importance)}
+    inferred_fields = {"label": label, "weight": answer.get("importance", question_importance)}
     own_fields = {
         name: value
         for name, value in group.items()
-        if name != "importance" and (name not in inferred or value != inferred[name])
+        if name != "importance" and (name not in inferred_fields or value != inferred_fields[name])
     }
     if "label" not in group and label is not None:
         own_fields["unlabelled"] = True

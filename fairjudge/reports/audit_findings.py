@@ -150,9 +150,9 @@ def _balance_sentences(groups: Sequence[Json], attribution: str) -> Iterator[str
     }
     systems = sorted(by_system, key=lambda system: -by_system[system][0])
     for system in dict.fromkeys([*systems[:1], *systems[-1:]]):
-        least_covered, mean = by_system[system]
+        least_mean, mean = by_system[system]
         yield (
-            f"{system} covers {least_covered:.2f} of the statements of its least covered half of "
+            f"{system} covers {least_mean:.2f} of the statements of its least covered half of "
             f"sources, and {mean:.2f} of all{attribution}."
         )
 

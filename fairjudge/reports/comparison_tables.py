@@ -265,21 +265,21 @@ def check_findings(report: Json) -> Iterator[str]:
 
 def _passed_sentence(groups: Sequence[Json]) -> str:
     """Return the sentence for a check that did not fail, with the undecided groups."""
-    undecided = _undecided_clause(groups)
-    if not undecided:
+    clause = _undecided_clause(groups)
+    if not clause:
         return "Passed."
     prefix = "" if all(group["verdict"] == "cannot tell" for group in groups) else "Passed, but "
-    return f"{sentence(prefix + undecided)} This fails with --strict."
+    return f"{sentence(prefix + clause)} This fails with --strict."
 
 
 def _undecided_clause(groups: Sequence[Json]) -> str:
     """Return the groups whose change of agreement is undecided, with causes; "" without any."""
-    undecided = [group for group in groups if group["verdict"] == "cannot tell"]
-    if not undecided:
+    undecided_groups = [group for group in groups if group["verdict"] == "cannot tell"]
+    if not undecided_groups:
         return ""
     prefix = "" if len(groups) == 1 else "of {}, "
     causes = "; ".join(
-        f"{prefix.format(_check_title(group))}{_cause(group)}" for group in undecided
+        f"{prefix.format(_check_title(group))}{_cause(group)}" for group in undecided_groups
     )
     return f"cannot tell whether agreement with human labels fell by more than the margin: {causes}"
 

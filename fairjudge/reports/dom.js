@@ -1,4 +1,4 @@
-// Elements from text alone: nothing read from the data is ever taken as markup.
+// Creates elements from text only, so that data is never interpreted as markup.
 
 function make(tag, attributes, ...children) {
   const made = document.createElement(tag);
@@ -15,16 +15,16 @@ function make(tag, attributes, ...children) {
   return made;
 }
 
-// Sets what follows # in the page's address; a page in a notebook's frame has none of its own.
+// Sets the fragment of the page's URL; a page in a notebook's frame has no URL.
 function setFragment(text) {
   try {
     window.history.replaceState(null, "", text || window.location.pathname + window.location.search);
   } catch {
-    // Without an address there is nothing to share.
+    // Ignore pages without a URL.
   }
 }
 
-// The page's address says which judgement is open and how the list of them is filtered:
+// The fragment of the URL has the open judgement and the filters of the list:
 // #judgement-ADDRESS, #judgements?verdict=tie&sort=-gap&page=2, or both, #judgement-ADDRESS?verdict=tie
 const address = { judgement: "", list: "" };
 
@@ -46,7 +46,7 @@ function newId(stem) {
   return `${stem}-${lastId}`;
 }
 
-// A labelled list to choose from; `options` are [value, text] pairs.
+// A labelled select element; `options` are [value, text] pairs.
 function choice(label, options, chosen, onChange) {
   const id = newId("choice");
   const list = make("select", { id, onchange: () => onChange(list.value) },
@@ -54,7 +54,7 @@ function choice(label, options, chosen, onChange) {
   return { list, box: make("div", { class: "field" }, make("label", { for: id }, label), list) };
 }
 
-// Calls `action` once typing pauses.
+// Returns a function that calls `action` after a pause in typing.
 function afterPause(action) {
   let timer = 0;
   return () => {
@@ -69,7 +69,7 @@ function searchField(label, onInput) {
   return { input, box: make("div", { class: "field wide-field" }, make("label", { for: id }, label), input) };
 }
 
-// A button that cannot act just now. It stays where the keyboard is: a disabled one would lose it.
+// Enables or disables a button with aria-disabled, so that it keeps the focus (`disabled` would lose it).
 function allow(button, allowed) {
   button.setAttribute("aria-disabled", String(!allowed));
 }
@@ -81,7 +81,7 @@ function action(text, act) {
 
 const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
 
-// Numbers before words, nothing last, whatever the direction.
+// Compares values: numbers before texts, missing values last in both directions.
 function compare(one, other, sign) {
   const none = (value) => value === null || value === undefined || value === "" || value === "-";
   if (none(one) || none(other)) return none(one) - none(other);
@@ -93,7 +93,7 @@ function compare(one, other, sign) {
 
 const LONGEST_NAME = 26;
 
-// Long names shortened in their middle, by name; those that would read the same as another are not there.
+// Maps long names to forms shortened in the middle, unless two of these forms are equal.
 function shortNames(names) {
   const short = new Map();
   for (const name of names) {

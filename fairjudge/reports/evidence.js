@@ -1,9 +1,9 @@
-// What a judgement rests on: groups of answers, statements and sources, each with its verdict.
+// Evidence of a judgement: groups of answers, statements and sources, with their verdicts.
 
 const EVIDENCE = ["checklist", "statements", "sources"];
 const VERDICTS = ["contradicted", "left out", "absent", "covered in part", "covered", "supported"];
 
-// The verdict on a group of answers in words; a judge's own word stands as it is.
+// The verdict on a group of answers in words; unknown words of a judge are kept.
 function groupVerdict(entry) {
   if (entry.contradicted) return "contradicted";
   if (typeof entry.verdict === "string") return entry.verdict;
@@ -11,7 +11,7 @@ function groupVerdict(entry) {
   return entry.covered ? "covered" : "left out";
 }
 
-// What is wrong comes first; a verdict that is not known here comes last.
+// Sorts entries by verdict: errors first, unknown verdicts last.
 function byVerdict(entries, verdictOf) {
   const found = new Map();
   for (const entry of entries) {
@@ -23,7 +23,7 @@ function byVerdict(entries, verdictOf) {
   return [...found].sort(([one], [other]) => at(one) - at(other));
 }
 
-// Places of `quotes` in `text`, joined where they overlap.
+// Ranges of `quotes` in `text`; overlapping ranges are merged.
 function quotedParts(text, quotes) {
   const found = quotes.filter(Boolean).map((quote) => [text.indexOf(quote), quote.length]).filter(([start]) => start >= 0)
     .map(([start, length]) => [start, start + length]).sort((one, other) => one[0] - other[0]);
@@ -46,7 +46,7 @@ function marked(text, quotes) {
   return [...pieces, text.slice(at)];
 }
 
-// The quotes that a judgement's evidence takes from the summary; a statement's is an article's.
+// The quotes of the summary in a judgement's evidence (quotes of statements are from articles).
 function quotesOf(more) {
   return (more.checklist || []).map((entry) => entry.quote).filter(Boolean);
 }

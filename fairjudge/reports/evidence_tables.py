@@ -322,11 +322,13 @@ def citations_tables(report: Json) -> Iterator[TextTable]:
                 ],
             )
         for group in judge:
-            unsupported = [
+            unsupported_citations = [
                 citation for citation in group["citations"] if citation["support"] != "full"
             ]
-            if unsupported:
-                yield _unsupported_table(group["system"], unsupported, len(group["citations"]))
+            if unsupported_citations:
+                yield _unsupported_table(
+                    group["system"], unsupported_citations, len(group["citations"])
+                )
 
 
 def _unsupported_table(system: str, citations: Sequence[Json], n: int) -> TextTable:

@@ -1,15 +1,15 @@
-// Lists of judgements: all of them filtered, sorted and saved, those without a score, and disagreements.
+// Lists of judgements: all (with filters, sorting and saving), those without a score, and disagreements.
 
 const MOST_CHOICES = 20;
 const BANDS = 5;
 
-// A column of figures that some judgements lack.
+// A column of numbers that are missing in some judgements.
 function figureColumn(key, title, figure) {
   const show = (place) => { const value = figure(place); return value === null ? "-" : rounded(value); };
   return { key, title, value: figure, show, right: true, descends: true };
 }
 
-// Bands of equal width for numbers that have too many values to choose from.
+// Bands of equal width, for filters of numbers with many distinct values.
 function bandsOf(values) {
   const low = Math.min(...values);
   const width = (Math.max(...values) - low) / BANDS;
@@ -59,7 +59,7 @@ class Explorer {
     return this.judgements.items.some((i) => this.judgements[figure](i) !== null);
   }
 
-  // What is filtered, in the order shown, with the whole reply.
+  // The filtered judgements in their current order, with full replies.
   csv() {
     const j = this.judgements;
     const names = ["eid", "system", "system_b", "order", "aspect", "protocol", "unit", "judge", "value", "unscored"];
@@ -142,19 +142,19 @@ class Explorer {
       const fits = searchTest(this.search.value);
       tests.push((i) => fits(this.judgements.text(i)));
     }
-    // what a filter holds to one value is the same in every row
+    // hide columns whose value is fixed by a filter
     this.table.hide(this.filters.filter(({ key, list }) => list.value && ["judge", "aspect", "protocol"].includes(key)).map(({ key }) => key));
     this.table.show(this.judgements.items.filter((i) => tests.every((test) => test(i))), this.judgements.items.length);
   }
 
-  // Puts filters, order and page into the page's address.
+  // Writes filters, order and page number to the URL.
   remember() {
     const set = this.filters.filter(({ list }) => list.value).map(({ key, list }) => [key, list.value]);
     const words = this.search.value.trim();
     writeAddress({ list: new URLSearchParams([...(words ? [["q", words]] : []), ...set, ...Object.entries(this.table.order())]).toString() });
   }
 
-  // Shows what an address says; what it names that is not here is said.
+  // Applies the filters of a URL, and reports values that do not exist.
   restore(text) {
     const wanted = new URLSearchParams(text);
     address.list = text;
@@ -171,7 +171,7 @@ class Explorer {
   }
 }
 
-// What has no score, each with its reason.
+// Judgements without a score, with their reasons.
 class Unscored {
   constructor(judgements, box) {
     const items = judgements.items.filter((i) => judgements.get("unscored", i) !== null);
@@ -192,7 +192,7 @@ class Unscored {
   }
 }
 
-// Largest disagreements of judge and humans, each a way to its judgement.
+// Largest disagreements of judge and humans, with links to the judgements.
 class Disagreements {
   constructor(judgements, box) {
     const found = judgements.data.disagreements;

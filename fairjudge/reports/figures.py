@@ -37,8 +37,8 @@ def dollars(value: float | None) -> str:
     """Return US dollars with four decimals, small amounts with two significant digits."""
     if value is None:
         return "unknown"
-    small = 0.0 < value < 0.001
-    return f"{value:.{1 - floor(log10(value))}f}" if small else f"{value:.4f}"
+    is_small = 0.0 < value < 0.001
+    return f"{value:.{1 - floor(log10(value))}f}" if is_small else f"{value:.4f}"
 
 
 def bounds(figure: Json, *, digits: int = 2) -> str:

@@ -1,4 +1,4 @@
-// The window in which one judgement stands.
+// The dialog that shows one judgement.
 class JudgementView {
   constructor(judgements) {
     this.judgements = judgements;
@@ -16,7 +16,7 @@ class JudgementView {
     window.addEventListener("hashchange", () => this.follow());
   }
 
-  // Opens what the page's address names.
+  // Opens the judgement in the URL.
   follow() {
     const { judgement, list } = readAddress();
     if (list && !judgement && this.dialog.open) this.dialog.close();
@@ -90,7 +90,7 @@ class JudgementView {
       ...(typeof more.repair === "string" ? [make("h3", null, "Second reply"), make("pre", { class: "reply" }, more.repair)] : [])];
   }
 
-  // What the judge was asked about, as far as it is known.
+  // The judged unit, if known.
   asked(place) {
     const j = this.judgements;
     const eid = j.get("eid", place);
@@ -119,7 +119,7 @@ class JudgementView {
     return [...parts, make("div", { class: "two" }, columns.map((column) => make("div", null, column))), ...(columns === written ? articles : [])];
   }
 
-  // The cluster's articles, folded but for the one that the judgement is about.
+  // The cluster's articles, folded except the judged one.
   articles(cluster, judged) {
     const known = Object.entries(cluster?.articles || {}).filter(([, [, , text]]) => text);
     if (!known.length) return [];
@@ -128,13 +128,13 @@ class JudgementView {
         make("p", { class: "text", tabindex: 0, role: "group", "aria-label": outlet }, text)))];
   }
 
-  // The text with what was judged, or what evidence quotes of it, marked.
+  // The text with the judged part, or the quotes of the evidence, highlighted.
   summary(eid, system, text, judged, quotes) {
     const sentence = this.judgements.data.sentences[eid]?.[system]?.[judged];
     return make("p", { class: "text" }, marked(text, sentence ? [sentence[0]] : quotes));
   }
 
-  // The same item by other judges, protocols and in the other order; the same cluster's other systems.
+  // Judgements of the same item by other judges, protocols and orders, and of other systems on the cluster.
   beside(place) {
     const j = this.judgements;
     const names = ["eid", "aspect", "protocol", "unit", "judge"].map((name) => j.columns[name]);
@@ -143,7 +143,7 @@ class JudgementView {
     return [...this.listed("Other judgements of this item", item, place), ...this.listed("Other systems here", [place, ...systems], place)];
   }
 
-  // A table of judgements, each opened by its first cell; that which is open stands first.
+  // A table of judgements, opened by their first cells; the open one comes first.
   listed(title, places, open) {
     if (places.length < 2) return [];
     const j = this.judgements;

@@ -1,4 +1,4 @@
-// Judgements: what each says, how far it is from people and from other judges, and what a search finds.
+// Judgements: their fields, their distances from human labels and other judges, and search.
 
 const EXCERPT = 80;
 
@@ -10,7 +10,7 @@ class Judgements {
     this.columns = columns;
     this.items = Array.from({ length: n }, (_, place) => place);
     this.known = { said: [], gap: [], spread: [], text: [] };
-    this.listed = () => this.items;  // what Previous and Next go through where nothing else says
+    this.listed = () => this.items;  // the default list of Previous and Next
     this.view = new JudgementView(this);
   }
 
@@ -19,7 +19,7 @@ class Judgements {
     return name in this.names ? this.names[name][value] : value;
   }
 
-  // A name as a list has room for it: shortened in its middle, unless another one would read the same.
+  // A name for lists, shortened in the middle unless it would equal another one.
   brief(name, place) {
     this.briefs ??= {};
     this.briefs[name] ??= shortNames(this.names[name].filter((one) => one !== null));
@@ -27,7 +27,7 @@ class Judgements {
     return this.briefs[name].get(whole) ?? whole;
   }
 
-  // What `compute` returns, computed once for each judgement.
+  // The result of `compute`, cached per judgement.
   once(name, place, compute) {
     const known = this.known[name];
     if (known[place] === undefined) known[place] = compute(place);
@@ -43,7 +43,7 @@ class Judgements {
     return second === null ? this.get("system", place) : `${this.get("system", place)} and ${second}`;
   }
 
-  // The systems of a pair in the order shown; nothing where the order is not known.
+  // The systems of a pair in the order shown, if known.
   shown(place) {
     const order = this.get("order", place);
     const systems = [this.get("system", place), this.get("system_b", place)];
@@ -51,7 +51,7 @@ class Judgements {
     return order === "ba" ? systems.reverse() : systems;
   }
 
-  // A value in words: of a pair, the system that won.
+  // A value in words; for a pair, the winning system.
   word(place, value) {
     if (value === "a") return this.get("system", place);
     if (value === "b") return this.get("system_b", place);
@@ -65,7 +65,7 @@ class Judgements {
     });
   }
 
-  // The mean of people's labels; of a pair, how many named which system.
+  // The mean human label; for a pair, the number of annotators per system.
   people(place) {
     const labels = this.columns.labels[place];
     if (!labels) return null;
@@ -76,8 +76,8 @@ class Judgements {
     return [...counts].map(([word, n]) => counts.size > 1 ? `${word} ${n}` : word).join(", ");
   }
 
-  // The judge's value less people's mean, where both are numbers on one scale; of a pair, the share of
-  // people who say otherwise.
+  // The judge's value minus the mean human label, if both are on the same scale; for a pair, the share of
+  // annotators who disagree.
   gap(place) {
     return this.once("gap", place, () => {
       const labels = this.columns.labels[place];
@@ -90,7 +90,7 @@ class Judgements {
     });
   }
 
-  // By how much the judges of one item differ; of a verdict 1 where they do. Nothing for one judge alone.
+  // The range of judges' values of an item; 1 if verdicts differ. Missing for a single judge.
   spread(place) {
     return this.once("spread", place, () => {
       const others = this.ofItem(place).filter((other) => this.get("value", other) !== null && this.get("protocol", other) === this.get("protocol", place));
@@ -115,7 +115,7 @@ class Judgements {
   }
 
   item(place) {
-    const systems = [this.get("system", place), this.get("system_b", place)].sort();  // a pair whichever is named first
+    const systems = [this.get("system", place), this.get("system_b", place)].sort();  // the same pair in either order
     return JSON.stringify([this.columns.eid[place], this.columns.aspect[place], this.columns.unit[place], ...systems]);
   }
 
@@ -125,21 +125,21 @@ class Judgements {
     return line.length > EXCERPT ? `${line.slice(0, EXCERPT).trimEnd()}…` : line;
   }
 
-  // All that a search looks at, put together when it is first needed.
+  // The text that is searched, built on first use.
   text(place) {
     return this.once("text", place, () => [this.get("eid", place), this.who(place), this.get("unit", place),
       this.get("judge", place), this.said(place), this.columns.raw[place] || "",
       JSON.stringify(this.columns.more[place]) || ""].join("\n").toLowerCase());
   }
 
-  // A button that opens one judgement; `others` is what Previous and Next go through.
+  // A button that opens one judgement; `others` is the list of Previous and Next.
   opener(place, text, others, attributes) {
     const click = () => this.view.open(place, others());
     return make("button", { type: "button", class: "open", "aria-haspopup": "dialog", onclick: click, ...attributes }, text);
   }
 }
 
-// A test of a search: words and "whole phrases" that must occur, those after - that must not.
+// Returns the predicate of a search: required words and "phrases"; a leading - excludes.
 function searchTest(text) {
   const parts = [...text.toLowerCase().matchAll(/(-?)(?:"([^"]+)"?|(\S+))/g)].map(([, no, phrase, word]) => [no === "", phrase || word]);
   return (written) => parts.every(([wanted, part]) => written.includes(part) === wanted);

@@ -42,9 +42,9 @@ def mean_tables(report: Json) -> Iterator[TextTable]:
             for estimate in group["ppi"]
             if estimate["kind"] != "difference" and estimate["n_labelled"]
         ]
-        partly_labelled = [estimate for estimate in rows if estimate["n_unlabelled"]]
-        if partly_labelled:
-            yield _from_few_labels(group, partly_labelled, report.get("settings", {}).get("strata"))
+        estimates = [estimate for estimate in rows if estimate["n_unlabelled"]]
+        if estimates:
+            yield _from_few_labels(group, estimates, report.get("settings", {}).get("strata"))
         elif len(rows) > 1:
             yield _means_by_source(group, rows)
 

@@ -292,14 +292,14 @@ def entity_findings(report: Json) -> Iterator[str]:
         bias = interval(scored_systems[leading_systems[0]])
         names = join_names(leading_systems)
         yield f"{names} {verb} the largest inclusion bias, {bias}; 0 is unbiased."
-    unbounded = {
+    ratios_by_system = {
         name: odds
         for name, system in systems.items()
         if name not in scored_systems and (odds := _undefined_ratio_clause(system))
     }
-    yield from (f"{name} names {odds}." for name, odds in unbounded.items())
+    yield from (f"{name} names {odds}." for name, odds in ratios_by_system.items())
     reasons: dict[str, list[str]] = {}
-    for name in systems.keys() - scored_systems.keys() - unbounded.keys():
+    for name in systems.keys() - scored_systems.keys() - ratios_by_system.keys():
         reasons.setdefault(systems[name]["inclusion"].get("why") or "no value", []).append(name)
     for reason, unscored_systems in sorted(reasons.items()):
         yield f"No inclusion score for {first_items(sorted(unscored_systems))}: {reason}."

@@ -1,8 +1,8 @@
-// Starts whatever the page has a place for.
+// Initialises the views for which the page has an element.
 
 document.querySelectorAll("table.sortable").forEach(makeSortable);
 
-// Maps by names that others gave: a system called "constructor" is found only where it was put.
+// Copies an object to one without a prototype, so that names such as "constructor" are safe keys.
 function byName(map, inner = (value) => value) {
   const bare = Object.create(null);
   for (const [name, value] of Object.entries(map)) bare[name] = inner(value);
@@ -35,7 +35,7 @@ if (block) {
   judgements.view.follow();
 }
 
-// Unfolds what holds the figure or table that the page's address names.
+// Unfolds the sections around the figure or table in the URL.
 function unfoldTarget() {
   const [target] = [...document.querySelectorAll("figure[id], table[id]")].filter((one) => `#${encodeURIComponent(one.id)}` === window.location.hash);
   if (!target) return;
@@ -46,10 +46,10 @@ function unfoldTarget() {
 window.addEventListener("hashchange", unfoldTarget);
 unfoldTarget();
 
-// A box is a stop for the keyboard only where there is something to scroll.
+// Makes boxes focusable only if they scroll.
 function settleBoxes() {
   const boxes = [...document.querySelectorAll(".wide")];
-  const scrolls = boxes.map((box) => box.scrollWidth > box.clientWidth);  // all measured before any is changed
+  const scrolls = boxes.map((box) => box.scrollWidth > box.clientWidth);  // measure all before changing any
   boxes.forEach((box, place) => { box.tabIndex = scrolls[place] ? 0 : -1; });
 }
 
@@ -57,7 +57,7 @@ window.addEventListener("resize", afterPause(settleBoxes));
 document.addEventListener("toggle", settleBoxes, true);
 settleBoxes();
 
-// Paper has the page as the reader has unfolded it, or everything. The style sheet says what is left out.
+// Prints the page as unfolded by the reader, or everything; the style sheet hides the rest.
 const root = document.documentElement;
 let unfolded = [];
 window.addEventListener("beforeprint", () => {
@@ -73,5 +73,5 @@ if (document.querySelector("details, .unprinted")) {
   document.querySelector("header").append(make("p", { class: "controls" }, everything));
 }
 
-// Milliseconds from the start of loading until everything answers.
+// Milliseconds from the start of loading until the page is interactive.
 root.dataset.ready = String(Math.round(performance.now()));

@@ -82,7 +82,7 @@ class ReliabilityPlot:
 
     @property
     def layout(self) -> Layout:
-        """The size of the figure, and where its axes stand."""
+        """The size of the figure and the box of its axes."""
         return Layout(340, 330, (0.15, 0.13, 0.82, 0.83))
 
     def draw(self, axes: Axes) -> None:
@@ -126,7 +126,7 @@ class ForestPlot:
 
     @property
     def layout(self) -> Layout:
-        """The size of the figure, and where its axes stand."""
+        """The size of the figure and the box of its axes."""
         axes_height, bottom = _ROW * max(len(self.rows), 1), 30 + 16 * len(self._label())
         height = axes_height + bottom + 8
         return Layout(WIDTH, height, (0.04, bottom / height, 0.92, axes_height / height))
@@ -177,7 +177,7 @@ class CurvePlot:
 
     @property
     def layout(self) -> Layout:
-        """The size of the figure, and where its axes stand."""
+        """The size of the figure and the box of its axes."""
         top, height = 14 + 18 * len(self.curves), 256 + 18 * len(self.curves)
         return Layout(WIDTH, height, (0.15, 46 / height, 0.8, (height - top - 46) / height))
 

@@ -70,7 +70,7 @@ class ScatterPlot:
 
     @property
     def layout(self) -> Layout:
-        """The size of the figure, and where its axes stand."""
+        """The size of the figure and the box of its axes."""
         axes_height = max(_HEIGHT - _BELOW, _LINE * len(self._defined_points()))
         height, axes_width = axes_height + _BELOW + 8, WIDTH - _LEFT - _NAMES
         return Layout(
@@ -163,7 +163,7 @@ class ChecksPlot:
 
     @property
     def layout(self) -> Layout:
-        """The size of the figure, and where its axes stand."""
+        """The size of the figure and the box of its axes."""
         return Layout(WIDTH, _HEIGHT, (0.17, _BELOW / _HEIGHT, 0.8, 1 - (_BELOW + 10) / _HEIGHT))
 
     def draw(self, axes: Axes) -> None:
@@ -213,7 +213,7 @@ class BarPlot:
 
     @property
     def layout(self) -> Layout:
-        """The size of the figure, and where its axes stand."""
+        """The size of the figure and the box of its axes."""
         return Layout(WIDTH, _HEIGHT, (0.15, _BELOW / _HEIGHT, 0.82, 1 - (_BELOW + 30) / _HEIGHT))
 
     def draw(self, axes: Axes) -> None:
@@ -228,9 +228,10 @@ class BarPlot:
         containers = []
         for n, bars in enumerate(self.series):
             positions = [level - 0.4 + (n + 0.5) * bar_width for level in range(len(self.levels))]
-            filled = bars.mark.filled
+            is_filled = bars.mark.filled
             container = axes.bar(
-                positions, bars.percent, bar_width, color=bars.mark.colour if filled else "white",
+                positions, bars.percent, bar_width,
+                color=bars.mark.colour if is_filled else "white",
                 edgecolor=bars.mark.colour, linewidth=1.5,
             )  # fmt: skip
             for level, percent, bar in zip(self.levels, bars.percent, container, strict=True):
@@ -300,7 +301,7 @@ class MatrixPlot:
 
     @property
     def layout(self) -> Layout:
-        """The size of the figure, and where its axes stand."""
+        """The size of the figure and the box of its axes."""
         width, height = self._cell()
         axes_width, axes_height = width * len(self.columns), height * len(self.rows)
         left_margin, top = self._left_margin(), self._top()

@@ -102,11 +102,11 @@ def _leaders(group: Json) -> tuple[str, str]:
     """Return a clause on the leading systems, and one on those below ("" without any)."""
     systems: Sequence[Json] = group["systems"]
     leaders = [system["system"] for system in systems if system["rank"] == systems[0]["rank"]]
-    others = systems[len(leaders) :]
-    rivals = [system["system"] for system in others if system["best_rank"] in {None, 1}]
+    lower_systems = systems[len(leaders) :]
+    rivals = [system["system"] for system in lower_systems if system["best_rank"] in {None, 1}]
     predicate = "ranks first" if len(leaders) == 1 else "tie for first place"
     comparison = comparison_clause(rivals, by_rank=True, n_clusters=group["n_documents"])
-    return f"{join_names(leaders)} {predicate}", f"; {comparison}" if others else ""
+    return f"{join_names(leaders)} {predicate}", f"; {comparison}" if lower_systems else ""
 
 
 def _joint_notes(group: Json) -> Iterator[str]:

@@ -29,7 +29,7 @@ MAX_ROWS = 30
 
 
 def ranks_plot(systems: Sequence[Json], title: str, *, definition: str = RANK_INTERVAL) -> Plot:
-    """Return each system's rank with those that the data allow; `allowed` says how."""
+    """Return the plot of ranks with their ranges; `definition` is that of the ranges."""
     keys = {"value": "rank", "low": "best_rank", "high": "worst_rank"}
     rows = [
         row(system["system"], {field: system[name] for field, name in keys.items()}, digits=0)

@@ -1,6 +1,6 @@
-// Files of what the page shows: each figure as SVG and PNG, each table as CSV.
+// Saves figures as SVG and PNG, and tables as CSV.
 
-// A spreadsheet would run a cell that begins like a formula: all but numbers get an apostrophe.
+// Cells that a spreadsheet would run as formulas get an apostrophe, except numbers.
 function csvOf(rows) {
   const cell = (value) => {
     const text = String(value ?? "");
@@ -21,7 +21,7 @@ function fileName(title, suffix) {
   return `${words || "fairjudge"}.${suffix}`;
 }
 
-// A figure as a document of its own, on white: what the style sheet says of letters becomes attributes.
+// A figure as a standalone document on white; text styles become attributes.
 function svgText(svg) {
   const copy = svg.cloneNode(true);
   const texts = [...svg.querySelectorAll("text, tspan")];
@@ -38,7 +38,7 @@ function svgText(svg) {
   return new XMLSerializer().serializeToString(copy);
 }
 
-const SCALE = 2;  // pixels of a PNG in one of the page
+const SCALE = 2;  // pixels of a PNG per pixel of the page
 
 async function pngOf(svg) {
   const url = URL.createObjectURL(new Blob([svgText(svg)], { type: "image/svg+xml" }));
@@ -68,12 +68,12 @@ function saveFigure(svg) {
   ]), figure.querySelector("figcaption"));
 }
 
-// As `fairjudge --tables csv` writes a table: its title stands in the first line.
+// The format of `fairjudge --tables csv`: the title is in the first line.
 function csvBlob(title, rows) {
   return new Blob([`# ${title}\r\n${csvOf(rows)}\r\n`], { type: "text/csv" });
 }
 
-// The rows in the order shown.
+// Saves the rows in the order shown.
 function saveTable(table) {
   const title = table.caption.textContent;
   const save = () => {

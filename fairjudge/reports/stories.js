@@ -1,4 +1,4 @@
-// One cluster at a time: its questions with who answered what, its summaries with their sources.
+// Views of one cluster at a time: questions with answers by outlet, and summaries with sources.
 
 const COVERED_FROM = 0.5;
 
@@ -7,13 +7,13 @@ function outletsOf(cluster, group) {
   return [...new Set(outlets)];
 }
 
-// The wordings of one answer, each with the outlet that gave it.
+// The wordings of one answer, with their outlets.
 function answerList(cluster, group) {
   return make("ul", { class: "plain" }, group.map(([aid, answer]) =>
     make("li", null, answer, " ", make("span", { class: "outlet" }, (cluster.articles[aid] || [aid])[0]))));
 }
 
-// Goes through clusters: a list to choose from, Previous and Next.
+// Navigation through clusters: a select element, Previous and Next.
 class Stepper {
   constructor(label, names, show) {
     this.names = names;
@@ -37,7 +37,7 @@ class Stepper {
   }
 }
 
-// Judgements of parts: cluster, then unit, then the places of the judgements.
+// Maps cluster and unit to the indices of judgements of parts.
 function byUnit(judgements, kind) {
   const found = new Map();
   for (const place of judgements.items) {
@@ -56,12 +56,12 @@ function byUnit(judgements, kind) {
   return found;
 }
 
-// What a checklist says of one group of answers; nothing where the judgement is no checklist.
+// A checklist's entry on one group of answers; undefined for other judgements.
 function entryOf(judgements, place, unit) {
   return (judgements.columns.more[place]?.checklist || []).find((entry) => entry.unit === unit);
 }
 
-// From 0 to 1, null without a score.
+// A share from 0 to 1; null without a score.
 function share(judgements, place, unit) {
   const entry = entryOf(judgements, place, unit);
   if (entry) return entry.covered;
@@ -70,7 +70,7 @@ function share(judgements, place, unit) {
   return judgements.get("protocol", place) === "likert" ? (value - 1) / 4 : value;
 }
 
-// A button that says a verdict in a word and a sign, and opens the reply.
+// A button with a verdict (word and sign) that opens the reply.
 function verdictButton(judgements, place, words, others, name, unit) {
   const level = share(judgements, place, unit);
   const entry = entryOf(judgements, place, unit);

@@ -1,4 +1,4 @@
-// Tables: headings that sort, and long lists shown a page at a time.
+// Tables with sortable headings, and long lists with pages.
 
 const PAGE = 25;
 
@@ -14,7 +14,7 @@ function showSorted(cells, chosen, sign) {
   });
 }
 
-// What a finished cell sorts by: the number that it starts with, else its text.
+// The sort key of a rendered cell: its leading number, else its text.
 function sortValue(text) {
   const trimmed = text.trim();
   const number = /^[+-]?\d[\d,]*\.?\d*(?:e[+-]?\d+)?(?=$|[\s[%])/i.exec(trimmed);
@@ -41,11 +41,11 @@ function makeSortable(table) {
   });
 }
 
-// A list of any length, of which a page is drawn at a time.
+// A paginated list.
 //   columns: [{ title, key?, value(item), show(item)?, right?, minor?, long?, descends? }]; show returns text
-//   or an element, `key` names the column in an address, `descends` says that the largest come first
-// Where it `saves`, a button saves all its pages as CSV.
-// On a phone, `cards` sets the cells of a row below one another; roles keep it a table all the same.
+//   or an element, `key` is the column's name in URLs, `descends` sorts in descending order
+// With `saves`, a button saves all pages as CSV.
+// With `cards`, the cells of a row are stacked on phones; roles keep it a table.
 class PagedTable {
   constructor({ title, columns, noun, nouns, cards = false, saves = true, onChange = () => {} }) {
     this.columns = columns;
@@ -77,7 +77,7 @@ class PagedTable {
     return [column.right && "right", column.minor && "minor", column.long && "excerpt"].filter(Boolean).join(" ") || null;
   }
 
-  // Leaves out columns, from the next `show` on.
+  // Hides columns from the next `show` on.
   hide(keys) {
     this.hidden = new Set(keys);
     this.heads.forEach((head, place) => { head.hidden = this.hidden.has(this.columns[place].key); });
@@ -120,13 +120,13 @@ class PagedTable {
     this.draw();
   }
 
-  // What is sorted by and the page, for an address; nothing where both are as at first.
+  // The sort order and page number for URLs; empty for the defaults.
   order() {
     const sort = this.chosen < 0 ? null : `${this.sign < 0 ? "-" : ""}${this.columns[this.chosen].key}`;
     return { ...(sort && { sort }), ...(this.page && { page: this.page + 1 }) };
   }
 
-  // Sorts from the next `show` on as `order` said.
+  // Sets the sort order of the next `show`.
   orderBy(sort) {
     this.sign = sort.startsWith("-") ? -1 : 1;
     this.chosen = sort ? this.columns.findIndex((column) => column.key === sort.replace(/^-/, "")) : -1;
@@ -148,7 +148,7 @@ class PagedTable {
     this.pager.hidden = pages === 1;
   }
 
-  // What is listed on all pages, in the order shown.
+  // The items of all pages, in the order shown.
   rows() {
     const columns = this.columns.filter((column) => !this.hidden.has(column.key));
     return [columns.map((column) => column.title), ...this.items.map((item) => columns.map((column) => column.value(item)))];

@@ -252,10 +252,10 @@ def _fit_columns(table: TextTable, width: int) -> _Fit:
 
 def _widen(table: TextTable, min_widths: dict[int, int], width: int) -> dict[int, int]:
     """Distribute the remaining width to columns that need it, numbers first."""
-    widths, remaining = dict(min_widths), width - _total_width(min_widths.values())
+    widths, free_width = dict(min_widths), width - _total_width(min_widths.values())
     for index in sorted(min_widths, key=lambda index: table.columns[index].align != "right"):
-        extra = min(_widest(table, index, whole_cells=True) - min_widths[index], max(remaining, 0))
-        widths[index], remaining = min_widths[index] + extra, remaining - extra
+        extra = min(_widest(table, index, whole_cells=True) - min_widths[index], max(free_width, 0))
+        widths[index], free_width = min_widths[index] + extra, free_width - extra
     return widths
 
 

@@ -203,11 +203,11 @@ def calibrate_step(layout: Layout, table: CalibrateTable, labels: Path) -> Step:
             calibration.save(calibrators)
             for file, path in zip(files, calibrated_paths, strict=True):
                 write_records(path, calibration.apply(file.records).judgements)
-            all_calibrated = apply_to(
+            applied_result = apply_to(
                 calibration.fitted_juries, [row for file in files for row in file], **texts
             )
-            if all_calibrated.n_by_juries:
-                write_records(jury_path, all_calibrated.judgements[: all_calibrated.n_by_juries])
+            if applied_result.n_by_juries:
+                write_records(jury_path, applied_result.judgements[: applied_result.n_by_juries])
         n_judges = pluralize(len(report["groups"]), "judge")
         n_curves = pluralize(len(calibration.calibrators), "curve")
         return StepRecord(
