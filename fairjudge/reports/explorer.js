@@ -48,8 +48,8 @@ class Explorer {
       named("judge", "Judge"),
       named("protocol", "Protocol"),
       { key: "verdict", title: "Verdict", value: (i) => this.verdict(i), show: (i) => j.said(i), right: true },
-      j.columns.labels.some(Boolean) && { ...figureColumn("people", "People", (i) => j.people(i)), descends: false },
-      this.some("gap") && figureColumn("gap", "Difference to people", (i) => j.gap(i)),
+      j.columns.labels.some(Boolean) && { ...figureColumn("people", "Humans", (i) => j.people(i)), descends: false },
+      this.some("gap") && figureColumn("gap", "Difference to humans", (i) => j.gap(i)),
       has("judge") && this.some("spread") && figureColumn("spread", "Range of judges", (i) => j.spread(i)),
       j.columns.raw.some(Boolean) && { key: "reply", title: "Reply", value: (i) => j.excerpt(i), minor: true, long: true },
     ].filter(Boolean);
@@ -102,7 +102,7 @@ class Explorer {
       return value === "without a score" ? reason !== null : reason === value;
     });
     this.verdicts(add);
-    for (const [key, label] of [["gap", "Difference to people"], ["spread", "Range of judges"]]) {
+    for (const [key, label] of [["gap", "Difference to humans"], ["spread", "Range of judges"]]) {
       const largest = Math.max(0, ...new Set(j.items.map((i) => j[key](i))));
       add(key, label, [0.5, 1, 2, 3].filter((step) => largest >= step).map((step) => `${step} or more`), (i, value) => j[key](i) >= Number.parseFloat(value));
     }
@@ -206,7 +206,7 @@ class Disagreements {
       several("aspect") && { title: "Aspect", value: at("aspect"), minor: true },
       several("judge") && { title: "Judge", value: at("judge"), show: (n) => judgements.brief("judge", found[n].place), minor: true },
       { title: "Judge's value", value: (n) => found[n].judged, show: (n) => rounded(found[n].judged), right: true },
-      { title: "People", value: (n) => found[n].people, show: (n) => rounded(found[n].people), right: true },
+      { title: "Humans", value: (n) => found[n].people, show: (n) => rounded(found[n].people), right: true },
       { title: "Gap", value: (n) => Math.abs(found[n].gap), show: (n) => rounded(found[n].gap), right: true },
       items.some((n) => found[n].causes.length) && { title: "Possible causes", value: (n) => found[n].causes.join("; "), minor: true },
     ].filter(Boolean);

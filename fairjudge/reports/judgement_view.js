@@ -65,7 +65,7 @@ class JudgementView {
   facts(place) {
     const j = this.judgements;
     const facts = { Verdict: this.verdict(place), Aspect: j.get("aspect", place), Protocol: j.get("protocol", place), Part: j.get("unit", place),
-      "Shown first": (j.shown(place) || [null])[0], "People": j.people(place), Judge: j.get("judge", place), "Scored by": j.get("scored_by", place), Signature: j.get("signature", place) };
+      "Shown first": (j.shown(place) || [null])[0], "Humans": j.people(place), Judge: j.get("judge", place), "Scored by": j.get("scored_by", place), Signature: j.get("signature", place) };
     const pairs = Object.entries(facts).filter(([, value]) => value !== null && value !== "");
     return make("dl", { class: "facts" }, pairs.map(([name, value]) => make("div", null, make("dt", null, name), make("dd", null, rounded(value)))));
   }
@@ -154,7 +154,7 @@ class JudgementView {
       ["Repeat", (i) => j.columns.more[i]?.repeat ?? "-"],
     ].filter(([, value], at) => at === 0 || differs(value));
     columns.push(["Verdict", (i) => j.said(i)]);
-    if (places.some((i) => j.columns.labels[i])) columns.push(["People", (i) => rounded(j.people(i) ?? "-")]);
+    if (places.some((i) => j.columns.labels[i])) columns.push(["Humans", (i) => rounded(j.people(i) ?? "-")]);
     columns.push(["Reply", (i) => j.excerpt(i) || "-"]);
     const opener = (i, text) => i === open ? make("strong", null, text, " (this one)") :
       make("button", { type: "button", class: "open", onclick: () => { this.show(i); this.title.focus(); } }, text);

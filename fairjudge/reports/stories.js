@@ -123,7 +123,7 @@ class Questions {
     const verdicts = places.map((place) => make("li", null,
       verdictButton(j, place, ["covered", "left out"], others, several ? `${j.get("system", place)}, ${j.get("judge", place)}` : j.get("system", place), unit)));
     return make("li", null, make("p", { class: "answer" }, group.length ? group[0][1] : "(no wording)"),
-      make("p", { class: "outlets" }, make("span", { class: "note" }, "Said by "), outlets.map((outlet, place) => [place ? ", " : "", make("span", { class: "outlet" }, outlet)])),
+      make("p", { class: "outlets" }, make("span", { class: "note" }, "Outlets: "), outlets.map((outlet, place) => [place ? ", " : "", make("span", { class: "outlet" }, outlet)])),
       group.length > 1 ? make("details", null, make("summary", null, `All ${group.length} wordings`), answerList(cluster, group)) : null,
       verdicts.length ? make("ul", { class: "verdicts" }, verdicts) : null);
   }
@@ -182,9 +182,9 @@ class Uncovered {
     const columns = [
       { title: "Answer", value: (one) => one.answer },
       { title: "Question", value: (one) => one.question },
-      { title: "Left out by", value: (one) => one.system },
-      { title: "Said by", value: (one) => one.outlets.join(", "), show: (one) => this.voices(one) },
-      { title: "How", value: (one) => one.how },
+      { title: "Omitted by", value: (one) => one.system },
+      { title: "Outlets", value: (one) => one.outlets.join(", "), show: (one) => this.voices(one) },
+      { title: "Coverage", value: (one) => one.how },
       { title: "Cluster", value: (one) => one.eid },
       several && { title: "Judge", value: (one) => one.judge, minor: true },
     ].filter(Boolean);

@@ -164,7 +164,7 @@ def test_pages_turn_and_keep_the_focus(report):
 def test_questions_show_who_said_what_and_who_left_it_out(report):
     page = report()
     first = page.locator("#questions .answers > li").first
-    assert "Said by" in first.inner_text()
+    assert "Outlets: " in first.inner_text()
     assert f"{EVIL}.example" in first.inner_text()
     assert first.locator(".verdict").all_inner_texts() == [
         "○ alpha: left out",
@@ -535,13 +535,13 @@ def test_disagreements_open_their_judgements(report):
 def test_the_gap_to_people_filters_and_sorts(report):
     page = report()
     form = page.get_by_role("search", name="Judgements")
-    form.get_by_label("Difference to people").select_option("0.5 or more")
+    form.get_by_label("Difference to humans").select_option("0.5 or more")
     # people's means lie half a point above or at the judge's value in every second cluster
     assert re.match(rf"\d+ of {N_JUDGEMENTS} judgements$", status(page, "explorer"))
     heads = page.locator("#explorer th[role=columnheader]").all_inner_texts()
-    page.get_by_role("button", name="Difference to people").click()  # the largest come first
+    page.get_by_role("button", name="Difference to humans").click()  # the largest come first
     gaps = [
-        float(row.locator("[role=cell]").nth(heads.index("Difference to people") - 1).inner_text())
+        float(row.locator("[role=cell]").nth(heads.index("Difference to humans") - 1).inner_text())
         for row in page.locator("#explorer tbody tr").all()
     ]
     assert gaps == sorted(gaps, reverse=True)
