@@ -37,13 +37,13 @@ def test_a_worse_judge_ends_with_4_and_the_same_with_0(cli):
     write_anchors()
     result = check(cli, "wrong.jsonl", "--json", "out.json")
     assert result.code == 4, result.err
-    assert "Worse. It agrees with people less than before" in result.out
+    assert "Worse. It agrees with human labels less than before" in result.out
     (group,) = read_json("out.json")["groups"]
     assert (group["before"], group["after"]) == (1.0, pytest.approx(2 / 3))
     assert (group["judge_before"], group["judge_after"]) == ("j", "new")
     result = check(cli, "old.jsonl")
     assert result.code == 0, result.err
-    assert "Same. It agrees with people as before" in result.out
+    assert "Same. It agrees with human labels as before" in result.out
 
 
 def test_anchors_that_lost_their_score_are_counted_and_end_with_3(cli):
