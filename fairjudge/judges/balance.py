@@ -26,15 +26,15 @@ def statements_of(content: str) -> tuple[str, ...]:
     return tuple(statements[index * len(statements) // n] for index in range(n))
 
 
-def least_covered(sources: Sequence[SourceCovered]) -> tuple[SourceCovered, ...]:
+def least_covered_sources(sources: Sequence[SourceCovered]) -> tuple[SourceCovered, ...]:
     """Return the less covered half of the sources, rounded up, the least covered first."""
     ranking = sorted(sources, key=lambda source: source.covered)
     return tuple(ranking[: -(-len(ranking) // 2)])
 
 
 def balance_score(sources: Sequence[SourceCovered]) -> float:
-    """Return the mean coverage of the `least_covered` sources, in [0, 1]."""
-    return fmean(source.covered for source in least_covered(sources))
+    """Return the mean coverage of the `least_covered_sources`, in [0, 1]."""
+    return fmean(source.covered for source in least_covered_sources(sources))
 
 
 def mean_coverage(sources: Sequence[SourceCovered]) -> float:

@@ -76,7 +76,7 @@ def drop_repetitions(
     return [questions[n] for n in sorted(kept_indices)], dropped
 
 
-def repetition_share(question: QuestionAnswers, other: QuestionAnswers) -> float:
+def repetition_share(question: QuestionAnswers, other_question: QuestionAnswers) -> float:
     """Return the share of a question's memberships that are also in another question, in [0, 1].
 
     The groups of both questions are matched one to one (linear assignment) to maximise the number
@@ -90,10 +90,10 @@ def repetition_share(question: QuestionAnswers, other: QuestionAnswers) -> float
         return 0.0
     common: NDArray[np.int_] = np.array(
         [
-            [_n_common(group, other_group) for other_group in other.answer_groups]
+            [_n_common(group, other_group) for other_group in other_question.answer_groups]
             for group in question.answer_groups
         ]
-    ).reshape(len(question.answer_groups), len(other.answer_groups))
+    ).reshape(len(question.answer_groups), len(other_question.answer_groups))
     rows, columns = linear_sum_assignment(common, maximize=True)
     return float(common[rows, columns].sum()) / n
 
@@ -102,8 +102,8 @@ def _n_memberships(question: QuestionAnswers) -> int:
     return sum(len({answer.aid for answer in group}) for group in question.answer_groups)
 
 
-def _n_common(group: Sequence[Answer], other: Sequence[Answer]) -> int:
-    return len({a.aid for a in group for b in other if a.aid == b.aid and _same_words(a, b)})
+def _n_common(group: Sequence[Answer], other_group: Sequence[Answer]) -> int:
+    return len({a.aid for a in group for b in other_group if a.aid == b.aid and _same_words(a, b)})
 
 
 def _same_words(a: Answer, b: Answer) -> bool:

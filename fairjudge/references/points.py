@@ -137,26 +137,30 @@ def _pairs(cosines: NDArray[np.float32]) -> list[Pair]:
     return sorted(pairs, key=lambda pair: (-cosines[pair], pair))
 
 
-def _may_be_equivalent(statement: Statement, other: Statement) -> bool:
+def _may_be_equivalent(first: Statement, second: Statement) -> bool:
     """Return whether the words agree and neither statement is a copy of the other."""
-    shorter = min(len(statement.stems), len(other.stems))
+    shorter = min(len(first.stems), len(second.stems))
     return (
-        len(statement.stems & other.stems) >= MIN_COMMON_STEMS * shorter
-        and denies(statement.text) == denies(other.text)
-        and _particulars_agree(statement, other)
-        and not _is_copy(statement, other)
+        len(first.stems & second.stems) >= MIN_COMMON_STEMS * shorter
+        and denies(first.text) == denies(second.text)
+        and _particulars_agree(first, second)
+        and not _is_copy(first, second)
     )
 
 
-def _particulars_agree(statement: Statement, other: Statement) -> bool:
+def _particulars_agree(first: Statement, second: Statement) -> bool:
     """Return whether both share a name or number, and one's numbers include the other's."""
-    numbers, other_numbers = numbers_in(statement.text), numbers_in(other.text)
-    if numbers and other_numbers and not (numbers <= other_numbers or other_numbers <= numbers):
+    first_numbers, second_numbers = numbers_in(first.text), numbers_in(second.text)
+    if (
+        first_numbers
+        and second_numbers
+        and not (first_numbers <= second_numbers or second_numbers <= first_numbers)
+    ):
         return False
     return (
-        bool(numbers & other_numbers)
-        or not statement.names.isdisjoint(other.stems)
-        or (not other.names.isdisjoint(statement.stems))
+        bool(first_numbers & second_numbers)
+        or not first.names.isdisjoint(second.stems)
+        or (not second.names.isdisjoint(first.stems))
     )
 
 
@@ -169,8 +173,8 @@ def has_copies(articles: Sequence[Article]) -> bool:
     )
 
 
-def _is_copy(statement: Statement, other: Statement) -> bool:
-    first, second = set(words(statement.text)), set(words(other.text))
+def _is_copy(a: Statement, b: Statement) -> bool:
+    first, second = set(words(a.text)), set(words(b.text))
     return len(first & second) >= COPY_SHARE * min(len(first), len(second))
 
 
@@ -184,7 +188,7 @@ def _stars(statements: Sequence[Statement], links: Links) -> list[tuple[int, ...
             break
         groups.append(best)
         free_links = {
-            index: {other: p for other, p in neighbours.items() if other not in best}
+            index: {neighbour: p for neighbour, p in neighbours.items() if neighbour not in best}
             for index, neighbours in free_links.items()
             if index not in best
         }

@@ -260,9 +260,9 @@ def _is_mostly_facets(question: QuestionAnswers) -> bool:
     return 2 * len(set(chain(*question.rivals))) < len(question.answer_groups)
 
 
-def containment(places: frozenset[Place], other: frozenset[Place]) -> float:
-    """Return the share of `places` that are in `other`, in [0, 1]; 0 if `places` is empty."""
-    return len(places & other) / len(places) if places else 0.0
+def containment(places: frozenset[Place], other_places: frozenset[Place]) -> float:
+    """Return the share of `places` in `other_places`, in [0, 1]; 0 if `places` is empty."""
+    return len(places & other_places) / len(places) if places else 0.0
 
 
 def answering_paragraphs(

@@ -235,10 +235,10 @@ def _key(text: str) -> tuple[str, ...]:
     return tuple(words(text))
 
 
-def _answers_agree(answer: Answer, other: Answer, min_overlap: float) -> bool:
-    if answer.aid != other.aid:
+def _answers_agree(first: Answer, second: Answer, min_overlap: float) -> bool:
+    if first.aid != second.aid:
         return False
-    a, b = Counter(_key(answer.answer)), Counter(_key(other.answer))
+    a, b = Counter(_key(first.answer)), Counter(_key(second.answer))
     n_common = (a & b).total()
     if not n_common:
         return False

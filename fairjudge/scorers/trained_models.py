@@ -239,7 +239,7 @@ class TrainedModels:
         For a passage without a token, the result is (0, 0, 0).
         """
         rows = rows_of(pairs, self._tokenizer)
-        answers = self._run(rows, "reading", _answers)
+        answers = self._run(rows, "reading", _answer_spans)
         probabilities = self._probability("answered", answers[:, :1])
         readings = []
         for row, p, (first, last) in zip(
@@ -271,7 +271,7 @@ class TrainedModels:
             (f"{question} {first}", second)
             for question, first, second in forward + reversed_triples
         ]
-        head = self._run(rows_of(texts, self._tokenizer), "same", _same)
+        head = self._run(rows_of(texts, self._tokenizer), "same", _same_answer_logits)
         coverage_features = self.covered_features(
             [(first, second) for _, first, second in forward + reversed_triples]
         )
@@ -282,7 +282,7 @@ class TrainedModels:
     def pair_logits(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         """Return shape (n, 4): the support head's three classes, then the coverage head."""
         queries = [(statement, passage) for passage, statement in pairs]
-        return self._run(rows_of(queries, self._tokenizer), "pair", _support_and_coverage)
+        return self._run(rows_of(queries, self._tokenizer), "pair", _pair_logits)
 
     def _probability(self, fit: str, features: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the probabilities of the logistic `fit`: a weight per feature, and a constant."""
@@ -348,23 +348,23 @@ def tensors(
     return ids, types, (positions < lengths[:, None]).long()
 
 
-def _support_and_coverage(network: Any, _: Any, pooled: Any, __: Any) -> Any:
+def _pair_logits(network: Any, _: Any, vectors: Any, __: Any) -> Any:
     import torch
 
-    return torch.cat((network.support(pooled), network.coverage(pooled)), dim=1)
+    return torch.cat((network.support(vectors), network.coverage(vectors)), dim=1)
 
 
-def _same(network: Any, _: Any, pooled: Any, __: Any) -> Any:
-    return network.same(pooled)
+def _same_answer_logits(network: Any, _: Any, vectors: Any, __: Any) -> Any:
+    return network.same(vectors)
 
 
-def _answers(network: Any, hidden: Any, pooled: Any, outside: Any) -> Any:
+def _answer_spans(network: Any, hidden: Any, vectors: Any, outside: Any) -> Any:
     import torch
 
     # The separator after the second text is not part of an answer.
     last = (~outside).long().cumsum(dim=1).argmax(dim=1, keepdim=True)
     spans = best_spans(network.span(hidden), outside.scatter(1, last, value=True))
-    return torch.cat((network.answered(pooled), spans.to(pooled.dtype)), dim=1)
+    return torch.cat((network.answered(vectors), spans.to(vectors.dtype)), dim=1)
 
 
 def best_spans(logits: Any, outside: Any) -> Any:

@@ -23,7 +23,7 @@ from fairjudge.domain import (
     Reference,
     SourceCovered,
 )
-from fairjudge.judges.balance import BALANCE, balance_score, least_covered, mean_coverage
+from fairjudge.judges.balance import BALANCE, balance_score, least_covered_sources, mean_coverage
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.scores.slice_estimates import (
     PLACES,
@@ -286,7 +286,7 @@ class _Collection:
         if row.contradicted_by is not None:
             contradiction = _contradiction(row.contradicted_by, row.eid, group, reference)
             self._contradicted.append(contradiction)
-        uncovered = _uncovered(row, group, reference)
+        uncovered = _uncovered_group(row, group, reference)
         if uncovered is not None:
             self._uncovered.append(uncovered)
 
@@ -315,7 +315,7 @@ class _Collection:
             contradicted=tuple(self._contradicted),
             left_out={eid: outlets for eid, outlets in uncovered_outlets.items() if outlets},
             least_covered={
-                judgement.eid: _least_covered(judgement.sources, self.by_eid[judgement.eid])
+                judgement.eid: _to_least_covered(judgement.sources, self.by_eid[judgement.eid])
                 for judgement in judgements
                 if judgement.sources and judgement.eid in self.by_eid
             },
@@ -347,7 +347,7 @@ def _points(
     positions = {article.aid: n for n, article in enumerate(reference.articles)}
     aids = [aid for aid in values if aid in positions]
     slices = tuple((f"{kind} by {by}", name) for by, name in names)
-    yield Point(eid=row.eid, value=row.value, slices=slices, whole=kind)
+    yield Point(eid=row.eid, value=row.value, slices=slices, kind=kind)
     values_by_slice: dict[tuple[str, str], list[float]] = defaultdict(list)
     for aid in aids:
         article = reference.articles[positions[aid]]
@@ -382,12 +382,13 @@ def question_word(question: str) -> str:
     return next((word for word in words if word in QUESTION_WORDS), "other")
 
 
-def _least_covered(sources: Sequence[SourceCovered], reference: Cluster) -> LeastCovered:
+def _to_least_covered(sources: Sequence[SourceCovered], reference: Cluster) -> LeastCovered:
     return LeastCovered(
         value=balance_score(sources),
         mean=mean_coverage(sources),
         sources={
-            _outlet(source.aid, reference): source.covered for source in least_covered(sources)
+            _outlet(source.aid, reference): source.covered
+            for source in least_covered_sources(sources)
         },
     )
 
@@ -397,7 +398,7 @@ def _outlet(aid: str, reference: Cluster) -> str:
     return aid if article is None else article.domain or article.title or aid
 
 
-def _uncovered(row: _Row, group: _Group, reference: Cluster) -> UncoveredGroup | None:
+def _uncovered_group(row: _Row, group: _Group, reference: Cluster) -> UncoveredGroup | None:
     """Return the voices whose wording is not covered, None if there are none."""
     answers, indices = group.content.answers, row.covered
     if indices is None:

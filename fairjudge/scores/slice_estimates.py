@@ -32,12 +32,12 @@ Slices: TypeAlias = Mapping[str, Estimate | Undefined]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """A value and its slices; ``whole`` is the kind of a complete item, "" for its parts."""
+    """A value and its slices; ``kind`` is the kind of a complete item, "" for its parts."""
 
     eid: str
     value: float
     slices: tuple[tuple[str, str], ...]
-    whole: str = ""
+    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,8 +93,8 @@ def estimates_by_slice(points: Sequence[Point]) -> Iterator[tuple[str, Slices]]:
     for point in points:
         for partition, name in point.slices:
             cells[partition][name].append(point)
-        if point.whole:
-            items_by_kind[point.whole].append(point)
+        if point.kind:
+            items_by_kind[point.kind].append(point)
     for partition, groups in cells.items():
         # questions stay in the reference's order
         names = list(groups) if partition == "coverage by question" else sorted(groups, key=_order)

@@ -8,7 +8,12 @@ from trained_double import WordBag, WordModels
 
 from fairjudge.domain import Article, Judgement, JudgeTask, Reference, SourceCovered, Unscored
 from fairjudge.errors import ConfigurationError
-from fairjudge.judges.balance import balance_score, least_covered, mean_coverage, statements_of
+from fairjudge.judges.balance import (
+    balance_score,
+    least_covered_sources,
+    mean_coverage,
+    statements_of,
+)
 from fairjudge.judges.criteria import builtin_criterion
 from fairjudge.judges.entailment import EntailmentSupport
 from fairjudge.judges.local import LocalJudge
@@ -57,7 +62,7 @@ def task(*texts: str, articles=(LEFT, RIGHT), **fields) -> JudgeTask:
 )
 def test_balance_is_the_mean_of_the_half_of_the_sources_that_is_covered_least(shares, names, value):
     result = sources(**shares)
-    assert [item.aid for item in least_covered(result)] == names
+    assert [item.aid for item in least_covered_sources(result)] == names
     assert balance_score(result) == pytest.approx(value)
     assert mean_coverage(result) == pytest.approx(sum(shares.values()) / len(shares))
 
