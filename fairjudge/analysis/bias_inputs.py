@@ -25,7 +25,7 @@ from fairjudge.bias.hallucination import NameGroups
 from fairjudge.bias.templates import make_template
 from fairjudge.datasets import read_clusters, write_records
 from fairjudge.datasets._rows import read_rows
-from fairjudge.datasets._source import kind_of
+from fairjudge.datasets._source import file_extension
 from fairjudge.datasets.conll2012 import read_conll2012
 from fairjudge.domain import Undefined
 from fairjudge.errors import ConfigurationError, InputError, error_location
@@ -165,7 +165,7 @@ def read_annotated(path: str | Path) -> tuple[AnnotatedDocument, ...]:
     the place, where a file is malformed.
     """
     path = Path(path)
-    if kind_of(path) not in {".json", ".jsonl"}:
+    if file_extension(path) not in {".json", ".jsonl"}:
         return read_conll2012(path)
     documents = []
     for row in read_rows(path, csv_allowed=False):

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from fairjudge.calibration.grouping import GroupKey, group_judgements, with_group_keys
 from fairjudge.calibration.protocol_table import JudgingCost
 from fairjudge.datasets import Loaded, read_judgements
-from fairjudge.datasets.recognising import parts_of_judge, recognise
+from fairjudge.datasets.recognising import aspect_reports, recognise
 from fairjudge.domain import Judgement, Record
 from fairjudge.errors import InputError
 from fairjudge.files import check_regular
@@ -183,7 +183,7 @@ def spent_by_reports(
     requests_by_group: dict[GroupKey, JudgingCost] = {}
     for report in reports:
         costs: dict[GroupKey, JudgingCost] = {}
-        for part in parts_of_judge(report):
+        for part in aspect_reports(report):
             costs |= _spent_on_aspect({**report, **part}, groups)
         requests_by_group |= _over_aspects(costs)
     return requests_by_group

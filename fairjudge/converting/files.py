@@ -27,7 +27,7 @@ from fairjudge.converting.together import (
 )
 from fairjudge.datasets._loading import read_records
 from fairjudge.datasets._rows import read_rows
-from fairjudge.datasets._source import kind_of
+from fairjudge.datasets._source import file_extension
 from fairjudge.datasets._tables import TEXT_TABLES, is_data_set
 from fairjudge.datasets.readers import CLUSTERS, LABELS, REFERENCES, SUMMARIES
 from fairjudge.datasets.recognising import record_kind
@@ -315,7 +315,7 @@ def _not_known(source: Source) -> InputError:
     bad = next((row for row in source.rows if row.problem is not None), None)
     if bad is not None:
         problem = bad.problem or ""
-        if kind_of(source.path) not in TEXT_TABLES | {".json", ".jsonl"}:
+        if file_extension(source.path) not in TEXT_TABLES | {".json", ".jsonl"}:
             problem += "; a table is read where its name ends in .csv or .tsv"
         return InputError(problem, path=source.path, line=bad.line, field=bad.field)
     names = ", ".join(map(repr, source.first)) or "there are none"

@@ -21,7 +21,7 @@ from fairjudge.converting.layouts import Layout, Settings
 from fairjudge.converting.records import Entry, Kind
 from fairjudge.converting.roles import REFERENCE
 from fairjudge.converting.texts import articles_of, cluster, summary
-from fairjudge.datasets._source import decoded, read_bytes
+from fairjudge.datasets._source import decode_text, read_bytes
 from fairjudge.importing.records import Skipped
 from fairjudge.text.counting import pluralize
 
@@ -207,4 +207,4 @@ def _summarized(file: TextFile, eids: Mapping[str, object], settings: Settings) 
 
 
 def _text(path: Path) -> str:
-    return decoded(read_bytes(path), path) if path.stat().st_size else ""
+    return decode_text(read_bytes(path), path) if path.stat().st_size else ""

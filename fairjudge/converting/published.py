@@ -12,7 +12,7 @@ from typing import Any
 from fairjudge.converting.layouts import Layout
 from fairjudge.converting.records import Entry, Kind
 from fairjudge.converting.texts import articles_of, cluster, summary
-from fairjudge.datasets._problems import validated
+from fairjudge.datasets._problems import validate_record
 from fairjudge.domain import Label, Reference
 from fairjudge.errors import InputError
 from fairjudge.importing import summeval
@@ -124,7 +124,7 @@ def _reference(eid: str, subtopic: Json, documents: list[Json]) -> Entry:
     used = {aid for aids in holders.values() for aid in aids}
     if not holders:
         return Skipped(line=0, why="a subtopic whose insights stand in no document")
-    return validated(
+    return validate_record(
         Reference,
         {
             "eid": eid,

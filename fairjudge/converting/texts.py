@@ -8,7 +8,7 @@ from typing import Any
 
 from fairjudge.converting.columns import Columns
 from fairjudge.datasets._json import JsonError, parse
-from fairjudge.datasets._problems import validated
+from fairjudge.datasets._problems import validate_record
 from fairjudge.domain import Article, Cluster, Summary
 from fairjudge.errors import InputError
 
@@ -81,7 +81,7 @@ def article(
     values = {**(own if isinstance(own, dict) else {}), **values}
     content = cleaned(row.get(columns.column("content") or ""))
     fields = {"aid": aid, "content": content, **details}
-    return validated(Article, fields | ({"attributes": values} if values else {}))
+    return validate_record(Article, fields | ({"attributes": values} if values else {}))
 
 
 def id_of(row: Mapping[str, Any], column: str | None) -> str | None:
@@ -101,13 +101,13 @@ def only_value(value: object) -> object:
 
 def cluster(eid: str, articles: Iterable[Article]) -> Cluster:
     """Return the cluster of `articles`."""
-    return validated(Cluster, {"eid": eid, "articles": tuple(articles)})
+    return validate_record(Cluster, {"eid": eid, "articles": tuple(articles)})
 
 
 def summary(eid: str, system: object, text: object) -> Summary:
     """Return the summary; one of several lines or bullets may be a list."""
     joined = "\n".join(map(str, text)) if isinstance(text, list) else text
-    return validated(Summary, {"eid": eid, "system": system, "text": cleaned(joined)})
+    return validate_record(Summary, {"eid": eid, "system": system, "text": cleaned(joined)})
 
 
 def cleaned(text: object) -> object:

@@ -1,4 +1,4 @@
-"""JSON, read strictly: what could not be written back unchanged is refused or repaired here."""
+"""Strict JSON parsing: values that could not be written back unchanged are rejected or repaired."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fairjudge.domain import replace_lone_surrogates
 from fairjudge.files import beyond_floats
 
 MAX_DEPTH = 64
-"""Levels of nesting; a reference has 7."""
+"""Maximum levels of nesting; a reference has 7."""
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -21,8 +21,8 @@ _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 class JsonError(Exception):
     """Text that is not a usable JSON value.
 
-    ``position`` is an offset into the text, ``field`` a path to the value at fault, each None if
-    unknown. ``cut_off`` says that the text ended too early.
+    ``position`` is an offset into the text, ``field`` a path to the invalid value, each None if
+    unknown. ``cut_off`` is whether the text is truncated.
     """
 
     problem: str
@@ -32,13 +32,13 @@ class JsonError(Exception):
 
 
 def parse(text: str, *, nan_as_null: bool = False) -> Any:
-    """Parse one JSON value that fills ``text`` but for white space around it."""
+    """Parse ``text`` as one JSON value, ignoring surrounding white space."""
     start = len(text) - len(text.lstrip())
     value, end = parse_at(text, start, nan_as_null=nan_as_null)
     tail = text[end:].lstrip()
     if tail:
         raise JsonError(
-            f"not valid JSON: nothing should follow the value, found {tail[:20]!r}",
+            f"not valid JSON: unexpected text after the value: {tail[:20]!r}",
             position=len(text) - len(tail),
         )
     return value
@@ -47,9 +47,8 @@ def parse(text: str, *, nan_as_null: bool = False) -> Any:
 def parse_at(text: str, start: int, *, nan_as_null: bool = False) -> tuple[Any, int]:
     """Parse the JSON value that begins at ``start``; return it and the offset of its end.
 
-    `nan_as_null` is for files of tools that write NaN where they have no number. Refused with
-    `JsonError` is what is no JSON, NaN or a number beyond every float, a duplicate key, or nested
-    too deeply.
+    `nan_as_null` is for files of tools that write NaN for missing numbers. Raises `JsonError` for
+    invalid JSON, NaN, numbers too large for a float, duplicate keys, and excessive nesting.
     """
     try:
         value, end = (_NAN_AS_NULL if nan_as_null else _STRICT).raw_decode(text, start)
@@ -69,23 +68,23 @@ def parse_at(text: str, start: int, *, nan_as_null: bool = False) -> tuple[Any, 
     return value, end
 
 
-def end_of_refused(text: str, start: int) -> int | None:
-    """Return where a value that ``parse_at`` refused ends, or None where it is not JSON at all."""
+def find_value_end(text: str, start: int) -> int | None:
+    """Return the end of a value that ``parse_at`` rejected, or None if it is not JSON."""
     try:
         return _LENIENT.raw_decode(text, start)[1]
     except (ValueError, RecursionError):
         return None
 
 
-def without_lone_surrogates(text: str, value: Any) -> tuple[Any, bool]:
-    r"""Replace lone surrogates that escapes such as ``\ud800`` brought into ``value``.
+def replace_surrogate_escapes(text: str, value: Any) -> tuple[Any, bool]:
+    r"""Replace lone surrogates in ``value``, which come from escapes such as ``\ud800``.
 
-    Returns the value and whether anything was replaced. ``text`` is what it was parsed from.
+    Returns the value and whether anything was replaced. ``text`` is the JSON of the value.
     """
     if not _SURROGATE_ESCAPE.search(text):
         return value, False
-    repaired = _repair(value)
-    return repaired, repaired != value
+    repaired_value = _repair(value)
+    return repaired_value, repaired_value != value
 
 
 def _repair(value: Any) -> Any:
@@ -100,14 +99,14 @@ class _NotFiniteError(ValueError):
     pass
 
 
-def _finite(literal: str) -> float:
+def _parse_float(literal: str) -> float:
     number = float(literal)
     if not math.isfinite(number):
         raise _NotFiniteError
     return number
 
 
-def _whole(literal: str) -> int:
+def _parse_int(literal: str) -> int:
     number = int(literal)
     if beyond_floats(number):
         raise _NotFiniteError
@@ -118,36 +117,36 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) != len(pairs):
         keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"duplicate key {twice!r}")
+        duplicate_key = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"duplicate key {duplicate_key!r}")
     return result
 
 
-def _null_for_nan(literal: str) -> None:
+def _parse_nan_as_null(literal: str) -> None:
     if literal != "NaN":
-        _finite(literal)
+        _parse_float(literal)
 
 
 def _decoder(parse_constant: Callable[[str], Any]) -> json.JSONDecoder:
     return json.JSONDecoder(
         strict=False,
         object_pairs_hook=_object,
-        parse_float=_finite,
-        parse_int=_whole,
+        parse_float=_parse_float,
+        parse_int=_parse_int,
         parse_constant=parse_constant,
     )
 
 
-_STRICT = _decoder(_finite)
-_NAN_AS_NULL = _decoder(_null_for_nan)
+_STRICT = _decoder(_parse_float)
+_NAN_AS_NULL = _decoder(_parse_nan_as_null)
 _LENIENT = json.JSONDecoder(strict=False)
 
 
 def _syntax_problem(text: str, error: json.JSONDecodeError) -> JsonError:
     message = error.msg[0].lower() + error.msg[1:]
-    unterminated = error.msg.startswith("Unterminated string")
-    cut_off = unterminated or not text[error.pos :].strip()
-    return JsonError(f"not valid JSON: {message}", position=error.pos, cut_off=cut_off)
+    is_unterminated = error.msg.startswith("Unterminated string")
+    is_cut_off = is_unterminated or not text[error.pos :].strip()
+    return JsonError(f"not valid JSON: {message}", position=error.pos, cut_off=is_cut_off)
 
 
 def _too_deep() -> JsonError:
@@ -155,7 +154,7 @@ def _too_deep() -> JsonError:
 
 
 def _not_finite(text: str, start: int) -> JsonError:
-    problem = "expected a finite number; JSON has no NaN or Infinity (use null or leave it out)"
+    problem = "expected a finite number; JSON has no NaN or Infinity (use null or omit it)"
     try:
         value, _ = _LENIENT.raw_decode(text, start)
     except ValueError:

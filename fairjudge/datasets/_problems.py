@@ -1,4 +1,4 @@
-"""Make a record of a value, or say in plain words why it is none."""
+"""Validate records, with readable error messages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _EXPECTED = {
     "none_required": "null",
     "path_type": "a path",
 }
-"""Types of pydantic's errors to what it expected."""
+"""Maps types of pydantic's errors to the expected kind of value."""
 _BOUNDS = {
     "greater_than_equal": "{:g} or more",
     "less_than_equal": "{:g} or less",
@@ -37,38 +37,38 @@ _PLAIN = {
 
 
 _MAX_NAMED = 5
-"""Fields at fault that are named beside the first."""
+"""Maximum number of invalid fields listed after the first."""
 
 
-def validated(model: type[R], value: Any) -> R:
-    """Return `value` as a `model`.
+def validate_record(model: type[R], value: Any) -> R:
+    """Return `value` as an instance of `model`.
 
     Raises
     ------
     InputError
-        It is none: the first field at fault, and what was expected there.
+        The value is invalid; the message has the first invalid field and the expected value.
     """
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        field, problem = explain(error, value)
+        field, problem = explain_validation_error(error, value)
         raise InputError(problem, field=field) from None
 
 
-def explain(error: ValidationError, value: Any) -> tuple[str | None, str]:
+def explain_validation_error(error: ValidationError, value: Any) -> tuple[str | None, str]:
     """Return the first invalid field (None for the whole record) and the expected value."""
     details = error.errors(include_url=False)
-    by_place: dict[tuple[int | str, ...], list[ErrorDetails]] = {}
+    details_by_place: dict[tuple[int | str, ...], list[ErrorDetails]] = {}
     for item in details:
         if item["type"] == "too_short" and item["input"]:
-            continue  # pydantic's echo of a problem within the list
-        by_place.setdefault(_place(item, value), []).append(item)
-    place, at_place = next(iter(by_place.items()))
-    problem = _problem(at_place)
-    if len(by_place) > 1:
-        further = [_path(place) or "the record" for place in list(by_place)[1:]]
-        problem += f" (also at fault: {', '.join(further[:_MAX_NAMED])})"
-    return _path(place), problem
+            continue  # pydantic repeats a problem within the list
+        details_by_place.setdefault(_location(item, value), []).append(item)
+    location, details_at_location = next(iter(details_by_place.items()))
+    problem = _problem(details_at_location)
+    if len(details_by_place) > 1:
+        other_fields = [_path(location) or "the record" for location in list(details_by_place)[1:]]
+        problem += f" (also invalid: {', '.join(other_fields[:_MAX_NAMED])})"
+    return _path(location), problem
 
 
 def _problem(details: list[ErrorDetails]) -> str:
@@ -89,9 +89,9 @@ def _problem(details: list[ErrorDetails]) -> str:
     kinds.pop("", None)
     if not kinds:
         return first["msg"]
-    *initial, last = kinds
-    listed = f"{', '.join(initial)} or {last}" if initial else last
-    return f"expected {listed}{_found_text(first['input'])}"
+    *initial_kinds, last_kind = kinds
+    expected = f"{', '.join(initial_kinds)} or {last_kind}" if initial_kinds else last_kind
+    return f"expected {expected}{_found_text(first['input'])}"
 
 
 def _expected(item: ErrorDetails) -> str:
@@ -105,7 +105,7 @@ def _found_text(value: Any) -> str:
 
 
 def describe(value: Any) -> str:
-    """Name the JSON kind of ``value``, with the value where it is short."""
+    """Return the JSON kind of ``value``, with the value itself, truncated."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -121,22 +121,22 @@ def describe(value: Any) -> str:
     return f"{kind} {text}"
 
 
-def _place(item: ErrorDetails, value: Any) -> tuple[int | str, ...]:
-    """Return the part of the location that leads into ``value``; the rest names union members."""
+def _location(item: ErrorDetails, value: Any) -> tuple[int | str, ...]:
+    """Return the part of the location within ``value``; the rest are names of union members."""
     if item["type"] == "missing":
         return item["loc"]
-    place: tuple[int | str, ...] = ()
+    location: tuple[int | str, ...] = ()
     for step in item["loc"]:
         try:
             value = value[step]
         except (KeyError, IndexError, TypeError):
             break
-        place += (step,)
-    return place
+        location += (step,)
+    return location
 
 
-def _path(place: tuple[int | str, ...]) -> str | None:
+def _path(location: tuple[int | str, ...]) -> str | None:
     path = ""
-    for step in place:
+    for step in location:
         path += f"[{step}]" if isinstance(step, int) else f".{step}" if path else step
     return path or None

@@ -1,4 +1,4 @@
-"""Rows of a JSON file or table: a value, or the line's error."""
+"""Rows of a JSON file or table, each with a value or the line's error."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from pathlib import Path
 
 from fairjudge.datasets._json import (
     JsonError,
-    end_of_refused,
+    find_value_end,
     parse,
     parse_at,
-    without_lone_surrogates,
+    replace_surrogate_escapes,
 )
-from fairjudge.datasets._source import Row, decoded, kind_of, not_utf8, read_bytes
+from fairjudge.datasets._source import Row, decode_text, file_extension, read_bytes, utf8_problem
 from fairjudge.datasets._tables import (
     PARQUET_MAGIC,
     TEXT_TABLES,
@@ -25,16 +25,17 @@ from fairjudge.files import file_mode
 
 
 def read_rows(path: Path, *, csv_allowed: bool, nan_as_null: bool = False) -> Iterator[Row]:
-    """Yield the rows of ``path`` in file order; blank lines are passed over.
+    """Yield the rows of ``path`` in file order; blank lines are skipped.
 
-    Parquet is recognised by content, and a folder is a data set of Hugging Face. Else the extension
-    tells the format; without a known one, a leading ``[`` means one JSON list and anything else
-    means one object a line. `nan_as_null` is for tools that write NaN where they have no number.
+    Parquet is recognised by content, and a folder is a Hugging Face data set. Otherwise the
+    extension determines the format; if it is unknown, a file with a leading ``[`` is one JSON list,
+    any other file has one object per line. `nan_as_null` is for tools that write NaN for missing
+    numbers.
     """
     if file_mode(path) is not None and path.is_dir():
         return folder_rows(path)
     data = read_bytes(path)
-    kind = kind_of(path)
+    kind = file_extension(path)
     if data.startswith(PARQUET_MAGIC):
         return parquet_rows(data, path)
     if kind in TEXT_TABLES:
@@ -53,7 +54,7 @@ def read_rows(path: Path, *, csv_allowed: bool, nan_as_null: bool = False) -> It
 
 
 def _is_lines(data: bytes) -> bool:
-    """Say whether there is an object a line, as data frames and data sets are written to .json."""
+    """Whether the file has one object per line, as some tools write to .json."""
     first, _, body = data.strip().partition(b"\n")
     if not (first.startswith(b"{") and body.lstrip().startswith(b"{")):
         return False
@@ -65,7 +66,7 @@ def _is_lines(data: bytes) -> bool:
 
 
 def jsonl_rows(data: bytes, *, nan_as_null: bool = False) -> Iterator[Row]:
-    """Yield one row for each line that is not blank."""
+    """Yield one row per line that is not blank."""
     lines = data.split(b"\n")
     for number, raw in enumerate(lines, start=1):
         if not raw.strip():
@@ -73,7 +74,7 @@ def jsonl_rows(data: bytes, *, nan_as_null: bool = False) -> Iterator[Row]:
         try:
             text = raw.decode("utf-8")
         except UnicodeDecodeError as error:
-            yield Row(line=number, problem=not_utf8(error, raw))
+            yield Row(line=number, problem=utf8_problem(error, raw))
             continue
         is_last = number == len(lines)
         yield _jsonl_row(text.removesuffix("\r"), number, is_last=is_last, nan_as_null=nan_as_null)
@@ -89,17 +90,19 @@ def _jsonl_row(text: str, line: int, *, is_last: bool, nan_as_null: bool) -> Row
         if error.cut_off and is_last:
             problem = f"the file is cut off in the middle of this record: {problem}"
         elif error.cut_off:
-            problem += "; each record must stand whole on one line (else name the file .json)"
+            problem += "; each record must be on one line (or rename the file to .json)"
         return Row(line=line, problem=problem, field=error.field)
     if isinstance(value, list):
-        return Row(line=line, problem="expected an object, found a list (name the file .json?)")
-    value, repaired = without_lone_surrogates(text, value)
+        return Row(
+            line=line, problem="expected an object, found a list (rename the file to .json?)"
+        )
+    value, repaired = replace_surrogate_escapes(text, value)
     return Row(line=line, value=value, repaired=repaired)
 
 
 def json_rows(data: bytes, path: Path, *, nan_as_null: bool = False) -> Iterator[Row]:
-    """Yield the items of the one list that the file holds, or its one object."""
-    text = decoded(data, path)
+    """Yield the items of the file's list, or its single object."""
+    text = decode_text(data, path)
     position = _skip_space(text, 0)
     if text[position] != "[":
         yield _json_item(text, position, path, nan_as_null=nan_as_null)[0]
@@ -121,12 +124,12 @@ def _list_items(text: str, position: int, path: Path, *, nan_as_null: bool) -> I
         if text[position : position + 1] == ",":
             position = _skip_space(text, position + 1)
         elif text[position : position + 1] != "]":
-            yield _list_broken(text, position)
+            yield _broken_list_row(text, position)
             return
-    _nothing_follows(text, position + 1, path)
+    _check_end(text, position + 1, path)
 
 
-def _list_broken(text: str, position: int) -> Row:
+def _broken_list_row(text: str, position: int) -> Row:
     line = text.count("\n", 0, position) + 1
     if position >= len(text):
         return Row(line=line, problem="the file is cut off: its list has no closing ']'")
@@ -137,34 +140,34 @@ def _list_broken(text: str, position: int) -> Row:
 def _json_item(
     text: str, position: int, path: Path, *, line: int | None = None, nan_as_null: bool
 ) -> tuple[Row, int]:
-    """Return the row that starts at ``position`` and where it ends, or -1 if that is unknown."""
-    alone = line is None
+    """Return the row that starts at ``position``, and its end (-1 if unknown)."""
+    is_single_value = line is None
     line = line or text.count("\n", 0, position) + 1
     try:
         value, end = parse_at(text, position, nan_as_null=nan_as_null)
     except JsonError as error:
         if error.position is None:
             row = Row(line=line, problem=error.problem, field=error.field)
-            return row, end_of_refused(text, position) or -1
-        at_line = text.count("\n", 0, error.position) + 1
+            return row, find_value_end(text, position) or -1
+        error_line = text.count("\n", 0, error.position) + 1
         column = error.position - text.rfind("\n", 0, error.position)
         problem = f"{error.problem} (column {column})"
         if error.cut_off:
             problem = f"the file is cut off in the middle of a record: {problem}"
-        return Row(line=at_line, problem=problem), -1
-    if alone:
-        _nothing_follows(text, end, path)
-    value, repaired = without_lone_surrogates(text[position:end], value)
+        return Row(line=error_line, problem=problem), -1
+    if is_single_value:
+        _check_end(text, end, path)
+    value, repaired = replace_surrogate_escapes(text[position:end], value)
     return Row(line=line, value=value, repaired=repaired), end
 
 
-def _nothing_follows(text: str, position: int, path: Path) -> None:
+def _check_end(text: str, position: int, path: Path) -> None:
     position = _skip_space(text, position)
     if position < len(text):
         excerpt = text[position : position + 20]
         raise InputError(
-            f"nothing should follow the first JSON value, found {excerpt!r} "
-            "(one object a line belongs in a .jsonl file)",
+            f"unexpected text after the first JSON value: {excerpt!r} "
+            "(for one object per line, rename the file to .jsonl)",
             path=path,
             line=text.count("\n", 0, position) + 1,
         )

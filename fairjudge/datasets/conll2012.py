@@ -1,8 +1,8 @@
 """Read CoNLL-2012 files: the words, PERSON entities and coreference chains of documents.
 
-The layout is that of the CoNLL-2012 shared task (OntoNotes 5.0): one token a line in columns parted
-by white space, an empty line after each sentence, ``#begin document`` and ``#end document`` around
-each part. Named entities stand in column 10, coreference in the last.
+The layout is that of the CoNLL-2012 shared task (OntoNotes 5.0): one token per line in columns
+separated by white space, an empty line after each sentence, ``#begin document`` and
+``#end document`` around each part. Named entities are in column 10, coreference is in the last.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ PERSON = "PERSON"
 _BEGIN = re.compile(r"#begin document \((?P<name>.*)\); part (?P<part>\d+)\s*$")
 _MIN_COLUMNS = 12
 _WORD, _POS, _ENTITY, _CHAIN = 3, 4, 10, -1
-_UNESCAPED = {
+_UNESCAPED_TOKENS = {
     "-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}",
     "/.": ".", "/?": "?", "/-": "-",
 }  # fmt: skip
 
 
 def read_conll2012(path: Path) -> tuple[AnnotatedDocument, ...]:
-    """Read every document part of a file, which may be gzip; ``id`` is ``<name>.<part>``.
+    """Read all document parts of a file, optionally gzip; ``id`` is ``<name>.<part>``.
 
-    Chains are in the order of their first mention, and a longer mention stands before one within
-    it. OntoNotes has no chains of a single mention. Raises `InputError`, with file and line, where
-    it is no such file, or a bracket is opened and not closed, or closed and not opened.
+    Chains are in the order of their first mention, and a longer mention precedes one within it.
+    OntoNotes has no chains of a single mention. Raises `InputError`, with file and line, for other
+    files and unbalanced brackets.
     """
     documents: list[AnnotatedDocument] = []
     current: _Draft | None = None
@@ -44,7 +44,9 @@ def read_conll2012(path: Path) -> tuple[AnnotatedDocument, ...]:
             current = _Draft(path=path, header=line, line=number)
         elif line.startswith("#end"):
             if current is None:
-                raise InputError("a document ends that did not begin", path=path, line=number)
+                raise InputError(
+                    "'#end document' without '#begin document'", path=path, line=number
+                )
             documents.append(current.finish(number))
             current = None
         elif current is not None:
@@ -58,13 +60,13 @@ def read_conll2012(path: Path) -> tuple[AnnotatedDocument, ...]:
             line=current.line,
         )
     if not documents:
-        raise InputError("the file holds no documents", path=path)
+        raise InputError("the file has no documents", path=path)
     return tuple(documents)
 
 
 @dataclass(slots=True, kw_only=True)
 class _Draft:
-    """A document while its lines are read; ``tokens`` are words with their Penn tags."""
+    """A document during parsing; ``tokens`` are words with their Penn tags."""
 
     path: Path
     header: str
@@ -88,7 +90,7 @@ class _Draft:
         self._entity(columns[_ENTITY], number)
         self._chain(columns[_CHAIN], number)
         word = columns[_WORD]
-        self.tokens.append((_UNESCAPED.get(word, word), columns[_POS]))
+        self.tokens.append((_UNESCAPED_TOKENS.get(word, word), columns[_POS]))
 
     def finish(self, number: int) -> AnnotatedDocument:
         self._end_sentence(number)
@@ -104,21 +106,21 @@ class _Draft:
         )
 
     def _entity(self, cell: str, number: int) -> None:
-        place = len(self.tokens)
+        index = len(self.tokens)
         if cell.startswith("("):
             if self.open_entity is not None:
                 raise self._error("a named entity begins within another", number)
-            self.open_entity = (place, cell.strip("(*)"))
+            self.open_entity = (index, cell.strip("(*)"))
         if cell.endswith(")"):
             if self.open_entity is None:
-                raise self._error("a named entity ends that did not begin", number)
+                raise self._error("closing bracket without an open named entity", number)
             start, label = self.open_entity
             if label == PERSON:
-                self.people.append(Range(start=start, end=place + 1))
+                self.people.append(Range(start=start, end=index + 1))
             self.open_entity = None
 
     def _chain(self, cell: str, number: int) -> None:
-        place = len(self.tokens)
+        index = len(self.tokens)
         for piece in cell.split("|"):
             chain = piece.strip("()")
             if piece in {"-", "_"}:
@@ -128,12 +130,14 @@ class _Draft:
                     f"expected a coreference cell such as '(12)', found {cell!r}", number
                 )
             if piece.startswith("("):
-                self.open_mentions[chain].append(place)
+                self.open_mentions[chain].append(index)
             if piece.endswith(")"):
                 if not self.open_mentions[chain]:
-                    raise self._error(f"a mention of chain {chain} ends that did not begin", number)
+                    raise self._error(
+                        f"closing bracket without an open mention of chain {chain}", number
+                    )
                 start = self.open_mentions[chain].pop()
-                self.mentions[chain].append(Range(start=start, end=place + 1))
+                self.mentions[chain].append(Range(start=start, end=index + 1))
 
     def _end_sentence(self, number: int) -> None:
         if self.open_entity is not None:

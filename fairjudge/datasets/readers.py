@@ -1,8 +1,8 @@
 """Read the files of docs/formats.md.
 
-Every reader takes ``.json`` (a list, or one object), ``.jsonl`` (one object a line) and, where the
-records are flat, ``.csv`` with a header; each may be gzip. Unknown keys are kept. A bad line is one
-``InputError`` naming file, line and field; with ``skip_bad`` it is left out and listed.
+Every reader accepts ``.json`` (a list, or one object), ``.jsonl`` (one object per line) and, for
+flat records, ``.csv`` with a header; all optionally gzip. Unknown keys are kept. A bad line raises
+``InputError`` with file, line and field; with ``skip_bad`` it is skipped and listed.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ REPLIES = Kind(
 def read_clusters(
     source: object, *, skip_bad: bool = False, argument: str = "clusters"
 ) -> Loaded[Cluster]:
-    """Read clusters; references are clusters too. No two may share an ``eid``.
+    """Read clusters, including references. Each ``eid`` must be unique.
 
     See `read_records` for what `source` may be.
 
@@ -73,7 +73,7 @@ def read_clusters(
 def read_references(
     source: object, *, skip_bad: bool = False, argument: str = "references"
 ) -> Loaded[Reference]:
-    """Read references in the published DiverseSumm layout. No two may share an ``eid``.
+    """Read references in the published DiverseSumm layout. Each ``eid`` must be unique.
 
     See `read_records` for what `source` may be.
 
@@ -89,7 +89,7 @@ def read_references(
 def read_summaries(
     source: object, *, skip_bad: bool = False, argument: str = "summaries"
 ) -> Loaded[Summary]:
-    """Read summaries, one for each ``eid`` and ``system``.
+    """Read summaries, at most one per ``eid`` and ``system``.
 
     See `read_records` for what `source` may be.
 
@@ -105,7 +105,7 @@ def read_summaries(
 def read_labels(
     source: object, *, skip_bad: bool = False, argument: str = "labels"
 ) -> Loaded[Label]:
-    """Read people's labels.
+    """Read human labels.
 
     See `read_records` for what `source` may be.
 
@@ -121,7 +121,7 @@ def read_labels(
 def read_judgements(
     source: object, *, skip_bad: bool = False, argument: str = "judgements"
 ) -> Loaded[Judgement]:
-    """Read judgements; a ranking is read as judgements on its pairs, which stand on its line.
+    """Read judgements; a ranking is converted to judgements of its pairs, with the same line.
 
     See `read_records` for what `source` may be.
 
@@ -135,12 +135,12 @@ def read_judgements(
     judgements = read_records(source, JUDGEMENTS, skip_bad=skip_bad, argument=argument)
     if all(row.systems is None for row in judgements.records):
         return judgements
-    placed = [
+    pairs_with_lines = [
         (pair, line)
         for row, line in zip(judgements.records, judgements.lines, strict=True)
         for pair in as_pairs([row])
     ]
-    records, lines = zip(*placed, strict=True)
+    records, lines = zip(*pairs_with_lines, strict=True)
     return replace(judgements, records=records, lines=lines)
 
 
@@ -152,14 +152,14 @@ def read_replies(
 
 
 def match_summaries(summaries: Loaded[Summary], clusters: Iterable[Cluster]) -> Loaded[Summary]:
-    """Return `summaries`, their eids spelled as those of `clusters` where a table made them floats.
+    """Return `summaries` with the eids of `clusters`, even if a table converted eids to floats.
 
-    Raises `InputError` for the first summary of a cluster that is not among those given.
+    Raises `InputError` for the first summary of an unknown cluster.
     """
     sources = tuple(clusters)
     eids = {cluster.eid for cluster in sources}
-    matched = replace(summaries, records=harmonize_ids(summaries, sources))
-    for index, summary in enumerate(matched):
+    matched_summaries = replace(summaries, records=harmonize_ids(summaries, sources))
+    for index, summary in enumerate(matched_summaries):
         if summary.eid in eids:
             continue
         raise InputError(
@@ -169,22 +169,23 @@ def match_summaries(summaries: Loaded[Summary], clusters: Iterable[Cluster]) -> 
             line=summaries.lines[index],
             field="eid",
         )
-    return matched
+    return matched_summaries
 
 
 def check_distinct(files: Sequence[Loaded[Summary]]) -> None:
-    """Raise `InputError` for the first summary, by cluster and system, that an earlier file has."""
-    first: dict[tuple[str, str], str] = {}
+    """Raise `InputError` if a summary, by cluster and system, is also in an earlier file."""
+    first_locations: dict[tuple[str, str], str] = {}
     for file in files:
         rows = zip(file.records, file.lines, strict=True)
-        places = {(row.eid, row.system): f"{file.path}:{line}" for row, line in rows}
-        for (eid, system), place in places.items():
-            if (eid, system) in first:
+        locations = {(row.eid, row.system): f"{file.path}:{line}" for row, line in rows}
+        for (eid, system), location in locations.items():
+            if (eid, system) in first_locations:
                 raise InputError(
-                    f"a second summary of {eid!r} by {system!r} (first at {first[eid, system]})",
-                    path=place,
+                    f"a second summary of {eid!r} by {system!r} "
+                    f"(first at {first_locations[eid, system]})",
+                    path=location,
                 )
-        first |= places
+        first_locations |= locations
 
 
 def empty_articles(cluster: Cluster) -> tuple[Article, ...]:
@@ -195,9 +196,9 @@ def empty_articles(cluster: Cluster) -> tuple[Article, ...]:
 
 
 def why_not_buildable(cluster: Cluster) -> str | None:
-    """Say why no reference can be built from ``cluster``, or return None.
+    """Return the reason why no reference can be built from ``cluster``, or None.
 
-    Articles must be able to differ: two of them need text.
+    At least two articles need text.
     """
     n_articles, n_empty = len(cluster.articles), len(empty_articles(cluster))
     if n_articles == 1:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from fairjudge.datasets._problems import validated
+from fairjudge.datasets._problems import validate_record
 from fairjudge.domain import Reference, Summary
 from fairjudge.errors import InputError
 from fairjudge.importing.records import Entry, make_label
@@ -89,7 +89,9 @@ class _Topic:
     def records(self) -> Iterator[Entry]:
         """Yield the arguments as summaries, then the reference."""
         for aid, article in self.arguments.items():
-            yield validated(Summary, {"eid": self.eid, "system": aid, "text": article["content"]})
+            yield validate_record(
+                Summary, {"eid": self.eid, "system": aid, "text": article["content"]}
+            )
         questions = [
             {
                 "question": question,
@@ -102,7 +104,7 @@ class _Topic:
             for question, points in self.questions.items()
         ]
         fields = {"eid": self.eid, "articles": list(self.arguments.values())}
-        yield validated(Reference, {**fields, "question_answers": questions})
+        yield validate_record(Reference, {**fields, "question_answers": questions})
 
 
 @dataclass(slots=True)

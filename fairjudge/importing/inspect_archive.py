@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from fairjudge.datasets._json import JsonError, parse, without_lone_surrogates
+from fairjudge.datasets._json import JsonError, parse, replace_surrogate_escapes
 from fairjudge.errors import InputError, needs_extra
 from fairjudge.files import check_regular, read_file, unpacked_limit
 
@@ -91,7 +91,7 @@ class _Members:
         """Return the JSON object in a member."""
         try:
             text = self._unpacked(name).decode("utf-8")
-            value, _ = without_lone_surrogates(text, parse(text, nan_as_null=True))
+            value, _ = replace_surrogate_escapes(text, parse(text, nan_as_null=True))
         except UnicodeDecodeError:
             raise self._error(name, "not UTF-8 text") from None
         except JsonError as error:

@@ -15,7 +15,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from fairjudge.datasets._problems import validated
+from fairjudge.datasets._problems import validate_record
 from fairjudge.domain import Reference
 from fairjudge.errors import InputError
 from fairjudge.importing.records import Entry
@@ -88,7 +88,9 @@ def _reference(row: Json) -> Reference:
         peer = _unusual(peer, {"format_version": VERSION, "title_query": eid})
     fields = {"eid": eid, **(our_fields or {}), "question_answers": questions}
     fields["articles"] = _articles(our_fields or {}, questions)
-    return validated(Reference, {**fields, **({PEER: peer} if peer or our_fields is None else {})})
+    return validate_record(
+        Reference, {**fields, **({PEER: peer} if peer or our_fields is None else {})}
+    )
 
 
 def _articles(fields: Json, questions: Iterable[Json]) -> list[Json]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from statistics import fmean
 
-from fairjudge.datasets._problems import validated
+from fairjudge.datasets._problems import validate_record
 from fairjudge.domain import Reference, Summary
 from fairjudge.errors import InputError
 from fairjudge.importing.nuggetbank import NO_DOCUMENT
@@ -62,7 +62,7 @@ def _reference(eid: str, row: Json, nuggets: list[Json]) -> Reference:
         **({"group_importance": importance} if any(importance) else {}),
         **({PEER: peers} if any(peers) else {}),
     }
-    return validated(
+    return validate_record(
         Reference, {"eid": eid, "articles": [NO_DOCUMENT], "question_answers": [question]}
     )
 
@@ -74,7 +74,7 @@ def _assignment(line: int, eid: str, row: Json, nuggets: list[Json]) -> Iterator
         raise InputError("missing", field="run_id")
     answer = text_or_none(row, "answer_text") or text_or_none(row, "candidate_text")
     if answer:
-        yield validated(Summary, {"eid": eid, "system": system, "text": answer})
+        yield validate_record(Summary, {"eid": eid, "system": system, "text": answer})
     covered = [ASSIGNED.get(text_or_none(nugget, "assignment") or "") for nugget in nuggets]
     values = [value for value in covered if value is not None]
     checklist = [{"unit": f"answer:0.{n}", "covered": value} for n, value in enumerate(covered)]

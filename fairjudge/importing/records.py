@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from fairjudge.datasets._problems import validated
+from fairjudge.datasets._problems import validate_record
 from fairjudge.domain import (
     Cluster,
     Judgement,
@@ -143,7 +143,7 @@ class ImportedFile(NumberedJudgements):
 
 def make_label(**fields: Any) -> Label:
     """Return the label with the `fields` that are not None."""
-    return validated(Label, {k: v for k, v in fields.items() if v is not None})
+    return validate_record(Label, {k: v for k, v in fields.items() if v is not None})
 
 
 def make_judgement(fields: Mapping[str, Any], *, source: str, scale: Scale | None) -> Judgement:
@@ -156,7 +156,7 @@ def make_judgement(fields: Mapping[str, Any], *, source: str, scale: Scale | Non
             "parser": PARSER_VERSION if scale else None,
         }
     )
-    return validated(Judgement, {**fields, "signature": signed})
+    return validate_record(Judgement, {**fields, "signature": signed})
 
 
 def scored(outcome: float | Verdict | Unscored) -> dict[str, Any]:

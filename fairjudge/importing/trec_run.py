@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fairjudge.datasets._problems import validated
+from fairjudge.datasets._problems import validate_record
 from fairjudge.domain import Cluster, Summary
 from fairjudge.errors import InputError
 from fairjudge.importing.records import Entry
@@ -47,7 +47,7 @@ def read(source: Source) -> Iterator[Entry]:
             yield summary
     for eid, articles in documents.items():
         if articles:
-            yield validated(Cluster, {"eid": eid, "articles": list(articles.values())})
+            yield validate_record(Cluster, {"eid": eid, "articles": list(articles.values())})
 
 
 def _summary(row: Json) -> Summary:
@@ -75,7 +75,7 @@ def _summary(row: Json) -> Summary:
     }
     usual = {"metadata": {}, "topic": _IDS[0]}
     peer_fields = {key: value for key, value in peer.items() if usual.get(key) != value}
-    return validated(
+    return validate_record(
         Summary,
         {
             "eid": eid,

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, cast, get
 
 from pydantic import TypeAdapter, ValidationError
 
-from fairjudge.datasets._problems import explain
+from fairjudge.datasets._problems import explain_validation_error
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.options.declaring import declared_options, type_hint
 
@@ -184,7 +184,7 @@ def _check(hint: Any, value: Any, name: str, *, strict: bool) -> Any:
     try:
         return TypeAdapter(hint).validate_python(value, strict=strict)
     except ValidationError as error:
-        field_path, problem = explain(error, value)
+        field_path, problem = explain_validation_error(error, value)
         suffix = "" if field_path is None else f".{field_path}"
         raise ConfigurationError(f"{name}{suffix}: {problem}") from None
 

@@ -13,7 +13,7 @@ from fairjudge.api.calibrating import Margin
 from fairjudge.backends.budgeting import Budget
 from fairjudge.backends.pricing import load_prices
 from fairjudge.calibration.choices import CalibratorName, CovariateName
-from fairjudge.datasets._problems import explain
+from fairjudge.datasets._problems import explain_validation_error
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.files import read_file, read_toml
 from fairjudge.judges.cascades import read_cascade
@@ -238,7 +238,7 @@ def _first_problem(error: ValidationError, table: Mapping[str, Any], path: Path)
             subject = f"[{within[0]}] has" if within else "a study has"
             problem = f"{subject} no {str(name)!r}{hint}"
             return InputError(problem, path=path, line=find_line(text, item["loc"]))
-    field, problem = explain(error, table)
+    field, problem = explain_validation_error(error, table)
     line = find_line(text, error.errors(include_url=False)[0]["loc"])
     return InputError(problem, path=path, line=line, field=field)
 

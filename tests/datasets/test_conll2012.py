@@ -84,11 +84,11 @@ def test_several_parts_and_crlf(tmp_path):
         ("#end document", "", r":1: the file is cut off"),
         ("#begin document (nw/x); part 002\n", "", r":1: expected '#begin document"),
         ("; part 002", "", r":1: expected '#begin document"),
-        ("(7|(3", "(3", r":6: a mention of chain 7 ends that did not begin"),
+        ("(7|(3", "(3", r":6: closing bracket without an open mention of chain 7"),
         ("7)", "-", r":11: the sentence ends within a mention of chain 7"),
         ("7)", "seven", r":6: expected a coreference cell such as '\(12\)', found 'seven'"),
         ("*)", "*", r":11: the sentence ends within a named entity"),
-        ("(PERSON*", "*", r":4: a named entity ends that did not begin"),
+        ("(PERSON*", "*", r":4: closing bracket without an open named entity"),
         ("*)", "(ORG)", r":4: a named entity begins within another"),
         ("   -   -   -   -   *   (3)", "", r":8: expected at least 12 columns, found 6"),
         ("#end document", "#begin document (y); part 000", r":15: a document begins before"),
@@ -107,5 +107,5 @@ def test_broken_files_are_named_by_line(tmp_path, old, new, message):
 def test_a_file_of_something_else(tmp_path):
     with pytest.raises(InputError, match=":1: expected '#begin document"):
         read_conll2012(write(tmp_path, '{"eid": "e"}\n'))
-    with pytest.raises(InputError, match="the file holds no documents"):
+    with pytest.raises(InputError, match="the file has no documents"):
         read_conll2012(write(tmp_path, "# a comment\n"))

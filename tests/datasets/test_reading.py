@@ -84,7 +84,7 @@ def test_a_table_of_arrow_holds_what_a_file_of_lines_does(tmp_path):
         assert second.text == "[1]"
         assert second.citations[0].articles == ("a",)
     splits.write_text('{"splits": ["train", "test"]}')
-    with pytest.raises(InputError, match=r"several splits: name one of .*train, .*test"):
+    with pytest.raises(InputError, match=r"several splits: pass one of .*train, .*test"):
         read_summaries(tmp_path / "splits")
     (tmp_path / "any name").write_bytes(b"PAR1 and no more")
     with pytest.raises(InputError, match="cannot read the Parquet file"):

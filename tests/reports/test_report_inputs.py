@@ -63,11 +63,11 @@ def test_the_json_of_commands_is_told_by_its_keys(study):
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        ("not json", "not known what this file is"),
-        ('{"some": "thing"}', "not known what this file is"),
-        ("[1, 2]", "not known what this file is"),
+        ("not json", "unknown kind of file"),
+        ('{"some": "thing"}', "unknown kind of file"),
+        ("[1, 2]", "unknown kind of file"),
         ("", "the file is empty"),
-        ('{"groups": 3, "systems": null}', "not known what this file is"),
+        ('{"groups": 3, "systems": null}', "unknown kind of file"),
     ],
 )
 def test_an_unknown_file_is_one_clear_error(tmp_path, content, problem):

@@ -11,9 +11,9 @@ ExampleFile: TypeAlias = Literal[
 
 
 def example_path(name: ExampleFile) -> Path:
-    """Return where the installed package keeps a file of the example.
+    """Return the path of a file of the bundled example.
 
-    Its README says how each file was made.
+    Its README describes how each file was made.
 
     Examples
     --------
