@@ -96,8 +96,8 @@ class Caching(SingleFlight):
 
     Errors, refusals, empty replies and decisions with a refused question are never stored. A reply
     truncated at the token limit (``finish_reason == "length"``) is stored: the limit is part of
-    the key, so that the same request would be truncated again. Concurrent
-    requests with one key share one call.
+    the key, so that the same request would be truncated again. Concurrent requests with
+    one key share one call.
 
     Budgets and retries must be inside, so that hits are free.
 

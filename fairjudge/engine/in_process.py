@@ -84,9 +84,8 @@ async def judge_tasks(
         chunk_size=chunk_size,
     )
     progress(book.n_done - book.n_retryable)
-    limit = (
-        2 * concurrency // chunk_size + 2
-    )  # enough chunks to use the full concurrency despite slow replies
+    # Enough chunks to use the full concurrency despite slow replies.
+    limit = 2 * concurrency // chunk_size + 2
     async with checkpoints(run) as saver:
         graph = build_judge_graph(checkpointer=saver)
         run_options: Any = {
