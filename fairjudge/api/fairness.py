@@ -137,8 +137,9 @@ def coverage(
     Returns
     -------
     CoverageFairness
-        Equal Coverage, R_EC and Coverage Parity by system; 0 is fair. Coverage, and so all but
-        R_EC, is in the scorer's unit: a probability or share from 0 to 1, or a cosine similarity.
+        Equal Coverage, R_EC, Coverage Parity (of these 0 is fair) and any further measure by
+        system. Coverage, and so Equal Coverage and Coverage Parity, is in the scorer's unit: a
+        probability or share from 0 to 1, or a cosine similarity.
 
     Raises
     ------
@@ -294,8 +295,8 @@ def proportionality(
     Returns
     -------
     ProportionalFairness
-        BUR, UER, AUC and SOF by system; 0 is fair. The table has shares from 0 to 1, the JSON and
-        the printed tables percent.
+        BUR, UER, AUC, SOF (of these 0 is fair) and any further measure by system. The table has
+        shares from 0 to 1, the JSON and the printed tables percent.
 
     Raises
     ------

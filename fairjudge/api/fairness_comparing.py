@@ -45,7 +45,8 @@ def compare(
     -------
     Findings
         ``["systems"]`` has the difference of each measure by system, in the measure's own unit;
-        below 0 is fairer. P-values are corrected over all of them (Holm, Benjamini-Hochberg).
+        below 0 is fairer unless higher values of the measure are. P-values are corrected over all
+        of them (Holm, Benjamini-Hochberg).
 
     Raises
     ------

@@ -40,10 +40,10 @@ class CoverageFairness(CommandResult):
         write_supports(path, self.supports)
 
     def table(self) -> Table:
-        """Return the measures of each system by key, with their intervals; 0 is fair.
+        """Return the measures of each system by key, with their intervals.
 
-        These are ``equal_coverage``, ``r_ec``, ``r_ec_strict`` (R_EC as published) and
-        ``coverage_parity``.
+        These are the measures shown of `fairjudge.fairness.coverage_measures.COVERAGE`, such as
+        ``equal_coverage``, ``r_ec``, ``r_ec_strict`` (R_EC as published) and ``coverage_parity``.
         """
         from fairjudge.fairness.coverage_measures import COVERAGE
 
@@ -77,9 +77,10 @@ class ProportionalFairness(CommandResult):
     kind = "fairness proportional"
 
     def table(self) -> Table:
-        """Return the measures of each system by key, as shares with their intervals; 0 is fair.
+        """Return the measures of each system by key, as shares with their intervals.
 
-        These are ``bur``, ``uer``, ``auc`` and ``sof``.
+        These are the measures shown of `fairjudge.fairness.proportional.PROPORTIONAL`, such as
+        ``bur``, ``uer``, ``auc`` and ``sof``.
         """
         from fairjudge.fairness.proportional import PROPORTIONAL
 

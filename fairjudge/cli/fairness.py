@@ -70,8 +70,8 @@ def proportional(
     """Measure whether every value gets its share of the summaries: BUR, UER, AUC and SOF.
 
     BUR is the share of summaries that under-represent some value, UER the mean shortfall, AUC the
-    BUR averaged over all tolerances, and SOF the inequality of the shortfall between values. All
-    are in percent; 0 is fair.
+    BUR averaged over all tolerances, and SOF the inequality of the shortfall between values. They
+    are in percent; for each of them, 0 is fair.
 
         fairjudge fairness proportional clusters.jsonl --summaries s.jsonl --attribute sentiment
     """
@@ -100,7 +100,8 @@ def compare() -> None:
     r"""Compare the fairness measures of variants with those of a baseline.
 
     Systems are compared by bootstrap over the samples that both have. A negative difference means
-    that the variant is fairer. P-values are corrected for all variants and measures in the table.
+    that the variant is fairer, unless the table says otherwise. P-values are corrected for all
+    variants and measures in the table.
 
         fairjudge summarize clusters.jsonl -o s.jsonl --backend openai:gpt-4o-mini \
             --sweep temperature=0.5,1 --sweep sentences=1,5 --sweep fair=party

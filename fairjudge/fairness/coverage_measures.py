@@ -1,4 +1,4 @@
-"""The measures of ``fairness coverage``: Equal Coverage, R_EC and Coverage Parity; 0 is fair.
+"""The measures of ``fairness coverage``: `COVERAGE` defines which values of each are fairer.
 
 There are two versions of R_EC. ``r_ec`` uses p-values of a test that is valid for sets of any size.
 ``r_ec_strict`` follows the paper: its p-value is the share of relabellings that are *more* unequal

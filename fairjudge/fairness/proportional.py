@@ -1,6 +1,6 @@
 """Proportional Representation (FairSumm, sections 3 to 5): its measures and one system's results.
 
-`PROPORTIONAL` contains the measures. 0 is fair.
+`PROPORTIONAL` contains the measures, and defines which values of each are fairer.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Target and actual shares of values, and the formulas of Proportional Representation.
 
-FairSumm, sections 3 to 5. All results are shares in [0, 1]; reports show percent. 0 is fair.
+FairSumm, sections 3 to 5. All results are shares in [0, 1]; reports show percent.
 """
 
 from __future__ import annotations
