@@ -54,13 +54,13 @@ def overall_json(reports: Sequence[FairnessReport], *, measure: str, scaling: Sc
 
     There is one report a data set, or a scorer.
     """
-    scores: dict[str, dict[str, float]] = {}
+    scores: dict[str, dict[str, float | None]] = {}
     for report in reports:
         if report.name in scores:
             raise InputError(
                 f"two data sets are called {report.name!r}; rename one", path=report.path
             )
-        scores[report.name] = _by_system(report, measure)
+        scores[report.name] = _values_by_system(report, measure)
     head = {} if scaling == "range" else {"scaling": scaling}
     by_system = overall(scores, scaling=scaling, direction=shown_measures()[measure].direction)
     return head | {"measure": measure, "systems": to_json(by_system)}
@@ -153,11 +153,17 @@ def read_report(path: Path) -> Mapping[str, Any]:
 
 def _by_system(report: FairnessReport, measure: str) -> dict[str, float]:
     """Return the measure of each system that has one."""
+    values = _values_by_system(report, measure)
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _values_by_system(report: FairnessReport, measure: str) -> dict[str, float | None]:
+    """Return the measure of each system, None where it is undefined."""
     try:
         values = {
             name: system[measure]["value"] for name, system in report.report["systems"].items()
         }
-        return {name: float(value) for name, value in values.items() if value is not None}
+        return {name: None if value is None else float(value) for name, value in values.items()}
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         raise not_a_report(report.path) from None
 

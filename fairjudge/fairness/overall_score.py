@@ -28,7 +28,7 @@ class Overall:
 
 
 def overall(
-    scores: Mapping[str, Mapping[str, float]],
+    scores: Mapping[str, Mapping[str, float | None]],
     *,
     scaling: Scaling = "range",
     direction: Direction = "lower",
@@ -38,20 +38,24 @@ def overall(
     Minimum and maximum are over the systems with a score on every data set, which reproduces the
     paper's tables. A system without a score on some data set is Undefined (the reason lists the
     data sets); all systems are Undefined if they are equal on every data set. `scores` maps data
-    set to system to score, such as R_EC or Coverage Parity.
+    set to system to score, such as R_EC or Coverage Parity; None is no score.
 
     With `scaling` ``"none"`` the scores are averaged without normalisation. `direction` says
     whether lower or higher scores are fairer: the fairest system of a data set is scaled to 0.
     """
     systems = sorted({system for by_system in scores.values() for system in by_system})
     missing_sets = {
-        system: [name for name, by_system in scores.items() if system not in by_system]
+        system: [name for name, by_system in scores.items() if by_system.get(system) is None]
         for system in systems
     }
     complete_systems = [system for system in systems if not missing_sets[system]]
     normalised: dict[str, dict[str, float]] = {system: {} for system in complete_systems}
     for name, by_system in scores.items():
-        complete_scores = {system: by_system[system] for system in complete_systems}
+        complete_scores = {
+            system: score
+            for system, score in by_system.items()
+            if score is not None and not missing_sets[system]
+        }
         low, high = (
             min(complete_scores.values(), default=0.0),
             max(complete_scores.values(), default=0.0),

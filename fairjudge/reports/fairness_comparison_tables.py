@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 from fairjudge.fairness.registry import shown_measures
+from fairjudge.reports.directions import (
+    DIFFERENCES,
+    PLANTED,
+    VALUES,
+    direction_notes,
+    title_with_direction,
+)
 from fairjudge.reports.fairness_tables import EXCLUDED, settings_note
 from fairjudge.reports.figures import Json, bounds, holm, sentence, tally, undefined_reason
 from fairjudge.reports.row_tables import keyed_rows, table
 from fairjudge.reports.tables import TextTable, columns, number
+from fairjudge.stats.measures import Measure
 from fairjudge.text.counting import pluralize
 
 PAIR_SEPARATOR = " with "
@@ -30,6 +38,17 @@ def is_fairer(key: str, difference: float) -> bool:
     return difference < 0 if measure is None else measure.is_fairer(difference)
 
 
+def known_measures(keys: Collection[str]) -> list[Measure]:
+    """Return the measures of `keys`, in the order of the registries."""
+    return [measure for measure in shown_measures().values() if measure.key in keys]
+
+
+def agreement_sign(key: str) -> int:
+    """Return the sign of the correlation of two measures that agree on which systems are fairer."""
+    directions = {m.direction for m in known_measures(key.split(PAIR_SEPARATOR))}
+    return 1 if len(directions) < 2 else -1
+
+
 def overall_table(report: Json) -> TextTable:
     """Return the rank of systems over several data sets."""
     n_ranked = sum("normalised" in figures for figures in report["systems"].values())
@@ -37,6 +56,8 @@ def overall_table(report: Json) -> TextTable:
     title = f"Overall {report['measure']} {number_of_systems}; 0 is the fairest on every data set"
     if report.get("scaling") == "none":
         title = f"Mean {report['measure']} over reports, {number_of_systems}"
+        if not is_fairer(report["measure"], -1.0):
+            title += f"; {VALUES['higher']}"
 
     def by_report(figures: Json) -> str:
         shares = figures.get("normalised", {}).items()
@@ -64,9 +85,16 @@ def agreement_table(report: Json) -> TextTable:
         keyed_rows(correlations, "key"),
         label=lambda row: measure_label(row["key"]),
         notes=[
-            f"{measure_label(key)}: {reason}."
-            for key, correlation in correlations.items()
-            if (reason := undefined_reason(correlation))
+            *(
+                f"{measure_label(key)}: {reason}."
+                for key, correlation in correlations.items()
+                if (reason := undefined_reason(correlation))
+            ),
+            *(
+                f"{measure_label(key)}: below 0 they agree, since higher values of one are fairer."
+                for key in correlations
+                if agreement_sign(key) < 0
+            ),
         ],
     )
 
@@ -121,7 +149,9 @@ def changes_tables(report: Json) -> tuple[TextTable, ...]:
     systems = report["systems"]
     return tuple(
         changes_table(
-            f"{system} minus {report['baseline']}; below 0 is fairer",
+            title_with_direction(
+                f"{system} minus {report['baseline']}", known_measures(changes), DIFFERENCES
+            ),
             changes,
             notes=_change_notes(report) if system == list(systems)[-1] else (),
         )
@@ -158,9 +188,7 @@ def changes_table(
 
 def _change_notes(report: Json) -> Iterator[str]:
     keys = {key for changes in report["systems"].values() for key in changes}
-    for measure in shown_measures().values():
-        if measure.direction == "higher" and measure.key in keys:
-            yield f"{measure.label}: above 0 is fairer."
+    yield from direction_notes(known_measures(keys), DIFFERENCES)
     yield "R_EC: share of summaries in which Equal Coverage is significant."
     yield (
         f"p (Holm) is over the family of all {report['family']['tests']} differences shown; --json "
@@ -204,14 +232,16 @@ def chunk_size_table(report: Json) -> TextTable:
 def oracle_table(report: Json) -> TextTable:
     """Return the measures of biased and of balanced pseudo-summaries."""
     exclusions = tally(report["excluded_by_reason"])
+    measures = known_measures(report["measures"])
+    title = f"Biased minus balanced pseudo-summaries of {report['n']} sets"
     return changes_table(
-        f"Biased minus balanced pseudo-summaries of {report['n']} sets; far above 0 for a valid "
-        "scorer",
+        title_with_direction(title, measures, PLANTED),
         report["measures"],
         sides={"balanced": "balanced", "biased": "biased"},
         notes=(
             f"Pseudo-summaries concatenate {pluralize(report['documents'], 'document')}, or all "
             "if there are fewer.",
+            *direction_notes(measures, PLANTED),
             *((f"Sets excluded: {exclusions}.",) if exclusions else ()),
             *map(sentence, report["notes"]),
             settings_note(report),

@@ -9,6 +9,7 @@ from fairjudge.fairness.coverage_measures import COVERAGE
 from fairjudge.fairness.proportional import PROPORTIONAL
 from fairjudge.fairness.registry import FAMILIES
 from fairjudge.reports import fairness_comparison_tables, fairness_tables
+from fairjudge.reports.directions import VALUES
 from fairjudge.reports.drawing import BASELINE_MARK, JUDGE_MARK
 from fairjudge.reports.fairness_comparison_tables import measure_label
 from fairjudge.reports.fairness_tables import Family
@@ -131,23 +132,22 @@ def _changes(report: Json) -> Iterator[Part]:
         yield Group((*_change_plots(measures, f"{system} minus {report['baseline']}"), table))
 
 
-def _change_plots(measures: Mapping[str, Json], title: str) -> list[Plot]:
-    return [
-        forest(
-            [
-                row(
-                    measure.label,
-                    measures[measure.key]["difference"],
-                    digits=min(3, measure.digits),
-                )
-                for measure in family.shown
-                if measure.key in measures
-            ],
-            title=title,
-            x_label="change in points" if family is PROPORTIONAL else "change",
-        )
-        for family in FAMILIES.values()
-    ]
+def _change_plots(changes: Mapping[str, Json], title: str) -> list[Plot]:
+    plots = []
+    for family in FAMILIES.values():
+        measures = [measure for measure in family.shown if measure.key in changes]
+        in_points = {measure.unit for measure in measures} == {"percent"}
+        rows = [
+            row(
+                measure.label if in_points else measure.label_with_unit,
+                changes[measure.key]["difference"],
+                digits=min(3, measure.digits),
+            )
+            for measure in measures
+        ]
+        x_label = "change in points" if in_points else "change"
+        plots.append(forest(rows, title=title, x_label=x_label))
+    return plots
 
 
 def _oracle(report: Json) -> Iterator[Part]:
@@ -232,8 +232,8 @@ def _measure_plots(systems: Mapping[str, Json], measures: Family) -> Part:
 
 
 def _unit(measure: Measure) -> str:
-    best = "0 is fair" if measure.direction == "lower" else "higher is fairer"
-    return f"percent; {best}" if measure.unit == "percent" else best
+    statement = VALUES[measure.direction]
+    return f"percent; {statement}" if measure.unit == "percent" else statement
 
 
 FAIRNESS: PanelMakers = {

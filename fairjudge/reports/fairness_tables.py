@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 from fairjudge.fairness.coverage_measures import COVERAGE
 from fairjudge.fairness.measures import FairnessMeasures
 from fairjudge.fairness.proportional import PROPORTIONAL
+from fairjudge.reports.directions import direction_notes, title_with_direction
 from fairjudge.reports.figures import (
     Json,
     bounds,
@@ -152,8 +153,9 @@ def _measures(report: Json, title: str, measures: Family, *remarks: str) -> Text
     systems = report["systems"]
     units = {measure.unit for measure in measures.shown}
     in_percent = ", in percent" if units == {"percent"} else ""
+    in_report = [m for m in measures.shown if any(m.key in figures for figures in systems.values())]
     return table(
-        f"{title}{in_percent}; 0 is fair",
+        title_with_direction(f"{title}{in_percent}", in_report or measures.shown),
         "system: {system} | measure: {measure} | summaries> {n} | value> {value}"
         " | 95 % interval> {bounds}",
         [
@@ -172,7 +174,7 @@ def _measures(report: Json, title: str, measures: Family, *remarks: str) -> Text
                 for name, text in _COUNTED.items()
                 if (n := sum(figures.get(name) or 0 for figures in systems.values()))
             ),
-            *_directions(measures, systems.values()),
+            *direction_notes(in_report),
             *remarks,
             *map(sentence, report["notes"]),
             *_exclusion_notes(report),
@@ -185,13 +187,6 @@ def _undefined_reason(system: Json, measures: Family) -> str:
     return undefined_reason(
         next((system[measure.key] for measure in measures.shown if measure.key in system), None)
     )
-
-
-def _directions(measures: Family, systems: Collection[Json]) -> Iterator[str]:
-    """Yield a note for each measure whose higher values are fairer, unlike the title's 0."""
-    for measure in measures.shown:
-        if measure.direction == "higher" and any(measure.key in system for system in systems):
-            yield f"{measure.label}: higher is fairer."
 
 
 def _measure_rows(system: Json, measures: Family, *, with_units: bool) -> Iterator[Json]:

@@ -11,6 +11,7 @@ from itertools import chain
 from fairjudge.reports.bias_tables import ratio
 from fairjudge.reports.fairness_comparison_tables import (
     PAIR_SEPARATOR,
+    agreement_sign,
     agreements,
     is_fairer,
     measure_label,
@@ -151,8 +152,9 @@ def overall_findings(report: Json) -> Iterator[str]:
         if "normalised" in system
     }
     if scores:
-        fairest = leaders({name: -value for name, value in scores.items()})
         is_scaled = report.get("scaling") != "none"
+        sign = -1.0 if is_scaled or is_fairer(report["measure"], -1.0) else 1.0
+        fairest = leaders({name: sign * value for name, value in scores.items()})
         scope = "over all data sets" if is_scaled else "by the mean of the reports"
         group = f"of {pluralize(len(scores), 'system')} {scope}"
         value = f"({scores[fairest[0]]:.3f}{'; 0 is the fairest on each' if is_scaled else ''})"
@@ -177,7 +179,7 @@ def agreement_findings(report: Json) -> Iterator[str]:
         if p is None:
             yield f"{label}: {n} in common are too few to test agreement."
             continue
-        side = 0 if p >= _ALPHA else (rho > 0) - (rho < 0)
+        side = 0 if p >= _ALPHA else agreement_sign(name) * ((rho > 0) - (rho < 0))
         pair = (
             label.replace(PAIR_SEPARATOR, " and ")
             if PAIR_SEPARATOR in name
@@ -242,7 +244,7 @@ def oracle_findings(report: Json) -> Iterator[str]:
             if detected_labels
             else "The scorer does not detect the planted unfairness"
         )
-        yield f"{subject} in {missed_labels}: low values of these are no evidence of fairness."
+        yield f"{subject} in {missed_labels}: fair values of these are no evidence of fairness."
     if reversed_labels:
         yield (
             f"In {reversed_labels} the planted unfairness scores significantly fairer than the "

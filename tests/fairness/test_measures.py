@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
+from word_bag import WordBag
 
 import fairjudge as fj
 from fairjudge.api import fairness
 from fairjudge.cli._main import app
 from fairjudge.errors import ConfigurationError, StatisticsError
 from fairjudge.fairness.coverage_measures import COVERAGE, CoverageMeasure
+from fairjudge.fairness.coverage_parity import mean_coverage
 from fairjudge.fairness.measures import Band
 from fairjudge.fairness.proportional import PROPORTIONAL, ShareMeasure
 from fairjudge.fairness.registry import FAMILIES
 from fairjudge.fairness.shares import shortfalls
+from fairjudge.reports.directions import direction_notes, title_with_direction
+from fairjudge.reports.kinds import make_findings, make_tables
+from fairjudge.scorers import embedding
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -61,10 +67,12 @@ TOYS = {
             ),
         ),
         ShareMeasure(
-            key="breadth",
-            label="Breadth of Values",
+            key="smallest",
+            label="Smallest Share",
             direction="higher",
-            corpus_formula=lambda shares, counts: counts @ shares.takes_part.sum(axis=1) / 2.0,
+            corpus_formula=lambda shares, counts: (
+                counts @ shares.actual.min(axis=1) / counts.sum(axis=1)
+            ),
         ),
     ],
     "coverage": [
@@ -75,9 +83,12 @@ TOYS = {
             band=lambda errors: Band(low=0.0, high=errors.error_rate),
         ),
         CoverageMeasure(
-            key="entries",
-            label="Entries by Value",
-            corpus_formula=lambda parts, counts: (counts @ parts.counts).sum(axis=1),
+            key="balance",
+            label="Balance of Coverage",
+            direction="higher",
+            corpus_formula=lambda parts, counts: (
+                (means := mean_coverage(parts, counts)).min(axis=1) / means.max(axis=1)
+            ),
         ),
     ],
 }
@@ -86,6 +97,7 @@ TOYS = {
 @pytest.fixture
 def run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(embedding, "load_embedder", lambda model=None: WordBag())
     rows = {"clusters": CLUSTERS, "summaries": SUMMARIES, "supports": SUPPORTS, "people": PEOPLE}
     for name, items in rows.items():
         text = "".join(json.dumps(row) + "\n" for row in items)
@@ -113,7 +125,7 @@ def measured(run, family):
     return result, json.loads(Path(f"{family}.json").read_text("utf-8"))
 
 
-def values(family):
+def values_of(family):
     if family == "proportional":
         return fairness.proportionality(
             "clusters.jsonl", "summaries.jsonl", attribute="side"
@@ -121,6 +133,32 @@ def values(family):
     return fairness.coverage(
         "clusters.jsonl", "summaries.jsonl", attribute="side", scorer="matrix:supports.jsonl"
     ).table()
+
+
+ORACLE = {"proportional": "unigrams", "coverage": "embedding"}
+
+
+def compared(run, family, measure):
+    """Return the output of every command that shows the family's measures, and leave its JSON."""
+    first = f"{family}.json"
+    Path("second.json").write_bytes(Path(first).read_bytes())
+    oracle = ("--attribute", "side", "--documents", "1", "--scorer", ORACLE[family])
+    commands = {
+        "compare": (first, "--baseline", "even"),
+        "overall": (first, "second.json", "--measure", measure),
+        "agreement": (first, "second.json"),
+        "oracle": ("clusters.jsonl", *oracle),
+    }
+    return {
+        name: run("fairness", name, *arguments, "--json", f"{name}.json")
+        for name, arguments in commands.items()
+    }
+
+
+def read(name):
+    """Return the JSON in a file; NaN is none."""
+    text = Path(f"{name}.json").read_text("utf-8")
+    return json.loads(text, parse_constant=lambda number: pytest.fail(f"{number} in {name}"))
 
 
 @pytest.mark.parametrize("place", [0, 1])
@@ -138,16 +176,29 @@ def test_a_measure_of_the_registry_appears_everywhere(run, family, place):
         if family == "proportional":
             corrected = results["systems"]["one"]["corrected"]
             assert (toy.key in corrected) is (toy.sample_formula is not None)
-        changes = run(
-            "fairness", "compare", f"{family}.json", "--baseline", "even", "--json", "cmp.json"
-        )
-        assert toy.label in changes
-        compared = json.loads(Path("cmp.json").read_text("utf-8"))["systems"]["one"]
-        assert compared[toy.key]["difference"]["value"] is not None
-        run("report", f"{family}.json", "cmp.json", "-o", "page.html")
-        assert Path("page.html").read_text("utf-8").count(toy.label) >= 4  # two tables, two plots
-        for row in values(family):
+
+        outputs = compared(run, family, toy.key)
+        for name in ("compare", "agreement", "oracle"):
+            assert toy.label in outputs[name]
+        assert read("compare")["systems"]["one"][toy.key]["difference"]["value"] is not None
+        assert toy.key in read("agreement")
+        assert read("oracle")["measures"][toy.key]["difference"]["value"] is not None
+        # "even" is fairer by every toy, whatever its direction
+        assert f"Overall {toy.key} of 2 systems" in outputs["overall"]
+        values = {name: system["value"] for name, system in read("overall")["systems"].items()}
+        assert values == {"even": 0.0, "one": 1.0}
+        files = (f"{family}.json", *map("{}.json".format, outputs))
+        run("report", *files, "-o", "page.html")
+        # tables and plots of the command, compare and oracle, and the table of agreement
+        assert Path("page.html").read_text("utf-8").count(toy.label) >= 7
+
+        for row in values_of(family):
             assert {toy.key, f"{toy.key}_low", f"{toy.key}_high"} <= row.keys()
+        reports = [f"{family}.json", "second.json"]
+        assert toy.key in fj.fairness.compare(reports[0], baseline="even")["systems"]["one"]
+        assert toy.key in fj.fairness.agreement(*reports)
+        unscaled = fj.fairness.overall(reports, measure=toy.key, scaling="none")
+        assert any("even is the fairest" in finding for finding in unscaled.findings)
 
 
 def test_a_toy_has_the_figures_worked_by_hand(run):
@@ -159,7 +210,7 @@ def test_a_toy_has_the_figures_worked_by_hand(run):
         assert first["sensitivity"]["worst"] == {"low": pytest.approx(15.0), "high": 100.0}
         assert first["corrected"]["worst"]["labels_only"]["value"] == 0.0
         assert results["samples"][0]["worst"] == pytest.approx(0.0)  # "even" comes first
-        assert [row["worst"] for row in values("proportional")] == pytest.approx([0.0, 0.25])
+        assert [row["worst"] for row in values_of("proportional")] == pytest.approx([0.0, 0.25])
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -206,17 +257,102 @@ def test_a_known_measure_may_be_absent_from_json_too(run, family):
     assert f"{gone.label} " not in changes.replace("R_EC:", "")
 
 
-def test_which_changes_are_fairer_follows_the_direction(run):
-    """Of a measure where more is fairer, a rise is no loss."""
-    lower, higher = TOYS["proportional"]
+LOWER = {
+    "proportional": "BUR, UER, AUC, SOF",
+    "coverage": "Equal Coverage, R_EC, R_EC, as published, Coverage Parity",
+}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_titles_say_what_holds_for_all_directions(run, family):
+    statements = {
+        "0 is fair": "higher is fairer",
+        "below 0 is fairer": "above 0 is fairer",
+        "far above 0 for a valid scorer": "far below 0 for a valid scorer",
+    }
+
+    def texts():
+        first, _ = measured(run, family)
+        outputs = compared(run, family, FAMILIES[family].shown[0].key)
+        return [" ".join(text.split()) for text in (first, outputs["compare"], outputs["oracle"])]
+
+    lower, higher = TOYS[family]
     assert lower.is_fairer(-0.1)
     assert not lower.is_fairer(0.1)
     assert higher.is_fairer(0.1)
-    with PROPORTIONAL.adding(higher):
-        output, _ = measured(run, "proportional")
-        changes = run("fairness", "compare", "proportional.json", "--baseline", "even")
-    assert "Breadth of Values: higher is fairer." in output
-    assert "Breadth of Values: above 0 is fairer." in changes
+    assert title_with_direction("Title", [higher]) == "Title; higher is fairer"
+    assert not list(direction_notes([higher]))
+    for text, (lower_is, higher_is) in zip(texts(), statements.items(), strict=True):
+        assert f"; {lower_is}" in text
+        assert higher_is not in text
+    with FAMILIES[family].adding(higher):
+        for text, (lower_is, higher_is) in zip(texts(), statements.items(), strict=True):
+            assert f"; {lower_is}" not in text
+            assert f"{LOWER[family]}: {lower_is}." in text
+            assert f"{higher.label}: {higher_is}." in text
+
+
+def test_overall_ranks_by_the_direction_and_names_it(run):
+    toy = TOYS["coverage"][1]
+    with COVERAGE.adding(toy):
+        measured(run, "coverage")
+        unscaled = run("fairness", "overall", "coverage.json", "--measure", toy.key,
+                       "--scaling", "none")  # fmt: skip
+        scaled = run("fairness", "overall", "coverage.json", "--measure", toy.key)
+    assert "Mean balance over reports, of 2 systems; higher is fairer" in unscaled
+    # least over greatest mean coverage: .6 / .6 and .5 / .9
+    assert "even is the fairest of 2 systems by the mean of the reports (1.000)." in unscaled
+    assert "0.556" in unscaled
+    assert "even is the fairest of 2 systems over all data sets (0.000; 0 is the" in scaled
+
+
+def test_findings_follow_the_directions():
+    toy = TOYS["coverage"][1]
+
+    def changed(value):
+        return {"difference": {"value": value, "low": value, "high": value, "p_holm": 0.01}}
+
+    report = {"measures": {"balance": changed(-0.4), "equal_coverage": changed(0.2)}}
+    backwards = {"measures": {"balance": changed(0.4)}}
+    rho = {"value": -0.9, "low": -1.0, "high": -0.8, "p_value": 0.01, "n": 9, "n_unmatched": 0}
+    agreement = {"balance with uer": rho, "equal_coverage with uer": rho}
+    with COVERAGE.adding(toy):
+        assert make_findings("fairness oracle", report) == (
+            "The scorer detects the planted unfairness significantly in Balance of Coverage, "
+            "Equal Coverage.",
+        )
+        (finding,) = make_findings("fairness oracle", backwards)
+        assert "significantly fairer" in finding
+        first, second = make_findings("fairness agreement", agreement)
+        (table,) = make_tables("fairness agreement", agreement)
+    assert first.startswith("Balance of Coverage and UER % agree significantly (rho -0.90")
+    assert second.startswith("Equal Coverage and UER % rank in significantly opposite order")
+    assert table.notes == (
+        "Balance of Coverage with UER %: below 0 they agree, since higher values of one are "
+        "fairer.",
+    )
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_measure_without_a_value_has_a_reason_everywhere(run, family):
+    toy = replace(TOYS[family][1], corpus_formula=lambda _, counts: np.full(len(counts), np.nan))
+    with FAMILIES[family].adding(toy):
+        measured(run, family)
+        outputs = compared(run, family, toy.key)
+        run("report", f"{family}.json", *map("{}.json".format, outputs), "-o", "page.html")
+        assert [row[toy.key] for row in values_of(family)] == [None, None]
+    figures = [
+        read(family)["systems"]["one"][toy.key],
+        read("compare")["systems"]["one"][toy.key]["difference"],
+        read("oracle")["measures"][toy.key]["difference"],
+        read("overall")["systems"]["one"],
+        read("agreement")[toy.key],
+    ]
+    for figure in figures:
+        assert figure["value"] is None
+        assert figure["why"]
+    assert read("compare")["systems"]["one"][toy.key]["baseline"] is None
+    assert read("oracle")["measures"][toy.key]["biased"] is None
 
 
 def test_the_choices_of_overall_are_the_measures_shown(run):

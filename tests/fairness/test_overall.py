@@ -54,6 +54,12 @@ def test_a_data_set_on_which_all_are_alike_tells_nothing():
     assert overall({}) == {}
 
 
+def test_a_system_without_a_score_anywhere_has_a_reason():
+    result = overall({"x": {"a": 1.0, "b": None, "c": 3.0}, "y": {"a": 2.0, "b": None, "c": None}})
+    assert (result["b"].why, result["c"].why) == ("no score on x, y", "no score on y")
+    assert result["a"].why == "no data set tells the systems apart"
+
+
 def test_where_higher_is_fairer_the_highest_score_is_scaled_to_0():
     scores = {"x": {"a": 1.0, "b": 5.0, "c": 2.0}, "y": {"a": 0.8, "b": 0.4, "c": 0.6}}
     # x: a 1, b 0, c .75; y: a 0, b 1, c .5

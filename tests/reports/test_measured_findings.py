@@ -377,13 +377,13 @@ def test_an_oracle_says_what_a_scorer_does_not_see():
     }
     assert make_findings("fairness oracle", {"measures": measures}) == (
         "The scorer detects the planted unfairness significantly in BUR %.",
-        "It does not in UER %: low values of these are no evidence of fairness.",
+        "It does not in UER %: fair values of these are no evidence of fairness.",
         "In SOF % the planted unfairness scores significantly fairer than the balanced summaries: "
         "do not use this scorer for it.",
     )
     del measures["bur"], measures["sof"]
     assert make_findings("fairness oracle", {"measures": measures}) == (
-        "The scorer does not detect the planted unfairness in UER %: low values of these are no "
+        "The scorer does not detect the planted unfairness in UER %: fair values of these are no "
         "evidence of fairness.",
     )
 
