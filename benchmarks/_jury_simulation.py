@@ -60,7 +60,7 @@ def draw(rng: np.random.Generator, setting: Setting, n_documents: int) -> JuryIt
     scores[:, 2:][rng.random((n, 2)) < setting.missing] = np.nan
     return JuryItems(
         scores=scores,
-        mapped=scores,
+        rescaled_scores=scores,
         covariates=np.empty((n, 0)),
         labels=labels + 3,
         documents=tuple(map(str, documents)),
@@ -125,7 +125,7 @@ def simulate_juries(
         for name, interval in estimates.items():
             intervals[name].append(interval)
     population = draw(np.random.default_rng(99), setting, 20_000)
-    errors = population.mapped - population.labels[:, None]
+    errors = population.rescaled_scores - population.labels[:, None]
     k = len(setting.noise)
     r = np.mean([_correlation(errors, i, j) for j in range(k) for i in range(j)])
     truth = {"correlation of errors": r, "effective number": k / (1 + (k - 1) * r)}

@@ -89,7 +89,7 @@ def _items(columns: Sequence[Sequence[float]], labels: Sequence[float]) -> JuryI
     scores = np.array(columns).T
     return JuryItems(
         scores=scores,
-        mapped=scores,
+        rescaled_scores=scores,
         covariates=np.empty((len(scores), 0)),
         labels=np.array(labels),
         documents=tuple(map(str, range(len(scores)))),
@@ -149,7 +149,9 @@ def _predicted(training: JuryItems, test: JuryItems) -> np.ndarray:
     assert not isinstance(fitted, Undefined)
     values = fitted.values(test)
     jury = np.clip(fitted.stacking(values), training.labels.min(), training.labels.max())
-    return np.array([jury, np.nanmean(test.mapped, axis=1), values[:, np.argmin(fitted.errors)]])
+    return np.array(
+        [jury, np.nanmean(test.rescaled_scores, axis=1), values[:, np.argmin(fitted.errors)]]
+    )
 
 
 def _distances(scores: np.ndarray, items: JuryItems) -> dict[str, Any]:

@@ -214,9 +214,9 @@ def severity(ratings: FloatArray, present: BoolArray) -> FloatArray:
     weight = present.astype(np.float64)
     per_item = np.maximum(weight.sum(axis=1, keepdims=True), 1.0)
     means = (ratings * weight).sum(axis=1, keepdims=True) / per_item
-    centred = np.where(present, ratings - means, 0.0)
+    residuals = np.where(present, ratings - means, 0.0)
     normal = np.diag(weight.sum(axis=0)) - (weight / per_item).T @ weight
-    offsets = np.linalg.lstsq(normal, centred.sum(axis=0), rcond=None)[0]
+    offsets = np.linalg.lstsq(normal, residuals.sum(axis=0), rcond=None)[0]
     n = weight.sum()
     return np.asarray(offsets - (offsets @ weight.sum(axis=0)) / n if n else offsets)
 
@@ -347,13 +347,13 @@ def _annotator_measures(items: JoinedItems, column: int, offset: float) -> Annot
     is_labelled = items.present[:, column]
     labels = items.ratings[is_labelled, column]
     other_columns = np.delete(np.arange(len(items.annotators)), column)
-    mean_of_others = _mean_label(items, other_columns)
-    has_other_labels = ~np.isnan(mean_of_others)
-    shared = has_other_labels & is_labelled
+    other_mean = _mean_label(items, other_columns)
+    has_other_labels = ~np.isnan(other_mean)
+    is_shared = has_other_labels & is_labelled
     scores, sides = items.judged[has_other_labels], (JUDGE_SIDE, LABELS_SIDE)
     with_all, without = (
         correlation("spearman", scores, mean[has_other_labels], sides=sides)
-        for mean in (_mean_label(items, np.r_[other_columns, column]), mean_of_others)
+        for mean in (_mean_label(items, np.r_[other_columns, column]), other_mean)
     )
     return AnnotatorMeasures(
         annotator=items.annotators[column],
@@ -362,8 +362,8 @@ def _annotator_measures(items: JoinedItems, column: int, offset: float) -> Annot
         severity=offset,
         others=correlation(
             "spearman",
-            items.ratings[shared, column],
-            mean_of_others[shared],
+            items.ratings[is_shared, column],
+            other_mean[is_shared],
             sides=("the annotator's labels", "the other annotators' mean labels"),
         ),
         without=without,

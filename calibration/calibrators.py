@@ -231,8 +231,12 @@ def _fit_logistic(x: FloatArray, y: FloatArray) -> Sigmoid | Undefined:
 
 
 def _fit_line(x: FloatArray, y: FloatArray) -> Line:
-    centred = x - x.mean()
-    slope = float(centred @ y / (centred @ centred)) if np.any(centred) else 0.0
+    centred_scores = x - x.mean()
+    slope = (
+        float(centred_scores @ y / (centred_scores @ centred_scores))
+        if np.any(centred_scores)
+        else 0.0
+    )
     return Line(
         intercept=float(y.mean() - slope * x.mean()),
         slope=slope,

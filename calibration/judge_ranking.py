@@ -125,7 +125,7 @@ def _judge_discrimination(name: str, judge: int, data: _Data, fit: Fit) -> Judge
     start, stop, _, end = data.starts
     gradient = np.zeros(end)
     gradient[start:stop] = data.contrasts[judge]
-    column = np.flatnonzero(data.placing == judge)
+    column = np.flatnonzero(data.position_judges == judge)
     return JudgeDiscrimination(
         judge=name,
         n_comparisons=n,
@@ -141,16 +141,16 @@ class _Data:
     """The data of the model.
 
     ``contrasts`` is a basis of the log-discriminations, which sum to 0. ``positions`` has a column
-    for each judge in ``placing``, ``ties`` for each judge in ``tying``.
+    for each judge in ``position_judges``, ``ties`` for each judge in ``tie_judges``.
     """
 
     design: Design
     judges: IntArray
     contrasts: FloatArray
     positions: FloatArray
-    placing: IntArray
+    position_judges: IntArray
     ties: FloatArray
-    tying: IntArray
+    tie_judges: IntArray
 
     @staticmethod
     def from_design(design: Design, positions: FloatArray, judges: Sequence[str]) -> _Data:
@@ -166,15 +166,15 @@ class _Data:
             judges=judge_codes,
             contrasts=_zero_sum_basis(len(judge_names)),
             positions=is_judge[:, judges_with_position] * positions[:, None],
-            placing=np.array(judges_with_position, dtype=np.intp),
+            position_judges=np.array(judges_with_position, dtype=np.intp),
             ties=is_judge[:, judges_with_ties],
-            tying=judges_with_ties,
+            tie_judges=judges_with_ties,
         )
 
     @property
     def starts(self) -> IntArray:
         """Start indices of discriminations, position effects and tie weights; and the end index."""
-        sizes = (self.contrasts.shape[1], self.placing.size, self.tying.size)
+        sizes = (self.contrasts.shape[1], self.position_judges.size, self.tie_judges.size)
         return np.cumsum([len(self.design.names), *sizes])
 
     @property

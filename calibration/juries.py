@@ -198,11 +198,11 @@ def calibrate_scores(calibrator: Calibrator, scores: FloatArray) -> FloatArray:
 class JuryItems:
     """Labelled items: members' scores (n, members) and covariates (n, covariates), NaN if missing.
 
-    ``mapped`` are the scores mapped linearly to the labels' scale, without calibration.
+    ``rescaled_scores`` are the scores mapped linearly to the labels' scale, without calibration.
     """
 
     scores: FloatArray
-    mapped: FloatArray
+    rescaled_scores: FloatArray
     covariates: FloatArray
     labels: FloatArray
     documents: tuple[str, ...]
@@ -212,7 +212,7 @@ class JuryItems:
         indices = np.flatnonzero(rows).tolist()
         return JuryItems(
             scores=self.scores[rows],
-            mapped=self.mapped[rows],
+            rescaled_scores=self.rescaled_scores[rows],
             covariates=self.covariates[rows],
             labels=self.labels[rows],
             documents=tuple(self.documents[row] for row in indices),

@@ -97,7 +97,7 @@ class HeldOutScores:
     """
 
     jury: FloatArray
-    others: Mapping[str, FloatArray]
+    alternatives: Mapping[str, FloatArray]
     without: FloatArray
     best_in: FloatArray
     folds: tuple[FoldSums, ...]
@@ -135,7 +135,7 @@ def held_out_scores(
     alternatives = {BEST: best, MEAN: mean, MEAN_CALIBRATED: mean_calibrated}
     return HeldOutScores(
         jury=jury,
-        others=alternatives | dict(zip(names, scores[:, 4 : 4 + k].T, strict=True)),
+        alternatives=alternatives | dict(zip(names, scores[:, 4 : 4 + k].T, strict=True)),
         without=scores[:, 4 + k :],
         best_in=best_in,
         folds=tuple(folds),
@@ -143,19 +143,21 @@ def held_out_scores(
 
 
 def _scores(
-    fitted: FittedMembers, training: JuryItems, test: JuryItems, mean: FloatArray
+    fitted_members: FittedMembers, training: JuryItems, test: JuryItems, mean: FloatArray
 ) -> FloatArray:
     """Return columns for jury, best, mean, calibrated mean, each member, and jury without each."""
-    members = fitted.values(test)
+    members = fitted_members.values(test)
     low, high = training.labels.min(), training.labels.max()
 
     def predict_jury(values: FloatArray) -> FloatArray:
-        return np.clip(fitted.stacking(np.column_stack([values, test.covariates])), low, high)
+        return np.clip(
+            fitted_members.stacking(np.column_stack([values, test.covariates])), low, high
+        )
 
     columns = [
         predict_jury(members),
-        _first_finite(members[:, np.argsort(fitted.errors, kind="stable")]),
-        _row_means(test.mapped),
+        _first_finite(members[:, np.argsort(fitted_members.errors, kind="stable")]),
+        _row_means(test.rescaled_scores),
         mean,
         *members.T,
     ]
@@ -170,7 +172,7 @@ def _calibrate_means(
     training: JuryItems, test: JuryItems, method: CalibratorName
 ) -> tuple[FloatArray, FloatArray]:
     """Return the members' calibrated mean score of training and test items, NaN where missing."""
-    means = _row_means(training.mapped), _row_means(test.mapped)
+    means = _row_means(training.rescaled_scores), _row_means(test.rescaled_scores)
     is_finite = np.isfinite(means[0])
     calibrator = fit_calibrator(method, means[0][is_finite], training.labels[is_finite])
     if isinstance(calibrator, Undefined):
@@ -208,7 +210,7 @@ def measure_jury(
         items, result, names, resampling=resampling, rng=rng
     )
     effective = effective_number(
-        items.mapped - items.labels[:, None],
+        items.rescaled_scores - items.labels[:, None],
         documents=documents,
         n_documents=len(distinct),
         resampling=resampling,
@@ -248,8 +250,8 @@ def _compare_methods(
 ) -> tuple[Estimate | Undefined, dict[str, MethodComparison], dict[str, MethodComparison]]:
     """Return the jury's RMSE, the comparisons with alternatives, and those without each member."""
     k = len(names)
-    methods = [*(result.others[name] for name in (BEST, *names)), *result.without.T]
-    methods += [result.others[MEAN_CALIBRATED], result.jury, result.others[MEAN]]
+    methods = [*(result.alternatives[name] for name in (BEST, *names)), *result.without.T]
+    methods += [result.alternatives[MEAN_CALIBRATED], result.jury, result.alternatives[MEAN]]
     sums = _sums_by_document(methods, result.jury, items)
 
     def statistic(counts: FloatArray) -> FloatArray:

@@ -195,24 +195,24 @@ def _as_judge_items(members: Sequence[JoinedItems], scores: FloatArray) -> Joine
             if key not in human:
                 human[key] = float(items.human[row])
                 labels[key] = items.labels_of(row)
-    scored = {
+    score_by_key = {
         key: score for key, score in zip(human, scores.tolist(), strict=True) if np.isfinite(score)
     }
-    annotators, ratings, present = rating_table([labels[key] for key in scored])
+    annotators, ratings, present = rating_table([labels[key] for key in score_by_key])
     return replace(
         base,
         judge=f"jury of {len(members)}",
         protocol="likert",
-        keys=tuple(scored),
-        documents=tuple(key[0] for key in scored),
-        systems=tuple(key[1] for key in scored),
-        judged=np.array(list(scored.values())),
-        human=np.array([human[key] for key in scored]),
+        keys=tuple(score_by_key),
+        documents=tuple(key[0] for key in score_by_key),
+        systems=tuple(key[1] for key in score_by_key),
+        judged=np.array(list(score_by_key.values())),
+        human=np.array([human[key] for key in score_by_key]),
         inclusion_probabilities=None,
         annotators=annotators,
         ratings=ratings,
         present=present,
-        probabilities=(None,) * len(scored),
+        probabilities=(None,) * len(score_by_key),
         rest=(),
         judged_rest=np.empty(0),
         unjudged=(),
@@ -240,14 +240,14 @@ def _jury_items(members: Sequence[JoinedItems], covariates: Covariates) -> JuryI
         for key, label in zip(items.keys, items.human.tolist(), strict=True):
             labels.setdefault(key, label)
     row_by_key = {key: row for row, key in enumerate(labels)}
-    scores, mapped = np.full((2, len(row_by_key), len(members)), np.nan)
+    scores, rescaled_scores = np.full((2, len(row_by_key), len(members)), np.nan)
     for column, items in enumerate(members):
         rows = [row_by_key[key] for key in items.keys]
         scores[rows, column] = items.judged
-        mapped[rows, column] = rescale(items.judged, items.judge_scale, items.label_scale)
+        rescaled_scores[rows, column] = rescale(items.judged, items.judge_scale, items.label_scale)
     return JuryItems(
         scores=scores,
-        mapped=mapped,
+        rescaled_scores=rescaled_scores,
         covariates=covariate_columns(list(row_by_key), covariates),
         labels=np.array(list(labels.values())),
         documents=tuple(key[0] for key in row_by_key),

@@ -89,7 +89,7 @@ class Labels:
         }
 
     @staticmethod
-    def _from_rows(labels: Sequence[Label], adjudicated: int) -> Labels:
+    def _from_rows(labels: Sequence[Label], n_adjudicated: int) -> Labels:
         values: dict[ItemKey, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
         inclusion_probabilities: dict[ItemKey, set[float | None]] = defaultdict(set)
         for label in labels:
@@ -104,7 +104,7 @@ class Labels:
             single={key: rating for key, rating in means.items() if not key[2]},
             paired={key: rating for key, rating in means.items() if key[2]},
             repeated=len(labels) - sum(len(rating) for rating in means.values()),
-            adjudicated=adjudicated,
+            adjudicated=n_adjudicated,
             inclusion_probabilities={
                 key: frozenset(probabilities)
                 for key, probabilities in inclusion_probabilities.items()

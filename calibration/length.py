@@ -155,19 +155,19 @@ class _Model:
         return transform_estimate(self.linear(contrast, n=n), expit, method=method)
 
 
-def _win_rates(verdicts: Comparisons, matched: BoolArray, model: _Model) -> tuple[WinRate, ...]:
+def _win_rates(verdicts: Comparisons, is_matched: BoolArray, model: _Model) -> tuple[WinRate, ...]:
     pairs: dict[tuple[str, str], list[int]] = {}
     for row, pair in enumerate(zip(verdicts.system_a, verdicts.system_b, strict=True)):
         key = pair if pair[::-1] not in pairs else pair[::-1]
         pairs.setdefault(key, []).append(row)
-    return tuple(_win_rate(pair, rows, verdicts, matched, model) for pair, rows in pairs.items())
+    return tuple(_win_rate(pair, rows, verdicts, is_matched, model) for pair, rows in pairs.items())
 
 
 def _win_rate(
     pair: tuple[str, str],
     rows: Sequence[int],
     verdicts: Comparisons,
-    matched: BoolArray,
+    is_matched: BoolArray,
     model: _Model,
 ) -> WinRate:
     a, b = pair
@@ -187,5 +187,5 @@ def _win_rate(
         system_b=b,
         raw=mean_win_rate(rows),
         adjusted=model.win_rate(a, b, len(rows)),
-        matched=mean_win_rate([row for row in rows if matched[row]]),
+        matched=mean_win_rate([row for row in rows if is_matched[row]]),
     )

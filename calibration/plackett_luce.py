@@ -132,10 +132,10 @@ def _worth_estimate(estimate: Estimate | Undefined, reason: str | None) -> Estim
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Data:
-    """``placed``, shape (n, longest ranking), has systems from the best, then `_NO_SYSTEM`."""
+    """``positions``, shape (n, longest ranking), has systems from the best, then `_NO_SYSTEM`."""
 
     names: tuple[str, ...]
-    placed: IntArray
+    positions: IntArray
     documents: IntArray
     n_documents: int
 
@@ -149,7 +149,7 @@ class _Data:
         documents, n_documents = document_codes(rankings.documents, len(rankings.rankings))
         return _Data(
             names=tuple(map(str, names)),
-            placed=positions,
+            positions=positions,
             documents=documents,
             n_documents=n_documents,
         )
@@ -160,7 +160,7 @@ class _Data:
 
     def n_parts(self, counts: FloatArray, connection: Connection) -> int:
         """Count the connected components of the graph of adjacent systems in rankings."""
-        rankings = self.placed[counts[self.documents] > 0]
+        rankings = self.positions[counts[self.documents] > 0]
         better, worse = rankings[:, :-1].ravel(), rankings[:, 1:].ravel()
         is_system = worse != _NO_SYSTEM
         pairs = better[is_system], worse[is_system]
@@ -169,8 +169,8 @@ class _Data:
     def log_worths(self, counts: FloatArray) -> FloatArray:
         """Fit the log-worths, which sum to 0, with multiplicities `counts` of documents."""
         n_systems, weights = self.n_systems, counts[self.documents]
-        is_system = self.placed != _NO_SYSTEM
-        system = np.where(is_system, self.placed, 0)
+        is_system = self.positions != _NO_SYSTEM
+        system = np.where(is_system, self.positions, 0)
         # The last system of a ranking wins nothing, since no other system is left.
         is_win = is_system & np.column_stack(
             [is_system[:, 1:], np.zeros(len(is_system), dtype=bool)]

@@ -180,10 +180,10 @@ def _protocol_differences(
         for key, documents in documents_by_group.items()
         if documents and len(documents) >= _MIN_DOCUMENT_SHARE * max_documents
     }
-    shared = set.intersection(*eligible_groups.values()) if eligible_groups else set()
-    index_by_document = {name: number for number, name in enumerate(sorted(shared))}
+    shared_documents = set.intersection(*eligible_groups.values()) if eligible_groups else set()
+    index_by_document = {name: number for number, name in enumerate(sorted(shared_documents))}
     too_few = Undefined(
-        why=f"{pluralize(len(shared), 'document')} that all protocols share: "
+        why=f"{pluralize(len(shared_documents), 'document')} that all protocols share: "
         f"{MIN_DOCUMENTS} are needed"
     )
     statistics: dict[GroupKey, WeightedStatistic | Undefined] = {}
@@ -193,14 +193,14 @@ def _protocol_differences(
             statistics[items.group] = Undefined(
                 why=f"{n}, and others have {max_documents}: not compared"
             )
-        elif len(shared) < MIN_DOCUMENTS:
+        elif len(shared_documents) < MIN_DOCUMENTS:
             statistics[items.group] = too_few
         else:
             statistics[items.group] = _tau_statistic(items, index_by_document)
     differences = pairwise_differences(
-        statistics, n_documents=len(shared), rng=rng, **asdict(resampling)
+        statistics, n_documents=len(shared_documents), rng=rng, **asdict(resampling)
     )
-    return differences, len(shared)
+    return differences, len(shared_documents)
 
 
 def _tau_statistic(

@@ -110,8 +110,8 @@ def rank_systems(
 
 def _position_effect(fit: Fit, *, n: int) -> Estimate | Undefined:
     if fit.design.confounded:
-        why = "position and system are confounded: the same system was always first"
-        return Undefined(why=why)
+        reason = "position and system are confounded: the same system was always first"
+        return Undefined(why=reason)
     if not fit.design.has_position:
         return Undefined(why="no judgement has the order of the summaries")
     return fit.coefficient(len(fit.design.names), n=n)

@@ -106,8 +106,8 @@ def report_rates(items: JoinedItems, *, level: float = 0.95) -> RatesReport | No
     errors = error_rates(items.judged[rows], labels, documents, level=level)
     n_split = len(items.keys) - int(rows.size)
     if items.inclusion_probabilities is not None:
-        why = Undefined(why="items were sampled for labelling with unequal probabilities")
-        return RatesReport(errors=errors, n_split=n_split, prevalence=why, by_system={})
+        reason = Undefined(why="items were sampled for labelling with unequal probabilities")
+        return RatesReport(errors=errors, n_split=n_split, prevalence=reason, by_system={})
     names = np.array([system_name(items.rest[row]) for row in unlabelled], dtype=object)
 
     def shares(mask: np.ndarray) -> Prevalence:
@@ -158,18 +158,25 @@ def prevalence(sample: Answers, *, level: float = 0.95) -> Prevalence:
 
     If all items are labelled, no correction is necessary: report ``labelled``.
     """
-    labelled = clip_interval(clustered_mean(sample.human, sample.documents, level=level), 0.0, 1.0)
+    label_share = clip_interval(
+        clustered_mean(sample.human, sample.documents, level=level), 0.0, 1.0
+    )
     if not sample.rest.size:
         n = sample.judged.size
-        judged = clustered_wilson(sample.judged, sample.documents, level=level)
-        why = Undefined(why="all judged items are labelled: nothing is to be corrected")
+        judge_share = clustered_wilson(sample.judged, sample.documents, level=level)
+        reason = Undefined(why="all judged items are labelled: nothing is to be corrected")
         return Prevalence(
-            judged=judged, labelled=labelled, corrected=why, ppi=why, n=n, n_labelled=n
+            judged=judge_share,
+            labelled=label_share,
+            corrected=reason,
+            ppi=reason,
+            n=n,
+            n_labelled=n,
         )
     ppi_mean = sample_mean(sample, level=level)
     return Prevalence(
         judged=clustered_wilson(sample.rest, sample.rest_documents, level=level),
-        labelled=labelled,
+        labelled=label_share,
         corrected=rogan_gladen(sample, level=level),
         ppi=clip_interval(ppi_mean.ppi_plus, 0.0, 1.0)
         if isinstance(ppi_mean, PpiMean)

@@ -175,21 +175,23 @@ def answers_by_system(
     if not ratings_by_item:
         return {}
     samples = {}
-    for system, (labelled, unlabelled) in keys.items():
-        all_keys = [*labelled, *unlabelled]
+    for system, (labelled_keys, unlabelled_keys) in keys.items():
+        all_keys = [*labelled_keys, *unlabelled_keys]
         judged = rescale(
             np.array([exact_mean(verdicts[key]) for key in all_keys]),
             (0.0, 1.0),
             items.label_scale,
         )
         samples[system] = PartlyLabelled(
-            human=np.array([exact_mean(list(ratings_by_item[key].values())) for key in labelled]),
-            judged=judged[: len(labelled)],
-            documents=tuple(key[0] for key in labelled),
-            rest=judged[len(labelled) :],
-            rest_documents=tuple(key[0] for key in unlabelled),
+            human=np.array(
+                [exact_mean(list(ratings_by_item[key].values())) for key in labelled_keys]
+            ),
+            judged=judged[: len(labelled_keys)],
+            documents=tuple(key[0] for key in labelled_keys),
+            rest=judged[len(labelled_keys) :],
+            rest_documents=tuple(key[0] for key in unlabelled_keys),
             inclusion_probabilities=inclusion_probabilities_of(
-                labelled, labels.inclusion_probabilities
+                labelled_keys, labels.inclusion_probabilities
             ),
             sizes=np.array([1.0 / lengths[(*key[:2], "", "")] for key in all_keys]),
             strata=properties.strata_of(key[0] for key in all_keys),
@@ -227,9 +229,14 @@ def _columns(items: JoinedItems, properties: ItemProperties, scores: FloatArray)
     return np.column_stack([scores, *map(np.array, other_columns)])
 
 
-def _complete_columns(labelled: FloatArray, unlabelled: FloatArray) -> dict[str, FloatArray | None]:
+def _complete_columns(
+    labelled_columns: FloatArray, unlabelled_columns: FloatArray
+) -> dict[str, FloatArray | None]:
     """Return the columns without missing values; None if only the judge's values are complete."""
-    is_complete = np.isfinite(np.r_[labelled, unlabelled]).all(axis=0)
+    is_complete = np.isfinite(np.r_[labelled_columns, unlabelled_columns]).all(axis=0)
     if is_complete.sum() < 2 or not is_complete[0]:
         return {"columns": None, "rest_columns": None}
-    return {"columns": labelled[:, is_complete], "rest_columns": unlabelled[:, is_complete]}
+    return {
+        "columns": labelled_columns[:, is_complete],
+        "rest_columns": unlabelled_columns[:, is_complete],
+    }

@@ -120,15 +120,15 @@ def _cross_fitted_scores(
 ) -> DistributionScores | Undefined:
     if len(documents) < MIN_LABELS or len(set(documents)) < 2:
         return Undefined(why=f"temperature needs {MIN_LABELS} items in 2 or more documents")
-    scaled = np.empty_like(data.probabilities)
+    scaled_probabilities = np.empty_like(data.probabilities)
     for fold in iterate_folds(documents, 10, rng):
         temperature = fit_temperature(
             replace(data, probabilities=data.probabilities[~fold], targets=data.targets[~fold])
         )
         if isinstance(temperature, Undefined):
             return temperature
-        scaled[fold] = apply_temperature(data.probabilities[fold], temperature)
-    scaled_data = replace(data, probabilities=scaled)
+        scaled_probabilities[fold] = apply_temperature(data.probabilities[fold], temperature)
+    scaled_data = replace(data, probabilities=scaled_probabilities)
     return score_distributions(scaled_data, documents=documents, level=level)
 
 

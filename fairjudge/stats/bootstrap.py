@@ -212,12 +212,12 @@ def two_sided_p_value(replicate_values: FloatArray, null: float) -> float | None
 
     `replicate_values` has shape (r,), NaN ignored; None if all are NaN.
     """
-    defined = replicate_values[~np.isnan(replicate_values)]
-    if not defined.size:
+    finite_values = replicate_values[~np.isnan(replicate_values)]
+    if not finite_values.size:
         return None
-    n_below = np.count_nonzero(defined <= null)
-    n_above = np.count_nonzero(defined >= null)
-    return float(min(1.0, 2.0 * (1 + min(n_below, n_above)) / (1 + defined.size)))
+    n_below = np.count_nonzero(finite_values <= null)
+    n_above = np.count_nonzero(finite_values >= null)
+    return float(min(1.0, 2.0 * (1 + min(n_below, n_above)) / (1 + finite_values.size)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,19 +263,19 @@ def with_interval(
     `bounds` computes the interval from the replicates that are not NaN. There is no interval if
     more than the share `MAX_UNDEFINED_SHARE` of the replicates is NaN.
     """
-    defined = replicate_values[~np.isnan(replicate_values)]
-    undefined_share = 1.0 - defined.size / replicate_values.size
+    finite_values = replicate_values[~np.isnan(replicate_values)]
+    undefined_share = 1.0 - finite_values.size / replicate_values.size
     if undefined_share > MAX_UNDEFINED_SHARE:
         reason = f"no interval: undefined on {percentage(undefined_share)} of the resamples"
         return replace(estimate, method=reason)
-    interval = bounds(defined)
+    interval = bounds(finite_values)
     return replace(
         estimate,
         low=interval.low,
         high=interval.high,
         method=method,
-        p_value=None if null is None else two_sided_p_value(defined, null),
-        p_floor=None if null is None else min(1.0, 2.0 / (1 + defined.size)),
+        p_value=None if null is None else two_sided_p_value(finite_values, null),
+        p_floor=None if null is None else min(1.0, 2.0 / (1 + finite_values.size)),
     )
 
 

@@ -146,8 +146,8 @@ def _zero_rounding_errors(spread: FloatArray, scale: FloatArray) -> FloatArray:
 
 
 def _clip_correlation(r: FloatArray) -> FloatArray:
-    clipped: FloatArray = np.clip(r, -1.0, 1.0)
-    return clipped
+    coefficients: FloatArray = np.clip(r, -1.0, 1.0)
+    return coefficients
 
 
 def _spearman_kernel(x_codes: IntArray, y_codes: IntArray) -> _Weighted:

@@ -49,7 +49,7 @@ def items(n_documents=60, *, noise=(0.5, 0.7, 0.9), shared=0.4, missing=0.0, see
     scores[rng.random(scores.shape) < missing] = np.nan
     return JuryItems(
         scores=scores,
-        mapped=scores,
+        rescaled_scores=scores,
         covariates=np.empty((documents.size, 0)),
         labels=quality,
         documents=tuple(map(str, documents)),
@@ -128,7 +128,7 @@ def test_held_out_scores_never_saw_their_document():
     noise = np.random.default_rng(5).normal(size=80)[np.arange(240) // 3]
     blind = JuryItems(
         scores=data.scores,
-        mapped=data.scores,
+        rescaled_scores=data.scores,
         covariates=data.covariates,
         labels=noise,
         documents=data.documents,
@@ -157,7 +157,7 @@ def test_the_best_judge_is_chosen_inside_the_folds():
     data = items(40)
     many = JuryItems(
         scores=rng.normal(size=(120, 12)),
-        mapped=rng.normal(size=(120, 12)),
+        rescaled_scores=rng.normal(size=(120, 12)),
         covariates=np.empty((120, 0)),
         labels=data.labels,
         documents=data.documents,
@@ -176,11 +176,11 @@ def test_the_best_judge_of_those_that_scored_an_item_stands_in():
         data, ["a", "b", "c"], method="linear", n_folds=5, rng=np.random.default_rng(0)
     )
     scored = np.isfinite(data.scores)
-    assert np.array_equal(np.isfinite(result.others[BEST]), scored.any(axis=1))
+    assert np.array_equal(np.isfinite(result.alternatives[BEST]), scored.any(axis=1))
     only = scored.sum(axis=1) == 1
-    assert result.others[BEST][only] == pytest.approx(
+    assert result.alternatives[BEST][only] == pytest.approx(
         [
-            result.others["abc"[int(np.argmax(row))]][where]
+            result.alternatives["abc"[int(np.argmax(row))]][where]
             for where, row in zip(np.flatnonzero(only), scored[only], strict=True)
         ]
     )
@@ -194,7 +194,7 @@ def test_gains_are_differences_of_root_mean_squares():
     text = figures(data)
     rmse = {
         name: np.sqrt(np.mean((scores - data.labels) ** 2))
-        for name, scores in {"jury": result.jury, **result.others}.items()
+        for name, scores in {"jury": result.jury, **result.alternatives}.items()
     }
     assert text.rmse.value == pytest.approx(rmse["jury"], abs=1e-12)
     for name, other in text.compared.items():
@@ -206,7 +206,7 @@ def test_a_jury_of_good_judges_gains_and_a_copy_adds_nothing():
     data = items(150, noise=(0.6, 0.6), shared=0.0)
     doubled = JuryItems(
         scores=data.scores[:, [0, 1, 1]],
-        mapped=data.scores[:, [0, 1, 1]],
+        rescaled_scores=data.scores[:, [0, 1, 1]],
         covariates=data.covariates,
         labels=data.labels,
         documents=data.documents,
@@ -226,8 +226,8 @@ def test_without_resampling_sums_are_those_of_the_held_out_scores(missing):
     )
     ones = np.ones((1, 40))
     sums = resampled_losses(result.folds, ones, n_members=3)
-    ways = [*(result.others[name] for name in (BEST, *names)), *result.without.T]
-    ways += [result.others[MEAN_CALIBRATED], result.jury]
+    ways = [*(result.alternatives[name] for name in (BEST, *names)), *result.without.T]
+    ways += [result.alternatives[MEAN_CALIBRATED], result.jury]
     squares = [np.nansum((way - data.labels) ** 2) for way in ways]
     # what is cut to the range of labels is not cut in the sums; EM ends within its tolerance
     assert sums.way[0] == pytest.approx(squares, rel=2e-3)
