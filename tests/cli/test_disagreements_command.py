@@ -30,7 +30,7 @@ def test_items_stand_by_gap_with_both_reasons(cli):
     assert entry["people_reasons"] == {"a": "It is about something else."}
     text = " ".join(result.out.split())
     assert "Largest disagreements, j, coverage, likert" in text
-    assert "1 of the 1 in the JSON" in text
+    assert "1 of 1 in the JSON" in text
     assert "It is about something else." in Path("page.html").read_text()
 
 
