@@ -106,7 +106,7 @@ REFUSED = {
     "cut points of words": ('attribute = "kind"', 'attribute = "kind"\nbins = [1.0, 2.0]', "bins"),
     "a limit of cost without a price": (
         'title = "A study"', 'title = "A study"\nbudget = { max_cost = 1.0 }',
-        "study.toml:12: [build]: the price of openai:stub-model is not known",
+        "study.toml:12: [build]: the price of openai:stub-model is unknown",
     ),
     "an option of no table": (
         'title = "A study"', 'titel = "A study"', "study.toml:1: a study has no 'titel'; did you "
