@@ -36,7 +36,13 @@ SWAPPED: dict[Verdict, Verdict] = {"a": "b", "b": "a", "tie": "tie"}
 Order: TypeAlias = Literal["ab", "ba"]
 """Which system's summary the prompt shows first; for a ranking, ``"ba"`` reverses the list."""
 UnscoredReason: TypeAlias = Literal[
-    "unparseable", "off_scale", "refused", "backend", "budget", "empty_input", "too_long"
+    "unparseable",
+    "off_scale",
+    "refused",
+    "backend",
+    "budget",
+    "empty_input",
+    "too_long",
 ]
 """The reasons in `UNSCORED_REASONS`, which describes each."""
 MissingKind: TypeAlias = Literal["failed", "refused", "not applicable"]
@@ -452,7 +458,8 @@ class JudgeTask:
     per summary of the cluster. Faithfulness is judged against ``articles``, coverage against
     ``questions``; the other is empty. ``unit`` is as in `Judgement`; for ``"sentence:<i>"`` the
     text is that sentence. ``repeat`` and ``variant`` are as in `Judgement`, or None if the item is
-    judged once, with one prompt.
+    judged once, with one prompt. With ``unscored`` no judge is called, and the item has no score
+    for that reason; by default, an empty text.
     """
 
     eid: str
@@ -466,6 +473,11 @@ class JudgeTask:
     questions: tuple[QuestionAnswers, ...] = ()
     repeat: int | None = None
     variant: str | None = None
+    unscored: Unscored | None = None
+
+    def __post_init__(self) -> None:
+        if self.unscored is None and not all(map(str.strip, self.texts)):
+            object.__setattr__(self, "unscored", EMPTY_SUMMARY)
 
     @property
     def id(self) -> str:
@@ -489,6 +501,9 @@ class Unscored:
     reason: UnscoredReason
     detail: str = ""
     raw: str | None = None
+
+
+EMPTY_SUMMARY = Unscored(reason="empty_input", detail="the summary is empty")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

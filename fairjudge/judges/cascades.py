@@ -20,7 +20,6 @@ from fairjudge.domain import Judgement, JudgeTask, Unscored, Verdict
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.files import read_file
 from fairjudge.judges.asking import GuaranteedThreshold, Thresholds
-from fairjudge.judges.llm import EMPTY_SUMMARY
 from fairjudge.judges.ports import Judge, Reply, as_writing_judge
 from fairjudge.parsing.outcomes import RETRYABLE
 from fairjudge.protocols import PROTOCOLS
@@ -96,6 +95,8 @@ class CascadeJudge(Cascade):
         """See `fairjudge.judges.ports.Judge`."""
         if PROTOCOLS[task.protocol].paired:
             raise ConfigurationError("a cascade routes single summaries; pairs have no threshold")
+        if task.unscored is not None:
+            return task.unscored
         local_outcome = await self.first.ask(task)
         if isinstance(local_outcome, Unscored) and local_outcome.reason == "empty_input":
             return local_outcome
@@ -125,8 +126,8 @@ class GuaranteedCascade(Cascade):
 
     async def ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
         """See `fairjudge.judges.ports.Judge`."""
-        if not all(text.strip() for text in task.texts):
-            return EMPTY_SUMMARY
+        if task.unscored is not None:
+            return task.unscored
         rows = await asyncio.gather(
             *(
                 _judge_with_repair(self.first, single_task)

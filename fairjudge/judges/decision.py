@@ -170,7 +170,7 @@ def batch_tasks(tasks: Iterable[JudgeTask]) -> dict[str, tuple[JudgeTask, ...]]:
     groups: dict[tuple[object, ...], list[JudgeTask]] = {}
     for task in tasks:
         kind = task.unit.partition(":")[0]
-        if kind in {"answer", "sentence"} and all(text.strip() for text in task.texts):
+        if kind in {"answer", "sentence"} and task.unscored is None:
             texts = task.texts if kind == "answer" else ()
             key = (task.eid, task.systems, task.aspect, task.protocol, task.order, kind, texts)
             groups.setdefault((*key, task.repeat), []).append(task)

@@ -31,11 +31,10 @@ _MAX_ALTERNATIVES = 20
 """Maximum number of alternatives per token (OpenAI's limit)."""
 Parts: TypeAlias = Mapping[str, str | float | None]
 """Parts of a signature by name."""
-EMPTY_SUMMARY = Unscored(reason="empty_input", detail="the summary is empty")
 
 
 class SignedJudge(Judge):
-    """Base class of judges: empty summaries are unscored, and every judgement has a signature."""
+    """Base class of judges: ``unscored`` tasks need no call; judgements have a signature."""
 
     @property
     def scored_by(self) -> ScoredBy:
@@ -43,8 +42,8 @@ class SignedJudge(Judge):
         return "llm"
 
     async def ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
-        """See `fairjudge.judges.ports.Judge`; no call is made for an empty summary."""
-        return await self._ask(task) if all(map(str.strip, task.texts)) else EMPTY_SUMMARY
+        """See `fairjudge.judges.ports.Judge`; no call is made for a task that is ``unscored``."""
+        return task.unscored or await self._ask(task)
 
     async def _ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
         raise NotImplementedError

@@ -43,7 +43,7 @@ class Judge(Protocol):
         """Return everything that can change the judge's verdicts, in one line."""
 
     async def ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
-        """Judge `task`; a `WritingJudge` returns its model's reply."""
+        """Judge `task`, unless it is ``unscored``; a `WritingJudge` returns its model's reply."""
 
     def unscored_judgement(self, task: JudgeTask, outcome: Unscored) -> Judgement:
         """Return a judgement without a score, with the reason in `outcome`."""

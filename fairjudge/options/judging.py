@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from fairjudge.domain import ProtocolName
     from fairjudge.judges.tasks import JudgingPlan
 
+_OMITTED_IF_DEFAULT = (
+    "groups_per_call",
+    "rule",
+)
+"""Fields added in later versions; omitted from identities at their default, as in earlier runs."""
 _LOCAL_ASPECTS = ", ".join(map(repr, LOCAL_ASPECTS))
 _LLM_ASPECTS = ", ".join(repr(aspect) for aspect in ASPECTS if aspect not in LOCAL_ASPECTS)
 
@@ -151,7 +156,7 @@ class JudgeOptions:
     def identity(self) -> dict[str, Any]:
         """Return the options by name, with defaults, as part of the identity of a run or study."""
         options = replace(self, temperature=self.sampling_temperature)
-        return identity_of(options, omit_if_default=("groups_per_call", "rule"))
+        return identity_of(options, omit_if_default=_OMITTED_IF_DEFAULT)
 
     def plan(self) -> JudgingPlan:
         """Return the plan (aspect, protocol and units) that these options select."""

@@ -16,6 +16,13 @@ from record import differences, read_golden
 from scripted_plugin import install
 
 
+ADVICE = (
+    "A new option changes no run that does not use it: name its field in omit_if_default of "
+    "identity() of its dataclass (fairjudge/options; docs/contributing/option.md). A change that "
+    "is meant to lose runs, replies or labels: python tests/golden/record.py NAME."
+)
+
+
 @pytest.fixture(autouse=True)
 def plugin(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", [*sys.path, str(install(tmp_path / "site"))])
@@ -50,4 +57,6 @@ def test_a_difference_is_named_by_its_place():
 def check(name: str, values: object) -> None:
     changed = differences(read_golden()[name], values)
     lines = "\n  ".join(changed[:30])
-    assert not changed, f"{name}: {len(changed)} values changed (recorded -> now):\n  {lines}"
+    assert not changed, (
+        f"{name}: {len(changed)} values changed (recorded -> now):\n  {lines}\n{ADVICE}"
+    )

@@ -92,6 +92,13 @@ async def test_an_empty_summary_costs_no_call():
     assert first.backend.requests == []
 
 
+async def test_a_task_that_is_unscored_costs_no_call():
+    first = judge(lambda r: "Verdict: 5")
+    reason = Unscored(reason="too_long", detail="of an option")
+    assert await first.ask(replace(task("A text."), unscored=reason)) == reason
+    assert first.backend.requests == []
+
+
 async def test_identical_summaries_are_a_tie_without_a_call():
     first = judge(lambda r: "Verdict: 1", "pairwise")
     result = await first.ask(task("same", "same", order="ba"))
