@@ -86,7 +86,9 @@ class LocalJudge(SignedJudge):
     _task_texts: Iterator[TaskText] = field(init=False)
 
     def __post_init__(self) -> None:
-        task_texts = ((task, text) for task in self.tasks for text in task.texts if text.strip())
+        task_texts = (
+            (task, text) for task in self.tasks if task.unscored is None for text in task.texts
+        )
         object.__setattr__(self, "_task_texts", task_texts)
         check_local_aspect(self.aspect)
 

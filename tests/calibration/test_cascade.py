@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.stats import kendalltau
@@ -254,6 +256,14 @@ async def test_the_language_model_is_asked_only_in_between(local, n_asked):
     assert row.judge == "cascade(local>llm)"
     assert row.model_extra["routed"] == ("judge" if n_asked else "local")
     assert "cascade:2-4" in row.signature
+
+
+async def test_a_task_that_is_unscored_is_sent_to_neither_judge():
+    reason = Unscored(reason="too_long", detail="of an option")
+    first, costly = Fixed(3.0, "local"), Fixed(3.0, "llm")
+    judge = CascadeJudge(first=first, judge=costly, low=2.0, high=4.0)
+    assert await judge.ask(replace(TASK, unscored=reason)) == reason
+    assert first.n_asked + costly.n_asked == 0
 
 
 async def test_an_empty_summary_is_not_sent_on():

@@ -15,7 +15,6 @@ from golden_cases import CASES, LOCAL_CASES
 from record import differences, read_golden
 from scripted_plugin import install
 
-
 ADVICE = (
     "A new option changes no run that does not use it: name its field in omit_if_default of "
     "identity() of its dataclass (fairjudge/options; docs/contributing/option.md). A change that "
