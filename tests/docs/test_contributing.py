@@ -24,8 +24,8 @@ LEAST_PASSED = {
     "importer": 4,
     # JSON, tables, page, plots, comparison and Python, for both commands; and what the pages name
     "measure": 15,
-    # the command of the call, its two bounded options, and what the new one does; of the field, what
-    # it does, its keyword in each call, and identities of earlier runs
+    # the command of the call, its two bounded options, and what the new one does; of the field,
+    # what it does, its keyword in each call, and identities of earlier runs
     "option": 15,
 }
 
