@@ -1,1 +1,1 @@
-"""What commands and the Python interface compute from records: readings of files, and figures."""
+"""Analyses shared by commands and the Python interface: reading of inputs, and their results."""

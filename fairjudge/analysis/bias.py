@@ -1,4 +1,4 @@
-"""What the bias commands are given, people where they are not annotated, and a judge's scores."""
+"""Inputs of the bias commands, people found in texts, and a judge's scores by group."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def quality_json(clusters: object, judgements: Iterable[Judgement]) -> Json:
     Raises
     ------
     InputError
-        No judgement of one summary has a number and an input that is known.
+        No judgement of a summary of these inputs has a numeric value.
     """
     sources = {cluster.eid: Source.from_cluster(cluster) for cluster in read_clusters(clusters)}
     scores: dict[tuple[str, ...], list[tuple[Source, float]]] = {}
@@ -55,7 +55,7 @@ def quality_json(clusters: object, judgements: Iterable[Judgement]) -> Json:
             name = (row.system, row.judge, row.aspect, row.protocol)
             scores.setdefault(name, []).append((source, float(row.value)))
     if not scores:
-        raise InputError("no judgement of a summary of these inputs has a number")
+        raise InputError("no judgement of a summary of these inputs has a numeric value")
     keep = ("n", "n_excluded", "method")
     return {
         "groups": [
@@ -74,14 +74,14 @@ def quality_json(clusters: object, judgements: Iterable[Judgement]) -> Json:
 def read_inputs(
     clusters: object, summaries: object
 ) -> tuple[tuple[Cluster, ...], tuple[Summary, ...], tuple[str, ...]]:
-    """Return the records, and notes on the lines that were left out."""
+    """Return clusters and summaries, and notes on skipped lines."""
     sources = read_clusters(clusters)
     texts = read_summaries(summaries)
     return sources.records, harmonize_ids(texts, sources), (*bad_lines(sources), *bad_lines(texts))
 
 
 def bad_lines(loaded: Loaded[R]) -> tuple[str, ...]:
-    """Return a note on the lines that were left out of a file, if any."""
+    """Return a note on the skipped lines of a file, if any."""
     if not loaded.bad:
         return ()
     problems = "; ".join(f"line {bad.line}: {bad.problem}" for bad in loaded.bad[:_MAX_NAMED])
@@ -89,7 +89,7 @@ def bad_lines(loaded: Loaded[R]) -> tuple[str, ...]:
 
 
 def as_word_lists(lists: WordLists | str | Path | None) -> WordLists:
-    """Return word lists, those of a file, or by default HELM's."""
+    """Return word lists, read from a file if `lists` is a path; HELM's by default."""
     if isinstance(lists, str | Path):
         return read_word_lists(lists)
     return HELM_GENDER if lists is None else lists
@@ -98,12 +98,12 @@ def as_word_lists(lists: WordLists | str | Path | None) -> WordLists:
 def read_name_groups(
     census: str | Path | None, names: str | Path | None, lookup: str | Path | None
 ) -> NameGroups | None:
-    """Return what tells the group of a name, None without census and name lists.
+    """Return a predictor of groups from names, or None without census and name lists.
 
     Raises
     ------
     ConfigurationError
-        Both are given, or a lookup alone.
+        Both are given, or only a lookup.
     """
     if census is None and names is None:
         if lookup is not None:
@@ -120,7 +120,7 @@ def read_name_groups(
 
 
 class NameFinder:
-    """Finds people by spaCy, loaded on first use."""
+    """Finds person names with spaCy, loaded on first use."""
 
     def __init__(self, pipeline: str | None) -> None:
         self._pipeline = pipeline
@@ -143,21 +143,22 @@ class NameFinder:
 def names_in_summaries(
     summaries: Iterable[Summary], finder: NameFinder
 ) -> dict[tuple[str, str], tuple[str, ...]]:
-    """Return each summary's names: its own key ``people`` where it has one, else those found."""
+    """Return the names in each summary: its key ``people`` if present, else the names found."""
     names_by_summary = {}
-    unread = []
+    unannotated_summaries = []
     for summary in summaries:
         people = (summary.model_extra or {}).get(_PEOPLE_KEY)
         if people is None:
-            unread.append(summary)
+            unannotated_summaries.append(summary)
         elif isinstance(people, list) and all(isinstance(name, str) for name in people):
             names_by_summary[summary.eid, summary.system] = tuple(people)
         else:
-            where = f"summary of {summary.eid!r} by {summary.system!r}"
-            raise InputError(f"{where}: expected a list of names", field=_PEOPLE_KEY)
-    names_of_unread = finder.find([summary.text for summary in unread])
+            description = f"summary of {summary.eid!r} by {summary.system!r}"
+            raise InputError(f"{description}: expected a list of names", field=_PEOPLE_KEY)
+    names_found = finder.find([summary.text for summary in unannotated_summaries])
     names_by_summary |= {
-        (s.eid, s.system): names for s, names in zip(unread, names_of_unread, strict=True)
+        (summary.eid, summary.system): names
+        for summary, names in zip(unannotated_summaries, names_found, strict=True)
     }
     return names_by_summary
 
@@ -165,12 +166,12 @@ def names_in_summaries(
 def people_in_clusters(
     clusters: Sequence[Cluster], guess: NameGroups | None, finder: NameFinder
 ) -> dict[str, tuple[Person, ...]]:
-    """Return the people of each cluster that is no controlled input, with the groups of a guess.
+    """Return the people of each cluster that is not a controlled input, with predicted groups.
 
     Raises
     ------
     ConfigurationError
-        There are such clusters, and nothing to guess groups by.
+        There are such clusters, but no names to predict groups from.
     """
     clusters = [cluster for cluster in clusters if controlled_provenance(cluster) is None]
     if not clusters:
@@ -178,7 +179,7 @@ def people_in_clusters(
     if guess is None:
         raise ConfigurationError(
             f"the groups of people are unknown in {pluralize(len(clusters), 'cluster')}, "
-            f"{clusters[0].eid!r} first: give --census or --names to guess groups from "
+            f"such as {clusters[0].eid!r}: pass --census or --names to predict groups from "
             "names, or make inputs with 'fairjudge bias inputs'"
         )
     texts = [[article.content for article in cluster.articles] for cluster in clusters]

@@ -1,4 +1,4 @@
-"""Controlled inputs for the bias measures, made of annotated documents, and their annotation."""
+"""Make controlled inputs for the bias measures from annotated documents; annotate documents."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from fairjudge.text.counting import pluralize
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MadeInputs:
-    """What ``bias inputs -o`` wrote; ``skipped`` documents with the reason."""
+    """The result of ``bias inputs -o``; ``skipped`` has documents with the reason."""
 
     inputs: tuple[ControlledInput, ...]
     n_documents: int
@@ -43,12 +43,12 @@ class MadeInputs:
 
     @property
     def skipped_by_reason(self) -> Mapping[str, int]:
-        """How many documents were skipped for each reason."""
-        return dict(sorted(Counter(why for _, why in self.skipped).items()))
+        """The number of skipped documents by reason."""
+        return dict(sorted(Counter(reason for _, reason in self.skipped).items()))
 
     @property
     def people_by_group(self) -> Mapping[str, int]:
-        """How many named people of each group stand in all inputs."""
+        """The number of people with a name in all inputs, by group."""
         counts = Counter(person.group for item in self.inputs for person in item.people)
         return {group: counts[group] for group in self.groups}
 
@@ -64,7 +64,7 @@ def make_inputs(
     n_variants: int = 20,
     seed: int = 0,
 ) -> MadeInputs:
-    """Make controlled inputs of annotated documents and write them as clusters."""
+    """Make controlled inputs from annotated documents and write them as clusters."""
     check_one_of(names, census)
     name_lists = (
         popular_names(read_census(census), n_names)
@@ -79,7 +79,7 @@ def make_inputs(
             if document.id in ids:
                 raise InputError(f"two documents have the id {document.id!r}", path=path)
             ids.add(document.id)
-            # Seeded by the document's name: other documents change nothing.
+            # Seeded by the document's id, so that results do not depend on other documents.
             digest = hashlib.sha256(document.id.encode("utf-8")).digest()[:8]
             variants = controlled_inputs(
                 make_template(document),
@@ -93,8 +93,8 @@ def make_inputs(
             else:
                 inputs += variants
     if not inputs:
-        why = f": {skipped[0][1]}" if skipped else ""
-        raise InputError(f"none of {pluralize(len(ids), 'document')} can be used{why}")
+        reason = f": {skipped[0][1]}" if skipped else ""
+        raise InputError(f"none of {pluralize(len(ids), 'document')} can be used{reason}")
     write_records(output, [to_cluster(item) for item in inputs])
     return MadeInputs(
         inputs=tuple(inputs), n_documents=len(ids), skipped=tuple(skipped), groups=name_lists.groups
@@ -108,7 +108,7 @@ def annotate(
     census: str | Path | None = None,
     pipeline: str | None = None,
 ) -> dict[str, int]:
-    """Mark people in plain clusters, an article a document, and write what `make_inputs` reads."""
+    """Annotate people in clusters, one document per article, and write input for `make_inputs`."""
     from fairjudge.scorers.annotated_people import annotate_documents
 
     loaded = read_clusters(clusters)
@@ -135,34 +135,34 @@ def annotate(
 
 
 def _files(documents: Sequence[Path]) -> list[Path]:
-    """Return the files, those of folders by name: ``*_conll`` as OntoNotes' are called."""
+    """Return the files, including ``*_conll`` and ``*.conll`` files in folders."""
     files: list[Path] = []
     for path in documents:
         if not path.is_dir():
             files.append(path)
             continue
-        inside = sorted(p for p in path.rglob("*") if p.name.endswith(("_conll", ".conll")))
-        if not inside:
+        conll_files = sorted(p for p in path.rglob("*") if p.name.endswith(("_conll", ".conll")))
+        if not conll_files:
             raise InputError("the folder holds no *_conll or *.conll file", path=path)
-        files += inside
+        files += conll_files
     return files
 
 
 def check_one_of(names: object, census: object) -> None:
-    """Raise a `ConfigurationError` unless one of name lists and a census is given."""
+    """Raise `ConfigurationError` unless exactly one of name lists and census is given."""
     if (names is None) == (census is None):
-        raise ConfigurationError("give either --names (your name lists) or --census (by gender)")
+        raise ConfigurationError("pass either --names (your name lists) or --census (by gender)")
 
 
 def read_annotated(path: str | Path) -> tuple[AnnotatedDocument, ...]:
     """Read annotated documents.
 
-    ``.json`` and ``.jsonl`` hold objects with ``id``, ``tokens`` (strings), ``people`` (pairs
-    ``[start, end]`` of token positions, the end left out) and optionally ``chains`` (lists of such
-    pairs), ``tags`` (Penn tags), ``text`` (in which the tokens stand in order; it gives the
-    spacing) and ``content_words`` (objects with ``span``, ``people``, ``female``, ``male`` and
-    perhaps ``neutral``). Every other file is read as CoNLL-2012. Raises `InputError`, which names
-    the place, where a file is malformed.
+    ``.json`` and ``.jsonl`` files have objects with ``id``, ``tokens`` (strings) and ``people``
+    (pairs ``[start, end]`` of token positions, end-exclusive). Optional are ``chains`` (lists of
+    such pairs), ``tags`` (Penn tags), ``text`` (contains the tokens in order, with spacing) and
+    ``content_words`` (objects with ``span``, ``people``, ``female``, ``male`` and optionally
+    ``neutral``). Other files are read as CoNLL-2012. Raises `InputError`, with the location, for
+    malformed files.
     """
     path = Path(path)
     if file_extension(path) not in {".json", ".jsonl"}:
@@ -202,7 +202,7 @@ def _content_word(value: Any) -> ContentWord:
     fields = value if isinstance(value, dict) else {}
     forms = {name: fields[name] for name in ("female", "male", "neutral") if fields.get(name)}
     if not {"female", "male"} <= forms.keys() or not all(
-        isinstance(f, str) for f in forms.values()
+        isinstance(form, str) for form in forms.values()
     ):
         raise InputError(
             "expected an object with 'span', 'people', 'female' and 'male'", field="content_words"
@@ -222,13 +222,13 @@ def _strings(value: dict[str, Any], field: str) -> list[str]:
 def _ranges(value: Any, field: str) -> tuple[Range, ...]:
     if not isinstance(value, list):
         raise InputError("expected a list of [start, end] pairs", field=field)
-    out = []
+    ranges = []
     for pair in value:
-        good = isinstance(pair, list) and len(pair) == 2 and all(type(n) is int for n in pair)
-        if not good:
+        is_range = isinstance(pair, list) and len(pair) == 2 and all(type(n) is int for n in pair)
+        if not is_range:
             raise InputError(f"expected [start, end] token positions, found {pair!r}", field=field)
-        out.append(Range(start=pair[0], end=pair[1]))
-    return tuple(out)
+        ranges.append(Range(start=pair[0], end=pair[1]))
+    return tuple(ranges)
 
 
 def _words(tokens: list[str], tags: list[str], text: Any) -> tuple[Word, ...]:
@@ -236,13 +236,13 @@ def _words(tokens: list[str], tags: list[str], text: Any) -> tuple[Word, ...]:
         return with_spaces(tuple(zip(tokens, tags, strict=True)))
     if not isinstance(text, str):
         raise InputError("expected a string", field="text")
-    words, place = [], 0
+    words, position = [], 0
     for token, tag in zip(tokens, tags, strict=True):
-        start = text.find(token, place)
-        if start < 0 or text[place:start].strip():
+        start = text.find(token, position)
+        if start < 0 or text[position:start].strip():
             raise InputError(f"token {token!r} does not come next in the text", field="text")
-        words.append(Word(text=token, before=text[place:start], tag=tag))
-        place = start + len(token)
-    if text[place:].strip():
-        raise InputError(f"the tokens end before {text[place:][:20]!r}", field="text")
+        words.append(Word(text=token, before=text[position:start], tag=tag))
+        position = start + len(token)
+    if text[position:].strip():
+        raise InputError(f"the tokens end before {text[position:][:20]!r}", field="text")
     return tuple(words)

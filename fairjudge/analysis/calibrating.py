@@ -1,4 +1,4 @@
-"""What ``calibrate`` and ``calibrate apply`` need: one baseline, and files of calibrators."""
+"""Inputs of ``calibrate`` and ``calibrate apply``: a baseline, and files of calibrators."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def trained_support(
     models: TrainedModels,
     embedder: Embedder,
 ) -> dict[tuple[str, str], float]:
-    """Return how far each summary's cluster supports it, in [0, 1], by (eid, system).
+    """Return the support of each summary by its cluster, in [0, 1], by (eid, system).
 
-    Left out: summaries without a sentence, and those whose cluster is not given or has none.
+    Summaries without sentences, or without a cluster that has sentences, are omitted.
     """
     articles = {cluster.eid: cluster.articles for cluster in clusters}
     tasks = [
@@ -67,15 +67,15 @@ def apply_to(
     summaries: Iterable[Summary] = (),
     clusters: Iterable[Cluster] = (),
 ) -> CalibratedJudgements:
-    """Apply calibrators; `summaries` and `clusters` give juries the covariates they need."""
-    needed: dict[CovariateName, None] = {
+    """Apply calibrators; `summaries` and `clusters` are for the covariates of juries."""
+    covariate_names: dict[CovariateName, None] = {
         name: None for fit in calibrators if isinstance(fit, FittedJury) for name in fit.covariates
     }
     rows = tuple(judgements)
     return apply_calibrators(
         calibrators,
         rows,
-        covariates=covariates(needed, summaries, clusters),
+        covariates=covariates(covariate_names, summaries, clusters),
         judgements_by_settings=separate_settings(rows),
     )
 
@@ -83,49 +83,49 @@ def apply_to(
 def fitted_calibrators(
     analysis: Analysis,
 ) -> tuple[list[Calibrator | FittedJury], list[str]]:
-    """Return calibrators, then juries, and for which groups there is none, with the reason.
+    """Return calibrators and juries, and the groups without a calibrator, with the reason.
 
-    Pairwise judgements have none: a calibrated verdict would be no verdict.
+    Pairwise judgements are skipped, since a calibrated verdict would not be a verdict.
     """
-    fitted: list[Calibrator | FittedJury] = []
-    refused = []
+    calibrators: list[Calibrator | FittedJury] = []
+    failures = []
     for group in analysis.groups:
-        calibrator, joined = group.calibration.calibrator, group.joined
-        if PROTOCOLS[joined.protocol].paired:
+        calibrator, items = group.calibration.calibrator, group.joined
+        if PROTOCOLS[items.protocol].paired:
             continue
         if isinstance(calibrator, Undefined):
-            refused.append(f"{joined.group.title}: {calibrator.why}")
+            failures.append(f"{items.group.title}: {calibrator.why}")
         else:
-            fitted.append(calibrator)
-    fitted += (jury.fitted for jury in analysis.juries if isinstance(jury.fitted, FittedJury))
-    return fitted, refused
+            calibrators.append(calibrator)
+    calibrators += (jury.fitted for jury in analysis.juries if isinstance(jury.fitted, FittedJury))
+    return calibrators, failures
 
 
 def write_calibrators(
     path: Path, fitted: Sequence[Calibrator | FittedJury], *, refused: Sequence[str] = ()
 ) -> None:
-    """Write calibrators, juries among them, to a JSON file.
+    """Write calibrators and juries to a JSON file.
 
     Raises
     ------
     ConfigurationError
-        If there is none; the message says why, as far as `refused` does.
+        If there are none; the message has the reasons in `refused`.
     InputError
         If the file cannot be written.
     """
     if not fitted:
         raise ConfigurationError(f"nothing to save: {'; '.join(refused) or 'no scores'}")
-    whole = {_FILE: 1, "calibrators": [calibrator.to_dict() for calibrator in fitted]}
-    write_output(path, json.dumps(whole, indent=1, ensure_ascii=False) + "\n")
+    content = {_FILE: 1, "calibrators": [calibrator.to_dict() for calibrator in fitted]}
+    write_output(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
 
 def read_calibrators(path: str | Path) -> list[Calibrator | FittedJury]:
-    """Read what ``Calibration.save`` or ``fairjudge calibrate --save`` wrote.
+    """Read the file of ``Calibration.save`` or ``fairjudge calibrate --save``.
 
     Parameters
     ----------
     path
-        A JSON file of calibrators, or of a single one.
+        A JSON file with one or more calibrators.
 
     Returns
     -------
@@ -135,7 +135,7 @@ def read_calibrators(path: str | Path) -> list[Calibrator | FittedJury]:
     Raises
     ------
     InputError
-        If the file is none of these.
+        If the file is not of this kind.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def read_calibrators(path: str | Path) -> list[Calibrator | FittedJury]:
     data = read_json(path)
     entries = data.get("calibrators") if isinstance(data, Mapping) and _FILE in data else [data]
     if not isinstance(entries, list) or not all(isinstance(entry, Mapping) for entry in entries):
-        raise InputError("expected what 'fairjudge calibrate --save' writes", path=path)
+        raise InputError("expected a file of 'fairjudge calibrate --save'", path=path)
     with error_location(path=path):
         return [
             jury_from_dict(entry) if "fairjudge_jury" in entry else calibrator_from_dict(entry)

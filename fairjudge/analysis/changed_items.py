@@ -1,4 +1,4 @@
-"""The judgements of the items that differ most between two runs, for a page to open."""
+"""The judgements of the items that differ most between two runs, to display on a page."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _Item: TypeAlias = tuple[str, str, ItemKey]
 def with_judgements(
     report: Json, first: Iterable[Judgement], second: Iterable[Judgement]
 ) -> tuple[Json, Json | None]:
-    """Return a comparison whose items have addresses, and the judgements that a page opens.
+    """Return a comparison with addresses of its items, and the judgements to display.
 
-    Judges are named with their run. There is nothing to open where nothing differs.
+    The names of judges include the run. If nothing differs there are no judgements to display.
     """
     items = {
         (group["aspect"], group["protocol"], _key(change))
@@ -30,20 +30,23 @@ def with_judgements(
     }
     runs = {"first": tuple(first)}
     runs["second"] = harmonize_ids(second, runs["first"])
-    own = [(run, row) for run, records in runs.items() for row in records if _item(row) in items]
+    rows_of_items = [
+        (run, row) for run, records in runs.items() for row in records if _item(row) in items
+    ]
     inputs = Inputs(
         judgements=[
-            row.model_copy(update={"judge": f"{row.judge} ({run} run)"}) for run, row in own
+            row.model_copy(update={"judge": f"{row.judge} ({run} run)"})
+            for run, row in rows_of_items
         ],
-        addresses=addresses([row for _, row in own]),
+        addresses=addresses([row for _, row in rows_of_items]),
     )
     return with_addresses(report, inputs), browse_data(inputs, [])
 
 
 def with_addresses(report: Json, inputs: Inputs) -> dict[str, Any]:
-    """Return a comparison whose items have the address of a judgement of `inputs`, if any.
+    """Return a comparison whose items have the address of their judgement in `inputs`, if any.
 
-    It is one of the first run where `inputs` have it.
+    A judgement of the first run has priority.
     """
     address_by_judge: dict[_Item, dict[str, str]] = {}
     for row, address in zip(inputs.judgements, inputs.addresses, strict=True):
@@ -64,7 +67,7 @@ def _with_addresses(
                 address
                 for name in dict.fromkeys((group["first"], group["second"]))
                 for judge, address in by_judge.items()
-                # the name itself, or with the runs or settings that distinguish it
+                # equal names, or with a suffix for the run or the settings
                 if judge == name or judge.startswith((f"{name} (", f"{name}, "))
             ]
             yield {**change, "address": candidates[0]} if candidates else dict(change)

@@ -1,4 +1,4 @@
-"""The same labelled items judged before and after a change, as JSON."""
+"""Check of a judge before and after a change, on the same labelled items, as JSON."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _WORST_FIRST: tuple[DriftVerdict, ...] = ("worse", "constant", "cannot tell", "s
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """What a check puts up with.
+    """The tolerances of a check.
 
     ``margin`` is the largest loss of agreement, ``max_unscored`` the largest share of anchors (of
-    one aspect, protocol, unit and judge) without a score before or after. ``strict`` fails also
-    where the anchors cannot tell.
+    one aspect, protocol, unit and judge) without a score before or after. With ``strict`` the
+    check also fails if the result is inconclusive.
     """
 
     margin: float = 0.05
@@ -52,48 +52,50 @@ def check_report(
     level: float = 0.95,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """Return how agreement with people changed, by aspect, protocol and unit, and the outcome.
+    """Return the change of agreement with humans, by aspect, protocol and unit, and the outcome.
 
-    With `watching`, this is one look of several: it is added to their record, and the verdicts are
-    those of confidence sequences (`fairjudge.calibration.watching`).
+    With `watching`, this check is one of a series: it is added to their record, and the verdicts
+    are from confidence sequences (`fairjudge.calibration.watching`).
 
-    Judges are matched by name, or whatever their names where either side has one. The verdict of
-    all is the worst; where there are several, each of them has its own interval, uncorrected. A
-    labelled item that was not judged is one without a score.
+    Judges are matched by name, or, if each side has only one judge, regardless of names. The
+    overall verdict is the worst; intervals of several groups are not corrected. A labelled item
+    that was not judged counts as unscored.
 
     Raises
     ------
     InputError
-        If either side has no labelled item, what was judged before was not judged after, or the
-        record of looks is of something else.
+        If either side has no labelled item, a group of the baseline was not judged after the
+        change, or the record is of another series of checks.
     """
     rows, baseline, judged = list(labels), tuple(before), tuple(after)
     _check_all_judged_again(_judges(baseline), _judges(judged))
-    was, now = (
+    joined_before, joined_after = (
         _by_aspect(join(records, rows, annotators=annotators, label_scale=label_scale))
         for records in (baseline, judged)
     )
     pairs = {
-        (of, judges): sides
-        for of in was
-        if of in now
-        for judges, sides in matched(was[of], now[of])
+        (aspect, judges): sides
+        for aspect in joined_before
+        if aspect in joined_after
+        for judges, sides in matched(joined_before[aspect], joined_after[aspect])
     }
     groups = [
         {
-            **of._asdict(),
+            **aspect._asdict(),
             "judge_before": judges[0],
             "judge_after": judges[1],
             **_group(*sides, margin=gate.margin, level=level, seed=seed),
         }
-        for (of, judges), sides in pairs.items()
+        for (aspect, judges), sides in pairs.items()
     ]
     since: dict[str, Any] = {}
     if watching is not None:
-        sides_by_name = {group_name(*of, judges[0]): sides for (of, judges), sides in pairs.items()}
+        sides_by_name = {
+            group_name(*aspect, judges[0]): sides for (aspect, judges), sides in pairs.items()
+        }
         looks = take_look(watching, sides_by_name, level=level)
         groups = [
-            _watched(group, looks.report(name, margin=gate.margin, level=level))
+            _with_watch_results(group, looks.report(name, margin=gate.margin, level=level))
             for name, group in zip(sides_by_name, groups, strict=True)
         ]
         name = watching.path.name
@@ -114,8 +116,8 @@ def check_report(
     }
 
 
-def _watched(group: Mapping[str, Any], watch: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a group with the results of all looks; a constant judge keeps its own verdict."""
+def _with_watch_results(group: Mapping[str, Any], watch: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a group with the results of all checks; a constant judge keeps its verdict."""
     if group["verdict"] == "constant":
         return {**group, "watch": watch}
     by_looks = {name: watch[name] for name in ("verdict", "documents_needed")}
@@ -124,20 +126,20 @@ def _watched(group: Mapping[str, Any], watch: Mapping[str, Any]) -> dict[str, An
 
 def _judges(rows: Iterable[Judgement]) -> dict[Aspect, list[str]]:
     judges_by_aspect: dict[Aspect, list[str]] = defaultdict(list)
-    for judge, *of in group_judgements(rows):
-        judges_by_aspect[Aspect(*of)].append(judge)
+    for judge, *aspect in group_judgements(rows):
+        judges_by_aspect[Aspect(*aspect)].append(judge)
     return judges_by_aspect
 
 
 def _check_all_judged_again(
     was: Mapping[Aspect, Sequence[str]], now: Mapping[Aspect, Sequence[str]]
 ) -> None:
-    """Reject groups that only the baseline judged: their anchors would go unchecked."""
+    """Raise an error for groups that only the baseline judged, since they cannot be checked."""
     missing_judges = {
-        of: missing
-        for of, before in was.items()
-        if not len(before) == len(now.get(of, ())) == 1
-        if (missing := [judge for judge in before if judge not in now.get(of, ())])
+        aspect: missing_names
+        for aspect, before in was.items()
+        if not len(before) == len(now.get(aspect, ())) == 1
+        if (missing_names := [judge for judge in before if judge not in now.get(aspect, ())])
     }
     if missing_judges:
         raise InputError(
@@ -160,47 +162,61 @@ def _outcome(
 
 
 def without_texts(rows: Iterable[Judgement]) -> list[Judgement]:
-    """Return judgements as a baseline keeps them: values, no replies and no quotes."""
+    """Return the judgements without replies and checklists, to store as a baseline."""
     return [row.model_copy(update={"raw": None, "checklist": None}) for row in rows]
 
 
 def _by_aspect(groups: Iterable[JoinedItems]) -> _ByAspect:
     groups_by_aspect: dict[Aspect, dict[str, JoinedItems]] = defaultdict(dict)
     for group in groups:
-        of = Aspect(group.aspect, group.protocol, group.unit)
-        groups_by_aspect[of][group.judge] = group
+        aspect = Aspect(group.aspect, group.protocol, group.unit)
+        groups_by_aspect[aspect][group.judge] = group
     return groups_by_aspect
 
 
 def _group(
-    was: JoinedItems, now: JoinedItems, *, margin: float, level: float, seed: int
+    joined_before: JoinedItems, joined_after: JoinedItems, *, margin: float, level: float, seed: int
 ) -> dict[str, Any]:
-    before, after = (dict(zip(side.keys, side.judged.tolist(), strict=True)) for side in (was, now))
-    human = dict(zip(was.keys, was.human.tolist(), strict=True))
-    shared = [key for key in was.keys if key in after]
+    values_before, values_after = (
+        dict(zip(side.keys, side.judged.tolist(), strict=True))
+        for side in (joined_before, joined_after)
+    )
+    human = dict(zip(joined_before.keys, joined_before.human.tolist(), strict=True))
+    shared_keys = [key for key in joined_before.keys if key in values_after]
     result = drift(
         Anchors(
-            before=np.array([before[key] for key in shared], dtype=np.float64),
-            after=np.array([after[key] for key in shared], dtype=np.float64),
-            human=np.array([human[key] for key in shared], dtype=np.float64),
-            documents=[key[0] for key in shared],
-            protocol=was.protocol,
+            before=np.array([values_before[key] for key in shared_keys], dtype=np.float64),
+            after=np.array([values_after[key] for key in shared_keys], dtype=np.float64),
+            human=np.array([human[key] for key in shared_keys], dtype=np.float64),
+            documents=[key[0] for key in shared_keys],
+            protocol=joined_before.protocol,
         ),
         margin=margin,
         rng=np.random.default_rng(seed),
         level=level,
     )
-    labelled = list(dict.fromkeys((*was.keys, *was.unjudged, *now.keys, *now.unjudged)))
-    present = {*now.match.matched_keys, *now.match.only_left}
-    absent = [key for key in labelled if key not in present]
-    differences = [float(key not in after) - float(key not in before) for key in labelled]
-    change = clustered_mean(differences, [key[0] for key in labelled], level=level, null=0.0)
+    labelled_keys = list(
+        dict.fromkeys(
+            (
+                *joined_before.keys,
+                *joined_before.unjudged,
+                *joined_after.keys,
+                *joined_after.unjudged,
+            )
+        )
+    )
+    judged_keys = {*joined_after.match.matched_keys, *joined_after.match.only_left}
+    absent_keys = [key for key in labelled_keys if key not in judged_keys]
+    differences = [
+        float(key not in values_after) - float(key not in values_before) for key in labelled_keys
+    ]
+    change = clustered_mean(differences, [key[0] for key in labelled_keys], level=level, null=0.0)
     return {
         **to_json(result),
-        "n_labelled": len(labelled),
-        "n_without_before": sum(key not in before for key in labelled),
-        "n_without_after": sum(key not in after for key in labelled),
-        "n_absent_after": len(absent),
-        "example_absent": item_label(absent[0]) if absent else None,
+        "n_labelled": len(labelled_keys),
+        "n_without_before": sum(key not in values_before for key in labelled_keys),
+        "n_without_after": sum(key not in values_after for key in labelled_keys),
+        "n_absent_after": len(absent_keys),
+        "example_absent": item_label(absent_keys[0]) if absent_keys else None,
         "without_score": to_json(clip_interval(change, -1.0, 1.0)),
     }

@@ -1,4 +1,4 @@
-"""Two files of judgements on the same items, side by side."""
+"""Comparison of two files of judgements on the same items."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from fairjudge.records.matching import harmonize_ids, match, no_match
 from fairjudge.records.results import to_json
 
 Scored: TypeAlias = tuple[float, float, ItemKey]
-"""The value of an item in the first run and in the second."""
+"""The values of an item in the first and the second run, and its key."""
 MAX_ITEMS = 20
-"""Items that are named, those with the largest differences."""
+"""Maximum number of items listed, by largest difference."""
 MAX_VALUES = 12
-"""With more distinct values there is no confusion table."""
-_ALIKE = 1e-9
+"""Maximum number of distinct values for a confusion table."""
+_TOLERANCE = 1e-9
 
 _Run: TypeAlias = Mapping[ItemKey, float | None]
 _Of = TypeVar("_Of")
@@ -32,7 +32,7 @@ _NAMES = ("first-run item", "second-run item")
 
 
 class Aspect(NamedTuple):
-    """What is judged: aspect, protocol and unit."""
+    """An aspect with the protocol and unit by which it is judged."""
 
     aspect: str
     protocol: str
@@ -44,26 +44,26 @@ def comparison_report(
 ) -> dict[str, Any]:
     """Compare two runs on the same items, by aspect, protocol, unit and judge.
 
-    Repeats of an item and both orders of a pair are averaged first. Judges are matched by name, or
-    whatever their names where either run has one.
+    Repeats of an item and both orders of a pair are averaged first. Judges are matched by name, or,
+    if each run has only one judge, regardless of names.
 
     Raises
     ------
     InputError
-        If the runs have no aspect, protocol and unit, or no item, in common.
+        If the runs have no aspect with protocol and unit, or no item, in common.
     """
     rows, second_rows = tuple(first), tuple(second)
     first_runs, second_runs = _by_aspect(rows), _by_aspect(harmonize_ids(second_rows, rows))
     groups = [
         {
-            **of._asdict(),
+            **aspect._asdict(),
             "first": names[0],
             "second": names[1],
-            **_group(*runs, paired=PROTOCOLS[of.protocol].paired, level=level, seed=seed),
+            **_group(*runs, paired=PROTOCOLS[aspect.protocol].paired, level=level, seed=seed),
         }
-        for of in first_runs
-        if of in second_runs
-        for names, runs in matched(first_runs[of], second_runs[of])
+        for aspect in first_runs
+        if aspect in second_runs
+        for names, runs in matched(first_runs[aspect], second_runs[aspect])
     ]
     if groups and all(group["join"]["n_matched"] == 0 for group in groups):
         raise InputError(no_match(groups[0]["join"]))
@@ -76,7 +76,7 @@ def comparison_report(
 
 
 def in_words(judges_by_aspect: Mapping[Aspect, Iterable[str]]) -> str:
-    """Name aspects, protocols and judges."""
+    """Return aspects, protocols and judges as text."""
     return "; ".join(
         f"{aspect} by {protocol_label(protocol, unit)} ({', '.join(judges)})"
         for (aspect, protocol, unit), judges in judges_by_aspect.items()
@@ -86,7 +86,7 @@ def in_words(judges_by_aspect: Mapping[Aspect, Iterable[str]]) -> str:
 def matched(
     first: Mapping[str, _Of], second: Mapping[str, _Of]
 ) -> list[tuple[tuple[str, str], tuple[_Of, _Of]]]:
-    """Return what two sides have by the same judges, or by the only one of either."""
+    """Pair the runs of two sides by judge, or the only runs of both sides."""
     if len(first) == len(second) == 1:
         return [
             ((a, b), (x, y)) for (a, x), (b, y) in zip(first.items(), second.items(), strict=True)
@@ -95,7 +95,7 @@ def matched(
 
 
 def _by_aspect(rows: Iterable[Judgement]) -> dict[Aspect, dict[str, _Run]]:
-    """Return each judge's items by aspect, protocol and unit, None for one without a score."""
+    """Return each judge's items by aspect, protocol and unit; the value is None if unscored."""
     runs_by_aspect: dict[Aspect, dict[str, _Run]] = defaultdict(dict)
     for (judge, *of), records in group_judgements(rows).items():
         values: dict[ItemKey, list[float]] = defaultdict(list)
@@ -112,15 +112,17 @@ def _by_aspect(rows: Iterable[Judgement]) -> dict[Aspect, dict[str, _Run]]:
     return runs_by_aspect
 
 
-def _group(run: _Run, other: _Run, *, paired: bool, level: float, seed: int) -> dict[str, Any]:
-    join = match(run, other, names=_NAMES, complete=("left", "right"))
-    values = [(run[item], other[item], item) for item in join.matched_keys]
-    scored = [(x, y, item) for x, y, item in values if x is not None and y is not None]
-    compared = compare_runs(
-        np.array([x for x, _, _ in scored], dtype=np.float64),
-        np.array([y for _, y, _ in scored], dtype=np.float64),
-        documents=[item[0] for *_, item in scored],
-        systems=[] if paired else [item[1] for *_, item in scored],
+def _group(
+    first_run: _Run, second_run: _Run, *, paired: bool, level: float, seed: int
+) -> dict[str, Any]:
+    join = match(first_run, second_run, names=_NAMES, complete=("left", "right"))
+    values = [(first_run[item], second_run[item], item) for item in join.matched_keys]
+    scored_items = [(x, y, item) for x, y, item in values if x is not None and y is not None]
+    comparison = compare_runs(
+        np.array([x for x, _, _ in scored_items], dtype=np.float64),
+        np.array([y for _, y, _ in scored_items], dtype=np.float64),
+        documents=[item[0] for *_, item in scored_items],
+        systems=[] if paired else [item[1] for *_, item in scored_items],
         rng=np.random.default_rng(seed),
         level=level,
     )
@@ -130,21 +132,21 @@ def _group(run: _Run, other: _Run, *, paired: bool, level: float, seed: int) -> 
         "n_only_second": len(join.only_right),
         "n_unscored_first": sum(x is None for x, _, _ in values),
         "n_unscored_second": sum(y is None for _, y, _ in values),
-        **to_json(compared),
-        **item_changes(scored),
+        **to_json(comparison),
+        **item_changes(scored_items),
     }
 
 
 def item_changes(scored: Sequence[Scored]) -> dict[str, Any]:
-    """Return items by the difference between the runs, and counts of (old, new) values.
+    """Return the items with the largest differences, and a confusion table of the values.
 
-    ``largest`` has at most `MAX_ITEMS` that changed, ``n_changed`` counts all; ``confusion`` is
-    None where a run has more than `MAX_VALUES` values: rows are the first run's.
+    ``largest`` has at most `MAX_ITEMS` changed items, ``n_changed`` counts all. ``confusion`` has
+    the first run's values as rows; it is None if a run has more than `MAX_VALUES` values.
     """
-    changed = [item for item in scored if abs(item[1] - item[0]) > _ALIKE]
-    changed.sort(key=lambda item: (-abs(item[1] - item[0]), item[2]))
+    changed_items = [item for item in scored if abs(item[1] - item[0]) > _TOLERANCE]
+    changed_items.sort(key=lambda item: (-abs(item[1] - item[0]), item[2]))
     return {
-        "n_changed": len(changed),
+        "n_changed": len(changed_items),
         "largest": [
             {
                 "eid": eid,
@@ -154,7 +156,7 @@ def item_changes(scored: Sequence[Scored]) -> dict[str, Any]:
                 "first": first,
                 "second": second,
             }
-            for first, second, (eid, system, other, unit) in changed[:MAX_ITEMS]
+            for first, second, (eid, system, other, unit) in changed_items[:MAX_ITEMS]
         ],
         "confusion": _confusion(scored),
     }
@@ -174,7 +176,7 @@ def _confusion(scored: Sequence[Scored]) -> dict[str, Any] | None:
 
 
 def settings_apart(first: Iterable[Judgement], second: Iterable[Judgement]) -> list[dict[str, Any]]:
-    """Return each setting of the signatures in which two runs differ, with its values in either."""
+    """Return the settings in the signatures that differ between two runs, with their values."""
     runs = [_settings(rows) for rows in (first, second)]
     names = list(dict.fromkeys(name for run in runs for name in run))
     return [

@@ -1,4 +1,4 @@
-"""Scorers, terms and targets of the fairness measures, as commands and calls name them."""
+"""Parse the scorers, terms and targets of the fairness measures."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScorerChoice:
-    """A scorer as written on the command line: a name, and a model or file after a colon."""
+    """A scorer option: a name, optionally with a model or file after a colon."""
 
     name: str
     argument: str | None
@@ -26,12 +26,12 @@ class ScorerChoice:
         return self.name if self.argument is None else f"{self.name}:{self.argument}"
 
     def path(self) -> Path:
-        """Return the argument as a file.
+        """Return the argument as a path.
 
         Raises
         ------
         ConfigurationError
-            There is none.
+            There is no argument.
         """
         if not self.argument:
             raise ConfigurationError(f"scorer {self.name!r} needs a file: {self.name}:FILE")
@@ -39,7 +39,7 @@ class ScorerChoice:
 
 
 def parse_scorer(text: str, names: Sequence[str]) -> ScorerChoice:
-    """Read ``name`` or ``name:argument``.
+    """Parse ``name`` or ``name:argument``.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def parse_scorer(text: str, names: Sequence[str]) -> ScorerChoice:
 
 
 def read_terms(name: Literal["own", "nltk"], *, ngrams: int = 1) -> TermMaker:
-    """Return what turns texts into terms, runs of `ngrams` of them where that is not 1.
+    """Return the function that splits texts into terms, or into n-grams for `ngrams` above 1.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def read_target(text: str) -> Target:
         problem = f"expected 'ratio', 'equal' or a JSON file of shares by value: {error.problem}"
         raise InputError(problem, path=text) from None
     if not isinstance(shares, dict) or not all(map(_is_number, shares.values())):
-        raise InputError("expected one object: value to share", path=text)
+        raise InputError("expected one JSON object that maps each value to its share", path=text)
     try:
         return {value: float(share) for value, share in shares.items()}
     except OverflowError:

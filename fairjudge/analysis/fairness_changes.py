@@ -1,4 +1,4 @@
-"""What each variant of a summarizer did to fairness, from the reports of the fairness commands."""
+"""Effect of each summarizer variant on fairness, from reports of the fairness commands."""
 
 from __future__ import annotations
 
@@ -28,11 +28,10 @@ from fairjudge.stats._arrays import FloatArray
 def changes_json(
     inputs: Sequence[FairnessReport], *, baseline: str, seed: int, n_resamples: int
 ) -> Json:
-    """Return the JSON of ``fairness compare``: all systems of the reports beside `baseline`.
+    """Return the JSON of ``fairness compare``: all systems of the reports against `baseline`.
 
     `inputs` are reports of ``fairness coverage --json``, of ``fairness proportional --json``, or
-    one of each. ``excluded`` has, by measure and system, how many samples were left out for each
-    reason.
+    one of each. ``excluded`` counts excluded samples by measure, system and reason.
     """
     reports: dict[str, FairnessReport] = {}
     for item in inputs:
@@ -71,7 +70,7 @@ def changes_json(
 
 
 def change_json(change: Change) -> Json:
-    """Return one measure as JSON, in the unit of its own report."""
+    """Return the change of one measure as JSON, in the unit of its report."""
     scale = change.measure.times
     return {
         "n": change.n,
@@ -85,15 +84,15 @@ def change_json(change: Change) -> Json:
 
 
 def rows_of_report(report: Mapping[str, Any], path: Path | None = None) -> dict[str, Rows]:
-    """Return each system's samples; a system of which none is left has no rows."""
+    """Return the samples of each system; a system without samples has no rows."""
     try:
-        make: Callable[[Sequence[Mapping[str, Any]]], Rows] = _proportional_rows
+        make_rows: Callable[[Sequence[Mapping[str, Any]]], Rows] = _proportional_rows
         if report["measure"] == COVERAGE.name:
-            make = partial(_coverage_rows, variant=report["variant"])
+            make_rows = partial(_coverage_rows, variant=report["variant"])
         by_system: dict[str, list[Mapping[str, Any]]] = {name: [] for name in report["systems"]}
         for sample in report["samples"]:
             by_system[sample["system"]].append(sample)
-        return {name: make(samples) for name, samples in by_system.items()}
+        return {name: make_rows(samples) for name, samples in by_system.items()}
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, StatisticsError):
         raise not_a_report(path) from None
 
@@ -124,12 +123,12 @@ def _coverage_rows(samples: Sequence[Mapping[str, Any]], *, variant: CoverageVar
 
 def _proportional_rows(samples: Sequence[Mapping[str, Any]]) -> Rows:
     values = tuple(sorted({value for sample in samples for value in sample["values"]}))
-    column = {value: place for place, value in enumerate(values)}
+    column = {value: index for index, value in enumerate(values)}
     expected, actual = np.zeros((2, len(samples), len(values)))
     for row, sample in enumerate(samples):
-        places = [column[value] for value in sample["values"]]
-        expected[row, places] = sample["wanted"]
-        actual[row, places] = sample["summary"]
+        columns = [column[value] for value in sample["values"]]
+        expected[row, columns] = sample["wanted"]
+        actual[row, columns] = sample["summary"]
     return Rows(
         measures=PROPORTIONAL,
         eids=tuple(str(sample["eid"]) for sample in samples),
@@ -141,7 +140,7 @@ def _proportional_rows(samples: Sequence[Mapping[str, Any]]) -> Rows:
 def _means(
     samples: Sequence[Mapping[str, Any]], measures: FairnessMeasures[Any, Any, Any]
 ) -> dict[str, FloatArray]:
-    """Read each measure's numbers, in its formula's unit; one that a sample lacks is left out."""
+    """Return each measure's values in its formula's unit; skip measures with missing values."""
     return {
         measure.key: np.array(
             [_number(sample[measure.sample_json_key], measure) for sample in samples]

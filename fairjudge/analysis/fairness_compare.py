@@ -1,4 +1,4 @@
-"""Comparing coverage reports: over data sets, and between scorers."""
+"""Comparison of fairness reports over data sets and between scorers."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from fairjudge.stats.correlation import CorrelationName
 from fairjudge.stats.resampling import Resampling
 
 TOGETHER = " with "
-"""Between the names of two measures that are compared with each other."""
+"""Separator between the names of two compared measures."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FairnessReport:
-    """The JSON of a fairness command, with its name and the file that it was read from, if any."""
+    """The JSON of a fairness command, with the name of the report and its file, if any."""
 
     name: str
     report: Mapping[str, Any]
@@ -42,7 +42,7 @@ class FairnessReport:
 
     @property
     def family(self) -> FairnessMeasures[Any, Any, Any]:
-        """The measures of its command; InputError where it is of no such command."""
+        """The measures of its command; raises InputError for other JSON."""
         family = FAMILIES.get(str(self.report.get("measure", COVERAGE.name)))
         if family is None:
             raise not_a_report(self.path)
@@ -52,7 +52,7 @@ class FairnessReport:
 def overall_json(reports: Sequence[FairnessReport], *, measure: str, scaling: Scaling) -> Json:
     """Return the JSON of ``fairness overall``: each system's score over data sets or scorers.
 
-    There is one report a data set, or a scorer.
+    There is one report per data set or scorer.
     """
     scores: dict[str, dict[str, float | None]] = {}
     for report in reports:
@@ -73,30 +73,34 @@ def agreement_of(
     seed: int,
     correlation: CorrelationName = "spearman",
 ) -> dict[str, ScorerAgreement]:
-    """Correlate the measures of reports on the same summaries, by name.
+    """Correlate measures between reports on the same summaries.
 
-    Of two reports of one command each measure is compared with itself: by summary where it has a
-    number for each, else by system (coverage fairness, Table 2). Of ``coverage`` and
-    ``proportional`` every two measures by summary are compared (Table 8), and without a second
-    report those of the first among themselves (FairSumm, Table 9).
+    For two reports of the same command, each measure is correlated with itself, over summaries if
+    it has a value per summary, else over systems (coverage fairness, Table 2). For a ``coverage``
+    and a ``proportional`` report, all pairs of measures are correlated over summaries (Table 8).
+    Without a second report, all pairs of measures of the first are (FairSumm, Table 9).
     """
     resampling = Resampling(rng=np.random.default_rng(seed))
     over_samples = partial(agreement_over_samples, resampling=resampling, correlation=correlation)
     over_systems = partial(agreement_over_systems, resampling=resampling, correlation=correlation)
-    own = _numeric_measures(first)
+    first_measures = _numeric_measures(first)
     if second is None or first.family is not second.family:
-        pairs = combinations(own, 2) if second is None else product(own, _numeric_measures(second))
+        pairs = (
+            combinations(first_measures, 2)
+            if second is None
+            else product(first_measures, _numeric_measures(second))
+        )
         return {
             f"{measure.key}{TOGETHER}{other.key}": over_samples(
                 _by_sample(first, measure), _by_sample(second or first, other)
             )
             for measure, other in pairs
         }
-    in_both = _numeric_measures(second)
+    second_measures = _numeric_measures(second)
     by_sample = {
         measure.key: over_samples(_by_sample(first, measure), _by_sample(second, measure))
-        for measure in own
-        if measure in in_both
+        for measure in first_measures
+        if measure in second_measures
     }
     by_system = {
         measure.key: over_systems(_by_system(first, measure.key), _by_system(second, measure.key))
@@ -119,9 +123,9 @@ def agreement_json(
 
 
 def _numeric_measures(report: FairnessReport) -> tuple[FairnessMeasure[Any, Any, Any], ...]:
-    """Return the measures with a number for each summary that `report` has.
+    """Return the measures in `report` with a numeric value per summary.
 
-    Verdicts on coverage are not ordered. Reports of earlier versions lack later measures.
+    Significance verdicts are excluded. Reports of earlier versions may lack newer measures.
     """
     visible = (measure for measure in report.family.sample_measures if measure.shown)
     ordered = [measure for measure in visible if measure.key not in {"r_ec", "r_ec_strict"}]
@@ -136,7 +140,8 @@ def _has(report: FairnessReport, measure: FairnessMeasure[Any, Any, Any]) -> boo
         systems.values() if isinstance(systems, dict) else (),
     )
     return any(
-        isinstance(r, dict) and (measure.key in r or measure.sample_json_key in r) for r in rows
+        isinstance(row, dict) and (measure.key in row or measure.sample_json_key in row)
+        for row in rows
     )
 
 
@@ -152,13 +157,13 @@ def read_report(path: Path) -> Mapping[str, Any]:
 
 
 def _by_system(report: FairnessReport, measure: str) -> dict[str, float]:
-    """Return the measure of each system that has one."""
+    """Return the measure of each system, if defined."""
     values = _values_by_system(report, measure)
     return {name: value for name, value in values.items() if value is not None}
 
 
 def _values_by_system(report: FairnessReport, measure: str) -> dict[str, float | None]:
-    """Return the measure of each system, None where it is undefined."""
+    """Return the measure of each system, or None if it is undefined."""
     try:
         values = {
             name: system[measure]["value"] for name, system in report.report["systems"].items()
@@ -181,8 +186,8 @@ def _by_sample(
 
 
 def not_a_report(path: Path | None) -> InputError:
-    """Return the error of a file, or a value, that is no report of the two commands."""
+    """Return the error for input that is not a report of the two commands."""
     return InputError(
-        "expected what 'fairjudge fairness coverage --json' or 'proportional --json' writes",
+        "expected the JSON of 'fairjudge fairness coverage --json' or 'proportional --json'",
         path=path,
     )

@@ -1,4 +1,4 @@
-"""People's view of fairness beside two reports: which measure is nearer, and at which softmax."""
+"""Agreement of fairness measures with annotators, and choice of the softmax temperature."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ def people_json(
     *,
     seed: int,
 ) -> Json:
-    """Return the JSON of ``fairness people``: by system, which measure agrees better with people.
+    """Return the JSON of ``fairness people``: agreement with annotators, by system.
 
     Raises
     ------
     InputError
-        The reports are not one of coverage and one of proportional, or no summary has a leaning.
+        The reports are not of coverage and of proportional, or no summary has a leaning.
     """
     for item, family in ((coverage, COVERAGE), (shares, PROPORTIONAL)):
         if item.report.get("measure") != family.name:
@@ -61,29 +61,33 @@ def people_json(
     labels_by_summary: dict[_Key, list[str]] = {}
     for row in leanings:
         labels_by_summary.setdefault((row.eid, row.system), []).append(row.leaning)
-    by_people = {key: majority(labels) for key, labels in labels_by_summary.items()}
-    covered, shared = rows_of_report(coverage.report), rows_of_report(shares.report)
+    majority_labels = {key: majority(labels) for key, labels in labels_by_summary.items()}
+    coverage_rows, share_rows = rows_of_report(coverage.report), rows_of_report(shares.report)
     first = _samples(coverage, "equal_coverage", _coverage_differences)
     second = _samples(shares, "uer", _share_differences)
     systems: dict[str, Json] = {}
-    for system in sorted({key[1] for key in by_people} & covered.keys() & shared.keys()):
-        in_shares = set(shared[system].eids)
+    for system in sorted(
+        {key[1] for key in majority_labels} & coverage_rows.keys() & share_rows.keys()
+    ):
+        eids_in_shares = set(share_rows[system].eids)
         eids = [
-            eid for eid in covered[system].eids if (eid, system) in by_people and eid in in_shares
+            eid
+            for eid in coverage_rows[system].eids
+            if (eid, system) in majority_labels and eid in eids_in_shares
         ]
         if not eids:
             continue
-        own = {(eid, system): by_people[eid, system] for eid in eids}
+        system_leanings = {(eid, system): majority_labels[eid, system] for eid in eids}
         systems[system] = _system_json(
-            own,
+            system_leanings,
             first,
             second,
-            parts=_corpus_of(covered[system], eids),
-            shares=_corpus_of(shared[system], eids),
-            drawing=Resampling(rng=generator(seed, system), n_resamples=_N_RESAMPLES),
+            parts=_corpus_of(coverage_rows[system], eids),
+            shares=_corpus_of(share_rows[system], eids),
+            resampling=Resampling(rng=generator(seed, system), n_resamples=_N_RESAMPLES),
         )
     if not systems:
-        raise InputError("no summary in both reports has a leaning by people")
+        raise InputError("no summary in both reports has a human leaning label")
     return {"systems": systems, "fair": FAIR}
 
 
@@ -94,11 +98,11 @@ def _system_json(
     *,
     parts: Contributions,
     shares: Shares,
-    drawing: Resampling,
+    resampling: Resampling,
 ) -> Json:
-    """Return which of coverage and proportional agrees better with people on one system."""
-    comparison = compare_summaries(leanings, first, second, resampling=drawing)
-    groups = compare_groups(list(leanings.values()), parts, shares, resampling=drawing)
+    """Return the agreement of both measures with annotators for one system."""
+    comparison = compare_summaries(leanings, first, second, resampling=resampling)
+    groups = compare_groups(list(leanings.values()), parts, shares, resampling=resampling)
     return {
         "n": comparison.n,
         "leanings": dict(sorted(Counter(leanings.values()).items())),
@@ -138,7 +142,7 @@ def _share_differences(sample: Mapping[str, Any]) -> Differences:
 
 
 def _corpus_of(rows: Rows, eids: Sequence[str]) -> Any:
-    """Return what a system's samples `eids` put into the measures of the whole corpus."""
+    """Return the input of the corpus formulas, restricted to the samples `eids`."""
     return rows.corpus.take(rows.row_indices(eids))
 
 
@@ -152,16 +156,16 @@ def temperatures_json(
     correlation: CorrelationName,
     seed: int,
 ) -> Json:
-    """Return the JSON of ``fairness temperature``: p_y of a scorer against people's, by softmax.
+    """Return the JSON of ``fairness temperature``: correlation of p_y with human shares.
 
-    Correlated are the shares of all values of all summaries that people looked at (FairSumm,
-    section 6.4); intervals are by bootstrap over clusters.
+    The correlation is over the shares of all values of all labelled summaries (FairSumm, section
+    6.4); intervals are by bootstrap over clusters.
     """
     rows = [
         {
             "temperature": temperature,
             **to_json(
-                _correlated(
+                _correlate(
                     _pairs(corpus, summaries, scores, human, temperature), correlation, seed
                 ),
                 keep=("n", "n_excluded"),
@@ -169,8 +173,8 @@ def temperatures_json(
         }
         for temperature in temperatures
     ]
-    scored = [row for row in rows if row["value"] is not None]
-    best = max(scored, key=lambda row: float(row["value"]), default=None)
+    defined_rows = [row for row in rows if row["value"] is not None]
+    best = max(defined_rows, key=lambda row: float(row["value"]), default=None)
     return {
         "correlation": correlation,
         "temperatures": rows,
@@ -185,7 +189,7 @@ def _pairs(
     human: HumanShares,
     temperature: float,
 ) -> list[tuple[str, float, float]]:
-    """Return the cluster, the scorer's share and people's of each value of each summary."""
+    """Return cluster, scorer's share and human share of each value of each summary."""
     report = report_proportional(
         corpus,
         summaries,
@@ -193,25 +197,27 @@ def _pairs(
         scores=scores,
     )
     pairs: list[tuple[str, float, float]] = []
-    for system, measured in report.systems.items():
-        for eid, sample in measured.samples.items():
-            own = sample.distribution
-            if (eid, system) in human and len(own.values) > 1:
-                where = f"{system!r} for {eid!r}"
-                people = people_distribution(own, human[eid, system], sample_name=where)
-                rows = zip(own.summary, people.summary, strict=True)
-                pairs += ((eid, share, by_people) for share, by_people in rows)
+    for system, system_report in report.systems.items():
+        for eid, sample in system_report.samples.items():
+            distribution = sample.distribution
+            if (eid, system) in human and len(distribution.values) > 1:
+                sample_name = f"{system!r} for {eid!r}"
+                human_distribution = people_distribution(
+                    distribution, human[eid, system], sample_name=sample_name
+                )
+                rows = zip(distribution.summary, human_distribution.summary, strict=True)
+                pairs += ((eid, share, human_share) for share, human_share in rows)
     return pairs
 
 
-def _correlated(
+def _correlate(
     pairs: Sequence[tuple[str, float, float]], correlation: CorrelationName, seed: int
 ) -> Estimate | Undefined:
     if not pairs:
-        return Undefined(why="people gave shares of no summary here")
+        return Undefined(why="no summary has human shares")
     eids, scorer_shares, human_shares = zip(*pairs, strict=True)
     statistic = weighted_correlation(
         correlation, np.array(scorer_shares), np.array(human_shares), documents=eids
     )
-    drawing = Resampling(rng=generator(seed, "temperature"))
-    return drawing.statistic(statistic, len(set(eids)), n=len(eids))
+    resampling = Resampling(rng=generator(seed, "temperature"))
+    return resampling.statistic(statistic, len(set(eids)), n=len(eids))

@@ -1,4 +1,4 @@
-"""Which of a judge's answers may be kept with guaranteed agreement, from files."""
+"""Confidence threshold above which a judge's answers have guaranteed agreement with humans."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from fairjudge.records.results import to_json
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuaranteeResult:
-    """The report, what ``judge --cascade`` needs, and the items that are not kept."""
+    """The report, the input of ``judge --cascade``, and the items below the threshold."""
 
     report: dict[str, Any]
     guarantee: GuaranteedThreshold
@@ -41,12 +41,12 @@ def guarantee_report(
     annotators: Sequence[str] = ("*",),
     seed: int = 0,
 ) -> GuaranteeResult:
-    """Find the threshold of confidence from one judge's file and people's labels.
+    """Find the confidence threshold from the judgements of one judge and human labels.
 
     Parameters
     ----------
     within
-        A rating agrees with people where it is at most this far from their mean, in labels' units.
+        Maximum difference of a rating from the mean label that counts as agreement.
 
     Raises
     ------
@@ -54,37 +54,40 @@ def guarantee_report(
         If the file holds no or several judges, aspects, protocols or units, or the scales differ,
         or the labels are too few or were sampled with unequal probabilities.
     """
-    judgements, people_said = read_judgements(judged), read_labels(labels)
+    judgements, human_labels = read_judgements(judged), read_labels(labels)
     rows = judgements.records
-    with naming_lines(people_said):
-        groups = join(rows, people_said, annotators=annotators)
-    joined = only_group(groups, path=judgements.path)
-    if joined.inclusion_probabilities is not None:
-        raise InputError("the labels must be a random draw of the items", path=people_said.path)
+    with naming_lines(human_labels):
+        groups = join(rows, human_labels, annotators=annotators)
+    items = only_group(groups, path=judgements.path)
+    if items.inclusion_probabilities is not None:
+        raise InputError("the labels must be a random draw of the items", path=human_labels.path)
     answers_by_item = answers(rows)
-    labelled = [key for key in joined.keys if key in answers_by_item]
-    unlabelled = [key for key in answers_by_item if key not in set(labelled)]
-    people = dict(zip(joined.keys, joined.human.tolist(), strict=True))
+    labelled_keys = [key for key in items.keys if key in answers_by_item]
+    unlabelled_keys = [key for key in answers_by_item if key not in set(labelled_keys)]
+    mean_labels = dict(zip(items.keys, items.human.tolist(), strict=True))
     fit = guarantee(
-        [answers_by_item[key].confidence for key in labelled],
-        [float(_agrees(answers_by_item[key], people[key], joined, within)) for key in labelled],
-        [key[0] for key in labelled],
+        [answers_by_item[key].confidence for key in labelled_keys],
+        [
+            float(_agrees(answers_by_item[key], mean_labels[key], items, within))
+            for key in labelled_keys
+        ],
+        [key[0] for key in labelled_keys],
         agreement=agreement,
         confidence=confidence,
-        rest=[answers_by_item[key].confidence for key in unlabelled],
-        rest_documents=[key[0] for key in unlabelled],
+        rest=[answers_by_item[key].confidence for key in unlabelled_keys],
+        rest_documents=[key[0] for key in unlabelled_keys],
         rng=np.random.default_rng(seed),
     )
     if isinstance(fit, Undefined):
-        raise InputError(f"no guarantee is possible: {fit.why}", path=people_said.path)
+        raise InputError(f"no guarantee is possible: {fit.why}", path=human_labels.path)
     threshold = np.inf if fit.threshold is None else fit.threshold
     return GuaranteeResult(
         guarantee=guaranteed_threshold(rows, threshold=fit.threshold),
         report={
-            **joined.group._asdict(),
-            "within": within if not PROTOCOLS[joined.protocol].categorical else None,
-            "n_unlabelled": len(unlabelled),
-            "joins": [joined.match.to_json()],
+            **items.group._asdict(),
+            "within": within if not PROTOCOLS[items.protocol].categorical else None,
+            "n_unlabelled": len(unlabelled_keys),
+            "joins": [items.match.to_json()],
             "n_one_order": sum(answer.one_order for answer in answers_by_item.values()),
             **to_json(fit),
         },
@@ -96,14 +99,14 @@ def guarantee_report(
     )
 
 
-def _agrees(answer: Answer, people: float, joined: JoinedItems, within: float) -> bool:
-    if PROTOCOLS[joined.protocol].paired:
-        return bool(np.sign(people) == np.sign(answer.value))
-    if joined.judge_scale != joined.label_scale:
+def _agrees(answer: Answer, mean_label: float, items: JoinedItems, within: float) -> bool:
+    if PROTOCOLS[items.protocol].paired:
+        return bool(np.sign(mean_label) == np.sign(answer.value))
+    if items.judge_scale != items.label_scale:
         raise InputError(
-            f"the judge answers on {joined.judge_scale}, people on {joined.label_scale}: "
+            f"the judge's scale is {items.judge_scale}, the labels' is {items.label_scale}: "
             "calibrate the judge first ('fairjudge calibrate apply')",
             field="value",
         )
-    gap = abs(people - answer.value)
-    return gap < 0.5 if PROTOCOLS[joined.protocol].yes_no else gap <= within + 1e-9
+    gap = abs(mean_label - answer.value)
+    return gap < 0.5 if PROTOCOLS[items.protocol].yes_no else gap <= within + 1e-9

@@ -1,4 +1,4 @@
-"""Judgements of several files and run folders, with what asking for them took."""
+"""Judgements of several files and run folders, with their cost."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _UNITS = {"article": "article", "qa_pair": "answer"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedInputs:
-    """All rows, each once, and what each way of judging took, as far as that is known."""
+    """All distinct judgements, and the known cost of each group of judgements."""
 
     rows: tuple[Judgement, ...]
     requests: Mapping[GroupKey, JudgingCost]
@@ -38,10 +38,9 @@ class JudgedInputs:
 
 
 def read_judged(paths: Sequence[Path], *, skip_bad: bool = False) -> JudgedInputs:
-    """Read files of judgements, run folders, and what ``judge --json`` wrote.
+    """Read files of judgements, run folders, and the JSON of ``judge``.
 
-    The latter two say what was spent. Raises InputError for anything else, and where there is no
-    judgement.
+    The latter two have the cost. Raises InputError for other files, and if there is no judgement.
     """
     rows: list[Judgement] = []
     identities: set[str] = set()
@@ -50,25 +49,25 @@ def read_judged(paths: Sequence[Path], *, skip_bad: bool = False) -> JudgedInput
     bad: list[str] = []
     for path in paths:
         if path.is_dir():
-            judgements = _of_run(path)
+            judgements = _run_judgements(path)
             runs.append((path, list(group_judgements(judgements))))
         elif (report := _report(path)) is not None:
             reports.append(report)
             continue
         else:
-            loaded: Loaded[Judgement] = read_judgements(path, skip_bad=skip_bad)
-            bad += [f"{loaded.path}:{line.line}: {line.problem}" for line in loaded.bad]
-            judgements = list(loaded)
+            file: Loaded[Judgement] = read_judgements(path, skip_bad=skip_bad)
+            bad += [f"{file.path}:{line.line}: {line.problem}" for line in file.bad]
+            judgements = list(file)
         if len(paths) == 1:
             rows += judgements
             continue
-        # A run and its output hold the same rows; of one file each row counts.
-        new = [(name, row) for row in judgements if (name := _identity(row)) not in identities]
-        identities.update(name for name, _ in new)
-        rows += (row for _, row in new)
+        # A run and its output have the same rows; within a single file every row counts.
+        new_rows = [(name, row) for row in judgements if (name := _identity(row)) not in identities]
+        identities.update(name for name, _ in new_rows)
+        rows += (row for _, row in new_rows)
     if reports and not rows:
         raise InputError(
-            "has what a run spent and found, not its judgements: give their file too",
+            "has the cost and results of a run, not its judgements: also pass their file",
             path=paths[0],
         )
     requests = requests_by_group(rows, runs=runs, reports=reports)
@@ -81,26 +80,26 @@ def requests_by_group(
     runs: Iterable[tuple[Path, Collection[GroupKey]]],
     reports: Iterable[Mapping[str, Any]],
 ) -> dict[GroupKey, JudgingCost]:
-    """Count requests, and add the spending of run folders and of `reports` by ``judge --json``.
+    """Count requests, and add the cost in run folders and in `reports` of ``judge --json``.
 
-    `runs` has each folder with the groups that it holds.
+    `runs` has each folder with its groups.
     """
-    counted = requests_of(rows)
+    requests = requests_of(rows)
     costs = spent_by_reports(reports, rows)
-    for folder, own in runs:
-        costs |= spent_by_run(folder, own, counted)
-    return with_spent(counted, costs)
+    for folder, groups in runs:
+        costs |= spent_by_run(folder, groups, requests)
+    return with_spent(requests, costs)
 
 
 def requests_of(rows: Iterable[Judgement]) -> dict[GroupKey, JudgingCost]:
-    """Count the judgements by a model; their cost is 0 if there are none, else unknown."""
+    """Count the judgements by a model; the cost is 0 if there are none, else unknown."""
     counts: Counter[GroupKey] = Counter()
     groups: dict[GroupKey, list[Judgement]] = {}
     for key, row in with_group_keys(rows):
         groups.setdefault(key, []).append(row)
-        filled = "fallback_for" in (row.model_extra or {})
-        local = row.scored_by in {"entailment", "embedding", "code"} and not filled
-        counts[key] += not (local or is_derived(row))
+        is_fallback = "fallback_for" in (row.model_extra or {})
+        is_local = row.scored_by in {"entailment", "embedding", "code"} and not is_fallback
+        counts[key] += not (is_local or is_derived(row))
     return {
         key: JudgingCost(
             n_requests=n, cost_usd=None if n else 0.0, n_items=n_summaries_scored(groups[key])
@@ -110,27 +109,27 @@ def requests_of(rows: Iterable[Judgement]) -> dict[GroupKey, JudgingCost]:
 
 
 def with_spent(
-    counted: Mapping[GroupKey, JudgingCost], spent: Mapping[GroupKey, JudgingCost]
+    requests: Mapping[GroupKey, JudgingCost], costs: Mapping[GroupKey, JudgingCost]
 ) -> dict[GroupKey, JudgingCost]:
-    """Replace the `counted` requests by those that runs recorded for the same items."""
+    """Replace counted `requests` by the recorded `costs` of the same groups."""
     return {
-        key: replace(spent[key], n_items=requests.n_items) if key in spent else requests
-        for key, requests in counted.items()
+        key: replace(costs[key], n_items=counted.n_items) if key in costs else counted
+        for key, counted in requests.items()
     }
 
 
 def spent_by_run(
     folder: Path, own: Collection[GroupKey], groups: Iterable[GroupKey]
 ) -> dict[GroupKey, JudgingCost]:
-    """Return what the run in `folder` spent on each of its `own` groups, by its records.
+    """Return the recorded cost of the run in `folder`, by group.
 
-    A jury has the folder of each member in its own; what all of them spent is of the jury's group,
-    which is among `groups` where the run's output was read.
+    The folder of a jury contains one folder per member. The sum of their costs is the cost of the
+    jury's group, which is in `groups` if the run's output was read.
     """
     names = _members(folder)
     if not names:
         spent = spent_by(run_rows(folder / _SPENT))
-        return _over_aspects(dict.fromkeys(own, spent))
+        return _without_shared_costs(dict.fromkeys(own, spent))
     judged = {key[1:] for key in own}
     costs = [
         {"judge": name, **row}
@@ -138,11 +137,11 @@ def spent_by_run(
         for row in run_rows(folder / f"member-{place}" / _SPENT)
     ]
     members = of_jury((key for key in groups if key[1:] in judged), costs)
-    return _over_aspects(members) if costs else {}
+    return _without_shared_costs(members) if costs else {}
 
 
-def _over_aspects(spent: Mapping[GroupKey, JudgingCost]) -> dict[GroupKey, JudgingCost]:
-    """Give no single aspect what was spent on several by the same requests."""
+def _without_shared_costs(spent: Mapping[GroupKey, JudgingCost]) -> dict[GroupKey, JudgingCost]:
+    """Remove costs that cannot be attributed to one aspect, as requests judged several."""
     aspects = sorted({key.aspect for key in spent})
     if len(aspects) < 2:
         return dict(spent)
@@ -151,18 +150,18 @@ def _over_aspects(spent: Mapping[GroupKey, JudgingCost]) -> dict[GroupKey, Judgi
 
 
 def _members(folder: Path) -> list[str]:
-    """Return the names of a jury's members, as the manifest of its run has them."""
+    """Return the names of a jury's members from the manifest of its run."""
     members = identity_of_run(folder).get("members", ())
     return [str(name) for name in members] if isinstance(members, list | tuple) else []
 
 
 def identity_of_run(folder: Path) -> Mapping[str, Any]:
-    """Return the command and the arguments of a run, as its manifest has them.
+    """Return the command and the arguments of a run from its manifest.
 
     Raises
     ------
     InputError
-        The folder has no manifest that can be read.
+        The folder has no readable manifest.
     """
     path = folder / _MANIFEST
     check_regular(path)
@@ -178,52 +177,56 @@ def identity_of_run(folder: Path) -> Mapping[str, Any]:
 def spent_by_reports(
     reports: Iterable[Mapping[str, Any]], rows: Sequence[Judgement]
 ) -> dict[GroupKey, JudgingCost]:
-    """Give each report's spending to the groups of its judge, a jury's to each judge's."""
+    """Return the costs in reports by group of their judges; for a jury, by group of its members."""
     groups = list(group_judgements(rows))
     requests_by_group: dict[GroupKey, JudgingCost] = {}
     for report in reports:
         costs: dict[GroupKey, JudgingCost] = {}
         for part in aspect_reports(report):
             costs |= _spent_on_aspect({**report, **part}, groups)
-        requests_by_group |= _over_aspects(costs)
+        requests_by_group |= _without_shared_costs(costs)
     return requests_by_group
 
 
 def _spent_on_aspect(
     report: Mapping[str, Any], groups: Sequence[GroupKey]
 ) -> dict[GroupKey, JudgingCost]:
-    """Return what was spent on the groups of the aspect of `report`."""
+    """Return the cost of the groups of the aspect in `report`."""
     unit = "sentence" if report["text_unit"] == "sentence" else "summary"
     group = (report["aspect"], report["protocol"], _UNITS.get(report["reference_unit"], unit))
     signature = str(report.get("signature", ""))
-    own = [key for key in groups if key[1:] == group]
+    aspect_groups = [key for key in groups if key[1:] == group]
     costs = report.get("costs") or [report["spent"]]
     if len(costs) > 1:
-        return of_jury(own, costs)
-    if len({key.judge for key in own}) > 1:
-        own = [key for key in own if f"judge:{key.judge}|" in signature]
-    return dict.fromkeys(own, spent_by(costs)) if own and report.get("spent") else {}
+        return of_jury(aspect_groups, costs)
+    if len({key.judge for key in aspect_groups}) > 1:
+        aspect_groups = [key for key in aspect_groups if f"judge:{key.judge}|" in signature]
+    return (
+        dict.fromkeys(aspect_groups, spent_by(costs))
+        if aspect_groups and report.get("spent")
+        else {}
+    )
 
 
 def of_jury(
     groups: Iterable[GroupKey], costs: Sequence[Mapping[str, Any]]
 ) -> dict[GroupKey, JudgingCost]:
-    """Return the requests of each member of a jury, and their sum for the jury."""
+    """Return the cost of each member of a jury, and their sum for the jury."""
     jury = f"({','.join(cost['judge'] for cost in costs)})"
     by_judge = {
         key: [cost for cost in costs if key.judge == cost["judge"] or key.judge.endswith(jury)]
         for key in groups
     }
-    return {key: spent_by(own) for key, own in by_judge.items() if own}
+    return {key: spent_by(judge_costs) for key, judge_costs in by_judge.items() if judge_costs}
 
 
 def spent_by(rows: Iterable[Mapping[str, Any]]) -> JudgingCost:
-    """Add up what starts spent; replies from a cache were asked for, at a price not known here."""
-    every = list(rows)
-    n_cached = sum(int(row["n_cached"]) for row in every)
-    costs = [row["cost_usd"] for row in every]
+    """Add up the costs of runs; the price of cached replies is unknown."""
+    all_rows = list(rows)
+    n_cached = sum(int(row["n_cached"]) for row in all_rows)
+    costs = [row["cost_usd"] for row in all_rows]
     is_priced = not n_cached and all(cost is not None for cost in costs)
-    n_calls = sum(int(row["n_calls"]) for row in every)
+    n_calls = sum(int(row["n_calls"]) for row in all_rows)
     return JudgingCost(
         n_requests=n_calls + n_cached,
         cost_usd=sum(costs) if is_priced else None,
@@ -235,7 +238,7 @@ def spent_by(rows: Iterable[Mapping[str, Any]]) -> JudgingCost:
     )
 
 
-def _of_run(folder: Path) -> list[Judgement]:
+def _run_judgements(folder: Path) -> list[Judgement]:
     files = files_of_run(folder)
     if not (folder / _MANIFEST).is_file() or not files:
         raise InputError("expected judgements, or the folder of a run of judge", path=folder)
@@ -265,23 +268,23 @@ def checked_rows(rows: Iterable[object], model: type[R], path: Path) -> list[R]:
 
 
 def files_of_run(folder: Path) -> list[Path]:
-    """Return the judgements of a run: one file, or one of each member of a jury."""
+    """Return the files of a run's judgements: one file, or one per member of a jury."""
     path = folder / "judgements.jsonl"
     return [path] if path.is_file() else sorted(folder.glob(f"member-*/{path.name}"))
 
 
 def _report(path: Path) -> Mapping[str, Any] | None:
-    """Return what ``judge --json`` wrote; None where the file holds records."""
+    """Return the content if it is the JSON of ``judge``, or None if the file has records."""
     if path.suffix != ".json":
         return None
     try:
         content = recognise(path)
     except InputError:
-        return None  # the reader of judgements says what is wrong with it
+        return None  # the reader of judgements raises the error
     if content.report is None:
         return None
     if content.kind != "judge":
-        raise InputError(f"expected judgements, found what {content.kind} wrote", path=path)
+        raise InputError(f"expected judgements, found the JSON of {content.kind}", path=path)
     return content.report
 
 

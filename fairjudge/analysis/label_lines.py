@@ -1,4 +1,4 @@
-"""Find the line of a label that is off its scale."""
+"""Add the line of a label outside its scale to the error."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from fairjudge.errors import InputError
 
 @contextmanager
 def naming_lines(*files: Loaded[Label]) -> Iterator[None]:
-    """Add the file and the line to the error of a label off its scale, which is in one of `files`.
+    """Add file and line to the error of a label outside its scale, which is in one of `files`.
 
     Raises
     ------
     InputError
-        A label lies off its scale.
+        A label is outside its scale.
     """
     try:
         yield
     except LabelOffScaleError as error:
-        places = (
+        locations = (
             (file.path, line)
             for file in files
             for label, line in zip(file.records, file.lines, strict=True)
             if (item_key(label)[0], label.annotator) == (error.item, error.annotator)
         )
-        path, line = next(places, (files[0].path if len(files) == 1 else None, None))
+        path, line = next(locations, (files[0].path if len(files) == 1 else None, None))
         raise InputError(error.problem, path=path, line=line, field="value") from None

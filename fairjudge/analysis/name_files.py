@@ -12,28 +12,30 @@ from fairjudge.datasets._source import read_bytes, read_json
 from fairjudge.errors import InputError, error_location
 
 CENSUS_FILES: Mapping[Gender, str] = {"female": "dist.female.first", "male": "dist.male.first"}
-"""Names of the 1990 US census files, in the order in which groups are reported."""
+"""File names of the 1990 US census by gender, in the order of the report."""
 
 
 def read_census(folder: str | Path) -> dict[str, dict[str, float]]:
-    """Read the 1990 census' first names: gender to capitalised name to frequency in percent."""
+    """Read the 1990 census' first names: maps gender to capitalised name to percent."""
     return {gender: _frequencies(Path(folder) / file) for gender, file in CENSUS_FILES.items()}
 
 
 def popular_names(census: Mapping[str, Mapping[str, float]], n: int) -> Names:
-    """Return the `n` most frequent names of each gender that the other gender hardly has.
+    """Return the `n` most frequent names of each gender that are rare for the other gender.
 
-    "Hardly" is at most half as often, as where names are classified.
+    Rare is at most half as frequent, as in the classification of names.
     """
     lists = []
     for gender, names in census.items():
         other_lists = [other for key, other in census.items() if key != gender]
-        clear = tuple(
+        clear_names = tuple(
             name
             for name, frequency in sorted(names.items(), key=lambda pair: (-pair[1], pair[0]))
             if all(frequency >= 2.0 * other.get(name, 0.0) for other in other_lists)
         )
-        lists.append(NameList(group=gender, gender=cast("Gender", gender), first_names=clear[:n]))
+        lists.append(
+            NameList(group=gender, gender=cast("Gender", gender), first_names=clear_names[:n])
+        )
     return Names(lists)
 
 
@@ -78,17 +80,17 @@ def _frequencies(path: Path) -> dict[str, float]:
     return frequencies
 
 
-def _name_list(entry: Any, place: int) -> NameList:
-    where = f"list {place + 1}"
+def _name_list(entry: Any, index: int) -> NameList:
+    field = f"list {index + 1}"
     if not isinstance(entry, dict) or not isinstance(entry.get("group"), str):
-        raise InputError("expected an object with 'group' and 'first_names'", field=where)
+        raise InputError("expected an object with 'group' and 'first_names'", field=field)
     if entry.get("gender") not in ("female", "male"):
-        raise InputError("expected 'gender' to be 'female' or 'male'", field=where)
+        raise InputError("expected 'gender' to be 'female' or 'male'", field=field)
     return NameList(
         group=entry["group"],
         gender=entry["gender"],
-        first_names=_strings(entry.get("first_names"), f"{where}.first_names"),
-        last_names=_strings(entry.get("last_names", []), f"{where}.last_names"),
+        first_names=_strings(entry.get("first_names"), f"{field}.first_names"),
+        last_names=_strings(entry.get("last_names", []), f"{field}.last_names"),
     )
 
 

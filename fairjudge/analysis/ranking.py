@@ -1,4 +1,4 @@
-"""Systems ranked by stored judgements of pairs or rankings, as JSON."""
+"""Ranking of systems from stored judgements of pairs or rankings, as JSON."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from fairjudge.scores.strengths import comparisons
 def ranking_report(rows: Iterable[Judgement], *, level: float, seed: int) -> dict[str, Any]:
     """Return the ranking by judge, aspect, protocol and unit, and by all judges of an aspect.
 
-    Each order is one comparison, or ranking. ``together`` has what several judges say of pairs, by
-    aspect and unit; what a jury said is left out there, since its members say it.
+    Each order is one comparison or ranking. ``together`` has the rankings from the pairs of several
+    judges, by aspect and unit; verdicts of a jury are excluded, since its members are included.
 
     Raises
     ------
     InputError
-        If there is no judgement of a pair, and no ranking.
+        If there is neither a judgement of a pair nor a ranking.
     """
     judgements_by_group = group_judgements(rows)
     groups = [
@@ -56,20 +56,20 @@ def _rankings_over_judges(
     for key, rows in groups.items():
         protocol = PROTOCOLS[key.protocol]
         if protocol.paired and not protocol.listwise:
-            own = [row for row in rows if "members" not in (row.model_extra or {})]
-            by_aspect[key.aspect, key.unit] += ((key.judge, row) for row in own)
+            member_rows = [row for row in rows if "members" not in (row.model_extra or {})]
+            by_aspect[key.aspect, key.unit] += ((key.judge, row) for row in member_rows)
     for (aspect, unit), pairs in by_aspect.items():
         if len({judge for judge, _ in pairs}) < 2:
             continue
-        scored = [(judge, row) for judge, row in pairs if isinstance(row.value, str)]
+        scored_pairs = [(judge, row) for judge, row in pairs if isinstance(row.value, str)]
         ranking = rank_by_judges(
-            comparisons(row for _, row in scored),
-            [judge for judge, _ in scored],
+            comparisons(row for _, row in scored_pairs),
+            [judge for judge, _ in scored_pairs],
             rng=np.random.default_rng(seed),
             level=level,
         )
-        figures = _ranking_json(ranking, n_unscored=len(pairs) - len(scored))
-        yield {"aspect": aspect, "unit": unit, "judges": [], **figures}
+        result = _ranking_json(ranking, n_unscored=len(pairs) - len(scored_pairs))
+        yield {"aspect": aspect, "unit": unit, "judges": [], **result}
 
 
 def _ranking_of_protocol(
@@ -77,21 +77,21 @@ def _ranking_of_protocol(
 ) -> dict[str, Any]:
     if not PROTOCOLS[protocol].listwise:
         return _group(rows, level=level, seed=seed)
-    whole = {
+    rows_by_ranking = {
         (row.eid, row.unit, row.order, row.repeat, row.variant, row.ranking): row for row in rows
     }
-    ranked = [row for row in whole.values() if row.ranking is not None]
+    ranked_rows = [row for row in rows_by_ranking.values() if row.ranking is not None]
     rankings = Rankings(
-        rankings=tuple(row.ranking or () for row in ranked),
-        documents=tuple(row.eid for row in ranked),
+        rankings=tuple(row.ranking or () for row in ranked_rows),
+        documents=tuple(row.eid for row in ranked_rows),
     )
     ranking = rank_by_rankings(rankings, rng=np.random.default_rng(seed), level=level)
-    head = {"protocol": protocol, "n_rankings": len(ranked)}
-    above = [(*pair, 1.0) for order in rankings.rankings for pair in combinations(order, 2)]
+    head = {"protocol": protocol, "n_rankings": len(ranked_rows)}
+    outcomes = [(*pair, 1.0) for order in rankings.rankings for pair in combinations(order, 2)]
     return {
         **head,
-        **_ranking_json(ranking, n_unscored=len(whole) - len(ranked)),
-        "pairs": _pairs(above),
+        **_ranking_json(ranking, n_unscored=len(rows_by_ranking) - len(ranked_rows)),
+        "pairs": _pairs(outcomes),
     }
 
 

@@ -1,4 +1,4 @@
-"""Reading what a report is made of: run folders, records, and the JSON of other commands."""
+"""Read the inputs of a report: run folders, records, and the JSON of other commands."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ _READABLE = (".json", ".jsonl", ".csv", ".json.gz", ".jsonl.gz", ".csv.gz")
 
 @dataclass(slots=True, kw_only=True)
 class Inputs:
-    """Everything that was read, joined by id; the first record of an id wins."""
+    """All inputs, joined by id; the first record with an id is used."""
 
     skip_bad: bool = False
     annotators: Sequence[str] = ("*",)
     label_scale: tuple[float, float] | None = None
     judgements: list[Judgement] = field(default_factory=list)
     addresses: Sequence[str] = ()
-    """Of the judgements (`fairjudge.analysis.browsing.addresses`), before any judge is renamed."""
+    """`fairjudge.analysis.browsing.addresses` of the judgements, before judges are renamed."""
     clusters: dict[str, Cluster] = field(default_factory=dict)
     summaries: dict[tuple[str, str], Summary] = field(default_factory=dict)
     labels: list[Label] = field(default_factory=list)
@@ -56,47 +56,47 @@ class Inputs:
     runs: list[Run] = field(default_factory=list)
     costs: list[Cost] = field(default_factory=list)
     judging_runs: list[tuple[Path, list[GroupKey]]] = field(default_factory=list)
-    """Folders of runs of judge, each with the groups that it holds."""
+    """Folders of runs of judge, each with its groups."""
     _judged: set[tuple[object, ...]] = field(default_factory=set)
 
     def add(self, path: Path, *expected: str) -> None:
-        """Read a folder or a file, which may be `expected` to be of some kinds.
+        """Read a folder or a file, whose kind must be one of `expected`, if given.
 
-        Raises InputError if it cannot be read, or is nothing that is known or expected.
+        Raises InputError if it cannot be read, or its kind is unknown or not expected.
         """
         if path.is_dir() and not expected:
             self._add_folder(path)
             return
-        recognised = recognise(path)
-        if expected and recognised.kind not in expected:
-            raise InputError(
-                f"expected {' or '.join(expected)}, found {recognised.kind}", path=path
-            )
-        self._add_file(path, recognised)
+        file = recognise(path)
+        if expected and file.kind not in expected:
+            raise InputError(f"expected {' or '.join(expected)}, found {file.kind}", path=path)
+        self._add_file(path, file)
 
     def _add_folder(self, folder: Path) -> None:
         if (folder / _MANIFEST).is_file():
             self._add_run(folder)
             return
-        within = sorted(path.parent for path in folder.glob(f"*/{_MANIFEST}"))
+        run_folders = sorted(path.parent for path in folder.glob(f"*/{_MANIFEST}"))
         files = sorted(path for path in folder.iterdir() if path.name.endswith(_READABLE))
         files = [path for path in files if path.name != FILE]
-        recognised = []
+        recognised_files = []
         for path in files:
             try:
-                recognised.append((path, recognise(path)))
+                recognised_files.append((path, recognise(path)))
             except InputError as error:
                 self.sources.append(
                     Source(
                         name=path.name, kind="not read", note=error.problem, modified=_date(path)
                     )
                 )
-        if not recognised and not within:
-            raise InputError("the folder holds neither a run nor a file that is known", path=folder)
-        for run in within:
+        if not recognised_files and not run_folders:
+            raise InputError("the folder has neither a run nor a file of a known kind", path=folder)
+        for run in run_folders:
             self._add_run(run)
-        # References before clusters: they are clusters with more.
-        for path, content in sorted(recognised, key=lambda entry: entry[1].kind != "references"):
+        # References before clusters, since they contain more.
+        for path, content in sorted(
+            recognised_files, key=lambda entry: entry[1].kind != "references"
+        ):
             self._add_file(path, content)
 
     def _add_file(self, path: Path, content: RecognisedFile) -> None:
@@ -134,16 +134,16 @@ class Inputs:
         }
 
     def take_judgements(self, rows: Iterable[Judgement]) -> str:
-        """Take the rows that no earlier file has: a run and its output hold the same ones."""
+        """Add the judgements that are not in an earlier file, such as in a run and its output."""
         rows = list(rows)
-        new = [row for row in rows if _identity(row) not in self._judged]
-        self._judged.update(map(_identity, new))
-        self.judgements += new
-        return _repeated(len(rows) - len(new))
+        new_rows = [row for row in rows if _identity(row) not in self._judged]
+        self._judged.update(map(_identity, new_rows))
+        self.judgements += new_rows
+        return _repeated(len(rows) - len(new_rows))
 
     def take_clusters(self, rows: Iterable[Cluster]) -> str:
         """Add clusters; a reference replaces the plain cluster with its id."""
-        repeated = 0
+        n_repeated = 0
         for row in rows:
             cluster = self.clusters.get(row.eid)
             if cluster is None or (
@@ -151,30 +151,30 @@ class Inputs:
             ):
                 self.clusters[row.eid] = row
             else:
-                repeated += 1
-        return _repeated(repeated)
+                n_repeated += 1
+        return _repeated(n_repeated)
 
     def take_summaries(self, rows: Iterable[Summary]) -> str:
-        """Take the summaries that no earlier file has."""
+        """Add the summaries that are not in an earlier file."""
         rows = list(rows)
-        new = {
+        new_summaries = {
             (row.eid, row.system): row
             for row in rows
             if (row.eid, row.system) not in self.summaries
         }
-        self.summaries |= new
-        return _repeated(len(rows) - len(new))
+        self.summaries |= new_summaries
+        return _repeated(len(rows) - len(new_summaries))
 
     def take_labels(self, rows: Loaded[Label]) -> str:
-        """Take the labels of the annotators that were asked for."""
+        """Add the labels of the chosen annotators."""
         self.label_files.append(rows)
-        own = [
+        selected_labels = [
             row
             for row in rows
             if any(fnmatchcase(row.annotator, pattern) for pattern in self.annotators)
         ]
-        self.labels += own
-        n_excluded = len(rows) - len(own)
+        self.labels += selected_labels
+        n_excluded = len(rows) - len(selected_labels)
         return f"{n_excluded} of other annotators excluded" if n_excluded else ""
 
     def _note_cost(self, name: str, spent: object, *, when: str = "") -> None:
@@ -212,9 +212,12 @@ class Inputs:
             summaries = checked_rows(run_rows(rows), Summary, rows)
             note, n = self.take_summaries(summaries), len(summaries)
         elif (rows := folder / "references.jsonl").is_file():
-            built = checked_rows(map(_reference, run_rows(rows)), Reference, rows)
-            # What only names its articles must not hide a file that has them.
-            note, n = self.take_clusters(r for r in built if r.eid not in self.clusters), len(built)
+            references = checked_rows(map(_reference, run_rows(rows)), Reference, rows)
+            # A file that contains the articles has priority over a run with only their ids.
+            note, n = (
+                self.take_clusters(r for r in references if r.eid not in self.clusters),
+                len(references),
+            )
         else:
             note = "nothing recorded yet"
         self.sources.append(
@@ -231,10 +234,10 @@ class Inputs:
         )
         for row in run_rows(folder / "spent.jsonl"):
             self._note_cost(folder.name, row, when=str(row.get("when", "")))
-        killed = read_spending(folder / FILE)
-        if killed is not None:  # a start that could not note what it spent
-            cost = killed.known_cost_usd
-            spending = {"n_calls": killed.n_calls, "n_cached": 0, "cost_usd": cost}
+        unrecorded_cost = read_spending(folder / FILE)
+        if unrecorded_cost is not None:  # a killed run, whose cost is not in spent.jsonl
+            cost = unrecorded_cost.known_cost_usd
+            spending = {"n_calls": unrecorded_cost.n_calls, "n_cached": 0, "cost_usd": cost}
             self._note_cost(folder.name, spending, when=_date(folder / FILE))
 
 
@@ -245,11 +248,11 @@ def _identity(row: Judgement) -> tuple[object, ...]:
 
 
 def _repeated(n: int) -> str:
-    return f"{n} stand in an earlier file too and count once" if n else ""
+    return f"{n} also in an earlier file (counted once)" if n else ""
 
 
 def _reference(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the reference that a run built; it records the articles' ids alone."""
+    """Return the reference built by a run, which only records the articles' ids."""
     questions = row.get("question_answers") or []
     answer_aids = (
         answer["aid"]
@@ -266,7 +269,7 @@ def _reference(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the settings that a run records, nested names joined by dots; None is left out."""
+    """Yield the recorded settings of a run, with nested names joined by dots, without None."""
     for name, item in value.items():
         if isinstance(item, Mapping):
             yield from _flat(item, f"{prefix}{name}.")
@@ -275,7 +278,7 @@ def _flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str
 
 
 def _date(path: Path) -> str:
-    """Return when `path` was last written, "" where it is not there."""
+    """Return the modification time of `path`, or "" if it does not exist."""
     try:
         seconds = path.stat().st_mtime
     except OSError:

@@ -1,4 +1,4 @@
-"""Making one report of runs, records and the JSON of other commands."""
+"""Make one report from runs, records and the JSON of other commands."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from fairjudge.scores.settings import separate_settings
 
 _FROM_JUDGEMENTS = "judgements"
 NOT_JUDGED = "not judged"
-"""Why a summary that was given has no score: there is no judgement of it."""
+"""Reason why a summary has no score: there is no judgement of it."""
 _Maker: TypeAlias = tuple[str, Callable[[], Mapping[str, Any]]]
 
 
@@ -58,26 +58,26 @@ def make_report(
     seed: int = 0,
     skip_bad: bool = False,
 ) -> Report:
-    """Return one page about everything that `inputs` hold.
+    """Return a report page on all `inputs`.
 
     Parameters
     ----------
     inputs
         Run folders, folders of files, judgements, references, clusters, summaries, labels, and
-        what commands wrote by ``--json``. The kind is recognised by content.
+        the ``--json`` output of commands. The kind is recognised by content.
     references, summaries, labels
-        The same as giving them as inputs, but checked to be what they are called.
+        Like `inputs`, but of the kind given by the name.
     annotators
-        Patterns of the names whose labels are taken, such as ``"expert*"``.
+        Patterns of the annotators whose labels are used, such as ``"expert*"``.
     label_scale
-        Lowest and highest label, where most labels do not tell it.
+        Lowest and highest possible label, if it cannot be inferred from the labels.
     seed
-        Of all resampling.
+        Seed of all resampling.
 
     Raises
     ------
     FairJudgeError
-        If a file cannot be read or is nothing that is known, or there is nothing to show.
+        If a file cannot be read or is of an unknown kind, or there is nothing to show.
     """
     records = Inputs(skip_bad=skip_bad, annotators=annotators, label_scale=label_scale)
     files = ((references, "references", "clusters"), (summaries, "summaries"), (labels, "labels"))
@@ -92,12 +92,12 @@ def make_report(
 
 
 def report_on(inputs: Inputs, *, title: str, seed: int) -> Report:
-    """Return one page about what `inputs` holds.
+    """Return a report page on `inputs`.
 
     Raises
     ------
     InputError
-        If that is nothing to show.
+        If there is nothing to show.
     """
     inputs.addresses = addresses(inputs.judgements)
     inputs.judgements = separate_settings(inputs.judgements)
@@ -105,12 +105,14 @@ def report_on(inputs: Inputs, *, title: str, seed: int) -> Report:
     summaries = harmonize_ids(inputs.summaries.values(), inputs.judgements)
     inputs.summaries = {(summary.eid, summary.system): summary for summary in summaries}
     if not inputs.judgements and not inputs.clusters and not inputs.panels:
-        raise InputError("nothing to report on: give judgements, references or a command's --json")
+        raise InputError(
+            "nothing to report on: pass judgements, references or the --json output of a command"
+        )
     return Report(html=report_page(_content(inputs, title=title, seed=seed)), title=title)
 
 
 def _check(panel: Panel) -> None:
-    """Reject JSON that is not a command's: of another version, or edited by hand."""
+    """Raise an error for JSON of another version, or edited by hand."""
     try:
         browse = {
             "uncovered": list(_uncovered(panel)),
@@ -124,7 +126,7 @@ def _check(panel: Panel) -> None:
 
 
 def _uncovered(panel: Panel) -> Iterator[dict[str, Any]]:
-    """Yield the answers that an audit of coverage names, each with its judge."""
+    """Yield the answers listed by an audit of coverage, each with its judge."""
     if panel.kind != "audit covered":
         return
     for group in panel.report["groups"]:
@@ -143,23 +145,23 @@ def _uncovered(panel: Panel) -> Iterator[dict[str, Any]]:
 
 
 def _disagreements(panel: Panel) -> Iterator[dict[str, Any]]:
-    """Yield the items on which judges and people differ most, each with its judge."""
+    """Yield the items on which judges and humans differ most, each with its judge."""
     if panel.kind != "calibrate":
         return
     for group in panel.report["groups"]:
-        of = {name: str(group[name]) for name in ("judge", "aspect", "protocol")}
+        group_fields = {name: str(group[name]) for name in ("judge", "aspect", "protocol")}
         for disagreement in group["disagreements"]:
             names = ("eid", "system_a", "system_b", "unit", "judged", "people", "gap")
             causes = [CAUSE_DESCRIPTIONS[cause] for cause in disagreement["causes"]]
-            yield {**of, **{name: disagreement[name] for name in names}, "causes": causes}
+            yield {**group_fields, **{name: disagreement[name] for name in names}, "causes": causes}
 
 
 def _content(inputs: Inputs, *, title: str, seed: int) -> Content:
     kinds = {panel.kind for panel in inputs.panels}
-    computed, notes = _computed_panels(inputs, kinds, seed=seed)
+    computed_panels, notes = _computed_panels(inputs, kinds, seed=seed)
     if (length := article_characters(inputs)) > MAX_ARTICLE_CHARACTERS:
         notes.append(f"Without the articles' texts: they have {length:,} characters.")
-    panels = (*map(partial(_with_links, inputs), inputs.panels), *computed)
+    panels = (*map(partial(_with_links, inputs), inputs.panels), *computed_panels)
     return Content(
         title=title,
         counts=_counts(inputs.judgements) if inputs.judgements else None,
@@ -185,52 +187,58 @@ def _content(inputs: Inputs, *, title: str, seed: int) -> Content:
 
 
 def _with_links(inputs: Inputs, panel: Panel) -> Panel:
-    """Let the items of a comparison lead to the page's judgements of them."""
+    """Add links from the items of a comparison to their judgements on the page."""
     if panel.kind != "compare" or not inputs.judgements:
         return panel
     return replace(panel, report=with_addresses(panel.report, inputs))
 
 
 def _with_missing(board: Leaderboard, inputs: Inputs) -> Leaderboard:
-    """Count the summaries of the board's systems that have no judgement on it, and why not.
+    """Add the summaries without a judgement on the board, by reason, to its missing items.
 
-    No judge of answers is asked about clusters without a question; of others it is not known.
+    Coverage of clusters without questions is not applicable; others were not judged.
     """
     protocol = PROTOCOLS[board.protocol]
     rows = [row for row in inputs.judgements if row.aspect == board.aspect]
     if board.derived or protocol.n_shown is None:
         return board
-    empty = {
+    eids_without_questions = {
         cluster.eid
         for cluster in inputs.clusters.values()
         if isinstance(cluster, Reference) and not cluster.question_answers
     }
-    judged = {row.eid for row in rows}
+    judged_eids = {row.eid for row in rows}
     systems = {standing.score.system for standing in board.standings}
     n_by_cluster = Counter(eid for eid, system in inputs.summaries if system in systems)
     reasons: Counter[str] = Counter()
     for eid, n in n_by_cluster.items():
-        if eid not in judged:
-            coverage = board.aspect == "coverage" and eid in empty
-            reasons[NOT_APPLICABLE if coverage else NOT_JUDGED] += protocol.n_verdicts(n)
+        if eid not in judged_eids:
+            is_not_applicable = board.aspect == "coverage" and eid in eids_without_questions
+            reasons[NOT_APPLICABLE if is_not_applicable else NOT_JUDGED] += protocol.n_verdicts(n)
     if not protocol.paired:
-        of = (board.judge, board.protocol)
-        own = {(row.eid, row.system) for row in rows if (row.judge, row.protocol) == of}
-        partly = [key for key in inputs.summaries if key[0] in judged and key[1] in systems]
-        reasons[NOT_JUDGED] += sum(key not in own for key in partly)
+        board_key = (board.judge, board.protocol)
+        judged_keys = {
+            (row.eid, row.system) for row in rows if (row.judge, row.protocol) == board_key
+        }
+        keys_in_judged_clusters = [
+            key for key in inputs.summaries if key[0] in judged_eids and key[1] in systems
+        ]
+        reasons[NOT_JUDGED] += sum(key not in judged_keys for key in keys_in_judged_clusters)
     n = reasons.total()
     if not n:
         return board
-    every = Counter(board.missing.reasons) + reasons
+    reasons_with_missing = Counter(board.missing.reasons) + reasons
     n_items = board.missing.n_items + n
-    return replace(board, missing=replace(board.missing, n_items=n_items, reasons=every))
+    return replace(
+        board, missing=replace(board.missing, n_items=n_items, reasons=reasons_with_missing)
+    )
 
 
 def _not_judged(inputs: Inputs) -> tuple[str, ...]:
-    """Return the clusters without a judgement, where others have one."""
-    judged = {row.eid for row in inputs.judgements}
+    """Return the clusters without a judgement, or nothing if there are no judgements."""
+    judged_eids = {row.eid for row in inputs.judgements}
     eids = dict.fromkeys([*inputs.clusters, *(eid for eid, _ in inputs.summaries)])
-    return tuple(eid for eid in eids if eid not in judged) if judged else ()
+    return tuple(eid for eid in eids if eid not in judged_eids) if judged_eids else ()
 
 
 def _counts(rows: Sequence[Judgement]) -> dict[str, int]:
@@ -247,9 +255,9 @@ def _counts(rows: Sequence[Judgement]) -> dict[str, int]:
 def _computed_panels(
     inputs: Inputs, kinds: set[str], *, seed: int
 ) -> tuple[list[Panel], list[str]]:
-    """Run what the judgements allow and no file brings; return the panels, and why some failed."""
+    """Compute the panels that are not in files; return them, and notes on those that failed."""
     panels, notes = [], []
-    for kind, make in _possible(inputs, seed=seed):
+    for kind, make in _panel_makers(inputs, seed=seed):
         if kind in kinds:
             continue
         try:
@@ -259,7 +267,7 @@ def _computed_panels(
     return panels, notes
 
 
-def _possible(inputs: Inputs, *, seed: int) -> Iterator[_Maker]:
+def _panel_makers(inputs: Inputs, *, seed: int) -> Iterator[_Maker]:
     rows = inputs.judgements
     if not rows:
         return
@@ -275,25 +283,25 @@ def _possible(inputs: Inputs, *, seed: int) -> Iterator[_Maker]:
     if any(row.statements for row in rows):
         clusters, summaries = list(inputs.clusters.values()), list(inputs.summaries.values())
         yield "audit statements", lambda: statements_report(rows, clusters, summaries)
-    balanced = any(row.sources for row in rows)
+    has_sources = any(row.sources for row in rows)
     references = [
         cluster
         for cluster in inputs.clusters.values()
-        if balanced or isinstance(cluster, Reference)
+        if has_sources or isinstance(cluster, Reference)
     ]
     if references and any(names_its_voices(row) for row in rows):
         yield "audit covered", lambda: covered_report(rows, references)
 
 
 def names_its_voices(row: Judgement) -> bool:
-    """Return whether a judgement names the sources of its answers or articles."""
-    itemized = PROTOCOLS[row.protocol].itemized and row.aspect == "coverage"
-    listed = itemized or bool(row.sources)
-    return listed or row.unit.startswith(("answer:", "article:"))
+    """Whether a judgement has the sources of its answers or articles."""
+    is_itemized = PROTOCOLS[row.protocol].itemized and row.aspect == "coverage"
+    has_voices = is_itemized or bool(row.sources)
+    return has_voices or row.unit.startswith(("answer:", "article:"))
 
 
 def _verbosity(rows: Sequence[Judgement]) -> Iterator[_Maker]:
-    """Yield the audit where it finds something: a colon alone makes no probe of a system."""
+    """Yield the verbosity audit if there are probes, since other names may contain a colon."""
     try:
         report = verbosity_report(rows)
     except InputError:
@@ -306,10 +314,12 @@ def _calibration(inputs: Inputs, *, seed: int) -> dict[str, Any]:
     from fairjudge.calibration.settings import Settings
     from fairjudge.calibration.to_json import analysis_json
 
-    labelled = {label.aspect for label in inputs.labels}
-    rows = [row for row in inputs.judgements if row.aspect in labelled]
+    labelled_aspects = {label.aspect for label in inputs.labels}
+    rows = [row for row in inputs.judgements if row.aspect in labelled_aspects]
     if not rows:
-        raise InputError(f"no judgement is of what is labelled: {', '.join(sorted(labelled))}")
+        raise InputError(
+            f"no judgement of a labelled aspect ({', '.join(sorted(labelled_aspects))})"
+        )
     reports = [panel.report for panel in inputs.panels if panel.kind == "judge"]
     with naming_lines(*inputs.label_files):
         analysis = analyse(

@@ -1,4 +1,4 @@
-"""Scores that other programs, or an earlier run, found: kinds of records, and a writer."""
+"""Files of supports and scores from other programs or earlier runs: record kinds, a writer."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class ValueScoreRecord(Record):
 
 
 class ValueShareRecord(Record):
-    """How much of a summary people give to each attribute value, in any unit.
+    """The human share of each attribute value in a summary, in any unit.
 
-    ``facts`` say it fact by fact, in place of ``shares``: the values whose sources have it, none
-    for one that is made up (FairSumm, appendix E). Each value of a fact counts one, as a term does
-    in unigram matching. Or a line is a label of ``annotate --task values``: whether sources of
-    ``attribute_value`` have what ``unit`` says.
+    Instead of ``shares``, ``facts`` has, per fact, the values whose sources contain it, or no value
+    for a hallucinated fact (FairSumm, appendix E). Each value of a fact counts one, like a term in
+    unigram matching. Alternatively the record is a label of ``annotate --task values``: whether
+    sources of ``attribute_value`` support ``unit``.
     """
 
     eid: Id
@@ -45,23 +45,23 @@ class ValueShareRecord(Record):
 
     @model_validator(mode="after")
     def _one_of_three(self) -> Self:
-        labelled = self.attribute_value is not None and self.value is not None
-        if bool(self.shares) + bool(self.facts) + labelled != 1:
+        is_label = self.attribute_value is not None and self.value is not None
+        if bool(self.shares) + bool(self.facts) + is_label != 1:
             raise ValueError("expected 'shares', 'facts', or 'attribute_value' and 'value'")
         return self
 
     def counted(self) -> Mapping[str, float]:
-        """Return the shares, or the number of facts of each value; empty for a label."""
+        """Return the shares, or the number of facts per value; empty for a label."""
         return self.shares or Counter(value for fact in self.facts for value in sorted(set(fact)))
 
 
 def shares_of_people(
     records: Iterable[ValueShareRecord],
 ) -> dict[tuple[str, str], Mapping[str, float]]:
-    """Return what people give to each value, by summary.
+    """Return the human shares of each value, by summary.
 
-    Of labels a sentence comes from a value where more than half of its annotators say so; summaries
-    none of whose sentences come from any are left out. Raises `InputError` for two lines of shares.
+    With labels, a sentence comes from a value if more than half of its annotators say so; summaries
+    without such sentences are omitted. Raises `InputError` for duplicate shares.
     """
     shares: dict[tuple[str, str], Mapping[str, float]] = {}
     votes_by_summary: dict[tuple[str, str], dict[tuple[str, str], list[float]]] = {}
@@ -82,7 +82,7 @@ def shares_of_people(
 
 
 class LeaningRecord(Record):
-    """Which attribute value a summary leans to, by one annotator; ``fair`` for none."""
+    """The attribute value that a summary favours according to one annotator; ``fair`` for none."""
 
     eid: Id
     system: Id
@@ -91,7 +91,7 @@ class LeaningRecord(Record):
 
 
 class UnitsRecord(Record):
-    """The content units of a summary, as ``fairjudge fairness split`` writes them."""
+    """The content units of a summary, written by ``fairjudge fairness split``."""
 
     eid: Id
     system: Id
@@ -132,7 +132,7 @@ UNITS = Kind(
 
 
 def write_supports(path: str | Path, supports: Iterable[Support]) -> None:
-    """Write supports so that ``read_records(path, SUPPORTS)`` gives them back."""
+    """Write supports, to be read by ``read_records(path, SUPPORTS)``."""
     write_jsonl(path, (_row(support) for support in supports))
 
 

@@ -1,4 +1,4 @@
-"""The scorers that say how far documents support summaries, by name."""
+"""Scorers of the support of summaries by documents."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fairjudge.fairness.values import LabelledCorpus
 from fairjudge.ports import EntailmentModel
 
 Progress: TypeAlias = Callable[[int], Callable[[int], None]]
-"""Takes a total and returns what counts towards it."""
+"""Maps a total to a function that advances the progress."""
 Units: TypeAlias = Mapping[tuple[str, str], tuple[str, ...]]
 """The content units of summaries, by eid and system."""
 
@@ -25,7 +25,7 @@ class SupportScorer:
     """A loaded embedding or entailment model.
 
     ``supports`` takes clusters, summaries, ``max_words`` and ``on_cluster``, and yields the support
-    of every summary (see `fairjudge.scorers.coverage`); ``fingerprint`` says which model it is.
+    of every summary (see `fairjudge.scorers.coverage`); ``fingerprint`` identifies the model.
     """
 
     supports: Callable[..., Iterator[Support]]
@@ -35,9 +35,9 @@ class SupportScorer:
 def load_support_scorer(
     name: str, model: str | None, *, between_units: bool = False
 ) -> SupportScorer:
-    """Load the model of the scorer `name`, one of `SUPPORT_SCORERS`, or its packaged one.
+    """Load the scorer `name`, one of `SUPPORT_SCORERS`, with `model` or the packaged model.
 
-    `between_units` asks an entailment model to compare units too, as variant ``"released"`` does.
+    With `between_units` an entailment model also compares units, for variant ``"released"``.
     Raises FairJudgeError if the model cannot be loaded.
     """
     from fairjudge.scorers.coverage import embedding_supports, entailment_supports
@@ -79,16 +79,18 @@ def model_supports(
     units: Units | None = None,
     between_units: bool = False,
 ) -> tuple[list[Support], str]:
-    """Return the supports of the sets of `corpus` that can be measured, and what made them.
+    """Return the supports of the measurable sets of `corpus`, and the name of their scorer.
 
-    `max_words` are those of a chunk of a document, 0 for single sentences; `units` is what
-    summaries are cut into, their sentences where None; the rest is as in `load_support_scorer`.
+    `max_words` is the maximum words per chunk of a document, 0 for single sentences. `units` are
+    the units of the summaries, their sentences by default. The rest is as in `load_support_scorer`.
     """
-    measurable = {labelled.eid for labelled in corpus.sets if labelled.exclusion is None}
-    sources = [cluster for cluster in clusters if cluster.eid in measurable]
+    measurable_eids = {
+        labelled_set.eid for labelled_set in corpus.sets if labelled_set.exclusion is None
+    }
+    sources = [cluster for cluster in clusters if cluster.eid in measurable_eids]
     scorer = load_support_scorer(name, model, between_units=between_units)
     supports = scorer.supports(
         sources, summaries, max_words=max_words, units=units, on_cluster=progress(len(sources))
     )
-    made_by = f"{name}:{scorer.fingerprint}+chunks{max_words}"
-    return list(supports), made_by if units is None else f"{made_by}+units"
+    scorer_name = f"{name}:{scorer.fingerprint}+chunks{max_words}"
+    return list(supports), scorer_name if units is None else f"{scorer_name}+units"

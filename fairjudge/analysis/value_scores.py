@@ -18,20 +18,20 @@ _SETS_PER_BLOCK = 16
 
 
 class PairScorer(Protocol):
-    """Scores a summary given a source; higher is better supported."""
+    """Scores summaries against sources; higher is better supported."""
 
     fingerprint: str
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
-        """Return shape (n,) for (source, summary) pairs."""
+        """Return the scores of (source, summary) pairs, shape (n,)."""
 
 
 def value_scores_of(
     corpus: LabelledCorpus, summaries: Sequence[Summary], scorer: ScorerChoice, progress: Progress
 ) -> tuple[ValueScores | None, str]:
-    """Score summaries against the text of each value by a model; None for unigrams.
+    """Score summaries against the text of each value with a model; None for unigrams.
 
-    Returned too is what made the scores, for signatures. A scorer without a model has the paper's.
+    Also returns the name of the scorer, for signatures. The default model is the paper's.
     """
     if scorer.name == "unigrams":
         return None, "unigrams"
@@ -56,7 +56,7 @@ def value_scores(
 ) -> dict[tuple[str, str], dict[str, float]]:
     """Score every summary against each value's documents, joined in their order.
 
-    Empty summaries and values without text are left out.
+    Empty summaries and values without text are skipped.
     """
     by_eid: dict[str, list[Summary]] = {}
     for summary in summaries:
@@ -66,10 +66,10 @@ def value_scores(
     for start in range(0, len(corpus.sets), _SETS_PER_BLOCK):
         block = corpus.sets[start : start + _SETS_PER_BLOCK]
         pairs = [
-            (labelled.eid, summary, value, text)
-            for labelled in block
-            for value, text in _texts(labelled).items()
-            for summary in by_eid.get(labelled.eid, ())
+            (labelled_set.eid, summary, value, text)
+            for labelled_set in block
+            for value, text in _texts(labelled_set).items()
+            for summary in by_eid.get(labelled_set.eid, ())
         ]
         scores = scorer.score([(text, summary.text) for _, summary, _, text in pairs])
         for (eid, summary, value, _), score in zip(pairs, scores, strict=True):
@@ -78,9 +78,9 @@ def value_scores(
     return scores_by_summary
 
 
-def _texts(labelled: LabelledSet) -> dict[str, str]:
+def _texts(labelled_set: LabelledSet) -> dict[str, str]:
     texts_by_value: dict[str, list[str]] = {}
-    for text, label in zip(labelled.texts, labelled.labels, strict=True):
+    for text, label in zip(labelled_set.texts, labelled_set.labels, strict=True):
         if label is not None and text.strip():
             texts_by_value.setdefault(label, []).append(text)
     return {value: "\n".join(texts) for value, texts in texts_by_value.items()}

@@ -1,4 +1,4 @@
-"""The record of a watched judge: what each look saw, in a file that is only added to."""
+"""The history of a monitored judge: the results of each check, in an append-only file."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from fairjudge.stats._arrays import FloatArray
 
 _KIND = "looks of a watched judge"
 Seen: TypeAlias = Mapping[str, Look]
-"""What a look saw, by aspect, protocol, unit and the baseline's judge."""
+"""The results of one look, by aspect, protocol, unit and the baseline's judge."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchSettings:
-    """Where looks are kept, how many are planned, and by which sequence they are bounded.
+    """The file of the looks, the planned number of looks, and the confidence sequence.
 
-    ``live`` are judgements of what the systems write now, by the judge that is checked.
+    ``live`` are judgements of current summaries by the checked judge.
     """
 
     path: Path
@@ -46,10 +46,10 @@ class WatchSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Looks:
-    """All looks at one baseline's anchors, the current one last; ``is_new`` if it is not a repeat.
+    """All looks at a baseline's anchors, the current one last; ``is_new`` if it is not a repeat.
 
-    A look that saw what the one before it saw is the same look: a job that was started again, or
-    a judge that answers always the same, spends nothing.
+    A look with the same results as the previous one does not count as a new look, such as after a
+    restart of the job.
     """
 
     settings: WatchSettings
@@ -74,13 +74,13 @@ def take_look(
     *,
     level: float,
 ) -> Looks:
-    """Read the record, and add what this look sees of `groups`: the anchors before and after.
+    """Read the history, and append the results of this look at `groups` (before and after).
 
     Raises
     ------
     InputError
-        The record is of another baseline, of other labels, of another plan or level, or no such
-        record; or there are live judgements, and none of what is checked.
+        The file is not a history, or has another baseline, labels, plan or level; or no live
+        judgement belongs to the checked groups.
     """
     identity = {
         "anchors": _digest(groups),
@@ -94,7 +94,9 @@ def take_look(
     looks = [_looks_of_row(row, settings.path) for row in rows[1:]]
     current = {name: _look(*sides, settings.live) for name, sides in groups.items()}
     if settings.live and not any(look.live for look in current.values()):
-        raise InputError("the live judgements have no scored one of what is checked", field="live")
+        raise InputError(
+            "no live judgement with a score belongs to the checked groups", field="live"
+        )
     if looks and looks[-1] == current:
         return Looks(settings=settings, seen=tuple(looks), is_new=False)
     row = {"look": {name: asdict(look) for name, look in current.items()}}
@@ -104,7 +106,7 @@ def take_look(
 
 
 def group_name(*parts: str) -> str:
-    """Return one name of aspect, protocol, unit and judge."""
+    """Return a key for aspect, protocol, unit and judge."""
     return json.dumps(parts, ensure_ascii=False)
 
 
@@ -128,31 +130,42 @@ def _looks_of_row(row: Mapping[str, Any], path: Path) -> dict[str, Look]:
 
 
 def _digest(groups: Mapping[str, tuple[JoinedItems, JoinedItems]]) -> str:
-    """Return a digest of the baseline's values and people's labels of its items."""
+    """Return a digest of the baseline's values and the human labels of its items."""
     rows = [
         [name, list(key), value, label]
-        for name, (was, _) in groups.items()
-        for key, value, label in zip(was.keys, was.judged.tolist(), was.human.tolist(), strict=True)
+        for name, (baseline, _) in groups.items()
+        for key, value, label in zip(
+            baseline.keys, baseline.judged.tolist(), baseline.human.tolist(), strict=True
+        )
     ]
     text = json.dumps(sorted(rows), ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", errors="replace")).hexdigest()
 
 
-def _look(was: JoinedItems, now: JoinedItems, live: Sequence[Judgement]) -> Look:
-    """Compare the items that both have; values and labels from 0 to 1, 1 is nearest to people."""
-    before, after = (_unit(side.judged, was.judge_scale) for side in (was, now))
-    human = rescale(was.human, was.label_scale, (0.0, 1.0))
-    now_at = {key: row for row, key in enumerate(now.keys)}
-    rows = [(row, now_at[key]) for row, key in enumerate(was.keys) if key in now_at]
-    documents = [was.keys[row][0] for row, _ in rows]
-    moved = [float(after[then] - before[row]) for row, then in rows]
-    nearer = [
-        float(abs(before[row] - human[row]) - abs(after[then] - human[row])) for row, then in rows
+def _look(baseline: JoinedItems, current: JoinedItems, live: Sequence[Judgement]) -> Look:
+    """Compare the items that both have, with values and labels rescaled to [0, 1]."""
+    baseline_values, current_values = (
+        _unit(side.judged, baseline.judge_scale) for side in (baseline, current)
+    )
+    human = rescale(baseline.human, baseline.label_scale, (0.0, 1.0))
+    current_rows = {key: row for row, key in enumerate(current.keys)}
+    rows = [
+        (row, current_rows[key]) for row, key in enumerate(baseline.keys) if key in current_rows
+    ]
+    documents = [baseline.keys[row][0] for row, _ in rows]
+    shifts = [
+        float(current_values[current_row] - baseline_values[row]) for row, current_row in rows
+    ]
+    agreement_gains = [
+        float(
+            abs(baseline_values[row] - human[row]) - abs(current_values[current_row] - human[row])
+        )
+        for row, current_row in rows
     ]
     return Look(
-        agreement=document_means(nearer, documents),
-        shift=document_means(moved, documents),
-        live=_live(live, was, now),
+        agreement=document_means(agreement_gains, documents),
+        shift=document_means(shifts, documents),
+        live=_live(live, baseline, current),
     )
 
 
@@ -160,23 +173,25 @@ def _unit(values: FloatArray, scale: Scale) -> FloatArray:
     return rescale(values, scale, (0.0, 1.0)).clip(0.0, 1.0)
 
 
-def _live(live: Sequence[Judgement], was: JoinedItems, now: JoinedItems) -> dict[str, float]:
-    """Return the mean of each document's new summaries, from 0 to 1."""
-    if PROTOCOLS[was.protocol].paired:
+def _live(
+    live: Sequence[Judgement], baseline: JoinedItems, current: JoinedItems
+) -> dict[str, float]:
+    """Return the mean live judgement of each document, rescaled to [0, 1]."""
+    if PROTOCOLS[baseline.protocol].paired:
         return {}
-    scored = [
+    scores = [
         (float(row.value), row.eid)
-        for row in group_judgements(live).get(now.group, ())
+        for row in group_judgements(live).get(current.group, ())
         if row.value is not None
     ]
-    values = _unit(np.array([value for value, _ in scored]), was.judge_scale)
-    return document_means(values.tolist(), [eid for _, eid in scored])
+    values = _unit(np.array([value for value, _ in scores]), baseline.judge_scale)
+    return document_means(values.tolist(), [eid for _, eid in scores])
 
 
 def _kept_looks(path: Path) -> list[dict[str, Any]]:
-    """Return all rows, oldest first; an empty list where the file is missing or empty.
+    """Return all rows, oldest first; an empty list if the file is missing or empty.
 
-    A torn row at the end, left by a killed process, is none: the next one is written over it.
+    An incomplete last row, left by a killed process, is ignored and later overwritten.
 
     Raises
     ------
@@ -191,7 +206,7 @@ def _kept_looks(path: Path) -> list[dict[str, Any]]:
 
 
 def _append(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Add rows in one write; they are on disk when this returns."""
+    """Append rows in one write, and flush them to disk."""
     data = b"".join(seal(row) + b"\n" for row in rows)
     try:
         with path.open("ab") as file:

@@ -313,7 +313,7 @@ def test_entities_command_with_annotated_summaries(files):
 def test_entities_command_says_what_is_missing(files):
     clusters = files("c.jsonl", [cluster("1", TEXT).to_json()])
     summaries = files("s.jsonl", [summary("1", "t", people=["Orme"]).to_json()])
-    with refuses(r"the groups of people are unknown in .*: give --census"):
+    with refuses(r"the groups of people are unknown in .*: pass --census"):
         run("entities", clusters, "--summaries", summaries)
     bad = files("b.jsonl", [summary("1", "t", people="Orme").to_json()])
     cluster_file = files("k.jsonl", [cluster("1", TEXT, PEOPLE).to_json()])

@@ -116,8 +116,8 @@ def test_the_page_shows_what_changed(cli, swept):
         (["proportional.json"], "nobody", "no system is called 'nobody'"),
         (["proportional.json", "proportional.json"], OWN, "two reports of proportional"),
         (["s.jsonl"], OWN, "s.jsonl"),
-        (["odd.json"], OWN, "expected what 'fairjudge fairness coverage --json'"),
-        (["torn.json"], OWN, "expected what 'fairjudge fairness coverage --json'"),
+        (["odd.json"], OWN, "expected the JSON of 'fairjudge fairness coverage --json'"),
+        (["torn.json"], OWN, "expected the JSON of 'fairjudge fairness coverage --json'"),
     ],
 )
 def test_what_cannot_be_compared_is_named(cli, swept, reports, baseline, message):

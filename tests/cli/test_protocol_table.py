@@ -192,4 +192,4 @@ def test_the_command_takes_several_files_run_folders_and_what_judge_wrote(cli):
     groups = json.loads(result.out)["groups"]
     assert [group["counts"]["repeated"] for group in groups] == [0, 0]
     result = cli("calibrate", "parts.jsonl", "out.json", "--labels", "labels.jsonl", code=1)
-    assert "expected judgements, found what calibrate wrote" in result.err
+    assert "expected judgements, found the JSON of calibrate" in result.err

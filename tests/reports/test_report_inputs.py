@@ -140,7 +140,7 @@ def test_a_run_and_its_output_count_once_but_reruns_in_one_file_stay(tmp_path):
     result.add(run)
     result.add(output)
     assert len(result.judgements) == 5
-    assert result.sources[-1].note == "3 stand in an earlier file too and count once"
+    assert result.sources[-1].note == "3 also in an earlier file (counted once)"
 
 
 def test_runs_of_build_and_summarize(tmp_path):
@@ -166,7 +166,7 @@ def test_a_folder_gives_its_runs_and_every_file_that_is_known(tmp_path, study):
     (study.parent / "notes").mkdir()
     folder = study.parent / "notes"
     (folder / "other.json").write_text("{}", "utf-8")
-    with pytest.raises(InputError, match="neither a run nor a file that is known"):
+    with pytest.raises(InputError, match="neither a run nor a file of a known kind"):
         Inputs().add(folder)
     result = Inputs()
     result.add(study)

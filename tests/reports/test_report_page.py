@@ -238,7 +238,7 @@ def test_what_fails_is_said_and_the_rest_is_shown(tmp_path):
     rows = write_jsonl(tmp_path / "j.jsonl", [judgements()[0]])
     label = {"eid": "zz", "system": "s", "aspect": "style", "annotator": "ann", "value": 1}
     html = make_report(rows, labels=write_jsonl(tmp_path / "l.jsonl", [label])).html
-    assert "No calibrate: no judgement is of what is labelled: style." in html
+    assert "No calibrate: no judgement of a labelled aspect (style)." in html
     assert 'id="explorer"' in html
 
 
