@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from cli_tools import openai, text_of, write_jsonl
 
+from fairjudge.fairness.proportional import PROPORTIONAL
+
 REVIEWS = {
     "pos": ("The soup was lovely.", "Charming waiters, lovely garden."),
     "neg": ("A cold, noisy room.", "The bill was wrong; noisy."),
@@ -66,7 +68,7 @@ def test_proportional_change_of_an_instruction(cli, swept):
     assert (hot["n"], hot["n_unpaired"], hot["value"]) == (0, 5, None)
     assert "no sample" in hot["difference"]["why"]
     assert data["excluded"]["proportional"][f"{OWN}+temperature=1"] == {"no_support": 5}
-    assert data["family"]["tests"] == 4
+    assert data["family"]["tests"] == len(PROPORTIONAL.shown)
 
 
 def test_coverage_and_proportional_together_in_a_table(cli, swept):
